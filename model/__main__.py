@@ -1,0 +1,121 @@
+"""The command line: python -m model translate | evaluate | trace | train.
+
+Exit code 0, or 2 with one line on standard error that says what was wrong. Results go to standard output (with --json, one
+JSON object and nothing else), progress to standard error.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from model.errors import ConfigError, HeadlightError
+
+DEFAULT_CHECKPOINT = Path(__file__).parent.parent / "checkpoints" / "en-de"
+
+
+class Parser(argparse.ArgumentParser):
+    """Reports a wrong option as one line."""
+
+    def error(self, message: str) -> None:  # type: ignore[override]
+        """Print the line and leave with exit code 2."""
+        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """All commands and their options."""
+    from model.training import command
+
+    parser = Parser(prog="python -m model", description=(__doc__ or "").partition("\n")[0])
+    commands = parser.add_subparsers(dest="command", required=True, parser_class=Parser)
+
+    translate = commands.add_parser("translate", help="print the translation of a sentence")
+    translate.add_argument("text")
+    translate.add_argument("--beam", type=_positive, default=1, metavar="N", help="beam width (default 1: greedy)")
+    translate.set_defaults(run=run_translate)
+
+    evaluate = commands.add_parser("evaluate", help="score a TSV file with sacrebleu")
+    evaluate.add_argument("--data", type=Path, required=True, metavar="FILE", help="TSV file (.tsv, .xz, .gz)")
+    evaluate.add_argument("--limit", type=_positive, metavar="N", help="only the first N pairs")
+    evaluate.add_argument("--beam", type=_positive, default=1, metavar="N", help="beam width (default 1: greedy)")
+    evaluate.add_argument("--json", action="store_true", help="print one JSON object")
+    evaluate.set_defaults(run=run_evaluate)
+
+    trace = commands.add_parser("trace", help="write every attention weight of a sentence to an .npz file")
+    trace.add_argument("text")
+    trace.add_argument("--target", metavar="TEXT", help="a translation to read along, instead of the model's own")
+    trace.add_argument("--out", type=Path, required=True, metavar="FILE.npz")
+    trace.set_defaults(run=run_trace)
+
+    for one in (translate, evaluate, trace):
+        one.add_argument("--checkpoint", type=Path, default=DEFAULT_CHECKPOINT, metavar="DIR")
+        one.add_argument("--device", help="cpu, cuda or cuda:N (default: CUDA if present)")
+        one.add_argument("--dtype", default="float32", help="float32 (default), or bfloat16 on CUDA")
+
+    train = commands.add_parser("train", help="train a checkpoint, or resume")
+    command.add_arguments(train)
+    train.set_defaults(run=command.train)
+    return parser
+
+
+def run_translate(arguments: argparse.Namespace) -> None:
+    """Print one translation."""
+    from model.translator import Translator
+
+    translator = Translator.load(arguments.checkpoint, device=arguments.device, dtype=arguments.dtype)
+    print(translator.translate(arguments.text, beam=arguments.beam))
+
+
+def run_evaluate(arguments: argparse.Namespace) -> None:
+    """Print the scores of a file."""
+    from tqdm import tqdm
+
+    from model.evaluation import evaluate
+    from model.training.data import read_pairs
+    from model.translator import Translator
+
+    pairs = read_pairs(arguments.data, arguments.limit)
+    translator = Translator.load(arguments.checkpoint, device=arguments.device, dtype=arguments.dtype)
+    with tqdm(total=len(pairs), unit="sentence") as bar:
+        scores = evaluate(translator.model, translator.tokenizer, pairs, beam=arguments.beam, progress=bar.update)
+    if arguments.json:
+        print(json.dumps(scores.to_dict()))
+    else:
+        print(
+            f"BLEU {scores.bleu}  chrF {scores.chrf}  ({scores.sentences} sentences, {scores.seconds} s, {scores.device})"
+        )
+
+
+def run_trace(arguments: argparse.Namespace) -> None:
+    """Write one trace with all weights."""
+    from model.trace_file import save_trace, weight_arrays
+    from model.translator import Translator
+
+    if not arguments.out.parent.is_dir():
+        raise ConfigError(f"There is no folder {arguments.out.parent} to write {arguments.out.name} into.")
+    translator = Translator.load(arguments.checkpoint, device=arguments.device, dtype=arguments.dtype)
+    trace = translator.trace(arguments.text, arguments.target)
+    save_trace(trace, arguments.out, weight_arrays(trace))
+    print(f"{trace.translation}\n{arguments.out}", file=sys.stderr)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    arguments = build_parser().parse_args(argv)
+    try:
+        arguments.run(arguments)
+    except (HeadlightError, OSError) as error:
+        print(f"python -m model: {' '.join(str(error).split())}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"expected at least 1, got {value}")
+    return value
+
+
+if __name__ == "__main__":
+    sys.exit(main())

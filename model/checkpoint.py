@@ -1,0 +1,141 @@
+"""One folder on disk = one trained model. Knows nothing of text going in or out.
+
+config.json · model.safetensors (16 bit) · tokenizer.model · README.md (the card) · manifest.json with the SHA-256 of every
+other file. Only safetensors and JSON are read, never pickle; every file is checked against the manifest before use.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+from torch import Tensor
+
+from model.config import TransformerConfig
+from model.errors import CheckpointError, ConfigError
+from model.tokenizer import Tokenizer
+from model.transformer import Transformer
+
+CONFIG, WEIGHTS, TOKENIZER, CARD, MANIFEST = (
+    "config.json",
+    "model.safetensors",
+    "tokenizer.model",
+    "README.md",
+    "manifest.json",
+)
+REQUIRED = (CONFIG, WEIGHTS, TOKENIZER)
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """What a folder holds. `digest` names exactly this content."""
+
+    model: Transformer
+    tokenizer: Tokenizer
+    digest: str
+
+
+def save_checkpoint(folder: Path, model: Transformer, tokenizer: Tokenizer, *, card: str | None = None) -> None:
+    """Write a model (weights as float16) and its tokenizer as a checkpoint folder, with its manifest.
+
+    An existing card is kept unless a new one is given.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    # named_parameters lists a shared matrix once.
+    weights = {name: p.detach().to("cpu", torch.float16).contiguous() for name, p in model.named_parameters()}
+    (folder / WEIGHTS).write_bytes(save(weights, {"format": "headlight"}))
+    (folder / CONFIG).write_text(model.config.to_json(), encoding="utf-8")
+    (folder / TOKENIZER).write_bytes(tokenizer.serialized)
+    if card is not None:
+        (folder / CARD).write_text(card, encoding="utf-8")
+    write_manifest(folder)
+
+
+def write_manifest(folder: Path) -> None:
+    """Note the SHA-256 of every file in the folder."""
+    files = sorted(path for path in folder.iterdir() if path.is_file() and path.name != MANIFEST)
+    digests = {path.name: _sha256(path) for path in files}
+    (folder / MANIFEST).write_text(json.dumps({"sha256": digests}, indent=2) + "\n", encoding="utf-8")
+
+
+def load_checkpoint(folder: Path, device: torch.device, dtype: torch.dtype = torch.float32) -> Checkpoint:
+    """Read and check a checkpoint folder; the model comes in evaluation mode.
+
+    Raises:
+        CheckpointError: a file is missing, differs from the manifest, or does not fit the others.
+    """
+    digest = verify(folder)
+    try:
+        config = TransformerConfig.from_json((folder / CONFIG).read_text(encoding="utf-8"))
+    except (ConfigError, UnicodeDecodeError) as error:
+        raise CheckpointError(f"{folder.name}/{CONFIG}: {error}") from error
+    tokenizer = Tokenizer.load(folder / TOKENIZER)
+    tokenizer.check(config)
+    try:
+        weights = load((folder / WEIGHTS).read_bytes())
+    except SafetensorError as error:
+        raise CheckpointError(f"{folder.name}/{WEIGHTS} is no safetensors file: {error}.") from error
+    check_weights(weights, config)
+    model = Transformer(config)
+    model.load_state_dict(weights, strict=False)  # strict in check_weights, which knows of shared matrices
+    return Checkpoint(model.to(device=device, dtype=dtype).eval(), tokenizer, digest)
+
+
+def check_weights(weights: dict[str, Tensor], config: TransformerConfig) -> None:
+    """Compare names and shapes with what the configuration needs, before any memory is taken for the model.
+
+    Raises:
+        CheckpointError: a tensor is missing, left over, of another shape or not finite.
+    """
+    with torch.device("meta"):
+        expected = {name: tuple(p.shape) for name, p in Transformer(config).named_parameters()}
+    found = {name: tuple(tensor.shape) for name, tensor in weights.items()}
+    if found != expected:
+        wrong = sorted(name for name in expected.keys() | found.keys() if expected.get(name) != found.get(name))
+        first = wrong[0]
+        raise CheckpointError(
+            f"{WEIGHTS} does not fit {CONFIG}: {len(wrong)} tensors differ, first {first} "
+            f"(expected {expected.get(first, 'none')}, got {found.get(first, 'none')})."
+        )
+    for name, tensor in weights.items():
+        if not tensor.is_floating_point() or not tensor.isfinite().all():
+            raise CheckpointError(f"{WEIGHTS}: {name} holds values that are no finite numbers.")
+
+
+def verify(folder: Path) -> str:
+    """Check every file against the manifest and return the digest of the whole.
+
+    Raises:
+        CheckpointError: the folder or a file is missing, or a file differs from the manifest.
+    """
+    if not folder.is_dir():
+        raise CheckpointError(f"There is no checkpoint folder {folder.name!r}; train one with `python -m model train`.")
+    try:
+        manifest = (folder / MANIFEST).read_bytes()
+        digests = json.loads(manifest)["sha256"]
+        listed = all(isinstance(name, str) and isinstance(digest, str) for name, digest in digests.items())
+    except FileNotFoundError as error:
+        raise CheckpointError(f"{folder.name} has no {MANIFEST}; a checkpoint needs one.") from error
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise CheckpointError(f"{folder.name}/{MANIFEST} is damaged; restore it from the repository.") from error
+    if missing := [name for name in REQUIRED if name not in digests]:
+        raise CheckpointError(f"{folder.name}/{MANIFEST} does not list {', '.join(missing)}.")
+    if not listed or any(Path(name).name != name for name in digests):
+        raise CheckpointError(f"{folder.name}/{MANIFEST} must list plain file names and their SHA-256.")
+    for name, digest in digests.items():
+        path = folder / name
+        if not path.is_file():
+            raise CheckpointError(f"{folder.name} lacks {name}; restore it from the repository.")
+        if _sha256(path) != digest:
+            raise CheckpointError(
+                f"{folder.name}/{name} differs from its manifest (damaged or changed); restore it from the repository."
+            )
+    return hashlib.sha256(manifest).hexdigest()
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,39 @@
+"""Which device and number type a model runs on. Knows nothing of models."""
+
+import torch
+
+from model.errors import DeviceError
+
+DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+
+
+def choose_device(name: str | None = None) -> torch.device:
+    """CUDA if present, else the CPU; or the device asked for.
+
+    Raises:
+        DeviceError: the device asked for does not exist here.
+    """
+    if name is None:
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+    except RuntimeError as error:
+        raise DeviceError(f"Unknown device {name!r}; ask for cpu, cuda or cuda:N.") from error
+    if device.type not in ("cpu", "cuda"):
+        raise DeviceError(f"Device {name!r} is not supported; ask for cpu, cuda or cuda:N.")
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        raise DeviceError(f"Device {name!r} was asked for, but {torch.cuda.device_count()} CUDA devices are present.")
+    return device
+
+
+def choose_dtype(name: str, device: torch.device) -> torch.dtype:
+    """The number type of weights and activations.
+
+    Raises:
+        DeviceError: the type is unknown, or bfloat16 is asked for on a CPU.
+    """
+    if name not in DTYPES:
+        raise DeviceError(f"Unknown number type {name!r}; ask for {' or '.join(DTYPES)}.")
+    if name == "bfloat16" and device.type != "cuda":
+        raise DeviceError("bfloat16 is a setting for CUDA devices; on the CPU the model runs in float32.")
+    return DTYPES[name]

@@ -1,0 +1,51 @@
+"""Every error a person's input can cause. Knows nothing of torch, Streamlit or the command line.
+
+HeadlightError
+├── InputTextError     the text is empty, or too long for the model
+├── TokenError         a token that the vocabulary does not hold
+├── CheckpointError    a checkpoint folder is missing, damaged or of another form
+├── ConfigError        a setting is out of range or does not fit another one
+├── DataError          a data file cannot be read as what it should be
+├── DeviceError        the device asked for is not there
+├── SessionError       a decoding session cannot step further, or back
+└── TraceError         a trace has no such site, layer, head or row, or its file is damaged
+
+Each message says what was expected, what came and what to do, so that a page or the command line can show it as it is.
+Mistakes of a programmer (a wrong type, a tensor of the wrong shape) stay ordinary Python errors.
+"""
+
+
+class HeadlightError(Exception):
+    """Base of all errors whose message is written for the person at the screen."""
+
+
+class InputTextError(HeadlightError):
+    """The text is empty, or longer than the model can read."""
+
+
+class TokenError(HeadlightError):
+    """A token or token id that the vocabulary does not hold."""
+
+
+class CheckpointError(HeadlightError):
+    """A checkpoint folder is missing, damaged or of another form."""
+
+
+class ConfigError(HeadlightError):
+    """A setting is out of range, or two settings contradict each other."""
+
+
+class DataError(HeadlightError):
+    """A data file is missing or malformed."""
+
+
+class DeviceError(HeadlightError):
+    """The device asked for does not exist on this machine."""
+
+
+class SessionError(HeadlightError):
+    """A decoding session cannot step further, or back."""
+
+
+class TraceError(HeadlightError):
+    """A trace does not hold what was asked for, or its file is damaged."""

@@ -1,0 +1,98 @@
+"""Translate a set of sentences and score it with sacrebleu. Knows nothing of checkpoints or the command line."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+
+import sacrebleu
+import torch
+
+from model.decoding import beam_search, greedy_search
+from model.masks import key_padding
+from model.tokenizer import Tokenizer
+from model.training.data import Pair, pad
+from model.transformer import Transformer
+
+Progress = Callable[[int], object]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Corpus scores of a set: BLEU and chrF from 0 to 100, and how they were made."""
+
+    bleu: float
+    chrf: float
+    signature: str
+    sentences: int
+    seconds: float
+    device: str
+
+    def to_dict(self) -> dict[str, str | float]:
+        """Plain data, for JSON."""
+        return asdict(self)
+
+
+def translate_all(
+    model: Transformer,
+    tokenizer: Tokenizer,
+    texts: Sequence[str],
+    *,
+    beam: int = 1,
+    progress: Progress = lambda done: None,
+    tokens_per_batch: int = 4_000,
+) -> list[str]:
+    """Translations in the order of the texts.
+
+    Sources beyond `config.max_length` are cut there, so that one of them cannot stop the scoring of a whole set.
+
+    Args:
+        model, tokenizer: what translates.
+        texts: source sentences.
+        beam: 1 for greedy (batched), more for beam search.
+        progress: called with the number of sentences done since the last call.
+        tokens_per_batch: padded source tokens of a batch.
+    """
+    config = model.config
+    sources = [[*ids[: config.max_length - 1], config.eos_id] for ids in tokenizer.encode_batch(texts)]
+    order = sorted(range(len(texts)), key=lambda i: len(sources[i]))
+    results = [""] * len(texts)
+    was_training = model.training
+    model.eval()
+    while order:
+        size = 1 if beam > 1 else max(1, tokens_per_batch // len(sources[order[-1]]))
+        chosen, order = order[-size:], order[:-size]
+        source_ids = pad([sources[i] for i in chosen], config.pad_id).to(model.device)
+        if beam > 1:
+            outputs = [beam_search(model, source_ids, beam=beam)[0].token_ids]
+        else:
+            outputs = greedy_search(model, source_ids, key_padding(source_ids, config.pad_id))
+        for i, output in zip(chosen, outputs, strict=True):
+            results[i] = tokenizer.decode(output)
+        progress(len(chosen))
+    model.train(was_training)
+    return results
+
+
+def evaluate(
+    model: Transformer,
+    tokenizer: Tokenizer,
+    pairs: Sequence[Pair],
+    *,
+    beam: int = 1,
+    progress: Progress = lambda done: None,
+) -> Scores:
+    """Translate the sources and score against the targets (sacrebleu's own tokenization, case kept)."""
+    started = time.perf_counter()
+    with torch.inference_mode():
+        outputs = translate_all(model, tokenizer, [pair.source for pair in pairs], beam=beam, progress=progress)
+    seconds = time.perf_counter() - started
+    references = [[pair.target for pair in pairs]]
+    bleu, chrf = sacrebleu.BLEU(), sacrebleu.CHRF()
+    return Scores(
+        bleu=round(bleu.corpus_score(outputs, references).score, 2),
+        chrf=round(chrf.corpus_score(outputs, references).score, 2),
+        signature=str(bleu.get_signature()),
+        sentences=len(pairs),
+        seconds=round(seconds, 2),
+        device=str(model.device),
+    )

@@ -1,0 +1,112 @@
+"""Named points in the model where a run can be recorded or changed. Knows nothing of attention or text.
+
+A `HookPoint` is an identity module; its name is its path, for example `decoder.layers.0.cross_attention.hook_query`.
+What listens is held in a `ContextVar`, so each thread and each viewer has its own, and leaving the `with` block by any
+way, an exception too, leaves nothing behind.
+
+What the points carry (batch · head · position · width, unless said otherwise):
+
+| hook | value |
+|---|---|
+| `hook_embedding` | √d_model-scaled token embeddings [batch, position, d_model] |
+| `hook_positional` | the positional encodings as added [position, d_model] |
+| `hook_query`, `hook_key`, `hook_value` | [batch, head, position, d_k], the rows computed in this call (before the cache) |
+| `hook_mask` | an `AttentionMask` |
+| `hook_scores`, `hook_weights` | [batch, head, query, key]; asking for one of them takes the explicit path |
+| `hook_head_output` | weights · value before W_O [batch, head, query, d_k] |
+| `hook_output` | a layer's output [batch, position, d_model] |
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from torch import nn
+
+T = TypeVar("T")
+Edit = Callable[[Any], Any]
+
+ALWAYS_RECORDED = frozenset(
+    {"hook_embedding", "hook_positional", "hook_query", "hook_key", "hook_value", "hook_mask", "hook_output"}
+)
+EXTRAS = frozenset({"hook_scores", "hook_weights", "hook_head_output"})
+
+
+@dataclass(frozen=True)
+class Listener:
+    """What one run does at hook points.
+
+    Attributes:
+        record: last parts of the names to record, such as "hook_query".
+        edits: full hook name → function that gets the value and returns the one to go on with.
+        recorded: full hook name → values in the order of their computation.
+    """
+
+    record: frozenset[str] = frozenset()
+    edits: Mapping[str, Edit] = field(default_factory=dict)
+    recorded: dict[str, list[Any]] = field(default_factory=dict)
+
+    def visit(self, name: str, value: T) -> T:
+        """Apply the edit of this point, then record the value that the model goes on with."""
+        if (edit := self.edits.get(name)) is not None:
+            value = edit(value)
+        if name.rpartition(".")[2] in self.record:
+            self.recorded.setdefault(name, []).append(value)
+        return value
+
+    def wants(self, name: str) -> bool:
+        """Whether this point is recorded or edited."""
+        return name in self.edits or name.rpartition(".")[2] in self.record
+
+
+_LISTENER: ContextVar[Listener | None] = ContextVar("headlight_listener", default=None)
+
+
+@contextmanager
+def listen(*, record: Collection[str] = (), edits: Mapping[str, Edit] | None = None) -> Iterator[dict[str, list[Any]]]:
+    """Record and edit at hook points while the block runs, in this thread (and async task) only.
+
+    Args:
+        record: last parts of hook names, from `ALWAYS_RECORDED` and `EXTRAS`.
+        edits: full hook name → function from value to value.
+
+    Yields:
+        the recorded values by full hook name.
+    """
+    unknown = set(record) - ALWAYS_RECORDED - EXTRAS
+    if unknown:
+        raise ValueError(f"no such hooks: {sorted(unknown)}; known are {sorted(ALWAYS_RECORDED | EXTRAS)}")
+    listener = Listener(frozenset(record), edits or {})
+    token = _LISTENER.set(listener)
+    try:
+        yield listener.recorded
+    finally:
+        _LISTENER.reset(token)
+
+
+class HookPoint(nn.Module):
+    """An identity with a name. `name_hooks` of the whole model fills the name in."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.name = ""
+
+    def forward(self, value: T) -> T:
+        """The value, as the current listener (if any) leaves it."""
+        listener = _LISTENER.get()
+        return value if listener is None else listener.visit(self.name, value)
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether the current listener records or edits here."""
+        listener = _LISTENER.get()
+        return listener is not None and listener.wants(self.name)
+
+
+def name_hooks(model: nn.Module) -> None:
+    """Give every hook point of the model its module path as name."""
+    for name, module in model.named_modules():
+        if isinstance(module, HookPoint):
+            module.name = name

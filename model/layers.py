@@ -1,0 +1,152 @@
+"""The sub-layers and layers of both stacks (§3.1, §3.3), post- or pre-norm. Knows nothing of tokens or decoding."""
+
+from collections.abc import Callable
+
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from model.attention import KeyValueCache, MultiHeadAttention
+from model.config import TransformerConfig
+from model.hooks import HookPoint
+from model.masks import AttentionMask
+from model.positional import sinusoidal_encoding
+
+
+class FeedForward(nn.Module):
+    """FFN(x) = max(0, x W_1 + b_1) W_2 + b_2, at each position alike (§3.3, eq. 2)."""
+
+    def __init__(self, d_model: int, d_ff: int) -> None:
+        super().__init__()
+        self.inner = nn.Linear(d_model, d_ff)
+        self.outer = nn.Linear(d_ff, d_model)
+
+    def forward(self, x: Float[Tensor, "batch position d_model"]) -> Float[Tensor, "batch position d_model"]:
+        """Apply both linear maps with a ReLU between."""
+        result: Tensor = self.outer(self.inner(x).relu())
+        return result
+
+
+class Residual(nn.Module):
+    """LayerNorm(x + Dropout(Sublayer(x))) (§3.1, §5.4); pre-norm: x + Dropout(Sublayer(LayerNorm(x)))."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.is_pre_norm = config.norm == "pre"
+        self.norm = nn.LayerNorm(config.d_model)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(
+        self, x: Float[Tensor, "batch position d_model"], sublayer: Callable[[Tensor], Tensor]
+    ) -> Float[Tensor, "batch position d_model"]:
+        """Run the sub-layer around which this residual connection lies."""
+        if self.is_pre_norm:
+            return x + self.dropout(sublayer(self.norm(x)))  # type: ignore[no-any-return]
+        return self.norm(x + self.dropout(sublayer(x)))  # type: ignore[no-any-return]
+
+
+class Embedding(nn.Module):
+    """Token embeddings scaled by √d_model, plus sinusoidal positions, then dropout (§3.4, §3.5, §5.4)."""
+
+    positions: Tensor
+
+    def __init__(self, config: TransformerConfig, tokens: nn.Embedding) -> None:
+        super().__init__()
+        self.tokens = tokens
+        self.scale = config.d_model**0.5
+        self.dropout = nn.Dropout(config.dropout)
+        self.hook_embedding, self.hook_positional = HookPoint(), HookPoint()
+        # Decoding may go on 50 tokens beyond the longest source (§6.1), and begins with one more.
+        table = sinusoidal_encoding(config.max_length + 51, config.d_model)
+        self.register_buffer("positions", table, persistent=False)
+
+    def forward(
+        self, token_ids: Int[Tensor, "batch position"], first: int = 0
+    ) -> Float[Tensor, "batch position d_model"]:
+        """Embed tokens of which the first stands at position `first`."""
+        embedded = self.hook_embedding(self.tokens(token_ids) * self.scale)
+        last = first + token_ids.size(1)
+        if last <= len(self.positions):
+            positions = self.positions[first:last]
+        else:
+            positions = sinusoidal_encoding(last - first, embedded.size(-1), first=first, device=embedded.device)
+        result: Tensor = self.dropout(embedded + self.hook_positional(positions.to(embedded.dtype)))
+        return result
+
+
+class EncoderLayer(nn.Module):
+    """Self attention, then feed-forward (§3.1)."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.self_attention = MultiHeadAttention(config.d_model, config.num_heads, config.attention_dropout)
+        self.self_attention_residual = Residual(config)
+        self.feed_forward = FeedForward(config.d_model, config.d_ff)
+        self.feed_forward_residual = Residual(config)
+        self.hook_output = HookPoint()
+
+    def forward(
+        self, x: Float[Tensor, "batch source d_model"], mask: AttentionMask
+    ) -> Float[Tensor, "batch source d_model"]:
+        """Run the layer."""
+        x = self.self_attention_residual(x, lambda y: self.self_attention(y, y, mask))
+        x = self.feed_forward_residual(x, self.feed_forward)
+        return self.hook_output(x)  # type: ignore[no-any-return]
+
+
+class LayerCache:
+    """Caches of both attention sites of one decoder layer."""
+
+    def __init__(self) -> None:
+        self.self_attention = KeyValueCache()
+        self.cross_attention = KeyValueCache()
+
+    def select(self, batch: Tensor) -> None:
+        """Keep these sentences (or beams) of the batch, in this order."""
+        self.self_attention.select(batch)
+        self.cross_attention.select(batch)
+
+
+class DecoderLayer(nn.Module):
+    """Masked self attention, attention to the encoder's memory, then feed-forward (§3.1)."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.self_attention = MultiHeadAttention(config.d_model, config.num_heads, config.attention_dropout)
+        self.self_attention_residual = Residual(config)
+        self.cross_attention = MultiHeadAttention(config.d_model, config.num_heads, config.attention_dropout)
+        self.cross_attention_residual = Residual(config)
+        self.feed_forward = FeedForward(config.d_model, config.d_ff)
+        self.feed_forward_residual = Residual(config)
+        self.hook_output = HookPoint()
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch target d_model"],
+        memory: Float[Tensor, "batch source d_model"],
+        self_mask: AttentionMask,
+        cross_mask: AttentionMask,
+        cache: LayerCache | None = None,
+    ) -> Float[Tensor, "batch target d_model"]:
+        """Run the layer on the target rows that the cache does not hold yet."""
+        self_cache = None if cache is None else cache.self_attention
+        cross_cache = None if cache is None else cache.cross_attention
+        x = self.self_attention_residual(x, lambda y: self.self_attention(y, y, self_mask, self_cache))
+        x = self.cross_attention_residual(x, lambda y: self.cross_attention(y, memory, cross_mask, cross_cache))
+        x = self.feed_forward_residual(x, self.feed_forward)
+        return self.hook_output(x)  # type: ignore[no-any-return]
+
+
+def final_norm(config: TransformerConfig) -> nn.Module:
+    """The norm after a pre-norm stack's last layer; a post-norm stack (§3.1) has none."""
+    return nn.LayerNorm(config.d_model) if config.norm == "pre" else nn.Identity()
+
+
+def initialise(module: nn.Module) -> None:
+    """Xavier-uniform matrices, zero biases; embeddings of standard deviation d_model^−1/2, so that scaled ones have 1."""
+    for child in module.modules():
+        if isinstance(child, nn.Linear):
+            nn.init.xavier_uniform_(child.weight)
+            if child.bias is not None:
+                nn.init.zeros_(child.bias)
+        elif isinstance(child, nn.Embedding):
+            nn.init.normal_(child.weight, std=child.embedding_dim**-0.5)

@@ -1,0 +1,73 @@
+"""Who may attend to whom, as a small value. Knows nothing of scores or layers.
+
+True means "may attend", everywhere. A mask is never stored as an n × n array: it says how its rows follow from the key
+padding and from causality, and gives rows on demand.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+Rows = slice | list[int]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AttentionMask:
+    """The mask of one attention site.
+
+    Attributes:
+        num_queries: rows.
+        num_keys: columns.
+        key_padding: bool [batch, key], True where the key is a real token; None if all are.
+        causal: whether query row i, which stands at key position `first_query + i`, sees only keys up to itself (§3.2.3).
+        first_query: position of row 0 among the keys; above 0 when earlier rows were computed before and cached.
+        device: where rows are made if there is no key padding to tell.
+    """
+
+    num_queries: int
+    num_keys: int
+    key_padding: Bool[Tensor, "batch key"] | None = None
+    causal: bool = False
+    first_query: int = 0
+    device: torch.device = torch.device("cpu")
+
+    def rows(self, rows: Rows = slice(None)) -> Bool[Tensor, "batch row key"]:
+        """The asked rows as booleans; batch is 1 where no key is padding."""
+        device = self.device if self.key_padding is None else self.key_padding.device
+        positions = torch.arange(self.num_queries, device=device)[rows] + self.first_query
+        keys = torch.arange(self.num_keys, device=device)
+        allowed = torch.ones(len(positions), self.num_keys, dtype=torch.bool, device=device)
+        if self.causal:
+            allowed = keys[None, :] <= positions[:, None]
+        if self.key_padding is None:
+            return allowed[None]
+        return allowed & self.key_padding[:, None, :]
+
+    def dense(self) -> Bool[Tensor, "batch query key"] | None:
+        """All rows, for a kernel that wants them at once; None if every query sees every key."""
+        all_seen = not self.causal or self.first_query >= self.num_keys - 1
+        return None if all_seen and self.key_padding is None else self.rows()
+
+    def of(self, index: int) -> Self:
+        """The mask of one sentence of the batch."""
+        return self if self.key_padding is None else replace(self, key_padding=self.key_padding[index : index + 1])
+
+    def to(self, device: torch.device) -> Self:
+        """The same mask on another device."""
+        padding = None if self.key_padding is None else self.key_padding.to(device)
+        return replace(self, key_padding=padding, device=device)
+
+    def followed_by(self, other: Self) -> Self:
+        """One mask for these rows and then the other's, as when decoding computed them one after the other."""
+        assert other.causal == self.causal and (
+            not self.causal or other.first_query == self.first_query + self.num_queries
+        )
+        return replace(other, num_queries=self.num_queries + other.num_queries, first_query=self.first_query)
+
+
+def key_padding(token_ids: Int[Tensor, "batch key"], pad_id: int) -> Bool[Tensor, "batch key"]:
+    """True where a token is no padding."""
+    return token_ids != pad_id

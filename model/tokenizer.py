@@ -1,0 +1,122 @@
+"""Text to token ids and back: SentencePiece with byte fallback, so that no input is unknown. Knows nothing of the model."""
+
+import io
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import sentencepiece as spm
+
+from model.config import TransformerConfig
+from model.errors import CheckpointError, ConfigError, TokenError
+
+SPECIAL_TOKENS = ("<pad>", "<unk>", "<s>", "</s>")
+
+
+class Tokenizer:
+    """A joint vocabulary of source and target.
+
+    A piece that begins a word carries "▁" in front; a character outside the vocabulary becomes its UTF-8 bytes, "<0xF0>" ….
+    Text that looks like a special token ("</s>") is read as ordinary characters.
+    """
+
+    def __init__(self, serialized: bytes) -> None:
+        """Take the content of a SentencePiece model file.
+
+        Raises:
+            CheckpointError: the bytes are no SentencePiece model, or one without byte fallback.
+        """
+        self.serialized = serialized
+        try:
+            self._processor = spm.SentencePieceProcessor(model_proto=serialized)
+            size = self._processor.get_piece_size()
+        except RuntimeError as error:
+            raise CheckpointError(
+                "tokenizer.model is not a SentencePiece model; copy it again from its origin."
+            ) from error
+        if not any(self._processor.is_byte(i) for i in range(size)):
+            raise CheckpointError("tokenizer.model has no byte fallback; train it with `python -m model train`.")
+
+    @classmethod
+    def load(cls, path: Path) -> "Tokenizer":
+        """Read a SentencePiece model file."""
+        return cls(path.read_bytes())
+
+    @classmethod
+    def train(cls, sentences: Iterable[str], config: TransformerConfig) -> "Tokenizer":
+        """Learn a unigram vocabulary of `config.vocab_size` pieces, special ids as the configuration says.
+
+        Raises:
+            ConfigError: the text holds too few different pieces for a vocabulary of this size.
+        """
+        model = io.BytesIO()
+        try:
+            spm.SentencePieceTrainer.train(
+                sentence_iterator=iter(sentences),
+                model_writer=model,
+                vocab_size=config.vocab_size,
+                model_type="unigram",
+                byte_fallback=True,
+                character_coverage=0.9999,
+                normalization_rule_name="nmt_nfkc",
+                pad_id=config.pad_id,
+                unk_id=config.unk_id,
+                bos_id=config.bos_id,
+                eos_id=config.eos_id,
+                num_threads=2,
+                minloglevel=2,
+            )
+        except RuntimeError as error:
+            raise ConfigError(
+                f"No vocabulary of {config.vocab_size} pieces can be learnt from this text: {error}"
+            ) from error
+        return cls(model.getvalue())
+
+    @property
+    def vocab_size(self) -> int:
+        """Number of pieces, special tokens and bytes included."""
+        return int(self._processor.get_piece_size())
+
+    def encode(self, text: str) -> list[int]:
+        """Token ids of a text, without special tokens."""
+        # A lone surrogate is no text and has no UTF-8; it is shown as the replacement character.
+        clean = text.encode("utf-8", errors="replace").decode("utf-8")
+        return list(self._processor.encode(clean))
+
+    def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token ids of many texts, without special tokens."""
+        return [list(ids) for ids in self._processor.encode(list(texts))]
+
+    def decode(self, token_ids: Sequence[int]) -> str:
+        """The text of token ids; special tokens leave no trace."""
+        special = {self._processor.pad_id(), self._processor.bos_id(), self._processor.eos_id()}
+        return str(self._processor.decode([int(i) for i in token_ids if i not in special]))
+
+    def tokens(self, token_ids: Sequence[int]) -> tuple[str, ...]:
+        """The pieces of token ids, as they stand in the vocabulary."""
+        return tuple(self._processor.id_to_piece(int(i)) for i in token_ids)
+
+    def token_id(self, token: str) -> int:
+        """The id of a piece.
+
+        Raises:
+            TokenError: the vocabulary has no such piece.
+        """
+        token_id = int(self._processor.piece_to_id(token))
+        if self._processor.is_unknown(token_id) and token != "<unk>":
+            raise TokenError(f"{token!r} is no piece of this vocabulary. A piece that begins a word begins with “▁”.")
+        return token_id
+
+    def check(self, config: TransformerConfig) -> None:
+        """Make sure that this tokenizer and a model of this configuration speak of the same ids.
+
+        Raises:
+            CheckpointError: they do not.
+        """
+        p = self._processor
+        own = (self.vocab_size, p.pad_id(), p.unk_id(), p.bos_id(), p.eos_id())
+        expected = (config.vocab_size, config.pad_id, config.unk_id, config.bos_id, config.eos_id)
+        if own != expected:
+            raise CheckpointError(
+                f"tokenizer.model and config.json do not belong together: (vocab_size, pad, unk, bos, eos) is {own} in the "
+                f"tokenizer and {expected} in the configuration."
+            )

@@ -1,0 +1,140 @@
+"""A trace in one .npz file, without pickle. Knows nothing of how the trace came about.
+
+`trace.json` (UTF-8 bytes) holds tokens, ids, steps and masks; `SITE/LAYER/query|key|value` and `recorded/HOOK` hold the tensors.
+For readers without Headlight, `source_tokens` and `target_tokens` stand beside them as arrays of strings, and, where they were
+asked for, the weights as `SITE/weights` [layer, head, query, key].
+"""
+
+import json
+import zipfile
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from model.attention import AttentionInputs
+from model.errors import TraceError
+from model.masks import AttentionMask
+from model.steps import Candidate, DecodingStep
+from model.trace import Trace
+
+FORMAT = "headlight-trace-1"
+LARGEST = 2 * 1024**3
+"""Bytes of unpacked content beyond which a file is refused."""
+
+Array = npt.NDArray[Any]
+TOKENS = ("source_ids", "source_tokens", "target_ids", "target_tokens", "predicted_ids", "predicted_tokens")
+
+
+def save_trace(trace: Trace, path: Path, extra: Mapping[str, Array] | None = None) -> None:
+    """Write a trace, and any arrays that should stand beside it."""
+    header: dict[str, Any] = {"format": FORMAT, "text": trace.text, "translation": trace.translation}
+    header |= {name: getattr(trace, name) for name in TOKENS}
+    header["steps"] = [asdict(step) for step in trace.steps]
+    header["sites"] = {
+        site: [{"scale": i.scale, "causal": i.mask.causal, "first_query": i.mask.first_query} for i in layers]
+        for site, layers in trace.inputs.items()
+    }
+    arrays: dict[str, Array] = {
+        "trace.json": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
+        "source_tokens": np.array(trace.source_tokens),
+        "target_tokens": np.array(trace.target_tokens),
+        **{f"recorded/{name}": _array(value) for name, value in trace.recorded.items()},
+        **(extra or {}),
+    }
+    for site, layers in trace.inputs.items():
+        for number, inputs in enumerate(layers):
+            for part in ("query", "key", "value"):
+                arrays[f"{site}/{number}/{part}"] = _array(getattr(inputs, part))
+            for part, value in (("bias", inputs.bias), ("key_padding", inputs.mask.key_padding)):
+                if value is not None:
+                    arrays[f"{site}/{number}/{part}"] = _array(value)
+    with path.open("wb") as file:
+        np.savez(file, **arrays)  # type: ignore[arg-type]
+
+
+def weight_arrays(trace: Trace) -> dict[str, Array]:
+    """All weights, as `SITE/weights` [layer, head, query, key]."""
+    return {
+        f"{site}/weights": np.stack([trace.weights(site, layer).numpy() for layer in range(trace.num_layers)])
+        for site in trace.sites
+    }
+
+
+def load_trace(path: Path) -> Trace:
+    """Read what `save_trace` wrote.
+
+    Raises:
+        TraceError: there is no such file, it is no trace, damaged, or unreasonably large.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            if sum(entry.file_size for entry in archive.infolist()) > LARGEST:
+                raise TraceError(f"{path.name} unpacks to more than {LARGEST >> 30} GiB; it is refused.")
+        with np.load(path, allow_pickle=False) as arrays:
+            return _read(arrays)
+    except FileNotFoundError as error:
+        raise TraceError(f"There is no file {path}.") from error
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile, RecursionError) as error:
+        raise TraceError(f"{path.name} is not a trace written by Headlight, or it is damaged ({error}).") from error
+
+
+def _array(tensor: Tensor) -> Array:
+    # NumPy has no bfloat16; float32 holds every one of its values.
+    return (tensor.float() if tensor.is_floating_point() else tensor).cpu().numpy()
+
+
+def _read(arrays: Mapping[str, Array]) -> Trace:
+    header = json.loads(arrays["trace.json"].tobytes().decode())
+    if header["format"] != FORMAT:
+        raise ValueError(f"format {header['format']!r}, expected {FORMAT!r}")
+    inputs = {
+        site: tuple(_read_inputs(arrays, f"{site}/{number}", values) for number, values in enumerate(layers))
+        for site, layers in header["sites"].items()
+    }
+    steps = tuple(
+        DecodingStep(**{**step, "candidates": tuple(Candidate(**candidate) for candidate in step["candidates"])})
+        for step in header["steps"]
+    )
+    recorded = {
+        name.removeprefix("recorded/"): torch.from_numpy(arrays[name])
+        for name in arrays
+        if name.startswith("recorded/")
+    }
+    trace = Trace(
+        text=str(header["text"]),
+        translation=str(header["translation"]),
+        **{name: tuple(header[name]) for name in TOKENS},
+        steps=steps,
+        inputs=MappingProxyType(inputs),
+        recorded=MappingProxyType(recorded),
+    )
+    for site in trace.sites:
+        queries, keys = trace.axis_tokens(site)
+        for one in trace.inputs[site]:
+            if (one.query.size(1), one.key.size(1), one.value.size(1)) != (len(queries), len(keys), len(keys)):
+                raise ValueError(f"{site} does not fit the tokens")
+    return trace
+
+
+def _read_inputs(arrays: Mapping[str, Array], path: str, values: Mapping[str, Any]) -> AttentionInputs:
+    def optional(part: str) -> Tensor | None:
+        return torch.from_numpy(arrays[f"{path}/{part}"]) if f"{path}/{part}" in arrays else None
+
+    query, key, value = (torch.from_numpy(arrays[f"{path}/{part}"]) for part in ("query", "key", "value"))
+    mask = AttentionMask(
+        num_queries=query.size(1),
+        num_keys=key.size(1),
+        key_padding=optional("key_padding"),
+        causal=bool(values["causal"]),
+        first_query=int(values["first_query"]),
+    )
+    return AttentionInputs(
+        query=query, key=key, value=value, mask=mask, scale=float(values["scale"]), bias=optional("bias")
+    )

@@ -1,0 +1,217 @@
+"""The training run: one step after the other, with a log, dev scores, and a state to resume from.
+
+A run lives in a folder: config.json, tokenizer.model, log.jsonl, state.safetensors (weights, Adam's moments, step) and the
+last few weights for averaging. The state is replaced in one move, so that a kill at any moment leaves a whole one.
+"""
+
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import torch
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+from tqdm import tqdm
+
+from model.config import TransformerConfig
+from model.errors import ConfigError
+from model.evaluation import evaluate
+from model.tokenizer import Tokenizer
+from model.training.data import Batch, Example, Pair, endless_batches
+from model.training.loss import smoothed_cross_entropy
+from model.training.schedule import Decay, learning_rate
+from model.transformer import Transformer
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainSettings:
+    """How a run trains; the optimizer's constants are the paper's (§5.3).
+
+    Attributes:
+        steps: optimizer steps of the whole run.
+        tokens_per_batch: padded tokens of a batch, a side.
+        decay, warmup, peak: see `learning_rate`.
+        smoothing: label smoothing ε_ls.
+        clip: largest gradient norm.
+        bf16: matrix products in bfloat16 (autocast).
+        dev_every: steps between dev scores.
+        save_every: steps between states; the last `average` of them are averaged at the end.
+        average: number of states to average (paper: 5).
+        seed: of initial weights, dropout and the order of batches.
+    """
+
+    steps: int = 4_000
+    tokens_per_batch: int = 3_000
+    decay: Decay = "linear"
+    warmup: int = 800
+    peak: float = 1.2e-3
+    smoothing: float = 0.1
+    clip: float = 1.0
+    bf16: bool = True
+    dev_every: int = 500
+    save_every: int = 50
+    average: int = 5
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "tokens_per_batch", "warmup", "dev_every", "save_every", "average"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}.")
+        if not (0 <= self.smoothing < 1 and self.clip > 0 and self.peak > 0):
+            raise ConfigError("smoothing must lie in [0, 1), clip and peak must be positive.")
+
+
+class TrainingRun:
+    """One run in one folder, new or resumed."""
+
+    def __init__(
+        self,
+        folder: Path,
+        config: TransformerConfig,
+        tokenizer: Tokenizer,
+        settings: TrainSettings,
+        device: torch.device,
+    ) -> None:
+        self.folder, self.tokenizer, self.settings, self.device = folder, tokenizer, settings, device
+        folder.mkdir(parents=True, exist_ok=True)
+        torch.manual_seed(settings.seed)
+        self.model = Transformer(config).to(device)
+        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9, fused=True)
+        self.step = 0
+        if self._state_file.exists():
+            self._load_state()
+
+    def train(self, examples: Sequence[Example], dev: Mapping[str, Sequence[Pair]]) -> Transformer:
+        """Run to the last step and return the model with averaged weights, in evaluation mode."""
+        settings = self.settings
+        batches = endless_batches(
+            examples, self.model.config, settings.tokens_per_batch, seed=settings.seed, start=self.step
+        )
+        self.model.train()
+        started, tokens = time.perf_counter(), 0
+        losses: list[float] = []
+        remaining = settings.steps - self.step
+        with tqdm(total=settings.steps, initial=self.step, unit="step", mininterval=1.0) as bar:
+            for batch in islice(batches, max(0, remaining)):
+                losses.append(self._take_step(batch))
+                tokens += batch.num_tokens
+                rate = tokens / (time.perf_counter() - started)
+                bar.set_postfix(loss=f"{losses[-1]:.3f}", tokens_per_s=f"{rate:.0f}", refresh=False)
+                bar.update()
+                last = self.step == settings.steps
+                if self.step % 50 == 0 or last:
+                    self._log(loss=sum(losses) / len(losses), tokens_per_second=round(rate))
+                    losses.clear()
+                if self.step % settings.dev_every == 0 or last:
+                    self._log(**self._dev_scores(dev))
+                    self.model.train()
+                if self.step % settings.save_every == 0 or last:
+                    self._save_state()
+        self._average()
+        return self.model.eval()
+
+    def _take_step(self, batch: Batch) -> float:
+        settings, config = self.settings, self.model.config
+        self.step += 1
+        # Dropout must not depend on how often the run was resumed.
+        torch.manual_seed(settings.seed * 1_000_003 + self.step)
+        self.optimizer.param_groups[0]["lr"] = self._rate()
+        source, target_in, target_out = (
+            ids.to(self.device, non_blocking=True) for ids in (batch.source, batch.target_in, batch.target_out)
+        )
+        real = target_out != config.pad_id
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=settings.bf16):
+            padding = source != config.pad_id
+            memory = self.model.encode(source, padding)
+            hidden = self.model.decode(target_in, memory, padding)
+            logits = self.model.projection(hidden[real])
+        loss = smoothed_cross_entropy(logits, target_out[real], settings.smoothing)
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), settings.clip)
+        self.optimizer.step()
+        return float(loss.detach())
+
+    def _rate(self) -> float:
+        settings = self.settings
+        return learning_rate(
+            self.step,
+            decay=settings.decay,
+            warmup=settings.warmup,
+            d_model=self.model.config.d_model,
+            peak=settings.peak,
+            total=settings.steps,
+        )
+
+    def _dev_scores(self, dev: Mapping[str, Sequence[Pair]]) -> dict[str, float]:
+        return {f"bleu_{name}": evaluate(self.model, self.tokenizer, pairs).bleu for name, pairs in dev.items()}
+
+    def _log(self, **values: float) -> None:
+        entry = {"step": self.step, "learning_rate": self._rate(), **values}
+        with (self.folder / "log.jsonl").open("a", encoding="utf-8") as log:
+            log.write(json.dumps(entry) + "\n")
+
+    @property
+    def _state_file(self) -> Path:
+        return self.folder / "state.safetensors"
+
+    def _snapshots(self) -> list[Path]:
+        return sorted(self.folder.glob("weights-*.safetensors"))
+
+    def _save_state(self) -> None:
+        weights = {f"model.{name}": p.detach() for name, p in self.model.named_parameters()}
+        moments = {
+            f"adam.{index}.{name}": value
+            for index, state in self.optimizer.state_dict()["state"].items()
+            for name, value in state.items()
+        }
+        _replace(self._state_file, {**weights, **moments}, {"step": str(self.step)})
+        _replace(self.folder / f"weights-{self.step:08d}.safetensors", weights, {})
+        for old in self._snapshots()[: -self.settings.average]:
+            old.unlink()
+
+    def _load_state(self) -> None:
+        with safe_open(self._state_file, "pt") as file:
+            self.step = int(file.metadata()["step"])
+        state = load_file(self._state_file, device=str(self.device))
+        self._set_weights({name.removeprefix("model."): t for name, t in state.items() if name.startswith("model.")})
+        moments: dict[int, dict[str, Tensor]] = {}
+        for name, value in state.items():
+            if name.startswith("adam."):
+                _, index, key = name.split(".")
+                # Adam keeps its step counts on the host unless the fused kernel made them elsewhere.
+                moments.setdefault(int(index), {})[key] = value
+        full = self.optimizer.state_dict()
+        self.optimizer.load_state_dict({"state": moments, "param_groups": full["param_groups"]})
+
+    def _average(self) -> None:
+        snapshots = [load_file(path, device=str(self.device)) for path in self._snapshots()]
+        self._set_weights(
+            {
+                name.removeprefix("model."): torch.stack([snapshot[name] for snapshot in snapshots]).mean(0)
+                for name in snapshots[0]
+            }
+        )
+
+    @torch.no_grad()
+    def _set_weights(self, weights: Mapping[str, Tensor]) -> None:
+        for name, parameter in self.model.named_parameters():
+            parameter.copy_(weights[name])
+
+
+def _replace(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str]) -> None:
+    partial = path.with_suffix(".partial")
+    save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, partial, metadata)
+    os.replace(partial, path)
+
+
+def read_log(folder: Path) -> Iterator[dict[str, float]]:
+    """Entries of a run's log, in order."""
+    with (folder / "log.jsonl").open(encoding="utf-8") as log:
+        for line in log:
+            yield json.loads(line)

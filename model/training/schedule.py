@@ -1,0 +1,24 @@
+"""Learning rate by step. Knows nothing of optimizers."""
+
+from typing import Literal
+
+Decay = Literal["paper", "linear"]
+
+
+def learning_rate(step: int, *, decay: Decay, warmup: int, d_model: int, peak: float, total: int) -> float:
+    """The rate at a step, counted from 1.
+
+    Args:
+        step: the step about to be taken.
+        decay: "paper" = d_model^−½ · min(step^−½, step · warmup^−1.5) (§5.3, eq. 3), times `peak` (1 gives the paper's);
+            "linear" = up to `peak` over `warmup` steps, then straight down to zero at `total`.
+        warmup: steps of rising rate.
+        d_model: width of the model.
+        peak: see `decay`.
+        total: last step of the run.
+    """
+    if decay == "paper":
+        return float(peak * d_model**-0.5 * min(step**-0.5, step * warmup**-1.5))
+    if step <= warmup:
+        return peak * step / warmup
+    return peak * max(0.0, (total - step) / max(1, total - warmup))

@@ -1,0 +1,231 @@
+"""Text in, translation or trace out: the one place that joins tokenizer, model, hooks and decoding.
+
+Knows nothing of pages or the command line.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from model.checkpoint import load_checkpoint
+from model.config import TransformerConfig
+from model.decoding import EXTRA_LENGTH, beam_search, greedy_search
+from model.device import choose_device, choose_dtype
+from model.errors import InputTextError
+from model.hooks import ALWAYS_RECORDED, Edit, listen
+from model.masks import key_padding
+from model.session import DecodingSession, forced_steps
+from model.tokenizer import Tokenizer
+from model.trace import Trace, build_trace, join_recorded
+from model.training.data import pad
+from model.transformer import Transformer
+
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class BatchMasks:
+    """Masks of several sentences in one batch, as the model used them; True = may attend.
+
+    Attributes:
+        source_tokens, target_tokens: per sentence, padded with "<pad>" to the longest.
+        encoder_self: source padding [batch, query, key].
+        decoder_self: causal and target padding [batch, query, key].
+        decoder_cross: source padding, for target rows [batch, query, key].
+        causal: the causal part alone [query, key].
+    """
+
+    source_tokens: tuple[tuple[str, ...], ...]
+    target_tokens: tuple[tuple[str, ...], ...]
+    encoder_self: BoolArray
+    decoder_self: BoolArray
+    decoder_cross: BoolArray
+    causal: BoolArray
+
+
+class Translator:
+    """A loaded checkpoint. Safe to share between threads: nothing of a run is kept on it."""
+
+    def __init__(self, model: Transformer, tokenizer: Tokenizer, *, name: str = "", digest: str = "") -> None:
+        self.model, self.tokenizer, self.name, self.digest = model.eval(), tokenizer, name, digest
+
+    @classmethod
+    def load(cls, folder: str | Path, *, device: str | None = None, dtype: str = "float32") -> Self:
+        """Load a checkpoint folder.
+
+        Args:
+            folder: for example "checkpoints/en-de".
+            device: "cpu", "cuda" or "cuda:N"; by default CUDA if present, else the CPU.
+            dtype: "float32", or "bfloat16" on CUDA.
+
+        Raises:
+            CheckpointError: the folder is missing or damaged.
+            DeviceError: there is no such device, or it does not run this number type.
+        """
+        chosen = choose_device(device)
+        checkpoint = load_checkpoint(Path(folder), chosen, choose_dtype(dtype, chosen))
+        return cls(checkpoint.model, checkpoint.tokenizer, name=Path(folder).name, digest=checkpoint.digest)
+
+    @property
+    def config(self) -> TransformerConfig:
+        """The model's hyperparameters."""
+        return self.model.config
+
+    @property
+    def device(self) -> torch.device:
+        """Where the model lies."""
+        return self.model.device
+
+    def translate(self, text: str, *, beam: int = 1, alpha: float = 0.6) -> str:
+        """Translate greedily, or by beam search with length penalty exponent `alpha` if `beam` is above 1 (§6.1).
+
+        Raises:
+            InputTextError: the text is blank or too long.
+        """
+        if beam < 1:
+            raise InputTextError(f"The beam must be at least 1 wide, got {beam}.")
+        source_ids = torch.tensor([self.source_ids(text)], device=self.device)
+        if beam == 1:
+            return self.tokenizer.decode(greedy_search(self.model, source_ids, None)[0])
+        return self.tokenizer.decode(beam_search(self.model, source_ids, beam=beam, alpha=alpha)[0].token_ids)
+
+    def decode(
+        self, text: str, *, extras: Collection[str] = (), edits: Mapping[str, Edit] | None = None
+    ) -> DecodingSession:
+        """Begin to decode step by step.
+
+        Args:
+            text: the source sentence.
+            extras: {"hook_head_output"} to record the real head outputs.
+            edits: full hook name → function from the value there to the one to go on with.
+
+        Raises:
+            InputTextError: the text is blank or too long.
+        """
+        self._check_edits(edits)
+        return DecodingSession(
+            self.model, self.tokenizer, text, self.source_ids(text), extras=frozenset(extras), edits=edits
+        )
+
+    def trace(
+        self,
+        text: str,
+        target: str | None = None,
+        *,
+        extras: Collection[str] = (),
+        edits: Mapping[str, Edit] | None = None,
+    ) -> Trace:
+        """Run once with every hook recorded.
+
+        Args:
+            text: the source sentence.
+            target: a translation to read along (teacher forcing); by default the model's own, decoded greedily.
+            extras: further hooks to record, from `hooks.EXTRAS`.
+            edits: full hook name → function from the value there to the one to go on with.
+
+        Raises:
+            InputTextError: a text is blank or too long.
+        """
+        if target is not None:
+            return self._forced_trace(text, self.target_ids(target), extras, edits)
+        session = self.decode(text, extras=set(extras) & {"hook_head_output"}, edits=edits)
+        session.run()
+        if set(extras) <= {"hook_head_output"}:
+            return session.trace()
+        # Scores and weights of a whole pass are recorded in one: over the tokens just decoded.
+        return self._forced_trace(text, session.target_ids[1:], extras, edits)
+
+    def source_ids(self, text: str) -> list[int]:
+        """Token ids of a source sentence, ending with </s>.
+
+        Raises:
+            InputTextError: the text is blank or too long.
+        """
+        return [*self._checked(text, "The sentence", self.config.max_length - 1), self.config.eos_id]
+
+    def target_ids(self, text: str) -> list[int]:
+        """Token ids that a given translation emits, ending with </s>.
+
+        Raises:
+            InputTextError: the text is blank or too long.
+        """
+        return [*self._checked(text, "The target", self.config.max_length + EXTRA_LENGTH - 1), self.config.eos_id]
+
+    @torch.inference_mode()
+    def masks(self, texts: Sequence[str]) -> BatchMasks:
+        """Translate several sentences, then read all of them in one padded batch and report the masks used.
+
+        Raises:
+            InputTextError: a text is blank or too long.
+        """
+        if not texts:
+            raise InputTextError("Give at least one sentence.")
+        source = pad([self.source_ids(text) for text in texts], self.config.pad_id).to(self.device)
+        source_padding = key_padding(source, self.config.pad_id)
+        outputs = greedy_search(self.model, source, source_padding)
+        target = pad([[self.config.bos_id, *ids] for ids in outputs], self.config.pad_id).to(self.device)
+        with listen(record={"hook_mask"}) as recorded:
+            self.model(source, target, source_padding, key_padding(target, self.config.pad_id))
+        encoder_self, decoder_self, decoder_cross = (
+            recorded[f"{path}.hook_mask"][0]
+            for path in (
+                "encoder.layers.0.self_attention",
+                "decoder.layers.0.self_attention",
+                "decoder.layers.0.cross_attention",
+            )
+        )
+        return BatchMasks(
+            source_tokens=tuple(self.tokenizer.tokens(ids) for ids in source.tolist()),
+            target_tokens=tuple(self.tokenizer.tokens(ids) for ids in target.tolist()),
+            encoder_self=encoder_self.rows().cpu().numpy(),
+            decoder_self=decoder_self.rows().cpu().numpy(),
+            decoder_cross=decoder_cross.rows().cpu().numpy(),
+            causal=replace(decoder_self, key_padding=None).rows()[0].cpu().numpy(),
+        )
+
+    @torch.inference_mode()
+    def _forced_trace(
+        self, text: str, emitted: Sequence[int], extras: Collection[str], edits: Mapping[str, Edit] | None
+    ) -> Trace:
+        self._check_edits(edits)
+        source_ids = self.source_ids(text)
+        target_ids = [self.config.bos_id, *emitted[:-1]]
+        with listen(record=ALWAYS_RECORDED | set(extras), edits=edits) as recorded:
+            logits = self.model(
+                torch.tensor([source_ids], device=self.device), torch.tensor([target_ids], device=self.device)
+            )[0].float()
+        return build_trace(
+            text=text,
+            translation=self.tokenizer.decode(emitted),
+            tokenizer=self.tokenizer,
+            source_ids=source_ids,
+            target_ids=target_ids,
+            predicted_ids=logits.argmax(-1).tolist(),
+            steps=forced_steps(logits, emitted, self.tokenizer),
+            recorded=join_recorded([recorded]),
+            config=self.config,
+        )
+
+    def _checked(self, text: str, what: str, limit: int) -> list[int]:
+        if not text.strip():
+            raise InputTextError(f"{what} is empty. Type a sentence, for example “The cat sleeps.”")
+        # A piece has at most 16 characters, so far longer texts need not be tokenized to be refused.
+        token_ids = self.tokenizer.encode(text) if len(text) <= 100 * limit else None
+        if token_ids is None or len(token_ids) > limit:
+            length = "far more" if token_ids is None else f"{len(token_ids):,}"
+            raise InputTextError(
+                f"{what} is too long: this model reads at most {limit:,} tokens, the text has {length} "
+                f"({len(text):,} characters). Shorten it, or enter it in parts."
+            )
+        if not token_ids:
+            raise InputTextError(f"{what} holds only characters that cannot be seen. Type a sentence.")
+        return token_ids
+
+    def _check_edits(self, edits: Mapping[str, Any] | None) -> None:
+        if unknown := sorted(set(edits or ()) - self.model.hook_names):
+            raise ValueError(f"no such hook points: {unknown}; see Transformer.hook_names")
