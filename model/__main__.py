@@ -1,7 +1,7 @@
 """The command line: python -m model translate | evaluate | trace | train.
 
-Exit code 0, or 2 with one line on standard error that says what was wrong. Results go to standard output (with --json, one
-JSON object and nothing else), progress to standard error.
+Exit code 0, or 2 with one line on standard error that says what was wrong. Results go to standard output (with
+--json, one JSON object and nothing else), progress to standard error.
 """
 
 import argparse
@@ -81,9 +81,8 @@ def run_evaluate(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json.dumps(scores.to_dict()))
     else:
-        print(
-            f"BLEU {scores.bleu}  chrF {scores.chrf}  ({scores.sentences} sentences, {scores.seconds} s, {scores.device})"
-        )
+        print(f"BLEU {scores.bleu}  chrF {scores.chrf}")
+        print(f"{scores.sentences} sentences, {scores.seconds} s on {scores.device}", file=sys.stderr)
 
 
 def run_trace(arguments: argparse.Namespace) -> None:

@@ -193,7 +193,7 @@ class MultiHeadAttention(nn.Module):
         return joined
 
     def _split(self, projected: Tensor) -> Tensor:
-        return projected.unflatten(-1, (self.num_heads, self.d_k)).transpose(1, 2)
+        return projected.view(*projected.shape[:2], self.num_heads, self.d_k).transpose(1, 2)
 
     def _attend(self, query: Tensor, key: Tensor, value: Tensor, mask: AttentionMask) -> Tensor:
         allowed = mask.dense()

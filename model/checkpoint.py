@@ -1,7 +1,7 @@
 """One folder on disk = one trained model. Knows nothing of text going in or out.
 
-config.json · model.safetensors (16 bit) · tokenizer.model · README.md (the card) · manifest.json with the SHA-256 of every
-other file. Only safetensors and JSON are read, never pickle; every file is checked against the manifest before use.
+config.json · model.safetensors (16 bit) · tokenizer.model · README.md (the card) · manifest.json with the SHA-256 of
+every other file. Only safetensors and JSON are read, never pickle; every file is checked against the manifest first.
 """
 
 import hashlib

@@ -9,6 +9,16 @@ from model.errors import ConfigError
 
 Norm = Literal["post", "pre"]
 
+# A configuration may come from anywhere: these bounds keep a wrong one from taking all memory before it is noticed.
+LARGEST: Mapping[str, int] = {
+    "vocab_size": 1_000_000,
+    "d_model": 16_384,
+    "num_layers": 128,
+    "num_heads": 256,
+    "d_ff": 65_536,
+    "max_length": 32_768,
+}
+
 
 @dataclass(frozen=True, kw_only=True)
 class TransformerConfig:
@@ -22,7 +32,8 @@ class TransformerConfig:
         d_ff: inner width of the position-wise feed-forward network (§3.3).
         dropout: P_drop on sub-layer outputs and embedding sums (§5.4).
         attention_dropout: dropout on attention weights.
-        norm: "post" = LayerNorm(x + Sublayer(x)) as in §3.1; "pre" = x + Sublayer(LayerNorm(x)) and a norm after the last layer.
+        norm: "post" = LayerNorm(x + Sublayer(x)) as in §3.1; "pre" = x + Sublayer(LayerNorm(x)), with a norm after
+            the last layer.
         share_embeddings: one matrix for source, target and output projection (§3.4); otherwise three.
         max_length: longest source or target, in tokens, that a person may enter (sinusoids themselves have no limit).
         pad_id, unk_id, bos_id, eos_id: ids of the special tokens.
@@ -45,18 +56,16 @@ class TransformerConfig:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            value, expected = getattr(self, field.name), field.type
-            number = isinstance(value, int | float) and not isinstance(value, bool)
-            right = {int: number and isinstance(value, int), float: number, bool: isinstance(value, bool)}.get(
-                expected, True
-            )  # type: ignore[call-overload]
-            if not right:
-                raise ConfigError(
-                    f"{field.name} must be of type {getattr(expected, '__name__', expected)}, got {value!r}."
-                )
-        for name in ("vocab_size", "d_model", "num_layers", "num_heads", "d_ff", "max_length"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}.")
+            value, expected = getattr(self, field.name), type(field.default)
+            if field.name == "vocab_size":
+                expected = int
+            # An int is a fine float; a bool is no number, although Python counts it as one.
+            fits = type(value) is expected or (expected is float and type(value) is int)
+            if not fits:
+                raise ConfigError(f"{field.name} must be of type {expected.__name__}, got {value!r}.")
+        for name, most in LARGEST.items():
+            if not 1 <= getattr(self, name) <= most:
+                raise ConfigError(f"{name} must lie between 1 and {most:,}, got {getattr(self, name):,}.")
         if self.d_model % self.num_heads:
             raise ConfigError(f"d_model must be a multiple of num_heads, got {self.d_model} and {self.num_heads}.")
         if self.d_model % 2:

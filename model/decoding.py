@@ -74,7 +74,7 @@ def beam_search(
         beam: width; 1 gives the greedy translation.
         alpha: exponent of the length penalty.
 
-    At each step the `beam` best continuations of the living hypotheses are kept, those that end with </s> are set aside; the
+    At each step the `beam` best continuations of the living hypotheses are kept, finished ones are set aside; the
     search stops when no living one can still beat the worst of `beam` finished ones, or at the length limit.
     """
     config, device = model.config, source_ids.device

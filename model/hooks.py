@@ -10,7 +10,7 @@ What the points carry (batch · head · position · width, unless said otherwise
 |---|---|
 | `hook_embedding` | √d_model-scaled token embeddings [batch, position, d_model] |
 | `hook_positional` | the positional encodings as added [position, d_model] |
-| `hook_query`, `hook_key`, `hook_value` | [batch, head, position, d_k], the rows computed in this call (before the cache) |
+| `hook_query`, `hook_key`, `hook_value` | [batch, head, position, d_k], rows computed in this call (before the cache) |
 | `hook_mask` | an `AttentionMask` |
 | `hook_scores`, `hook_weights` | [batch, head, query, key]; asking for one of them takes the explicit path |
 | `hook_head_output` | weights · value before W_O [batch, head, query, d_k] |

@@ -142,7 +142,7 @@ def final_norm(config: TransformerConfig) -> nn.Module:
 
 
 def initialise(module: nn.Module) -> None:
-    """Xavier-uniform matrices, zero biases; embeddings of standard deviation d_model^−1/2, so that scaled ones have 1."""
+    """Xavier-uniform matrices, zero biases; embeddings of deviation d_model^−1/2, so that scaled ones have 1."""
     for child in module.modules():
         if isinstance(child, nn.Linear):
             nn.init.xavier_uniform_(child.weight)

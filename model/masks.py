@@ -22,7 +22,7 @@ class AttentionMask:
         num_queries: rows.
         num_keys: columns.
         key_padding: bool [batch, key], True where the key is a real token; None if all are.
-        causal: whether query row i, which stands at key position `first_query + i`, sees only keys up to itself (§3.2.3).
+        causal: whether query row i, at key position `first_query + i`, sees only keys up to itself (§3.2.3).
         first_query: position of row 0 among the keys; above 0 when earlier rows were computed before and cached.
         device: where rows are made if there is no key padding to tell.
     """
@@ -32,7 +32,7 @@ class AttentionMask:
     key_padding: Bool[Tensor, "batch key"] | None = None
     causal: bool = False
     first_query: int = 0
-    device: torch.device = torch.device("cpu")
+    device: torch.device | None = None
 
     def rows(self, rows: Rows = slice(None)) -> Bool[Tensor, "batch row key"]:
         """The asked rows as booleans; batch is 1 where no key is padding."""
@@ -62,9 +62,8 @@ class AttentionMask:
 
     def followed_by(self, other: Self) -> Self:
         """One mask for these rows and then the other's, as when decoding computed them one after the other."""
-        assert other.causal == self.causal and (
-            not self.causal or other.first_query == self.first_query + self.num_queries
-        )
+        assert other.causal == self.causal
+        assert not self.causal or other.first_query == self.first_query + self.num_queries
         return replace(other, num_queries=self.num_queries + other.num_queries, first_query=self.first_query)
 
 

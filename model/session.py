@@ -1,4 +1,4 @@
-"""Decoding one sentence step by step: forwards, backwards, or with a token of one's own. Knows nothing of pages or files.
+"""Decoding one sentence step by step: forwards, backwards, or with a token of one's own. Knows nothing of pages.
 
 Each step computes one row (key/value cache) and keeps what the hooks recorded of it, so that the finished session is a
 trace, equal to one teacher-forced pass over the same tokens.

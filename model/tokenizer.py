@@ -1,6 +1,7 @@
-"""Text to token ids and back: SentencePiece with byte fallback, so that no input is unknown. Knows nothing of the model."""
+"""Text to token ids and back: SentencePiece with byte fallback: nothing is unknown. Knows nothing of the model."""
 
 import io
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -15,7 +16,7 @@ SPECIAL_TOKENS = ("<pad>", "<unk>", "<s>", "</s>")
 class Tokenizer:
     """A joint vocabulary of source and target.
 
-    A piece that begins a word carries "▁" in front; a character outside the vocabulary becomes its UTF-8 bytes, "<0xF0>" ….
+    A piece that begins a word carries "▁" in front; a character outside the vocabulary becomes its bytes, "<0xF0>" ….
     Text that looks like a special token ("</s>") is read as ordinary characters.
     """
 
@@ -31,7 +32,7 @@ class Tokenizer:
             size = self._processor.get_piece_size()
         except RuntimeError as error:
             raise CheckpointError(
-                "tokenizer.model is not a SentencePiece model; copy it again from its origin."
+                "tokenizer.model is no SentencePiece model; copy it again from its origin."
             ) from error
         if not any(self._processor.is_byte(i) for i in range(size)):
             raise CheckpointError("tokenizer.model has no byte fallback; train it with `python -m model train`.")
@@ -66,9 +67,9 @@ class Tokenizer:
                 minloglevel=2,
             )
         except RuntimeError as error:
-            raise ConfigError(
-                f"No vocabulary of {config.vocab_size} pieces can be learnt from this text: {error}"
-            ) from error
+            most = re.search(r"<= (\d+)", str(error))
+            advice = f"ask for at most {most[1]}" if most else "give more text, or ask for more pieces than bytes (256)"
+            raise ConfigError(f"This text gives no vocabulary of {config.vocab_size:,} pieces; {advice}.") from error
         return cls(model.getvalue())
 
     @property
@@ -117,6 +118,6 @@ class Tokenizer:
         expected = (config.vocab_size, config.pad_id, config.unk_id, config.bos_id, config.eos_id)
         if own != expected:
             raise CheckpointError(
-                f"tokenizer.model and config.json do not belong together: (vocab_size, pad, unk, bos, eos) is {own} in the "
-                f"tokenizer and {expected} in the configuration."
+                f"tokenizer.model and config.json do not belong together: (vocab_size, pad, unk, bos, eos) is "
+                f"{own} in the tokenizer and {expected} in the configuration."
             )

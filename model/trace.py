@@ -1,4 +1,4 @@
-"""What one run left behind, for one sentence: tokens, attention inputs, positions, steps. Knows nothing of the run itself.
+"""What one run left behind, for one sentence: tokens, attention inputs, positions, steps. Knows nothing of the run.
 
 Weights are not stored; they are derived from q, k and mask on demand, by the model's own `attention_weights`.
 """
@@ -37,7 +37,7 @@ class Trace:
         predicted_ids, predicted_tokens: what the model found most probable after each of these rows.
         steps: per row, the token that really follows, its probability, and the candidates.
         inputs: site → per layer, what its weights were computed from.
-        recorded: full hook name → value without batch dimension: embeddings, positional encodings, layer outputs, extras.
+        recorded: full hook name → value without batch dimension: embeddings, positions, layer outputs, extras.
     """
 
     text: str
@@ -96,7 +96,7 @@ class Trace:
     def scores(
         self, site: str, layer: int, heads: Sequence[int] | None = None, rows: Rows = slice(None)
     ) -> Float[Tensor, "head row key"]:
-        """Scaled scores before the softmax, −∞ where masked, in float32, for all heads and query rows or those named."""
+        """Scaled scores before the softmax, −∞ where masked, in float32, for all heads and rows or those named."""
         self._check(site, layer, heads)
         return self.inputs[site][layer].scores_and_weights(heads, rows).scores
 

@@ -1,8 +1,8 @@
 """A trace in one .npz file, without pickle. Knows nothing of how the trace came about.
 
-`trace.json` (UTF-8 bytes) holds tokens, ids, steps and masks; `SITE/LAYER/query|key|value` and `recorded/HOOK` hold the tensors.
-For readers without Headlight, `source_tokens` and `target_tokens` stand beside them as arrays of strings, and, where they were
-asked for, the weights as `SITE/weights` [layer, head, query, key].
+`trace.json` (UTF-8 bytes) holds tokens, ids, steps and masks; `SITE/LAYER/query|key|value` and `recorded/HOOK` hold the
+tensors. For readers without Headlight, `source_tokens` and `target_tokens` stand beside them as arrays of strings, and,
+where they were asked for, the weights as `SITE/weights` [layer, head, query, key].
 """
 
 import json

@@ -1,1 +1,1 @@
-"""Training on sentence pairs: data, schedule, loss, loop. Imports neither Streamlit nor anything that only tests need."""
+"""Training on sentence pairs: data, schedule, loss, loop. Imports no Streamlit, and nothing that only tests need."""

@@ -47,8 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         elif field.name == "bf16":
             parser.add_argument(option, action=argparse.BooleanOptionalAction, default=field.default)
         else:
-            kind = type(field.default)
-            parser.add_argument(option, type=kind, default=field.default, help=f"default {field.default}")
+            parser.add_argument(
+                option, type=type(field.default), default=field.default, help=f"default {field.default}"
+            )
 
 
 def train(arguments: argparse.Namespace) -> None:

@@ -3,10 +3,10 @@
 import gzip
 import lzma
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Int
@@ -16,7 +16,7 @@ from model.config import TransformerConfig
 from model.errors import DataError
 from model.tokenizer import Tokenizer
 
-OPENERS = {".xz": lzma.open, ".gz": gzip.open}
+OPENERS: dict[str, Callable[..., Any]] = {".xz": lzma.open, ".gz": gzip.open}
 
 
 class Pair(NamedTuple):
@@ -65,7 +65,7 @@ def read_pairs(path: Path, limit: int | None = None) -> list[Pair]:
 
 
 def encode_pairs(pairs: Sequence[Pair], tokenizer: Tokenizer, max_tokens: int) -> list[Example]:
-    """Tokenize, and leave out pairs of which a side is longer than `max_tokens` or empty, or one is thrice the other."""
+    """Tokenize; leave out pairs of which a side is empty or longer than `max_tokens`, or one is thrice the other."""
     sources = tokenizer.encode_batch([pair.source for pair in pairs])
     targets = tokenizer.encode_batch([pair.target for pair in pairs])
     return [
@@ -79,7 +79,7 @@ def encode_pairs(pairs: Sequence[Pair], tokenizer: Tokenizer, max_tokens: int) -
 
 @dataclass(frozen=True)
 class Batch:
-    """Padded ids. `target_in` begins with <s>, `target_out` ends with </s>; row i of the first predicts row i of the second."""
+    """Ids. `target_in` begins with <s>, `target_out` ends with </s>; row i of one predicts row i of the other."""
 
     source: Int[Tensor, "batch source"]
     target_in: Int[Tensor, "batch target"]
@@ -107,7 +107,7 @@ def collate(examples: Sequence[Example], config: TransformerConfig) -> Batch:
 
 
 def plan_epoch(examples: Sequence[Example], tokens_per_batch: int, *, seed: int, epoch: int) -> list[list[int]]:
-    """Indices of one epoch's batches: similar lengths together, at most `tokens_per_batch` padded tokens a side, shuffled.
+    """Indices of one epoch's batches: similar lengths together, at most `tokens_per_batch` padded tokens a side.
 
     The plan depends on its arguments alone, so that a resumed run goes on with the very next batch.
     """

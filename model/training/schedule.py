@@ -10,7 +10,7 @@ def learning_rate(step: int, *, decay: Decay, warmup: int, d_model: int, peak: f
 
     Args:
         step: the step about to be taken.
-        decay: "paper" = d_model^−½ · min(step^−½, step · warmup^−1.5) (§5.3, eq. 3), times `peak` (1 gives the paper's);
+        decay: "paper" = d_model^−½ · min(step^−½, step · warmup^−1.5) (§5.3, eq. 3), times `peak` (1 = the paper);
             "linear" = up to `peak` over `warmup` steps, then straight down to zero at `total`.
         warmup: steps of rising rate.
         d_model: width of the model.

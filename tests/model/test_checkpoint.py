@@ -1,0 +1,148 @@
+"""Checkpoints: what is saved comes back, and nothing damaged or foreign is loaded."""
+
+import json
+import pickle
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from model import Translator
+from model.checkpoint import MANIFEST, WEIGHTS, write_manifest
+from model.errors import CheckpointError, DeviceError
+
+
+@pytest.fixture
+def folder(tiny_checkpoints: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(tiny_checkpoints / "en-de", tmp_path / "copy"))
+
+
+def test_a_loaded_checkpoint_is_the_saved_model_in_16_bit(translator, tiny_checkpoints: Path):
+    loaded = Translator.load(tiny_checkpoints / "en-de", device="cpu")
+    assert loaded.config == translator.config
+    assert not loaded.model.training
+    for (name, ours), (_, theirs) in zip(
+        loaded.model.named_parameters(), translator.model.named_parameters(), strict=True
+    ):
+        assert torch.equal(ours, theirs.half().float()), name
+    assert loaded.name == "en-de"
+    assert len(loaded.digest) == 64
+
+
+def test_two_loads_share_a_digest_and_other_content_has_another(folder: Path, tiny_checkpoints: Path):
+    first = Translator.load(folder).digest
+    assert first == Translator.load(tiny_checkpoints / "en-de").digest
+    (folder / "README.md").write_text("another card")
+    write_manifest(folder)
+    assert Translator.load(folder).digest != first
+
+
+@pytest.mark.parametrize("name", ["config.json", WEIGHTS, "tokenizer.model", "README.md"])
+def test_a_changed_or_missing_file_is_named(folder: Path, name: str):
+    path = folder / name
+    content = path.read_bytes()
+    path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    with pytest.raises(CheckpointError, match=rf"{name} differs"):
+        Translator.load(folder)
+    path.unlink()
+    with pytest.raises(CheckpointError, match=f"lacks {name}"):
+        Translator.load(folder)
+
+
+@pytest.mark.parametrize(
+    "manifest", ["", "[]", "{}", '{"sha256": []}', '{"sha256": {"config.json": 5}}', "[" * 100_000, None]
+)
+def test_a_damaged_manifest_is_said(folder: Path, manifest: str | None):
+    (folder / MANIFEST).unlink()
+    if manifest is not None:
+        (folder / MANIFEST).write_text(manifest)
+    with pytest.raises(CheckpointError, match="manifest"):
+        Translator.load(folder)
+
+
+def test_a_manifest_cannot_point_outside_its_folder(folder: Path):
+    manifest = json.loads((folder / MANIFEST).read_text())
+    manifest["sha256"]["../../etc/passwd"] = "0" * 64
+    (folder / MANIFEST).write_text(json.dumps(manifest))
+    with pytest.raises(CheckpointError, match="plain file names"):
+        Translator.load(folder)
+
+
+def test_pickled_weights_are_never_opened(folder: Path, tmp_path: Path):
+    class Evil:
+        def __reduce__(self):
+            return (Path.touch, (tmp_path / "pwned",))
+
+    (folder / WEIGHTS).write_bytes(pickle.dumps(Evil()))
+    write_manifest(folder)
+    with pytest.raises(CheckpointError, match="no safetensors"):
+        Translator.load(folder)
+    assert not (tmp_path / "pwned").exists()
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "message"),
+    [
+        ("d_model", 64, "tensors differ"),
+        ("num_layers", 3, "tensors differ"),
+        ("num_layers", 10**9, "between 1 and 128"),
+        ("max_length", 10**12, "between 1 and"),
+        ("num_heads", 5, "multiple of num_heads"),
+        ("vocab_size", 371, "do not belong together"),
+        ("norm", "middle", "one of post, pre"),
+        ("dropout", "0.1", "of type float"),
+        ("colour", "red", "Unknown settings: colour"),
+    ],
+)
+def test_settings_that_do_not_fit_are_said(folder: Path, setting: str, value: object, message: str):
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, setting: value}))
+    write_manifest(folder)
+    with pytest.raises(CheckpointError, match=message):
+        Translator.load(folder)
+
+
+def test_weights_that_are_no_numbers_or_not_ours_are_refused(folder: Path):
+    weights = load_file(folder / WEIGHTS)
+    name = next(iter(weights))
+    broken = weights[name].clone()
+    broken.view(-1)[0] = torch.nan
+    for changed, message in (
+        ({**weights, name: broken}, "no finite numbers"),
+        ({**weights, "extra": torch.zeros(2)}, "extra"),
+        ({key: value for key, value in weights.items() if key != name}, "got none"),
+    ):
+        save_file(changed, folder / WEIGHTS)
+        write_manifest(folder)
+        with pytest.raises(CheckpointError, match=message):
+            Translator.load(folder)
+
+
+def test_a_folder_that_is_not_there_is_said(tmp_path: Path):
+    with pytest.raises(CheckpointError, match="no checkpoint folder 'nothing'"):
+        Translator.load(tmp_path / "nothing")
+
+
+@pytest.mark.parametrize("device", ["cuda:99", "gpu", "mps", "cpu:x"])
+def test_a_device_that_is_not_there_is_said(folder: Path, device: str):
+    with pytest.raises(DeviceError, match="cuda|CUDA"):
+        Translator.load(folder, device=device)
+
+
+def test_bfloat16_is_for_gpus(folder: Path):
+    with pytest.raises(DeviceError, match="bfloat16"):
+        Translator.load(folder, device="cpu", dtype="bfloat16")
+    with pytest.raises(DeviceError, match="float32 or bfloat16"):
+        Translator.load(folder, device="cpu", dtype="float8")
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(
+    not torch.cuda.is_available(), reason="needs a CUDA device"))])  # fmt: skip
+def test_a_bfloat16_trace_reproduces_the_real_head_output_to_its_precision(translator, device: str):
+    model = translator.model
+    half = Translator(type(model)(model.config).to(device, torch.bfloat16), translator.tokenizer)
+    trace = half.trace("Tom told me that.", extras={"hook_head_output"})
+    deviations = [trace.head_output_deviation(site, layer) for site in trace.sites for layer in range(2)]
+    assert max(deviations) <= 2e-2

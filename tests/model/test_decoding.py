@@ -1,0 +1,195 @@
+"""Greedy and beam search, and the step-by-step session: they agree with each other and with one teacher-forced pass."""
+
+import math
+
+import pytest
+import torch
+
+from model.decoding import beam_search, greedy_search, length_penalty
+from model.errors import SessionError, TokenError
+from model.masks import key_padding
+from model.training.data import pad
+from tests.conftest import SENTENCES
+
+TEXT = SENTENCES[0]
+
+
+def uncached_greedy(translator, text: str) -> list[int]:
+    """The definition: read the whole prefix anew for every token."""
+    source = torch.tensor([translator.source_ids(text)])
+    prefix: list[int] = []
+    while len(prefix) < source.size(1) - 1 + 50:
+        with torch.no_grad():
+            logits = translator.model(source, torch.tensor([[translator.config.bos_id, *prefix]]))
+        token_id = int(logits[0, -1].argmax())
+        if token_id == translator.config.eos_id:
+            break
+        prefix.append(token_id)
+    return prefix
+
+
+def ids(session) -> list[int]:
+    return [step.token_id for step in session.steps if step.token != "</s>"]
+
+
+@pytest.mark.parametrize("text", SENTENCES[:4])
+def test_cached_decoding_equals_uncached(translator, text: str):
+    session = translator.decode(text)
+    session.run()
+    assert ids(session) == uncached_greedy(translator, text)
+
+
+def test_a_batch_decodes_each_sentence_as_if_alone(translator):
+    sources = [translator.source_ids(text) for text in [*SENTENCES[:4], "Hi."]]
+    batch = pad(sources, translator.config.pad_id)
+    together = greedy_search(translator.model, batch, key_padding(batch, translator.config.pad_id))
+    for source, output in zip(sources, together, strict=True):
+        assert output == greedy_search(translator.model, torch.tensor([source]), None)[0]
+
+
+@pytest.mark.parametrize("text", SENTENCES[:4])
+def test_beam_one_is_greedy(translator, text: str):
+    assert translator.translate(text, beam=1) == translator.tokenizer.decode(uncached_greedy(translator, text))
+    source = torch.tensor([translator.source_ids(text)])
+    assert beam_search(translator.model, source, beam=1)[0].token_ids == uncached_greedy(translator, text)
+
+
+def test_every_hypothesis_carries_the_log_probability_that_the_model_gives_it(translator):
+    source = torch.tensor([translator.source_ids("The dog.")])
+    hypotheses = beam_search(translator.model, source, beam=4)
+    assert len(hypotheses) == 4
+    for hypothesis in hypotheses:
+        target = [translator.config.bos_id, *hypothesis.token_ids]
+        with torch.no_grad():
+            log_probs = translator.model(source, torch.tensor([target]))[0].log_softmax(-1)
+        emitted = [*hypothesis.token_ids, translator.config.eos_id]
+        possible = {
+            round(sum(float(log_probs[i, token]) for i, token in enumerate(emitted[:n])), 3)
+            for n in (len(emitted) - 1, len(emitted))
+        }
+        assert any(math.isclose(hypothesis.log_prob, value, abs_tol=2e-3) for value in possible)
+
+
+def test_beam_hypotheses_come_best_first_and_a_wide_beam_beats_greedy(translator):
+    source = torch.tensor([translator.source_ids("Hi.")])
+    hypotheses = beam_search(translator.model, source, beam=8)
+    scores = [h.log_prob / length_penalty(len(h.token_ids) + 1, 0.6) for h in hypotheses]
+    assert scores == sorted(scores, reverse=True)
+    greedy = beam_search(translator.model, source, beam=1)[0]
+    assert scores[0] >= greedy.log_prob / length_penalty(len(greedy.token_ids) + 1, 0.6) - 1e-5
+
+
+def test_length_penalty_is_one_for_length_one_and_grows():
+    assert length_penalty(1, 0.6) == 1
+    assert length_penalty(13, 0.6) == pytest.approx(3**0.6)
+    assert length_penalty(13, 0) == 1
+
+
+def test_no_translation_is_longer_than_its_source_plus_fifty(translator):
+    session = translator.decode("Hi.")
+    while not session.finished:
+        session.force("▁the")
+    assert len(session.steps) == len(translator.source_ids("Hi.")) - 1 + 50
+    with pytest.raises(SessionError, match="finished"):
+        session.step()
+
+
+def test_step_by_step_equals_one_teacher_forced_pass(translator):
+    session = translator.decode(TEXT, extras={"hook_head_output"})
+    session.run()
+    stepped = session.trace()
+    forced = translator._forced_trace(TEXT, session.target_ids[1:], {"hook_head_output"}, None)
+    assert stepped.target_tokens == forced.target_tokens
+    assert stepped.predicted_tokens == forced.predicted_tokens
+    for site in stepped.sites:
+        for layer in range(stepped.num_layers):
+            torch.testing.assert_close(
+                stepped.weights(site, layer), forced.weights(site, layer), atol=1e-5, rtol=1e-4
+            )
+            assert torch.equal(stepped.mask(site, layer), forced.mask(site, layer))
+    assert stepped.recorded.keys() == forced.recorded.keys()
+    for name, value in stepped.recorded.items():
+        torch.testing.assert_close(value, forced.recorded[name], atol=1e-5, rtol=1e-4)
+    for ours, theirs in zip(stepped.steps, forced.steps, strict=True):
+        assert ours.log_prob == pytest.approx(theirs.log_prob, abs=1e-4)
+        assert ours.entropy == pytest.approx(theirs.entropy, abs=1e-4)
+
+
+def test_back_then_step_gives_the_same_again(translator):
+    session = translator.decode(TEXT)
+    for _ in range(6):
+        session.step()
+    before = session.steps
+    for _ in range(3):
+        session.back()
+    assert session.steps == before[:3]
+    for _ in range(3):
+        session.step()
+    assert [s.token_id for s in session.steps] == [s.token_id for s in before]
+    for again, first in zip(session.steps, before, strict=True):
+        assert again.log_prob == pytest.approx(first.log_prob, abs=1e-5)
+
+
+def test_a_forced_token_changes_only_what_follows(translator):
+    free, forced = translator.decode(TEXT), translator.decode(TEXT)
+    for session in (free, forced):
+        for _ in range(3):
+            session.step()
+    other = free.step().candidates[1]
+    assert forced.force(other.token_id).token_id == other.token_id
+    assert forced.steps[3].log_prob == pytest.approx(other.log_prob, abs=1e-5)
+    for session in (free, forced):
+        session.step()
+    a, b = free.trace(), forced.trace()
+    assert a.steps[:3] == b.steps[:3]
+    for site in ("decoder.self", "decoder.cross"):
+        # Row i reads token i; the forced token is read in row 4.
+        rows_a, rows_b = a.weights(site, 1), b.weights(site, 1)
+        torch.testing.assert_close(rows_a[:, :4], rows_b[:, :4])
+        assert not torch.allclose(rows_a[:, 4], rows_b[:, 4])
+    assert torch.equal(a.weights("encoder.self", 1), b.weights("encoder.self", 1))
+
+
+def test_a_step_tells_probabilities_that_add_up(translator):
+    step = translator.decode(TEXT).step()
+    assert len(step.candidates) == 20
+    log_probs = [candidate.log_prob for candidate in step.candidates]
+    assert log_probs == sorted(log_probs, reverse=True)
+    assert step.candidates[0].token_id == step.token_id
+    assert sum(map(math.exp, log_probs)) <= 1 + 1e-6
+    assert 0 < step.entropy < math.log(translator.config.vocab_size)
+
+
+def test_what_cannot_be_done_is_said(translator):
+    session = translator.decode(TEXT)
+    with pytest.raises(SessionError, match="no step to take back"):
+        session.back()
+    with pytest.raises(SessionError, match="take a step first"):
+        session.trace()
+    with pytest.raises(TokenError, match="no piece"):
+        session.force("qqqqqq")
+    with pytest.raises(TokenError, match="run from 0"):
+        session.force(10**6)
+    assert session.steps == ()
+
+
+def test_a_failing_edit_leaves_the_session_as_it_was(translator):
+    calls = 0
+
+    def fail_once(value: torch.Tensor) -> torch.Tensor:
+        nonlocal calls
+        calls += 1
+        if calls == 2:
+            raise RuntimeError("edit failed")
+        return value
+
+    session = translator.decode(TEXT, edits={"decoder.layers.1.hook_output": fail_once})
+    session.step()
+    with pytest.raises(RuntimeError, match="edit failed"):
+        session.step()
+    session.step()
+    plain = translator.decode(TEXT)
+    plain.step()
+    plain.step()
+    assert [s.token_id for s in session.steps] == [s.token_id for s in plain.steps]
+    assert session.steps[1].log_prob == pytest.approx(plain.steps[1].log_prob, abs=1e-6)

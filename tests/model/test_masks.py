@@ -1,0 +1,54 @@
+"""Masks as small values that give their rows on demand."""
+
+import torch
+
+from model.masks import AttentionMask, key_padding
+
+PADDING = torch.tensor([[True, True, True, False], [True, True, True, True]])
+
+
+def test_padding_hides_padded_keys_from_every_query():
+    mask = AttentionMask(num_queries=2, num_keys=4, key_padding=PADDING)
+    assert mask.rows().tolist() == [[[True, True, True, False]] * 2, [[True] * 4] * 2]
+
+
+def test_causal_mask_shows_a_query_only_keys_up_to_itself():
+    mask = AttentionMask(num_queries=4, num_keys=4, causal=True)
+    for query in range(4):
+        assert mask.rows()[0, query].tolist() == [key <= query for key in range(4)]
+
+
+def test_combination_is_the_conjunction_of_both():
+    both = AttentionMask(num_queries=4, num_keys=4, key_padding=PADDING, causal=True)
+    causal = AttentionMask(num_queries=4, num_keys=4, causal=True)
+    padding = AttentionMask(num_queries=4, num_keys=4, key_padding=PADDING)
+    assert torch.equal(both.rows(), causal.rows() & padding.rows())
+
+
+def test_rows_asked_for_equal_those_of_the_whole():
+    mask = AttentionMask(num_queries=4, num_keys=4, key_padding=PADDING, causal=True)
+    assert torch.equal(mask.rows(slice(1, 3)), mask.rows()[:, 1:3])
+    assert torch.equal(mask.rows([3, 0]), mask.rows()[:, [3, 0]])
+
+
+def test_masks_of_single_steps_joined_are_the_mask_of_the_whole_pass():
+    steps = [AttentionMask(num_queries=1, num_keys=i + 1, causal=True, first_query=i) for i in range(5)]
+    joined = steps[0]
+    for step in steps[1:]:
+        joined = joined.followed_by(step)
+    assert torch.equal(joined.rows(), AttentionMask(num_queries=5, num_keys=5, causal=True).rows())
+
+
+def test_nothing_dense_is_made_where_every_query_sees_every_key():
+    assert AttentionMask(num_queries=3, num_keys=5).dense() is None
+    assert AttentionMask(num_queries=1, num_keys=5, causal=True, first_query=4).dense() is None
+    assert AttentionMask(num_queries=2, num_keys=5, causal=True, first_query=3).dense() is not None
+
+
+def test_one_sentence_of_a_batch_keeps_its_own_padding():
+    mask = AttentionMask(num_queries=4, num_keys=4, key_padding=PADDING, causal=True)
+    assert torch.equal(mask.of(1).rows(), mask.rows()[1:2])
+
+
+def test_key_padding_is_true_at_real_tokens():
+    assert key_padding(torch.tensor([[5, 6, 0]]), pad_id=0).tolist() == [[True, True, False]]
