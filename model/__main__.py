@@ -32,20 +32,20 @@ def build_parser() -> argparse.ArgumentParser:
     translate = commands.add_parser("translate", help="print the translation of a sentence")
     translate.add_argument("text")
     translate.add_argument("--beam", type=_positive, default=1, metavar="N", help="beam width (default 1: greedy)")
-    translate.set_defaults(run=run_translate)
+    translate.set_defaults(execute=run_translate)
 
     evaluate = commands.add_parser("evaluate", help="score a TSV file with sacrebleu")
     evaluate.add_argument("--data", type=Path, required=True, metavar="FILE", help="TSV file (.tsv, .xz, .gz)")
     evaluate.add_argument("--limit", type=_positive, metavar="N", help="only the first N pairs")
     evaluate.add_argument("--beam", type=_positive, default=1, metavar="N", help="beam width (default 1: greedy)")
     evaluate.add_argument("--json", action="store_true", help="print one JSON object")
-    evaluate.set_defaults(run=run_evaluate)
+    evaluate.set_defaults(execute=run_evaluate)
 
     trace = commands.add_parser("trace", help="write every attention weight of a sentence to an .npz file")
     trace.add_argument("text")
     trace.add_argument("--target", metavar="TEXT", help="a translation to read along, instead of the model's own")
     trace.add_argument("--out", type=Path, required=True, metavar="FILE.npz")
-    trace.set_defaults(run=run_trace)
+    trace.set_defaults(execute=run_trace)
 
     for one in (translate, evaluate, trace):
         one.add_argument("--checkpoint", type=Path, default=DEFAULT_CHECKPOINT, metavar="DIR")
@@ -54,7 +54,7 @@ def build_parser() -> argparse.ArgumentParser:
 
     train = commands.add_parser("train", help="train a checkpoint, or resume")
     command.add_arguments(train)
-    train.set_defaults(run=command.train)
+    train.set_defaults(execute=command.train)
     return parser
 
 
@@ -102,7 +102,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run one command and return its exit code."""
     arguments = build_parser().parse_args(argv)
     try:
-        arguments.run(arguments)
+        arguments.execute(arguments)
     except (HeadlightError, OSError) as error:
         print(f"python -m model: {' '.join(str(error).split())}", file=sys.stderr)
         return 2

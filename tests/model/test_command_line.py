@@ -1,0 +1,106 @@
+"""The command line: results on standard output, exit code 2 and one line for bad input."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from model.__main__ import main
+from tests.conftest import SENTENCES
+
+
+@pytest.fixture
+def checkpoint(tiny_checkpoints: Path) -> str:
+    return str(tiny_checkpoints / "en-de")
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> Path:
+    path = tmp_path / "pairs.tsv"
+    path.write_text("".join(f"{a}\t{b}\n" for a, b in zip(SENTENCES[::2], SENTENCES[1::2], strict=True)))
+    return path
+
+
+def test_translate_prints_the_translation_alone(checkpoint: str, translator, capsys):
+    from model import Translator
+
+    assert main(["translate", SENTENCES[0], "--checkpoint", checkpoint]) == 0
+    assert capsys.readouterr().out == Translator.load(checkpoint).translate(SENTENCES[0]) + "\n"
+    assert main(["translate", SENTENCES[0], "--checkpoint", checkpoint, "--beam", "3"]) == 0
+
+
+def test_evaluate_prints_one_json_object(checkpoint: str, pairs: Path, capsys):
+    assert main(["evaluate", "--data", str(pairs), "--limit", "3", "--checkpoint", checkpoint, "--json"]) == 0
+    scores = json.loads(capsys.readouterr().out)
+    assert set(scores) == {"bleu", "chrf", "signature", "sentences", "seconds", "device"}
+    assert scores["sentences"] == 3
+    assert 0 <= scores["bleu"] <= 100
+
+
+def test_trace_writes_every_weight_of_every_site(checkpoint: str, tmp_path: Path):
+    out = tmp_path / "trace.npz"
+    assert main(["trace", "Tom told me.", "--target", "Tom sagte.", "--out", str(out), "--checkpoint", checkpoint]) == 0
+    with np.load(out, allow_pickle=False) as arrays:
+        source, target = len(arrays["source_tokens"]), len(arrays["target_tokens"])
+        assert arrays["target_tokens"][0] == "<s>"
+        assert arrays["encoder.self/weights"].shape == (2, 4, source, source)
+        assert arrays["decoder.self/weights"].shape == (2, 4, target, target)
+        assert arrays["decoder.cross/weights"].shape == (2, 4, target, source)
+
+
+def test_train_writes_a_checkpoint_that_translates(pairs: Path, tmp_path: Path, capsys):
+    shape = ["--vocab-size", "370", "--d-model", "16", "--num-layers", "1", "--num-heads", "2", "--d-ff", "16"]
+    steps = ["--steps", "3", "--save-every", "2", "--dev-every", "3", "--device", "cpu"]
+    files = ["--data", str(pairs), "--dev", str(pairs), "--run", str(tmp_path / "run"), "--out", str(tmp_path / "out")]
+    assert main(["train", *files, *shape, *steps]) == 0
+    assert json.loads(capsys.readouterr().out)["steps"] == 3
+    assert main(["translate", "Tom.", "--checkpoint", str(tmp_path / "out")]) == 0
+    log = [json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text().splitlines()]
+    assert {"loss", "learning_rate", "step"} <= log[0].keys()
+    assert "bleu_pairs" in log[-1]
+    assert main(["train", *files, *shape, "--d-model", "32", *steps]) == 2
+    assert "other settings" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["translate", "  "], "empty"),
+        (["translate", "word " * 1000], "at most 63 tokens"),
+        (["translate", "Tom.", "--checkpoint", "/nowhere"], "no checkpoint folder"),
+        (["translate", "Tom.", "--device", "cuda:77"], "CUDA devices"),
+        (["translate", "Tom.", "--dtype", "int8"], "number type"),
+        (["evaluate", "--data", "/nowhere.tsv"], "no file"),
+        (["trace", "Tom.", "--out", "/nowhere/x.npz"], "no folder"),
+        (["train", "--data", "/nowhere.tsv", "--run", "r", "--out", "o"], "no file"),
+    ],
+)
+def test_bad_input_gives_one_line_and_exit_code_2(arguments: list[str], message: str, checkpoint: str, capsys):
+    if "--checkpoint" not in arguments and arguments[0] != "train":
+        arguments = [*arguments, "--checkpoint", checkpoint]
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert message in captured.err.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["sing"], ["translate"], ["translate", "Tom.", "--beam", "0"], ["train", "--steps", "many"]]
+)
+def test_wrong_options_give_one_line_and_exit_code_2(arguments: list[str], capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(arguments)
+    assert stopped.value.code == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_the_module_runs_as_a_command(checkpoint: str):
+    done = subprocess.run(
+        [sys.executable, "-m", "model", "translate", "Tom.", "--checkpoint", checkpoint],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0
+    assert done.stderr == ""

@@ -1,0 +1,48 @@
+"""Configurations: validated, and the same after a trip through JSON."""
+
+import pytest
+
+from model.config import PRESETS, TransformerConfig, preset
+from model.errors import ConfigError
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_json_gives_the_same_configuration_back(name: str):
+    assert TransformerConfig.from_json(PRESETS[name].to_json()) == PRESETS[name]
+
+
+def test_presets_have_the_shapes_of_table_3():
+    base, big = PRESETS["base"], PRESETS["big"]
+    assert (base.num_layers, base.d_model, base.d_ff, base.num_heads, base.d_k) == (6, 512, 2048, 8, 64)
+    assert (big.num_layers, big.d_model, big.d_ff, big.num_heads, big.d_k, big.dropout) == (6, 1024, 4096, 16, 64, 0.3)
+    assert base.norm == big.norm == "post"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"num_heads": 7}, "multiple of num_heads"),
+        ({"d_model": 9, "num_heads": 3}, "even"),
+        ({"dropout": 1.0}, r"\[0, 1\)"),
+        ({"dropout": float("nan")}, r"\[0, 1\)"),
+        ({"norm": "none"}, "post, pre"),
+        ({"num_layers": 0}, "between 1 and"),
+        ({"num_layers": True}, "of type int"),
+        ({"pad_id": 3}, "four different ids"),
+        ({"eos_id": 99_999}, "below 37000"),
+    ],
+)
+def test_settings_out_of_range_are_said(changes: dict[str, object], message: str):
+    with pytest.raises(ConfigError, match=message):
+        preset("base", **changes)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", "{}", '{"vocab_size": null}', '{"vocab_size": 1e3}', "[" * 100_000])
+def test_text_that_is_no_configuration_is_said(text: str):
+    with pytest.raises(ConfigError):
+        TransformerConfig.from_json(text)
+
+
+def test_an_unknown_preset_lists_the_known_ones():
+    with pytest.raises(ConfigError, match="base, big, en-de"):
+        preset("huge")

@@ -1,0 +1,115 @@
+"""Loss, schedule and the training loop: it learns, and a killed run goes on as if it had not been."""
+
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from model.config import TransformerConfig
+from model.errors import ConfigError
+from model.evaluation import evaluate
+from model.tokenizer import Tokenizer
+from model.training.data import Pair, encode_pairs
+from model.training.loop import TrainingRun, TrainSettings, read_log
+from model.training.loss import smoothed_cross_entropy
+from model.training.schedule import learning_rate
+from tests.conftest import SENTENCES
+
+PAIRS = [Pair(english, german) for english, german in zip(SENTENCES[::2][:4], SENTENCES[1::2][:4], strict=True)]
+SETTINGS = TrainSettings(
+    steps=12, tokens_per_batch=60, warmup=4, peak=3e-3, bf16=False, dev_every=100, save_every=4, average=2
+)
+CPU = torch.device("cpu")
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_loss_and_gradient_equal_torchs(smoothing: float):
+    generator = torch.Generator().manual_seed(1)
+    logits = torch.randn(20, 50, generator=generator).mul_(5).requires_grad_()
+    ids = torch.randint(0, 50, (20,), generator=generator)
+    ours = smoothed_cross_entropy(logits, ids, smoothing)
+    theirs = F.cross_entropy(logits, ids, label_smoothing=smoothing)
+    torch.testing.assert_close(ours, theirs)
+    for a, b in zip(torch.autograd.grad(2 * ours, logits), torch.autograd.grad(2 * theirs, logits), strict=True):
+        torch.testing.assert_close(a, b)
+
+
+def test_the_papers_rate_peaks_at_the_end_of_the_warm_up():
+    rates = [
+        learning_rate(step, decay="paper", warmup=4000, d_model=512, peak=1, total=100_000)
+        for step in (1, 2000, 3999, 4000, 4001, 16_000)
+    ]
+    assert max(rates) == rates[3] == pytest.approx(512**-0.5 * 4000**-0.5)
+    assert rates[5] == pytest.approx(rates[3] / 2)
+    assert rates[1] == pytest.approx(rates[3] / 2)
+
+
+def test_the_linear_rate_rises_to_its_peak_and_falls_to_zero():
+    rates = [learning_rate(s, decay="linear", warmup=10, d_model=8, peak=0.5, total=30) for s in range(1, 31)]
+    assert rates[9] == max(rates) == 0.5
+    assert rates[19] == pytest.approx(0.25)
+    assert rates[29] == 0
+    assert all(a > b for a, b in pairwise(rates[9:]))
+
+
+def new_run(folder: Path, config: TransformerConfig, tokenizer: Tokenizer, **changes: object) -> TrainingRun:
+    return TrainingRun(folder, replace(config, dropout=0.2), tokenizer, replace(SETTINGS, **changes), CPU)
+
+
+def test_a_killed_run_ends_as_an_unbroken_one(tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer):
+    examples = encode_pairs(PAIRS * 10, tokenizer, 100)
+    whole = new_run(tmp_path / "whole", config, tokenizer).train(examples, {})
+    broken = new_run(tmp_path / "broken", config, tokenizer)
+    steps_taken, take_step = 0, broken._take_step
+
+    def kill_at_step_seven(batch):
+        nonlocal steps_taken
+        steps_taken += 1
+        if steps_taken == 7:
+            raise KeyboardInterrupt
+        return take_step(batch)
+
+    broken._take_step = kill_at_step_seven  # type: ignore[method-assign]
+    with pytest.raises(KeyboardInterrupt):
+        broken.train(examples, {})
+    resumed = new_run(tmp_path / "broken", config, tokenizer)
+    assert resumed.step == 4
+    again = resumed.train(examples, {})
+    for (name, a), (_, b) in zip(whole.named_parameters(), again.named_parameters(), strict=True):
+        torch.testing.assert_close(a, b, msg=name)
+    rates = [entry["learning_rate"] for entry in read_log(tmp_path / "whole")]
+    assert rates[-1] == [entry["learning_rate"] for entry in read_log(tmp_path / "broken")][-1]
+
+
+def test_the_last_states_are_averaged(tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer):
+    run = new_run(tmp_path, config, tokenizer)
+    model = run.train(encode_pairs(PAIRS * 10, tokenizer, 100), {})
+    from safetensors.torch import load_file
+
+    files = sorted(tmp_path.glob("weights-*.safetensors"))
+    assert [file.stem for file in files] == ["weights-00000008", "weights-00000012"]
+    states = [load_file(file) for file in files]
+    for name, parameter in model.named_parameters():
+        mean = (states[0][f"model.{name}"] + states[1][f"model.{name}"]) / 2
+        torch.testing.assert_close(parameter.data, mean)
+
+
+def test_training_learns_a_few_sentences_by_heart(tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer):
+    settings = replace(SETTINGS, steps=250, warmup=40, tokens_per_batch=200, smoothing=0.0, dev_every=250, save_every=250)
+    run = TrainingRun(tmp_path, replace(config, d_model=64, dropout=0.0), tokenizer, settings, CPU)
+    model = run.train(encode_pairs(PAIRS, tokenizer, 100), {"same": PAIRS})
+    scores = evaluate(model, tokenizer, PAIRS)
+    assert scores.bleu > 90
+    assert scores.sentences == 4
+    log = list(read_log(tmp_path))
+    assert log[-1]["bleu_same"] > 90
+    assert log[0]["loss"] > log[-2]["loss"]
+
+
+@pytest.mark.parametrize("changes", [{"steps": 0}, {"smoothing": 1.0}, {"clip": 0.0}, {"average": 0}])
+def test_settings_out_of_range_are_said(changes: dict[str, float]):
+    with pytest.raises(ConfigError):
+        replace(SETTINGS, **changes)
