@@ -54,5 +54,7 @@ def test_every_module_says_what_it_is(path: Path):
 )
 def test_importing_a_module_does_not_load(module: str, absent: tuple[str, ...]):
     script = f"import sys, {module}; print([name for name in {absent!r} if name in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, timeout=60, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, timeout=60, check=True
+    )
     assert done.stdout.strip() == "[]"

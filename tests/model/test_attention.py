@@ -65,7 +65,10 @@ def test_both_paths_of_the_model_give_zeros_for_a_row_with_nothing_to_attend(tra
 @pytest.mark.parametrize("causal", [False, True])
 def test_multi_head_attention_equals_torchs_with_copied_weights(training: bool, causal: bool):
     torch.manual_seed(0)
-    ours, theirs = MultiHeadAttention(24, 3, dropout=0.0).train(training), nn.MultiheadAttention(24, 3, batch_first=True)
+    ours, theirs = (
+        MultiHeadAttention(24, 3, dropout=0.0).train(training),
+        nn.MultiheadAttention(24, 3, batch_first=True),
+    )
     with torch.no_grad():
         for part, weight, bias in zip(
             (ours.query, ours.key, ours.value),
@@ -109,7 +112,12 @@ def test_inputs_with_fewer_key_value_heads_serve_groups_of_query_heads():
 def test_rows_and_heads_asked_for_equal_those_of_the_whole():
     mask = AttentionMask(num_queries=7, num_keys=7, causal=True)
     inputs = AttentionInputs(
-        query=random(4, 7, 8), key=random(4, 7, 8) * 2, value=random(4, 7, 8), mask=mask, scale=0.3, bias=random(1, 7, 7)
+        query=random(4, 7, 8),
+        key=random(4, 7, 8) * 2,
+        value=random(4, 7, 8),
+        mask=mask,
+        scale=0.3,
+        bias=random(1, 7, 7),
     )
     scores, weights = inputs.scores_and_weights()
     some_scores, some_weights = inputs.scores_and_weights([2, 0], slice(3, 6))

@@ -58,7 +58,9 @@ def test_switching_a_head_off_by_its_output_equals_switching_it_off_by_its_weigh
 
 
 def test_edited_scores_reach_the_weights(translator):
-    with listen(record={"hook_weights"}, edits={HEAD_OUTPUT.replace("head_output", "scores"): torch.zeros_like}) as found:
+    with listen(
+        record={"hook_weights"}, edits={HEAD_OUTPUT.replace("head_output", "scores"): torch.zeros_like}
+    ) as found:
         encode(translator, [5, 6, 7, 8])
     weights = found[HEAD_OUTPUT.replace("head_output", "weights")][0]
     torch.testing.assert_close(weights, torch.full_like(weights, 0.25))

@@ -98,7 +98,9 @@ def test_the_last_states_are_averaged(tmp_path: Path, config: TransformerConfig,
 
 
 def test_training_learns_a_few_sentences_by_heart(tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer):
-    settings = replace(SETTINGS, steps=250, warmup=40, tokens_per_batch=200, smoothing=0.0, dev_every=250, save_every=250)
+    settings = replace(
+        SETTINGS, steps=250, warmup=40, tokens_per_batch=200, smoothing=0.0, dev_every=250, save_every=250
+    )
     run = TrainingRun(tmp_path, replace(config, d_model=64, dropout=0.0), tokenizer, settings, CPU)
     model = run.train(encode_pairs(PAIRS, tokenizer, 100), {"same": PAIRS})
     scores = evaluate(model, tokenizer, PAIRS)

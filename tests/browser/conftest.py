@@ -1,0 +1,175 @@
+"""A real browser and real Streamlit servers for the browser tests.
+
+Knows how to start, watch and stop both; knows nothing of what the pages under test contain.
+"""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+from urllib.parse import urlsplit
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+ROOT = Path(__file__).parents[2]
+EXECUTABLES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# --no-sandbox because CI runs as root; the others keep the browser from calling home, which would spoil the check
+# that a page asks no other host for anything.
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+SERVER_OPTIONS = (
+    "--server.headless=true",
+    "--server.address=127.0.0.1",
+    "--server.fileWatcherType=none",
+    "--browser.gatherUsageStats=false",
+)
+START_SECONDS = 60.0
+HOW_TO_GET_IT = "The browser tests need Chromium and Playwright: `apt-get install chromium`, `pip install playwright`."
+
+Serve = Callable[..., str]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Everything in this folder is a browser test, so that `-m "not browser"` leaves it out."""
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.is_relative_to(here):
+            item.add_marker("browser")
+
+
+def _missing(reason: str) -> NoReturn:
+    """Skip on a developer's machine, fail in CI: there a skipped browser test would be a silent hole."""
+    if os.environ.get("CI") == "true":
+        pytest.fail(f"{reason} {HOW_TO_GET_IT}", pytrace=False)
+    pytest.skip(f"{reason} {HOW_TO_GET_IT}")
+
+
+@pytest.fixture(scope="session")
+def chromium() -> "Iterator[Browser]":
+    """One headless Chromium for the whole run, the system's own."""
+    executable = next(filter(None, map(shutil.which, EXECUTABLES)), None)
+    if executable is None:
+        _missing("No Chromium was found.")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        _missing("Playwright is not installed.")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=list(FLAGS))
+        yield browser
+        browser.close()
+
+
+def free_port() -> int:
+    """A port that was free a moment ago; the operating system does not hand it out again at once."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait_until_healthy(url: str, process: "subprocess.Popen[bytes]", log: Path) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            break
+        try:
+            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=2) as answer:
+                if answer.status == 200:
+                    return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.1)
+    tail = log.read_text(errors="replace")[-3000:]
+    raise RuntimeError(f"Streamlit did not become healthy at {url} (exit code {process.poll()}). Its log ends:\n{tail}")
+
+
+@contextmanager
+def streamlit_server(script: Path, options: tuple[str, ...], log: Path) -> Iterator[str]:
+    """`streamlit run script` in a process of its own, from the project's root so that its config.toml counts."""
+    port = free_port()
+    command = [sys.executable, "-m", "streamlit", "run", str(script), f"--server.port={port}", *SERVER_OPTIONS]
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [*command, *options],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+        try:
+            url = f"http://127.0.0.1:{port}"
+            _wait_until_healthy(url, process, log)
+            yield url
+        finally:
+            process.terminate()
+            try:
+                process.wait(timeout=10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+@pytest.fixture(scope="session")
+def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
+    """`serve(script, *streamlit_options)` → the URL of a healthy server; the same arguments share one server."""
+    with ExitStack() as running:
+        urls: dict[tuple[Path, tuple[str, ...]], str] = {}
+
+        def start(script: Path, *options: str) -> str:
+            asked = (script.resolve(), options)
+            if asked not in urls:
+                log = tmp_path_factory.mktemp("streamlit") / "server.log"
+                urls[asked] = running.enter_context(streamlit_server(script, options, log))
+            return urls[asked]
+
+        yield start
+
+
+def _is_local(url: str) -> bool:
+    parts = urlsplit(url)
+    return parts.scheme in {"data", "blob", "about"} or parts.hostname == "127.0.0.1"
+
+
+@pytest.fixture
+def page(chromium: "Browser") -> "Iterator[Page]":
+    """A fresh tab, 1400 × 1000, that must end without a console error and without a request to another host."""
+    context = chromium.new_context(viewport={"width": 1400, "height": 1000})
+    tab = context.new_page()
+    problems: list[str] = []
+
+    def on_console(message: Any) -> None:
+        if message.type == "error":
+            problems.append(f"console error: {message.text}")
+
+    def on_request(request: Any) -> None:
+        if not _is_local(request.url):
+            problems.append(f"outside request: {request.url}")
+
+    def on_websocket(socket: Any) -> None:
+        if not _is_local(socket.url):
+            problems.append(f"outside websocket: {socket.url}")
+
+    tab.on("console", on_console)
+    tab.on("pageerror", lambda error: problems.append(f"uncaught: {error}"))
+    context.on("request", on_request)
+    tab.on("websocket", on_websocket)
+    yield tab
+    context.close()
+    assert not problems, "\n".join(problems)

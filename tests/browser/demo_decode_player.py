@@ -1,0 +1,97 @@
+"""The decode player over an invented decoding, alone on a page. `?case=` chooses the length, `?step=` the step.
+
+Below it, outside the fragment, a text field and a count of the page's own runs.
+"""
+
+import numpy as np
+import streamlit as st
+
+from viz.components.decode_player import PlayerCandidate, PlayerData, PlayerStep, decode_player
+
+SOURCE = (
+    *[
+        "▁The",
+        "▁animal",
+        "▁didn",
+        "'",
+        "t",
+        "▁cross",
+        "▁the",
+        "▁street",
+        "▁because",
+        "▁it",
+        "▁was",
+        "▁too",
+        "▁tired",
+        ".",
+    ],
+    "</s>",
+)
+TARGET = (
+    *[
+        "<s>",
+        "▁Das",
+        "▁Tier",
+        "▁überquerte",
+        "▁die",
+        "▁Straße",
+        "▁nicht",
+        ",",
+        "▁weil",
+        "▁es",
+        "▁zu",
+        "▁müde",
+        "▁war",
+        ".",
+    ],
+)
+OTHERS = ("▁der", "▁ein", "▁so", "s", "▁ganz", "en", "▁sehr", "שלום", "<script>alert(1)</script>", "\u202eabc", "▁auch")
+
+
+def attention(layers: int, heads: int, queries: int, keys: int) -> np.ndarray:
+    """Heads that follow the diagonal more or less sharply, some of them shifted."""
+    rng = np.random.default_rng(2)
+    distance = np.arange(queries)[:, None] * (keys / queries) - np.arange(keys)[None]
+    shifts, sharp = rng.integers(-2, 3, (layers, heads, 1, 1)), 0.3 + 2 * rng.random((layers, heads, 1, 1))
+    weights = np.exp(-sharp * np.abs(distance - shifts) + 0.7 * rng.normal(size=(layers, heads, queries, keys)))
+    return weights / weights.sum(-1, keepdims=True)
+
+
+def decoding(repeat: int) -> PlayerData:
+    """The German sentence, `repeat` times; the third step was forced to a token outside its candidates."""
+    rng = np.random.default_rng(3)
+    source, target = SOURCE[:-1] * repeat + SOURCE[-1:], TARGET[:1] + TARGET[1:] * repeat
+    steps = []
+    for token in (*target[1:], "</s>"):
+        logits = np.sort(rng.normal(size=12))[::-1] * 3
+        log_probs = logits - np.log(np.exp(logits).sum())
+        names = (token, *OTHERS)
+        candidates = tuple(
+            PlayerCandidate(name, float(value)) for name, value in zip(names, log_probs[:10], strict=False)
+        )
+        entropy = float(-(np.exp(log_probs) * log_probs).sum())
+        steps.append(PlayerStep(token, candidates[0].log_prob, entropy, candidates, 0))
+    steps[2] = PlayerStep(steps[2].token, -7.3, 1.2, tuple(PlayerCandidate(c, -2.0) for c in OTHERS[:10]), None)
+    cross, self_ = attention(4, 8, len(target), len(source)), np.tril(attention(4, 8, len(target), len(target)))
+    return PlayerData(source, target, tuple(steps), cross, self_ / self_.sum(-1, keepdims=True))
+
+
+@st.fragment
+def player() -> None:
+    """What a page does: take the step from the URL, and write it back there."""
+    repeat = int(st.query_params.get("repeat", "1"))
+    asked = int(st.query_params.get("step", "0")), int(st.query_params.get("layer", "0"))
+    state = decode_player(decoding(repeat), step=asked[0], layer=asked[1], key="player")
+    if state is not None:
+        st.query_params.update(step=str(state.step), layer=str(state.layer))
+    st.text(f"reported: {state}")
+
+
+st.set_page_config(layout="wide")
+st.session_state.runs = st.session_state.get("runs", 0) + 1
+player()
+if st.button("Jump to step 4"):
+    st.query_params["step"] = "3"
+    st.rerun()
+st.text_input("Some text")
+st.text(f"runs of the page: {st.session_state.runs}")

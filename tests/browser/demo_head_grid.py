@@ -1,0 +1,59 @@
+"""The grid of heads over invented attention, alone on a page. `?case=` chooses the sizes."""
+
+import numpy as np
+import streamlit as st
+
+from viz.components.head_grid import head_grid
+
+CASES = {"small": (6, 8, 20, 20), "cross": (4, 8, 18, 25), "pooled": (6, 8, 300, 300), "big": (6, 16, 40, 40)}
+WORDS = [
+    "▁The",
+    "▁animal",
+    "▁didn",
+    "'",
+    "t",
+    "▁cross",
+    "▁the",
+    "▁street",
+    "▁because",
+    "▁it",
+    "▁was",
+    "▁too",
+    "▁tired",
+    ".",
+]
+
+
+def attention(layers: int, heads: int, queries: int, keys: int) -> np.ndarray:
+    """Heads that look back, ahead, around, at one token or everywhere, each with its own sharpness."""
+    rng = np.random.default_rng(1)
+    scores = rng.normal(size=(layers, heads, queries, keys))
+    distance = np.arange(queries)[:, None] * (keys / queries) - np.arange(keys)[None]
+    for layer, head in np.ndindex(layers, heads):
+        kind = (layer + head) % 5
+        sharp = 2.0 + 6.0 * rng.random()
+        if kind < 3:
+            scores[layer, head] -= sharp * np.abs(distance - (kind - 1)) / 2
+        elif kind == 3:
+            scores[layer, head, :, rng.integers(keys)] += sharp
+        scores[layer, head, :, -1] += 2 * rng.random()
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    return weights / weights.sum(-1, keepdims=True)
+
+
+def tokens(count: int) -> list[str]:
+    """The words again and again, ended as a source ends."""
+    return [*(WORDS[i % len(WORDS)] for i in range(count - 1)), "</s>"]
+
+
+st.set_page_config(layout="wide")
+layers, heads, queries, keys = CASES[st.query_params.get("case", "small")]
+if "open" not in st.session_state:
+    st.session_state.open = (2, 4)
+choice = head_grid(
+    attention(layers, heads, queries, keys), tokens(queries), tokens(keys), selected=st.session_state.open, key="grid"
+)
+if choice is not None:
+    st.session_state.open = (choice.layer, choice.head)
+    st.rerun()
+st.text(f"open: {st.session_state.open}")

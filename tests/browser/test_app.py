@@ -1,0 +1,190 @@
+"""The whole app in a real browser: what a person does first, and that bad input does no harm.
+
+The `page` fixture also asserts that nothing went to the console as an error and nothing was asked of another host.
+"""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+ROOT = Path(__file__).parents[2]
+PATIENCE = 60_000
+
+
+@pytest.fixture(scope="session")
+def url(serve, tiny_checkpoints):
+    os.environ["HEADLIGHT_CHECKPOINTS"] = str(tiny_checkpoints)
+    try:
+        return serve(ROOT / "app.py")
+    finally:
+        del os.environ["HEADLIGHT_CHECKPOINTS"]
+
+
+def opened(page: Page, url: str, query: str = ""):
+    page.goto(f"{url}/{query}")
+    expect(page.locator("[data-ready='1']").first).to_be_visible(timeout=PATIENCE)
+
+
+def typed(page: Page, text: str):
+    field = page.get_by_role("textbox", name="English sentence")
+    field.fill(text)
+    field.press("Control+Enter")
+    return field
+
+
+def turned_to(page: Page, name: str):
+    page.get_by_role("link", name=name).click()
+    expect(page.get_by_role("heading", name=name, level=1)).to_be_visible(timeout=PATIENCE)
+
+
+def sentence(page: Page, language: str):
+    return page.locator(f"[data-testid='stHtml'] span[lang='{language}']").first
+
+
+# ---- what a person does first ----
+
+
+def test_the_app_starts_with_a_sentence_its_translation_and_every_head(page, url):
+    opened(page, url)
+    expect(page.get_by_role("heading", name="Attention", level=1)).to_be_visible()
+    expect(sentence(page, "en")).to_have_text("The animal didn't cross the street because it was too tired.")
+    expect(sentence(page, "de")).not_to_be_empty()
+    expect(page.get_by_role("gridcell")).to_have_count(2 * 4)
+
+
+def test_a_typed_sentence_is_translated(page, url):
+    opened(page, url)
+    before = sentence(page, "de").inner_text()
+    typed(page, "She read the book.")
+    expect(sentence(page, "en")).to_have_text("She read the book.", timeout=PATIENCE)
+    expect(sentence(page, "de")).not_to_have_text(before)
+    expect(page).to_have_url(re.compile("text=She\\+read\\+the\\+book"))
+
+
+def test_a_click_opens_a_head_and_back_closes_it_again(page, url):
+    opened(page, url)
+    expect(page.locator(".st-key-open-head .js-plotly-plot")).to_be_visible(timeout=PATIENCE)
+    page.get_by_role("gridcell", name="Layer 2, head 3").click()
+    expect(page).to_have_url(re.compile("layer=1&head=2"))
+    expect(page.get_by_label(re.compile("layer 2, head 3: weights"))).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_role("gridcell", name="Layer 2, head 3, open")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("gridcell", name="Layer 1, head 1, open")).to_be_visible(timeout=PATIENCE)
+
+
+def test_a_head_is_opened_without_a_mouse(page, url):
+    opened(page, url)
+    page.get_by_role("gridcell", name="Layer 1, head 1").focus()
+    for key in ("ArrowDown", "ArrowRight", "Enter"):
+        page.keyboard.press(key)
+    expect(page).to_have_url(re.compile("layer=1&head=1"))
+
+
+def test_the_hover_tells_tokens_and_the_exact_weight(page, url):
+    opened(page, url)
+    plot = page.locator(".st-key-open-head .js-plotly-plot")
+    expect(plot).to_be_visible(timeout=PATIENCE)
+    plot.scroll_into_view_if_needed()
+    area = plot.locator(".nsewdrag").first.bounding_box()
+    page.mouse.move(area["x"] + 3, area["y"] + 3)
+    page.mouse.move(area["x"] + 5, area["y"] + 5)
+    first = plot.locator(".ytick text").first.inner_text()
+    expect(plot.locator(".hoverlayer .hovertext")).to_contain_text(f"{first} looks at {first}")
+    expect(plot.locator(".hoverlayer .hovertext")).to_contain_text(re.compile(r"weight 0\.\d{4}"))
+
+
+def test_arrow_keys_step_through_the_decoding_and_the_link_follows(page, url):
+    opened(page, url)
+    turned_to(page, "Decode")
+    player = page.locator("[data-ready='1'][data-step]")
+    expect(player).to_have_attribute("data-step", "0", timeout=PATIENCE)
+    player.get_by_role("slider").focus()
+    for _ in range(5):
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowLeft")
+    expect(player).to_have_attribute("data-step", "4")
+    expect(page).to_have_url(re.compile("step=4"), timeout=PATIENCE)
+
+
+def test_the_animal_pair_is_compared_from_it(page, url):
+    opened(page, url)
+    turned_to(page, "Compare")
+    for key in ("rows-token", "rows-other_token", "difference"):
+        expect(page.locator(f".st-key-{key} .js-plotly-plot")).to_be_visible(timeout=PATIENCE)
+    for field in ("token", "other_token"):
+        expect(page.locator(f".st-key-{field}")).to_contain_text(re.compile(r"\d+ · ▁?it"))
+
+
+def test_masks_and_positions_are_drawn(page, url):
+    opened(page, url)
+    turned_to(page, "Masks & positions")
+    expect(page.locator(".js-plotly-plot")).to_have_count(6, timeout=PATIENCE)
+    page.get_by_role("tab", name="Positional encodings").click()
+    expect(page.locator(".st-key-curves .js-plotly-plot")).to_be_visible(timeout=PATIENCE)
+    expect(page).to_have_url(re.compile("part=Positional"))
+
+
+def test_bertviz_is_drawn_offline_in_its_tab(page, url):
+    opened(page, url)
+    typed(page, "It is late.")
+    expect(sentence(page, "en")).to_have_text("It is late.", timeout=PATIENCE)
+    page.get_by_role("tab", name="bertviz").click()
+    frame = page.frame_locator("iframe").first
+    expect(frame.locator("svg").first).to_be_visible(timeout=PATIENCE)
+
+
+# ---- links and pages ----
+
+
+def test_a_link_reopens_the_view(page, url):
+    opened(page, url, "?checkpoint=en-de&text=It+is+late.&site=decoder.cross&layer=1&head=3")
+    expect(sentence(page, "en")).to_have_text("It is late.")
+    expect(page.get_by_role("gridcell", name="Layer 2, head 4, open")).to_be_visible()
+    chosen = page.get_by_role("radio", name="Decoder cross-attention")
+    expect(chosen).to_be_checked()
+
+
+def test_the_sentence_survives_a_change_of_page(page, url):
+    opened(page, url)
+    field = typed(page, "It is late.")
+    expect(sentence(page, "en")).to_have_text("It is late.", timeout=PATIENCE)
+    turned_to(page, "Decode")
+    expect(sentence(page, "en")).to_have_text("It is late.", timeout=PATIENCE)
+    expect(field).to_have_value("It is late.")
+
+
+# ---- bad input ----
+
+
+@pytest.mark.parametrize("text", ["", "   ", "word " * 2_000], ids=["empty", "blank", "10,000 characters"])
+def test_a_refused_text_gets_an_answer_and_stays_in_its_field(page, url, text):
+    opened(page, url)
+    field = typed(page, text)
+    expect(page.get_by_role("alert")).to_contain_text("The sentence is", timeout=PATIENCE)
+    expect(field).to_have_value(text)
+    turned_to(page, "Decode")
+    expect(page.get_by_role("alert")).to_be_visible(timeout=PATIENCE)
+    expect(field).to_have_value(text)
+    typed(page, "It is late.")
+    expect(sentence(page, "en")).to_have_text("It is late.", timeout=PATIENCE)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["I 😀 you 👩‍👧", "החתול ישן", "a\x07b\u202ec", "<img src=x onerror=alert(1)>", "![x](https://evil.example/a.png)"],
+    ids=["emoji", "right to left", "control characters", "HTML", "Markdown"],
+)
+def test_unusual_text_is_shown_as_typed_on_every_page(page, url, text):
+    dialogs = []
+    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+    opened(page, url)
+    typed(page, text)
+    expect(sentence(page, "en")).to_have_text(text.replace("\x07", "␇"), timeout=PATIENCE)
+    for name in ("Decode", "Compare", "Masks & positions"):
+        turned_to(page, name)
+        expect(sentence(page, "en")).to_have_text(text.replace("\x07", "␇"), timeout=PATIENCE)
+    assert page.locator("[data-testid='stMain'] img").count() == 0
+    assert dialogs == []

@@ -1,0 +1,294 @@
+"""The components in a real browser, each alone on a page with invented data: what a person sees and what keys do."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+HERE = Path(__file__).parent
+
+
+def opened(page, serve, script, query=""):
+    page.goto(serve(HERE / script) + query)
+    root = page.locator("[data-ready='1']")
+    root.wait_for(timeout=30_000)
+    return root
+
+
+def grid(page, serve, case="small"):
+    return opened(page, serve, "demo_head_grid.py", f"/?case={case}")
+
+
+def player(page, serve, query="/"):
+    return opened(page, serve, "demo_decode_player.py", query)
+
+
+def step_of(root):
+    return int(root.get_attribute("data-step"))
+
+
+def pixels_of(canvas):
+    """How many colours a canvas shows, and its size in device and CSS pixels."""
+    return canvas.evaluate(
+        """canvas => {
+          const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+          const box = canvas.getBoundingClientRect();
+          return { colours: new Set(new Uint32Array(data.buffer)).size, width: canvas.width, cssWidth: box.width };
+        }"""
+    )
+
+
+# ---- the grid of heads ----
+
+
+def test_every_head_has_a_labelled_cell_and_the_canvas_is_painted(page, serve):
+    root = grid(page, serve)
+    expect(root.get_by_role("gridcell")).to_have_count(48)
+    assert root.get_by_role("columnheader").all_inner_texts()[1:] == [f"Head {i}" for i in range(1, 9)]
+    assert root.get_by_role("rowheader").all_inner_texts() == [f"Layer {i}" for i in range(1, 7)]
+    assert pixels_of(root.locator("canvas"))["colours"] > 50
+
+
+def test_a_click_opens_a_head_and_python_hears_of_it(page, serve):
+    root = grid(page, serve)
+    root.get_by_role("gridcell", name="Layer 2, head 6").click()
+    expect(page.get_by_text("open: (1, 5)")).to_be_visible()
+    expect(root.locator(".cell.open")).to_have_attribute("aria-label", "Layer 2, head 6, open")
+    expect(root.locator(".cell.open")).to_have_count(1)
+
+
+def test_opening_a_head_does_not_paint_the_tiles_again(page, serve):
+    root = grid(page, serve)
+    root.locator("canvas").evaluate("canvas => canvas.getContext('2d').fillRect(0, 0, 5, 5)")
+    root.get_by_role("gridcell", name="Layer 1, head 1").click()
+    expect(page.get_by_text("open: (0, 0)")).to_be_visible()
+    corner = root.locator("canvas").evaluate("canvas => [...canvas.getContext('2d').getImageData(1, 1, 1, 1).data]")
+    assert corner == [0, 0, 0, 255]
+
+
+def test_arrow_keys_move_and_enter_opens(page, serve):
+    root = grid(page, serve, "cross")
+    root.locator(".cell[tabindex='0']").focus()
+    for key in (
+        "ArrowUp",
+        "ArrowDown",
+        "ArrowDown",
+        "ArrowRight",
+        "ArrowRight",
+        "ArrowLeft",
+        "End",
+        "Home",
+        "ArrowRight",
+    ):
+        page.keyboard.press(key)
+    expect(root.locator(".cell:focus")).to_have_attribute("aria-label", "Layer 3, head 2")
+    expect(root.get_by_role("status")).to_have_text(re.compile(r"^Layer 3, head 2: strongest .+ → .+, 0\.\d{3}$"))
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("open: (2, 1)")).to_be_visible()
+    expect(root.locator(".cell:focus")).to_have_attribute("aria-label", "Layer 3, head 2, open")
+
+
+def test_hovering_names_head_tokens_and_weight(page, serve):
+    root = grid(page, serve)
+    cell = root.get_by_role("gridcell", name="Layer 4, head 3")
+    box = cell.bounding_box()
+    # The weight in row 10 (▁it), column 1 (▁animal) of 20 × 20.
+    cell.hover(position={"x": box["width"] * 1.5 / 20, "y": box["height"] * 9.5 / 20})
+    tooltip = root.locator(".tooltip")
+    expect(tooltip.locator(".tooltip-title")).to_have_text("Layer 4 · Head 3")
+    expect(tooltip.locator(".tooltip-pair")).to_have_text("▁it → ▁animal")
+    expect(tooltip.locator(".tooltip-value")).to_have_text(re.compile(r"^(0\.\d{3}|< 0\.001)$"))
+    page.mouse.move(5, 5)
+    expect(tooltip).to_be_hidden()
+
+
+def test_a_long_sentence_is_pooled_and_says_so(page, serve):
+    root = grid(page, serve, "pooled")
+    expect(root).to_contain_text("largest of 3 × 3 weights")
+    root.get_by_role("gridcell", name="Layer 1, head 1").hover()
+    expect(root.locator(".tooltip-value")).to_contain_text("(max of block)")
+
+
+@pytest.mark.parametrize(("width", "first"), [(800, "1"), (1400, "Head 1")])
+def test_sixteen_heads_fit_beside_their_labels_at_any_width(page, serve, width, first):
+    page.set_viewport_size({"width": width, "height": 900})
+    root = grid(page, serve, "big")
+    expect(root.get_by_role("columnheader").nth(1)).to_have_text(first)
+    last = root.get_by_role("gridcell", name="Layer 1, head 16").bounding_box()
+    assert last["x"] + last["width"] <= width
+    assert last["width"] > 30
+
+
+def test_tiles_have_as_many_pixels_as_a_fine_screen(chromium, serve):
+    context = chromium.new_context(device_scale_factor=2, viewport={"width": 1000, "height": 800})
+    root = grid(context.new_page(), serve)
+    size = pixels_of(root.locator("canvas"))
+    assert size["width"] == pytest.approx(2 * size["cssWidth"], abs=1)
+    context.close()
+
+
+def test_cells_lie_exactly_over_their_tiles(page, serve):
+    root = grid(page, serve, "cross")
+    canvas, cells = root.locator("canvas").bounding_box(), root.get_by_role("gridcell")
+    first, last = cells.first.bounding_box(), cells.last.bounding_box()
+    assert (first["x"], first["y"]) == pytest.approx((canvas["x"], canvas["y"]), abs=0.5)
+    assert last["x"] + last["width"] == pytest.approx(canvas["x"] + canvas["width"], abs=0.5)
+    assert last["y"] + last["height"] == pytest.approx(canvas["y"] + canvas["height"], abs=0.5)
+
+
+# ---- the decode player ----
+
+
+def test_ten_quick_key_presses_are_ten_steps(page, serve):
+    root = player(page, serve)
+    for _ in range(10):
+        page.keyboard.press("ArrowRight")
+    assert step_of(root) == 10
+    expect(root.locator(".position")).to_have_text("Step 11 of 14")
+    page.wait_for_timeout(1500)
+    assert step_of(root) == 10
+
+
+def test_the_step_reaches_the_url_once_and_the_page_is_not_run_again(page, serve):
+    root = player(page, serve)
+    for _ in range(5):
+        page.keyboard.press("ArrowRight")
+    page.wait_for_url("**step=5**")
+    expect(page.get_by_text("reported: PlayerState(step=5, layer=0)")).to_be_visible()
+    expect(page.get_by_text("runs of the page: 1")).to_be_visible()
+    # Stepping on while the server still answers the report before is never undone.
+    for press in range(12):
+        page.keyboard.press("ArrowLeft" if press % 3 == 2 else "ArrowRight")
+        page.wait_for_timeout(130)
+    assert step_of(root) == 9
+    page.wait_for_timeout(1500)
+    assert step_of(root) == 9
+    page.wait_for_url("**step=9**")
+
+
+def test_a_link_opens_at_its_step_and_layer(page, serve):
+    root = player(page, serve, "/?step=7&layer=2")
+    assert step_of(root) == 7
+    expect(root.get_by_role("button", name="Layer 3")).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_step_that_does_not_exist_becomes_the_last_and_is_corrected(page, serve):
+    root = player(page, serve, "/?step=99")
+    assert step_of(root) == 13
+    page.wait_for_url("**step=13**")
+
+
+def test_the_page_can_move_the_player(page, serve):
+    root = player(page, serve)
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url("**step=1**")
+    page.get_by_role("button", name="Jump to step 4").click()
+    expect(root).to_have_attribute("data-step", "3")
+    page.keyboard.press("ArrowRight")
+    assert step_of(root) == 4
+    page.wait_for_url("**step=4**")
+    assert step_of(root) == 4
+
+
+def test_keys_typed_into_a_text_field_do_not_step(page, serve):
+    root = player(page, serve, "/?step=5")
+    page.get_by_label("Some text").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    assert step_of(root) == 5
+
+
+def test_combinations_and_the_pages_own_keys_are_left_alone(page, serve):
+    root = player(page, serve, "/?step=5")
+    for key in ("Shift+ArrowRight", "Control+ArrowRight", "End", "ArrowDown"):
+        page.keyboard.press(key)
+    assert (step_of(root), root.get_attribute("data-layer")) == (5, "0")
+
+
+def test_buttons_slider_and_keys_within_the_player(page, serve):
+    root = player(page, serve)
+    root.get_by_role("button", name="Step forward").click()
+    root.get_by_role("button", name="Step forward").click()
+    root.get_by_role("button", name="Step back").click()
+    assert step_of(root) == 1
+    page.keyboard.press("End")
+    assert step_of(root) == 13
+    expect(root.get_by_role("button", name="Step forward")).to_have_attribute("aria-disabled", "true")
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowDown")
+    assert (step_of(root), root.get_attribute("data-layer")) == (0, "1")
+    root.get_by_role("slider").fill("8")
+    assert step_of(root) == 8
+    root.get_by_role("slider").press("ArrowRight")
+    assert step_of(root) == 9
+    root.get_by_role("button", name="Layer 4").click()
+    assert root.get_attribute("data-layer") == "3"
+    root.locator(".prefix .chip").nth(3).click()
+    assert step_of(root) == 2
+
+
+def test_a_step_shows_prefix_candidates_and_numbers(page, serve):
+    root = player(page, serve, "/?step=1")
+    assert root.locator(".prefix .chip:visible").all_inner_texts() == ["<s>", "▁Das", "▁Tier"]
+    expect(root.locator(".prefix .chip.new")).to_have_text("▁Tier")
+    expect(root.locator(".caption")).to_have_text("Row 2: the decoder takes in ▁Das and predicts ▁Tier.")
+    rows = root.locator(".bar-row:not(.empty)")
+    expect(rows).to_have_count(10)
+    expect(rows.first).to_contain_text("✓")
+    expect(rows.first.locator(".bar-value")).to_have_text(re.compile(r"^\d+\.\d %$"))
+    expect(root.locator(".numbers")).to_contain_text("nats")
+    expect(root.locator(".strip-canvas").first).to_have_attribute("aria-label", re.compile("^Layer 1.*head 8: "))
+
+
+def test_a_forced_token_outside_the_candidates_stands_below_them(page, serve):
+    root = player(page, serve, "/?step=2")
+    rows = root.locator(".bar-row:not(.empty)")
+    expect(rows).to_have_count(11)
+    expect(rows.last).to_contain_text("✓")
+    expect(rows.last).to_contain_text("▁überquerte")
+    expect(root.locator(".caption")).to_have_text(
+        "Row 3: the decoder takes in ▁Tier and predicts ▁der; ▁überquerte is written instead."
+    )
+
+
+def test_markup_and_bidirectional_controls_in_tokens_are_shown_as_text(page, serve):
+    root = player(page, serve, "/?step=2")
+    expect(root.get_by_text("<script>alert(1)</script>")).to_be_visible()
+    expect(root.get_by_text("\\u202eabc")).to_be_visible()
+    assert root.locator("script").count() == 0
+
+
+def test_hovering_a_strip_names_the_weight_and_the_future_stays_silent(page, serve):
+    root = player(page, serve, "/?step=3")
+    prefix = root.locator(".strip-canvas").last
+    prefix.hover(position={"x": 5, "y": 5})
+    expect(root.locator(".tooltip-pair")).to_have_text("▁überquerte → <s>")
+    box = prefix.bounding_box()
+    prefix.hover(position={"x": box["width"] - 5, "y": 5})
+    expect(root.locator(".tooltip")).to_be_hidden()
+
+
+def test_a_long_decoding_scrolls_within_the_player(page, serve):
+    page.set_viewport_size({"width": 800, "height": 1000})
+    root = player(page, serve, "/?repeat=4")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 800
+    box = root.bounding_box()
+    assert box["x"] + box["width"] <= 800
+
+
+# ---- bertviz ----
+
+
+@pytest.mark.parametrize("query", ["/", "/?dark=1"])
+def test_bertviz_draws_offline_and_a_hostile_token_stays_a_token(page: Page, serve, query):
+    page.goto(serve(HERE / "demo_bertviz.py") + query)
+    view = page.frame_locator("iframe")
+    view.locator("#vis line").first.wait_for(state="attached", timeout=30_000)
+    assert view.locator("#layer option").all_inner_texts() == ["1", "2", "3", "4"]
+    assert view.locator("#vis line").count() == 8 * 8 * 8
+    assert page.title() != "broken out"
+    view.locator("#filter").select_option("2")
+    view.locator("#layer").select_option("4")
+    assert view.locator("#vis line").count() == 8 * 6 * 8

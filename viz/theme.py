@@ -1,0 +1,109 @@
+"""The one place where colours and the look of figures are decided.
+
+Every scale keeps its order of lightness under any of the three colour-vision deficiencies, and reads on a light and on
+a dark page alike: night blue stands for nothing, light for much. This module knows nothing of attention, of Streamlit
+or of any page; it holds colours, and the plotly settings that all figures share.
+"""
+
+from typing import Any, Final
+
+#: Weights: from 0 (night) to 1 (light). Ten equal steps of OKLab lightness, 0.20 to 0.96.
+SEQUENTIAL: Final[tuple[str, ...]] = (
+    "#0f142a",
+    "#19274f",
+    "#1d3f70",
+    "#005c8c",
+    "#007b9b",
+    "#069a9a",
+    "#4fb78f",
+    "#9acc7c",
+    "#d2e081",
+    "#fdf4ba",
+)
+
+#: Signed values: cold below zero, the same night at zero, warm above. Both arms climb in lightness at the same rate.
+DIVERGING: Final[tuple[str, ...]] = (
+    "#aaf1ff",
+    "#75c1e8",
+    "#4392c4",
+    "#286496",
+    "#1c3a5e",
+    "#0f142a",
+    "#572c0b",
+    "#8b4f07",
+    "#b67c2e",
+    "#d8af6b",
+    "#fbe2a7",
+)
+
+#: One colour a head: Okabe and Ito's eight (black made grey, yellow darkened for paper), then those lighter or darker.
+HEAD_COLOURS: Final[tuple[str, ...]] = (
+    "#0072b2",
+    "#e69f00",
+    "#009e73",
+    "#d55e00",
+    "#56b4e9",
+    "#cc79a7",
+    "#b8a900",
+    "#8a8f99",
+    "#67b0e9",
+    "#9d6500",
+    "#79dbb3",
+    "#ffa56e",
+    "#25759f",
+    "#854469",
+    "#796c00",
+    "#c9ced7",
+)
+
+#: The two sentences of a comparison, told apart by hue and by lightness.
+FIRST_COLOUR: Final = "#2a7fb8"
+SECOND_COLOUR: Final = "#d98a1f"
+
+#: Text that plotly draws on its own surfaces (hover boxes), independent of the page's theme.
+NIGHT: Final = SEQUENTIAL[0]
+LIGHT: Final = SEQUENTIAL[-1]
+
+Colorscale = list[list[float | str]]
+
+
+def colorscale(stops: tuple[str, ...]) -> Colorscale:
+    """Stops at equal distances in plotly's form, `[[position, colour], …]`."""
+    last = len(stops) - 1
+    return [[i / last, stop] for i, stop in enumerate(stops)]
+
+
+#: A row of attention sums to one over many keys, so on a linear scale nearly everything is night: a weight w gets the
+#: colour at √w, and the colour bar is labelled at these weights.
+SQRT_TICKS: Final[tuple[float, ...]] = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
+
+
+def figure_layout(height: int) -> dict[str, Any]:
+    """The layout that all figures share; colours of text and grid come from Streamlit's theme in the browser."""
+    return {
+        "height": height,
+        "margin": {"l": 8, "r": 8, "t": 8, "b": 8, "pad": 0},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"size": 13},
+        "hoverlabel": {"bgcolor": NIGHT, "bordercolor": HEAD_COLOURS[7], "font": {"color": LIGHT, "size": 13}},
+        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": HEAD_COLOURS[7], "activecolor": HEAD_COLOURS[1]},
+        "dragmode": "zoom",
+        "showlegend": False,
+    }
+
+
+def colour_bar(title: str, ticks: tuple[tuple[float, str], ...]) -> dict[str, Any]:
+    """A slim colour bar beside a figure, labelled at the given (position, label)."""
+    return {
+        "title": {"text": title, "side": "top", "font": {"size": 12}},
+        "tickmode": "array",
+        "tickvals": [position for position, _ in ticks],
+        "ticktext": [label for _, label in ticks],
+        "tickfont": {"size": 11},
+        "ticks": "",
+        "thickness": 10,
+        "outlinewidth": 0,
+        "len": 1.0,
+        "xpad": 8,
+    }
