@@ -6,7 +6,7 @@ forward pass uses torch's fused kernel, which gives the same result without hold
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -29,8 +29,8 @@ def attention_weights(
     key: Float[Tensor, "*batch key d_k"],
     *,
     scale: float,
-    mask: Bool[Tensor, "*batch query key"] | None = None,
-    bias: Float[Tensor, "*batch query key"] | None = None,
+    mask: Bool[Tensor, "*#batch query key"] | None = None,
+    bias: Float[Tensor, "*#batch query key"] | None = None,
 ) -> ScoresAndWeights:
     """scores = QKᵀ · scale (+ bias), −∞ where the mask is False; weights = softmax over keys (§3.2.1, eq. 1).
 
@@ -100,7 +100,7 @@ class AttentionInputs:
         chosen = list(range(self.num_heads)) if heads is None else list(heads)
         return self.scores_and_weights(chosen, rows).weights @ self._of_heads(self.value, chosen)
 
-    def to(self, device: torch.device) -> Self:
+    def to(self, device: torch.device) -> "AttentionInputs":
         """The same inputs on another device."""
         return replace(
             self,

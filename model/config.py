@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, get_args
 
 from model.errors import ConfigError
 
@@ -91,7 +91,7 @@ class TransformerConfig:
         return json.dumps(asdict(self), indent=2) + "\n"
 
     @classmethod
-    def from_json(cls, text: str) -> Self:
+    def from_json(cls, text: str) -> "TransformerConfig":
         """Read what `to_json` wrote.
 
         Raises:

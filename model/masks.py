@@ -5,7 +5,6 @@ padding and from causality, and gives rows on demand.
 """
 
 from dataclasses import dataclass, replace
-from typing import Self
 
 import torch
 from jaxtyping import Bool, Int
@@ -51,16 +50,16 @@ class AttentionMask:
         all_seen = not self.causal or self.first_query >= self.num_keys - 1
         return None if all_seen and self.key_padding is None else self.rows()
 
-    def of(self, index: int) -> Self:
+    def of(self, index: int) -> "AttentionMask":
         """The mask of one sentence of the batch."""
         return self if self.key_padding is None else replace(self, key_padding=self.key_padding[index : index + 1])
 
-    def to(self, device: torch.device) -> Self:
+    def to(self, device: torch.device) -> "AttentionMask":
         """The same mask on another device."""
         padding = None if self.key_padding is None else self.key_padding.to(device)
         return replace(self, key_padding=padding, device=device)
 
-    def followed_by(self, other: Self) -> Self:
+    def followed_by(self, other: "AttentionMask") -> "AttentionMask":
         """One mask for these rows and then the other's, as when decoding computed them one after the other."""
         assert other.causal == self.causal
         assert not self.causal or other.first_query == self.first_query + self.num_queries

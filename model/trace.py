@@ -6,6 +6,7 @@ Weights are not stored; they are derived from q, k and mask on demand, by the mo
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -129,6 +130,23 @@ class Trace:
         if name not in self.recorded:
             raise TraceError("This trace holds no real head outputs; trace with extras={'hook_head_output'}.")
         return float((self.head_output(site, layer) - self.recorded[name].float()).abs().max())
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to one .npz file (see `model.trace_file`)."""
+        from model.trace_file import save_trace
+
+        save_trace(self, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Trace":
+        """Read what `save` wrote.
+
+        Raises:
+            TraceError: there is no such file, it is no trace, damaged, or unreasonably large.
+        """
+        from model.trace_file import load_trace
+
+        return load_trace(Path(path))
 
     def _of_both_sides(self, hook: str) -> Mapping[str, Tensor]:
         sides = {"source": "encoder", "target": "decoder"}

@@ -6,7 +6,7 @@ Knows nothing of pages or the command line.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -55,7 +55,7 @@ class Translator:
         self.model, self.tokenizer, self.name, self.digest = model.eval(), tokenizer, name, digest
 
     @classmethod
-    def load(cls, folder: str | Path, *, device: str | None = None, dtype: str = "float32") -> Self:
+    def load(cls, folder: str | Path, *, device: str | None = None, dtype: str = "float32") -> "Translator":
         """Load a checkpoint folder.
 
         Args:

@@ -2,7 +2,8 @@
 
 import os
 
-os.environ.setdefault("HF_HUB_OFFLINE", "1")
+# The models of the tests are so small that a second thread would only wait for the first.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from pathlib import Path
 
@@ -27,9 +28,7 @@ SENTENCES = [
 
 @pytest.fixture(scope="session")
 def config() -> TransformerConfig:
-    return TransformerConfig(
-        vocab_size=370, d_model=32, num_layers=2, num_heads=4, d_ff=64, max_length=64, norm="pre"
-    )
+    return TransformerConfig(vocab_size=370, d_model=32, num_layers=2, num_heads=4, d_ff=64, max_length=64, norm="pre")
 
 
 @pytest.fixture(scope="session")

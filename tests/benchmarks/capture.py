@@ -15,9 +15,7 @@ from model import Translator
 from model.decoding import greedy_search
 from model.hooks import ALWAYS_RECORDED, listen
 
-SENTENCE = (
-    "The animal didn't cross the street because it was too tired, and the driver waited until it had gone."
-)
+SENTENCE = "The animal didn't cross the street because it was too tired, and the driver waited until it had gone."
 
 
 def seconds(run: Callable[[], object]) -> float:

@@ -127,7 +127,7 @@ def test_a_folder_that_is_not_there_is_said(tmp_path: Path):
 
 @pytest.mark.parametrize("device", ["cuda:99", "gpu", "mps", "cpu:x"])
 def test_a_device_that_is_not_there_is_said(folder: Path, device: str):
-    with pytest.raises(DeviceError, match="cuda|CUDA"):
+    with pytest.raises(DeviceError, match=r"cuda|CUDA"):
         Translator.load(folder, device=device)
 
 

@@ -82,7 +82,7 @@ def test_beam_hypotheses_come_best_first_and_a_wide_beam_beats_greedy(translator
 def test_length_penalty_is_one_for_length_one_and_grows():
     assert length_penalty(1, 0.6) == 1
     assert length_penalty(13, 0.6) == pytest.approx(3**0.6)
-    assert length_penalty(13, 0) == 1
+    assert length_penalty(13, 0.0) == 1
 
 
 def test_no_translation_is_longer_than_its_source_plus_fifty(translator):

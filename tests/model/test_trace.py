@@ -94,7 +94,7 @@ def test_a_given_target_is_read_along(translator):
 
 
 def test_what_a_trace_does_not_hold_is_said(trace: Trace, translator):
-    with pytest.raises(TraceError, match="sites are encoder.self"):
+    with pytest.raises(TraceError, match=r"sites are encoder\.self"):
         trace.weights("encoder.cross", 0)
     with pytest.raises(TraceError, match="from 0 to 1, got 2"):
         trace.weights("encoder.self", 2)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from model import Trace
 from model.errors import TraceError
 from model.trace_file import load_trace, save_trace, weight_arrays
 from tests.conftest import SENTENCES
@@ -16,8 +17,8 @@ from tests.conftest import SENTENCES
 @pytest.mark.parametrize("text", [SENTENCES[0], "🦊 </s> \ud800"])
 def test_a_trace_survives_saving_and_loading(translator, tmp_path: Path, text: str):
     trace = translator.trace(text.encode("utf-8", "replace").decode(), extras={"hook_head_output"})
-    save_trace(trace, tmp_path / "trace.npz")
-    again = load_trace(tmp_path / "trace.npz")
+    trace.save(tmp_path / "trace.npz")
+    again = Trace.load(str(tmp_path / "trace.npz"))
     for name in ("text", "translation", "source_tokens", "target_ids", "predicted_tokens", "steps", "sites"):
         assert getattr(again, name) == getattr(trace, name)
     for site in trace.sites:
