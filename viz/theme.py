@@ -56,11 +56,7 @@ HEAD_COLOURS: Final[tuple[str, ...]] = (
     "#c9ced7",
 )
 
-#: The two sentences of a comparison, told apart by hue and by lightness.
-FIRST_COLOUR: Final = "#2a7fb8"
-SECOND_COLOUR: Final = "#d98a1f"
-
-#: Text that plotly draws on its own surfaces (hover boxes), independent of the page's theme.
+#: The two ends of the scale, also for surfaces that do not follow the page's theme, such as hover boxes.
 NIGHT: Final = SEQUENTIAL[0]
 LIGHT: Final = SEQUENTIAL[-1]
 

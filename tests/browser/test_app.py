@@ -75,6 +75,15 @@ def test_a_click_opens_a_head_and_back_closes_it_again(page, url):
     expect(page.get_by_role("gridcell", name="Layer 1, head 1, open")).to_be_visible(timeout=PATIENCE)
 
 
+def test_of_quick_clicks_none_is_taken_back(page, url):
+    opened(page, url)
+    for name in ("Layer 1, head 2", "Layer 2, head 1", "Layer 1, head 4", "Layer 2, head 3"):
+        page.get_by_role("gridcell", name=name).click()
+    expect(page.get_by_label(re.compile("layer 2, head 3: weights"))).to_be_visible(timeout=PATIENCE)
+    expect(page).to_have_url(re.compile("layer=1&head=2"))
+    expect(page.get_by_role("gridcell", name="Layer 2, head 3, open")).to_be_visible()
+
+
 def test_a_head_is_opened_without_a_mouse(page, url):
     opened(page, url)
     page.get_by_role("gridcell", name="Layer 1, head 1").focus()
@@ -91,7 +100,7 @@ def test_the_hover_tells_tokens_and_the_exact_weight(page, url):
     area = plot.locator(".nsewdrag").first.bounding_box()
     page.mouse.move(area["x"] + 3, area["y"] + 3)
     page.mouse.move(area["x"] + 5, area["y"] + 5)
-    first = plot.locator(".ytick text").first.inner_text()
+    first = plot.locator(".ytick text").first.text_content()
     expect(plot.locator(".hoverlayer .hovertext")).to_contain_text(f"{first} looks at {first}")
     expect(plot.locator(".hoverlayer .hovertext")).to_contain_text(re.compile(r"weight 0\.\d{4}"))
 
@@ -115,7 +124,7 @@ def test_the_animal_pair_is_compared_from_it(page, url):
     for key in ("rows-token", "rows-other_token", "difference"):
         expect(page.locator(f".st-key-{key} .js-plotly-plot")).to_be_visible(timeout=PATIENCE)
     for field in ("token", "other_token"):
-        expect(page.locator(f".st-key-{field}")).to_contain_text(re.compile(r"\d+ · ▁?it"))
+        expect(page.locator(f".st-key-{field}").get_by_role("combobox")).to_have_value(re.compile(r"^\d+ · ▁?it$"))
 
 
 def test_masks_and_positions_are_drawn(page, url):

@@ -1,0 +1,82 @@
+"""What the loader finds, caches and refuses."""
+
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from model.errors import CheckpointError, DeviceError, InputTextError
+from viz import loader
+from viz.state import Selection
+
+TEXT = "The animal was tired."
+
+
+@pytest.fixture
+def selection(tiny_checkpoints, monkeypatch):
+    monkeypatch.setenv(loader.ROOT_VARIABLE, str(tiny_checkpoints))
+    return Selection(checkpoint="en-de")
+
+
+def test_checkpoints_are_the_folders_of_the_root(tmp_path, monkeypatch):
+    for name in ("b", "a", ".hidden", "__pycache__"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "file").touch()
+    monkeypatch.setenv(loader.ROOT_VARIABLE, str(tmp_path))
+    assert loader.checkpoint_names() == ["a", "b"]
+
+
+def test_a_missing_root_holds_no_checkpoints(tmp_path, monkeypatch):
+    monkeypatch.setenv(loader.ROOT_VARIABLE, str(tmp_path / "nowhere"))
+    assert loader.checkpoint_names() == []
+
+
+def test_one_translator_serves_automatic_and_named_device(selection):
+    import torch
+
+    named = "cuda" if torch.cuda.is_available() else "cpu"
+    assert loader.translator(selection) is loader.translator(replace(selection, device=named))
+
+
+def test_a_sentence_is_traced_once(selection):
+    assert loader.trace(TEXT, selection) is loader.trace(TEXT, selection)
+
+
+def test_all_weights_are_those_of_the_trace_and_cannot_be_written(selection):
+    weights = loader.all_weights(TEXT, "decoder.cross", selection)
+    trace = loader.trace(TEXT, selection)
+    for layer in range(trace.num_layers):
+        np.testing.assert_array_equal(weights[layer], trace.weights("decoder.cross", layer).numpy())
+    assert not weights.flags.writeable
+
+
+def test_a_path_is_no_checkpoint_name(selection):
+    with pytest.raises(CheckpointError):
+        loader.translator(replace(selection, checkpoint="../en-de"))
+
+
+def test_a_changed_checkpoint_is_loaded_anew(tiny_checkpoints, tmp_path, monkeypatch):
+    shutil.copytree(tiny_checkpoints / "en-de", tmp_path / "en-de")
+    monkeypatch.setenv(loader.ROOT_VARIABLE, str(tmp_path))
+    selection = Selection(checkpoint="en-de")
+    loader.translator(selection)
+    with (tmp_path / "en-de" / "manifest.json").open("a") as manifest:
+        manifest.write("{damaged")
+    with pytest.raises(CheckpointError):
+        loader.translator(selection)
+
+
+def test_errors_are_not_cached(selection):
+    for _ in range(2):
+        with pytest.raises(InputTextError):
+            loader.trace("  ", selection)
+
+
+def test_an_absent_device_is_named(selection):
+    import torch
+
+    if torch.cuda.is_available():
+        pytest.skip("this machine has the device")
+    with pytest.raises(DeviceError):
+        loader.translator(replace(selection, device="cuda"))

@@ -1,0 +1,156 @@
+"""The widgets that several pages share: the sidebar, and the choice of site, layer, head and token.
+
+Each shows one field of the selection (`viz.state`) and returns its value. Labels count from 1, values from 0.
+Knows nothing of the model: what can be chosen is passed in.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import streamlit as st
+
+from viz import state
+from viz.examples import EXAMPLES, Example
+
+SITE_LABELS: Final = {
+    "encoder.self": "Encoder self-attention",
+    "decoder.self": "Decoder self-attention",
+    "decoder.cross": "Decoder cross-attention",
+}
+DEVICE_LABELS: Final = {"auto": "Automatic", "cpu": "CPU", "cuda": "GPU"}
+
+
+def sidebar(checkpoints: Sequence[str]) -> None:
+    """The sentence, good examples, the checkpoint and the device; the same on every page."""
+    with st.sidebar:
+        st.header("Headlight", anchor=False)
+        st.caption("Every attention head of a Transformer, while it reads a sentence and writes its translation.")
+        st.text_area(
+            "English sentence",
+            key=state.bind("text"),
+            height=120,
+            placeholder="Type an English sentence",
+            help="Ctrl + Enter, or a click elsewhere, translates.",
+            on_change=state.take,
+            args=("text",),
+        )
+        with st.container(horizontal=True):
+            st.button("Translate", type="primary", icon=":material/translate:")
+            st.menu_button("Examples", EXAMPLES, key="examples", format_func=_example_label, on_click=_take_example)
+        st.selectbox(
+            "Checkpoint",
+            checkpoints,
+            key=state.bind("checkpoint", state.current().checkpoint or next(iter(checkpoints), None)),
+            placeholder="None found",
+            disabled=not checkpoints,
+            on_change=state.take,
+            args=("checkpoint",),
+        )
+        st.segmented_control(
+            "Device",
+            state.DEVICES,
+            key=state.bind("device"),
+            format_func=DEVICE_LABELS.__getitem__,
+            required=True,
+            on_change=state.take,
+            args=("device",),
+        )
+
+
+def site(sites: Sequence[str]) -> str:
+    """Which of the three attentions."""
+    chosen = st.segmented_control(
+        "Attention",
+        sites,
+        key=state.bind("site"),
+        format_func=SITE_LABELS.__getitem__,
+        required=True,
+        wrap=True,
+        on_change=state.take,
+        args=("site",),
+    )
+    return str(chosen)
+
+
+def layer(count: int) -> int:
+    """Which layer, labelled from 1."""
+    return _number("layer", "Layer", count)
+
+
+def head(count: int) -> int:
+    """Which head, labelled from 1."""
+    return _number("head", "Head", count)
+
+
+def sentence(field: str, label: str) -> str:
+    """A second sentence, on the page that needs one."""
+    typed = st.text_input(label, key=state.bind(field), on_change=state.take, args=(field,))
+    return typed or ""
+
+
+def side() -> str:
+    """The source sentence or its translation."""
+    labels = {"source": "Source sentence", "target": "Translation"}
+    chosen = st.segmented_control(
+        "Side",
+        state.SIDES,
+        key=state.bind("side"),
+        format_func=labels.__getitem__,
+        required=True,
+        on_change=state.take,
+        args=("side",),
+    )
+    return str(chosen)
+
+
+def dimensions(d_model: int) -> list[int]:
+    """Some dimensions of the model, counted from 0 as in the paper's formula."""
+    chosen = st.multiselect(
+        "Dimensions",
+        range(d_model),
+        key=state.bind("dimensions"),
+        placeholder="Choose dimensions",
+        on_change=state.take,
+        args=("dimensions",),
+    )
+    return list(chosen)
+
+
+def token(field: str, label: str, labels: Sequence[str], *, default: int) -> int:
+    """Which token of a sentence, by its position; `labels` say how each is listed."""
+    chosen = st.selectbox(
+        label,
+        range(len(labels)),
+        key=state.bind(field, state.position(field, len(labels), default)),
+        format_func=lambda position: labels[position],
+        on_change=state.take,
+        args=(field,),
+    )
+    return int(chosen)
+
+
+def plain(text: str) -> str:
+    """Text with every sign that Streamlit's Markdown reads taken literally: `![…](…)` must not fetch a picture."""
+    return "".join(f"\\{c}" if c.isascii() and not (c.isalnum() or c.isspace()) else c for c in text)
+
+
+def _number(field: str, label: str, count: int) -> int:
+    chosen = st.selectbox(
+        label,
+        range(count),
+        key=state.bind(field),
+        format_func=lambda number: str(number + 1),
+        width=110,
+        on_change=state.take,
+        args=(field,),
+    )
+    return int(chosen)
+
+
+def _example_label(example: Example) -> str:
+    return plain(example.text)
+
+
+def _take_example() -> None:
+    example = st.session_state["examples"]
+    state.take_example(example.text, example.twin)

@@ -1,0 +1,1 @@
+"""Pure figures: the same arrays in, the same plotly figure out. No Streamlit, no torch, no state."""

@@ -1,0 +1,65 @@
+"""Axes whose ticks are tokens. Knows nothing of what is drawn between them.
+
+Positions are numbers and tokens are tick labels, so a piece that occurs twice keeps two places. A tick label is also
+what plotly shows on hover for `%{x}` and `%{y}`; the data therefore hang on an axis with a label for every token
+(`full_axis`). It lies unseen on the one that is read (`row_axis`, `column_axis`), where a long sentence shows only
+every second, third … label.
+"""
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any, Final, Literal
+
+from viz.components.wire import display_token
+
+#: More labels than this cannot be read below one another, or upright beside one another in half a page's width.
+MAX_ROW_LABELS, MAX_COLUMN_LABELS = 64, 32
+#: So many labels fit when they are slanted; more must stand upright.
+MAX_SLANTED: Final = 20
+
+
+def token_labels(tokens: Sequence[str]) -> list[str]:
+    """Tokens as plotly must be given them to draw them literally.
+
+    Plotly reads a small HTML (`<br>`, `<b>`, `<a href>`) in every label, and shows entities as what they stand for.
+    """
+    return [escape(display_token(token), quote=False) for token in tokens]
+
+
+def row_axis(labels: Sequence[str]) -> dict[str, Any]:
+    """The axis that is read down the left side, first label on top; thinned out above `MAX_ROW_LABELS`."""
+    return _thinned(labels, MAX_ROW_LABELS) | {"range": [len(labels) - 0.5, -0.5]}
+
+
+def column_axis(labels: Sequence[str]) -> dict[str, Any]:
+    """The axis that is read from left to right; thinned out above `MAX_COLUMN_LABELS`."""
+    angle = -45 if len(labels) <= MAX_SLANTED else -90
+    return _thinned(labels, MAX_COLUMN_LABELS) | {"range": [-0.5, len(labels) - 0.5], "tickangle": angle}
+
+
+def full_axis(labels: Sequence[str], *, shares: Literal["x", "y"]) -> dict[str, Any]:
+    """The axis the data hang on: every position has its label for the hover, none is drawn.
+
+    Args:
+        labels: one a position.
+        shares: the axis that is read, on which this one lies and with which it zooms.
+    """
+    return _axis(range(len(labels)), labels) | {"overlaying": shares, "matches": shares, "showticklabels": False}
+
+
+def _thinned(labels: Sequence[str], limit: int) -> dict[str, Any]:
+    stride = max(1, -(-len(labels) // limit))
+    return _axis(range(0, len(labels), stride), labels)
+
+
+def _axis(positions: range, labels: Sequence[str]) -> dict[str, Any]:
+    return {
+        "tickmode": "array",
+        "tickvals": list(positions),
+        "ticktext": [labels[i] for i in positions],
+        "tickfont": {"size": 13 if len(positions) <= MAX_SLANTED else 11},
+        "showgrid": False,
+        "zeroline": False,
+        "ticks": "",
+        "automargin": True,
+    }

@@ -1,0 +1,62 @@
+"""Two token sequences side by side: which tokens correspond, and how attention to them differs.
+
+Knows nothing of models; a correspondence is a matter of equal tokens in equal order, nothing more.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+import numpy as np
+import plotly.graph_objects as go
+from jaxtyping import Float
+
+from viz.figures.axes import token_labels
+from viz.figures.heads import head_labels
+from viz.figures.matrix import matrix, signed_scale
+
+#: Differences smaller than this everywhere are drawn as the small differences they are.
+DIFFERENCE_FLOOR = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """Positions that hold the same token in both sequences, in reading order, and what is left over on each side."""
+
+    first: tuple[int, ...]
+    second: tuple[int, ...]
+    only_first: tuple[int, ...]
+    only_second: tuple[int, ...]
+
+
+def align(first: Sequence[str], second: Sequence[str]) -> Alignment:
+    """Match equal tokens by difflib's longest common blocks. A token that differs is in no pair."""
+    blocks = SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks()
+    pairs = [(block.a + i, block.b + i) for block in blocks for i in range(block.size)]
+    in_first, in_second = {a for a, _ in pairs}, {b for _, b in pairs}
+    return Alignment(
+        first=tuple(a for a, _ in pairs),
+        second=tuple(b for _, b in pairs),
+        only_first=tuple(i for i in range(len(first)) if i not in in_first),
+        only_second=tuple(i for i in range(len(second)) if i not in in_second),
+    )
+
+
+def row_difference(
+    first: Float[np.ndarray, "head key_1"], second: Float[np.ndarray, "head key_2"], alignment: Alignment
+) -> Float[np.ndarray, "head pair"]:
+    """Second minus first, for the keys that both sentences have."""
+    difference: np.ndarray = second[:, list(alignment.second)] - first[:, list(alignment.first)]
+    return difference
+
+
+def difference_heatmap(difference: Float[np.ndarray, "head pair"], tokens: Sequence[str]) -> go.Figure:
+    """Per head and shared token: warm where the second sentence gives it more weight, cold where the first does."""
+    return matrix(
+        difference,
+        difference,
+        head_labels(len(difference)),
+        token_labels(tokens),
+        scale=signed_scale("second − first", difference, floor=DIFFERENCE_FLOOR),
+        hover="<b>%{y}</b>, key <b>%{x}</b><br>second − first %{customdata:+.4f}",
+    )

@@ -1,0 +1,100 @@
+"""A matrix with labels along its sides, as a heatmap. The other figures are made of it.
+
+Rows are drawn top to bottom and columns left to right, in reading order. Knows nothing of attention, masks or
+positions: what the numbers mean, it is told in a `Scale`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from viz import theme
+from viz.figures.axes import column_axis, full_axis, row_axis
+
+#: Beyond this many cells along a side the gaps between them would eat the picture.
+MAX_CELLS_WITH_GAPS: Final = 40
+#: Rows get this many pixels, within the bounds of a screen.
+ROW_HEIGHT, MIN_HEIGHT, MAX_HEIGHT = 25, 150, 720
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """How a number becomes a colour: `low` to `high` along `stops`, with a colour bar labelled at `ticks`."""
+
+    title: str
+    stops: tuple[str, ...]
+    low: float
+    high: float
+    ticks: tuple[tuple[float, str], ...]
+
+
+#: Attention weights, coloured by their square root; `matrix` is given √w as colours and w as values.
+WEIGHT_SCALE: Final = Scale(
+    "weight", theme.SEQUENTIAL, 0.0, 1.0, tuple((tick**0.5, f"{tick:g}") for tick in theme.SQRT_TICKS)
+)
+
+
+def signed_scale(title: str, values: NDArray[np.floating[Any]], *, floor: float) -> Scale:
+    """A scale around zero that just holds the values, but never less than ± `floor`, so that noise is not blown up."""
+    largest = float(np.abs(values).max(initial=0.0))
+    bound = max(largest, floor)
+    half = bound / 2
+    labels = tuple((tick, f"{tick:+.2f}" if tick else "0") for tick in (-bound, -half, 0.0, half, bound))
+    return Scale(title, theme.DIVERGING, -bound, bound, labels)
+
+
+def height_for(rows: int, labels: Sequence[str] = ()) -> int:
+    """Pixels for so many rows and the labels above their columns."""
+    above = 40 + 6 * min(14, max((len(label) for label in labels), default=0))
+    return min(MAX_HEIGHT, max(MIN_HEIGHT, rows * ROW_HEIGHT + above))
+
+
+def matrix(
+    values: NDArray[Any],
+    colours: NDArray[Any],
+    row_labels: Sequence[str],
+    column_labels: Sequence[str],
+    *,
+    scale: Scale,
+    hover: str,
+) -> go.Figure:
+    """A heatmap `[row, column]`.
+
+    Args:
+        values: what the hover shows as `%{customdata}`.
+        colours: what is coloured, on `scale`.
+        row_labels: one a row, top to bottom, safe for plotly (`axes.token_labels`); `%{y}` on hover.
+        column_labels: one a column, left to right, likewise; `%{x}` on hover.
+        scale: the colours.
+        hover: plotly's hover template.
+    """
+    rows, columns = values.shape
+    assert (len(row_labels), len(column_labels)) == (rows, columns), "one label for each row and each column"
+    gap = 1 if max(rows, columns) <= MAX_CELLS_WITH_GAPS else 0
+    heatmap = go.Heatmap(
+        z=colours,
+        customdata=values,
+        zmin=scale.low,
+        zmax=scale.high,
+        colorscale=theme.colorscale(scale.stops),
+        colorbar=theme.colour_bar(scale.title, scale.ticks),
+        xgap=gap,
+        ygap=gap,
+        xaxis="x2",
+        yaxis="y2",
+        hovertemplate=hover + "<extra></extra>",
+    )
+    figure = go.Figure(heatmap, layout=theme.figure_layout(height_for(rows, column_labels)))
+    # An axis without a trace is not drawn; the labels that are read need one, be it empty.
+    figure.add_trace(go.Scatter(x=[None], y=[None], hoverinfo="skip"))
+    figure.update_layout(
+        xaxis=column_axis(column_labels) | {"side": "top"},
+        yaxis=row_axis(row_labels),
+        xaxis2=full_axis(column_labels, shares="x"),
+        yaxis2=full_axis(row_labels, shares="y"),
+    )
+    return figure

@@ -1,0 +1,47 @@
+"""Which token a comparison begins with, and how a token is named in a list. Knows nothing of widgets or weights.
+
+In the decoder a row reads one token and writes the next, so a German pronoun is "looked up" in the row before its own:
+rows of the decoder are therefore named, and found, by both.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from viz.components.wire import display_token
+
+if TYPE_CHECKING:
+    from model import Trace
+
+#: Looked for in this order; the English "it" is what the first examples are about.
+ENGLISH: Final = (("it",), ("he", "she", "they", "him", "them"))
+GERMAN: Final = (("er", "sie", "es"), ("ihn", "ihm", "ihr"))
+
+
+def first_of(tokens: Sequence[str], wanted: Sequence[Sequence[str]]) -> int | None:
+    """The first position of a whole word of the first group that occurs, whatever its case."""
+    for words in wanted:
+        for position, token in enumerate(tokens):
+            begins = token.startswith("▁") or (position > 0 and tokens[position - 1] == "▁")
+            ends = position + 1 == len(tokens) or not tokens[position + 1][:1].isalpha()
+            if begins and ends and token.removeprefix("▁").lower() in words:
+                return position
+    return None
+
+
+def default_row(trace: "Trace", site: str) -> int:
+    """The query row to begin with: the pronoun that is read (encoder) or written (decoder); else the first."""
+    if site == "encoder.self":
+        found = first_of(trace.source_tokens, ENGLISH)
+    else:
+        found = first_of([step.token for step in trace.steps], GERMAN)
+    return 0 if found is None else found
+
+
+def row_labels(trace: "Trace", site: str) -> list[str]:
+    """How each query row stands in a list: its place, since a piece may occur twice, and its token."""
+    if site == "encoder.self":
+        return [f"{place} · {display_token(piece)}" for place, piece in enumerate(trace.source_tokens, start=1)]
+    return [
+        f"{place} · {display_token(read)} → {display_token(step.token)}"
+        for place, (read, step) in enumerate(zip(trace.target_tokens, trace.steps, strict=True), start=1)
+    ]

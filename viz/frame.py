@@ -1,0 +1,76 @@
+"""What stands around every figure: title, how to read it, the sentence with its translation, and errors as sentences.
+
+Knows nothing of what a page shows. Text of people reaches the page escaped, here and nowhere else.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from html import escape
+from typing import TYPE_CHECKING, Final
+from unicodedata import category
+
+import streamlit as st
+
+from model.errors import HeadlightError
+from viz import loader, state
+from viz.components.wire import display_token
+from viz.controls import plain
+
+if TYPE_CHECKING:
+    from model import Trace
+
+#: Height of the place that a figure will take, while the model is loading.
+SKELETON_HEIGHT: Final = 420
+#: Of plotly's many buttons, the two that people want: the way back from a zoom, and the picture to take along.
+CHART_CONFIG: Final = {
+    "displaylogo": False,
+    "modeBarButtonsToRemove": ["zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "autoScale2d", "select2d", "lasso2d"],
+}
+#: A text longer than this is shown with its end cut off; the figure below shows all of it.
+MAX_SHOWN: Final = 600
+
+
+def title(text: str, how_to_read: str) -> None:
+    """The head of a page. It is on the screen before anything is computed."""
+    st.title(text, anchor=False)
+    st.caption(how_to_read)
+
+
+@contextmanager
+def errors_shown() -> Iterator[None]:
+    """Show what a person can put right as a message in place of the figure; the rest of the page stays alive."""
+    try:
+        yield
+    except HeadlightError as error:
+        st.error(plain(str(error)), icon=":material/error:")
+
+
+def read_sentence(text: str) -> "Trace":
+    """Translate a sentence, with a placeholder for the figure meanwhile, and show both sides.
+
+    Raises:
+        HeadlightError: the text, the checkpoint or the device will not do.
+    """
+    slot = st.container()
+    with st.spinner("Translating; the first time, the model is loaded …"), st.skeleton(height=SKELETON_HEIGHT):
+        trace = loader.trace(text, state.current())
+    slot.html(sentence_html(trace.text, trace.translation))
+    return trace
+
+
+def sentence_html(source: str, translation: str) -> str:
+    """A sentence above its translation. Both are escaped; each takes its own writing direction."""
+    return (
+        '<div style="display:grid;grid-template-columns:max-content 1fr;column-gap:0.9rem;row-gap:0.3rem;'
+        'align-items:baseline;line-height:1.4">' + _line("EN", "en", source) + _line("DE", "de", translation) + "</div>"
+    )
+
+
+def _line(mark: str, language: str, text: str) -> str:
+    # Control characters would vanish; everything else is for the browser, which keeps it inside this line.
+    shown = "".join(display_token(c) if category(c) == "Cc" else c for c in " ".join(text.split()))
+    cut = shown if len(shown) <= MAX_SHOWN else shown[:MAX_SHOWN] + " …"
+    return (
+        f'<span aria-hidden="true" style="font-size:0.75rem;letter-spacing:0.08em;opacity:0.65">{mark}</span>'
+        f'<span lang="{language}" dir="auto" style="font-size:1.15rem;overflow-wrap:anywhere">{escape(cut)}</span>'
+    )
