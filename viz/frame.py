@@ -6,6 +6,7 @@ Knows nothing of what a page shows. Text of people reaches the page escaped, her
 from collections.abc import Iterator
 from contextlib import contextmanager
 from html import escape
+from time import monotonic
 from typing import TYPE_CHECKING, Final
 from unicodedata import category
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Height of the place that a figure will take, while the model is loading.
 SKELETON_HEIGHT: Final = 420
+#: Seconds after which a translation in the making gets a progress bar; most are done before.
+PATIENCE: Final = 0.7
 #: Of plotly's many buttons, the two that people want: the way back from a zoom, and the picture to take along.
 CHART_CONFIG: Final = {
     "displaylogo": False,
@@ -51,9 +54,16 @@ def read_sentence(text: str) -> "Trace":
     Raises:
         HeadlightError: the text, the checkpoint or the device will not do.
     """
-    slot = st.container()
+    slot, bar = st.container(), st.empty()
+    started = monotonic()
+
+    def show_progress(written: int, most: int) -> None:
+        if monotonic() - started > PATIENCE:
+            bar.progress(written / most, text=f"Writing the translation: {written} of at most {most} tokens")
+
     with st.spinner("Translating; the first time, the model is loaded …"), st.skeleton(height=SKELETON_HEIGHT):
-        trace = loader.trace(text, state.current())
+        trace = loader.trace(text, state.current(), show_progress)
+    bar.empty()
     slot.html(sentence_html(trace.text, trace.translation))
     return trace
 

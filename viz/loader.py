@@ -6,7 +6,10 @@ widgets or figures.
 """
 
 import os
+from collections import OrderedDict
+from collections.abc import Callable
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from model import BatchMasks, Trace, Translator
 
 ROOT_VARIABLE: Final = "HEADLIGHT_CHECKPOINTS"
+Progress = Callable[[int, int], None]
 MAX_TRANSLATORS, MAX_TRACES, MAX_GRIDS = 4, 64, 8
 
 
@@ -58,10 +62,24 @@ def translator(selection: Selection) -> "Translator":
     return _translator(str(folder), _stamp(folder), str(device))
 
 
-def trace(text: str, selection: Selection) -> "Trace":
-    """What the model did with a text, computed once for all viewers. Raises what `translator` and the model raise."""
+def trace(text: str, selection: Selection, progress: Progress = lambda written, most: None) -> "Trace":
+    """What the model did with a text, computed once for all viewers. Raises what `translator` and the model raise.
+
+    Args:
+        text: the sentence as typed.
+        selection: says which checkpoint and device.
+        progress: called after every token with the number of tokens written and the most there can be.
+    """
     loaded = translator(selection)
-    return _trace(text, loaded.digest, str(loaded.device), loaded)
+    known, place = _traces(), (text, loaded.digest, str(loaded.device))
+    found = known.get(place)
+    if found is None:
+        session = loaded.decode(text)
+        while not session.finished:
+            session.step()
+            progress(len(session.steps), session.max_steps)
+        found = known.put(place, session.trace())
+    return found
 
 
 def all_weights(text: str, site: str, selection: Selection) -> Float[np.ndarray, "layer head query key"]:
@@ -89,9 +107,33 @@ def _translator(folder: str, stamp: tuple[tuple[str, int, int], ...], device: st
     return Translator.load(folder, device=device)
 
 
-@st.cache_resource(max_entries=MAX_TRACES, show_spinner=False)
-def _trace(text: str, digest: str, device: str, _translator: "Translator") -> "Trace":
-    return _translator.trace(text)
+class TraceStore:
+    """The traces used last, for all viewers: `cache_resource`, but what that calls may not move a progress bar."""
+
+    def __init__(self, max_entries: int) -> None:
+        self._max_entries = max_entries
+        self._traces: OrderedDict[tuple[str, str, str], Trace] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, place: tuple[str, str, str]) -> "Trace | None":
+        """The trace of (text, checkpoint digest, device), if it is still there."""
+        with self._lock:
+            if place in self._traces:
+                self._traces.move_to_end(place)
+            return self._traces.get(place)
+
+    def put(self, place: tuple[str, str, str], trace: "Trace") -> "Trace":
+        """Keep a trace, and return the one that is kept: another viewer may have been first."""
+        with self._lock:
+            kept = self._traces.setdefault(place, trace)
+            while len(self._traces) > self._max_entries:
+                self._traces.popitem(last=False)
+            return kept
+
+
+@st.cache_resource(show_spinner=False)
+def _traces() -> TraceStore:
+    return TraceStore(MAX_TRACES)
 
 
 @st.cache_resource(max_entries=MAX_GRIDS, show_spinner=False)

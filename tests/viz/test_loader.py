@@ -43,6 +43,28 @@ def test_a_sentence_is_traced_once(selection):
     assert loader.trace(TEXT, selection) is loader.trace(TEXT, selection)
 
 
+def test_progress_is_told_after_every_token_and_not_for_a_known_text(selection):
+    told = []
+    text = "A text that nobody has translated before."
+    trace = loader.trace(text, selection, lambda written, most: told.append((written, most)))
+    assert [written for written, _ in told] == list(range(1, len(trace.steps) + 1))
+    assert all(written <= most for written, most in told)
+    loader.trace(text, selection, lambda written, most: pytest.fail("it was known"))
+
+
+def test_the_store_keeps_the_traces_used_last():
+    store = loader.TraceStore(2)
+    places = [(text, "digest", "cpu") for text in "abc"]
+    traces = [object() for _ in places]
+    store.put(places[0], traces[0])
+    store.put(places[1], traces[1])
+    assert store.get(places[0]) is traces[0]
+    store.put(places[2], traces[2])
+    assert store.get(places[1]) is None
+    assert store.get(places[0]) is traces[0]
+    assert store.put(places[0], object()) is traces[0]
+
+
 def test_all_weights_are_those_of_the_trace_and_cannot_be_written(selection):
     weights = loader.all_weights(TEXT, "decoder.cross", selection)
     trace = loader.trace(TEXT, selection)
