@@ -150,7 +150,8 @@ class Trace:
 
     def _of_both_sides(self, hook: str) -> Mapping[str, Tensor]:
         sides = {"source": "encoder", "target": "decoder"}
-        return MappingProxyType({side: self.recorded[f"{stack}.embedding.{hook}"] for side, stack in sides.items()})
+        values = {side: self.recorded[f"{stack}.embedding.{hook}"].float() for side, stack in sides.items()}
+        return MappingProxyType(values)
 
     def _check(self, site: str, layer: int, heads: Sequence[int] | None) -> None:
         if site not in self.inputs:

@@ -8,8 +8,6 @@ from viz import controls, frame, loader, state
 from viz.components.head_grid import head_grid
 from viz.figures.heads import head_heatmap
 
-#: bertviz's own measures, in pixels: its controls, and one token.
-LINES_HEAD, LINE = 120, 23
 
 frame.title(
     "Attention",
@@ -48,11 +46,16 @@ with frame.errors_shown():
                 )
     if lines_tab.open:
         # bertviz brings IPython with it; most visits never open this tab.
-        from viz.bertviz_view import bertviz_page
+        from viz.bertviz_view import bertviz_height, bertviz_page
 
         with lines_tab, frame.errors_shown():
+            st.caption(
+                "bertviz's head view. A line leads from a token on the left to one it attends to; its strength is the "
+                "weight, its colour the head. Point at a token to see its lines alone; click a colour to switch the "
+                "head off or on, double-click it to see only that head."
+            )
             st.iframe(
                 bertviz_page(trace, dark=st.context.theme.type == "dark"),
-                height=LINES_HEAD + LINE * max(len(trace.source_tokens), len(trace.target_tokens)),
+                height=bertviz_height(trace),
                 alt="bertviz's head view of the same sentence",
             )
