@@ -8,7 +8,6 @@ from viz import controls, frame, loader, state
 from viz.components.head_grid import head_grid
 from viz.figures.heads import head_heatmap
 
-
 frame.title(
     "Attention",
     "One tile is one head: a row for each token that looks, a column for each token looked at; the lighter, the more "
