@@ -1,0 +1,56 @@
+"""The checkpoint that ships: whole, of the promised shape, exact under capture, and able to translate."""
+
+from pathlib import Path
+
+import pytest
+
+from model import Translator
+
+FOLDER = Path(__file__).parents[1] / "checkpoints" / "en-de"
+PAIR = [f"The animal didn't cross the street because it was too {word}." for word in ("tired", "wide")]
+
+
+@pytest.fixture(scope="module")
+def shipped() -> Translator:
+    return Translator.load(FOLDER, device="cpu")
+
+
+def test_it_has_at_least_four_layers_of_eight_heads_and_stays_below_40_megabytes(shipped: Translator):
+    assert shipped.config.num_layers >= 4
+    assert shipped.config.num_heads == 8
+    assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 40e6
+
+
+def test_its_card_names_every_file_of_data_and_how_it_was_scored():
+    card = (FOLDER / "README.md").read_text(encoding="utf-8")
+    for phrase in ("Tatoeba", "Multi30k", "BConTrasT", "Ding", "CC-BY", "GPL", "sacrebleu", "python -m model evaluate"):
+        assert phrase in card
+
+
+@pytest.mark.parametrize("text", PAIR)
+def test_the_weights_shown_reproduce_the_real_output_of_every_head(shipped: Translator, text: str):
+    trace = shipped.trace(text, extras={"hook_head_output"})
+    deviations = {
+        (site, layer): trace.head_output_deviation(site, layer)
+        for site in trace.sites
+        for layer in range(trace.num_layers)
+    }
+    assert max(deviations.values()) <= 1e-5, deviations
+
+
+@pytest.mark.parametrize(
+    ("english", "german"),
+    [
+        ("I'm hungry.", {"Hunger", "hungrig"}),
+        ("Where is the train station?", {"Bahnhof"}),
+        ("She is reading a book.", {"Buch"}),
+        ("Tom doesn't speak French.", {"Französisch"}),
+        ("A man is riding a bicycle down the street.", {"Fahrrad"}),
+        (PAIR[0], {"Tier"}),
+        (PAIR[1], {"Tier"}),
+    ],
+)
+def test_everyday_sentences_come_out_as_sensible_german(shipped: Translator, english: str, german: set[str]):
+    words = shipped.translate(english).replace(".", "").replace(",", "").replace("?", "").split()
+    assert german & set(words), words
+    assert len(words) <= 2 * len(english.split())
