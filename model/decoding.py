@@ -1,4 +1,4 @@
-"""Choosing the next token: many sentences at once, greedily or by beam search. Knows nothing of text or files.
+"""Choosing the next token: greedily for many sentences at once, or by beam search. Knows nothing of text or files.
 
 The interactive counterpart, one sentence and one step at a time, is `model.session`.
 """
