@@ -47,9 +47,14 @@ def attention_weights(
         scores = scores + bias
     if mask is None:
         return ScoresAndWeights(scores, scores.softmax(dim=-1))
-    lowest = torch.finfo(scores.dtype).min
-    weights = scores.masked_fill(~mask, lowest).softmax(dim=-1).masked_fill(~mask, 0.0)
-    return ScoresAndWeights(scores.masked_fill(~mask, -torch.inf), weights)
+    scores = scores.masked_fill(~mask, -torch.inf)
+    return ScoresAndWeights(scores, softmax_over_keys(scores))
+
+
+def softmax_over_keys(scores: Float[Tensor, "*batch query key"]) -> Float[Tensor, "*batch query key"]:
+    """Softmax over the last dimension; a row of nothing but −∞ gives zeros, not NaN, and passes no gradient."""
+    finite = scores.clamp_min(torch.finfo(scores.dtype).min)
+    return finite.softmax(dim=-1).masked_fill(scores.isneginf(), 0.0)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -208,7 +213,6 @@ class MultiHeadAttention(nn.Module):
             )
         scores, weights = attention_weights(query, key, scale=self.scale, mask=allowed)
         if self.hook_scores.is_wanted:
-            scores = self.hook_scores(scores)
-            weights = scores.softmax(dim=-1).nan_to_num(0.0)
+            weights = softmax_over_keys(self.hook_scores(scores))
         weights = self.hook_weights(weights)
         return F.dropout(weights, dropout) @ value
