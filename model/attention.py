@@ -5,7 +5,7 @@ forward pass uses torch's fused kernel, which gives the same result without hold
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
@@ -104,17 +104,6 @@ class AttentionInputs:
         """weights @ value of each head, before W_O, in float32."""
         chosen = list(range(self.num_heads)) if heads is None else list(heads)
         return self.scores_and_weights(chosen, rows).weights @ self._of_heads(self.value, chosen)
-
-    def to(self, device: torch.device) -> "AttentionInputs":
-        """The same inputs on another device."""
-        return replace(
-            self,
-            query=self.query.to(device),
-            key=self.key.to(device),
-            value=self.value.to(device),
-            mask=self.mask.to(device),
-            bias=None if self.bias is None else self.bias.to(device),
-        )
 
     def _of_heads(self, shared: Tensor, heads: list[int]) -> Tensor:
         group = self.num_heads // shared.size(0)

@@ -119,6 +119,8 @@ def verify(folder: Path) -> str:
         listed = all(isinstance(name, str) and isinstance(digest, str) for name, digest in digests.items())
     except FileNotFoundError as error:
         raise CheckpointError(f"{folder.name} has no {MANIFEST}; a checkpoint needs one.") from error
+    except OSError as error:
+        raise CheckpointError(f"{folder.name}/{MANIFEST} cannot be read: {error.strerror}.") from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise CheckpointError(f"{folder.name}/{MANIFEST} is damaged; restore it from the repository.") from error
     if missing := [name for name in REQUIRED if name not in digests]:
@@ -137,5 +139,8 @@ def verify(folder: Path) -> str:
 
 
 def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise CheckpointError(f"{path.parent.name}/{path.name} cannot be read: {error.strerror}.") from error

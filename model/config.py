@@ -99,7 +99,7 @@ class TransformerConfig:
         """
         try:
             values = json.loads(text)
-        except (json.JSONDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             raise ConfigError(f"The configuration is not valid JSON: {error}.") from error
         if not isinstance(values, dict):
             raise ConfigError(f"The configuration must be a JSON object, got {type(values).__name__}.")

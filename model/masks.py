@@ -50,10 +50,6 @@ class AttentionMask:
         all_seen = not self.causal or self.first_query >= self.num_keys - 1
         return None if all_seen and self.key_padding is None else self.rows()
 
-    def of(self, index: int) -> "AttentionMask":
-        """The mask of one sentence of the batch."""
-        return self if self.key_padding is None else replace(self, key_padding=self.key_padding[index : index + 1])
-
     def to(self, device: torch.device) -> "AttentionMask":
         """The same mask on another device."""
         padding = None if self.key_padding is None else self.key_padding.to(device)

@@ -7,19 +7,19 @@ the last few weights for averaging. The state is replaced in one move, so that a
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 import torch
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 from tqdm import tqdm
 
 from model.config import TransformerConfig
-from model.errors import ConfigError
+from model.errors import ConfigError, DataError
 from model.evaluation import evaluate
 from model.tokenizer import Tokenizer
 from model.training.data import Batch, Example, Pair, endless_batches
@@ -176,18 +176,25 @@ class TrainingRun:
             old.unlink()
 
     def _load_state(self) -> None:
-        with safe_open(self._state_file, "pt") as file:
-            self.step = int(file.metadata()["step"])
-        state = load_file(self._state_file, device=str(self.device))
-        self._set_weights({name.removeprefix("model."): t for name, t in state.items() if name.startswith("model.")})
-        moments: dict[int, dict[str, Tensor]] = {}
-        for name, value in state.items():
-            if name.startswith("adam."):
-                _, index, key = name.split(".")
-                # Adam keeps its step counts on the host unless the fused kernel made them elsewhere.
-                moments.setdefault(int(index), {})[key] = value
-        full = self.optimizer.state_dict()
-        self.optimizer.load_state_dict({"state": moments, "param_groups": full["param_groups"]})
+        try:
+            with safe_open(self._state_file, "pt") as file:
+                step = int(file.metadata()["step"])
+            state = load_file(self._state_file, device=str(self.device))
+            weights = {name.removeprefix("model."): t for name, t in state.items() if name.startswith("model.")}
+            self._set_weights(weights)
+            moments: dict[int, dict[str, Tensor]] = {}
+            for name, value in state.items():
+                if name.startswith("adam."):
+                    _, index, key = name.split(".")
+                    moments.setdefault(int(index), {})[key] = value
+            groups = self.optimizer.state_dict()["param_groups"]
+            self.optimizer.load_state_dict({"state": moments, "param_groups": groups})
+        except (SafetensorError, KeyError, TypeError, ValueError, RuntimeError) as error:
+            raise DataError(
+                f"{self._state_file} is damaged, so the run cannot go on from it; name another folder, or delete this "
+                f"file to begin anew ({error})."
+            ) from error
+        self.step = step
 
     def _average(self) -> None:
         snapshots = [load_file(path, device=str(self.device)) for path in self._snapshots()]
@@ -208,10 +215,3 @@ def _replace(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str]) -
     partial = path.with_suffix(".partial")
     save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, partial, metadata)
     os.replace(partial, path)
-
-
-def read_log(folder: Path) -> Iterator[dict[str, float]]:
-    """Entries of a run's log, in order."""
-    with (folder / "log.jsonl").open(encoding="utf-8") as log:
-        for line in log:
-            yield json.loads(line)

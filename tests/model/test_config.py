@@ -37,7 +37,9 @@ def test_settings_out_of_range_are_said(changes: dict[str, object], message: str
         preset("base", **changes)
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", "{}", '{"vocab_size": null}', '{"vocab_size": 1e3}', "[" * 100_000])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{", "{}", '{"vocab_size": null}', '{"vocab_size": 1e3}', "[" * 100_000, "9" * 5_000]
+)
 def test_text_that_is_no_configuration_is_said(text: str):
     with pytest.raises(ConfigError):
         TransformerConfig.from_json(text)

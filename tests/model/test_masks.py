@@ -45,10 +45,5 @@ def test_nothing_dense_is_made_where_every_query_sees_every_key():
     assert AttentionMask(num_queries=2, num_keys=5, causal=True, first_query=3).dense() is not None
 
 
-def test_one_sentence_of_a_batch_keeps_its_own_padding():
-    mask = AttentionMask(num_queries=4, num_keys=4, key_padding=PADDING, causal=True)
-    assert torch.equal(mask.of(1).rows(), mask.rows()[1:2])
-
-
 def test_key_padding_is_true_at_real_tokens():
     assert key_padding(torch.tensor([[5, 6, 0]]), pad_id=0).tolist() == [[True, True, False]]

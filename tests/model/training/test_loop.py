@@ -1,5 +1,6 @@
 """Loss, schedule and the training loop: it learns, and a killed run goes on as if it had not been."""
 
+import json
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -9,11 +10,11 @@ import torch
 import torch.nn.functional as F
 
 from model.config import TransformerConfig
-from model.errors import ConfigError
+from model.errors import ConfigError, DataError
 from model.evaluation import evaluate
 from model.tokenizer import Tokenizer
 from model.training.data import Pair, encode_pairs
-from model.training.loop import TrainingRun, TrainSettings, read_log
+from model.training.loop import TrainingRun, TrainSettings
 from model.training.loss import smoothed_cross_entropy
 from model.training.schedule import learning_rate
 from tests.conftest import SENTENCES
@@ -23,6 +24,10 @@ SETTINGS = TrainSettings(
     steps=12, tokens_per_batch=60, warmup=4, peak=3e-3, bf16=False, dev_every=100, save_every=4, average=2
 )
 CPU = torch.device("cpu")
+
+
+def read_log(folder: Path) -> list[dict[str, float]]:
+    return [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
@@ -84,6 +89,15 @@ def test_a_killed_run_ends_as_an_unbroken_one(tmp_path: Path, config: Transforme
     assert rates[-1] == [entry["learning_rate"] for entry in read_log(tmp_path / "broken")][-1]
 
 
+@pytest.mark.parametrize("keep", [0, 100, -50])
+def test_a_damaged_state_is_said(tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer, keep: int):
+    new_run(tmp_path, config, tokenizer, steps=4).train(encode_pairs(PAIRS * 10, tokenizer, 100), {})
+    state = tmp_path / "state.safetensors"
+    state.write_bytes(state.read_bytes()[:keep])
+    with pytest.raises(DataError, match="damaged"):
+        new_run(tmp_path, config, tokenizer)
+
+
 def test_the_last_states_are_averaged(tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer):
     run = new_run(tmp_path, config, tokenizer)
     model = run.train(encode_pairs(PAIRS * 10, tokenizer, 100), {})
@@ -106,7 +120,7 @@ def test_training_learns_a_few_sentences_by_heart(tmp_path: Path, config: Transf
     scores = evaluate(model, tokenizer, PAIRS)
     assert scores.bleu > 90
     assert scores.sentences == 4
-    log = list(read_log(tmp_path))
+    log = read_log(tmp_path)
     assert log[-1]["bleu_same"] > 90
     assert log[0]["loss"] > log[-2]["loss"]
 
