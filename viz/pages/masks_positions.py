@@ -47,6 +47,11 @@ with frame.errors_shown():
     if positions_tab.open:
         with positions_tab:
             side = controls.side()
+            st.caption(
+                "Each row is what was added to one token. Even dimensions hold a sine and odd ones the cosine of the "
+                "same angle, so neighbours alternate. On the left the angle turns fast from token to token, on the "
+                "right it hardly moves. Below, single dimensions as curves over the tokens."
+            )
             encoding = trace.positional[side].numpy()
             tokens = trace.source_tokens if side == "source" else trace.target_tokens
             st.plotly_chart(
