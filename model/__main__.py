@@ -1,4 +1,4 @@
-"""The command line: python -m model translate | evaluate | trace | train.
+"""The command line: python -m model translate | evaluate | pronouns | align | coreference | trace | train.
 
 Exit code 0, or 2 with one line on standard error that says what was wrong. Results go to standard output (with
 --json, one JSON object and nothing else), progress to standard error.
@@ -47,7 +47,25 @@ def build_parser() -> argparse.ArgumentParser:
     trace.add_argument("--out", type=Path, required=True, metavar="FILE.npz")
     trace.set_defaults(execute=run_trace)
 
-    for one in (translate, evaluate, trace):
+    align = commands.add_parser("align", help="score cross-attention heads against alignments made by hand")
+    align.add_argument("--data", type=Path, required=True, metavar="FILE.jsonl", help="rows with en, de and sure")
+    align.add_argument("--json", action="store_true", help="print one JSON object")
+    align.set_defaults(execute=run_align)
+
+    coreference = commands.add_parser("coreference", help="score encoder heads on what pronouns stand for")
+    coreference.add_argument(
+        "--data", type=Path, required=True, metavar="FILE", help="Winograd rows (.jsonl) or WinoBias lines (.txt)"
+    )
+    coreference.add_argument("--json", action="store_true", help="print one JSON object")
+    coreference.set_defaults(execute=run_coreference)
+
+    pronouns = commands.add_parser("pronouns", help="score the pronouns of translations on held-out minimal pairs")
+    pronouns.add_argument("--part", choices=("dev", "test"), default="test", help="which held-out part (default test)")
+    pronouns.add_argument("--pairs", type=_positive, default=500, metavar="N", help="minimal pairs of each kind (500)")
+    pronouns.add_argument("--json", action="store_true", help="print one JSON object")
+    pronouns.set_defaults(execute=run_pronouns)
+
+    for one in (translate, evaluate, trace, align, coreference, pronouns):
         one.add_argument("--checkpoint", type=Path, default=DEFAULT_CHECKPOINT, metavar="DIR")
         one.add_argument("--device", help="cpu, cuda or cuda:N (default: CUDA if present)")
         one.add_argument("--dtype", default="float32", help="float32 (default), or bfloat16 on CUDA")
@@ -71,7 +89,7 @@ def run_evaluate(arguments: argparse.Namespace) -> None:
     from tqdm import tqdm
 
     from model.evaluation import evaluate
-    from model.training.data import read_pairs
+    from model.training.pairs import data_set_name, read_pairs
     from model.translator import Translator
 
     pairs = read_pairs(arguments.data, arguments.limit)
@@ -79,7 +97,7 @@ def run_evaluate(arguments: argparse.Namespace) -> None:
     with tqdm(total=len(pairs), unit="sentence") as bar:
         scores = evaluate(translator.model, translator.tokenizer, pairs, beam=arguments.beam, progress=bar.update)
     if arguments.json:
-        print(json.dumps(scores.to_dict()))
+        print(json.dumps({"set": data_set_name(arguments.data), **scores.to_dict()}))
     else:
         print(f"BLEU {scores.bleu}  chrF {scores.chrf}")
         print(f"{scores.sentences} sentences, {scores.seconds} s on {scores.device}", file=sys.stderr)
@@ -96,6 +114,58 @@ def run_trace(arguments: argparse.Namespace) -> None:
     trace = translator.trace(arguments.text, arguments.target)
     save_trace(trace, arguments.out, weight_arrays(trace))
     print(f"{trace.translation}\n{arguments.out}", file=sys.stderr)
+
+
+def run_align(arguments: argparse.Namespace) -> None:
+    """Print the alignment error rate of every cross-attention head."""
+    from tqdm import tqdm
+
+    from model.analysis.alignment import read_alignments, score_alignment
+    from model.analysis.report import alignment_report
+    from model.translator import Translator
+
+    pairs = read_alignments(arguments.data)
+    translator = Translator.load(arguments.checkpoint, device=arguments.device, dtype=arguments.dtype)
+    with tqdm(total=len(pairs), unit="sentence") as bar:
+        scores = score_alignment(translator, pairs, bar.update)
+    name = arguments.data.stem
+    print(json.dumps({"set": name, **scores.to_dict()}) if arguments.json else alignment_report(name, scores))
+
+
+def run_coreference(arguments: argparse.Namespace) -> None:
+    """Print how often each encoder head looks from a pronoun to what it stands for."""
+    from tqdm import tqdm
+
+    from model.analysis.coreference import score_coreference
+    from model.analysis.coreference_data import read_pronoun_cases
+    from model.analysis.report import coreference_report
+    from model.translator import Translator
+
+    given = read_pronoun_cases(arguments.data)
+    translator = Translator.load(arguments.checkpoint, device=arguments.device, dtype=arguments.dtype)
+    with tqdm(total=len(given.cases), unit="sentence") as bar:
+        scores = score_coreference(translator, given, bar.update)
+    name = arguments.data.stem
+    print(json.dumps({"set": name, **scores.to_dict()}) if arguments.json else coreference_report(name, scores))
+
+
+def run_pronouns(arguments: argparse.Namespace) -> None:
+    """Print how often “it” becomes the right pronoun in German."""
+    from tqdm import tqdm
+
+    from model.analysis.pronouns import score_held_out
+    from model.analysis.report import pronoun_report
+    from model.evaluation import translate_all
+    from model.translator import Translator
+
+    translator = Translator.load(arguments.checkpoint, device=arguments.device, dtype=arguments.dtype)
+    with tqdm(unit="sentence") as bar:
+        scores = score_held_out(
+            lambda texts: translate_all(translator.model, translator.tokenizer, texts, progress=bar.update),
+            arguments.part,
+            arguments.pairs,
+        )
+    print(json.dumps({"part": arguments.part, **scores.to_dict()}) if arguments.json else pronoun_report(scores))
 
 
 def main(argv: list[str] | None = None) -> int:

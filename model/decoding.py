@@ -1,12 +1,14 @@
-"""Choosing the next token: greedily for many sentences at once, or by beam search. Knows nothing of text or files.
+"""Choosing the next token for many sentences at once: greedily, or by beam search. Knows nothing of text or files.
 
 The interactive counterpart, one sentence and one step at a time, is `model.session`.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import torch
-from jaxtyping import Bool, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from model.transformer import Transformer
@@ -23,9 +25,116 @@ class Hypothesis:
     log_prob: float
 
 
+class Candidate(NamedTuple):
+    """A living hypothesis (counted within its sentence) and a token after it, with the log-probability of the whole."""
+
+    log_prob: float
+    parent: int
+    token_id: int
+
+
+class Living(NamedTuple):
+    """A hypothesis that may still grow, and which of its sentence's living ones it grew from in the last step."""
+
+    token_ids: list[int]
+    log_prob: float
+    parent: int
+
+
 def length_penalty(length: int, alpha: float) -> float:
     """((5 + length) / 6)^α, by which a hypothesis' log-probability is divided (Wu et al. 2016, eq. 14; §6.1)."""
     return float(((5 + length) / 6) ** alpha)
+
+
+def length_limits(
+    source_ids: Int[Tensor, "batch source"], source_padding: Bool[Tensor, "batch source"] | None
+) -> Int[Tensor, "batch"]:
+    """`EXTRA_LENGTH` tokens more than each source has, its </s> not counted."""
+    if source_padding is None:
+        source_padding = torch.ones_like(source_ids, dtype=torch.bool)
+    return source_padding.sum(1) - 1 + EXTRA_LENGTH
+
+
+@dataclass(frozen=True)
+class SentenceBeam:
+    """Beam search over one sentence, between two steps.
+
+    Attributes:
+        limit: longest translation.
+        width: hypotheses of each kind.
+        alpha: exponent of the length penalty.
+        living: by log-probability, best first; empty when the search is over.
+        finished: by log-probability / length penalty, best first.
+    """
+
+    limit: int
+    width: int
+    alpha: float
+    living: list[Living] = field(default_factory=lambda: [Living([], 0.0, 0)])
+    finished: list[Hypothesis] = field(default_factory=list)
+
+    def extended(self, candidates: Iterable[Candidate], eos_id: int) -> "SentenceBeam":
+        """One step on, by the 2 · width best candidates (best first), of which at most `width` end a hypothesis."""
+        living: list[Living] = []
+        finished = list(self.finished)
+        for rank, (log_prob, parent, token_id) in enumerate(candidates):
+            prefix = self.living[parent].token_ids
+            if token_id != eos_id:
+                living.append(Living([*prefix, token_id], log_prob, parent))
+            elif rank < self.width:
+                finished.append(Hypothesis(prefix, log_prob))
+        return self._after_step(living[: self.width], self._best(finished))
+
+    def _after_step(self, living: list[Living], finished: list[Hypothesis]) -> "SentenceBeam":
+        # Log-probabilities only fall, so this is the best that a living hypothesis can still reach.
+        reachable = living[0].log_prob / length_penalty(self.limit + 1, self.alpha)
+        if len(living[0].token_ids) == self.limit:
+            finished = self._best([*finished, *(Hypothesis(one.token_ids, one.log_prob) for one in living)])
+            living = []
+        elif len(finished) == self.width and self._score(finished[-1]) >= reachable:
+            living = []
+        return SentenceBeam(self.limit, self.width, self.alpha, living, finished)
+
+    def _best(self, hypotheses: list[Hypothesis]) -> list[Hypothesis]:
+        return sorted(hypotheses, key=self._score, reverse=True)[: self.width]
+
+    def _score(self, hypothesis: Hypothesis) -> float:
+        return hypothesis.log_prob / length_penalty(len(hypothesis.token_ids) + 1, self.alpha)
+
+
+class PrefixBatch:
+    """Unfinished translations side by side, one a row: the memory it attends to and what is cached of its prefix.
+
+    Attributes:
+        sentences: which sentence of the source each row translates.
+    """
+
+    def __init__(
+        self,
+        model: Transformer,
+        source_ids: Int[Tensor, "batch source"],
+        source_padding: Bool[Tensor, "batch source"] | None,
+    ) -> None:
+        self.sentences: Tensor = torch.arange(source_ids.size(0), device=source_ids.device)
+        self._model, self._padding = model, source_padding
+        self._memory = model.encode(source_ids, source_padding)
+        self._cache = model.new_cache()
+
+    def logits(self, last: Int[Tensor, "row"]) -> Float[Tensor, "row vocab"]:
+        """Read one more token of every row, and say what may follow it."""
+        hidden = self._model.decode(last[:, None], self._memory, self._padding, cache=self._cache)
+        return self._model.projection(hidden[:, -1])  # type: ignore[no-any-return]
+
+    def select(self, rows: Int[Tensor, "kept"]) -> None:
+        """Keep these rows, in this order; one may be named more than once."""
+        sentences = self.sentences[rows]
+        if torch.equal(sentences, self.sentences):
+            self._cache.select_prefixes(rows)
+            return
+        self._cache.select(rows)
+        self._memory = self._memory[rows]
+        self._padding = None if self._padding is None else self._padding[rows]
+        self.sentences = sentences
 
 
 @torch.inference_mode()
@@ -36,81 +145,71 @@ def greedy_search(
 
     A sentence ends at </s>, or at `EXTRA_LENGTH` tokens more than its source has (its </s> not counted).
     """
-    config, device = model.config, source_ids.device
-    batch = source_ids.size(0)
-    limits = (
-        torch.full((batch,), source_ids.size(1), device=device) if source_padding is None else source_padding.sum(1)
-    ) + (EXTRA_LENGTH - 1)
-    memory = model.encode(source_ids, source_padding)
-    cache = model.new_cache()
-    alive = torch.arange(batch, device=device)
-    last = torch.full((batch, 1), config.bos_id, device=device)
-    results: list[list[int]] = [[] for _ in range(batch)]
+    eos_id = model.config.eos_id
+    limits = length_limits(source_ids, source_padding)
+    batch = PrefixBatch(model, source_ids, source_padding)
+    last = torch.full_like(source_ids[:, 0], model.config.bos_id)
+    results: list[list[int]] = [[] for _ in source_ids]
     for length in range(1, int(limits.max()) + 1):
-        hidden = model.decode(last, memory, source_padding, cache=cache)
-        last = model.projection(hidden[:, -1]).argmax(-1, keepdim=True)
-        for row, token_id in zip(alive.tolist(), last[:, 0].tolist(), strict=True):
-            if token_id != config.eos_id:
-                results[row].append(token_id)
-        going = ((last[:, 0] != config.eos_id) & (length < limits[alive])).nonzero()[:, 0]
+        last = batch.logits(last).argmax(-1)
+        for sentence, token_id in zip(batch.sentences.tolist(), last.tolist(), strict=True):
+            if token_id != eos_id:
+                results[sentence].append(token_id)
+        going = ((last != eos_id) & (length < limits[batch.sentences])).nonzero()[:, 0]
         if len(going) == 0:
             break
-        if len(going) < len(alive):
-            alive, last, memory = alive[going], last[going], memory[going]
-            source_padding = None if source_padding is None else source_padding[going]
-            cache.select(going)
+        if len(going) < len(last):
+            last = last[going]
+            batch.select(going)
     return results
 
 
 @torch.inference_mode()
 def beam_search(
-    model: Transformer, source_ids: Int[Tensor, "1 source"], *, beam: int, alpha: float = 0.6
-) -> list[Hypothesis]:
-    """Beam search for one sentence; finished hypotheses, best first (by log-probability / length penalty).
+    model: Transformer,
+    source_ids: Int[Tensor, "batch source"],
+    source_padding: Bool[Tensor, "batch source"] | None,
+    *,
+    beam: int,
+    alpha: float = 0.6,
+) -> list[list[Hypothesis]]:
+    """Beam search for each sentence of the batch; its finished hypotheses, best first (log-probability / penalty).
 
     Args:
         model: the Transformer.
-        source_ids: one source, ending with </s>.
-        beam: width; 1 gives the greedy translation.
+        source_ids: sources, each ending with </s>.
+        source_padding: True at real tokens, None if all are.
+        beam: width.
         alpha: exponent of the length penalty.
 
-    At each step the `beam` best continuations of the living hypotheses are kept, finished ones are set aside; the
-    search stops when no living one can still beat the worst of `beam` finished ones, or at the length limit.
+    At each step the `beam` best continuations of the living hypotheses are kept, finished ones are set aside; a
+    sentence leaves when no living one can still beat the worst of `beam` finished ones, or at its length limit.
     """
-    config, device = model.config, source_ids.device
-    limit = source_ids.size(1) - 1 + EXTRA_LENGTH
-    memory = model.encode(source_ids)
-    cache = model.new_cache()
-    prefixes: list[list[int]] = [[]]
-    log_probs = torch.zeros(1, device=device)
-    last = torch.full((1, 1), config.bos_id, device=device)
-    finished: list[Hypothesis] = []
+    searches = [SentenceBeam(limit, beam, alpha) for limit in length_limits(source_ids, source_padding).tolist()]
+    batch = PrefixBatch(model, source_ids, source_padding)
+    alive = list(range(len(searches)))
+    last = torch.full_like(source_ids[:, 0], model.config.bos_id)
+    log_probs = torch.zeros(len(alive), device=source_ids.device)
+    while alive:
+        totals = batch.logits(last).float().log_softmax(-1).add_(log_probs[:, None])
+        for i, candidates in zip(alive, best_candidates(totals, len(alive), 2 * beam), strict=True):
+            searches[i] = searches[i].extended(candidates, model.config.eos_id)
+        # Every living sentence has as many rows as any other: one at first, `beam` once there are so many.
+        width = len(last) // len(alive)
+        going = [(place * width + one.parent, one) for place, i in enumerate(alive) for one in searches[i].living]
+        alive = [i for i in alive if searches[i].living]
+        batch.select(last.new_tensor([row for row, _ in going]))
+        last = last.new_tensor([one.token_ids[-1] for _, one in going])
+        log_probs = log_probs.new_tensor([one.log_prob for _, one in going])
+    return [search.finished for search in searches]
 
-    def score(hypothesis: Hypothesis) -> float:
-        return hypothesis.log_prob / length_penalty(len(hypothesis.token_ids) + 1, alpha)
 
-    for length in range(1, limit + 1):
-        hidden = model.decode(last, memory.expand(len(prefixes), -1, -1), cache=cache)
-        step = model.projection(hidden[:, -1]).float().log_softmax(-1)
-        total = (log_probs[:, None] + step).flatten()
-        best = total.topk(min(2 * beam, total.numel()))
-        living: list[tuple[float, int, int]] = []
-        for rank, (value, index) in enumerate(zip(best.values.tolist(), best.indices.tolist(), strict=True)):
-            row, token_id = divmod(index, config.vocab_size)
-            if token_id == config.eos_id:
-                if rank < beam:
-                    finished.append(Hypothesis(prefixes[row], value))
-            elif len(living) < beam:
-                living.append((value, row, token_id))
-        finished = sorted(finished, key=score, reverse=True)[:beam]
-        # Log-probabilities only fall, so this is the best that a living hypothesis can still reach.
-        reachable = living[0][0] / length_penalty(limit + 1, alpha)
-        if length == limit:
-            finished += [Hypothesis([*prefixes[row], token_id], value) for value, row, token_id in living]
-        if length == limit or (len(finished) == beam and score(finished[-1]) >= reachable):
-            break
-        prefixes = [[*prefixes[row], token_id] for _, row, token_id in living]
-        log_probs = torch.tensor([value for value, _, _ in living], device=device)
-        last = torch.tensor([[token_id] for _, _, token_id in living], device=device)
-        cache.select(torch.tensor([row for _, row, _ in living], device=device))
-    return sorted(finished, key=score, reverse=True)[:beam]
+def best_candidates(totals: Float[Tensor, "row vocab"], sentences: int, count: int) -> list[list[Candidate]]:
+    """The `count` most probable continuations of each sentence, best first; its rows lie together in `totals`."""
+    vocab_size = totals.size(1)
+    of_sentence = totals.view(sentences, -1)
+    best = of_sentence.topk(min(count, of_sentence.size(1)))
+    return [
+        [Candidate(value, *divmod(index, vocab_size)) for value, index in zip(values, indices, strict=True)]
+        for values, indices in zip(best.values.tolist(), best.indices.tolist(), strict=True)
+    ]

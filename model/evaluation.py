@@ -10,7 +10,8 @@ import torch
 from model.decoding import beam_search, greedy_search
 from model.masks import key_padding
 from model.tokenizer import Tokenizer
-from model.training.data import Pair, pad
+from model.training.data import pad
+from model.training.pairs import Pair
 from model.transformer import Transformer
 
 Progress = Callable[[int], object]
@@ -18,10 +19,11 @@ Progress = Callable[[int], object]
 
 @dataclass(frozen=True)
 class Scores:
-    """Corpus scores of a set: BLEU and chrF from 0 to 100, and how they were made."""
+    """Corpus scores of a set: BLEU and chrF from 0 to 100, and how they were made (`beam` 1 is greedy)."""
 
     bleu: float
     chrf: float
+    beam: int
     signature: str
     sentences: int
     seconds: float
@@ -48,9 +50,9 @@ def translate_all(
     Args:
         model, tokenizer: what translates.
         texts: source sentences.
-        beam: 1 for greedy (batched), more for beam search.
+        beam: 1 for greedy, more for beam search.
         progress: called with the number of sentences done since the last call.
-        tokens_per_batch: padded source tokens of a batch.
+        tokens_per_batch: padded source tokens of a batch, each counted once for every beam.
     """
     config = model.config
     sources = [[*ids[: config.max_length - 1], config.eos_id] for ids in tokenizer.encode_batch(texts)]
@@ -59,13 +61,14 @@ def translate_all(
     was_training = model.training
     model.eval()
     while order:
-        size = 1 if beam > 1 else max(1, tokens_per_batch // len(sources[order[-1]]))
+        size = max(1, tokens_per_batch // (beam * len(sources[order[-1]])))
         chosen, order = order[-size:], order[:-size]
         source_ids = pad([sources[i] for i in chosen], config.pad_id).to(model.device)
+        source_padding = key_padding(source_ids, config.pad_id)
         if beam > 1:
-            outputs = [beam_search(model, source_ids, beam=beam)[0].token_ids]
+            outputs = [best.token_ids for best, *_ in beam_search(model, source_ids, source_padding, beam=beam)]
         else:
-            outputs = greedy_search(model, source_ids, key_padding(source_ids, config.pad_id))
+            outputs = greedy_search(model, source_ids, source_padding)
         for i, output in zip(chosen, outputs, strict=True):
             results[i] = tokenizer.decode(output)
         progress(len(chosen))
@@ -91,6 +94,7 @@ def evaluate(
     return Scores(
         bleu=round(bleu.corpus_score(outputs, references).score, 2),
         chrf=round(chrf.corpus_score(outputs, references).score, 2),
+        beam=beam,
         signature=str(bleu.get_signature()),
         sentences=len(pairs),
         seconds=round(seconds, 2),

@@ -79,13 +79,26 @@ class Tokenizer:
 
     def encode(self, text: str) -> list[int]:
         """Token ids of a text, without special tokens."""
-        # A lone surrogate is no text and has no UTF-8; it is shown as the replacement character.
-        clean = text.encode("utf-8", errors="replace").decode("utf-8")
-        return list(self._processor.encode(clean))
+        return list(self._processor.encode(_without_surrogates(text)))
 
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids of many texts, without special tokens."""
         return [list(ids) for ids in self._processor.encode(list(texts))]
+
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        """The characters [begin, end) of the text behind each token id that `encode` gives, without white space.
+
+        A piece that is no character of its own (a "▁" alone, all but the last byte of a character, the first pieces
+        of a character that is written as several) has the span of the piece after it.
+        """
+        clean = _without_surrogates(text)
+        offsets: list[tuple[int, int]] = []
+        following = (len(clean), len(clean))
+        for begin, end in reversed(self._processor.encode(clean, return_type="offset_mapping")["offsets"]):
+            visible = clean[begin:end].lstrip()
+            following = (end - len(visible), end - len(visible) + len(visible.rstrip())) if visible else following
+            offsets.append(following)
+        return offsets[::-1]
 
     def decode(self, token_ids: Sequence[int]) -> str:
         """The text of token ids; special tokens leave no trace."""
@@ -121,3 +134,8 @@ class Tokenizer:
                 f"tokenizer.model and config.json do not belong together: (vocab_size, pad, unk, bos, eos) is "
                 f"{own} in the tokenizer and {expected} in the configuration."
             )
+
+
+def _without_surrogates(text: str) -> str:
+    # A lone surrogate is no text and has no UTF-8; it is shown as the replacement character.
+    return text.encode("utf-8", errors="replace").decode("utf-8")

@@ -37,6 +37,11 @@ class DecoderCache:
         for layer in self.layers:
             layer.select(batch)
 
+    def select_prefixes(self, batch: Tensor) -> None:
+        """Put these beams, in this order, in place of others of the same sentences: what they read stays as it is."""
+        for layer in self.layers:
+            layer.self_attention.select(batch)
+
 
 class Encoder(nn.Module):
     """N encoder layers over the embedded source."""

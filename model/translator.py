@@ -92,7 +92,7 @@ class Translator:
         source_ids = torch.tensor([self.source_ids(text)], device=self.device)
         if beam == 1:
             return self.tokenizer.decode(greedy_search(self.model, source_ids, None)[0])
-        return self.tokenizer.decode(beam_search(self.model, source_ids, beam=beam, alpha=alpha)[0].token_ids)
+        return self.tokenizer.decode(beam_search(self.model, source_ids, None, beam=beam, alpha=alpha)[0][0].token_ids)
 
     def decode(
         self, text: str, *, extras: Collection[str] = (), edits: Mapping[str, Edit] | None = None

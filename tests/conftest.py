@@ -1,6 +1,8 @@
-"""Fixtures shared by all tests: a tiny seeded model, its tokenizer, and a checkpoint folder of it."""
+"""Fixtures shared by all tests: a tiny seeded model, its tokenizer, and checkpoint folders of it."""
 
+import json
 import os
+import shutil
 
 # The models of the tests are so small that a second thread would only wait for the first.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -11,7 +13,7 @@ import pytest
 import torch
 
 from model import Transformer, TransformerConfig, Translator
-from model.checkpoint import save_checkpoint
+from model.checkpoint import save_checkpoint, write_manifest
 from model.tokenizer import Tokenizer
 
 SENTENCES = [
@@ -47,4 +49,42 @@ def tiny_checkpoints(tmp_path_factory: pytest.TempPathFactory, translator: Trans
     """A folder of checkpoints, for HEADLIGHT_CHECKPOINTS, with one of random weights called "en-de"."""
     root = tmp_path_factory.mktemp("checkpoints")
     save_checkpoint(root / "en-de", translator.model, translator.tokenizer, card="Random weights, for tests.\n")
+    return root
+
+
+@pytest.fixture(scope="session")
+def recorded_checkpoints(tmp_path_factory: pytest.TempPathFactory, tiny_checkpoints: Path) -> Path:
+    """The same, with a made-up record of its training and scores, and hostile words in it."""
+    root = tmp_path_factory.mktemp("recorded")
+    folder = Path(shutil.copytree(tiny_checkpoints / "en-de", root / "en-de"))
+    picture = "![x](https://evil.example/a.png) <img src=https://evil.example/b.png>"
+    data = [
+        {"name": "invented", "pairs": 1200, "weight": 1.5, "what": picture, "licence": "none"},
+        {"name": "copied", "pairs": 34, "weight": 1},
+    ]
+    training = {"data": data, "settings": {"steps": 300, "decay": "linear"}, "dev_limit": 20, "note": picture}
+    log: list[dict[str, float]] = [
+        {"step": step, "learning_rate": step / 1e5, "loss": 600 / (step + 100), "tokens_per_second": 10}
+        for step in range(50, 301, 50)
+    ]
+    log += [{"step": step, "learning_rate": step / 1e5, "bleu_a": step / 100, "bleu_<b>": 1.0} for step in (100, 300)]
+    score = {"set": "a", "bleu": 12.34, "chrf": 40.0, "signature": "tok:13a", "sentences": 1000}
+    entries = [
+        {"command": "python -m model evaluate --data a.tsv --json", "result": {**score, "beam": 1}},
+        {
+            "command": "python -m model evaluate --data a.tsv --beam 4 --json",
+            "result": {**score, "beam": 4, "bleu": 15},
+        },
+        {
+            "command": "python -m model pronouns --json",
+            "result": {"right": {"frames": 0.91}, "heads": {"0": {"1": 0.5}}, "of": picture},
+        },
+    ]
+    (folder / "training.json").write_text(json.dumps(training))
+    (folder / "training_log.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in log))
+    (folder / "metrics.json").write_text(json.dumps({"entries": entries}))
+    (folder / "README.md").write_text(
+        f"# tiny\n\n## What to expect\n\nRandom words,\nno sense.\n\n{picture}\n\n## End\n\nx\n"
+    )
+    write_manifest(folder)
     return root

@@ -3,26 +3,52 @@
 import argparse
 import json
 import sys
-from dataclasses import asdict, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import get_args
 
-from model.checkpoint import save_checkpoint
+from model.checkpoint import CONFIG, TOKENIZER, Checkpoint, check_weights, load_checkpoint, save_checkpoint
 from model.config import PRESETS, Norm, TransformerConfig, preset
 from model.device import choose_device
 from model.errors import ConfigError
+from model.record import LOG as TRAINING_LOG
+from model.record import METRICS, TRAINING
 from model.tokenizer import Tokenizer
-from model.training.data import Pair, encode_pairs, read_pairs
-from model.training.loop import TrainingRun, TrainSettings
+from model.training.augmentation import typed_variants
+from model.training.data import Example, encode_pairs
+from model.training.loop import LOG, TrainingRun, TrainSettings
+from model.training.memory import keep_freed_memory
+from model.training.pairs import Pair, data_set_name, read_pairs
+from model.training.processes import join_processes, wait_for_all
+from model.training.pronouns import training_pairs
 from model.training.schedule import Decay
 
 MAX_TRAINING_TOKENS = 100
+PRONOUN_PAIRS = 40_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of `train`; each training setting has one, with the default of `TrainSettings`."""
     parser.add_argument(
-        "--data", type=Path, nargs="+", required=True, metavar="FILE", help="TSV files (.tsv, .xz, .gz)"
+        "--data",
+        type=weighted_file,
+        nargs="+",
+        required=True,
+        metavar="FILE[=WEIGHT]",
+        help="TSV files (.tsv, .xz, .gz); each pair comes WEIGHT times an epoch (default 1, fractions allowed)",
+    )
+    parser.add_argument(
+        "--typed", type=float, default=0.0, metavar="SHARE",
+        help="share of pairs that come a second time as people type them: lower-cased, no full stop, did not / didn't",
+    )  # fmt: skip
+    parser.add_argument(
+        "--pronouns", type=float, default=0.0, metavar="SHARE",
+        help="share of the tokens that the pronoun curriculum makes up (default 0)",
+    )  # fmt: skip
+    parser.add_argument("--until", type=int, metavar="STEP", help="stop there; the same command without it goes on")
+    parser.add_argument(
+        "--start-from", type=Path, metavar="DIR", help="checkpoint whose weights and vocabulary a new run begins with"
     )
     parser.add_argument(
         "--dev", type=Path, nargs="*", default=[], metavar="FILE", help="TSV files scored while training"
@@ -52,44 +78,137 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             )
 
 
+def weighted_file(text: str) -> tuple[Path, float]:
+    """FILE or FILE=WEIGHT.
+
+    Raises:
+        argparse.ArgumentTypeError: the weight is no positive number.
+    """
+    name, _, weight = text.partition("=")
+    try:
+        value = float(weight or 1)
+    except ValueError:
+        value = -1.0
+    if not 0 < value <= 100:
+        raise argparse.ArgumentTypeError(f"expected FILE=WEIGHT with a weight above 0 and up to 100, got {text!r}")
+    return Path(name), value
+
+
 def train(arguments: argparse.Namespace) -> None:
     """Train, or resume, and write the checkpoint; prints a JSON summary."""
+    keep_freed_memory()
     settings = TrainSettings(**{field.name: getattr(arguments, field.name) for field in fields(TrainSettings)})
-    device = choose_device(arguments.device)
-    print("Reading data …", file=sys.stderr)
-    pairs = [pair for path in arguments.data for pair in read_pairs(path)]
-    dev = {path.name.split(".")[0]: read_pairs(path, arguments.dev_limit) for path in arguments.dev}
-    config, tokenizer = open_run(arguments.run, config_from(arguments), pairs)
-    examples = encode_pairs(pairs, tokenizer, MAX_TRAINING_TOKENS)
-    print(f"{len(pairs):,} pairs, {len(examples):,} used, on {device}.", file=sys.stderr)
-    (arguments.run / "settings.json").write_text(json.dumps(asdict(settings), indent=2) + "\n", encoding="utf-8")
-    run = TrainingRun(arguments.run, config, tokenizer, settings, device)
-    model = run.train(examples, dev)
-    save_checkpoint(arguments.out, model, tokenizer)
-    print(json.dumps({"checkpoint": str(arguments.out), "steps": run.step, "pairs": len(examples)}))
+    processes, device = join_processes(choose_device(arguments.device))
+
+    def say(text: str) -> None:
+        if processes.is_first:
+            print(text, file=sys.stderr)
+
+    say("Reading data …")
+    files = {data_set_name(path): (read_pairs(path), weight) for path, weight in arguments.data}
+    if len(files) < len(arguments.data):
+        raise ConfigError("Two data files have the same name; each set needs one of its own.")
+    dev = {data_set_name(path): read_pairs(path, arguments.dev_limit) for path in arguments.dev}
+    origin = None if arguments.start_from is None else load_checkpoint(arguments.start_from, device)
+    if processes.is_first:
+        open_run(arguments, origin, [pair for pairs, _ in files.values() for pair in pairs])
+    wait_for_all(processes)
+    config, tokenizer = read_run(arguments.run)
+    sets = {
+        name: encode_with_variants(pairs, tokenizer, arguments.typed, settings.seed, weight)
+        for name, (pairs, weight) in files.items()
+    }
+    if arguments.pronouns:
+        sets["pronouns"] = pronoun_examples(
+            sets.values(), arguments.pronouns, arguments.typed, tokenizer, settings.seed
+        )
+    examples = [example for one in sets.values() for example in one]
+    say(f"{len(examples):,} pairs of {len(sets)} sets, variants among them, on {device}.")
+    run = TrainingRun(arguments.run, config, tokenizer, settings, device, processes)
+    if origin is not None:
+        run.start_from(origin.model)
+    model = run.train(examples, dev, arguments.until)
+    if processes.is_first:
+        options = {"typed": arguments.typed, "pronouns": arguments.pronouns, "processes": processes.count}
+        note = (
+            "" if origin is None else f"Began with the weights of {arguments.start_from.name} ({origin.digest[:12]})."
+        )
+        write_record(arguments.out, arguments.run, sets, {**asdict(settings), **options}, arguments.dev_limit, note)
+        save_checkpoint(arguments.out, model, tokenizer)
+        print(json.dumps({"checkpoint": str(arguments.out), "steps": run.step, "pairs": len(examples)}))
 
 
-def config_from(arguments: argparse.Namespace) -> TransformerConfig:
-    """The preset, with the settings that were given instead of its own."""
+def encode_with_variants(
+    pairs: Sequence[Pair], tokenizer: Tokenizer, typed: float, seed: int, weight: float
+) -> list[Example]:
+    """The pairs, and a share of them once more as people type them."""
+    variants = list(typed_variants(pairs, typed, seed=seed))
+    return encode_pairs([*pairs, *variants], tokenizer, MAX_TRAINING_TOKENS, weight=weight)
+
+
+def pronoun_examples(
+    others: Iterable[Sequence[Example]], share: float, typed: float, tokenizer: Tokenizer, seed: int
+) -> list[Example]:
+    """The pronoun curriculum, weighted so that it makes up a share of all tokens (0 to 1)."""
+    pairs = [pair.pair for pair in training_pairs(PRONOUN_PAIRS, seed=seed)]
+    examples = encode_with_variants(pairs, tokenizer, typed, seed, 1.0)
+    other_tokens = sum(example.num_tokens * example.weight for one in others for example in one)
+    weight = share / (1 - share) * other_tokens / sum(example.num_tokens for example in examples)
+    return [example._replace(weight=weight) for example in examples]
+
+
+def write_record(
+    out: Path, run: Path, sets: Mapping[str, Sequence[Example]], settings: Mapping[str, object], limit: int, note: str
+) -> None:
+    """Lay training.json and the log into a checkpoint's folder; what was measured with older weights goes."""
+    data = [{"name": name, "pairs": len(one), "weight": round(one[0].weight, 4)} for name, one in sets.items() if one]
+    record = {"data": data, "settings": settings, "dev_limit": limit, "note": note}
+    out.mkdir(parents=True, exist_ok=True)
+    (out / TRAINING).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    (out / TRAINING_LOG).write_bytes((run / LOG).read_bytes() if (run / LOG).exists() else b"")
+    (out / METRICS).unlink(missing_ok=True)
+
+
+def config_from(arguments: argparse.Namespace, origin: Checkpoint | None) -> TransformerConfig:
+    """The preset's configuration, or that of the checkpoint to start from, with the settings given instead of its own.
+
+    Raises:
+        CheckpointError: the checkpoint's weights do not fit the settings given.
+    """
     names = ("norm", "vocab_size", "d_model", "num_layers", "num_heads", "d_ff", "dropout", "attention_dropout")
-    return preset(arguments.preset, **{n: getattr(arguments, n) for n in names if getattr(arguments, n) is not None})
+    changes = {name: value for name in names if (value := getattr(arguments, name)) is not None}
+    if origin is None:
+        return preset(arguments.preset, **changes)
+    config = replace(origin.model.config, **changes)
+    check_weights(dict(origin.model.named_parameters()), config)
+    return config
 
 
-def open_run(folder: Path, config: TransformerConfig, pairs: list[Pair]) -> tuple[TransformerConfig, Tokenizer]:
-    """Configuration and tokenizer of a run: the stored ones of an old run, freshly made ones of a new one.
+def open_run(arguments: argparse.Namespace, origin: Checkpoint | None, pairs: list[Pair]) -> None:
+    """Make a new run's folder, with its configuration and vocabulary; leave an old one as it is.
 
     Raises:
         ConfigError: the folder holds a run of another shape.
     """
-    config_file, tokenizer_file = folder / "config.json", folder / "tokenizer.model"
-    if config_file.exists() and tokenizer_file.exists():
-        stored = TransformerConfig.from_json(config_file.read_text(encoding="utf-8"))
-        if stored != config:
+    config = config_from(arguments, origin)
+    folder = arguments.run
+    if (folder / CONFIG).exists() and (folder / TOKENIZER).exists():
+        if read_run(folder)[0] != config:
             raise ConfigError(f"{folder} holds a run with other settings; resume with those, or name another folder.")
-        return stored, Tokenizer.load(tokenizer_file)
-    print(f"Learning a vocabulary of {config.vocab_size:,} pieces …", file=sys.stderr)
-    tokenizer = Tokenizer.train((sentence for pair in pairs for sentence in pair), config)
+        return
+    if origin is None:
+        print(f"Learning a vocabulary of {config.vocab_size:,} pieces …", file=sys.stderr)
+        tokenizer = Tokenizer.train((sentence for pair in pairs for sentence in pair), config)
+    else:
+        tokenizer = origin.tokenizer
     folder.mkdir(parents=True, exist_ok=True)
-    tokenizer_file.write_bytes(tokenizer.serialized)
-    config_file.write_text(config.to_json(), encoding="utf-8")
-    return config, tokenizer
+    (folder / TOKENIZER).write_bytes(tokenizer.serialized)
+    (folder / CONFIG).write_text(config.to_json(), encoding="utf-8")
+
+
+def read_run(folder: Path) -> tuple[TransformerConfig, Tokenizer]:
+    """Configuration and vocabulary of a run."""
+    return (
+        TransformerConfig.from_json((folder / CONFIG).read_text(encoding="utf-8")),
+        Tokenizer.load(folder / TOKENIZER),
+    )

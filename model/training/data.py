@@ -1,75 +1,44 @@
-"""Sentence pairs from files, and batches of them by tokens and length. Knows nothing of the model."""
+"""Tokenized pairs, and batches of them by tokens and length. Knows nothing of files or the model."""
 
-import gzip
-import lzma
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Int
 from torch import Tensor
 
 from model.config import TransformerConfig
-from model.errors import DataError
 from model.tokenizer import Tokenizer
-
-OPENERS: dict[str, Callable[..., Any]] = {".xz": lzma.open, ".gz": gzip.open}
-
-
-class Pair(NamedTuple):
-    """One sentence and its translation."""
-
-    source: str
-    target: str
+from model.training.pairs import Pair
+from model.training.processes import ALONE, Processes
 
 
 class Example(NamedTuple):
-    """Token ids of one pair, without special tokens."""
+    """Token ids of one pair, without special tokens; an epoch shows it `weight` times on average."""
 
     source: list[int]
     target: list[int]
+    weight: float = 1.0
+
+    @property
+    def longest(self) -> int:
+        """Tokens of the longer side."""
+        return max(len(self.source), len(self.target))
+
+    @property
+    def num_tokens(self) -> int:
+        """Tokens of both sides."""
+        return len(self.source) + len(self.target)
 
 
-def read_pairs(path: Path, limit: int | None = None) -> list[Pair]:
-    """Read a TSV file (plain, `.xz` or `.gz`): one pair a line, source TAB target, UTF-8.
-
-    Args:
-        path: the file.
-        limit: read at most this many pairs.
-
-    Raises:
-        DataError: there is no such file, it is damaged or not UTF-8, a line has no two columns, or there is no pair.
-    """
-    pairs: list[Pair] = []
-    try:
-        with OPENERS.get(path.suffix, open)(path, "rt", encoding="utf-8", newline="\n") as lines:
-            for number, line in enumerate(lines, start=1):
-                if limit is not None and len(pairs) >= limit:
-                    break
-                columns = line.rstrip("\r\n").split("\t")
-                if len(columns) < 2 or not columns[0].strip() or not columns[1].strip():
-                    raise DataError(f"{path}, line {number}: expected “source TAB target”, got {line[:60]!r}.")
-                pairs.append(Pair(columns[0], columns[1]))
-    except FileNotFoundError as error:
-        raise DataError(f"There is no file {path}; name a TSV file (.tsv, .tsv.xz or .tsv.gz).") from error
-    except (OSError, EOFError, lzma.LZMAError) as error:
-        raise DataError(f"{path} cannot be read: {error}.") from error
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path} is not UTF-8 text: {error}.") from error
-    if not pairs:
-        raise DataError(f"{path} holds no pair.")
-    return pairs
-
-
-def encode_pairs(pairs: Sequence[Pair], tokenizer: Tokenizer, max_tokens: int) -> list[Example]:
+def encode_pairs(pairs: Sequence[Pair], tokenizer: Tokenizer, max_tokens: int, *, weight: float = 1.0) -> list[Example]:
     """Tokenize; leave out pairs of which a side is empty or longer than `max_tokens`, or one is thrice the other."""
     sources = tokenizer.encode_batch([pair.source for pair in pairs])
     targets = tokenizer.encode_batch([pair.target for pair in pairs])
     return [
-        Example(source, target)
+        Example(source, target, weight)
         for source, target in zip(sources, targets, strict=True)
         if 0 < len(source) <= max_tokens
         and 0 < len(target) <= max_tokens
@@ -79,12 +48,20 @@ def encode_pairs(pairs: Sequence[Pair], tokenizer: Tokenizer, max_tokens: int) -
 
 @dataclass(frozen=True)
 class Batch:
-    """Ids. `target_in` begins with <s>, `target_out` ends with </s>; row i of one predicts row i of the other."""
+    """Ids. `target_in` begins with <s>, `target_out` ends with </s>; row i of one predicts row i of the other.
+
+    Of a batch that several processes share, each holds some sentences.
+
+    Attributes:
+        num_tokens: source and target tokens of the whole batch.
+        share: how much of the whole batch's target tokens this part has; 1 for a single process.
+    """
 
     source: Int[Tensor, "batch source"]
     target_in: Int[Tensor, "batch target"]
     target_out: Int[Tensor, "batch target"]
     num_tokens: int
+    share: float
 
 
 def pad(rows: Sequence[Sequence[int]], pad_id: int) -> Int[Tensor, "row position"]:
@@ -93,35 +70,43 @@ def pad(rows: Sequence[Sequence[int]], pad_id: int) -> Int[Tensor, "row position
     return torch.tensor([[*row, *[pad_id] * (width - len(row))] for row in rows])
 
 
-def collate(examples: Sequence[Example], config: TransformerConfig) -> Batch:
-    """One padded batch; a source ends with </s>, a decoder's input begins with <s>."""
-    sources = [[*example.source, config.eos_id] for example in examples]
-    targets_in = [[config.bos_id, *example.target] for example in examples]
-    targets_out = [[*example.target, config.eos_id] for example in examples]
+def collate(examples: Sequence[Example], config: TransformerConfig, processes: Processes = ALONE) -> Batch:
+    """This process' part of a batch, padded; a source ends with </s>, a decoder's input begins with <s>."""
+    own = examples[processes.rank :: processes.count]
+    target_tokens = sum(len(example.target) + 1 for example in examples)
+    # A process that is left without a sentence must take the step all the same: with one that counts for nothing.
+    share = sum(len(example.target) + 1 for example in own) / target_tokens
+    own = own or examples[:1]
     return Batch(
-        pad(sources, config.pad_id),
-        pad(targets_in, config.pad_id),
-        pad(targets_out, config.pad_id),
-        num_tokens=sum(map(len, sources)) + sum(map(len, targets_out)),
+        pad([[*example.source, config.eos_id] for example in own], config.pad_id),
+        pad([[config.bos_id, *example.target] for example in own], config.pad_id),
+        pad([[*example.target, config.eos_id] for example in own], config.pad_id),
+        num_tokens=sum(len(example.source) + 1 for example in examples) + target_tokens,
+        share=share,
     )
 
 
 def plan_epoch(examples: Sequence[Example], tokens_per_batch: int, *, seed: int, epoch: int) -> list[list[int]]:
     """Indices of one epoch's batches: similar lengths together, at most `tokens_per_batch` padded tokens a side.
 
-    The plan depends on its arguments alone, so that a resumed run goes on with the very next batch.
+    An example of weight 2.3 comes twice, and a third time in three epochs of ten. The plan depends on its arguments
+    alone, so that a resumed run goes on with the very next batch, and every process of a run makes the same one.
     """
     rng = random.Random(f"{seed}-{epoch}")
+    chosen = [
+        index
+        for index, example in enumerate(examples)
+        for _ in range(int(example.weight) + (example.weight % 1 > 0 and rng.random() < example.weight % 1))
+    ]
     # Noise in the sort key makes every epoch group its sentences anew.
     order = sorted(
-        range(len(examples)),
-        key=lambda i: (max(map(len, examples[i])) + rng.random(), len(examples[i].source) + 2 * rng.random()),
+        chosen, key=lambda i: (examples[i].longest + rng.random(), len(examples[i].source) + 2 * rng.random())
     )
     batches: list[list[int]] = []
     batch: list[int] = []
     longest = 0
     for index in order:
-        width = max(map(len, examples[index])) + 1
+        width = examples[index].longest + 1
         if batch and max(longest, width) * (len(batch) + 1) > tokens_per_batch:
             batches.append(batch)
             batch, longest = [], 0
@@ -133,13 +118,19 @@ def plan_epoch(examples: Sequence[Example], tokens_per_batch: int, *, seed: int,
 
 
 def endless_batches(
-    examples: Sequence[Example], config: TransformerConfig, tokens_per_batch: int, *, seed: int, start: int = 0
+    examples: Sequence[Example],
+    config: TransformerConfig,
+    tokens_per_batch: int,
+    *,
+    seed: int,
+    start: int = 0,
+    processes: Processes = ALONE,
 ) -> Iterator[Batch]:
-    """Batches without end, from batch number `start` on, epoch after epoch."""
+    """Batches without end, from batch number `start` on, epoch after epoch; of each, this process' part."""
     epoch = 0
     while True:
         plan = plan_epoch(examples, tokens_per_batch, seed=seed, epoch=epoch)
         for indices in plan[start:]:
-            yield collate([examples[i] for i in indices], config)
+            yield collate([examples[i] for i in indices], config, processes)
         start = max(0, start - len(plan))
         epoch += 1

@@ -13,19 +13,26 @@ from itertools import islice
 from pathlib import Path
 
 import torch
+from jaxtyping import Float, Int
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
 from tqdm import tqdm
 
 from model.config import TransformerConfig
 from model.errors import ConfigError, DataError
 from model.evaluation import evaluate
 from model.tokenizer import Tokenizer
-from model.training.data import Batch, Example, Pair, endless_batches
+from model.training.data import Batch, Example, endless_batches
 from model.training.loss import smoothed_cross_entropy
+from model.training.memory import hand_back_memory
+from model.training.pairs import Pair
+from model.training.processes import ALONE, Processes, add_up, wait_for_all
 from model.training.schedule import Decay, learning_rate
 from model.transformer import Transformer
+
+LOG = "log.jsonl"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +73,29 @@ class TrainSettings:
             raise ConfigError("smoothing must lie in [0, 1), clip and peak must be positive.")
 
 
+class Objective(nn.Module):
+    """A model together with what it is trained to minimise."""
+
+    def __init__(self, model: Transformer, settings: TrainSettings) -> None:
+        super().__init__()
+        self.model, self.smoothing, self.bf16 = model, settings.smoothing, settings.bf16
+
+    def forward(
+        self,
+        source: Int[Tensor, "batch source"],
+        target_in: Int[Tensor, "batch target"],
+        target_out: Int[Tensor, "batch target"],
+    ) -> Float[Tensor, ""]:
+        """Mean loss over the target tokens."""
+        pad_id = self.model.config.pad_id
+        real, padding = target_out != pad_id, source != pad_id
+        with torch.autocast(source.device.type, torch.bfloat16, enabled=self.bf16):
+            memory = self.model.encode(source, padding)
+            hidden = self.model.decode(target_in, memory, padding)
+            logits = self.model.projection(hidden[real])
+        return smoothed_cross_entropy(logits, target_out[real], self.smoothing)
+
+
 class TrainingRun:
     """One run in one folder, new or resumed."""
 
@@ -76,8 +106,10 @@ class TrainingRun:
         tokenizer: Tokenizer,
         settings: TrainSettings,
         device: torch.device,
+        processes: Processes = ALONE,
     ) -> None:
         self.folder, self.tokenizer, self.settings, self.device = folder, tokenizer, settings, device
+        self.processes = processes
         folder.mkdir(parents=True, exist_ok=True)
         torch.manual_seed(settings.seed)
         self.model = Transformer(config).to(device)
@@ -86,56 +118,75 @@ class TrainingRun:
         if self._state_file.exists():
             self._load_state()
 
-    def train(self, examples: Sequence[Example], dev: Mapping[str, Sequence[Pair]]) -> Transformer:
-        """Run to the last step and return the model with averaged weights, in evaluation mode."""
+    def start_from(self, model: Transformer) -> None:
+        """Begin a new run with a trained model's weights instead of random ones; a resumed run keeps its own."""
+        if self.step == 0:
+            self._set_weights(dict(model.named_parameters()))
+
+    def train(
+        self, examples: Sequence[Example], dev: Mapping[str, Sequence[Pair]], until: int | None = None
+    ) -> Transformer:
+        """Run to the last step and return the model with averaged weights, in evaluation mode.
+
+        Args:
+            examples: what to learn from.
+            dev: sets to score on the way.
+            until: stop at this step already, in the middle of the schedule; the run can be resumed, on other data too.
+        """
         settings = self.settings
         batches = endless_batches(
-            examples, self.model.config, settings.tokens_per_batch, seed=settings.seed, start=self.step
+            examples,
+            self.model.config,
+            settings.tokens_per_batch,
+            seed=settings.seed,
+            start=self.step,
+            processes=self.processes,
         )
-        self.model.train()
+        objective: nn.Module = Objective(self.model.train(), settings)
+        if self.processes.count > 1:
+            objective = DistributedDataParallel(objective, gradient_as_bucket_view=True)
         started, tokens = time.perf_counter(), 0
         losses: list[float] = []
-        remaining = settings.steps - self.step
-        with tqdm(total=settings.steps, initial=self.step, unit="step", mininterval=1.0) as bar:
-            for batch in islice(batches, max(0, remaining)):
-                losses.append(self._take_step(batch))
+        end = min(settings.steps, until or settings.steps)
+        first = self.processes.is_first
+        with tqdm(total=settings.steps, initial=self.step, unit="step", mininterval=1.0, disable=not first) as bar:
+            for batch in islice(batches, max(0, end - self.step)):
+                losses.append(self._take_step(objective, batch))
                 tokens += batch.num_tokens
                 rate = tokens / (time.perf_counter() - started)
                 bar.set_postfix(loss=f"{losses[-1]:.3f}", tokens_per_s=f"{rate:.0f}", refresh=False)
                 bar.update()
-                last = self.step == settings.steps
-                if self.step % 50 == 0 or last:
+                last = self.step == end
+                if first and (self.step % 50 == 0 or last):
                     self._log(loss=sum(losses) / len(losses), tokens_per_second=round(rate))
                     losses.clear()
-                if self.step % settings.dev_every == 0 or last:
+                if self.step % settings.save_every == 0 or last:
+                    hand_back_memory()
+                    if first:
+                        self._save_state()
+                if first and (self.step % settings.dev_every == 0 or last):
                     self._log(**self._dev_scores(dev))
                     self.model.train()
-                if self.step % settings.save_every == 0 or last:
-                    self._save_state()
+        wait_for_all(self.processes)
         self._average()
         return self.model.eval()
 
-    def _take_step(self, batch: Batch) -> float:
-        settings, config = self.settings, self.model.config
+    def _take_step(self, objective: nn.Module, batch: Batch) -> float:
+        settings, processes = self.settings, self.processes
         self.step += 1
-        # Dropout must not depend on how often the run was resumed.
-        torch.manual_seed(settings.seed * 1_000_003 + self.step)
+        # Dropout must not depend on how often the run was resumed, and differ between processes.
+        torch.manual_seed((settings.seed * 1_000_003 + self.step) * processes.count + processes.rank)
         self.optimizer.param_groups[0]["lr"] = self._rate()
         source, target_in, target_out = (
             ids.to(self.device, non_blocking=True) for ids in (batch.source, batch.target_in, batch.target_out)
         )
-        real = target_out != config.pad_id
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=settings.bf16):
-            padding = source != config.pad_id
-            memory = self.model.encode(source, padding)
-            hidden = self.model.decode(target_in, memory, padding)
-            logits = self.model.projection(hidden[real])
-        loss = smoothed_cross_entropy(logits, target_out[real], settings.smoothing)
+        loss = objective(source, target_in, target_out) * batch.share
         self.optimizer.zero_grad(set_to_none=True)
-        loss.backward()  # type: ignore[no-untyped-call]
+        # The gradients of all processes are averaged; what is wanted is their sum, each having its share of the tokens.
+        (loss * processes.count).backward()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), settings.clip)
         self.optimizer.step()
-        return float(loss.detach())
+        return float(add_up(loss.detach(), processes))
 
     def _rate(self) -> float:
         settings = self.settings
@@ -153,7 +204,7 @@ class TrainingRun:
 
     def _log(self, **values: float) -> None:
         entry = {"step": self.step, "learning_rate": self._rate(), **values}
-        with (self.folder / "log.jsonl").open("a", encoding="utf-8") as log:
+        with (self.folder / LOG).open("a", encoding="utf-8") as log:
             log.write(json.dumps(entry) + "\n")
 
     @property
@@ -195,6 +246,10 @@ class TrainingRun:
                 f"file to begin anew ({error})."
             ) from error
         self.step = step
+        if self.processes.is_first:
+            # What was logged between the last state and the end will be logged again.
+            kept = [entry for entry in read_log(self.folder) if entry["step"] <= step]
+            (self.folder / LOG).write_text("".join(json.dumps(entry) + "\n" for entry in kept), encoding="utf-8")
 
     def _average(self) -> None:
         snapshots = [load_file(path, device=str(self.device)) for path in self._snapshots()]
@@ -209,6 +264,12 @@ class TrainingRun:
     def _set_weights(self, weights: Mapping[str, Tensor]) -> None:
         for name, parameter in self.model.named_parameters():
             parameter.copy_(weights[name])
+
+
+def read_log(folder: Path) -> list[dict[str, float]]:
+    """What a run has logged so far: its step and learning rate, with a loss or dev scores."""
+    path = folder / LOG
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
 
 
 def _replace(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str]) -> None:

@@ -35,8 +35,8 @@ def test_translate_prints_the_translation_alone(checkpoint: str, translator, cap
 def test_evaluate_prints_one_json_object(checkpoint: str, pairs: Path, capsys):
     assert main(["evaluate", "--data", str(pairs), "--limit", "3", "--checkpoint", checkpoint, "--json"]) == 0
     scores = json.loads(capsys.readouterr().out)
-    assert set(scores) == {"bleu", "chrf", "signature", "sentences", "seconds", "device"}
-    assert scores["sentences"] == 3
+    assert set(scores) == {"set", "bleu", "chrf", "beam", "signature", "sentences", "seconds", "device"}
+    assert (scores["set"], scores["beam"], scores["sentences"]) == ("pairs", 1, 3)
     assert 0 <= scores["bleu"] <= 100
 
 

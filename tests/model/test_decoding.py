@@ -1,12 +1,14 @@
 """Greedy and beam search, and the step-by-step session: they agree with each other and with one teacher-forced pass."""
 
+import copy
 import math
 
 import pytest
 import torch
 
-from model.decoding import beam_search, greedy_search, length_penalty
+from model.decoding import Hypothesis, beam_search, greedy_search, length_penalty
 from model.errors import SessionError, TokenError
+from model.hooks import listen
 from model.masks import key_padding
 from model.training.data import pad
 from tests.conftest import SENTENCES
@@ -26,6 +28,71 @@ def uncached_greedy(translator, text: str) -> list[int]:
             break
         prefix.append(token_id)
     return prefix
+
+
+@pytest.fixture(scope="module")
+def ending(translator):
+    """The tiny model with </s> made likelier, so that some translations end early and others at their limit."""
+    model = copy.deepcopy(translator.model)
+    bias = torch.zeros(translator.config.vocab_size)
+    bias[translator.config.eos_id] = 1.5
+    model.projection.bias = torch.nn.Parameter(bias)
+    return model
+
+
+@pytest.fixture(scope="module")
+def sources(translator) -> list[list[int]]:
+    """Fourteen sentences of 7 to 49 tokens, a short one after each long one."""
+    return [translator.source_ids(part) for text in SENTENCES[:7] for part in (text, text[: len(text) // 4])]
+
+
+def padded(sources: list[list[int]], translator) -> tuple[torch.Tensor, torch.Tensor]:
+    batch = pad(sources, translator.config.pad_id)
+    return batch, key_padding(batch, translator.config.pad_id)
+
+
+def reference_beam(model, source: list[int], beam: int, alpha: float = 0.6) -> list[tuple[list[int], float]]:
+    """Beam search by its definition: every prefix read anew for every token, every continuation sorted."""
+    bos_id, eos_id = model.config.bos_id, model.config.eos_id
+    limit = len(source) - 1 + 50
+    living, finished = [([], 0.0)], []
+
+    def penalty(length: int) -> float:
+        return ((5 + length) / 6) ** alpha
+
+    def score(hypothesis: tuple[list[int], float]) -> float:
+        return hypothesis[1] / penalty(len(hypothesis[0]) + 1)
+
+    for length in range(1, limit + 1):
+        with torch.no_grad():
+            prefixes = torch.tensor([[bos_id, *prefix] for prefix, _ in living])
+            rows = model(torch.tensor([source] * len(living)), prefixes)[:, -1].log_softmax(-1).tolist()
+        continued = sorted(
+            (
+                (total + log_prob, prefix, token_id)
+                for (prefix, total), row in zip(living, rows, strict=True)
+                for token_id, log_prob in enumerate(row)
+            ),
+            reverse=True,
+        )
+        finished += [(prefix, total) for total, prefix, token_id in continued[:beam] if token_id == eos_id]
+        finished = sorted(finished, key=score, reverse=True)[:beam]
+        going = [one for one in continued if one[2] != eos_id][:beam]
+        living = [([*prefix, token_id], total) for total, prefix, token_id in going]
+        if length == limit:
+            finished += living
+        elif len(finished) == beam and score(finished[-1]) >= living[0][1] / penalty(limit + 1):
+            break
+    return sorted(finished, key=score, reverse=True)[:beam]
+
+
+def plain(hypotheses: list[Hypothesis]) -> list[tuple[list[int], float]]:
+    return [(one.token_ids, one.log_prob) for one in hypotheses]
+
+
+def assert_same(ours: list[Hypothesis], theirs: list[tuple[list[int], float]]) -> None:
+    assert [one.token_ids for one in ours] == [token_ids for token_ids, _ in theirs]
+    assert [one.log_prob for one in ours] == pytest.approx([log_prob for _, log_prob in theirs], abs=1e-4)
 
 
 def ids(session) -> list[int]:
@@ -51,12 +118,51 @@ def test_a_batch_decodes_each_sentence_as_if_alone(translator):
 def test_beam_one_is_greedy(translator, text: str):
     assert translator.translate(text, beam=1) == translator.tokenizer.decode(uncached_greedy(translator, text))
     source = torch.tensor([translator.source_ids(text)])
-    assert beam_search(translator.model, source, beam=1)[0].token_ids == uncached_greedy(translator, text)
+    assert beam_search(translator.model, source, None, beam=1)[0][0].token_ids == uncached_greedy(translator, text)
+
+
+@pytest.mark.parametrize("beam", [1, 2, 4, 5])
+def test_beam_search_of_a_ragged_batch_is_what_its_definition_gives_for_each_sentence(
+    translator, ending, sources, beam: int
+):
+    together = beam_search(ending, *padded(sources, translator), beam=beam)
+    assert beam == 1 or len({len(hypotheses[0].token_ids) for hypotheses in together}) > 6
+    for source, hypotheses in zip(sources, together, strict=True):
+        assert len(hypotheses) == beam
+        assert_same(hypotheses, reference_beam(ending, source, beam))
+
+
+@pytest.mark.parametrize("beam", [1, 2, 4, 5])
+def test_beam_search_of_a_batch_equals_one_sentence_at_a_time(translator, sources, beam: int):
+    together = beam_search(translator.model, *padded(sources, translator), beam=beam)
+    for source, hypotheses in zip(sources, together, strict=True):
+        assert_same(hypotheses, plain(beam_search(translator.model, torch.tensor([source]), None, beam=beam)[0]))
+
+
+def test_each_sentence_of_a_batch_keeps_its_own_length_limit(translator, sources):
+    together = beam_search(translator.model, *padded(sources, translator), beam=2)
+    for source, hypotheses in zip(sources, together, strict=True):
+        # This model gives </s> no more than any other token, so nothing but the limit ends a translation.
+        assert [len(one.token_ids) for one in hypotheses] == [len(source) - 1 + 50] * 2
+
+
+def test_a_neighbour_and_the_padding_it_brings_change_no_hypothesis(translator, ending, sources):
+    short, long = min(sources, key=len), max(sources, key=len)
+    alone = plain(beam_search(ending, torch.tensor([short]), None, beam=4)[0])
+    for batch in ([short, long], [long, long, short]):
+        assert_same(beam_search(ending, *padded(batch, translator), beam=4)[batch.index(short)], alone)
+
+
+def test_beam_search_projects_the_memory_once_and_for_each_sentence_once(translator, sources):
+    with listen(record={"hook_key"}) as recorded:
+        beam_search(translator.model, *padded(sources, translator), beam=4)
+    (key,) = recorded["decoder.layers.1.cross_attention.hook_key"]
+    assert key.size(0) == len(sources)
 
 
 def test_every_hypothesis_carries_the_log_probability_that_the_model_gives_it(translator):
     source = torch.tensor([translator.source_ids("The dog.")])
-    hypotheses = beam_search(translator.model, source, beam=4)
+    hypotheses = beam_search(translator.model, source, None, beam=4)[0]
     assert len(hypotheses) == 4
     for hypothesis in hypotheses:
         target = [translator.config.bos_id, *hypothesis.token_ids]
@@ -72,10 +178,10 @@ def test_every_hypothesis_carries_the_log_probability_that_the_model_gives_it(tr
 
 def test_beam_hypotheses_come_best_first_and_a_wide_beam_beats_greedy(translator):
     source = torch.tensor([translator.source_ids("Hi.")])
-    hypotheses = beam_search(translator.model, source, beam=8)
+    hypotheses = beam_search(translator.model, source, None, beam=8)[0]
     scores = [h.log_prob / length_penalty(len(h.token_ids) + 1, 0.6) for h in hypotheses]
     assert scores == sorted(scores, reverse=True)
-    greedy = beam_search(translator.model, source, beam=1)[0]
+    greedy = beam_search(translator.model, source, None, beam=1)[0][0]
     assert scores[0] >= greedy.log_prob / length_penalty(len(greedy.token_ids) + 1, 0.6) - 1e-5
 
 

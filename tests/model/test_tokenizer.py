@@ -25,6 +25,24 @@ def test_a_character_outside_the_vocabulary_becomes_its_bytes(tokenizer: Tokeniz
     assert "".join(tokenizer.tokens(tokenizer.encode("🦊"))).endswith("<0xF0><0x9F><0xA6><0x8A>")
 
 
+@pytest.mark.parametrize(
+    "text", [*SENTENCES[:4], "🦊 (x) ½ ñ ﬁne  漢字", " two  spaces ", "</s> <s>", "a\ud800b", "\t"]
+)
+def test_offsets_cover_every_visible_character_once_per_piece_that_spells_it(tokenizer: Tokenizer, text: str):
+    offsets = tokenizer.offsets(text)
+    assert len(offsets) == len(tokenizer.encode(text))
+    assert offsets == sorted(offsets)
+    covered = {i for begin, end in offsets for i in range(begin, end)}
+    assert covered == {i for i, character in enumerate(text) if not character.isspace()}
+    assert not any(text[begin:end] != text[begin:end].strip() for begin, end in offsets)
+
+
+def test_the_pieces_that_lead_to_a_character_have_its_offsets(tokenizer: Tokenizer):
+    tokens = tokenizer.tokens(tokenizer.encode("a 🦊x"))
+    assert tokens[1:6] == ("▁", "<0xF0>", "<0x9F>", "<0xA6>", "<0x8A>")
+    assert tokenizer.offsets("a 🦊x") == [(0, 1), *[(2, 3)] * 5, (3, 4)]
+
+
 def test_a_lone_surrogate_is_shown_as_a_replacement(tokenizer: Tokenizer):
     assert tokenizer.decode(tokenizer.encode("a\ud800b")) == "a?b"
 

@@ -10,7 +10,9 @@ import pytest
 from model.config import TransformerConfig
 from model.errors import DataError
 from model.tokenizer import Tokenizer
-from model.training.data import Example, Pair, collate, encode_pairs, endless_batches, plan_epoch, read_pairs
+from model.training.data import Example, collate, encode_pairs, endless_batches, plan_epoch
+from model.training.pairs import Pair, read_pairs
+from model.training.processes import Processes
 
 PAIRS = [Pair("One.", "Eins."), Pair("Two “words”.", "Zwei Wörter.")]
 TEXT = "".join(f"{pair.source}\t{pair.target}\n" for pair in PAIRS)
@@ -48,7 +50,7 @@ def test_every_example_is_in_exactly_one_batch_of_an_epoch_and_no_batch_is_too_l
     plan = plan_epoch(EXAMPLES, 60, seed=3, epoch=0)
     assert sorted(i for batch in plan for i in batch) == list(range(len(EXAMPLES)))
     for batch in plan:
-        assert (max(max(map(len, EXAMPLES[i])) for i in batch) + 1) * len(batch) <= 60
+        assert (max(EXAMPLES[i].longest for i in batch) + 1) * len(batch) <= 60
 
 
 def test_a_plan_depends_on_seed_and_epoch_alone():
@@ -64,6 +66,43 @@ def test_starting_later_gives_the_batches_that_would_have_come(config: Transform
     for expected, got in zip(batches[start:], resumed, strict=True):
         assert expected.source.tolist() == got.source.tolist()
         assert expected.target_out.tolist() == got.target_out.tolist()
+
+
+def test_a_weight_says_how_often_an_example_comes_in_an_epoch():
+    examples = [Example([5], [6], weight) for weight in (0.25, 1.0, 2.0, 2.5) for _ in range(400)]
+    counts = [0] * len(examples)
+    for batch in plan_epoch(examples, 60, seed=3, epoch=0):
+        for index in batch:
+            counts[index] += 1
+    quarter, once, twice, more = (counts[start : start + 400] for start in range(0, 1600, 400))
+    assert set(once) == {1}
+    assert set(twice) == {2}
+    assert set(quarter) == {0, 1}
+    assert set(more) == {2, 3}
+    assert sum(quarter) / 400 == pytest.approx(0.25, abs=0.08)
+    assert sum(more) / 400 == pytest.approx(2.5, abs=0.08)
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_the_processes_of_a_run_share_every_batch(config: TransformerConfig, count: int):
+    whole = islice(endless_batches(EXAMPLES, config, 60, seed=1), 20)
+    parts = [
+        islice(endless_batches(EXAMPLES, config, 60, seed=1, processes=Processes(count, rank)), 20)
+        for rank in range(count)
+    ]
+    for batch, *shared in zip(whole, *parts, strict=True):
+        assert sum(part.share for part in shared) == pytest.approx(1)
+        assert {part.num_tokens for part in shared} == {batch.num_tokens}
+        rows = sorted(strip(row) for part in shared if part.share > 0 for row in part.source.tolist())
+        assert rows == sorted(map(strip, batch.source.tolist()))
+        for part in shared:
+            own_tokens = int((part.target_out != config.pad_id).sum())
+            all_tokens = int((batch.target_out != config.pad_id).sum())
+            assert part.share in (0, pytest.approx(own_tokens / all_tokens))
+
+
+def strip(row: list[int]) -> list[int]:
+    return [token_id for token_id in row if token_id != 0]
 
 
 def test_a_batch_shifts_the_target_by_one(config: TransformerConfig):

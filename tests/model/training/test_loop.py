@@ -13,10 +13,12 @@ from model.config import TransformerConfig
 from model.errors import ConfigError, DataError
 from model.evaluation import evaluate
 from model.tokenizer import Tokenizer
-from model.training.data import Pair, encode_pairs
-from model.training.loop import TrainingRun, TrainSettings
+from model.training.data import encode_pairs
+from model.training.loop import TrainingRun, TrainSettings, read_log
 from model.training.loss import smoothed_cross_entropy
+from model.training.pairs import Pair
 from model.training.schedule import learning_rate
+from model.transformer import Transformer
 from tests.conftest import SENTENCES
 
 PAIRS = [Pair(english, german) for english, german in zip(SENTENCES[::2][:4], SENTENCES[1::2][:4], strict=True)]
@@ -24,10 +26,6 @@ SETTINGS = TrainSettings(
     steps=12, tokens_per_batch=60, warmup=4, peak=3e-3, bf16=False, dev_every=100, save_every=4, average=2
 )
 CPU = torch.device("cpu")
-
-
-def read_log(folder: Path) -> list[dict[str, float]]:
-    return [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
@@ -70,12 +68,12 @@ def test_a_killed_run_ends_as_an_unbroken_one(tmp_path: Path, config: Transforme
     broken = new_run(tmp_path / "broken", config, tokenizer)
     steps_taken, take_step = 0, broken._take_step
 
-    def kill_at_step_seven(batch):
+    def kill_at_step_seven(objective, batch):
         nonlocal steps_taken
         steps_taken += 1
         if steps_taken == 7:
             raise KeyboardInterrupt
-        return take_step(batch)
+        return take_step(objective, batch)
 
     broken._take_step = kill_at_step_seven  # type: ignore[method-assign]
     with pytest.raises(KeyboardInterrupt):
@@ -87,6 +85,45 @@ def test_a_killed_run_ends_as_an_unbroken_one(tmp_path: Path, config: Transforme
         torch.testing.assert_close(a, b, msg=name)
     rates = [entry["learning_rate"] for entry in read_log(tmp_path / "whole")]
     assert rates[-1] == [entry["learning_rate"] for entry in read_log(tmp_path / "broken")][-1]
+
+
+def test_a_run_stopped_on_the_way_goes_on_with_the_same_rate_and_other_data(
+    tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer
+):
+    examples = encode_pairs(PAIRS * 10, tokenizer, 100)
+    new_run(tmp_path, config, tokenizer).train(examples, {}, until=6)
+    assert read_log(tmp_path)[-1]["step"] == 6
+    resumed = new_run(tmp_path, config, tokenizer)
+    assert resumed.step == 6
+    resumed.train(examples[:7], {})
+    rates = {entry["step"]: entry["learning_rate"] for entry in read_log(tmp_path)}
+    assert rates[6] == learning_rate(6, decay="linear", warmup=4, d_model=config.d_model, peak=3e-3, total=12)
+    assert rates[12] == 0
+
+
+def test_the_log_of_a_killed_run_says_every_step_once(tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer):
+    examples = encode_pairs(PAIRS * 10, tokenizer, 100)
+    new_run(tmp_path, config, tokenizer).train(examples, {}, until=8)
+    with (tmp_path / "log.jsonl").open("a") as log:
+        log.write(json.dumps({"step": 9, "learning_rate": 1.0, "loss": 1.0}) + "\n")
+    new_run(tmp_path, config, tokenizer).train(examples, {})
+    steps = [entry["step"] for entry in read_log(tmp_path) if "loss" in entry]
+    assert steps == [8, 12]
+
+
+def test_a_new_run_can_start_from_trained_weights_and_a_resumed_one_keeps_its_own(
+    tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer
+):
+    trained = Transformer(replace(config, dropout=0.2))
+    run = new_run(tmp_path, config, tokenizer)
+    run.start_from(trained)
+    for (name, ours), (_, theirs) in zip(run.model.named_parameters(), trained.named_parameters(), strict=True):
+        assert torch.equal(ours, theirs), name
+    run.train(encode_pairs(PAIRS * 10, tokenizer, 100), {}, until=4)
+    resumed = new_run(tmp_path, config, tokenizer)
+    kept = resumed.model.projection.weight.clone()
+    resumed.start_from(trained)
+    assert torch.equal(resumed.model.projection.weight, kept)
 
 
 @pytest.mark.parametrize("keep", [0, 100, -50])

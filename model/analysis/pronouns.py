@@ -1,0 +1,82 @@
+"""Does the translation have the right pronoun? Scored on minimal pairs of the curriculum that were held out.
+
+Knows nothing of models: it is given a function that translates.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+
+from model.training.pronouns import HELD_OUT, HeldOut, Part, PronounPair, held_out_twins, pronouns_in
+
+Translate = Callable[[Sequence[str]], list[str]]
+
+BEST_KNOWN = {
+    "The animal didn't cross the street because it was too tired.": "es",
+    "The animal didn't cross the street because it was too wide.": "sie",
+    "The animal didn't cross the street because it was too narrow.": "sie",
+}
+"""The best known sentences of their kind, never trained on, and what “it” is in German (das Tier, die Straße)."""
+
+
+@dataclass(frozen=True)
+class PronounScores:
+    """How often the pronouns are right.
+
+    Attributes:
+        cases: sentences.
+        right: share of sentences whose pronouns are exactly those of the reference, in order (0 to 1).
+        pairs: minimal pairs.
+        both_right: share of minimal pairs of which both sentences are right.
+    """
+
+    cases: int
+    right: float
+    pairs: int
+    both_right: float
+
+    def to_dict(self) -> dict[str, int | float]:
+        """Plain data, for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class HeldOutScores:
+    """Scores on each kind of thing that was held out, and what becomes of the best known sentences."""
+
+    kinds: dict[HeldOut, PronounScores]
+    best_known: dict[str, str]
+
+    def to_dict(self) -> dict[str, dict[str, int | float] | dict[str, str]]:
+        """Plain data, for JSON."""
+        return {**{kind: scores.to_dict() for kind, scores in self.kinds.items()}, "best_known": self.best_known}
+
+
+def score_held_out(translate: Translate, part: Part, pairs: int) -> HeldOutScores:
+    """Score new frames, new combinations of noun and property, and new nouns, each for itself.
+
+    Args:
+        translate: from English to German, in order.
+        part: which held-out part, "dev" or "test".
+        pairs: minimal pairs of each kind.
+    """
+    kinds = {kind: score_twins(held_out_twins(kind, part, pairs, seed=1), translate) for kind in HELD_OUT}
+    translations = translate(list(BEST_KNOWN))
+    return HeldOutScores(kinds, dict(zip(BEST_KNOWN, translations, strict=True)))
+
+
+def score_twins(twins: Sequence[tuple[PronounPair, PronounPair]], translate: Translate) -> PronounScores:
+    """Translate both sentences of every pair and compare the pronouns with the reference's.
+
+    A translation that names a noun otherwise than the reference, in another gender, counts as wrong even where its
+    pronoun agrees with it.
+    """
+    pairs = [pair for both in twins for pair in both]
+    outputs = translate([pair.source for pair in pairs])
+    right = [pronouns_in(out) == pronouns_in(pair.target) for out, pair in zip(outputs, pairs, strict=True)]
+    both = [one and other for one, other in zip(right[::2], right[1::2], strict=True)]
+    return PronounScores(
+        cases=len(right),
+        right=round(sum(right) / len(right), 4),
+        pairs=len(both),
+        both_right=round(sum(both) / len(both), 4),
+    )

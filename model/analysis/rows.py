@@ -1,0 +1,125 @@
+"""Rows of a data file, with errors that name the line. Knows nothing of what the rows mean."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from model.analysis.words import Span
+from model.errors import DataError
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a UTF-8 file that are not blank, with their numbers from 1.
+
+    Raises:
+        DataError: there is no such file, it cannot be read, or a line is not UTF-8.
+    """
+    try:
+        with path.open("rb") as lines:
+            for number, line in enumerate(lines, start=1):
+                text = line.decode("utf-8").removeprefix("\ufeff").strip()
+                if text:
+                    yield number, text
+    except FileNotFoundError as error:
+        raise DataError(f"There is no file {path}.") from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}, line {number}: expected UTF-8 text, got {error}.") from error
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error}.") from error
+
+
+@dataclass(frozen=True)
+class JsonRow:
+    """One line of a JSONL file, asked for its fields by name and kind."""
+
+    path: Path
+    number: int
+    fields: dict[str, Any]
+
+    def error(self, message: str) -> DataError:
+        """An error that names the file and the line."""
+        return DataError(f"{self.path}, line {self.number}: {message}")
+
+    def text(self, name: str) -> str:
+        """A text that is not blank.
+
+        Raises:
+            DataError: the field is missing or something else.
+        """
+        value = self._field(name)
+        if not isinstance(value, str) or not value.strip():
+            raise self.error(f"expected “{name}” to be a text, got {_short(value)}.")
+        return value
+
+    def words(self, name: str) -> list[str]:
+        """A list of words: texts without white space.
+
+        Raises:
+            DataError: the field is missing or something else.
+        """
+        value = self._field(name)
+        if not isinstance(value, list) or not value:
+            raise self.error(f"expected “{name}” to be a list of words, got {_short(value)}.")
+        for word in value:
+            if not isinstance(word, str) or word.split() != [word]:
+                raise self.error(f"expected “{name}” to hold words without white space, got {_short(word)}.")
+        return value
+
+    def span(self, name: str, length: int) -> Span:
+        """A half-open span [begin, end] of `length` tokens, with at least one token in it.
+
+        Raises:
+            DataError: the field is missing, something else or out of range.
+        """
+        begin, end = self._pair(self._field(name), name)
+        if not 0 <= begin < end <= length:
+            raise self.error(f"expected “{name}” to be [begin, end] with 0 ≤ begin < end ≤ {length}, got {begin, end}.")
+        return begin, end
+
+    def links(self, name: str, first: int, second: int) -> frozenset[tuple[int, int]]:
+        """Pairs of indices, below `first` and below `second`.
+
+        Raises:
+            DataError: the field is missing, something else or out of range.
+        """
+        value = self._field(name)
+        if not isinstance(value, list):
+            raise self.error(f"expected “{name}” to be a list of links [index, index], got {_short(value)}.")
+        links = [self._pair(link, name) for link in value]
+        for i, j in links:
+            if not (0 <= i < first and 0 <= j < second):
+                raise self.error(f"expected links of “{name}” below [{first}, {second}], got {[i, j]}.")
+        return frozenset(links)
+
+    def _field(self, name: str) -> Any:
+        if name not in self.fields:
+            raise self.error(f"expected a field “{name}”, got {_short(', '.join(self.fields) or 'none')}.")
+        return self.fields[name]
+
+    def _pair(self, value: Any, name: str) -> tuple[int, int]:
+        if not isinstance(value, list) or len(value) != 2 or not all(type(number) is int for number in value):
+            raise self.error(f"expected two whole numbers in “{name}”, got {_short(value)}.")
+        return value[0], value[1]
+
+
+def read_json_rows(path: Path) -> Iterator[JsonRow]:
+    """The rows of a JSONL file: one JSON object a line, UTF-8.
+
+    Raises:
+        DataError: the file cannot be read, or a line is no JSON object.
+    """
+    for number, line in read_lines(path):
+        try:
+            fields = json.loads(line)
+        except (ValueError, RecursionError):
+            fields = None
+        if not isinstance(fields, dict):
+            raise DataError(f"{path}, line {number}: expected one JSON object, got {_short(line)}.")
+        yield JsonRow(path, number, fields)
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:60]} …"

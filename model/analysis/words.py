@@ -1,0 +1,87 @@
+"""Words and pieces: which tokens spell a word, and attention between words. Knows nothing of sites or scores.
+
+Positions are joined by characters: a word is a span [begin, end) of the text, and so is a token (`Tokenizer.offsets`).
+A token belongs to every word with which it shares a character, so punctuation attached to a word, byte tokens and
+sentences that are already tokenized ("it 's a ( small ) test .") need no rule of their own.
+"""
+
+import re
+from collections.abc import Sequence
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from model.errors import DataError
+
+Span = tuple[int, int]
+"""Characters from begin up to, not including, end."""
+
+QUOTES = {"``": '"', "''": '"', "`": "'"}
+"""How tokenized corpora write quotation marks (Penn Treebank) → how the sentence may have them."""
+
+
+def word_spans(text: str) -> list[Span]:
+    """Spans of the words of a text, which are what white space separates."""
+    return [match.span() for match in re.finditer(r"\S+", text)]
+
+
+def find_words(text: str, words: Sequence[str]) -> list[Span]:
+    """Spans of given words that follow one another in a text, with nothing but white space between them.
+
+    Raises:
+        DataError: the text goes on otherwise than the words say.
+    """
+    spans: list[Span] = []
+    at = 0
+    for word in words:
+        at = next((i for i in range(at, len(text)) if not text[i].isspace()), len(text))
+        spelling = next((s for s in (word, QUOTES.get(word, word)) if s and text.startswith(s, at)), None)
+        if spelling is None:
+            raise DataError(f"expected the token {word!r} next in the sentence, got {text[at : at + 20]!r}.")
+        spans.append((at, at + len(spelling)))
+        at += len(spelling)
+    return spans
+
+
+def pieces_of_spans(offsets: Sequence[Span], spans: Sequence[Span]) -> list[list[int]]:
+    """For each span of characters, the positions of the tokens that share a character with it.
+
+    Args:
+        offsets: span of every token.
+        spans: the words asked for; a span without any character has no token.
+    """
+    return [[i for i, (start, stop) in enumerate(offsets) if start < end and begin < stop] for begin, end in spans]
+
+
+def pieces_of_words(text: str, offsets: Sequence[Span]) -> list[list[int]]:
+    """For each word that white space separates, the positions of its tokens."""
+    return pieces_of_spans(offsets, word_spans(text))
+
+
+def attention_between_words(
+    weights: Float[Tensor, "*batch query key"],
+    query_words: Sequence[Sequence[int]],
+    key_words: Sequence[Sequence[int]],
+) -> Float[Tensor, "*batch query_word key_word"]:
+    """Attention from words to words: the mean over a query word's rows of the sum over a key word's columns.
+
+    As in Clark et al. 2019, §4.1: attention *to* a split word adds up, attention *from* it is averaged. Words without
+    tokens give zeros.
+
+    Args:
+        weights: attention weights between tokens.
+        query_words, key_words: for each word, the positions of its rows or columns.
+    """
+    average = torch.zeros(len(query_words), weights.size(-2))
+    for i, rows in enumerate(query_words):
+        average[i, list(rows)] = 1 / max(1, len(rows))
+    total = torch.zeros(weights.size(-1), len(key_words))
+    for i, columns in enumerate(key_words):
+        total[list(columns), i] = 1.0
+    return average @ weights @ total
+
+
+def with_mean_of_heads(weights: Float[Tensor, "head query key"]) -> Float[Tensor, "head_or_mean query key"]:
+    """The heads of a layer, and after the last of them their mean."""
+    return torch.cat((weights, weights.mean(dim=0, keepdim=True)))

@@ -1,0 +1,86 @@
+"""Values out of JSON of unknown origin, each of the type and range that is expected. Knows nothing of what they mean.
+
+Every function takes a value and the words by which to name it, and returns the value or raises `Malformed`.
+"""
+
+import json
+from typing import Any, Final, NoReturn
+
+Scalar = str | int | float | bool
+
+MAX_TEXT: Final = 4_000
+MAX_ROWS: Final = 200
+MAX_COUNT: Final = 10**12
+MAX_NUMBER: Final = 1e15
+
+
+class Malformed(ValueError):
+    """What is wrong, in words that fit behind the name of a file."""
+
+
+def parsed(text: str, where: str = "") -> dict[str, Any]:
+    """The JSON object that the text is; NaN and infinities, which Python writes, are refused."""
+
+    def refuse(constant: str) -> NoReturn:
+        raise Malformed(f"{where}{constant} is no number")
+
+    try:
+        value = json.loads(text, parse_constant=refuse)
+    except Malformed:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise Malformed(f"{where}it is not valid JSON") from error
+    return json_object(value, f"{where}the content")
+
+
+def json_object(value: object, what: str) -> dict[str, Any]:
+    """A JSON object."""
+    if not isinstance(value, dict):
+        raise wrong(what, "a JSON object", value)
+    return value
+
+
+def rows(value: object, what: str) -> list[Any]:
+    """A list of a length that a page can show."""
+    if not isinstance(value, list) or len(value) > MAX_ROWS:
+        raise wrong(what, f"a list of at most {MAX_ROWS} entries", value)
+    return value
+
+
+def text(value: object, what: str) -> str:
+    """A text of a length that a page can show."""
+    if not isinstance(value, str) or len(value) > MAX_TEXT:
+        raise wrong(what, f"a text of at most {MAX_TEXT:,} characters", value)
+    # JSON can escape half of a surrogate pair, which is no character and cannot be sent to a browser.
+    if any("\ud800" <= character <= "\udfff" for character in value):
+        raise wrong(what, "a text of whole characters", value)
+    return value
+
+
+def count(value: object, what: str) -> int:
+    """A whole number, 0 or more."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_COUNT:
+        raise wrong(what, "a whole number, 0 or more", value)
+    return value
+
+
+def number(value: object, what: str) -> int | float:
+    """A finite number. A bool is none, although Python counts it as one."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise wrong(what, "a number", value)
+    if not -MAX_NUMBER <= value <= MAX_NUMBER:
+        raise wrong(what, f"between ±{MAX_NUMBER:g}", value)
+    return value
+
+
+def scalar(value: object, what: str) -> Scalar:
+    """A text, a number, true or false."""
+    if isinstance(value, str):
+        return text(value, what)
+    return value if isinstance(value, bool) else number(value, what)
+
+
+def wrong(what: str, expected: str, value: object) -> Malformed:
+    """The error that says what was expected and what came."""
+    shown = f"a {type(value).__name__} of {len(value)}" if isinstance(value, dict | list) else repr(value)
+    return Malformed(f"{what} must be {expected}, got {shown if len(shown) <= 60 else shown[:60] + ' …'}")

@@ -1,0 +1,56 @@
+"""Sentences as people type them: lower case, no last stop, “did not” for “didn't”. Knows nothing of tokens."""
+
+import random
+import re
+from collections.abc import Iterator, Sequence
+
+from model.training.pairs import Pair
+
+AUXILIARIES = "did|does|do|is|are|was|were|has|have|had|could|would|should|must|need"
+CONTRACTED = re.compile(rf"\b({AUXILIARIES})n['’]t\b", re.IGNORECASE)
+WRITTEN_OUT = re.compile(rf"\b({AUXILIARIES}) not\b", re.IGNORECASE)
+
+
+def lower_case(pair: Pair) -> Pair:
+    """The English without capitals; the German keeps its own."""
+    return Pair(pair.source.lower(), pair.target)
+
+
+def without_stop(pair: Pair) -> Pair:
+    """Both sides without their full stop, if both end with one."""
+    if not (pair.source.endswith(".") and pair.target.endswith(".")) or pair.source.endswith(".."):
+        return pair
+    return Pair(pair.source[:-1], pair.target[:-1])
+
+
+def other_negation(pair: Pair) -> Pair:
+    """“did not” for “didn't” and the other way round, of every auxiliary verb that can do both."""
+    if CONTRACTED.search(pair.source):
+        return Pair(CONTRACTED.sub(r"\1 not", pair.source), pair.target)
+    return Pair(WRITTEN_OUT.sub(r"\1n't", pair.source), pair.target)
+
+
+CHANGES = (
+    (lower_case,),
+    (without_stop,),
+    (other_negation,),
+    (lower_case, without_stop),
+    (lower_case, other_negation),
+    (lower_case, without_stop, other_negation),
+)
+
+
+def typed_variants(pairs: Sequence[Pair], share: float, *, seed: int) -> Iterator[Pair]:
+    """Changed copies of a share of the pairs (0 to 1), each changed in one way or in several together.
+
+    A change that leaves a pair as it is (no stop, no negation) yields nothing for it.
+    """
+    rng = random.Random(f"typed-{seed}")
+    for pair in pairs:
+        if rng.random() >= share:
+            continue
+        changed = pair
+        for change in rng.choice(CHANGES):
+            changed = change(changed)
+        if changed != pair:
+            yield changed

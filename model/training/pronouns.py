@@ -1,0 +1,183 @@
+"""The pronoun curriculum: sentence pairs in which “it” must become er, sie, es, ihn, ihm or ihr by meaning.
+
+A grammar of our own draws a frame, nouns that fit into it and a cue that tells to whom “it” refers. Some frames, some
+nouns and some combinations of noun and cue never occur in training, each for itself, so that what was learned can be
+told from what was learned by heart. Knows nothing of tokens or models.
+"""
+
+import hashlib
+import random
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from model.training.frames import FRAMES, HELD_OUT_FRAMES, Frame
+from model.training.lexicon import CASES, HUMANS, NOUNS, UNCOUNTED, Case, Noun
+from model.training.pairs import Pair
+
+HeldOut = Literal["frames", "combinations", "nouns"]
+HELD_OUT: tuple[HeldOut, ...] = get_args(HeldOut)
+Part = Literal["train", "dev", "test"]
+
+SLOT = re.compile(r"\{(\w+)(?:\.(\w+))?\}")
+CONTRACTIONS = {
+    "zu dem": "zum", "zu der": "zur", "in dem": "im", "von dem": "vom", "in das": "ins", "bei dem": "beim",
+}  # fmt: skip
+CONTRACTED = re.compile(rf"\b({'|'.join(CONTRACTIONS)})\b", re.IGNORECASE)
+SENTENCE_START = re.compile(r"(?:^|[.?!] )\w")
+ALWAYS_TRAINED = {"animal", "street"}
+"""Words of the best known pair of sentences. They are learned, but never in one sentence together."""
+
+
+@dataclass(frozen=True)
+class PronounPair:
+    """One sentence pair, and what its pronoun refers to."""
+
+    source: str
+    target: str
+    frame: str
+    antecedent: Noun
+    cue: str
+
+    @property
+    def pair(self) -> Pair:
+        """The two sentences alone."""
+        return Pair(self.source, self.target)
+
+
+@dataclass(frozen=True)
+class Draw:
+    """A frame with its nouns and small words chosen; only the cue is open."""
+
+    frame: Frame
+    a: Noun
+    b: Noun | None
+    determiners: tuple[str, str]
+    who: tuple[str, str]
+    degree: tuple[str, str]
+
+    def about(self, antecedent: Noun, cue: tuple[str, str]) -> PronounPair:
+        """The sentence pair in which the cue makes “it” mean the antecedent."""
+        nouns = {"a": (self.a, self.determiners[0]), "b": (self.b, self.determiners[1])}
+        words = {"who": self.who, "deg": self.degree, "cue": cue}
+
+        def fill(slot: re.Match[str], language: int) -> str:
+            name, case = slot[1], slot[2]
+            if name in words:
+                return words[name][language]
+            if name == "it":
+                return antecedent.pronoun(_case(case))
+            noun, determiner = nouns[name]
+            assert noun is not None
+            return noun.in_german(determiner, _case(case)) if language else noun.in_english(determiner)
+
+        english = SLOT.sub(lambda slot: fill(slot, 0), self.frame.english)
+        german = SLOT.sub(lambda slot: fill(slot, 1), self.frame.german)
+        german = CONTRACTED.sub(lambda match: CONTRACTIONS[match[0].lower()], german)
+        return PronounPair(_capitalised(english), _capitalised(german), self.frame.name, antecedent, cue[0])
+
+    @property
+    def choices(self) -> list[tuple[Noun, tuple[str, str]]]:
+        """Every antecedent with every cue that points to it."""
+        choices = [(self.a, cue) for cue in self.frame.about_a]
+        if self.b is not None:
+            choices += [(self.b, cue) for cue in self.frame.about_b]
+        return choices
+
+    @property
+    def shows_a_known_pair(self) -> bool:
+        """Whether both candidates are those of the best known sentences."""
+        return self.b is not None and {self.a.english, self.b.english} == ALWAYS_TRAINED
+
+
+def training_pairs(count: int, *, seed: int) -> list[PronounPair]:
+    """Different pairs to learn from, with no held-out frame, noun or combination among them."""
+    pairs: dict[str, PronounPair] = {}
+    for draw, pair in _draws(f"train-{seed}"):
+        if set(_parts(draw, pair)) == {"train"}:
+            pairs.setdefault(pair.source, pair)
+        if len(pairs) == count:
+            break
+    return list(pairs.values())
+
+
+def held_out_twins(kind: HeldOut, part: Part, count: int, *, seed: int) -> list[tuple[PronounPair, PronounPair]]:
+    """Minimal pairs to measure with: one sentence twice, with a cue for the one candidate and a cue for the other.
+
+    Only a thing of the named kind is new in them, and the pronouns of the two differ in German.
+    """
+    wanted = tuple(part if kind == other else "train" for other in HELD_OUT)
+    twins: dict[str, tuple[PronounPair, PronounPair]] = {}
+    for draw, pair in _draws(f"{kind}-{part}-{seed}"):
+        if _parts(draw, pair) != wanted:
+            continue
+        others = (draw.about(*choice) for choice in draw.choices if choice[0] != pair.antecedent)
+        fitting = [
+            other
+            for other in others
+            if _parts(draw, other) == wanted and pronouns_in(other.target) != pronouns_in(pair.target)
+        ]
+        if fitting:
+            twins.setdefault(pair.source, (pair, random.Random(pair.source).choice(fitting)))
+        if len(twins) == count:
+            break
+    return list(twins.values())
+
+
+def pronouns_in(german: str) -> list[str]:
+    """Personal pronouns of the third person in a German text, lower-cased, in their order."""
+    return [word for word in re.findall(r"\w+", german.lower()) if word in {"er", "sie", "es", "ihn", "ihm", "ihr"}]
+
+
+def _draws(seed: str) -> Iterator[tuple[Draw, PronounPair]]:
+    rng = random.Random(seed)
+    weights = [2 if frame.kind_b else 1 for frame in FRAMES]
+    while True:
+        frame = rng.choices(FRAMES, weights)[0]
+        kind_a = rng.choice(frame.kind_a.split())
+        a = rng.choice(NOUNS[kind_a])
+        b = rng.choice(NOUNS[frame.kind_b]) if frame.kind_b else None
+        # Candidates of one gender teach little: most of them are drawn anew.
+        if a == b or (b is not None and a.gender == b.gender and rng.random() < 0.6):
+            continue
+        determiners = (_determiner(rng, kind_a), _determiner(rng, frame.kind_b))
+        draw = Draw(frame, a, b, determiners, rng.choice(HUMANS), rng.choice(frame.degrees))
+        # The candidate first, then the cue: both are meant equally often.
+        antecedent = rng.choice(sorted({noun.english for noun, _ in draw.choices}))
+        choice = rng.choice([choice for choice in draw.choices if choice[0].english == antecedent])
+        if not draw.shows_a_known_pair:
+            yield draw, draw.about(*choice)
+
+
+def _parts(draw: Draw, pair: PronounPair) -> tuple[str, str, str]:
+    """To which part frame, noun-cue combination and nouns belong, in the order of `HELD_OUT`."""
+    frame = next((part for part, names in HELD_OUT_FRAMES.items() if draw.frame.name in names), "train")
+    nouns = {_part_of_noun(noun) for noun in (draw.a, draw.b) if noun is not None}
+    if nouns != {"train"}:
+        return frame, "train", nouns.pop() if len(nouns) == 1 else "mixed"
+    return frame, _part_by_hash(f"{pair.antecedent.english} {pair.cue}", dev=6, test=10), "train"
+
+
+def _part_of_noun(noun: Noun) -> Part:
+    return "train" if noun.english in ALWAYS_TRAINED else _part_by_hash(noun.english, dev=6, test=10)
+
+
+def _part_by_hash(name: str, *, dev: int, test: int) -> Part:
+    """A part for each name, the same on every machine: so many in a hundred for dev and for test."""
+    number = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8]) % 100
+    return "dev" if number < dev else "test" if number < dev + test else "train"
+
+
+def _determiner(rng: random.Random, kind: str) -> str:
+    choice = rng.choices(("the", "a", "my", "this"), (70, 12, 8, 10))[0]
+    return "the" if choice == "a" and kind in UNCOUNTED else choice
+
+
+def _case(name: str) -> Case:
+    assert name in CASES, name
+    return name
+
+
+def _capitalised(text: str) -> str:
+    return SENTENCE_START.sub(lambda match: match[0].upper(), text)

@@ -1,0 +1,79 @@
+"""Measure a checkpoint anew: python -m tests.benchmarks.metrics --data DIR [--checkpoint DIR] [--check].
+
+Runs every command whose figures stand in the checkpoint's metrics.json, on data files found anywhere below DIR, and
+writes the file and the manifest; with --check it compares instead and ends with 1 if a figure differs.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from model.checkpoint import write_manifest
+
+TRANSLATION = ("multi30k_flickr2017", "multi30k_val", "tatoeba_dev", "newstest2013")
+WINOBIAS = tuple(f"winobias_{side}_type{kind}_dev.txt" for side in ("pro", "anti") for kind in (1, 2))
+COMMANDS = (
+    *(f"evaluate --data {name}.tsv.xz{beam} --json" for name in TRANSLATION for beam in ("", " --beam 4")),
+    "pronouns --part test --json",
+    "align --data en-de_dev.jsonl --json",
+    *(f"coreference --data {name} --json" for name in ("winograd_dev.jsonl", *WINOBIAS)),
+)
+VARYING = {"seconds", "device"}
+
+
+def measure(data: Path, checkpoint: Path, command: str) -> dict[str, Any]:
+    """One command's result, with its file found below `data`."""
+    words = command.split()
+    if "--data" in words:
+        place = words.index("--data") + 1
+        found = sorted(data.rglob(words[place]))
+        if not found:
+            raise SystemExit(f"There is no {words[place]} below {data}.")
+        words[place] = str(found[0])
+    result = subprocess.run(
+        [sys.executable, "-m", "model", *words, "--checkpoint", str(checkpoint)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        check=False,
+    )
+    if result.returncode:
+        raise SystemExit(f"{command}: {result.stderr[-500:]}")
+    return {"command": f"python -m model {command}", "result": json.loads(result.stdout)}
+
+
+def figures(entry: dict[str, Any]) -> dict[str, Any]:
+    """What must come out the same on every machine."""
+    return {name: value for name, value in entry["result"].items() if name not in VARYING}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--data", type=Path, required=True, help="folder with the sets, anywhere below")
+    parser.add_argument("--checkpoint", type=Path, default=Path("checkpoints/en-de"))
+    parser.add_argument("--check", action="store_true", help="compare with metrics.json instead of writing it")
+    arguments = parser.parse_args()
+    path = arguments.checkpoint / "metrics.json"
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        results = pool.map(partial(measure, arguments.data, arguments.checkpoint), COMMANDS)
+        entries = list(tqdm(results, total=len(COMMANDS), unit="command"))
+    if not arguments.check:
+        path.write_text(json.dumps({"entries": entries}, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_manifest(arguments.checkpoint)
+        return 0
+    stored = {entry["command"]: figures(entry) for entry in json.loads(path.read_text(encoding="utf-8"))["entries"]}
+    differing = [entry["command"] for entry in entries if stored.get(entry["command"]) != figures(entry)]
+    print("\n".join(differing) or "Every figure is the one that metrics.json holds.")
+    return 1 if differing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

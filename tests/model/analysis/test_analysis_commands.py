@@ -1,0 +1,88 @@
+"""`python -m model align` and `coreference`: one table or one JSON object, and one line for bad input."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from model.__main__ import main
+
+ALIGNMENT = {
+    "en": ["the", "dog", "sleeps", "."],
+    "de": ["der", "hund", "schläft", "."],
+    "sure": [[0, 0], [1, 1], [2, 2]],
+}
+WINOBIAS = (
+    "1 [The cook] paid the clerk because [she] ate.\n2 The cook paid [the clerk] because [he] worked.\n3 No one.\n"
+)
+
+
+@pytest.fixture
+def checkpoint(tiny_checkpoints: Path) -> list[str]:
+    return ["--checkpoint", str(tiny_checkpoints / "en-de"), "--device", "cpu"]
+
+
+@pytest.fixture
+def gold(tmp_path: Path) -> str:
+    path = tmp_path / "gold.set.jsonl"
+    path.write_text(f"{json.dumps(ALIGNMENT)}\n" * 2, encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def pronouns(tmp_path: Path) -> str:
+    path = tmp_path / "pronouns.txt"
+    path.write_text(WINOBIAS, encoding="utf-8")
+    return str(path)
+
+
+def test_align_prints_one_json_object(checkpoint: list[str], gold: str, capsys):
+    assert main(["align", "--data", gold, "--json", *checkpoint]) == 0
+    scores = json.loads(capsys.readouterr().out)
+    assert (scores["set"], scores["rows"], scores["skipped"]) == ("gold.set", 2, 0)
+    assert scores["links"] == {"sure": 6, "predicted": 8}
+    assert scores["baselines"] == {"diagonal": round(1 - 12 / 14, 4)}
+    for way in ("word_in", "word_out"):
+        assert {layer: list(heads) for layer, heads in scores[way]["heads"].items()} == {key: [*"0123"] for key in "01"}
+        best = scores[way]["best_head"]
+        assert best["aer"] == scores[way]["heads"][str(best["layer"])][str(best["head"])]
+        assert best["aer"] == min(aer for heads in scores[way]["heads"].values() for aer in heads.values())
+        # Both rows are the same, so that the head chosen on one is the best one on the other.
+        assert scores[way]["cross_selected"]["aer"] == best["aer"]
+        assert set(scores[way]["head_averaged"]) == {"0", "1"}
+
+
+def test_coreference_prints_one_json_object(checkpoint: list[str], pronouns: str, capsys):
+    assert main(["coreference", "--data", pronouns, "--json", *checkpoint]) == 0
+    scores = json.loads(capsys.readouterr().out)
+    assert (scores["set"], scores["rows"], scores["skipped"]) == ("pronouns", 2, 1)
+    assert sum(scores["skipped_because"].values()) == 1
+    assert scores["chance"] == 0.5
+    assert scores["baselines"] == {"nearest": 0.5, "first": 0.5}
+    assert set(scores["heads"]["1"]) == set("0123")
+    assert 0 <= scores["best_head"]["accuracy"] <= 1
+
+
+def test_without_json_a_table_has_a_line_per_layer(checkpoint: list[str], gold: str, pronouns: str, capsys):
+    assert main(["align", "--data", gold, *checkpoint]) == 0
+    table = capsys.readouterr().out
+    assert "gold.set: 2 rows, 0 skipped; 6 sure links, 8 predicted" in table
+    assert table.count("head 3   averaged") == table.count("Best head: layer") == 2
+    assert main(["coreference", "--data", pronouns, *checkpoint]) == 0
+    table = capsys.readouterr().out
+    assert "skipped 1: does not have one antecedent" in table
+    assert [line.split()[0] for line in table.splitlines() if line[:6].strip().isdecimal()] == ["0", "1"]
+
+
+@pytest.mark.parametrize("command", ["align", "coreference"])
+def test_bad_files_give_one_line_and_exit_code_2(command: str, checkpoint: list[str], tmp_path: Path, capsys):
+    path = tmp_path / "bad.jsonl"
+    for content, message in ((b"{}", "line 1"), (b"\xff", "UTF-8"), (b"", "holds no row")):
+        path.write_bytes(content)
+        assert main([command, "--data", str(path), *checkpoint]) == 2
+        captured = capsys.readouterr()
+        assert captured.out == ""
+        assert len(captured.err.splitlines()) == 1
+        assert message in captured.err
+    assert main([command, "--data", str(tmp_path / "none.jsonl"), *checkpoint]) == 2
+    assert "no file" in capsys.readouterr().err

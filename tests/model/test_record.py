@@ -1,0 +1,237 @@
+"""What a checkpoint's folder tells of its making: read as it stands, refused with a sentence where it is malformed."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from model.checkpoint import write_manifest
+from model.errors import CheckpointError
+from model.record import LARGEST, LOG, METRICS, TRAINING, read_card, read_log, read_metrics, read_training
+
+READERS = {TRAINING: read_training, LOG: read_log, METRICS: read_metrics, "README.md": read_card}
+DATA = {"name": "invented", "pairs": 12, "weight": 1.5, "what": "sentences of a test", "licence": "none"}
+GOOD_TRAINING = {"data": [DATA], "settings": {"steps": 40, "bf16": True, "decay": "linear"}, "dev_limit": 20}
+RESULT = {"set": "dev", "beam": 1, "bleu": 12.5, "chrf": 40, "signature": "tok:13a", "sentences": 9, "seconds": 1.5}
+SCORE = {"command": "python -m model evaluate", "result": RESULT}
+DEEP = "[" * 100_000
+
+
+def written(folder: Path, name: str, content: object) -> Path:
+    """The folder, with a file in it that its manifest lists."""
+    text = content if isinstance(content, str) else json.dumps(content)
+    (folder / name).write_text(text, encoding="utf-8")
+    write_manifest(folder)
+    return folder
+
+
+def lines(*entries: dict[str, object]) -> str:
+    return "".join(json.dumps(entry) + "\n" for entry in entries)
+
+
+# ---- what is there is read ----
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_an_absent_file_is_none(tmp_path: Path, name: str):
+    assert READERS[name](tmp_path) is None
+
+
+def test_training_data_and_settings_come_as_they_stand(tmp_path: Path):
+    training = read_training(written(tmp_path, TRAINING, {**GOOD_TRAINING, "note": "from scratch"}))
+    assert training is not None
+    (data,) = training.data
+    assert (data.name, data.pairs, data.weight, data.what, data.licence) == tuple(DATA.values())
+    assert training.settings == (("steps", 40), ("bf16", True), ("decay", "linear"))
+    assert (training.dev_limit, training.note) == (20, "from scratch")
+
+
+def test_what_licence_and_note_may_be_absent(tmp_path: Path):
+    training = read_training(
+        written(tmp_path, TRAINING, {**GOOD_TRAINING, "data": [{"name": "x", "pairs": 1, "weight": 1}]})
+    )
+    assert training is not None
+    assert (training.data[0].what, training.data[0].licence, training.note) == ("", "", "")
+
+
+def test_of_a_step_that_was_logged_twice_the_last_entry_counts(tmp_path: Path):
+    log = read_log(
+        written(
+            tmp_path,
+            LOG,
+            lines(
+                {"step": 50, "learning_rate": 1e-4, "loss": 5.0, "tokens_per_second": 900},
+                {"step": 100, "learning_rate": 2e-4, "loss": 4.0},
+                {"step": 100, "learning_rate": 2e-4, "bleu_a": 1.0, "bleu_b": 0},
+                {"step": 150, "learning_rate": 3e-4, "loss": 9.0},
+                # Killed and resumed from step 50.
+                {"step": 100, "learning_rate": 2e-4, "loss": 4.5},
+                {"step": 100, "learning_rate": 2e-4, "bleu_a": 1.5, "bleu_b": 0.5},
+            ),
+        )
+    )
+    assert log is not None
+    assert (log.loss.steps, log.loss.values) == ((50, 100, 150), (5.0, 4.5, 9.0))
+    assert log.learning_rate.steps == (50, 100, 150)
+    assert [(curve.name, curve.steps, curve.values) for curve in log.bleu] == [
+        ("a", (100,), (1.5,)),
+        ("b", (100,), (0.5,)),
+    ]
+
+
+def test_a_result_with_bleu_is_a_score_and_any_other_is_flattened(tmp_path: Path):
+    other = {"frames": {"cases": 400, "right": 0.91}, "by layer": [{"best": 3}], "name": "x", "none": None, "ok": True}
+    metrics = read_metrics(
+        written(tmp_path, METRICS, {"entries": [SCORE, {"command": "python -m model pronouns", "result": other}]})
+    )
+    assert metrics is not None
+    (score,), (measurement,) = metrics.scores, metrics.measurements
+    assert (score.set, score.beam, score.bleu, score.chrf, score.sentences) == ("dev", 1, 12.5, 40, 9)
+    assert measurement.command == "python -m model pronouns"
+    assert measurement.rows == (
+        ("frames · cases", 400),
+        ("frames · right", 0.91),
+        ("by layer · 1 · best", 3),
+        ("name", "x"),
+        ("none", "–"),
+        ("ok", True),
+    )
+
+
+def test_the_card_comes_as_text(tmp_path: Path):
+    assert read_card(written(tmp_path, "README.md", "# A card\n<img>")) == "# A card\n<img>"
+
+
+# ---- what is malformed is said ----
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "not valid JSON"),
+        (DEEP, "not valid JSON"),
+        ("[]", "must be a JSON object"),
+        ("{}", "settings must be a JSON object"),
+        ({**GOOD_TRAINING, "data": {}}, "data must be a list"),
+        ({**GOOD_TRAINING, "data": [DATA] * 201}, "at most 200 entries, got a list of 201"),
+        ({**GOOD_TRAINING, "data": [5]}, r"data\[0\] must be a JSON object, got 5"),
+        ({**GOOD_TRAINING, "data": [{**DATA, "pairs": -1}]}, r"data\[0\].pairs must be a whole number"),
+        ({**GOOD_TRAINING, "data": [{**DATA, "pairs": 1.5}]}, "pairs must be a whole number"),
+        ({**GOOD_TRAINING, "data": [{**DATA, "pairs": True}]}, "pairs must be a whole number"),
+        ({**GOOD_TRAINING, "data": [{**DATA, "weight": 0}]}, "weight must be above 0"),
+        ({**GOOD_TRAINING, "data": [{**DATA, "weight": float("nan")}]}, "NaN is no number"),
+        ({**GOOD_TRAINING, "data": [{**DATA, "name": None}]}, "name must be a text"),
+        ({**GOOD_TRAINING, "data": [{**DATA, "what": "x" * 5_000}]}, "at most 4,000 characters, got 'xxx.* …"),
+        ({**GOOD_TRAINING, "settings": {"a": [1]}}, "settings.a must be a number"),
+        ({**GOOD_TRAINING, "dev_limit": "200"}, "dev_limit must be a whole number"),
+        ({**GOOD_TRAINING, "note": 3}, "note must be a text"),
+        ({**GOOD_TRAINING, "note": "\ud800"}, "note must be a text of whole characters"),
+        ({**GOOD_TRAINING, "settings": {"\ud800": 1}}, "must be a text of whole characters"),
+        ({**GOOD_TRAINING, "settings": {"\ud800": []}}, "must be"),
+    ],
+)
+def test_malformed_training_data_are_said(tmp_path: Path, content: object, message: str):
+    with pytest.raises(CheckpointError, match=f"{TRAINING} cannot be shown: .*{message}"):
+        read_training(written(tmp_path, TRAINING, content))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "no loss"),
+        ("\n{}\n", "line 2: step must be a whole number"),
+        ("5", "line 1: the content must be a JSON object"),
+        (lines({"step": 1, "loss": 1}) + '{"step": 2, "lo', "line 2: it is not valid JSON"),
+        (lines({"step": -1}), "line 1: step"),
+        ('{"step": 1, "loss": NaN}', "line 1: NaN is no number"),
+        ('{"step": 1, "loss": 1e999}', "line 1: loss must be between .*, got inf"),
+        ('{"step": 1, "loss": %s}' % ("9" * 400), "line 1: loss must be between"),
+        ('{"step": 1, "loss": %s}' % ("9" * 5_000), "line 1: it is not valid JSON"),
+        (lines({"step": 1, "bleu_x": "3"}), "line 1: bleu_x must be a number"),
+        (lines({"step": 1, **{f"bleu_{i}": 1 for i in range(17)}}), "at most .* 16 dev sets"),
+        (lines(*({"step": i, "loss": 1} for i in range(20_001))), "at most 20,000 steps"),
+        (lines({"step": 1, "tokens_per_second": 5}), "no loss"),
+    ],
+)
+def test_a_malformed_log_is_said(tmp_path: Path, content: str, message: str):
+    with pytest.raises(CheckpointError, match=f"{LOG} cannot be shown: .*({message})"):
+        read_log(written(tmp_path, LOG, content))
+
+
+def nested(depth: int) -> dict[str, object]:
+    return {"a": nested(depth - 1)} if depth else {"a": 1}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[]", "must be a JSON object"),
+        ("{}", "entries must be a list"),
+        ({"entries": [{"result": {}}]}, r"entries\[0\].command must be a text"),
+        ({"entries": [{"command": "x"}]}, r"entries\[0\].result must be a JSON object"),
+        ({"entries": [{"command": "x", "result": {**RESULT, "bleu": "12"}}]}, "bleu must be a number"),
+        ({"entries": [{"command": "x", "result": {**RESULT, "bleu": 120}}]}, "bleu must be from 0 to 100"),
+        ({"entries": [{"command": "x", "result": {**RESULT, "beam": 0}}]}, "beam must be 1 or more"),
+        ({"entries": [{"command": "x", "result": {**RESULT, "set": 1}}]}, "set must be a text"),
+        ({"entries": [{"command": "x", "result": {"a": float("inf")}}]}, "Infinity is no number"),
+        ({"entries": [{"command": "x", "result": {"a": "y" * 5_000}}]}, "result.a must be a text of at most"),
+        ({"entries": [{"command": "x", "result": {"a": 10**200}}]}, "between"),
+        ({"entries": [{"command": "x", "result": nested(20)}]}, "more than 8 levels deep"),
+        ({"entries": [{"command": "x", "result": {str(i): i for i in range(401)}}]}, "at most 400 values"),
+        ({"entries": [SCORE] * 201}, "at most 200 entries"),
+    ],
+)
+def test_malformed_metrics_are_said(tmp_path: Path, content: object, message: str):
+    with pytest.raises(CheckpointError, match=f"{METRICS} cannot be shown: .*{message}"):
+        read_metrics(written(tmp_path, METRICS, content))
+
+
+# ---- only what the manifest lists, and no more than a page can take ----
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_file_that_the_manifest_does_not_list_is_refused(tmp_path: Path, name: str):
+    write_manifest(tmp_path)
+    (tmp_path / name).write_text("{}")
+    with pytest.raises(CheckpointError, match=f"{name} cannot be shown: it is not the file that manifest.json lists"):
+        READERS[name](tmp_path)
+
+
+def test_a_file_that_was_changed_is_refused(tmp_path: Path):
+    written(tmp_path, TRAINING, GOOD_TRAINING)
+    (tmp_path / TRAINING).write_text(json.dumps({**GOOD_TRAINING, "note": "changed"}))
+    with pytest.raises(CheckpointError, match="not the file that"):
+        read_training(tmp_path)
+
+
+@pytest.mark.parametrize("manifest", [None, "", "[]", '{"sha256": []}', "\udcff"])
+def test_a_missing_or_damaged_manifest_is_said(tmp_path: Path, manifest: str | None):
+    (tmp_path / TRAINING).write_text(json.dumps(GOOD_TRAINING))
+    if manifest is not None:
+        (tmp_path / "manifest.json").write_text(manifest, errors="surrogateescape")
+    with pytest.raises(CheckpointError, match=TRAINING):
+        read_training(tmp_path)
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_file_that_is_too_large_is_refused(tmp_path: Path, name: str):
+    written(tmp_path, name, " " * (LARGEST[name] + 1))
+    with pytest.raises(CheckpointError, match=f"at most {LARGEST[name]:,} bytes"):
+        READERS[name](tmp_path)
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_file_that_is_not_utf_8_is_refused(tmp_path: Path, name: str):
+    (tmp_path / name).write_bytes(b"\xff\xfe")
+    write_manifest(tmp_path)
+    with pytest.raises(CheckpointError, match="not UTF-8"):
+        READERS[name](tmp_path)
+
+
+def test_reading_needs_no_torch():
+    code = "import sys, model.record; print('torch' in sys.modules)"
+    root = Path(__file__).parents[2]
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "False"

@@ -1,0 +1,180 @@
+"""The pronoun curriculum: right German, nothing held out is trained on, nothing is taken from what is scored."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from model.training.augmentation import CONTRACTED
+from model.training.frames import FRAMES, HELD_OUT_FRAMES
+from model.training.lexicon import CUES, NOUNS
+from model.training.pairs import read_pairs
+from model.training.pronouns import HELD_OUT, Draw, held_out_twins, pronouns_in, training_pairs
+
+SHARED = Path(__file__).parents[4] / "shared" / "data"
+BY_NAME = {noun.english: noun for nouns in NOUNS.values() for noun in nouns}
+FRAME = {frame.name: frame for frame in FRAMES}
+TRAINING = training_pairs(6_000, seed=1)
+TWINS = {(kind, part): held_out_twins(kind, part, 60, seed=1) for kind in HELD_OUT for part in ("dev", "test")}
+
+
+def test_it_has_the_size_that_was_asked_for():
+    assert len(BY_NAME) >= 200
+    assert len(FRAMES) == len(FRAME) >= 40
+    assert {noun.gender for noun in BY_NAME.values()} == {"m", "f", "n"}
+
+
+def test_a_noun_has_one_translation_wherever_it_is_listed():
+    for nouns in NOUNS.values():
+        for noun in nouns:
+            assert noun == BY_NAME[noun.english]
+
+
+@pytest.mark.parametrize(
+    ("frame", "a", "b", "determiners", "about", "cue", "english", "german"),
+    [
+        ("cross", "dog", "bridge", ("the", "the"), "a", "tired",
+         "The dog didn't cross the bridge because it was too tired.",
+         "Der Hund überquerte die Brücke nicht, weil er zu müde war."),
+        ("cross", "dog", "bridge", ("the", "the"), "b", "wide",
+         "The dog didn't cross the bridge because it was too wide.",
+         "Der Hund überquerte die Brücke nicht, weil sie zu breit war."),
+        ("cross passive", "bear", "field", ("a", "this"), "a", "tired",
+         "This field was not crossed by a bear because it was too tired.",
+         "Dieses Feld wurde von einem Bären nicht überquert, weil er zu müde war."),
+        ("come to", "owl", "path", ("an", "the"), "b", "icy",
+         "When an owl came to the path, it was too icy.",
+         "Als eine Eule zum Weg kam, war er zu vereist."),
+        ("lie so", "cat", "armchair", ("my", "the"), "b", "repaired",
+         "My cat was lying on the armchair, so Tom repaired it.",
+         "Meine Katze lag auf dem Sessel, deshalb reparierte Tom ihn."),
+        ("eat not", "pig", "apple", ("the", "the"), "a", "full",
+         "The pig didn't eat the apple because it was too full.",
+         "Das Schwein fraß den Apfel nicht, weil es zu satt war."),
+        ("help", "goat", None, ("the", "the"), "a", "hurt",
+         "The goat was too hurt, so Tom helped it.", "Die Ziege war zu verletzt, deshalb half Tom ihr."),
+        ("when so", "horse", "barn", ("the", "the"), "a", "fed",
+         "When the horse ran into the barn, Tom fed it.", "Als das Pferd in die Scheune lief, fütterte Tom es."),
+        ("did you see", "castle", None, ("the", "the"), "a", "old",
+         "Did you see the castle? It was too old.", "Hast du das Schloss gesehen? Es war zu alt."),
+    ],
+)  # fmt: skip
+def test_articles_cases_and_pronouns_are_right(frame, a, b, determiners, about, cue, english, german):
+    chosen = FRAME[frame]
+    draw = Draw(
+        chosen,
+        BY_NAME[a],
+        BY_NAME[b] if b else None,
+        tuple("a" if word == "an" else word for word in determiners),
+        ("Tom", "Tom"),
+        ("too", "zu"),
+    )
+    cues = dict(chosen.about_a if about == "a" else chosen.about_b)
+    pair = draw.about(BY_NAME[a if about == "a" else b], (cue, cues[cue]))
+    assert (pair.source, pair.target) == (english, german)
+
+
+def test_every_pair_has_the_pronoun_of_its_antecedents_gender():
+    forms = {"m": {"er", "ihn", "ihm"}, "f": {"sie", "ihr"}, "n": {"es", "ihm"}}
+    for pair in TRAINING:
+        assert forms[pair.antecedent.gender] & set(pronouns_in(pair.target)), pair
+        assert re.search(r"\bit\b", pair.source, re.IGNORECASE)
+        assert "{" not in pair.source + pair.target
+
+
+def test_every_kind_of_pronoun_is_taught_often():
+    counts = {form: sum(form in pronouns_in(pair.target) for pair in TRAINING) for form in ("er", "sie", "es", "ihn")}
+    assert all(count > 300 for count in counts.values()), counts
+    assert all(sum(form in pronouns_in(pair.target) for pair in TRAINING) > 30 for form in ("ihm", "ihr"))
+
+
+def test_candidates_come_near_and_far_alike():
+    """Position must tell nothing: the antecedent is the nearer candidate about as often as the farther one."""
+    nearer = total = 0
+    for pair in TRAINING:
+        frame = FRAME[pair.frame]
+        if not (frame.about_a and frame.about_b):
+            continue
+        a_place, b_place = frame.english.find("{a}"), frame.english.find("{b}")
+        is_a = pair.cue in dict(frame.about_a) and pair.antecedent in nouns_of(frame.kind_a)
+        nearer += is_a == (a_place > b_place)
+        total += 1
+    assert 0.35 < nearer / total < 0.65
+
+
+def nouns_of(kinds: str) -> set:
+    return {noun for kind in kinds.split() for noun in NOUNS[kind]}
+
+
+def test_no_held_out_frame_noun_or_combination_is_trained_on():
+    held_out = {name for names in HELD_OUT_FRAMES.values() for name in names}
+    assert held_out <= set(FRAME)
+    trained_frames = {pair.frame for pair in TRAINING}
+    trained = {(pair.antecedent.english, pair.cue) for pair in TRAINING}
+    trained_text = " ".join(pair.source.lower() for pair in TRAINING)
+    assert not trained_frames & held_out
+    for (kind, _), twins in TWINS.items():
+        assert len(twins) == 60
+        for pair in (pair for both in twins for pair in both):
+            assert (pair.frame in held_out) == (kind == "frames")
+            if kind == "combinations":
+                assert (pair.antecedent.english, pair.cue) not in trained
+            if kind == "nouns":
+                assert not named(pair.antecedent.english, trained_text)
+            else:
+                assert named(pair.antecedent.english, trained_text)
+
+
+def named(noun: str, text: str) -> bool:
+    return re.search(rf"\b(the|an?|my|this) {noun}\b", text) is not None
+
+
+def test_dev_and_test_hold_out_different_things():
+    for kind in HELD_OUT:
+        dev, test = ({pair.source for both in TWINS[kind, part] for pair in both} for part in ("dev", "test"))
+        assert not dev & test
+    assert not set(HELD_OUT_FRAMES["dev"]) & set(HELD_OUT_FRAMES["test"])
+
+
+def test_twins_differ_in_the_cue_alone_and_need_different_pronouns():
+    for twins in TWINS.values():
+        for one, other in twins:
+            words = zip(one.source.split(), other.source.split(), strict=True)
+            assert sum(word != same for word, same in words) == 1
+            assert one.antecedent != other.antecedent
+            assert pronouns_in(one.target) != pronouns_in(other.target)
+
+
+def test_every_cue_has_a_german_word():
+    assert all(german for frame in FRAMES for _, german in (*frame.about_a, *frame.about_b))
+    assert all(CUES.values())
+
+
+def normal(sentence: str) -> str:
+    return " ".join(re.findall(r"\w+", CONTRACTED.sub(r"\1 not", sentence.lower())))
+
+
+def test_the_best_known_sentences_are_never_trained_on():
+    for pair in TRAINING:
+        words = set(normal(pair.source).split())
+        assert not {"animal", "street"} <= words
+    assert {"animal", "street"} <= {pair.antecedent.english for pair in TRAINING}
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="needs the data beside the project")
+def test_nothing_that_is_scored_is_in_the_curriculum_or_the_training_sets():
+    scored = {normal(pair.source) for path in (SHARED / "en-de" / "dev").glob("*.xz") for pair in read_pairs(path)}
+    rows = (SHARED / "coreference" / "winograd_dev.jsonl").read_text(encoding="utf-8").splitlines()
+    coreference = {normal(json.loads(row)["sentence"]) for row in rows}
+    for path in (SHARED / "coreference").glob("winobias_*.txt"):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        coreference |= {normal(line.partition(" ")[2].replace("[", "").replace("]", "")) for line in lines}
+    assert len(scored) > 6_000
+    assert len(coreference) > 1_500
+    known = {f"the animal did not cross the street because it was too {cue}" for cue in ("tired", "wide", "narrow")}
+    curriculum = {normal(pair.source) for pair in training_pairs(40_000, seed=1)}
+    assert not curriculum & (scored | coreference | known)
+    for path in (SHARED / "en-de" / "train").glob("*.xz"):
+        overlap = {normal(pair.source) for pair in read_pairs(path)} & (scored | coreference | known)
+        assert not overlap, (path.name, sorted(overlap)[:3])
