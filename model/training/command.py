@@ -39,11 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="TSV files (.tsv, .xz, .gz); each pair comes WEIGHT times an epoch (default 1, fractions allowed)",
     )
     parser.add_argument(
-        "--typed", type=float, default=0.0, metavar="SHARE",
+        "--typed", type=share, default=0.0, metavar="SHARE",
         help="share of pairs that come a second time as people type them: lower-cased, no full stop, did not / didn't",
     )  # fmt: skip
     parser.add_argument(
-        "--pronouns", type=float, default=0.0, metavar="SHARE",
+        "--pronouns", type=share, default=0.0, metavar="SHARE",
         help="share of the tokens that the pronoun curriculum makes up (default 0)",
     )  # fmt: skip
     parser.add_argument("--until", type=int, metavar="STEP", help="stop there; the same command without it goes on")
@@ -76,6 +76,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             parser.add_argument(
                 option, type=type(field.default), default=field.default, help=f"default {field.default}"
             )
+
+
+def share(text: str) -> float:
+    """A share from 0 up to, but not, 1.
+
+    Raises:
+        argparse.ArgumentTypeError: it is none.
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < 1:
+        raise argparse.ArgumentTypeError(f"expected a share of at least 0 and below 1, got {text!r}")
+    return value
 
 
 def weighted_file(text: str) -> tuple[Path, float]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from model.__main__ import main
 from tests.conftest import SENTENCES
@@ -65,6 +66,50 @@ def test_train_writes_a_checkpoint_that_translates(pairs: Path, tmp_path: Path, 
     assert "other settings" in capsys.readouterr().err
 
 
+def test_a_checkpoint_tells_what_it_was_trained_on_and_can_be_trained_on(pairs: Path, tmp_path: Path, capsys):
+    from model.checkpoint import load_checkpoint
+    from model.record import read_log, read_training
+
+    shape = ["--vocab-size", "370", "--d-model", "16", "--num-layers", "1", "--num-heads", "2", "--d-ff", "16"]
+    steps = ["--steps", "3", "--save-every", "2", "--device", "cpu", "--tokens-per-batch", "400"]
+    first, second = tmp_path / "first", tmp_path / "second"
+    assert main(["train", "--data", str(pairs), "--run", str(tmp_path / "a"), "--out", str(first), *shape, *steps]) == 0
+    second.mkdir()
+    (second / "metrics.json").write_text("{}")
+    more = ["--start-from", str(first), "--typed", "0.5", "--pronouns", "0.2", "--until", "2"]
+    files = ["--data", f"{pairs}=2.5", "--run", str(tmp_path / "b"), "--out", str(second)]
+    assert main(["train", *files, *steps, *more]) == 0
+    capsys.readouterr()
+
+    record = read_training(second)
+    own, pronouns = record.data
+    assert (own.name, own.weight, pronouns.name) == ("pairs", 2.5, "pronouns")
+    assert own.pairs > 16
+    assert pronouns.pairs > 30_000
+    assert dict(record.settings)["pronouns"] == 0.2
+    assert "first" in record.note
+    assert read_log(second).loss.steps == (2,)
+    assert not (second / "metrics.json").exists()
+    device = torch.device("cpu")
+    one, other = load_checkpoint(first, device), load_checkpoint(second, device)
+    assert one.tokenizer.serialized == other.tokenizer.serialized
+    assert one.model.config == other.model.config
+    assert main(["train", *files, *steps, *more, "--d-model", "32"]) == 2
+    assert "does not fit" in capsys.readouterr().err
+
+
+def test_pronouns_are_scored_for_each_kind_of_thing_held_out(checkpoint: str, capsys):
+    assert main(["pronouns", "--part", "dev", "--pairs", "3", "--checkpoint", checkpoint, "--json"]) == 0
+    scores = json.loads(capsys.readouterr().out)
+    assert scores["part"] == "dev"
+    for kind in ("frames", "combinations", "nouns"):
+        assert (scores[kind]["cases"], scores[kind]["pairs"]) == (6, 3)
+        assert 0 <= scores[kind]["both_right"] <= scores[kind]["right"] <= 1
+    assert len(scores["best_known"]) == 3
+    assert main(["pronouns", "--part", "dev", "--pairs", "1", "--checkpoint", checkpoint]) == 0
+    assert "both right" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -88,8 +133,13 @@ def test_bad_input_gives_one_line_and_exit_code_2(arguments: list[str], message:
 
 
 @pytest.mark.parametrize(
-    "arguments", [[], ["sing"], ["translate"], ["translate", "Tom.", "--beam", "0"], ["train", "--steps", "many"]]
-)
+    "arguments",
+    [
+        [], ["sing"], ["translate"], ["translate", "Tom.", "--beam", "0"], ["train", "--steps", "many"],
+        ["train", "--data", "x.tsv=0"], ["train", "--data", "x.tsv=many"], ["train", "--pronouns", "1"],
+        ["train", "--typed", "-0.1"], ["pronouns", "--part", "train"],
+    ],
+)  # fmt: skip
 def test_wrong_options_give_one_line_and_exit_code_2(arguments: list[str], capsys):
     with pytest.raises(SystemExit) as stopped:
         main(arguments)
