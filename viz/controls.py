@@ -5,6 +5,7 @@ Knows nothing of the model: what can be chosen is passed in.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 import streamlit as st
@@ -17,6 +18,8 @@ SITE_LABELS: Final = {
     "decoder.self": "Decoder self-attention",
     "decoder.cross": "Decoder cross-attention",
 }
+#: As large as a number in the URL may be.
+MAX_SEED: Final = 999_999
 DEVICE_LABELS: Final = {"auto": "Automatic", "cpu": "CPU", "cuda": "GPU"}
 
 
@@ -129,6 +132,23 @@ def token(field: str, label: str, labels: Sequence[str], *, default: int) -> int
     return int(chosen)
 
 
+def seed() -> int:
+    """Which draw of the example sentences, and a button for the next one."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        chosen = st.number_input(
+            "Seed",
+            min_value=0,
+            max_value=MAX_SEED,
+            step=1,
+            key=state.bind("seed"),
+            width=150,
+            on_change=state.take,
+            args=("seed",),
+        )
+        st.button("Another twenty", icon=":material/casino:", on_click=_next_seed)
+    return int(chosen)
+
+
 def plain(text: str) -> str:
     """Text with every sign that Streamlit's Markdown reads taken literally: `![…](…)` must not fetch a picture."""
     return "".join(f"\\{c}" if c.isascii() and not (c.isalnum() or c.isspace()) else c for c in text)
@@ -145,6 +165,10 @@ def _number(field: str, label: str, count: int) -> int:
         args=(field,),
     )
     return int(chosen)
+
+
+def _next_seed() -> None:
+    state.put(replace(state.current(), seed=(state.current().seed + 1) % (MAX_SEED + 1)))
 
 
 def _example_label(example: Example) -> str:

@@ -1,21 +1,19 @@
 """What stands around every figure: title, how to read it, the sentence with its translation, and errors as sentences.
 
-Knows nothing of what a page shows. Text of people reaches the page escaped, here and nowhere else.
+Knows nothing of what a page shows. Text of people reaches the page escaped: as HTML by `viz.markup`.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from html import escape
 from time import monotonic
 from typing import TYPE_CHECKING, Final
-from unicodedata import category
 
 import streamlit as st
 
 from model.errors import HeadlightError
 from viz import loader, state
-from viz.components.wire import display_token
 from viz.controls import plain
+from viz.markup import literal
 
 if TYPE_CHECKING:
     from model import Trace
@@ -77,10 +75,9 @@ def sentence_html(source: str, translation: str) -> str:
 
 
 def _line(mark: str, language: str, text: str) -> str:
-    # Control characters would vanish; everything else is for the browser, which keeps it inside this line.
-    shown = "".join(display_token(c) if category(c) == "Cc" else c for c in " ".join(text.split()))
+    shown = " ".join(text.split())
     cut = shown if len(shown) <= MAX_SHOWN else shown[:MAX_SHOWN] + " …"
     return (
         f'<span aria-hidden="true" style="font-size:0.75rem;letter-spacing:0.08em;opacity:0.65">{mark}</span>'
-        f'<span lang="{language}" dir="auto" style="font-size:1.15rem;overflow-wrap:anywhere">{escape(cut)}</span>'
+        f'<span lang="{language}" dir="auto" style="font-size:1.15rem;overflow-wrap:anywhere">{literal(cut)}</span>'
     )

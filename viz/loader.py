@@ -1,8 +1,8 @@
-"""The only door from the pages to the model: loaded translators and finished traces, cached for all viewers.
+"""The only door from the pages to the model: loaded translators, finished traces and what a checkpoint says of itself.
 
 torch is imported here, inside the functions that need it, so that a page is on the screen before torch is in memory.
-What is cached is read-only; traces are keyed by (text, checkpoint digest, device), never by arrays. Knows nothing of
-widgets or figures.
+What is cached, for all viewers, is read-only; traces are keyed by (text, checkpoint digest, device), never by arrays.
+Knows nothing of widgets or figures.
 """
 
 import os
@@ -16,7 +16,10 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
+from model.config import PRESETS, TransformerConfig
 from model.errors import CheckpointError
+from model.parameters import ParameterCounts, count_parameters
+from model.record import Metrics, Training, TrainingLog, read_card, read_log, read_metrics, read_training
 from viz.state import Selection
 
 if TYPE_CHECKING:
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
 
 ROOT_VARIABLE: Final = "HEADLIGHT_CHECKPOINTS"
 Progress = Callable[[int, int], None]
-MAX_TRANSLATORS, MAX_TRACES, MAX_GRIDS = 4, 64, 8
+MAX_TRANSLATORS, MAX_TRACES, MAX_GRIDS, MAX_TRANSLATIONS = 4, 64, 8, 500
 
 
 def checkpoint_root() -> Path:
@@ -50,15 +53,8 @@ def translator(selection: Selection) -> "Translator":
     """
     from model.device import choose_device
 
-    names = checkpoint_names()
-    name = selection.checkpoint or next(iter(names), "")
-    if name not in names:
-        raise CheckpointError(
-            f"There is no checkpoint in {checkpoint_root().name}/. Train one with `python -m model train`, "
-            f"or name a folder of checkpoints in the environment variable {ROOT_VARIABLE}."
-        )
+    folder = _folder(selection)
     device = choose_device(None if selection.device == "auto" else selection.device)
-    folder = checkpoint_root() / name
     return _translator(str(folder), _stamp(folder), str(device))
 
 
@@ -92,6 +88,56 @@ def masks(texts: tuple[str, ...], selection: Selection) -> "BatchMasks":
     """The masks of texts that share a batch, as the model uses them."""
     loaded = translator(selection)
     return _masks(texts, loaded.digest, str(loaded.device), loaded)
+
+
+def translation(text: str, selection: Selection) -> str:
+    """The greedy translation of a text, without a trace. Raises what `translator` and the model raise."""
+    loaded = translator(selection)
+    return _translation(text, loaded.digest, str(loaded.device), loaded)
+
+
+def shapes(selection: Selection) -> list[tuple[str, TransformerConfig, ParameterCounts]]:
+    """Name, configuration and parameters of the chosen checkpoint, then of the paper's two models."""
+    loaded = translator(selection)
+    papers = [(f"{name} (paper)", PRESETS[name]) for name in ("base", "big")]
+    return [(name, config, count_parameters(config)) for name, config in [(loaded.name, loaded.config), *papers]]
+
+
+def vocabulary(selection: Selection) -> tuple[str, ...]:
+    """Every piece of the vocabulary, in the order of their ids."""
+    loaded = translator(selection)
+    return _vocabulary(loaded.digest, loaded)
+
+
+def training(selection: Selection) -> Training | None:
+    """What the checkpoint says it was trained on; None where it says nothing. Raises a CheckpointError if malformed."""
+    return read_training(_folder(selection))
+
+
+def training_log(selection: Selection) -> TrainingLog | None:
+    """The curves of the checkpoint's training run, as `training`."""
+    return read_log(_folder(selection))
+
+
+def metrics(selection: Selection) -> Metrics | None:
+    """What was measured with the checkpoint, as `training`."""
+    return read_metrics(_folder(selection))
+
+
+def card(selection: Selection) -> str | None:
+    """The checkpoint's card, as `training`; a text that may hold anything."""
+    return read_card(_folder(selection))
+
+
+def _folder(selection: Selection) -> Path:
+    names = checkpoint_names()
+    name = selection.checkpoint or next(iter(names), "")
+    if name not in names:
+        raise CheckpointError(
+            f"There is no checkpoint in {checkpoint_root().name}/. Train one with `python -m model train`, "
+            f"or name a folder of checkpoints in the environment variable {ROOT_VARIABLE}."
+        )
+    return checkpoint_root() / name
 
 
 def _stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:
@@ -146,3 +192,13 @@ def _all_weights(text: str, site: str, digest: str, device: str, _trace: "Trace"
 @st.cache_resource(max_entries=MAX_TRACES, show_spinner=False)
 def _masks(texts: tuple[str, ...], digest: str, device: str, _translator: "Translator") -> "BatchMasks":
     return _translator.masks(texts)
+
+
+@st.cache_data(max_entries=MAX_TRANSLATIONS, show_spinner=False)
+def _translation(text: str, digest: str, device: str, _translator: "Translator") -> str:
+    return _translator.translate(text)
+
+
+@st.cache_resource(max_entries=MAX_TRANSLATORS, show_spinner=False)
+def _vocabulary(digest: str, _translator: "Translator") -> tuple[str, ...]:
+    return _translator.tokenizer.tokens(range(_translator.tokenizer.vocab_size))

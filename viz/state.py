@@ -21,9 +21,10 @@ from viz.examples import EXAMPLES, SHORT_COMPANION
 SITES: Final = ("encoder.self", "decoder.self", "decoder.cross")
 DEVICES: Final = ("auto", "cpu", "cuda")
 SIDES: Final = ("source", "target")
-#: The tabs of the attention page and of the masks page, by their labels.
+#: The tabs of the attention page, of the masks page and of the model page, by their labels.
 VIEWS: Final = ("All heads", "bertviz")
 PARTS: Final = ("Masks", "Positional encodings")
+ABOUT: Final = ("Vocabulary", "Training data", "Curves", "Scores", "Translations", "Card")
 #: A longer text stays in the session but not in the link: servers refuse very long addresses.
 MAX_TEXT_IN_URL: Final = 2_000
 
@@ -50,6 +51,8 @@ class Selection:
     part: str = PARTS[0]
     companion: str = SHORT_COMPANION
     dimensions: tuple[int, ...] = (0, 1, 20, 60)
+    about: str = ABOUT[0]
+    seed: int = 1
 
     def within(self, num_layers: int, num_heads: int) -> Self:
         """The same selection, with a layer or head that this model lacks set back to the first."""
@@ -95,6 +98,8 @@ _READERS: Final[Mapping[str, Callable[[str], object]]] = {
     "part": _one_of(PARTS),
     "companion": str,
     "dimensions": _counts,
+    "about": _one_of(ABOUT),
+    "seed": _count,
 }
 
 

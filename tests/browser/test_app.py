@@ -15,8 +15,8 @@ PATIENCE = 60_000
 
 
 @pytest.fixture(scope="session")
-def url(serve, tiny_checkpoints):
-    os.environ["HEADLIGHT_CHECKPOINTS"] = str(tiny_checkpoints)
+def url(serve, recorded_checkpoints):
+    os.environ["HEADLIGHT_CHECKPOINTS"] = str(recorded_checkpoints)
     try:
         return serve(ROOT / "app.py")
     finally:
@@ -145,6 +145,26 @@ def test_bertviz_is_drawn_offline_in_its_tab(page, url):
     expect(frame.locator("svg").first).to_be_visible(timeout=PATIENCE)
 
 
+def test_the_model_page_shows_shape_record_and_translations(page, url):
+    opened(page, url)
+    turned_to(page, "Model")
+    expect(page.locator(".st-key-parameters .js-plotly-plot")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_role("region", name=re.compile("Pieces of the vocabulary"))).to_be_visible(timeout=PATIENCE)
+    page.get_by_role("tab", name="Training data").click()
+    expect(page.get_by_role("cell", name="1,200", exact=True)).to_be_visible(timeout=PATIENCE)
+    page.get_by_role("tab", name="Training data").press("ArrowRight")
+    expect(page.locator(".st-key-training-curves .js-plotly-plot")).to_be_visible(timeout=PATIENCE)
+    page.get_by_role("tab", name="Scores").click()
+    expect(page.get_by_role("cell", name="12.3", exact=True)).to_be_visible(timeout=PATIENCE)
+    page.get_by_role("tab", name="Translations").click()
+    expect(page.get_by_role("row")).to_have_count(11 + 21, timeout=PATIENCE)
+    page.get_by_role("button", name="Another twenty").click()
+    expect(page).to_have_url(re.compile("seed=2"), timeout=PATIENCE)
+    page.get_by_role("tab", name="Card").click()
+    expect(page.get_by_text("Random words, no sense.", exact=True)).to_be_visible(timeout=PATIENCE)
+    assert page.locator("[data-testid='stMain'] img").count() == 0
+
+
 # ---- links and pages ----
 
 
@@ -195,5 +215,7 @@ def test_unusual_text_is_shown_as_typed_on_every_page(page, url, text):
     for name in ("Decode", "Compare", "Masks & positions"):
         turned_to(page, name)
         expect(sentence(page, "en")).to_have_text(text.replace("\x07", "␇"), timeout=PATIENCE)
+    turned_to(page, "Model")
+    expect(page.locator(".st-key-parameters .js-plotly-plot")).to_be_visible(timeout=PATIENCE)
     assert page.locator("[data-testid='stMain'] img").count() == 0
     assert dialogs == []

@@ -73,9 +73,33 @@ def test_all_weights_are_those_of_the_trace_and_cannot_be_written(selection):
     assert not weights.flags.writeable
 
 
+def test_shapes_begin_with_the_checkpoint_and_count_its_parameters(selection):
+    shapes = loader.shapes(selection)
+    assert [name for name, _, _ in shapes] == ["en-de", "base (paper)", "big (paper)"]
+    real = sum(parameter.numel() for parameter in loader.translator(selection).model.parameters())
+    assert shapes[0][2].total == real
+
+
+def test_the_vocabulary_is_in_the_order_of_its_ids(selection):
+    pieces = loader.vocabulary(selection)
+    tokenizer = loader.translator(selection).tokenizer
+    assert len(pieces) == tokenizer.vocab_size
+    assert [tokenizer.token_id(piece) for piece in pieces[4:]] == list(range(4, len(pieces)))
+
+
+def test_a_translation_is_the_one_of_the_trace(selection):
+    assert loader.translation(TEXT, selection) == loader.trace(TEXT, selection).translation
+
+
+def test_a_checkpoint_without_a_record_says_nothing_of_its_making(selection):
+    assert loader.training(selection) is loader.training_log(selection) is loader.metrics(selection) is None
+    assert loader.card(selection) == "Random weights, for tests.\n"
+
+
 def test_a_path_is_no_checkpoint_name(selection):
-    with pytest.raises(CheckpointError):
-        loader.translator(replace(selection, checkpoint="../en-de"))
+    for read in (loader.translator, loader.training, loader.card):
+        with pytest.raises(CheckpointError):
+            read(replace(selection, checkpoint="../en-de"))
 
 
 def test_a_changed_checkpoint_is_loaded_anew(tiny_checkpoints, tmp_path, monkeypatch):

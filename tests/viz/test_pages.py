@@ -18,6 +18,7 @@ PAGES = {
     "viz/pages/compare.py": "Compare",
     "viz/pages/masks_positions.py": "Masks & positions",
 }
+MODEL = "viz/pages/model.py"  # speaks of the checkpoint, not of the sentence
 RTL = "החתול ישן על המיטה"
 CONTROLS = "a\x00b\x07c\u202ed\u200be"
 HTML = "<script>alert(1)</script> <img src=https://evil.example/a.png> ![x](https://evil.example/b.png)"
@@ -65,7 +66,7 @@ def test_every_page_shows_title_sentence_and_translation(app, page, title):
     assert len(app.caption) >= 1
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [*PAGES, MODEL])
 def test_every_page_carries_the_shared_sidebar(app, page):
     opened(app, page)
     assert app.sidebar.text_area[0].value == EXAMPLES[0].text
@@ -216,7 +217,7 @@ def test_a_refused_second_sentence_leaves_the_first_alive(app):
     healthy(app.text_input(key="other").set_value("Tom was late.").run())
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [*PAGES, MODEL])
 def test_html_and_markdown_in_the_text_reach_the_page_escaped(app, page):
     opened(app, page)
     app.text_area(key="text").set_value(HTML[:60]).run()
@@ -227,7 +228,7 @@ def test_html_and_markdown_in_the_text_reach_the_page_escaped(app, page):
         assert "![x](" not in element.value
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [*PAGES, MODEL])
 def test_without_a_checkpoint_the_page_says_how_to_get_one(app, page, tmp_path, monkeypatch):
     monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
     opened(app, page)

@@ -24,6 +24,8 @@ CHANGED = Selection(
     part="Positional encodings",
     companion="Yes.",
     dimensions=(1, 255),
+    about="Scores",
+    seed=7,
 )
 
 
@@ -53,6 +55,8 @@ def test_defaults_are_left_out_of_the_link():
         ("view", "x"),
         ("part", "x"),
         ("side", "both"),
+        ("about", "x"),
+        ("seed", "-3"),
         ("dimensions", "1.a"),
     ],
 )

@@ -1,0 +1,67 @@
+"""Text of people, and small tables of it, as HTML in which nothing of theirs is read as HTML.
+
+`st.table` and `st.markdown` read Markdown in what they are given, and would fetch a picture that a text names; these
+functions read nothing. Knows nothing of Streamlit or of what the words mean.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Final
+from unicodedata import category
+
+from viz.components.wire import display_token
+
+_LINE: Final = "border-bottom:1px solid color-mix(in srgb,currentColor 18%,transparent)"
+_CELL: Final = "padding:0.35rem 1.1rem 0.35rem 0;vertical-align:baseline;overflow-wrap:break-word"
+_HEAD: Final = "font-size:0.8rem;font-weight:600;opacity:0.75;white-space:nowrap"
+_NUMBER: Final = "text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column's title; its numbers stand to the right, its text may be in a language of its own."""
+
+    title: str
+    is_number: bool = False
+    language: str = ""
+
+
+def visible(text: str) -> str:
+    """Text with its control characters shown as signs, for they would vanish; the rest is for the browser."""
+    return "".join(display_token(c) if category(c) == "Cc" else c for c in text)
+
+
+def literal(text: str) -> str:
+    """Text as HTML that shows it as it is, also within an attribute."""
+    return escape(visible(text))
+
+
+def table(columns: Sequence[Column], rows: Sequence[Sequence[str]], *, label: str) -> str:
+    """A table with a line under each row; the first cell of a row is its name.
+
+    Args:
+        columns: titles, left to right.
+        rows: one text for each column; every one is shown literally.
+        label: what the table shows, for those who hear it.
+    """
+    assert all(len(row) == len(columns) for row in rows), "one text for each column"
+    head = "".join(
+        f'<th scope="col" style="{_style(column)};{_HEAD}">{literal(column.title)}</th>' for column in columns
+    )
+    body = "".join(f"<tr>{''.join(map(_cell, columns, row, range(len(row))))}</tr>" for row in rows)
+    return (
+        f'<div style="overflow-x:auto"><table aria-label="{literal(label)}" style="border-collapse:collapse;'
+        f'line-height:1.4;font-size:0.95rem"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    )
+
+
+def _cell(column: Column, text: str, position: int) -> str:
+    opening, closing = ('th scope="row"', "th") if position == 0 else ("td", "td")
+    language = f' lang="{literal(column.language)}"' if column.language else ""
+    return f'<{opening} dir="auto"{language} style="{_style(column)};font-weight:400">{literal(text)}</{closing}>'
+
+
+def _style(column: Column) -> str:
+    # "start" follows the writing direction of the cell, which each cell finds for itself.
+    return f"{_CELL};{_LINE};{_NUMBER if column.is_number else 'text-align:start'}"
