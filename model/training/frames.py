@@ -122,13 +122,42 @@ want to sell | {a} is {deg} {cue}. {who} wants to sell it. | {a.nom} ist {deg} {
 did you see | Did you see {a}? It was {deg} {cue}. | Hast du {a.acc} gesehen? {it.nom} war {deg} {cue}. | animal building vehicle thing path height room | big beautiful old small |
 look at | Look at {a}! It is {deg} {cue}. | Sieh dir {a.acc} an! {it.nom} ist {deg} {cue}. | animal device clothing text building vehicle plant food | beautiful big small old |
 so that | {a} is so {cue} that nobody wants it. | {a.nom} ist so {cue}, dass niemand {it.acc} will. | device clothing furniture instrument thing vehicle text | old ugly expensive useless |
+drink passive | {b} was drunk by {a} because it was {deg} {cue}. | {b.nom} wurde von {a.dat} getrunken, weil {it.nom} {deg} {cue} war. | animal drink | thirsty greedy exhausted | sweet fresh delicious cool tasty
+avoid passive | {b} was avoided by {a} because it was {deg} {cue}. | {b.nom} wurde von {a.dat} gemieden, weil {it.nom} {deg} {cue} war. | animal building | shy nervous scared afraid | dark damp noisy crowded
+pull passive | {b} was not pulled by {a} because it was {deg} {cue}. | {b.nom} wurde von {a.dat} nicht gezogen, weil {it.nom} {deg} {cue} war. | draft vehicle | weak tired sick lazy exhausted | heavy loaded broken
+find passive | {b} was found by {a} when it was {cue}. | {b.nom} wurde von {a.dat} gefunden, als {it.nom} {cue} war. | animal food | hungry greedy thirsty | fresh juicy rotten delicious
+outrun | {a} escaped from {b} because it was {deg} {cue}. | {a.nom} entkam {b.dat}, weil {it.nom} {deg} {cue} war. | animal animal | fast quick nimble clever | slow tired weak sick lazy
+faster | {a} was faster than {b} because it was {deg} {cue}. | {a.nom} war schneller als {b.nom}, weil {it.nom} {deg} {cue} war. | animal animal | nimble young light | tired sick old fat
+win | {a} won against {b} because it was {deg} {cue}. | {a.nom} gewann gegen {b.acc}, weil {it.nom} {deg} {cue} war. | animal animal | fast strong clever nimble | weak tired slow sick
+read in | {a} was in {b}, and {who} {cue} it. | {a.nom} war in {b.dat}, und {who} {cue} {it.acc}. | text container | read translated | opened closed=schloss emptied
+read far | In {b} lay {a}, and {who} {cue} it. | In {b.dat} lag {a.nom}, und {who} {cue} {it.acc}. | text container | read translated | opened closed=schloss emptied
+eat far | In {b} was {a}, and {who} {cue} it. | In {b.dat} war {a.nom}, und {who} {cue} {it.acc}. | food container | ate tasted | opened closed=schloss emptied
+lie far | On {b} lay {a}, and {who} {cue} it. | Auf {b.dat} lag {a.nom}, und {who} {cue} {it.acc}. | animal soft | fed stroked woke | repaired upholstered=polsterte
+stand far | In front of {b} stood {a}, and {who} {cue} it. | Vor {b.dat} stand {a.nom}, und {who} {cue} {it.acc}. | vehicle building | refueled washed parked=parkte | visited entered heated
+behind far | Behind {b} stood {a}. {who} {cue} it. | Hinter {b.dat} stand {a.nom}. {who} {cue} {it.acc}. | instrument furniture | played tuned | painted polished repaired
+put text | {who} put {a} into {b} because it was {cue}. | {who} legte {a.acc} in {b.acc}, weil {it.nom} {cue} war. | text container | torn boring interesting old | empty open free
+hang clothes | {who} hung {a} over {b} because it was {cue}. | {who} hängte {a.acc} über {b.acc}, weil {it.nom} {cue} war. | clothing furniture | wet torn dirty dry | free empty
+keep clothes | {who} kept {a} in {b} because it was {cue}. | {who} bewahrte {a.acc} in {b.dat} auf, weil {it.nom} {cue} war. | clothing container | torn valuable beautiful old | empty free locked
+lay text | {who} laid {a} on {b} because it was {cue}. | {who} legte {a.acc} auf {b.acc}, weil {it.nom} {cue} war. | text furniture | interesting boring long | empty free
+put fruit | {who} put {a} on {b} because it was {cue}. | {who} legte {a.acc} auf {b.acc}, weil {it.nom} {cue} war. | food furniture | fresh juicy rotten | empty free
+throw away | {who} threw {a} away because it was {deg} {cue}. | {who} warf {a.acc} weg, weil {it.nom} {deg} {cue} war. | clothing text toy | torn dirty old ugly broken |
+carry until | {a} carried {b} until it was {cue}. | {a.nom} trug {b.acc}, bis {it.nom} {cue} war. | animal toy | tired hungry exhausted thirsty | broken torn
+bite | {a} bit into {b} until it was {cue}. | {a.nom} biss in {b.acc}, bis {it.nom} {cue} war. | animal clothing | tired full=satt | broken torn
+drive past | {a} stopped in front of {b} because it was {deg} {cue}. | {a.nom} hielt vor {b.dat}, weil {it.nom} {deg} {cue} war. | vehicle passage | broken heavy loaded slow | narrow low locked closed
+drive away | {a} left {b} because it was {deg} {cue}. | {a.nom} verließ {b.acc}, weil {it.nom} {deg} {cue} war. | vehicle path | loaded heavy full | icy slippery narrow muddy wet flooded
 clean | {who} {cue} {a} and put it next to {b}. | {who} {cue} {a.acc} und stellte {it.acc} neben {b.acc}. | device furniture | cleaned polished repaired painted |
 """  # noqa: E501
 
 HELD_OUT_FRAMES = {
-    "dev": ("jump although", "run into", "put on", "drink not", "sit and far"),
-    "test": ("climb", "eat passive", "catch", "leave", "text on", "put clothes", "play until", "drive across"),
-}
+    "dev": (
+        "jump although", "run into", "put on", "drink not", "sit and far", "climb", "eat passive", "catch", "leave",
+        "text on", "put clothes", "play until", "drive across",
+    ),
+    "test": (
+        "pull passive", "avoid passive", "outrun", "read far", "put fruit", "hang clothes", "carry until", "drive past",
+    ),
+}  # fmt: skip
+"""Frames that no training sentence has. Those for the test were written after those for dev had been looked at."""
 
 
 def _cues(column: str) -> tuple[tuple[str, str], ...]:

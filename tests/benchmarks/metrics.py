@@ -23,6 +23,7 @@ WINOBIAS = tuple(f"winobias_{side}_type{kind}_dev.txt" for side in ("pro", "anti
 COMMANDS = (
     *(f"evaluate --data {name}.tsv.xz{beam} --json" for name in TRANSLATION for beam in ("", " --beam 4")),
     "pronouns --part test --json",
+    "pronouns --part dev --json",
     "align --data en-de_dev.jsonl --json",
     *(f"coreference --data {name} --json" for name in ("winograd_dev.jsonl", *WINOBIAS)),
 )
