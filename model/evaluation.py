@@ -8,9 +8,8 @@ import sacrebleu
 import torch
 
 from model.decoding import beam_search, greedy_search
-from model.masks import key_padding
+from model.masks import key_padding, pad
 from model.tokenizer import Tokenizer
-from model.training.data import pad
 from model.training.pairs import Pair
 from model.transformer import Transformer
 

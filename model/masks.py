@@ -4,6 +4,7 @@ True means "may attend", everywhere. A mask is never stored as an n × n array: 
 padding and from causality, and gives rows on demand.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -60,6 +61,12 @@ class AttentionMask:
         assert other.causal == self.causal
         assert not self.causal or other.first_query == self.first_query + self.num_queries
         return replace(other, num_queries=self.num_queries + other.num_queries, first_query=self.first_query)
+
+
+def pad(rows: Sequence[Sequence[int]], pad_id: int) -> Int[Tensor, "row position"]:
+    """Rows of different lengths as one tensor, padded at the end."""
+    width = max(map(len, rows))
+    return torch.tensor([[*row, *[pad_id] * (width - len(row))] for row in rows])
 
 
 def key_padding(token_ids: Int[Tensor, "batch key"], pad_id: int) -> Bool[Tensor, "batch key"]:

@@ -18,11 +18,10 @@ from model.decoding import EXTRA_LENGTH, beam_search, greedy_search
 from model.device import choose_device, choose_dtype
 from model.errors import InputTextError
 from model.hooks import ALWAYS_RECORDED, Edit, listen
-from model.masks import key_padding
+from model.masks import key_padding, pad
 from model.session import DecodingSession, forced_steps
 from model.tokenizer import Tokenizer
 from model.trace import Trace, build_trace, join_recorded
-from model.training.data import pad
 from model.transformer import Transformer
 
 BoolArray = npt.NDArray[np.bool_]

@@ -6,7 +6,7 @@ Knows nothing of models: it is given a function that translates.
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 
-from model.training.pronouns import HELD_OUT, HeldOut, Part, PronounPair, held_out_twins, pronouns_in
+from model.training.pronouns import HELD_OUT, HeldOut, HeldOutPart, PronounPair, held_out_twins, pronouns_in
 
 Translate = Callable[[Sequence[str]], list[str]]
 
@@ -51,7 +51,7 @@ class HeldOutScores:
         return {**{kind: scores.to_dict() for kind, scores in self.kinds.items()}, "best_known": self.best_known}
 
 
-def score_held_out(translate: Translate, part: Part, pairs: int) -> HeldOutScores:
+def score_held_out(translate: Translate, part: HeldOutPart, pairs: int) -> HeldOutScores:
     """Score new frames, new combinations of noun and property, and new nouns, each for itself.
 
     Args:

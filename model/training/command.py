@@ -20,7 +20,7 @@ from model.training.data import Example, encode_pairs
 from model.training.loop import LOG, TrainingRun, TrainSettings
 from model.training.memory import keep_freed_memory
 from model.training.pairs import Pair, data_set_name, read_pairs
-from model.training.processes import join_processes, wait_for_all
+from model.training.processes import join_processes, part, wait_for_all
 from model.training.pronouns import training_pairs
 from model.training.schedule import Decay
 
@@ -46,7 +46,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--pronouns", type=share, default=0.0, metavar="SHARE",
         help="share of the tokens that the pronoun curriculum makes up (default 0)",
     )  # fmt: skip
-    parser.add_argument("--until", type=int, metavar="STEP", help="stop there; the same command without it goes on")
+    parser.add_argument(
+        "--until", type=step_number, metavar="STEP", help="stop there; the same command without it goes on"
+    )
     parser.add_argument(
         "--start-from", type=Path, metavar="DIR", help="checkpoint whose weights and vocabulary a new run begins with"
     )
@@ -76,6 +78,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             parser.add_argument(
                 option, type=type(field.default), default=field.default, help=f"default {field.default}"
             )
+
+
+def step_number(text: str) -> int:
+    """A step, counted from 1.
+
+    Raises:
+        argparse.ArgumentTypeError: it is none.
+    """
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a step of at least 1, got {text!r}")
+    return int(text)
 
 
 def share(text: str) -> float:
@@ -143,6 +156,7 @@ def train(arguments: argparse.Namespace) -> None:
     if origin is not None:
         run.start_from(origin.model)
     model = run.train(examples, dev, arguments.until)
+    part(processes)
     if processes.is_first:
         options = {"typed": arguments.typed, "pronouns": arguments.pronouns, "processes": processes.count}
         note = (

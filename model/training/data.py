@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import torch
 from jaxtyping import Int
 from torch import Tensor
 
 from model.config import TransformerConfig
+from model.masks import pad
 from model.tokenizer import Tokenizer
 from model.training.pairs import Pair
 from model.training.processes import ALONE, Processes
@@ -62,12 +62,6 @@ class Batch:
     target_out: Int[Tensor, "batch target"]
     num_tokens: int
     share: float
-
-
-def pad(rows: Sequence[Sequence[int]], pad_id: int) -> Int[Tensor, "row position"]:
-    """Rows of different lengths as one tensor, padded at the end."""
-    width = max(map(len, rows))
-    return torch.tensor([[*row, *[pad_id] * (width - len(row))] for row in rows])
 
 
 def collate(examples: Sequence[Example], config: TransformerConfig, processes: Processes = ALONE) -> Batch:

@@ -157,8 +157,9 @@ class TrainingRun:
                 bar.set_postfix(loss=f"{losses[-1]:.3f}", tokens_per_s=f"{rate:.0f}", refresh=False)
                 bar.update()
                 last = self.step == end
-                if first and (self.step % 50 == 0 or last):
-                    self._log(loss=sum(losses) / len(losses), tokens_per_second=round(rate))
+                if self.step % 50 == 0 or last:
+                    if first:
+                        self._log(loss=sum(losses) / len(losses), tokens_per_second=round(rate))
                     losses.clear()
                 if self.step % settings.save_every == 0 or last:
                     hand_back_memory()
@@ -267,9 +268,15 @@ class TrainingRun:
 
 
 def read_log(folder: Path) -> list[dict[str, float]]:
-    """What a run has logged so far: its step and learning rate, with a loss or dev scores."""
+    """What a run has logged so far: its step and learning rate, with a loss or dev scores.
+
+    A last line without its end, as a kill in the middle of writing leaves it, is left out.
+    """
     path = folder / LOG
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+    if not path.exists():
+        return []
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    return [json.loads(line) for line in lines if line.endswith("\n")]
 
 
 def _replace(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str]) -> None:

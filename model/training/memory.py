@@ -1,23 +1,23 @@
 """Memory that a training step frees stays with the process. Knows nothing of models."""
 
 import ctypes
+import sys
 
 M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4
 """Parameters of glibc's `mallopt` (malloc.h)."""
 
 
-def keep_freed_memory() -> bool:
+def keep_freed_memory() -> None:
     """Tell glibc to keep freed memory and to map none apart: the next step takes the same amounts again.
 
-    Otherwise the kernel hands out and clears every page anew at each step, on a CPU a sixth of the step's time. Returns
-    whether the C library could be told; other systems do without.
+    Otherwise the kernel hands out and clears every page anew at each step. On other systems it does nothing.
     """
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    return mallopt is not None and bool(mallopt(M_MMAP_MAX, 0)) and bool(mallopt(M_TRIM_THRESHOLD, -1))
+    if sys.platform == "linux" and (mallopt := getattr(ctypes.CDLL(None), "mallopt", None)):
+        mallopt(M_MMAP_MAX, 0)
+        mallopt(M_TRIM_THRESHOLD, -1)
 
 
 def hand_back_memory() -> None:
     """Let the kernel have what is free now: batches of many shapes leave gaps, and a long run would grow by them."""
-    malloc_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if malloc_trim is not None:
+    if sys.platform == "linux" and (malloc_trim := getattr(ctypes.CDLL(None), "malloc_trim", None)):
         malloc_trim(0)

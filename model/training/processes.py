@@ -1,7 +1,7 @@
 """One process of a run, or several under `torchrun`. Knows nothing of models or data.
 
-`torchrun --nproc-per-node 2 -m model train …` starts two; torch's own launcher, process group and
-DistributedDataParallel do the work.
+`torchrun --nproc-per-node 2 -m -- model train …` starts two; without the `--` it would take our `--run` for its own.
+torch's launcher, process group and DistributedDataParallel do the work.
 """
 
 import os
@@ -36,6 +36,12 @@ def join_processes(device: torch.device) -> tuple[Processes, torch.device]:
         device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
     dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
     return Processes(dist.get_world_size(), dist.get_rank()), device
+
+
+def part(processes: Processes) -> None:
+    """End the meeting, after the last common step."""
+    if processes.count > 1:
+        dist.destroy_process_group()
 
 
 def wait_for_all(processes: Processes) -> None:

@@ -8,9 +8,9 @@ told from what was learned by heart. Knows nothing of tokens or models.
 import hashlib
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
 from model.training.frames import FRAMES, HELD_OUT_FRAMES, Frame
 from model.training.lexicon import CASES, HUMANS, NOUNS, UNCOUNTED, Case, Noun
@@ -19,6 +19,8 @@ from model.training.pairs import Pair
 HeldOut = Literal["frames", "combinations", "nouns"]
 HELD_OUT: tuple[HeldOut, ...] = get_args(HeldOut)
 Part = Literal["train", "dev", "test"]
+HeldOutPart = Literal["dev", "test"]
+T = TypeVar("T")
 
 SLOT = re.compile(r"\{(\w+)(?:\.(\w+))?\}")
 CONTRACTIONS = {
@@ -92,23 +94,21 @@ class Draw:
 
 
 def training_pairs(count: int, *, seed: int) -> list[PronounPair]:
-    """Different pairs to learn from, with no held-out frame, noun or combination among them."""
-    pairs: dict[str, PronounPair] = {}
-    for draw, pair in _draws(f"train-{seed}"):
-        if set(_parts(draw, pair)) == {"train"}:
-            pairs.setdefault(pair.source, pair)
-        if len(pairs) == count:
-            break
-    return list(pairs.values())
+    """At most `count` different pairs to learn from, with no held-out frame, noun or combination among them."""
+    drawn = _draws(f"train-{seed}")
+    return different(count, ((pair.source, pair) for draw, pair in drawn if set(_parts(draw, pair)) == {"train"}))
 
 
-def held_out_twins(kind: HeldOut, part: Part, count: int, *, seed: int) -> list[tuple[PronounPair, PronounPair]]:
-    """Minimal pairs to measure with: one sentence twice, with a cue for the one candidate and a cue for the other.
+def held_out_twins(kind: HeldOut, part: HeldOutPart, count: int, *, seed: int) -> list[tuple[PronounPair, PronounPair]]:
+    """At most `count` minimal pairs to measure with: one sentence twice, with a cue for either candidate.
 
     Only a thing of the named kind is new in them, and the pronouns of the two differ in German.
     """
+    return different(count, ((twins[0].source, twins) for twins in _twins(kind, part, seed)))
+
+
+def _twins(kind: HeldOut, part: HeldOutPart, seed: int) -> Iterator[tuple[PronounPair, PronounPair]]:
     wanted = tuple(part if kind == other else "train" for other in HELD_OUT)
-    twins: dict[str, tuple[PronounPair, PronounPair]] = {}
     for draw, pair in _draws(f"{kind}-{part}-{seed}"):
         if _parts(draw, pair) != wanted:
             continue
@@ -119,10 +119,19 @@ def held_out_twins(kind: HeldOut, part: Part, count: int, *, seed: int) -> list[
             if _parts(draw, other) == wanted and pronouns_in(other.target) != pronouns_in(pair.target)
         ]
         if fitting:
-            twins.setdefault(pair.source, (pair, random.Random(pair.source).choice(fitting)))
-        if len(twins) == count:
+            yield pair, random.Random(pair.source).choice(fitting)
+
+
+def different(count: int, drawn: Iterable[tuple[str, T]]) -> list[T]:
+    """The first `count` of different sentences; fewer if a thousand draws in a row bring no new one."""
+    found: dict[str, T] = {}
+    repeated = 0
+    for source, item in drawn:
+        repeated = repeated + 1 if source in found else 0
+        found.setdefault(source, item)
+        if len(found) == count or repeated == 1_000:
             break
-    return list(twins.values())
+    return list(found.values())
 
 
 def pronouns_in(german: str) -> list[str]:

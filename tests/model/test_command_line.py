@@ -137,7 +137,7 @@ def test_bad_input_gives_one_line_and_exit_code_2(arguments: list[str], message:
     [
         [], ["sing"], ["translate"], ["translate", "Tom.", "--beam", "0"], ["train", "--steps", "many"],
         ["train", "--data", "x.tsv=0"], ["train", "--data", "x.tsv=many"], ["train", "--pronouns", "1"],
-        ["train", "--typed", "-0.1"], ["pronouns", "--part", "train"],
+        ["train", "--typed", "-0.1"], ["train", "--until", "0"], ["pronouns", "--part", "train"],
     ],
 )  # fmt: skip
 def test_wrong_options_give_one_line_and_exit_code_2(arguments: list[str], capsys):

@@ -9,8 +9,7 @@ import torch
 from model.decoding import Hypothesis, beam_search, greedy_search, length_penalty
 from model.errors import SessionError, TokenError
 from model.hooks import listen
-from model.masks import key_padding
-from model.training.data import pad
+from model.masks import key_padding, pad
 from tests.conftest import SENTENCES
 
 TEXT = SENTENCES[0]

@@ -106,6 +106,7 @@ def test_the_log_of_a_killed_run_says_every_step_once(tmp_path: Path, config: Tr
     new_run(tmp_path, config, tokenizer).train(examples, {}, until=8)
     with (tmp_path / "log.jsonl").open("a") as log:
         log.write(json.dumps({"step": 9, "learning_rate": 1.0, "loss": 1.0}) + "\n")
+        log.write('{"step": 10, "learn')
     new_run(tmp_path, config, tokenizer).train(examples, {})
     steps = [entry["step"] for entry in read_log(tmp_path) if "loss" in entry]
     assert steps == [8, 12]
