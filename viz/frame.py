@@ -3,10 +3,11 @@
 Knows nothing of what a page shows. Text of people reaches the page escaped: as HTML by `viz.markup`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import wraps
 from time import monotonic
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import streamlit as st
 
@@ -44,6 +45,29 @@ def errors_shown() -> Iterator[None]:
         yield
     except HeadlightError as error:
         st.error(plain(str(error)), icon=":material/error:")
+
+
+def fragment(show: Callable[..., None]) -> Callable[..., None]:
+    """A part of a page that is drawn anew without the rest of it, shows its own errors and keeps the URL up to date."""
+
+    @st.fragment
+    @wraps(show)
+    def part(*arguments: Any) -> None:
+        with errors_shown():
+            show(*arguments)
+        state.publish()
+
+    return part
+
+
+def tabs(field: str, contents: Mapping[str, Callable[..., None]], *arguments: Any) -> None:
+    """Tabs by their labels, of which only the open one is computed; `field` of the selection remembers it."""
+    # No `default`: another default is another widget to Streamlit, and whoever came by keyboard would lose their place.
+    places = st.tabs(list(contents), key=state.bind(field), on_change=state.take, args=(field,))
+    for place, show in zip(places, contents.values(), strict=True):
+        if place.open:
+            with place:
+                show(*arguments)
 
 
 def read_sentence(text: str) -> "Trace":

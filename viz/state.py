@@ -22,11 +22,21 @@ SITES: Final = ("encoder.self", "decoder.self", "decoder.cross")
 DEVICES: Final = ("auto", "cpu", "cuda")
 SIDES: Final = ("source", "target")
 #: The tabs of the attention page, of the masks page and of the model page, by their labels.
-VIEWS: Final = ("All heads", "bertviz")
+VIEWS: Final = ("All heads", "Where a weight comes from", "bertviz", "Take it with you")
 PARTS: Final = ("Masks", "Positional encodings")
 ABOUT: Final = ("Vocabulary", "Training data", "Curves", "Scores", "Translations", "Card")
 #: A longer text stays in the session but not in the link: servers refuse very long addresses.
 MAX_TEXT_IN_URL: Final = 2_000
+
+#: Figures of a head that its tile can carry ("" for none), and the orders in which heads can stand.
+FIGURES: Final = (
+    "", "entropy", "distance", "previous", "same", "next", "first", "last", "diagonal", "punctuation"
+)  # fmt: skip
+ORDERS: Final = ("layers", "highest", "lowest")
+#: How the open head is drawn, what its numbers are, and bertviz's two views.
+DRAWN: Final = ("Heatmap", "Lines")
+MEASURES: Final = ("weights", "norms", "rollout")
+BERTVIZ: Final = ("Head view", "Model view")
 
 _SELECTION: Final = "selection"
 _TEXTS: Final = ("text", "other", "companion")
@@ -34,7 +44,14 @@ _TEXTS: Final = ("text", "other", "companion")
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Everything that defines a view. No checkpoint (`""`) means the first of the list, no token: the page chooses."""
+    """Everything that defines a view.
+
+    No checkpoint (`""`) means the first of the list, no token: the page chooses. On the attention page, `figure` is the
+    one that tiles carry, by which `order` sorts and of which `keep` (0: all) heads stay; `also` are further heads drawn
+    as lines, those above `threshold` percent; `words` joins pieces, `special` shows special tokens; `scaled` and
+    `masked` are the two switches of where a weight comes from. On the masks page, `position`, `dimension` and `shift`
+    choose curves, `width` (0: the model's own) and `base` other encodings.
+    """
 
     checkpoint: str = ""
     device: str = DEVICES[0]
@@ -53,6 +70,23 @@ class Selection:
     dimensions: tuple[int, ...] = (0, 1, 20, 60)
     about: str = ABOUT[0]
     seed: int = 1
+    figure: str = FIGURES[0]
+    order: str = ORDERS[0]
+    keep: int = 0
+    drawn: str = DRAWN[0]
+    measure: str = MEASURES[0]
+    also: tuple[int, ...] = ()
+    threshold: int = 0
+    words: bool = False
+    special: bool = True
+    scaled: bool = True
+    masked: bool = True
+    bertviz: str = BERTVIZ[0]
+    position: int = 1
+    dimension: int = 0
+    shift: int = 1
+    width: int = 0
+    base: int = 10_000
 
     def within(self, num_layers: int, num_heads: int) -> Self:
         """The same selection, with a layer or head that this model lacks set back to the first."""
@@ -82,6 +116,10 @@ def _counts(value: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(_count(part) for part in value.split(".") if part))
 
 
+def _yes_or_no(value: str) -> bool:
+    return _one_of(("True", "False"))(value) == "True"
+
+
 _READERS: Final[Mapping[str, Callable[[str], object]]] = {
     "checkpoint": str,
     "device": _one_of(DEVICES),
@@ -100,6 +138,23 @@ _READERS: Final[Mapping[str, Callable[[str], object]]] = {
     "dimensions": _counts,
     "about": _one_of(ABOUT),
     "seed": _count,
+    "figure": _one_of(FIGURES),
+    "order": _one_of(ORDERS),
+    "keep": _count,
+    "drawn": _one_of(DRAWN),
+    "measure": _one_of(MEASURES),
+    "also": _counts,
+    "threshold": _count,
+    "words": _yes_or_no,
+    "special": _yes_or_no,
+    "scaled": _yes_or_no,
+    "masked": _yes_or_no,
+    "bertviz": _one_of(BERTVIZ),
+    "position": _count,
+    "dimension": _count,
+    "shift": _count,
+    "width": _count,
+    "base": _count,
 }
 
 
@@ -154,6 +209,12 @@ def current() -> Selection:
 def put(selection: Selection) -> None:
     """Make this the selection, before the widgets that show it are drawn."""
     st.session_state[_SELECTION] = selection
+
+
+def change(**fields: object) -> None:
+    """Change these fields of the selection, and leave the others."""
+    changes: dict[str, Any] = dict(fields)
+    put(replace(current(), **changes))
 
 
 def bind(field: str, shown: object = None) -> str:

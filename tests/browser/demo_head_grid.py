@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from viz.components.head_grid import head_grid
+from viz.components.head_grid import HeadChoice, head_grid
 
 CASES = {"small": (6, 8, 20, 20), "cross": (4, 8, 18, 25), "pooled": (6, 8, 300, 300), "big": (6, 16, 40, 40)}
 WORDS = [
@@ -49,11 +49,19 @@ def tokens(count: int) -> list[str]:
 st.set_page_config(layout="wide")
 layers, heads, queries, keys = CASES[st.query_params.get("case", "small")]
 if "open" not in st.session_state:
-    st.session_state.open = (2, 4)
-choice = head_grid(
-    attention(layers, heads, queries, keys), tokens(queries), tokens(keys), selected=st.session_state.open, key="grid"
+    st.session_state.open = HeadChoice(2, 4)
+
+
+def open_head(choice: HeadChoice) -> None:
+    st.session_state.open = choice
+
+
+head_grid(
+    attention(layers, heads, queries, keys),
+    tokens(queries),
+    tokens(keys),
+    selected=st.session_state.open,
+    on_open=open_head,
+    key="grid",
 )
-if choice is not None:
-    st.session_state.open = (choice.layer, choice.head)
-    st.rerun()
-st.text(f"open: {st.session_state.open}")
+st.text(f"open: {(st.session_state.open.layer, st.session_state.open.head)}")

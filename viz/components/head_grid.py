@@ -5,9 +5,9 @@ by maximum, so that what crosses to the browser stays small. Knows nothing of tr
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Self
+from typing import Final, Self
 
 import numpy as np
 import streamlit as st
@@ -147,18 +147,22 @@ def head_grid(
     query_tokens: Sequence[str],
     key_tokens: Sequence[str],
     *,
-    selected: tuple[int, int] | None,
+    selected: HeadChoice | None,
+    on_open: Callable[[HeadChoice], None],
     key: str,
-) -> HeadChoice | None:
-    """Show all heads and return the one that was opened in this very run, otherwise None.
+) -> None:
+    """Show all heads. Query tokens name the rows of `weights`, key tokens its columns.
 
-    `selected` is the (layer, head) to mark as open. Query tokens name the rows of `weights`, key tokens its columns.
+    Args:
+        selected: the head to mark as open.
+        on_open: called before the next run, with the head that a person has opened.
+        key: of the component.
     """
-    marked = None if selected is None else HeadChoice(*selected)
-    payload = pack_grid(weights, query_tokens, key_tokens, marked)
-    result: Any = _COMPONENT(data=payload, key=key, on_head_change=_nothing)
-    return read_choice(result.head, weights.shape[0], weights.shape[1])
+    layers, heads = weights.shape[:2]
 
+    def take() -> None:
+        choice = read_choice(st.session_state[key].get("head"), layers, heads)
+        if choice is not None:
+            on_open(choice)
 
-def _nothing() -> None:
-    """Streamlit returns a trigger only if a callback is registered for it."""
+    _COMPONENT(data=pack_grid(weights, query_tokens, key_tokens, selected), key=key, on_head_change=take)
