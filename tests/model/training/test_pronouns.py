@@ -11,12 +11,12 @@ from model.training.augmentation import CONTRACTED
 from model.training.frames import FRAMES, HELD_OUT_FRAMES
 from model.training.lexicon import NOUNS
 from model.training.pairs import read_pairs
-from model.training.pronouns import HELD_OUT, Draw, different, held_out_twins, pronouns_in, training_pairs
+from model.training.pronouns import HELD_OUT, SLOT, Draw, different, held_out_twins, pronouns_in, training_pairs
 
 SHARED = Path(__file__).parents[4] / "shared" / "data"
 BY_NAME = {noun.english: noun for nouns in NOUNS.values() for noun in nouns}
 FRAME = {frame.name: frame for frame in FRAMES}
-TRAINING = training_pairs(6_000, seed=1)
+TRAINING = training_pairs(16_000, seed=1)
 TWINS = {(kind, part): held_out_twins(kind, part, 60, seed=1) for kind in HELD_OUT for part in ("dev", "test")}
 
 
@@ -24,6 +24,12 @@ def test_it_has_the_size_that_was_asked_for():
     assert len(BY_NAME) >= 200
     assert len(FRAMES) == len(FRAME) >= 40
     assert {noun.gender for noun in BY_NAME.values()} == {"m", "f", "n"}
+
+
+def test_no_test_frame_has_the_words_of_a_training_frame():
+    held_out = {name for names in HELD_OUT_FRAMES.values() for name in names}
+    trained = {SLOT.sub("_", frame.english) for frame in FRAMES if frame.name not in held_out}
+    assert not trained & {SLOT.sub("_", FRAME[name].english) for name in HELD_OUT_FRAMES["test"]}
 
 
 def test_a_noun_has_one_translation_wherever_it_is_listed():
