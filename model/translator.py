@@ -85,7 +85,7 @@ class Translator:
     def output_projection(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:
         """W_O of an attention site, cut into each head's own rows (§3.2.2), float32 on the CPU; without its bias."""
         weight = self.model.get_submodule(f"{site_path(site, layer)}.output").get_parameter("weight").detach()
-        return weight.T.unflatten(0, (self.config.num_heads, -1)).float().cpu()
+        return weight.T.reshape(self.config.num_heads, -1, self.config.d_model).float().cpu()
 
     def translate(self, text: str, *, beam: int = 1, alpha: float = 0.6) -> str:
         """Translate greedily, or by beam search with length penalty exponent `alpha` if `beam` is above 1 (§6.1).
