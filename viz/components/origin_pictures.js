@@ -1,13 +1,13 @@
 // The pictures of the origin story: each an SVG over the same columns, one a key. Knows the sizes of things and how
 // numbers become bars and cells; nothing of clicks, steps or where the numbers come from.
 
-const GUTTER = 46;
+const GUTTER = 58;
 const TOTAL = 74;
 const WIDEST_COLUMN = 62;
 // Numbers lie in columns at least this wide; in narrower ones they stand, and in the narrowest there is no room.
-const LYING = 37;
+const LYING = 33;
 const STANDING = 11;
-const LABEL_SIZE = 11;
+const NARROWEST_NUMBERED = 9.5;
 
 function svg(tag, attributes, text) {
   const created = document.createElementNS("http://www.w3.org/2000/svg", tag);
@@ -36,8 +36,8 @@ function shortWeight(weight) {
   return weight > 0.995 && weight < 1 ? ">.99" : weight.toFixed(2);
 }
 
-/** The colour at `position` in [0, 1] between hex stops, and one that can be read on it. */
-function colourAt(stops, position) {
+/** The colour at `position` in [0, 1] of a scale of hex stops, and the ink that can be read on it. */
+function colourAt({ stops, dark, pale }, position) {
   const at = Math.min(1, Math.max(0, position)) * (stops.length - 1);
   const low = Math.min(stops.length - 2, Math.floor(at));
   const channel = (hex, offset) => parseInt(hex.slice(offset, offset + 2), 16);
@@ -46,10 +46,10 @@ function colourAt(stops, position) {
     return Math.round(from + (channel(stops[low + 1], offset) - from) * (at - low));
   });
   const light = 0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2];
-  return { fill: `rgb(${rgb.join(",")})`, ink: light > 120 ? stops[Math.floor(stops.length / 2)] : "#fdf4ba" };
+  return { fill: `rgb(${rgb.join(",")})`, ink: light > 112 ? dark : pale };
 }
 
-const signedColour = (stops, value, bound) => colourAt(stops, 0.5 + (bound ? value / bound : 0) / 2);
+const signedColour = (scale, value, bound) => colourAt(scale, 0.5 + (bound ? value / bound : 0) / 2);
 const largestSize = (values) => Math.max(...values.flat().map(Math.abs), 0);
 
 /** Where the columns lie for a picture of `width` pixels; a column beyond the keys is that of the rest. */
@@ -59,7 +59,9 @@ class Columns {
     this.restAt = hasRest ? count : -1;
     this.step = Math.max(7, Math.min(WIDEST_COLUMN, (width - GUTTER - TOTAL) / this.count));
     this.end = GUTTER + this.step * this.count;
-    this.width = this.end + TOTAL;
+    // Strips have as many cells as they have; they take all the room there is.
+    this.stripEnd = width - TOTAL;
+    this.width = width;
     this.isLying = this.step >= LYING;
     this.hasNumbers = this.step >= STANDING;
     // A number above a bar, or in a cell.
@@ -104,8 +106,8 @@ class Picture {
     this.add("text", { x: GUTTER - 8, y, class: "name", "text-anchor": "end", "dominant-baseline": "central" }, text);
   }
 
-  total(text, y, className = "total") {
-    const place = { x: this.columns.end + 10, y, class: className, "dominant-baseline": "central" };
+  total(text, y, { className = "total", after = this.columns.end } = {}) {
+    const place = { x: after + 10, y, class: className, "dominant-baseline": "central" };
     return this.add("text", place, text);
   }
 
@@ -179,18 +181,18 @@ function drawRange(picture, range, y) {
 }
 
 /** Numbers as cells side by side across the whole width, coloured by sign and size, written where there is room. */
-function drawStrip(picture, top, height, values, bound, stops) {
-  const width = (picture.columns.end - GUTTER) / values.length;
+function drawStrip(picture, top, height, values, bound, scale) {
+  const width = (picture.columns.stripEnd - GUTTER) / values.length;
   values.forEach((value, i) => {
-    const { fill, ink } = signedColour(stops, value, bound);
+    const { fill, ink } = signedColour(scale, value, bound);
     const x = GUTTER + i * width;
     const gap = width > 6 ? 0.5 : 0;
     const cell = picture.add("rect", { x, y: top, width: width - gap, height, fill, class: "cell" });
-    cell.append(svg("title", {}, `dimension ${i}: ${exactNumber(value)}`));
-    if (width < STANDING || height < 30) return;
+    cell.dataset.note = `dimension ${i}: ${exactNumber(value)}`;
+    if (width < NARROWEST_NUMBERED || height < 30) return;
     const [middle, line] = [x + width / 2, top + height / 2];
-    const place = { x: middle, y: line, class: "number inert", style: `fill:${ink}`, "text-anchor": "middle" };
-    const turned = width < 30 ? { transform: `rotate(-90 ${middle} ${line})` } : {};
+    const place = { x: middle, y: line, class: "number small", style: `fill:${ink}`, "text-anchor": "middle" };
+    const turned = width < 28 ? { transform: `rotate(-90 ${middle} ${line})` } : {};
     picture.add("text", { ...place, ...turned, "dominant-baseline": "central" }, shortNumber(value));
   });
 }

@@ -20,16 +20,17 @@ _COMPONENT = st.components.v2.component(
     "headlight_origin_story",
     html=_HTML,
     css=wire.sources("picture.css", "origin_story.css"),
-    js=wire.sources("wire.js", "picture.js", "origin_pictures.js", "origin_story.js"),
+    js=wire.sources("wire.js", "picture.js", "origin_pictures.js", "origin_steps.js", "origin_story.js"),
 )
 
 
 def pack_story(origin: Origin) -> bytes:
     """The payload of `origin_story.js`: the story and its colours."""
+    inks = {"dark": theme.NIGHT, "pale": theme.LIGHT}
     header = {
         **story(origin),
-        "signed": theme.DIVERGING,
-        "sequential": theme.SEQUENTIAL,
+        "signed": {"stops": theme.DIVERGING, **inks},
+        "sequential": {"stops": theme.SEQUENTIAL, **inks},
         "realColour": theme.HEAD_COLOURS[0],
         "otherColour": theme.HEAD_COLOURS[1],
     }

@@ -94,6 +94,7 @@ def story(origin: Origin) -> dict[str, Any]:
             for previous, key in zip([-1, *keys], keys, strict=False)
         ],
         "restCount": len(rest),
+        "note": _note(len(keys), len(rest)),
         "followed": keys.index(origin.followed),
         "isScaled": origin.is_scaled,
         "q": _numbers(shown.query),
@@ -171,9 +172,9 @@ def steps(origin: Origin) -> list[dict[str, str]]:
         ),
         (
             "Softmax",
-            "αⱼ = exp(sⱼ) ÷ Σ exp(s)",
-            "Above, exp(s) as a share of the strongest key's; divided by their sum, the weights below, which add up "
-            "to 1.",
+            "αⱼ = exp(sⱼ − m) ÷ Σ exp(s − m)",
+            "Above, how each score fares against the largest, m. Divided by their sum, these are the weights α below: "
+            "they add up to 1.",
         ),
         (
             "Weights × values",
@@ -183,8 +184,8 @@ def steps(origin: Origin) -> list[dict[str, str]]:
         ),
         (
             "This head's part of the output",
-            "z · W_O (this head's rows)",
-            f"W_O turns the {d_v} numbers into {d_model}. The parts of all {heads} heads are added; below, how long "
+            "z · Wᴼ (this head's rows)",
+            f"Wᴼ turns the {d_v} numbers into {d_model}. The parts of all {heads} heads are added; below, how long "
             "each is. They point in different directions, so lengths do not add up.",
         ),
     )
@@ -222,6 +223,16 @@ def _mask_sentence(origin: Origin) -> str:
     return "A sentence on its own has no padding, so the mask lets every key through and changes nothing."
 
 
+def _note(drawn: int, left_out: int) -> str:
+    if not left_out:
+        return ""
+    return (
+        f"Drawn are the {drawn} strongest of {drawn + left_out} keys, in reading order; a dotted line stands where "
+        f"keys are left out. The last column sums up the other {left_out}: the range of their scores, the sum of "
+        "their weights. Choose any of them as key to see it."
+    )
+
+
 def _keys(count: int) -> str:
     return "1 key" if count == 1 else f"{count} keys"
 
@@ -247,9 +258,12 @@ def _range(values: Any) -> list[float] | None:
 
 
 def _numbers(values: Any) -> list[Any]:
-    """Nested lists, each number with six digits: more than is ever shown, and half as long to send."""
-    listed: list[Any] = [_numbers(row) if row.ndim else _number(float(row)) for row in np.asarray(values)]
-    return listed
+    """Lists of numbers with six digits: more than is ever shown, and half as long to send."""
+    exact = np.asarray(values, np.float64)
+    size = np.abs(exact)
+    factor = 10.0 ** (5 - np.floor(np.log10(np.where(size > 0, size, 1.0))))
+    rounded: list[Any] = (np.round(exact * factor) / factor).tolist()
+    return rounded
 
 
 def _number(value: float) -> float:

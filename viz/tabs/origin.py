@@ -89,7 +89,7 @@ def _alternative(trace: "Trace", site: str, layer: int, head: int) -> None:
             st.markdown(
                 "A small network with weights of its own scores each pair. The paper (§3.2.1) finds both similar in "
                 "theory, but dot products much faster and smaller in memory: all of them are one matrix product. For "
-                f"small $d_k$ the two do equally well; for large $d_k$ unscaled dot products fall behind."
+                "small $d_k$ the two do equally well; for large $d_k$ unscaled dot products fall behind."
             )
         with st.container():
             st.markdown("**The reason to divide: large sums**")
