@@ -105,9 +105,11 @@ class OriginStory {
       button.style.left = `${columns.middle(column)}px`;
       return button;
     });
+    const hadFocus = this.heads.matches(":focus-within");
     const rest = element("span", "key rest muted", `${data.restCount} others`);
     rest.style.left = `${columns.middle(columns.restAt)}px`;
     this.heads.replaceChildren(...this.tokens, ...(data.restCount ? [rest] : []));
+    if (hadFocus) this.tokens[data.followed].focus();
   }
 
   buildStep({ title, formula, text }, place) {

@@ -26,8 +26,7 @@ class Origin:
     """What the story tells.
 
     Attributes:
-        query_token, key_tokens: the row, and one a key.
-        row: the query's position among the rows.
+        query_token, key_tokens: of the row, and one a key.
         real: what the model did.
         other: what it would have done with a switch thrown; None where both are on.
         followed: the key whose dot product is shown by hand.
@@ -39,7 +38,6 @@ class Origin:
 
     query_token: str
     key_tokens: Sequence[str]
-    row: int
     real: "DerivedRow"
     other: "DerivedRow | None"
     followed: int

@@ -43,7 +43,6 @@ def show(trace: "Trace") -> None:
     origin = Origin(
         query_token=queries[row],
         key_tokens=keys,
-        row=row,
         real=real,
         other=other,
         followed=key,
