@@ -70,6 +70,11 @@ def test_a_short_row_shows_every_key_and_sums_up_nothing():
     assert (told["restCount"], told["note"], told["restDots"], told["restWeighted"]) == (0, "", None, None)
 
 
+def test_one_key_more_is_drawn_rather_than_summed_up():
+    assert len(shown_keys(origin_of(keys=MAX_COLUMNS + 1))) == MAX_COLUMNS + 1
+    assert len(shown_keys(origin_of(keys=MAX_COLUMNS + 2))) == MAX_COLUMNS
+
+
 def test_a_long_row_shows_the_strongest_keys_in_reading_order():
     origin = origin_of(keys=100, row=99)
     weights = origin.real.weights.numpy()
@@ -164,6 +169,7 @@ def test_without_scaling_the_story_says_by_how_much_and_compares():
         f"{row.entropy:.2f} of at most 2.00 bits" for row in (origin.real, origin.other)
     ]
     assert len(strongest_line["cells"]) == 2
+    assert f"{origin.real.entropy:.2f} → {origin.other.entropy:.2f} bits" in steps(origin)[4]["text"]
     moved = (origin.other.weights - origin.real.weights).abs()
     assert change["cells"][1]["token"] == f"▁{int(moved.argmax())}"
     assert float(change["cells"][1]["text"].replace("−", "-")) == pytest.approx(

@@ -8,6 +8,8 @@ const WIDEST_COLUMN = 62;
 const LYING = 33;
 const STANDING = 11;
 const NARROWEST_NUMBERED = 9.5;
+// Slanted tokens do not overlap in columns at least this wide; in narrower ones they stand upright.
+const SLANTED = 20;
 
 function svg(tag, attributes, text) {
   const created = document.createElementNS("http://www.w3.org/2000/svg", tag);
@@ -45,8 +47,10 @@ function colourAt({ stops, dark, pale }, position) {
     const from = channel(stops[low], offset);
     return Math.round(from + (channel(stops[low + 1], offset) - from) * (at - low));
   });
-  const light = 0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2];
-  return { fill: `rgb(${rgb.join(",")})`, ink: light > 112 ? dark : pale };
+  // Relative luminance, near enough; at 0.185 dark and pale ink stand out equally.
+  const [red, green, blue] = rgb.map((part) => (part / 255) ** 2.2);
+  const isLight = 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.185;
+  return { fill: `rgb(${rgb.join(",")})`, ink: isLight ? dark : pale };
 }
 
 const signedColour = (scale, value, bound) => colourAt(scale, 0.5 + (bound ? value / bound : 0) / 2);
@@ -63,6 +67,7 @@ class Columns {
     this.stripEnd = width - TOTAL;
     this.width = width;
     this.isLying = this.step >= LYING;
+    this.isSlanted = this.step >= SLANTED;
     this.hasNumbers = this.step >= STANDING;
     // A number above a bar, or in a cell.
     this.numberHeight = !this.hasNumbers ? 4 : this.isLying ? 16 : 34;

@@ -92,7 +92,9 @@ class OriginStory {
   drawKeys() {
     const { columns, data } = this;
     const longest = Math.max(...data.columns.map(({ label }) => [...label].length));
-    const height = Math.min(92, 26 + (longest + (data.restCount ? 4 : 0)) * 5.2);
+    const { isSlanted } = columns;
+    const height = Math.min(isSlanted ? 104 : 120, 26 + (longest + (data.restCount ? 4 : 0)) * (isSlanted ? 5.9 : 7.2));
+    this.heads.classList.toggle("upright", !isSlanted);
     this.heads.style.height = `${height}px`;
     this.tokens = data.columns.map(({ label, key }, column) => {
       const button = element("button", "key");

@@ -75,7 +75,8 @@ def shown_keys(origin: Origin) -> list[int]:
     weights = origin.real.weights.numpy()
     if origin.other is not None:
         weights = np.maximum(weights, origin.other.weights.numpy())
-    if len(weights) <= MAX_COLUMNS:
+    # The column of a single key that is left out would be as wide as the key's own.
+    if len(weights) <= MAX_COLUMNS + 1:
         return list(range(len(weights)))
     order = [origin.followed, *(key for key in np.argsort(-weights, kind="stable") if key != origin.followed)]
     return sorted(int(key) for key in order[:MAX_COLUMNS])
@@ -171,8 +172,7 @@ def steps(origin: Origin) -> list[dict[str, str]]:
         (
             "Softmax",
             "αⱼ = exp(sⱼ − m) ÷ Σ exp(s − m)",
-            "Above, how each score fares against the largest, m. Divided by their sum, these are the weights α below: "
-            "they add up to 1.",
+            _softmax_sentence(origin),
         ),
         (
             "Weights × values",
@@ -219,6 +219,17 @@ def _mask_sentence(origin: Origin) -> str:
     if origin.site == "decoder.self":
         return "The last row: nothing is written after it, so nothing is cut off."
     return "A sentence on its own has no padding, so the mask lets every key through and changes nothing."
+
+
+def _softmax_sentence(origin: Origin) -> str:
+    told = (
+        "Above, how each score fares against the largest, m. Divided by their sum, these are the weights α below: they "
+        "add up to 1."
+    )
+    if origin.other is None:
+        return told
+    before, after = (abs(row.entropy) for row in (origin.real, origin.other))
+    return f"{told} Blue is the model, orange what would be: entropy {before:.2f} → {after:.2f} bits."
 
 
 def _note(drawn: int, left_out: int) -> str:
