@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
+from jaxtyping import Float
+from torch import Tensor
 
 from model.checkpoint import load_checkpoint
 from model.config import TransformerConfig
@@ -22,7 +24,7 @@ from model.masks import key_padding, pad
 from model.session import DecodingSession, forced_steps
 from model.tokenizer import Tokenizer
 from model.trace import Trace, build_trace, join_recorded
-from model.transformer import Transformer
+from model.transformer import Transformer, site_path
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -79,6 +81,11 @@ class Translator:
     def device(self) -> torch.device:
         """Where the model lies."""
         return self.model.device
+
+    def output_projection(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:
+        """W_O of an attention site, cut into each head's own rows (§3.2.2), float32 on the CPU; without its bias."""
+        weight = self.model.get_submodule(f"{site_path(site, layer)}.output").get_parameter("weight").detach()
+        return weight.T.reshape(self.config.num_heads, -1, self.config.d_model).float().cpu()
 
     def translate(self, text: str, *, beam: int = 1, alpha: float = 0.6) -> str:
         """Translate greedily, or by beam search with length penalty exponent `alpha` if `beam` is above 1 (§6.1).

@@ -24,10 +24,12 @@ from viz.state import Selection
 
 if TYPE_CHECKING:
     from model import BatchMasks, Trace, Translator
+    from model.analysis.origin import DerivedRow, DotProductSpread
 
 ROOT_VARIABLE: Final = "HEADLIGHT_CHECKPOINTS"
 Progress = Callable[[int, int], None]
 MAX_TRANSLATORS, MAX_TRACES, MAX_GRIDS, MAX_TRANSLATIONS = 4, 64, 8, 500
+MAX_DEVIATIONS: Final = 500
 
 
 def checkpoint_root() -> Path:
@@ -70,7 +72,9 @@ def trace(text: str, selection: Selection, progress: Progress = lambda written, 
     known, place = _traces(), (text, loaded.digest, str(loaded.device))
     found = known.get(place)
     if found is None:
-        session = loaded.decode(text)
+        # Real head outputs cost no time that can be measured and a fifth to a quarter more memory; against them, the
+        # page that derives weights proves what it shows.
+        session = loaded.decode(text, extras={"hook_head_output"})
         while not session.finished:
             session.step()
             progress(len(session.steps), session.max_steps)
@@ -82,6 +86,46 @@ def all_weights(text: str, site: str, selection: Selection) -> Float[np.ndarray,
     """The weights of every head of every layer of one attention site; read-only."""
     loaded = translator(selection)
     return _all_weights(text, site, loaded.digest, str(loaded.device), trace(text, selection))
+
+
+def derived_row(
+    trace: "Trace", site: str, layer: int, head: int, row: int, *, scaled: bool, masked: bool
+) -> "DerivedRow":
+    """How one row of weights comes about, step by step, with or without the scaling and the mask."""
+    from model.analysis.origin import derive_row
+
+    return derive_row(trace.attention(site, layer), head, row, scaled=scaled, masked=masked)
+
+
+def head_parts(
+    trace: "Trace", site: str, layer: int, row: int, selection: Selection
+) -> Float[np.ndarray, "head d_model"]:
+    """What each head adds to the output of its site for one query row."""
+    from model.analysis.origin import head_parts
+
+    return head_parts(trace.attention(site, layer), row, translator(selection).output_projection(site, layer)).numpy()
+
+
+def head_part(
+    derived: "DerivedRow", site: str, layer: int, head: int, selection: Selection
+) -> Float[np.ndarray, "d_model"]:
+    """What the head would add to the output of its site with the weights of this derived row."""
+    from model.analysis.origin import head_part
+
+    return head_part(derived.head_output, translator(selection).output_projection(site, layer)[head]).numpy()
+
+
+def dot_product_spread(trace: "Trace", site: str, layer: int, head: int) -> "DotProductSpread":
+    """How far the dot products of a head spread, before and after scaling."""
+    from model.analysis.origin import dot_product_spread
+
+    return dot_product_spread(trace.attention(site, layer), head)
+
+
+def head_output_deviation(text: str, site: str, layer: int, selection: Selection) -> float:
+    """Largest difference between the head outputs derived from a trace and those the model computed in that run."""
+    loaded = translator(selection)
+    return _head_output_deviation(text, site, layer, loaded.digest, str(loaded.device), trace(text, selection))
 
 
 def masks(texts: tuple[str, ...], selection: Selection) -> "BatchMasks":
@@ -187,6 +231,11 @@ def _all_weights(text: str, site: str, digest: str, device: str, _trace: "Trace"
     weights = np.stack([_trace.weights(site, layer).numpy() for layer in range(_trace.num_layers)])
     weights.setflags(write=False)
     return weights
+
+
+@st.cache_data(max_entries=MAX_DEVIATIONS, show_spinner=False)
+def _head_output_deviation(text: str, site: str, layer: int, digest: str, device: str, _trace: "Trace") -> float:
+    return _trace.head_output_deviation(site, layer)
 
 
 @st.cache_resource(max_entries=MAX_TRACES, show_spinner=False)
