@@ -128,7 +128,9 @@ def test_a_sentence_of_one_token_has_no_figures():
 
 
 def test_without_punctuation_there_is_no_figure_of_it():
-    assert head_figures(random_weights(2, full(3, 3)), full(3, 3), list("abc"), is_self=True)["punctuation"].isnan().all()
+    assert (
+        head_figures(random_weights(2, full(3, 3)), full(3, 3), list("abc"), is_self=True)["punctuation"].isnan().all()
+    )
 
 
 @pytest.mark.parametrize("token", [".", "▁,", "▁(", "…", "؟", "'", "「", "▁--"])
