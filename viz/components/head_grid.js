@@ -88,15 +88,17 @@ class HeadGrid {
   readTiles(planes) {
     const { layers, heads, rows, columns, firstCell, firstThousandth, stops } = this.header;
     const count = layers * heads * rows * columns;
-    const valueOf = new Uint16Array(firstCell[255] + 256);
-    firstCell.forEach((first, colour) => {
-      for (let cell = first; cell < (firstCell[colour + 1] ?? valueOf.length); cell++) {
-        valueOf[cell] = (colour << 8) | (cell - first);
+    const valueOf = new Uint16Array(65536);
+    this.thousandths = new Uint16Array(65536);
+    firstCell.forEach((first, shade) => {
+      const colour = Math.round((255 * shade) / (firstCell.length - 1));
+      for (let within = 0; within < (firstCell[shade + 1] ?? first + 256) - first; within++) {
+        valueOf[first + within] = (colour << 8) | within;
+        this.thousandths[(colour << 8) | within] = shade === 0 ? 0 : firstThousandth[shade] + within;
       }
     });
     this.values = joinPlanes(planes, 0, count).map((cell) => valueOf[cell]);
     this.offsets = this.isPooled ? joinPlanes(planes, 2 * count, count) : null;
-    this.firstThousandth = firstThousandth;
     this.scale = pixelScale(stops);
     this.painted = null;
   }
@@ -273,8 +275,7 @@ class HeadGrid {
   /** Three decimals, exact; a weight that is not zero never reads as zero. */
   format(value) {
     if (value === 0) return "0.000";
-    const thousandths = value > 255 ? this.firstThousandth[value >> 8] + (value & 255) : 0;
-    return thousandths === 0 ? "< 0.001" : (thousandths / 1000).toFixed(3);
+    return this.thousandths[value] === 0 ? "< 0.001" : (this.thousandths[value] / 1000).toFixed(3);
   }
 
   placeOf(cell) {

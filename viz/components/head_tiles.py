@@ -1,9 +1,9 @@
 """All heads small enough to be sent: pooled by maximum, coded, compressed. Knows nothing of tokens, pages or Streamlit.
 
-A weight w of a tile travels as the number of its cell, when [0, 1] is cut wherever its colour s = round(255 · √w) or
-its third decimal t = round(1000 · w) changes: 1,257 cells. So the colour and the number to be read are exact, order is
-kept, and the bytes compress to half of what 16 bits of √w would take. A weight above zero, however small, has another
-cell than zero.
+A weight w of a tile travels as the number of its cell, when [0, 1] is cut wherever its shade s = round(127 · √w) or its
+third decimal t = round(1000 · w) changes: 1,129 cells. So the number to be read is exact, the colour is one of 128,
+order is kept, and the bytes compress to less than half of what 16 bits of √w take. A weight above zero, however small,
+has another cell than zero.
 """
 
 import math
@@ -17,13 +17,17 @@ from numpy.typing import NDArray
 
 from viz.components import wire
 
-#: No tile is drawn larger than this on a common screen, and all tiles together stay a message below a megabyte.
+#: No tile is drawn larger than this on a common screen, and all tiles together stay a message of about a megabyte.
 MAX_SIDE: Final = 128
 MAX_CELLS: Final = 1_000_000
 
-#: For each colour the smallest t that it can have, and the number of its first cell.
-FIRST_THOUSANDTH: Final = np.rint(1000 * (np.maximum(0.0, np.arange(256) - 0.5) / 255) ** 2).astype(np.int32)
-_CELLS: Final = np.maximum(np.diff(FIRST_THOUSANDTH, append=1000) + 1, [2] + [1] * 255).astype(np.uint16)
+#: As many shades can be told apart on the page, and fewer cells make a shorter message.
+SHADES: Final = 128
+#: For each shade the smallest t that it can have, and the number of its first cell.
+FIRST_THOUSANDTH: Final = np.rint(1000 * (np.maximum(0.0, np.arange(SHADES) - 0.5) / (SHADES - 1)) ** 2).astype(
+    np.int32
+)
+_CELLS: Final = np.maximum(np.diff(FIRST_THOUSANDTH, append=1000) + 1, [2] + [1] * (SHADES - 1)).astype(np.uint16)
 FIRST_CELL: Final = (np.cumsum(_CELLS) - _CELLS).astype(np.uint16)
 
 
@@ -135,8 +139,8 @@ def _pool_rows(
 def code(weights: Float[np.ndarray, "..."]) -> UInt16[np.ndarray, "..."]:
     """The number of the cell of each weight in [0, 1]. Rounding errors just outside the range are cut off."""
     inside = np.clip(weights, 0.0, 1.0)
-    colours = np.rint(255 * np.sqrt(inside)).astype(np.uint8)
-    within = np.rint(1000 * inside).astype(np.int32) - FIRST_THOUSANDTH[colours]
-    within[(colours == 0) & (inside > 0)] = 1
-    cells: NDArray[np.uint16] = FIRST_CELL[colours] + np.clip(within, 0, _CELLS[colours] - 1).astype(np.uint16)
+    shades = np.rint((SHADES - 1) * np.sqrt(inside)).astype(np.uint8)
+    within = np.rint(1000 * inside).astype(np.int32) - FIRST_THOUSANDTH[shades]
+    within[(shades == 0) & (inside > 0)] = 1
+    cells: NDArray[np.uint16] = FIRST_CELL[shades] + np.clip(within, 0, _CELLS[shades] - 1).astype(np.uint16)
     return cells
