@@ -4,7 +4,7 @@ Each shows one field of the selection (`viz.state`) and returns its value. Label
 Knows nothing of the model: what can be chosen is passed in.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -146,6 +146,52 @@ def seed() -> int:
             args=("seed",),
         )
         st.button("Another twenty", icon=":material/casino:", on_click=_next_seed)
+    return int(chosen)
+
+
+def figure(labels: Mapping[str, str]) -> str:
+    """Which figure of a head its tile carries; "" is none."""
+    chosen = st.selectbox(
+        "Figure under each tile",
+        list(labels),
+        key=state.bind("figure"),
+        format_func=labels.__getitem__,
+        width=165,
+        on_change=state.take,
+        args=("figure",),
+    )
+    return str(chosen)
+
+
+def order(*, disabled: bool) -> str:
+    """In which order heads stand; disabled, they stand layer by layer."""
+    labels = {"layers": "By layer", "highest": "Highest first", "lowest": "Lowest first"}
+    chosen = st.selectbox(
+        "Order",
+        state.ORDERS,
+        key=state.bind("order", state.ORDERS[0] if disabled else None),
+        format_func=labels.__getitem__,
+        width=140,
+        disabled=disabled,
+        on_change=state.take,
+        args=("order",),
+    )
+    return str(chosen)
+
+
+def keep(count: int, *, disabled: bool) -> int:
+    """How many of `count` heads are shown, 0 for all; disabled, all are."""
+    choices = [0, *(number for number in (4, 8, 16) if number < count)]
+    chosen = st.selectbox(
+        "Heads",
+        choices,
+        key=state.bind("keep", 0 if disabled or state.current().keep not in choices else None),
+        format_func=lambda number: f"First {number}" if number else "All",
+        width=110,
+        disabled=disabled,
+        on_change=state.take,
+        args=("keep",),
+    )
     return int(chosen)
 
 

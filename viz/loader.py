@@ -7,9 +7,10 @@ Knows nothing of widgets or figures.
 
 import os
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from threading import Lock
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -20,6 +21,7 @@ from model.config import PRESETS, TransformerConfig
 from model.errors import CheckpointError
 from model.parameters import ParameterCounts, count_parameters
 from model.record import Metrics, Training, TrainingLog, read_card, read_log, read_metrics, read_training
+from viz.components.head_tiles import Tiles
 from viz.state import Selection
 
 if TYPE_CHECKING:
@@ -126,6 +128,18 @@ def head_output_deviation(text: str, site: str, layer: int, selection: Selection
     """Largest difference between the head outputs derived from a trace and those the model computed in that run."""
     loaded = translator(selection)
     return _head_output_deviation(text, site, layer, loaded.digest, str(loaded.device), trace(text, selection))
+
+
+def head_tiles(text: str, site: str, selection: Selection) -> Tiles:
+    """Every head of every layer of one attention site, small enough to be sent."""
+    loaded = translator(selection)
+    return _head_tiles(text, site, loaded.digest, str(loaded.device), trace(text, selection))
+
+
+def head_figures(text: str, site: str, selection: Selection) -> Mapping[str, Float[np.ndarray, "layer head"]]:
+    """What each head of one attention site does, in numbers (`model.analysis.head_figures`); NaN where it has none."""
+    loaded = translator(selection)
+    return _head_figures(text, site, loaded.digest, str(loaded.device), trace(text, selection))
 
 
 def masks(texts: tuple[str, ...], selection: Selection) -> "BatchMasks":
@@ -236,6 +250,31 @@ def _all_weights(text: str, site: str, digest: str, device: str, _trace: "Trace"
 @st.cache_data(max_entries=MAX_DEVIATIONS, show_spinner=False)
 def _head_output_deviation(text: str, site: str, layer: int, digest: str, device: str, _trace: "Trace") -> float:
     return _trace.head_output_deviation(site, layer)
+
+
+@st.cache_resource(max_entries=MAX_TRACES, show_spinner=False)
+def _head_tiles(text: str, site: str, digest: str, device: str, _trace: "Trace") -> Tiles:
+    queries, keys = map(len, _trace.axis_tokens(site))
+    shape = (_trace.num_layers, _trace.num_heads, queries, keys)
+    return Tiles.of(shape, (_trace.weights(site, layer).numpy() for layer in range(_trace.num_layers)))
+
+
+@st.cache_resource(max_entries=MAX_TRACES, show_spinner=False)
+def _head_figures(
+    text: str, site: str, digest: str, device: str, _trace: "Trace"
+) -> Mapping[str, np.ndarray[Any, Any]]:
+    from model.analysis.head_figures import head_figures
+
+    _, key_tokens = _trace.axis_tokens(site)
+    is_self = site.endswith(".self")
+    layers = [
+        head_figures(_trace.weights(site, layer), _trace.mask(site, layer), key_tokens, is_self=is_self)
+        for layer in range(_trace.num_layers)
+    ]
+    figures = {name: np.stack([layer[name].numpy() for layer in layers]) for name in layers[0]}
+    for values in figures.values():
+        values.setflags(write=False)
+    return MappingProxyType(figures)
 
 
 @st.cache_resource(max_entries=MAX_TRACES, show_spinner=False)
