@@ -23,7 +23,7 @@ def show(trace: "Trace") -> None:
             chosen = HeadChoice(selection.layer, selection.head)
             head_grid(weights, *trace.axis_tokens(site), selected=chosen, on_open=_open, key="heads")
         with st.container():
-            opened_head.show(trace, site, weights)
+            opened_head.show(trace, site)
 
 
 def _open(choice: HeadChoice) -> None:
