@@ -12,8 +12,8 @@ class Measure:
     Attributes:
         label: on the control.
         number: what one number is called.
-        meaning: one sentence, in Markdown of ours.
-        formula: in TeX; `cross_formula` where cross-attention needs another.
+        meaning, formula: one sentence, and TeX.
+        cross_meaning, cross_formula: what holds at cross-attention instead, where that is something else.
         is_share: whether numbers lie between 0 and 1, and a row of them sums to 1.
         is_per_head: whether every head has its own.
     """
@@ -22,25 +22,24 @@ class Measure:
     number: str
     meaning: str
     formula: str
-    cross_formula: str
     is_share: bool
     is_per_head: bool
+    cross_meaning: str = ""
+    cross_formula: str = ""
 
-    def formula_at(self, site: str) -> str:
-        """The formula that holds at a site."""
-        return self.cross_formula if site == "decoder.cross" else self.formula
+    def explained_at(self, site: str) -> tuple[str, str]:
+        """Meaning and formula as they hold at a site."""
+        if site == "decoder.cross" and self.cross_meaning:
+            return self.cross_meaning, self.cross_formula
+        return self.meaning, self.formula
 
-
-_WEIGHTS: Final = r"\alpha_{ij} = \mathrm{softmax}_j\left(q_i \cdot k_j / \sqrt{d_k}\right)"
-_NORMS: Final = r"\lVert \alpha_{ij}\,(x_j W_V + b_V)\,W_O \rVert"
 
 MEASURES: Final[Mapping[str, Measure]] = {
     "weights": Measure(
         label="Weights",
         number="weight",
         meaning="How a query shares out its attention among the keys it may see.",
-        formula=_WEIGHTS,
-        cross_formula=_WEIGHTS,
+        formula=r"\alpha_{ij} = \mathrm{softmax}_j\left(q_i \cdot k_j / \sqrt{d_k}\right)",
         is_share=True,
         is_per_head=True,
     ),
@@ -51,8 +50,7 @@ MEASURES: Final[Mapping[str, Measure]] = {
             "How long the vector is that the head really adds for a key: a large weight on a short vector moves "
             "little (Kobayashi et al. 2020). With the value bias; no upper bound, rows do not sum to 1."
         ),
-        formula=_NORMS,
-        cross_formula=_NORMS,
+        formula=r"\lVert \alpha_{ij}\,(x_j W_V + b_V)\,W_O \rVert",
         is_share=False,
         is_per_head=True,
     ),
@@ -64,8 +62,12 @@ MEASURES: Final[Mapping[str, Measure]] = {
             "if half of it stays in place in each layer (Abnar & Zuidema 2020)."
         ),
         formula=r"R_\ell = \left(\tfrac{1}{2}\bar A_\ell + \tfrac{1}{2} I\right) R_{\ell-1},\quad R_0 = I",
-        cross_formula=r"R_\ell = \bar A^{\,\mathrm{cross}}_\ell\, R^{\,\mathrm{encoder}}",
         is_share=True,
         is_per_head=False,
+        cross_meaning=(
+            "How much of each source token is in what this layer reads: its cross-attention, heads averaged, over the "
+            "rollout of the whole encoder (Abnar & Zuidema 2020 define that; the last step is ours)."
+        ),
+        cross_formula=r"R_\ell = \bar A^{\,\mathrm{cross}}_\ell\, R^{\,\mathrm{encoder}}",
     ),
 }

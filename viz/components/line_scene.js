@@ -11,7 +11,13 @@ const TITLE_HEIGHT = 34;
 const TALLEST_CANVAS = 16000;
 
 /** How opaque and how wide a line is, by its value as a share of the largest there can be. */
-const strength = (share) => ({ alpha: Math.min(1, 0.06 * Math.sqrt(share) + 0.9 * share ** 0.8), width: 1 + 2 * share });
+const strength = (share) => ({ alpha: 0.95 * share ** 0.65, width: 1 + 2 * share });
+
+/** Heads lie beside one another, so that those that agree do not hide one another. */
+function shiftsOf(heads, { row }) {
+  const step = Math.min(3, (row * 0.6) / heads.length);
+  return new Map(heads.map((head, place) => [head, (place - (heads.length - 1) / 2) * step]));
+}
 
 /** The largest number in [0, 1] that a stored value may stand for, as a stored value. */
 const storedOf = (share) => Math.round(Math.sqrt(share) * FULL);
@@ -69,13 +75,14 @@ function lineEnds({ middle, strip }, focus) {
 function strokeLines(context, matrix, heads, least, focus, layout, colours) {
   const paths = new Map();
   const { start, end } = lineEnds(layout, focus);
+  const shifts = shiftsOf(heads, layout);
   let count = 0;
   eachLine(matrix, heads, least, focus, (head, query, key, stored) => {
     const step = head * STEPS + Math.min(STEPS - 1, Math.floor((stored * STEPS) / FULL));
     let path = paths.get(step);
     if (!path) paths.set(step, (path = new Path2D()));
-    path.moveTo(start, layout.rowCentre(query));
-    path.lineTo(end, layout.rowCentre(key));
+    path.moveTo(start, layout.rowCentre(query) + shifts.get(head));
+    path.lineTo(end, layout.rowCentre(key) + shifts.get(head));
     count++;
   });
   // Weak lines first, so that strong ones lie on top.
@@ -140,12 +147,13 @@ function sceneOf({ matrix, heads, least, focus, layout, colours, header, title, 
   const { left, middle, right, height } = layout;
   const top = TITLE_HEIGHT;
   const { start, end } = lineEnds(layout, focus);
+  const shifts = shiftsOf(heads, layout);
   const items = [{ kind: "text", x: 8, y: 20, text: title, anchor: "start", size: 13, weight: 600 }];
   eachLine(matrix, heads, least, focus, (head, query, key, stored) => {
     const { alpha, width } = strength(weightOf(stored));
     const ends = { x1: left + start, x2: left + end };
-    const rows = { y1: top + layout.rowCentre(query), y2: top + layout.rowCentre(key) };
-    items.push({ kind: "line", ...ends, ...rows, colour: colours[head % colours.length], alpha, width });
+    const [y1, y2] = [query, key].map((index) => top + layout.rowCentre(index) + shifts.get(head));
+    items.push({ kind: "line", ...ends, y1, y2, colour: colours[head % colours.length], alpha, width });
   });
   if (focus) {
     for (const box of boxesOf(matrix, heads, focus, layout, colours, numberOf)) {

@@ -34,7 +34,7 @@ class Scale:
 
 def root_scale(title: str, top: float) -> Scale:
     """A scale from 0 to `top` for colours at the square root of value / top; the bar is labelled with values."""
-    ticks = tuple((tick**0.5, f"{tick * top:.3g}") for tick in theme.SQRT_TICKS)
+    ticks = tuple((tick**0.5, f"{tick * top:.2g}") for tick in theme.SQRT_TICKS)
     return Scale(title, theme.SEQUENTIAL, 0.0, 1.0, ticks)
 
 

@@ -52,7 +52,8 @@ def _choices(trace: "Trace", measure: Measure) -> int:
 
 
 def _caption(measure: Measure, site: str, selection: state.Selection) -> str:
-    sentences = [measure.meaning, f"${measure.formula_at(site)}$"]
+    meaning, formula = measure.explained_at(site)
+    sentences = [meaning, f"${formula}$"]
     if selection.words:
         sentences.append("Of a word's pieces, keys are summed and queries averaged.")
     if not selection.special and measure.is_share:
