@@ -2,10 +2,6 @@
 // pointing, keeping a token and the threshold wait for nobody; Python hears of each of them at once and keeps the URL.
 // Data: the payload of head_lines.py. Sends back the state `place`.
 
-const ROOM_FOR_ROWS = 560;
-const [LOWEST_ROW, HIGHEST_ROW] = [15, 26];
-const ROOM_FOR_BOXES = 108;
-const [NARROWEST_BOX, WIDEST_BOX] = [5, 32];
 const MOST_NAMED = 4;
 
 /** What each picture showed last, by what is drawn: one that is mounted again goes on from there. */
@@ -28,7 +24,8 @@ class HeadLines {
     this.tooltip = new Tooltip(root);
     this.listen();
     this.observer = new ResizeObserver(() => this.resize());
-    this.observer.observe(root);
+    // The middle's width follows the page's, and also the text beside it.
+    this.observer.observe(this.middle);
   }
 
   dispose() {
@@ -38,7 +35,7 @@ class HeadLines {
 
   listen() {
     this.board.addEventListener("pointermove", (event) => this.point(event));
-    this.board.addEventListener("pointerleave", () => this.leave());
+    this.board.addEventListener("pointerleave", (event) => this.point(event));
     this.board.addEventListener("click", (event) => this.keep(this.columns.at(event.target)));
     this.board.addEventListener("focusin", (event) => {
       this.visited = event.target.matches(":focus-visible") ? this.columns.at(event.target) : null;
@@ -75,8 +72,8 @@ class HeadLines {
       switchHead: (head) => this.switchHead(head),
       leaveAlone: (head) => this.change({ on: new Set([head]) }),
       threshold: (threshold, isFinal) => this.change({ threshold }, isFinal),
-      savePng: () => canvasOf(this.scene()).toBlob((blob) => this.save(blob, "png"), "image/png"),
-      saveSvg: () => this.save(new Blob([svgOf(this.scene())], { type: "image/svg+xml" }), "svg"),
+      savePng: () => savePng(this.scene(), this.fileName()),
+      saveSvg: () => saveSvg(this.scene(), this.fileName()),
     });
   }
 
@@ -116,7 +113,7 @@ class HeadLines {
   // ---- what a person does ----
 
   point(event) {
-    const token = this.columns.at(event.target);
+    const token = event.type === "pointerleave" ? null : this.columns.at(event.target);
     // While a token is kept, the other column tells of the pair, and the lines stay.
     const isOther = this.kept && token?.side === OTHER[this.kept.side];
     if (isOther) this.tell(event, token);
@@ -127,17 +124,11 @@ class HeadLines {
     this.drawSoon();
   }
 
-  leave() {
-    this.tooltip.hide();
-    this.pointed = null;
-    this.drawSoon();
-  }
-
   /** A box with the numbers of the kept token and this one, of every head that is on. */
   tell(event, token) {
     const { queryTokens, keyTokens, title, number, headNames } = this.header;
     const { query, key } = { [token.side]: token.index, [this.kept.side]: this.kept.index };
-    const numbers = this.heads().map((head) => `${headNames[head]}: ${number} ${this.format(this.storedAt(head, query, key), 3)}`);
+    const numbers = this.heads().map((head) => `${headNames[head]}: ${number} ${this.format(storedAt(this.matrix, head, query, key), 3)}`);
     this.tooltip.show(event, title, queryTokens[query], keyTokens[key], numbers.join("\n"));
   }
 
@@ -170,34 +161,11 @@ class HeadLines {
   // ---- layout ----
 
   resize() {
-    const width = this.root.clientWidth;
+    const width = this.middle.clientWidth;
     if (!this.on || !width) return;
     if (width !== this.width) this.painted = null;
     this.width = width;
     this.drawSoon();
-  }
-
-  /** Sizes in CSS pixels. Rows shrink until they are just readable; from there on the board scrolls. */
-  layout() {
-    const { queries, keys } = this.matrix;
-    const longest = Math.max(queries, keys);
-    const row = Math.max(LOWEST_ROW, Math.min(HIGHEST_ROW, Math.floor(ROOM_FOR_ROWS / longest)));
-    const font = row >= 20 ? 13.5 : 11.5;
-    this.board.style.setProperty("--row", `${row}px`);
-    this.board.style.setProperty("--font", `${font}px`);
-    const middle = this.middle.clientWidth;
-    const box = Math.max(NARROWEST_BOX, Math.min(WIDEST_BOX, Math.min(ROOM_FOR_BOXES, middle / 2) / this.on.size));
-    return {
-      row,
-      font,
-      box,
-      middle,
-      left: this.columns.query.offsetWidth,
-      right: this.columns.key.offsetWidth,
-      height: longest * row,
-      strip: box * this.on.size + 3,
-      rowCentre: (index) => (index + 0.5) * row,
-    };
   }
 
   // ---- drawing ----
@@ -230,7 +198,11 @@ class HeadLines {
   paintBase(signature) {
     const { matrix, threshold } = this;
     this.painted = signature;
-    this.sizes = this.layout();
+    const rows = rowsOf(matrix);
+    // The columns are as wide as their text, so its size comes before any measuring.
+    this.board.style.setProperty("--row", `${rows.row}px`);
+    this.board.style.setProperty("--font", `${rows.font}px`);
+    this.sizes = layoutOf(rows, this.columns, this.middle.clientWidth, this.on.size);
     this.least = leastStored(matrix.values, matrix.queries * matrix.keys, this.heads(), threshold);
     const context = this.fitted(this.base);
     this.count = strokeLines(context, matrix, this.heads(), this.least, null, this.sizes, this.header.colours);
@@ -264,39 +236,24 @@ class HeadLines {
 
   // ---- numbers ----
 
-  storedAt(head, query, key) {
-    return this.matrix.values[(head * this.matrix.queries + query) * this.matrix.keys + key];
-  }
-
   format(stored, digits = 2) {
     return formatNumber(weightOf(stored) * this.header.top, digits);
   }
 
-  /** A sentence below the picture: how many lines there are, or the strongest partner of a token in each head. */
+  /** The sentence below the picture. */
   describe(focus) {
-    const { queryTokens, keyTokens } = this.header;
+    const { queryTokens, keyTokens, headNames } = this.header;
     if (!focus) {
-      const all = this.on.size * queryTokens.length * keyTokens.length;
-      const counts = [this.count, all].map((count) => count.toLocaleString("en"));
-      this.status.textContent = `${counts[0]} of ${counts[1]} lines are strong enough to be drawn.`;
+      this.status.textContent = countSentence(this.count, this.on.size * queryTokens.length * keyTokens.length);
       return;
     }
-    const isQuery = focus.side === "query";
-    const own = tokenElement((isQuery ? queryTokens : keyTokens)[focus.index], "token own");
-    const named = this.heads().slice(0, MOST_NAMED).map((head) => this.strongest(head, focus));
-    const more = this.on.size > MOST_NAMED ? ` and ${this.on.size - MOST_NAMED} more` : "";
-    this.status.replaceChildren(own, isQuery ? " → " : " ← ", ...named, more);
-  }
-
-  strongest(head, focus) {
-    const { queryTokens, keyTokens, headNames } = this.header;
-    const isQuery = focus.side === "query";
-    const others = isQuery ? keyTokens : queryTokens;
-    const stored = others.map((_, other) => this.storedAt(head, ...(isQuery ? [focus.index, other] : [other, focus.index])));
-    const best = stored.indexOf(Math.max(...stored));
-    const part = element("span", "strongest");
-    part.append(`${headNames[head]} `, tokenElement(others[best], "token own"), ` ${this.format(stored[best], 3)}`);
-    return part;
+    const [own, others] = focus.side === "query" ? [queryTokens, keyTokens] : [keyTokens, queryTokens];
+    const named = this.heads().slice(0, MOST_NAMED).map((head) => {
+      const { index, stored } = strongestPartner(this.matrix, head, focus);
+      return [headNames[head], others[index], this.format(stored, 3)];
+    });
+    const arrow = focus.side === "query" ? "→" : "←";
+    this.status.replaceChildren(...partnerSentence(own[focus.index], arrow, named, this.on.size - named.length));
   }
 
   // ---- taking it along ----
@@ -304,28 +261,25 @@ class HeadLines {
   scene() {
     const { header, matrix, least, kept, sizes } = this;
     const style = getComputedStyle(this.root);
-    const names = this.heads().map((head) => header.headNames[head]);
+    const names = this.heads().map((head) => header.headNames[head]).join(", ");
     return sceneOf({
       matrix,
       heads: this.heads(),
       least: kept ? leastVisible(this.threshold) : least,
       focus: kept,
       layout: sizes,
+      colours: header.colours,
       header,
-      title: `${header.title} · ${names.join(", ")}`,
+      title: `${header.title} · ${names}`,
       ink: style.color,
       paper: style.getPropertyValue("--st-background-color") || "white",
       numberOf: (stored) => this.format(stored),
     });
   }
 
-  save(blob, ending) {
-    const link = element("a");
+  fileName() {
     const heads = this.header.headNames.length > 1 ? `-head${this.heads().join("+")}` : "";
-    link.href = URL.createObjectURL(blob);
-    link.download = `${this.header.fileName}${heads}.${ending}`;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+    return this.header.fileName + heads;
   }
 }
 

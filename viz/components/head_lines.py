@@ -27,7 +27,9 @@ _COMPONENT = st.components.v2.component(
     "headlight_head_lines",
     html=_HTML,
     css=wire.sources("picture.css", "head_lines.css"),
-    js=wire.sources("wire.js", "picture.js", "line_scene.js", "token_columns.js", "line_bar.js", "head_lines.js"),
+    js=wire.sources(
+        "wire.js", "picture.js", "line_scene.js", "line_export.js", "token_columns.js", "line_bar.js", "head_lines.js"
+    ),
 )
 
 

@@ -1,17 +1,40 @@
-// The geometry of lines between two columns of tokens: which lines there are, how strong each is drawn, and the whole
-// picture as primitives, painted as PNG or written as SVG. Knows nothing of the pointer, of Python or of the page.
+// Lines between two columns of tokens: which there are, how strong each is drawn, and the boxes beside them.
+// Knows nothing of the pointer, of Python or of the page.
 
-const MOST_LINES = 20000;
-/** √ values are drawn in so many steps of strength: lines of one step are one path. */
+/** More lines than these are a grey field to the eye, and take a browser without a graphics card over a second. */
+const MOST_LINES = 4000;
+/** √ values are drawn in so many steps of strength: lines of one step share paths. */
 const STEPS = 32;
+/** Measured: with fewer lines a path there are many calls, with more the browser sorts ever more edges. */
+const LINES_A_PATH = 16;
 /** A line weaker than this cannot be seen; it is not drawn at all. */
 const FAINTEST = 0.012;
-const TITLE_HEIGHT = 34;
 /** Browsers refuse canvases much taller than this; a longer picture is drawn less fine. */
 const TALLEST_CANVAS = 16000;
 
 /** How opaque and how wide a line is, by its value as a share of the largest there can be. */
 const strength = (share) => ({ alpha: 0.95 * share ** 0.65, width: 1 + 2 * share });
+
+const ROOM_FOR_ROWS = 560;
+const [LOWEST_ROW, HIGHEST_ROW] = [15, 26];
+const ROOM_FOR_BOXES = 108;
+const [NARROWEST_BOX, WIDEST_BOX] = [5, 32];
+
+/** Height and text of rows in CSS pixels: they shrink until just readable; from there on the board scrolls. */
+function rowsOf({ queries, keys }) {
+  const count = Math.max(queries, keys);
+  const row = Math.max(LOWEST_ROW, Math.min(HIGHEST_ROW, Math.floor(ROOM_FOR_ROWS / count)));
+  return { row, font: row >= 20 ? 13.5 : 11.5, height: count * row, rowCentre: (index) => (index + 0.5) * row };
+}
+
+/** All sizes in CSS pixels: rows, the boxes of as many heads, and what is left and right of a middle of this width. */
+function layoutOf(rows, columns, middle, heads) {
+  const box = Math.max(NARROWEST_BOX, Math.min(WIDEST_BOX, Math.min(ROOM_FOR_BOXES, middle / 2) / heads));
+  const [left, right] = [columns.query.offsetWidth, columns.key.offsetWidth];
+  return { ...rows, box, strip: box * heads + 3, left, middle, right };
+}
+
+const storedAt = ({ values, queries, keys }, head, query, key) => values[(head * queries + query) * keys + key];
 
 /** Heads lie beside one another, so that those that agree do not hide one another. */
 function shiftsOf(heads, { row }) {
@@ -71,29 +94,38 @@ function lineEnds({ middle, strip }, focus) {
   };
 }
 
+function strokeAll(context, lines, start, end) {
+  for (let first = 0; first < lines.length; first += LINES_A_PATH) {
+    context.beginPath();
+    for (const { from, to } of lines.slice(first, first + LINES_A_PATH)) {
+      context.moveTo(start, from);
+      context.lineTo(end, to);
+    }
+    context.stroke();
+  }
+}
+
 /** Draw lines into a canvas context whose unit is a CSS pixel; returns how many there are. */
 function strokeLines(context, matrix, heads, least, focus, layout, colours) {
-  const paths = new Map();
   const { start, end } = lineEnds(layout, focus);
   const shifts = shiftsOf(heads, layout);
+  const lines = Array.from({ length: STEPS }, () => []);
   let count = 0;
   eachLine(matrix, heads, least, focus, (head, query, key, stored) => {
-    const step = head * STEPS + Math.min(STEPS - 1, Math.floor((stored * STEPS) / FULL));
-    let path = paths.get(step);
-    if (!path) paths.set(step, (path = new Path2D()));
-    path.moveTo(start, layout.rowCentre(query) + shifts.get(head));
-    path.lineTo(end, layout.rowCentre(key) + shifts.get(head));
+    const line = { head, from: layout.rowCentre(query) + shifts.get(head), to: layout.rowCentre(key) + shifts.get(head) };
+    lines[Math.min(STEPS - 1, Math.floor((stored * STEPS) / FULL))].push(line);
     count++;
   });
   // Weak lines first, so that strong ones lie on top.
-  const inOrder = [...paths].sort(([a], [b]) => (a % STEPS) - (b % STEPS));
-  for (const [step, path] of inOrder) {
-    const { alpha, width } = strength((((step % STEPS) + 0.5) / STEPS) ** 2);
+  lines.forEach((ofStep, step) => {
+    const { alpha, width } = strength(((step + 0.5) / STEPS) ** 2);
     context.globalAlpha = alpha;
     context.lineWidth = width;
-    context.strokeStyle = colours[Math.floor(step / STEPS) % colours.length];
-    context.stroke(path);
-  }
+    for (const head of heads) {
+      context.strokeStyle = colours[head % colours.length];
+      strokeAll(context, ofStep.filter((line) => line.head === head), start, end);
+    }
+  });
   context.globalAlpha = 1;
   return count;
 }
@@ -142,96 +174,30 @@ function paintBoxes(context, boxes, ink, font) {
   context.globalAlpha = 1;
 }
 
-/** The picture as primitives, to be taken along: title, both columns, lines and, where a token is kept, boxes. */
-function sceneOf({ matrix, heads, least, focus, layout, colours, header, title, ink, paper, numberOf }) {
-  const { left, middle, right, height } = layout;
-  const top = TITLE_HEIGHT;
-  const { start, end } = lineEnds(layout, focus);
-  const shifts = shiftsOf(heads, layout);
-  const items = [{ kind: "text", x: 8, y: 20, text: title, anchor: "start", size: 13, weight: 600 }];
-  eachLine(matrix, heads, least, focus, (head, query, key, stored) => {
-    const { alpha, width } = strength(weightOf(stored));
-    const ends = { x1: left + start, x2: left + end };
-    const [y1, y2] = [query, key].map((index) => top + layout.rowCentre(index) + shifts.get(head));
-    items.push({ kind: "line", ...ends, y1, y2, colour: colours[head % colours.length], alpha, width });
-  });
-  if (focus) {
-    for (const box of boxesOf(matrix, heads, focus, layout, colours, numberOf)) {
-      items.push({ kind: "box", ...box, x: left + box.x, y: top + box.y });
-      const [x, y] = [left + box.x + box.width / 2, top + box.y + box.height / 2 + 3.5];
-      if (box.text) items.push({ kind: "text", x, y, text: box.text, anchor: "middle", size: 10, weight: 400 });
-    }
+/** The token of the other column with the largest value, in one head: { index, stored }. */
+function strongestPartner({ values, queries, keys }, head, focus) {
+  const isQuery = focus.side === "query";
+  let best = { index: 0, stored: -1 };
+  for (let index = 0; index < (isQuery ? keys : queries); index++) {
+    const [query, key] = isQuery ? [focus.index, index] : [index, focus.index];
+    const stored = values[(head * queries + query) * keys + key];
+    if (stored > best.stored) best = { index, stored };
   }
-  const label = (side, index, text) => {
-    const isKept = focus?.side === side && focus.index === index;
-    const x = side === "query" ? left - 8 : left + middle + 8;
-    const y = top + layout.rowCentre(index) + layout.font / 3;
-    const anchor = side === "query" ? "end" : "start";
-    items.push({ kind: "text", x, y, text, anchor, size: layout.font, weight: isKept ? 700 : 400 });
-  };
-  header.queryTokens.forEach((token, index) => label("query", index, token));
-  header.keyTokens.forEach((token, index) => label("key", index, token));
-  return { width: left + middle + right, height: top + height + 8, items, ink, paper };
+  return best;
 }
 
-const FONT = "'Source Sans Pro', 'Source Sans', 'DejaVu Sans', sans-serif";
-
-/** A scene as a canvas, twice as fine as the page. */
-function canvasOf(scene) {
-  const canvas = element("canvas");
-  const scale = Math.min(2, TALLEST_CANVAS / scene.height);
-  canvas.width = Math.round(scene.width * scale);
-  canvas.height = Math.round(scene.height * scale);
-  const context = canvas.getContext("2d");
-  context.scale(scale, scale);
-  context.fillStyle = scene.paper;
-  context.fillRect(0, 0, scene.width, scene.height);
-  for (const item of scene.items) {
-    context.globalAlpha = item.alpha ?? 1;
-    if (item.kind === "line") {
-      context.strokeStyle = item.colour;
-      context.lineWidth = item.width;
-      context.beginPath();
-      context.moveTo(item.x1, item.y1);
-      context.lineTo(item.x2, item.y2);
-      context.stroke();
-    } else if (item.kind === "box") {
-      context.fillStyle = item.colour;
-      context.fillRect(item.x, item.y, item.width, item.height);
-    } else {
-      context.fillStyle = scene.ink;
-      context.font = `${item.weight} ${item.size}px ${FONT}`;
-      context.textAlign = item.anchor === "middle" ? "center" : item.anchor;
-      context.direction = "ltr";
-      context.fillText(item.text, item.x, item.y);
-    }
-  }
-  return canvas;
+/** How many lines are drawn of how many there could be. */
+function countSentence(drawn, all) {
+  const [some, every] = [drawn, all].map((count) => count.toLocaleString("en"));
+return `Lines drawn: ${some} of ${every}${drawn < all ? ", the strongest" : ""}.`;
 }
 
-const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;" };
-const escapeXml = (text) => text.replace(/[&<>"']/g, (sign) => ENTITIES[sign]);
-
-/** A scene as the text of an SVG file; tokens are escaped, so that markup in them is text. */
-function svgOf(scene) {
-  const n = (number) => String(Math.round(number * 100) / 100);
-  const written = scene.items.map((item) => {
-    if (item.kind === "line") {
-      const place = `x1="${n(item.x1)}" y1="${n(item.y1)}" x2="${n(item.x2)}" y2="${n(item.y2)}"`;
-      return `<line ${place} stroke="${item.colour}" stroke-width="${n(item.width)}" stroke-opacity="${n(item.alpha)}"/>`;
-    }
-    if (item.kind === "box") {
-      const place = `x="${n(item.x)}" y="${n(item.y)}" width="${n(item.width)}" height="${n(item.height)}"`;
-      return `<rect ${place} fill="${item.colour}" fill-opacity="${n(item.alpha)}"/>`;
-    }
-    const look = `font-size="${n(item.size)}" font-weight="${item.weight}" text-anchor="${item.anchor}"`;
-    return `<text x="${n(item.x)}" y="${n(item.y)}" ${look} xml:space="preserve">${escapeXml(item.text)}</text>`;
+/** A token and its partners, each `[head, token, number]`, as elements; `left` more heads are not named. */
+function partnerSentence(own, arrow, partners, left) {
+  const parts = partners.map(([head, token, number]) => {
+    const part = element("span", "strongest");
+    part.append(`${head} `, tokenElement(token, "token own"), ` ${number}`);
+    return part;
   });
-  const size = `width="${n(scene.width)}" height="${n(scene.height)}" viewBox="0 0 ${n(scene.width)} ${n(scene.height)}"`;
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg" ${size} font-family="${escapeXml(FONT)}" fill="${escapeXml(scene.ink)}">`,
-    `<rect width="100%" height="100%" fill="${escapeXml(scene.paper)}"/>`,
-    ...written,
-    "</svg>\n",
-  ].join("\n");
+  return [tokenElement(own, "token own"), ` ${arrow} `, ...parts, left > 0 ? ` and ${left} more` : ""];
 }
