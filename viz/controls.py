@@ -12,6 +12,7 @@ import streamlit as st
 
 from viz import state
 from viz.examples import EXAMPLES, Example
+from viz.measures import MEASURES
 
 SITE_LABELS: Final = {
     "encoder.self": "Encoder self-attention",
@@ -80,9 +81,24 @@ def layer(count: int) -> int:
     return _number("layer", "Layer", count)
 
 
-def head(count: int) -> int:
-    """Which head, labelled from 1."""
-    return _number("head", "Head", count)
+def head(count: int, *, disabled: bool = False) -> int:
+    """Which head, labelled from 1; disabled where what is shown has no head."""
+    return _number("head", "Head", count, disabled=disabled)
+
+
+def drawn() -> None:
+    """How the open head is drawn."""
+    _one_of("drawn", "Drawn as", {name: name for name in state.DRAWN})
+
+
+def measure() -> None:
+    """What the numbers of the open head are."""
+    _one_of("measure", "Numbers", {name: MEASURES[name].label for name in state.MEASURES})
+
+
+def switch(field: str, label: str, help_text: str) -> bool:
+    """A choice of yes or no."""
+    return st.toggle(label, key=state.bind(field), help=help_text, on_change=state.take, args=(field,))
 
 
 def sentence(field: str, label: str) -> str:
@@ -200,13 +216,26 @@ def plain(text: str) -> str:
     return "".join(f"\\{c}" if c.isascii() and not (c.isalnum() or c.isspace()) else c for c in text)
 
 
-def _number(field: str, label: str, count: int) -> int:
+def _one_of(field: str, label: str, labels: Mapping[str, str]) -> None:
+    st.segmented_control(
+        label,
+        list(labels),
+        key=state.bind(field),
+        format_func=labels.__getitem__,
+        required=True,
+        on_change=state.take,
+        args=(field,),
+    )
+
+
+def _number(field: str, label: str, count: int, *, disabled: bool = False) -> int:
     chosen = st.selectbox(
         label,
         range(count),
         key=state.bind(field),
         format_func=lambda number: str(number + 1),
         width=110,
+        disabled=disabled,
         on_change=state.take,
         args=(field,),
     )

@@ -8,6 +8,7 @@ Knows nothing of widgets or figures.
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from types import MappingProxyType
@@ -26,12 +27,25 @@ from viz.state import Selection
 
 if TYPE_CHECKING:
     from model import BatchMasks, Trace, Translator
+    from model.analysis.axes import Axis
     from model.analysis.origin import DerivedRow, DotProductSpread
 
 ROOT_VARIABLE: Final = "HEADLIGHT_CHECKPOINTS"
 Progress = Callable[[int, int], None]
-MAX_TRANSLATORS, MAX_TRACES, MAX_GRIDS, MAX_TRANSLATIONS = 4, 64, 8, 500
+MAX_TRANSLATORS, MAX_TRACES, MAX_GRIDS, MAX_LAYERS, MAX_TRANSLATIONS = 4, 64, 8, 16, 500
 MAX_DEVIATIONS: Final = 500
+
+
+@dataclass(frozen=True, eq=False)
+class OpenedLayer:
+    """One measure of every head of a layer, between the rows and columns asked for; a rollout has one "head".
+
+    `values` is read-only.
+    """
+
+    values: Float[np.ndarray, "head row column"]
+    queries: "Axis"
+    keys: "Axis"
 
 
 def checkpoint_root() -> Path:
@@ -140,6 +154,13 @@ def head_figures(text: str, site: str, selection: Selection) -> Mapping[str, Flo
     """What each head of one attention site does, in numbers (`model.analysis.head_figures`); NaN where it has none."""
     loaded = translator(selection)
     return _head_figures(text, site, loaded.digest, str(loaded.device), trace(text, selection))
+
+
+def opened_layer(trace: "Trace", site: str, layer: int, selection: Selection) -> OpenedLayer:
+    """A layer's heads by the measure of the selection, between words or tokens, with or without special tokens."""
+    loaded = translator(selection)
+    choices = (selection.measure, selection.words, selection.special)
+    return _opened_layer(trace.text, site, layer, choices, loaded.digest, str(loaded.device), trace, loaded)
 
 
 def masks(texts: tuple[str, ...], selection: Selection) -> "BatchMasks":
@@ -275,6 +296,36 @@ def _head_figures(
     for values in figures.values():
         values.setflags(write=False)
     return MappingProxyType(figures)
+
+
+@st.cache_resource(max_entries=MAX_LAYERS, show_spinner=False)
+def _opened_layer(
+    text: str,
+    site: str,
+    layer: int,
+    choices: tuple[str, bool, bool],
+    digest: str,
+    device: str,
+    _trace: "Trace",
+    _translator: "Translator",
+) -> OpenedLayer:
+    from model.analysis import axes, norms, rollout
+
+    measure, words, special = choices
+    if measure == "rollout":
+        values = rollout.rollout_at(_trace, site, layer)[None]
+    elif measure == "norms":
+        inputs = _trace.attention(site, layer)
+        output_projection = _translator.output_projection(site, layer)
+        values = norms.value_weighted_norms(inputs.scores_and_weights().weights, inputs.values(), output_projection)
+    else:
+        values = _trace.weights(site, layer)
+    queries, keys = map(axes.whole_words if words else axes.single_tokens, _trace.axis_tokens(site))
+    if not special:
+        queries, keys = queries.without_special_tokens(), keys.without_special_tokens()
+    shown = axes.between(values, queries, keys).numpy()
+    shown.setflags(write=False)
+    return OpenedLayer(shown, queries, keys)
 
 
 @st.cache_resource(max_entries=MAX_TRACES, show_spinner=False)

@@ -20,7 +20,7 @@ def show(trace: "Trace") -> None:
         with st.container():
             _show_grid(trace, site)
         with st.container():
-            opened_head.show(trace, site, loader.all_weights(trace.text, site, state.current()))
+            opened_head.show(trace, site)
 
 
 def _show_grid(trace: "Trace", site: str) -> None:
