@@ -8,6 +8,7 @@ Knows nothing of widgets or figures.
 import os
 from collections import OrderedDict
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
@@ -82,6 +83,28 @@ def all_weights(text: str, site: str, selection: Selection) -> Float[np.ndarray,
     """The weights of every head of every layer of one attention site; read-only."""
     loaded = translator(selection)
     return _all_weights(text, site, loaded.digest, str(loaded.device), trace(text, selection))
+
+
+def identity(selection: Selection) -> tuple[str, str]:
+    """The name and the digest of the chosen checkpoint."""
+    loaded = translator(selection)
+    return loaded.name, loaded.digest
+
+
+def trace_file(trace: "Trace") -> bytes:
+    """A trace with all its weights, as `python -m model trace` writes it."""
+    from model.trace_file import weight_arrays, write_trace
+
+    file = BytesIO()
+    write_trace(trace, file, weight_arrays(trace))
+    return file.getvalue()
+
+
+def trace_file_size(trace: "Trace") -> int:
+    """About how many bytes `trace_file` will return."""
+    from model.trace_file import expected_bytes
+
+    return expected_bytes(trace)
 
 
 def masks(texts: tuple[str, ...], selection: Selection) -> "BatchMasks":

@@ -7,6 +7,7 @@ import streamlit as st
 from jaxtyping import Float
 
 from viz import controls, frame
+from viz.export.names import file_name, head_name
 from viz.figures.heads import head_heatmap
 
 if TYPE_CHECKING:
@@ -21,6 +22,6 @@ def show(trace: "Trace", site: str, weights: Float[np.ndarray, "layer head query
     st.plotly_chart(
         head_heatmap(weights[layer, head], *trace.axis_tokens(site)),
         key="open-head",
-        config=frame.CHART_CONFIG,
+        config=frame.chart_config(file_name(head_name(site, layer, head), sentence=trace.text)),
         alt=f"{controls.SITE_LABELS[site]}, layer {layer + 1}, head {head + 1}: weights as a heatmap",
     )
