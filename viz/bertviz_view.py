@@ -1,8 +1,8 @@
 """bertviz's head view and model view of one attention, as a page that needs no network and holds every token captive.
 
 As bertviz ships them, its pages load three libraries from a CDN, hold the data twice, and let a token that contains
-`</script>` run as code. Here the libraries come from installed packages, and `viz.offline` makes the page. bertviz gives
-one list of layers and heads to all three attentions and fails where these differ, so a page shows one attention.
+`</script>` run as code. Here the libraries come from installed packages, and `viz.offline` makes the page. bertviz also
+gives one list of layers and heads to all three attentions, and fails where these differ: a page shows one attention.
 Knows nothing of Streamlit.
 """
 

@@ -106,7 +106,9 @@ class HeadGrid {
     const axes = element("span", "axes", "In each tile: queries run down ↓, keys run across →.");
     if (isPooled) axes.textContent += ` A pixel is the largest of ${blockQueries} × ${blockKeys} weights.`;
     const hint = element("span", "hint", "Click a tile, or press Enter, to open the head; arrow keys move.");
-    this.foot.replaceChildren(legendElement(stops, ticks), axes, hint, this.status);
+    const save = pictureButtons(this.root, () => this.header.name);
+    hint.dataset.notInPicture = this.status.dataset.notInPicture = "";
+    this.foot.replaceChildren(legendElement(stops, ticks), axes, hint, save, this.status);
     this.status.textContent = "";
   }
 

@@ -26,8 +26,8 @@ _HTML: Final = """
 _COMPONENT = st.components.v2.component(
     "headlight_head_grid",
     html=_HTML,
-    css=wire.sources("picture.css", "head_grid.css"),
-    js=wire.sources("wire.js", "picture.js", "head_grid.js"),
+    css=wire.sources("picture.css", "save_picture.css", "head_grid.css"),
+    js=wire.sources("wire.js", "picture.js", "save_picture.js", "head_grid.js"),
 )
 
 
@@ -106,6 +106,7 @@ def pack_grid(
     query_tokens: Sequence[str],
     key_tokens: Sequence[str],
     selected: HeadChoice | None,
+    name: str = "heads",
 ) -> bytes:
     """The payload of `head_grid.js`: sizes, tokens as they are shown, colours, and the (pooled) weights."""
     layers, heads, queries, keys = weights.shape
@@ -126,6 +127,7 @@ def pack_grid(
         "keyTokens": shown_keys,
         "stops": SEQUENTIAL,
         "ticks": SQRT_TICKS,
+        "name": name,
         "selected": None if selected is None else [selected.layer, selected.head],
         "digest": wire.digest(str(spec), *shown_queries, *shown_keys, stored, *offsets),
     }
@@ -150,6 +152,7 @@ def head_grid(
     selected: HeadChoice | None,
     on_open: Callable[[HeadChoice], None],
     key: str,
+    name: str = "heads",
 ) -> None:
     """Show all heads. Query tokens name the rows of `weights`, key tokens its columns.
 
@@ -157,6 +160,7 @@ def head_grid(
         selected: the head to mark as open.
         on_open: called before the next run, with the head that a person has opened.
         key: of the component.
+        name: of the files in which a person saves the picture, without their ending.
     """
     layers, heads = weights.shape[:2]
 
@@ -165,4 +169,4 @@ def head_grid(
         if choice is not None:
             on_open(choice)
 
-    _COMPONENT(data=pack_grid(weights, query_tokens, key_tokens, selected), key=key, on_head_change=take)
+    _COMPONENT(data=pack_grid(weights, query_tokens, key_tokens, selected, name), key=key, on_head_change=take)

@@ -23,7 +23,7 @@ MAX_ROWS: Final = 2**20 - 1
 #: With these a cell begins to be a formula (OWASP, "CSV Injection"): also their full-width forms, tab and line ends.
 FORMULA_SIGNS: Final = "=+-@\t\r\n＝＋－＠"
 
-Row = Sequence[str | int]
+Row = Sequence[object]
 
 
 def cell(text: str) -> str:

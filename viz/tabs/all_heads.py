@@ -6,6 +6,7 @@ import streamlit as st
 
 from viz import controls, frame, loader, state
 from viz.components.head_grid import HeadChoice, head_grid
+from viz.export.names import file_name
 from viz.tabs import opened_head
 
 if TYPE_CHECKING:
@@ -21,7 +22,8 @@ def show(trace: "Trace") -> None:
     with st.grid(2, min_column_width=430, gap="medium"):
         with st.container():
             chosen = HeadChoice(selection.layer, selection.head)
-            head_grid(weights, *trace.axis_tokens(site), selected=chosen, on_open=_open, key="heads")
+            name = file_name(site, "all heads", sentence=trace.text)
+            head_grid(weights, *trace.axis_tokens(site), selected=chosen, on_open=_open, key="heads", name=name)
         with st.container():
             opened_head.show(trace, site, weights)
 
