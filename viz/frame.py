@@ -26,6 +26,8 @@ PATIENCE: Final = 0.7
 #: Of plotly's many buttons, the two that people want: the way back from a zoom, and the picture to take along.
 CHART_CONFIG: Final = {
     "displaylogo": False,
+    # plotly can upload a chart; should its button ever appear, it has nowhere to go.
+    "plotlyServerURL": "",
     "modeBarButtonsToRemove": ["zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "autoScale2d", "select2d", "lasso2d"],
 }
 #: A saved picture has so many pixels for each on a common screen.

@@ -2,7 +2,9 @@
 // Expects `figure` and `palettes`, which the page defines before this script's text.
 (() => {
   const dark = matchMedia("(prefers-color-scheme: dark)");
-  const config = { displaylogo: false, responsive: true };
+  // These buttons alone: plotly has one that uploads the chart, which the page's policy would refuse anyway.
+  const buttons = [["toImage", "resetScale2d"]];
+  const config = { displaylogo: false, responsive: true, plotlyServerURL: "", modeBarButtons: buttons };
   const place = document.getElementById("figure");
   function draw() {
     const { text, paper } = dark.matches ? palettes.dark : palettes.light;
