@@ -45,7 +45,7 @@ def test_everything_is_offered_with_its_size(app):
     opened(app, site="decoder.cross", layer="1", head="2")
     expected = ["Layer 2, head 3", "All heads", "Tokens", "Decoding", "Positions, source", "Positions, target"]
     assert labels(app) == [*expected, "HTML page", "NumPy arrays"]
-    assert captions(app).count("· about ") == 8
+    assert captions(app).count("(about ") == 8
 
 
 @pytest.mark.parametrize("site", SITES)

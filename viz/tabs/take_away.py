@@ -6,7 +6,7 @@ Nothing is computed before its button is pressed. Knows nothing of how a file is
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -18,9 +18,8 @@ from viz.export.names import file_name, head_name
 if TYPE_CHECKING:
     from model import Trace
 
-#: Bytes of plotly, which the exported page carries, and of the rest of that page with a short sentence.
-_PAGE_BYTES: Final = 4_900_000
-_CSV: Final = "text/csv"
+#: Bytes of the exported page: those of plotly, which it carries, and those for every weight of the open head.
+_PAGE_BYTES, _PAGE_BYTES_A_WEIGHT = 4_900_000, 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,7 @@ class Offer:
 
 @frame.fragment
 def show(trace: "Trace") -> None:
-    """One card for each kind of thing to take along, for the attention and the head that are chosen."""
+    """Every kind of thing to take along, for the attention and the head that are chosen."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         site = controls.site(trace.sites)
         layers = trace.inputs[site]
@@ -68,53 +67,46 @@ def _offer_tables(trace: "Trace", site: str, layer: int, head: int) -> None:
 
 
 def _tables(trace: "Trace", site: str, layer: int, head: int) -> list[Offer]:
-    def offer(label: str, inside: str, make: Callable[[], bytes], name: str, size: int) -> Offer:
-        return Offer(label, inside, make, f"{file_name(name, sentence=trace.text)}.csv", _CSV, size)
+    return [*_tables_of_weights(trace, site, layer, head), *_tables_of_sentence(trace)]
 
+
+def _tables_of_weights(trace: "Trace", site: str, layer: int, head: int) -> list[Offer]:
     queries, keys = map(len, trace.axis_tokens(site))
     count = tables.num_weights(trace, site)
-    found = [
-        offer(
-            f"Layer {layer + 1}, head {head + 1}",
-            f"{queries} × {keys} weights: a row for each query token, a column for each key token",
-            partial(tables.open_head, trace, site, layer, head),
-            head_name(site, layer, head),
-            14 * queries * keys,
-        )
-    ]
-    if count <= tables.MAX_ROWS:
-        make = partial(tables.all_heads, trace, site)
-        inside = f"{count:,} weights, one a row: layer, head, query, key, weight"
-        found.append(offer("All heads", inside, make, f"{site} all heads", 38 * count))
-    source, target, steps = len(trace.source_tokens), len(trace.target_tokens), len(trace.steps)
-    d_model = trace.positional["source"].shape[1]
+    one = _csv(
+        trace,
+        f"Layer {layer + 1}, head {head + 1}",
+        f"{queries} × {keys} weights: a row for each query token, a column for each key token",
+        partial(tables.open_head, trace, site, layer, head),
+        head_name(site, layer, head),
+        14 * queries * keys,
+    )
+    if count > tables.MAX_ROWS:
+        return [one]
+    inside = f"{count:,} weights, one a row: layer, head, query, key, weight"
     return [
-        *found,
-        offer(
-            "Tokens",
-            "of both sides, with their ids",
-            partial(tables.tokens, trace),
-            "tokens",
-            24 * source + 24 * target,
-        ),
-        offer(
-            "Decoding",
-            "each step's token, its probability, entropy and candidates",
-            partial(tables.steps, trace),
-            "decoding",
-            620 * steps,
-        ),
-        *(
-            offer(
-                f"Positions, {side}",
-                f"the encoding added to each token, {d_model} dimensions",
-                partial(tables.positional_encoding, trace, side),
-                f"positional encoding {side}",
-                12 * d_model * tokens,
-            )
-            for side, tokens in (("source", source), ("target", target))
-        ),
+        one,
+        _csv(trace, "All heads", inside, partial(tables.all_heads, trace, site), f"{site} all heads", 38 * count),
     ]
+
+
+def _tables_of_sentence(trace: "Trace") -> list[Offer]:
+    sides = {"source": len(trace.source_tokens), "target": len(trace.target_tokens)}
+    d_model = trace.positional["source"].shape[1]
+    inside = "of both sides, with their ids"
+    found = [_csv(trace, "Tokens", inside, partial(tables.tokens, trace), "tokens", 24 * sum(sides.values()))]
+    inside = "each step's token, its probability, entropy and candidates"
+    found.append(_csv(trace, "Decoding", inside, partial(tables.steps, trace), "decoding", 620 * len(trace.steps)))
+    inside = f"the encoding added to each token, {d_model} dimensions"
+    for side, count in sides.items():
+        make = partial(tables.positional_encoding, trace, side)
+        name = f"positional encoding {side}"
+        found.append(_csv(trace, f"Positions, {side}", inside, make, name, 12 * d_model * count))
+    return found
+
+
+def _csv(trace: "Trace", label: str, inside: str, make: Callable[[], bytes], name: str, size: int) -> Offer:
+    return Offer(label, inside, make, f"{file_name(name, sentence=trace.text)}.csv", "text/csv", size)
 
 
 def _offer_page(trace: "Trace", site: str, layer: int, head: int) -> None:
@@ -122,7 +114,8 @@ def _offer_page(trace: "Trace", site: str, layer: int, head: int) -> None:
     make = partial(_page, trace, site, layer, head, _link(), *loader.identity(state.current()))
     name = f"{file_name(head_name(site, layer, head), sentence=trace.text)}.html"
     inside = "sentence, open head, all heads, decoding: one file that opens anywhere, offline"
-    _offer(Offer("HTML page", inside, make, name, "text/html", _PAGE_BYTES))
+    queries, keys = map(len, trace.axis_tokens(site))
+    _offer(Offer("HTML page", inside, make, name, "text/html", _PAGE_BYTES + _PAGE_BYTES_A_WEIGHT * queries * keys))
 
 
 def _page(trace: "Trace", site: str, layer: int, head: int, link: str, checkpoint: str, digest: str) -> bytes:
@@ -180,7 +173,7 @@ def _fits(selection: state.Selection) -> bool:
 
 
 def _offer(offer: Offer) -> None:
-    button, inside = st.columns((2, 5), vertical_alignment="center")
+    button, inside = st.columns((3, 7), vertical_alignment="center")
     button.download_button(
         offer.label,
         offer.make,
@@ -190,8 +183,9 @@ def _offer(offer: Offer) -> None:
         icon=":material/download:",
         on_click="ignore",
         width="stretch",
+        wrap=True,
     )
-    inside.caption(f"{offer.inside} · {_size(offer.size)}")
+    inside.caption(f"{offer.inside} ({_size(offer.size)})")
 
 
 def _size(count: int) -> str:
