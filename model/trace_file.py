@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +34,12 @@ TOKENS = ("source_ids", "source_tokens", "target_ids", "target_tokens", "predict
 
 def save_trace(trace: Trace, path: Path, extra: Mapping[str, Array] | None = None) -> None:
     """Write a trace, and any arrays that should stand beside it."""
+    with path.open("wb") as file:
+        write_trace(trace, file, extra)
+
+
+def write_trace(trace: Trace, file: BinaryIO, extra: Mapping[str, Array] | None = None) -> None:
+    """`save_trace` into an open file."""
     header: dict[str, Any] = {"format": FORMAT, "text": trace.text, "translation": trace.translation}
     header |= {name: getattr(trace, name) for name in TOKENS}
     header["steps"] = [asdict(step) for step in trace.steps]
@@ -55,16 +61,25 @@ def save_trace(trace: Trace, path: Path, extra: Mapping[str, Array] | None = Non
             for part, value in (("bias", inputs.bias), ("key_padding", inputs.mask.key_padding)):
                 if value is not None:
                     arrays[f"{site}/{number}/{part}"] = _array(value)
-    with path.open("wb") as file:
-        np.savez(file, **arrays)  # type: ignore[arg-type]
+    np.savez(file, **arrays)  # type: ignore[arg-type]
 
 
 def weight_arrays(trace: Trace) -> dict[str, Array]:
     """All weights, as `SITE/weights` [layer, head, query, key]."""
     return {
-        f"{site}/weights": np.stack([trace.weights(site, layer).numpy() for layer in range(trace.num_layers)])
-        for site in trace.sites
+        f"{site}/weights": np.stack([trace.weights(site, layer).numpy() for layer in range(len(layers))])
+        for site, layers in trace.inputs.items()
     }
+
+
+def expected_bytes(trace: Trace) -> int:
+    """About how large the file with all weights will be, without making it: the arrays, four bytes a number."""
+    numbers = sum(value.numel() for value in trace.recorded.values())
+    for layers in trace.inputs.values():
+        for inputs in layers:
+            numbers += inputs.query.numel() + inputs.key.numel() + inputs.value.numel()
+            numbers += inputs.num_heads * inputs.mask.num_queries * inputs.mask.num_keys
+    return 4 * numbers
 
 
 def load_trace(path: Path) -> Trace:

@@ -14,7 +14,6 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from model.attention import MultiHeadAttention
 from model.checkpoint import load_checkpoint
 from model.config import TransformerConfig
 from model.decoding import EXTRA_LENGTH, beam_search, greedy_search
@@ -146,13 +145,6 @@ class Translator:
             return session.trace()
         # Scores and weights of a whole pass are recorded in one: over the tokens just decoded.
         return self._forced_trace(text, session.target_ids[1:], extras, edits)
-
-    def output_projection(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:
-        """W_O of one attention site, cut into the rows of each head, in float32 on the CPU; b_O belongs to no head."""
-        attention = self.model.get_submodule(site_path(site, layer))
-        assert isinstance(attention, MultiHeadAttention)
-        weight = attention.output.weight.detach().float().cpu()
-        return weight.T.reshape(attention.num_heads, attention.d_k, -1)
 
     def source_ids(self, text: str) -> list[int]:
         """Token ids of a source sentence, ending with </s>.

@@ -1,13 +1,11 @@
-"""bertviz's head view of a trace as one HTML page that needs no network and that no token can break out of.
+"""bertviz's head view and model view of one attention, as a page that needs no network and holds every token captive.
 
-As bertviz ships it, its page loads three libraries from a CDN, holds the data twice, and lets a token that contains
-`</script>` run as code. Here the libraries come from installed packages, `<` never reaches the page unescaped, and a
-Content-Security-Policy names the very scripts that may run, by their hashes. Knows nothing of Streamlit.
+As bertviz ships them, its pages load three libraries from a CDN, hold the data twice, and let a token that contains
+`</script>` run as code. Here the libraries come from installed packages, and `viz.offline` makes the page. bertviz also
+gives one list of layers and heads to all three attentions, and fails where these differ: a page shows one attention.
+Knows nothing of Streamlit.
 """
 
-import base64
-import hashlib
-import html
 import importlib.util
 import json
 import re
@@ -19,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from model.errors import InputTextError
-from viz.components.wire import display_tokens
+from viz.components.wire import display_tokens, sources
+from viz.offline import DARK, LIGHT, offline_page, script_json
 from viz.theme import HEAD_COLOURS
 
 if TYPE_CHECKING:
@@ -29,8 +28,14 @@ if TYPE_CHECKING:
 MAX_TOKENS: Final = 64
 
 _DECIMALS: Final = 3
-_ROW_HEIGHT: Final = 22.5
-_ROOM_ABOVE: Final = 92
+#: CSS pixels of bertviz's own drawing: rows of tokens, and what stands above, around and beside them.
+_HEAD_VIEW_ROW: Final = 22.5
+_HEAD_VIEW_REST: Final = 92
+_THUMBNAIL_ROW_OF_ONE_HEAD: Final = 84
+_THUMBNAIL_REST: Final = 10
+_DETAIL_ROW: Final = 18
+_DETAIL_REST: Final = 55
+_MODEL_VIEW_REST: Final = 38 + 32
 
 # d3 must be version 5: bertviz's handlers take (datum, index).
 _LIBRARIES: Final = (
@@ -53,80 +58,89 @@ select { font: inherit; color: inherit; background: %(field)s; border: 1px solid
          padding: 3px 6px; margin: 0 12px 12px 4px; }
 select:focus-visible { outline: 2px solid %(text)s; outline-offset: 1px; }
 #vis { overflow-x: auto; }
-#vis svg { min-width: 340px; }
+#vis svg { min-width: 340px; fill: %(paper)s; }
+#vis svg[viewBox] { min-width: 640px; max-width: 100%%; height: auto; }
 text { fill: %(text)s; unicode-bidi: isolate; }
 .background { fill: %(hover)s; }
-/* Thin, translucent lines sink into a dark page; lightened, they are as clear there as on paper. */
-#vis line { stroke-width: %(stroke)s; mix-blend-mode: %(blend)s; }
+[tabindex]:focus { outline: none; }
+[tabindex]:focus-visible { outline: 2px dashed %(text)s; }
+/* The model view knows black and white; its own greys stand for the head that is open. */
+.attn_background { fill: %(paper)s; }
+.attn_background[fill="#222"], .attn_background[fill="#F5F5F5"] { fill: %(hover)s; }
 """
-# The colours of `.streamlit/config.toml`, which an iframe cannot see.
-_LIGHT: Final = {
-    "scheme": "light",
-    "text": "#1a2033",
-    "paper": "#fdfcf9",
-    "field": "#f3f1ea",
-    "line": "#dfdbcf",
-    "hover": "#e2dfd4",
-    "stroke": "2px",
-    "blend": "normal",
-}
-_DARK: Final = {
-    "scheme": "dark",
-    "text": "#ebe8de",
-    "paper": "#171c29",
-    "field": "#202636",
-    "line": "#343c50",
-    "hover": "#39425a",
-    "stroke": "3px",
-    "blend": "plus-lighter",
+# Thin, translucent lines sink into a dark page; lightened, they are as clear there as on paper. In the model view there
+# are a hundred times as many lines, and blending them would take seconds.
+_DARK_LINES: Final = {
+    "Head view": "#vis line { stroke-width: 3px; mix-blend-mode: plus-lighter; }",
+    "Model view": "#vis line { stroke-width: 3px; }",
 }
 
 
-def bertviz_page(trace: "Trace", *, dark: bool) -> str:
-    """The head view of all three attentions of `trace`, self-contained, for `st.iframe`.
+def bertviz_page(trace: "Trace", site: str, view: str, *, layer: int, dark: bool) -> str:
+    """One of bertviz's views of one attention of `trace`, self-contained, for `st.iframe`.
 
     Give the iframe a fixed height (`bertviz_height`): at height "content" Streamlit adds a script of its own to the
-    page, which the page's policy refuses. Layers count from 1 here, as everywhere on a page.
+    page, which the page's policy refuses. Layers and heads count from 1 here, as everywhere on a page.
+
+    Args:
+        trace: the run.
+        site: which attention.
+        view: "Head view" (one layer, token by token) or "Model view" (every head of every layer, small).
+        layer: the one that the head view begins with, from 0.
+        dark: whether the page around it is.
 
     Raises:
-        InputTextError: source or target is longer than `MAX_TOKENS` tokens.
+        InputTextError: a side of this attention is longer than `MAX_TOKENS` tokens.
     """
-    longest = max(len(trace.source_tokens), len(trace.target_tokens))
+    longest = _longest(trace, site)
     if longest > MAX_TOKENS:
         raise InputTextError(
-            f"bertviz's view draws every weight as a line and is offered up to {MAX_TOKENS} tokens; this sentence has "
+            f"bertviz draws every weight as a line of its own and is offered up to {MAX_TOKENS} tokens; here are "
             f"{longest}. Choose a shorter sentence, or use the grid and the heatmap, which take any length."
         )
-    markup, script = _split(_head_view(trace))
-    scripts = [*_libraries(), _SHIM % json.dumps(HEAD_COLOURS), _with_data_once(script)]
-    style = _STYLE % (_DARK if dark else _LIGHT)
-    return _page(markup, scripts, style)
+    markup, script = _split(_drawn_by_bertviz(trace, site, view))
+    return offline_page(
+        title=f"{view} of attention, drawn by bertviz",
+        style=_STYLE % (DARK if dark else LIGHT) + (_DARK_LINES[view] if dark else ""),
+        body=markup,
+        libraries=[*_libraries(), _SHIM % json.dumps(HEAD_COLOURS)],
+        script=_with_data_once(script, layer) + sources("bertviz_keys.js"),
+    )
 
 
-def bertviz_height(trace: "Trace") -> int:
+def bertviz_height(trace: "Trace", site: str, view: str) -> int:
     """CSS pixels that the page needs without scrolling."""
-    rows = max(len(trace.source_tokens), len(trace.target_tokens))
-    return int(rows * _ROW_HEIGHT) + _ROOM_ABOVE
+    rows = _longest(trace, site)
+    if view == "Head view":
+        return int(rows * _HEAD_VIEW_ROW) + _HEAD_VIEW_REST
+    layers = trace.inputs[site]
+    thumbnail = rows * _THUMBNAIL_ROW_OF_ONE_HEAD / layers[0].num_heads + _THUMBNAIL_REST
+    return int(max(len(layers) * thumbnail, rows * _DETAIL_ROW + _DETAIL_REST)) + _MODEL_VIEW_REST
 
 
-def _head_view(trace: "Trace") -> str:
+def _longest(trace: "Trace", site: str) -> int:
+    return max(map(len, trace.axis_tokens(site)))
+
+
+def _drawn_by_bertviz(trace: "Trace", site: str, view: str) -> str:
     """What bertviz returns, unchanged."""
-    # Here and not above, because it pulls in IPython.
+    # Here and not above, because they pull in IPython.
     from bertviz.head_view import head_view
+    from bertviz.model_view import model_view
 
-    def layers(site: Any) -> list[Any]:
-        return [trace.weights(site, layer)[None] for layer in range(trace.num_layers)]
-
-    view = head_view(
-        encoder_attention=layers("encoder.self"),
-        decoder_attention=layers("decoder.self"),
-        cross_attention=layers("decoder.cross"),
+    draw = head_view if view == "Head view" else model_view
+    drawn = draw(
+        **{f"{_BERTVIZ_NAMES[site]}_attention": [trace.weights(site, i)[None] for i in range(len(trace.inputs[site]))]},
         encoder_tokens=display_tokens(trace.source_tokens),
         decoder_tokens=display_tokens(trace.target_tokens),
         prettify_tokens=False,
         html_action="return",
     )
-    return str(view.data)
+    return str(drawn.data)
+
+
+#: What bertviz calls the three attentions.
+_BERTVIZ_NAMES: Final = {"encoder.self": "encoder", "decoder.self": "decoder", "decoder.cross": "cross"}
 
 
 def _split(page: str) -> tuple[str, str]:
@@ -139,7 +153,7 @@ def _split(page: str) -> tuple[str, str]:
     return markup, script
 
 
-def _with_data_once(script: str) -> str:
+def _with_data_once(script: str, layer: int) -> str:
     """The script with its data rounded and escaped, and without the second copy that stands in a comment."""
     start = re.search(r"const params = ", script)
     assert start is not None, "bertviz's script has another form than that of version 1.4.1"
@@ -148,20 +162,18 @@ def _with_data_once(script: str) -> str:
     rest = script[script.index("\n", end) :]
     for view in params["attention"]:
         view["attn"] = _rounded(view["attn"])
-    # Layers are chosen by their place in this list, so it may as well hold what people read.
-    params["include_layers"] = [layer + 1 for layer in params["include_layers"]]
-    return f"{script[: start.end()]}{_script_json(params)};{rest}"
+    # Layers and heads are chosen by their place in these lists, so they may as well hold what people read.
+    for field in ("include_layers", "include_heads"):
+        if field in params:
+            params[field] = [number + 1 for number in params[field]]
+    if "layer" in params:
+        params["layer"] = params["include_layers"][layer]
+    return f"{script[: start.end()]}{script_json(params)};{rest}"
 
 
 def _rounded(weights: Sequence[Any]) -> list[Any]:
     # In float64: a rounded float32 prints as 0.30000001192092896.
     return list(np.round(np.asarray(weights, np.float64), _DECIMALS).tolist())
-
-
-def _script_json(value: object) -> str:
-    """JSON that neither closes a script element nor breaks a line of JavaScript."""
-    text = json.dumps(value, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
 @cache
@@ -181,24 +193,3 @@ def _libraries() -> tuple[str, ...]:
             )
         texts.append(files[0].read_text(encoding="utf-8"))
     return tuple(texts)
-
-
-def _page(markup: str, scripts: Sequence[str], style: str) -> str:
-    for script in scripts:
-        assert not re.search("</script|<!--", script, re.IGNORECASE), "a script must not be able to end its element"
-    allowed = " ".join(f"'sha256-{_sha256(script)}'" for script in scripts)
-    policy = f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'"
-    libraries, own = scripts[:-1], scripts[-1]
-    return "".join(
-        (
-            '<!doctype html><html lang="en"><head><meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{html.escape(policy)}">',
-            f"<title>Attention heads, drawn by bertviz</title><style>{style}</style>",
-            *(f"<script>{library}</script>" for library in libraries),
-            f"</head><body>{markup}<script>{own}</script></body></html>",
-        )
-    )
-
-
-def _sha256(script: str) -> str:
-    return base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")

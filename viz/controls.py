@@ -59,6 +59,15 @@ def sidebar(checkpoints: Sequence[str]) -> None:
             on_change=state.take,
             args=("device",),
         )
+        st.segmented_control(
+            "Save pictures as",
+            state.PICTURES,
+            key=state.bind("pictures"),
+            required=True,
+            help="What the camera in the corner of a chart saves: pixels, or shapes that stay sharp at any size.",
+            on_change=state.take,
+            args=("pictures",),
+        )
 
 
 def site(sites: Sequence[str]) -> str:
@@ -72,6 +81,19 @@ def site(sites: Sequence[str]) -> str:
         wrap=True,
         on_change=state.take,
         args=("site",),
+    )
+    return str(chosen)
+
+
+def bertviz_view() -> str:
+    """Which of bertviz's two views."""
+    chosen = st.segmented_control(
+        "View",
+        state.BERTVIZ,
+        key=state.bind("bertviz"),
+        required=True,
+        on_change=state.take,
+        args=("bertviz",),
     )
     return str(chosen)
 

@@ -26,10 +26,21 @@ PATIENCE: Final = 0.7
 #: Of plotly's many buttons, the two that people want: the way back from a zoom, and the picture to take along.
 CHART_CONFIG: Final = {
     "displaylogo": False,
+    # plotly can upload a chart; should its button ever appear, it has nowhere to go.
+    "plotlyServerURL": "",
     "modeBarButtonsToRemove": ["zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "autoScale2d", "select2d", "lasso2d"],
 }
+#: A saved picture has so many pixels for each on a common screen.
+PICTURE_SCALE: Final = 2
 #: A text longer than this is shown with its end cut off; the figure below shows all of it.
 MAX_SHOWN: Final = 600
+
+
+def chart_config(name: str) -> dict[str, Any]:
+    """`CHART_CONFIG` with a camera that saves in the format that was chosen, under a name of `viz.export.names`."""
+    chosen = state.current().pictures.lower()
+    camera = {"format": chosen, "filename": name, "scale": PICTURE_SCALE if chosen == "png" else 1}
+    return CHART_CONFIG | {"toImageButtonOptions": camera}
 
 
 def title(text: str, how_to_read: str) -> None:

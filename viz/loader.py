@@ -9,6 +9,7 @@ import os
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from threading import Lock
 from types import MappingProxyType
@@ -161,6 +162,28 @@ def opened_layer(trace: "Trace", site: str, layer: int, selection: Selection) ->
     loaded = translator(selection)
     choices = (selection.measure, selection.words, selection.special)
     return _opened_layer(trace.text, site, layer, choices, loaded.digest, str(loaded.device), trace, loaded)
+
+
+def identity(selection: Selection) -> tuple[str, str]:
+    """The name and the digest of the chosen checkpoint."""
+    loaded = translator(selection)
+    return loaded.name, loaded.digest
+
+
+def trace_file(trace: "Trace") -> bytes:
+    """A trace with all its weights, as `python -m model trace` writes it."""
+    from model.trace_file import weight_arrays, write_trace
+
+    file = BytesIO()
+    write_trace(trace, file, weight_arrays(trace))
+    return file.getvalue()
+
+
+def trace_file_size(trace: "Trace") -> int:
+    """About how many bytes `trace_file` will return."""
+    from model.trace_file import expected_bytes
+
+    return expected_bytes(trace)
 
 
 def masks(texts: tuple[str, ...], selection: Selection) -> "BatchMasks":

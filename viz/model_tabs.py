@@ -14,6 +14,7 @@ import streamlit as st
 from model.errors import InputTextError
 from viz import card, controls, facts, frame, loader, state
 from viz.example_bank import BANK, draw
+from viz.export.names import file_name
 from viz.figures.training import training_curves
 from viz.markup import Column, table
 from viz.published import PUBLISHED
@@ -103,7 +104,7 @@ def curves(selection: Selection) -> None:
     st.plotly_chart(
         training_curves(log),
         key="training-curves",
-        config=frame.CHART_CONFIG,
+        config=frame.chart_config(file_name("training curves", loader.identity(selection)[0])),
         alt="Loss, learning rate and BLEU of each dev set over the training steps",
     )
 

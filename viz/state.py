@@ -37,6 +37,8 @@ ORDERS: Final = ("layers", "highest", "lowest")
 DRAWN: Final = ("Heatmap", "Lines")
 MEASURES: Final = ("weights", "norms", "rollout")
 BERTVIZ: Final = ("Head view", "Model view")
+#: What the camera of a chart saves.
+PICTURES: Final = ("PNG", "SVG")
 
 _SELECTION: Final = "selection"
 _TEXTS: Final = ("text", "other", "companion")
@@ -88,6 +90,7 @@ class Selection:
     shift: int = 1
     width: int = 0
     base: int = 10_000
+    pictures: str = PICTURES[0]
 
     def within(self, num_layers: int, num_heads: int) -> Self:
         """The same selection, with a layer or head that this model lacks set back to the first."""
@@ -157,6 +160,7 @@ _READERS: Final[Mapping[str, Callable[[str], object]]] = {
     "shift": _count,
     "width": _count,
     "base": _count,
+    "pictures": _one_of(PICTURES),
 }
 
 

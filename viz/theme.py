@@ -75,11 +75,13 @@ SQRT_TICKS: Final[tuple[float, ...]] = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1
 
 
 def figure_layout(height: int) -> dict[str, Any]:
-    """The layout that all figures share; colours of text and grid come from Streamlit's theme in the browser."""
+    """The layout that all figures share; colours of text, paper and grid come from Streamlit's theme in the browser.
+
+    The paper must not be transparent: a picture saved from a dark page has light text, which needs its dark paper.
+    """
     return {
         "height": height,
         "margin": {"l": 8, "r": 8, "t": 8, "b": 8, "pad": 0},
-        "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {"size": 13},
         "hoverlabel": {"bgcolor": NIGHT, "bordercolor": HEAD_COLOURS[7], "font": {"color": LIGHT, "size": 13}},

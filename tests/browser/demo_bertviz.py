@@ -1,33 +1,59 @@
-"""bertviz's head view of an invented trace in an iframe. `?dark=1` asks for its dark form."""
+"""bertviz's views of an invented trace in an iframe. `?dark=1` asks for the dark form, `?view=` and `?site=` choose."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import streamlit as st
 import torch
 
 from viz.bertviz_view import bertviz_height, bertviz_page
 
-HOSTILE = "</script><script>parent.document.title='broken out'</script>"
+HOSTILE = (
+    "</script><script>parent.document.title='broken out'</script>",
+    "<img src=https://evil.example/x.png onerror=\"parent.document.title='broken out'\">",
+    "<!--<script>",
+    "\u2028'\"`${1}\\",
+)
+SHAPES = {"encoder.self": (2, 4), "decoder.self": (4, 8), "decoder.cross": (3, 6)}
+
+
+@dataclass(frozen=True)
+class Layer:
+    """As much of what a layer computed from as the views need."""
+
+    num_heads: int
 
 
 @dataclass(frozen=True)
 class InventedTrace:
-    """As much of a trace as the view needs."""
+    """As much of a trace as the views need; every attention has layers and heads of its own number."""
 
-    source_tokens: tuple[str, ...] = ("▁The", "▁animal", "▁was", "▁tired", HOSTILE, "שלום", "\u202eabc", "</s>")
+    source_tokens: tuple[str, ...] = ("▁The", "▁animal", *HOSTILE, "שלום", "\u202eabc", "</s>")
     target_tokens: tuple[str, ...] = ("<s>", "▁Das", "▁Tier", "▁war", "▁müde", ".")
-    num_layers: int = 4
+    inputs: dict[str, tuple[Layer, ...]] = field(
+        default_factory=lambda: {site: (Layer(heads),) * layers for site, (layers, heads) in SHAPES.items()}
+    )
+
+    def axis_tokens(self, site: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Query tokens and key tokens."""
+        queries = self.source_tokens if site == "encoder.self" else self.target_tokens
+        return queries, self.source_tokens if site == "decoder.cross" else queries
 
     def weights(self, site: str, layer: int) -> torch.Tensor:
         """Seeded noise through a softmax, causal for the decoder's self-attention."""
-        queries = len(self.source_tokens if site == "encoder.self" else self.target_tokens)
-        keys = len(self.target_tokens if site == "decoder.self" else self.source_tokens)
-        scores = 2 * torch.randn(8, queries, keys, generator=torch.Generator().manual_seed(layer))
+        queries, keys = map(len, self.axis_tokens(site))
+        seed = torch.Generator().manual_seed(layer)
+        scores = 2 * torch.randn(self.inputs[site][layer].num_heads, queries, keys, generator=seed)
         if site == "decoder.self":
             scores = scores.masked_fill(~torch.ones(queries, keys, dtype=torch.bool).tril(), float("-inf"))
         return scores.softmax(-1)
 
 
-st.set_page_config(layout="wide")
-trace = InventedTrace()
-st.iframe(bertviz_page(trace, dark="dark" in st.query_params), height=bertviz_height(trace))
+if __name__ == "__main__":
+    st.set_page_config(layout="wide")
+    asked = st.query_params
+    tokens = int(asked.get("tokens", "0"))
+    words = tuple(f"▁word{i}" for i in range(tokens))
+    trace = InventedTrace(words, words) if tokens else InventedTrace()
+    choice = asked.get("site", "encoder.self"), asked.get("view", "Head view")
+    page = bertviz_page(trace, *choice, layer=int(asked.get("layer", "0")), dark="dark" in asked)
+    st.iframe(page, height=bertviz_height(trace, *choice), alt="bertviz")

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 HERE = Path(__file__).parent
 
@@ -276,19 +276,3 @@ def test_a_long_decoding_scrolls_within_the_player(page, serve):
     assert page.evaluate("document.documentElement.scrollWidth") <= 800
     box = root.bounding_box()
     assert box["x"] + box["width"] <= 800
-
-
-# ---- bertviz ----
-
-
-@pytest.mark.parametrize("query", ["/", "/?dark=1"])
-def test_bertviz_draws_offline_and_a_hostile_token_stays_a_token(page: Page, serve, query):
-    page.goto(serve(HERE / "demo_bertviz.py") + query)
-    view = page.frame_locator("iframe")
-    view.locator("#vis line").first.wait_for(state="attached", timeout=30_000)
-    assert view.locator("#layer option").all_inner_texts() == ["1", "2", "3", "4"]
-    assert view.locator("#vis line").count() == 8 * 8 * 8
-    assert page.title() != "broken out"
-    view.locator("#filter").select_option("2")
-    view.locator("#layer").select_option("4")
-    assert view.locator("#vis line").count() == 8 * 6 * 8

@@ -2,6 +2,8 @@
 
 import pickle
 import zipfile
+from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +12,7 @@ import torch
 
 from model import Trace
 from model.errors import TraceError
-from model.trace_file import load_trace, save_trace, weight_arrays
+from model.trace_file import expected_bytes, load_trace, save_trace, weight_arrays, write_trace
 from tests.conftest import SENTENCES
 
 
@@ -90,3 +92,19 @@ def test_a_file_that_unpacks_to_too_much_is_refused_before_it_is_read(tmp_path: 
         archive.writestr("trace.json.npy", bytes(2_000_000))
     with pytest.raises(TraceError, match="refused"):
         load_trace(tmp_path / "bomb.npz")
+
+
+def test_the_size_is_known_before_the_file_is_made(translator):
+    trace = translator.trace(SENTENCES[0])
+    file = BytesIO()
+    write_trace(trace, file, weight_arrays(trace))
+    with np.load(BytesIO(file.getvalue())) as arrays:
+        numbers = sum(array.nbytes for name, array in arrays.items() if "/" in name and "padding" not in name)
+    assert expected_bytes(trace) == numbers
+
+
+def test_weights_of_stacks_with_layers_of_their_own_number(translator):
+    trace = translator.trace(SENTENCES[0])
+    uneven = replace(trace, inputs={**trace.inputs, "encoder.self": trace.inputs["encoder.self"][:1]})
+    found = weight_arrays(uneven)
+    assert [found[f"{site}/weights"].shape[0] for site in trace.sites] == [1, 2, 2]

@@ -43,6 +43,7 @@ CHANGED = Selection(
     shift=5,
     width=64,
     base=100,
+    pictures="SVG",
 )
 
 

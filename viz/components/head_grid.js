@@ -109,7 +109,9 @@ class HeadGrid {
     if (this.isPooled) axes.textContent += ` A pixel is the largest of up to ${blockQueries} × ${blockKeys} weights.`;
     const hint = element("span", "hint", "Click a tile, or press Enter, to open the head; arrow keys move.");
     const said = notes.map((note) => element("p", "note", note));
-    this.foot.replaceChildren(...said, legendElement(stops, ticks), axes, hint, this.status);
+    const save = pictureButtons(this.root, () => this.header.name);
+    hint.dataset.notInPicture = this.status.dataset.notInPicture = "";
+    this.foot.replaceChildren(...said, legendElement(stops, ticks), axes, hint, save, this.status);
     this.status.textContent = "";
   }
 

@@ -22,8 +22,8 @@ _HTML: Final = """
 _COMPONENT = st.components.v2.component(
     "headlight_head_grid",
     html=_HTML,
-    css=wire.sources("picture.css", "head_grid.css"),
-    js=wire.sources("wire.js", "picture.js", "head_grid.js"),
+    css=wire.sources("picture.css", "save_picture.css", "head_grid.css"),
+    js=wire.sources("wire.js", "picture.js", "save_picture.js", "head_grid.js"),
 )
 
 
@@ -82,6 +82,7 @@ def pack_grid(
     selected: HeadChoice | None,
     figure: TileFigure | None,
     ranking: Ranking | None,
+    name: str = "heads",
 ) -> bytes:
     """The payload of `head_grid.js`: sizes, tokens as they are shown, colours, what stands where, and the tiles."""
     spec = tiles.spec
@@ -102,6 +103,7 @@ def pack_grid(
         "ticks": SQRT_TICKS,
         "firstCell": FIRST_CELL.tolist(),
         "firstThousandth": FIRST_THOUSANDTH.tolist(),
+        "name": name,
         "selected": None if selected is None else [selected.layer, selected.head],
         "ranked": None if ranking is None else [choice.layer * spec.heads + choice.head for choice in ranking.heads],
         "figure": None if figure is None else _described(figure),
@@ -135,6 +137,7 @@ def head_grid(
     ranking: Ranking | None = None,
     on_open: Callable[[HeadChoice], None],
     key: str,
+    name: str = "heads",
 ) -> None:
     """Show all heads, layer by layer or as ranked. Query tokens name the rows of each head, key tokens its columns.
 
@@ -144,6 +147,7 @@ def head_grid(
         ranking: another order than layer by layer.
         on_open: called before the next run, with the head that a person has opened.
         key: of the component.
+        name: of the files in which a person saves the picture, without their ending.
     """
 
     def take() -> None:
@@ -151,5 +155,5 @@ def head_grid(
         if choice is not None:
             on_open(choice)
 
-    data = pack_grid(tiles, query_tokens, key_tokens, selected, figure, ranking)
+    data = pack_grid(tiles, query_tokens, key_tokens, selected, figure, ranking, name)
     _COMPONENT(data=data, key=key, on_head_change=take)

@@ -7,6 +7,7 @@ import streamlit as st
 
 from viz import controls, focus, frame, state
 from viz.components.wire import display_token
+from viz.export.names import file_name
 from viz.figures.comparison import align, difference_heatmap, row_difference
 from viz.figures.heads import head_rows
 
@@ -35,7 +36,7 @@ with frame.errors_shown():
                 st.plotly_chart(
                     head_rows(rows[-1], keys[-1]),
                     key=f"rows-{field}",
-                    config=frame.CHART_CONFIG,
+                    config=frame.chart_config(file_name(f"{site} layer{layer} row{row}", sentence=trace.text)),
                     alt=f"{label}: weights from the chosen token, one row a head, layer {layer + 1}",
                 )
 
@@ -46,7 +47,7 @@ with frame.errors_shown():
         st.plotly_chart(
             difference_heatmap(row_difference(rows[0], rows[1], alignment), shared),
             key="difference",
-            config=frame.CHART_CONFIG,
+            config=frame.chart_config(file_name(f"difference {site} layer{layer}", sentence=first.text)),
             alt="Second minus first, one row a head, for the tokens that both sentences have",
         )
     st.caption(

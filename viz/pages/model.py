@@ -3,6 +3,7 @@
 import streamlit as st
 
 from viz import facts, frame, loader, state
+from viz.export.names import file_name
 from viz.figures.parameters import parameter_bars
 from viz.markup import table
 from viz.model_tabs import TABS
@@ -23,7 +24,7 @@ with frame.errors_shown():
             st.plotly_chart(
                 parameter_bars([name for name, _, _ in shapes], [counts for _, _, counts in shapes]),
                 key="parameters",
-                config=frame.CHART_CONFIG,
+                config=frame.chart_config(file_name("parameters", shapes[0][0])),
                 alt="Parameters by part, one stacked bar a model: in millions, and as shares of the model",
             )
     st.caption(

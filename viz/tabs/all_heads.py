@@ -6,6 +6,7 @@ import streamlit as st
 
 from viz import controls, frame, head_figures, loader, state
 from viz.components.head_grid import HeadChoice, head_grid
+from viz.export.names import file_name
 from viz.tabs import opened_head
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def _show_grid(trace: "Trace", site: str) -> None:
         ranking=ranking,
         on_open=_open,
         key="heads",
+        name=file_name(site, "all heads", sentence=trace.text),
     )
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from viz import controls, frame, loader, state
+from viz.export.names import file_name
 from viz.figures.masks import mask_heatmap
 
 if TYPE_CHECKING:
@@ -35,6 +36,6 @@ def show(trace: "Trace") -> None:
                     st.plotly_chart(
                         mask_heatmap(mask, queries, keys),
                         key=f"mask-{row}-{index}",
-                        config=frame.CHART_CONFIG,
+                        config=frame.chart_config(file_name(title, sentence=trace.text if row == 0 else companion)),
                         alt=f"{name}: {title}",
                     )

@@ -7,6 +7,7 @@ import streamlit as st
 
 from viz import controls, frame, loader, state
 from viz.components.head_lines import LinesData, LinesPlace, head_lines
+from viz.export.names import file_name, head_name
 from viz.figures.heads import head_heatmap, head_labels
 from viz.measures import MEASURES, Measure
 
@@ -82,7 +83,9 @@ def _heatmap(opened: loader.OpenedLayer, site: str, measure: Measure, top: float
             marked=_kept(opened, selection),
         ),
         key="open-head",
-        config=frame.CHART_CONFIG,
+        config=frame.chart_config(
+            file_name(head_name(site, selection.layer, head), selection.measure, sentence=selection.text)
+        ),
         alt=f"{controls.SITE_LABELS[site]}, {title}: {measure.label.lower()} as a heatmap",
     )
 

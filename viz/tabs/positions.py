@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from viz import controls, frame, state
+from viz.export.names import file_name
 from viz.figures.positions import encoding_curves, encoding_heatmap
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def show(trace: "Trace") -> None:
     st.plotly_chart(
         encoding_heatmap(encoding, tokens),
         key="encoding",
-        config=frame.CHART_CONFIG,
+        config=frame.chart_config(file_name("positional encoding", side, sentence=trace.text)),
         alt="Positional encoding, one row a token, one column a dimension",
     )
     selection = state.current()
@@ -36,6 +37,6 @@ def show(trace: "Trace") -> None:
     st.plotly_chart(
         encoding_curves(encoding, dimensions, tokens),
         key="curves",
-        config=frame.CHART_CONFIG,
+        config=frame.chart_config(file_name("positional curves", side, sentence=trace.text)),
         alt="The chosen dimensions of the positional encoding over the tokens, one curve each",
     )

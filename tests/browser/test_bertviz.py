@@ -1,0 +1,103 @@
+"""bertviz's two views in a real browser: offline, with hostile tokens, in both themes, by mouse and by keyboard.
+
+The `page` fixture also asserts that nothing went to the console as an error and nothing was asked of another host.
+"""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.demo_bertviz import HOSTILE, SHAPES, InventedTrace
+
+DEMO = Path(__file__).parent / "demo_bertviz.py"
+
+
+def opened(page: Page, serve, view, site="encoder.self", **more):
+    query = "&".join(f"{name}={value}" for name, value in {"view": view, "site": site, **more}.items())
+    page.goto(f"{serve(DEMO)}/?{query}")
+    frame = page.frame_locator("iframe[title='bertviz']")
+    frame.locator("#vis line").first.wait_for(state="attached", timeout=30_000)
+    return frame
+
+
+def colour(locator, name):
+    return locator.evaluate(f"shape => getComputedStyle(shape)['{name}']")
+
+
+@pytest.mark.parametrize("dark", [{}, {"dark": 1}], ids=["light", "dark"])
+@pytest.mark.parametrize("view", ["Head view", "Model view"])
+def test_hostile_tokens_stay_tokens(page, serve, view, dark):
+    frame = opened(page, serve, view, **dark)
+    if view == "Model view":
+        frame.get_by_role("button", name="Layer 1, head 2", exact=True).click()
+    shown = frame.locator("text").all_text_contents()
+    for token in HOSTILE[:3]:
+        assert token.replace(" ", "␣") in shown
+    assert page.title() != "broken out"
+    assert frame.locator("img").count() == frame.locator("#vis script").count() == 0
+
+
+@pytest.mark.parametrize("site", SHAPES)
+def test_every_layer_of_every_attention_can_be_seen_whatever_the_others_have(page, serve, site):
+    layers, heads = SHAPES[site]
+    queries, keys = map(len, InventedTrace().axis_tokens(site))
+    frame = opened(page, serve, "Model view", site)
+    expect(frame.locator(".attn_background")).to_have_count(layers * heads)
+    expect(frame.locator("#vis line")).to_have_count(layers * heads * queries * keys)
+    frame = opened(page, serve, "Head view", site, layer=layers - 1)
+    choice = frame.get_by_role("combobox", name="Layer")
+    assert choice.locator("option").all_inner_texts() == [str(layer + 1) for layer in range(layers)]
+    expect(choice).to_have_value(str(layers))
+    choice.select_option("1")
+    expect(frame.locator("#vis line")).to_have_count(heads * queries * keys)
+
+
+@pytest.mark.parametrize(
+    ("dark", "text", "paper"),
+    [({}, "rgb(26, 32, 51)", "rgb(253, 252, 249)"), ({"dark": 1}, "rgb(235, 232, 222)", "rgb(23, 28, 41)")],
+    ids=["light", "dark"],
+)
+def test_the_model_view_has_the_colours_of_the_page(page, serve, dark, text, paper):
+    frame = opened(page, serve, "Model view", **dark)
+    head = frame.get_by_role("button", name="Layer 2, head 1", exact=True)
+    head.click()
+    assert {colour(label, "fill") for label in frame.locator("text").all()} == {text}
+    closed = frame.locator("#attn_background_0_0")
+    assert colour(closed, "fill") == paper
+    assert colour(frame.locator("rect.detail"), "fill") == paper
+    assert colour(frame.locator("#attn_background_1_0"), "fill") not in (paper, text)
+
+
+def test_a_head_of_the_model_view_is_opened_by_keyboard(page, serve):
+    frame = opened(page, serve, "Model view", "decoder.self")
+    frame.locator("[tabindex='0']").first.focus()
+    for key in ("ArrowDown", "ArrowRight", "Enter"):
+        page.keyboard.press(key)
+    expect(frame.locator("text.detail").first).to_have_text("Layer 2, Head 2")
+    page.keyboard.press("Enter")
+    expect(frame.locator(".detail")).to_have_count(0)
+
+
+def test_tokens_and_heads_of_the_head_view_are_reached_by_keyboard_also_after_another_layer(page, serve):
+    frame = opened(page, serve, "Head view", "decoder.self")
+    frame.get_by_role("combobox", name="Layer").select_option("3")
+    frame.get_by_role("img", name="Lines of <s>").first.focus()
+    page.keyboard.press("ArrowDown")
+    assert frame.locator("line[visibility='visible']").count() == 8 * 6
+    square = frame.get_by_role("button", name="Head 2, on or off")
+    before = colour(square, "fill")
+    square.focus()
+    assert frame.locator("line[visibility='visible']").count() == 0
+    page.keyboard.press("Enter")
+    assert colour(square, "fill") != before
+
+
+@pytest.mark.parametrize("view", ["Head view", "Model view"])
+def test_a_view_needs_no_scrolling_of_its_own_on_a_narrow_page(page, serve, view):
+    page.set_viewport_size({"width": 800, "height": 900})
+    frame = opened(page, serve, view, "decoder.self", tokens=16)
+    sizes = frame.locator("html").evaluate("e => [e.scrollHeight - innerHeight, e.scrollWidth - innerWidth]")
+    assert sizes == [0, 0]
+    inner = frame.locator("#vis").evaluate("e => e.scrollWidth - e.clientWidth")
+    assert inner == 0

@@ -1,0 +1,198 @@
+"""What people take along, taken in a real browser: pictures, files, a page from the disk, a link.
+
+The `page` fixture also asserts that nothing went to the console as an error and nothing was asked of another host.
+"""
+
+import os
+import re
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from PIL import Image
+from playwright.sync_api import Page, expect
+
+from model import Trace
+from viz.export.view_page import OpenView, view_page
+
+ROOT = Path(__file__).parents[2]
+HERE = Path(__file__).parent
+PATIENCE = 60_000
+HOSTILE = "</script><script>document.title='broken out'</script><img src=https://evil.example/x><!-- \u2028 it."
+PAPER = {"light": (253, 252, 249), "dark": (23, 28, 41)}
+#: What WCAG asks of text in figures; Streamlit greys the labels of axes.
+READABLE = 3.0
+
+
+@pytest.fixture(scope="session")
+def url(serve, recorded_checkpoints):
+    os.environ["HEADLIGHT_CHECKPOINTS"] = str(recorded_checkpoints)
+    try:
+        return serve(ROOT / "app.py")
+    finally:
+        del os.environ["HEADLIGHT_CHECKPOINTS"]
+
+
+def saved(page: Page, act):
+    """Name and content of the file that is saved by an act."""
+    with page.expect_download() as download:
+        act()
+    return download.value.suggested_filename, Path(download.value.path()).read_bytes()
+
+
+def contrast(one, other):
+    def luminance(colour):
+        channels = np.array(colour) / 255
+        linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+        return float(linear @ [0.2126, 0.7152, 0.0722])
+
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+# ---- pictures ----
+
+
+@pytest.mark.parametrize("theme", PAPER)
+def test_a_chart_is_saved_with_text_that_can_be_read_on_its_own_paper(page, url, theme):
+    page.emulate_media(color_scheme=theme)
+    page.goto(url)
+    chart = page.locator(".st-key-open-head .js-plotly-plot")
+    expect(chart).to_be_visible(timeout=PATIENCE)
+    chart.hover()
+    camera = chart.locator(".modebar-btn[data-attr='toimage'], .modebar-btn").first
+    name, content = saved(page, camera.click)
+    assert re.fullmatch(r"headlight-encoder-self-layer0-head0-the-animal-didnt-cross-the\.png", name)
+    picture = np.asarray(Image.open(BytesIO(content)).convert("RGBA"))
+    assert (picture[..., 3] == 255).all()
+    assert tuple(picture[-1, -1, :3]) == PAPER[theme]
+    labels = picture[:, :40, :3].reshape(-1, 3)
+    assert max(contrast(colour, PAPER[theme]) for colour in np.unique(labels, axis=0)) >= READABLE
+
+
+def test_the_choice_of_svg_is_for_every_chart(page, url):
+    page.goto(f"{url}/?pictures=SVG")
+    chart = page.locator(".st-key-open-head .js-plotly-plot")
+    expect(chart).to_be_visible(timeout=PATIENCE)
+    chart.hover()
+    name, content = saved(page, chart.locator(".modebar-btn").first.click)
+    assert name.endswith(".svg")
+    assert "</s>" in "".join(ElementTree.fromstring(content).itertext())
+
+
+def grid(page, serve):
+    page.goto(serve(HERE / "demo_head_grid.py"))
+    root = page.locator("[data-ready='1']")
+    root.wait_for(timeout=30_000)
+    return root
+
+
+def test_the_grid_is_saved_as_pixels_by_keyboard(page, serve):
+    root = grid(page, serve)
+    root.get_by_role("button", name="Save this picture as PNG").focus()
+    name, content = saved(page, lambda: page.keyboard.press("Enter"))
+    assert name == "heads.png"
+    picture = np.asarray(Image.open(BytesIO(content)).convert("RGB"))
+    shown = root.locator(".board").bounding_box()
+    assert picture.shape[1] > 2 * shown["width"]
+    assert picture.shape[0] > 2 * shown["height"]
+    assert len(np.unique(picture.reshape(-1, 3), axis=0)) > 50
+
+
+def test_the_grid_is_saved_as_shapes_with_real_text(page, serve):
+    root = grid(page, serve)
+    # A label that someone else wrote.
+    root.locator(".layer-name").nth(1).evaluate("label => { label.textContent = '<b>&\"'; }")
+    name, content = saved(page, root.get_by_role("button", name="Save this picture as SVG").click)
+    assert name == "heads.svg"
+    svg = ElementTree.fromstring(content)
+    texts = [text.text for text in svg.iter("{http://www.w3.org/2000/svg}text")]
+    assert '<b>&"' in texts
+    assert [text for text in texts if text.startswith("Layer")] == [f"Layer {layer}" for layer in range(2, 7)]
+    assert [text for text in texts if text.startswith("Head")] == [f"Head {head}" for head in range(1, 9)]
+    assert {"Weight (√ scale)", "0.25"} <= set(texts)
+    assert not any("Click a tile" in text or text in ("PNG", "SVG") for text in texts)
+    (image,) = svg.iter("{http://www.w3.org/2000/svg}image")
+    assert image.get("href").startswith("data:image/png;base64,")
+
+
+# ---- files ----
+
+
+def test_every_file_is_made_when_its_button_is_pressed(page, url, tmp_path):
+    page.goto(f"{url}/?view=Take+it+with+you&site=decoder.cross&layer=1&head=2&text=It+is+late.")
+    button = page.get_by_test_id("stDownloadButton").get_by_role("button")
+    expect(button).to_have_count(8, timeout=PATIENCE)
+    files = dict(saved(page, button.nth(place).click) for place in range(8))
+    assert [name for name in files if not name.endswith(".csv")] == [
+        "headlight-decoder-cross-layer1-head2-it-is-late.html",
+        "headlight-trace-it-is-late.npz",
+    ]
+    assert all(content.startswith(b"\xef\xbb\xbf") for name, content in files.items() if name.endswith(".csv"))
+    path = tmp_path / "trace.npz"
+    path.write_bytes(files["headlight-trace-it-is-late.npz"])
+    weights = np.load(path, allow_pickle=False)["decoder.cross/weights"]
+    trace = Trace.load(path)
+    assert np.array_equal(weights[1], trace.weights("decoder.cross", 1).numpy())
+    table = files["headlight-decoder-cross-layer1-head2-it-is-late.csv"].decode("utf-8-sig").splitlines()
+    assert np.array_equal(np.array(table[1].split(",")[-2:], np.float32), weights[1, 2, 0, -2:])
+
+
+# ---- the page from a disk ----
+
+
+@pytest.mark.parametrize("theme", PAPER)
+def test_the_page_opens_from_a_disk_without_any_request_and_holds_every_text_captive(
+    chromium, translator, tmp_path, theme
+):
+    trace = translator.trace("It is late.", "Es ist spät.")
+    tokens = (HOSTILE, *trace.source_tokens[1:])
+    trace = replace(trace, text=HOSTILE, translation=HOSTILE, source_tokens=tokens)
+    file = tmp_path / "view.html"
+    view = OpenView("decoder.cross", "Decoder cross-attention", 1, 2, f"text={HOSTILE}")
+    file.write_bytes(view_page(trace, view, checkpoint=HOSTILE, digest="0"))
+    context = chromium.new_context(offline=True, color_scheme=theme)
+    tab, asked, problems = context.new_page(), [], []
+    tab.on("request", lambda request: asked.append(request.url))
+    tab.on("console", lambda message: problems.append(message.text))
+    tab.on("pageerror", lambda error: problems.append(str(error)))
+    tab.goto(file.as_uri())
+    plot = tab.locator("#figure .nsewdrag").first
+    expect(plot).to_be_visible()
+    plot.hover()
+    area = plot.bounding_box()
+    tab.mouse.move(area["x"] + area["width"] / 2, area["y"] + area["height"] / 2 + 3)
+    expect(tab.locator(".hovertext")).to_contain_text(re.compile(r"weight \d\.\d{4}"))
+    assert tab.locator(".modebar-btn").count() == 2
+    assert tab.title().startswith("Headlight: </script><script>document.title=")
+    expect(tab.locator(".sentence span[lang=en]")).to_have_text(" ".join(HOSTILE.split()))
+    assert tab.locator("img").count() == tab.locator(".heads img").count() == 2 * 4
+    assert tab.locator(".heads img").evaluate_all("images => images.every(i => i.complete && i.naturalWidth > 0)")
+    assert tab.locator("body").evaluate("body => getComputedStyle(body).backgroundColor") == f"rgb{PAPER[theme]}"
+    paper = tab.locator("#figure .main-svg").first.evaluate("svg => getComputedStyle(svg).backgroundColor")
+    assert paper == f"rgb{PAPER[theme]}"
+    assert asked == [file.as_uri()]
+    assert problems == []
+    context.close()
+
+
+# ---- the link ----
+
+
+def test_the_link_shows_the_same_to_someone_else(page, url, chromium):
+    page.goto(f"{url}/?view=Take+it+with+you&site=decoder.cross&layer=1&head=2&text=It+is+late%2C+%3Cb%3E.")
+    link = page.locator("[data-testid='stCode'] code")
+    expect(link).to_contain_text("checkpoint=en-de", timeout=PATIENCE)
+    sentences = "[data-testid='stHtml'] span[lang]"
+    expected = page.locator(sentences).all_inner_texts()
+    context = chromium.new_context()
+    other = context.new_page()
+    other.goto(f"{url}/{link.inner_text()}")
+    expect(other.get_by_role("gridcell", name="Layer 2, head 3, open")).to_be_visible(timeout=PATIENCE)
+    expect(other.get_by_role("radio", name="Decoder cross-attention")).to_be_checked()
+    assert other.locator(sentences).all_inner_texts() == expected
+    assert expected[0] == "It is late, <b>."
+    context.close()

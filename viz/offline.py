@@ -1,0 +1,72 @@
+"""One HTML page that needs no network and that no text within it can break out of.
+
+What may run is named by its hash in a Content-Security-Policy; everything else, and every request, is refused by the
+browser itself. Knows nothing of attention, of Streamlit or of what its scripts do.
+"""
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from html import escape
+from typing import Final
+
+#: The colours of `.streamlit/config.toml`, which neither an iframe nor a file on a disk can see.
+LIGHT: Final = {
+    "scheme": "light",
+    "text": "#1a2033",
+    "paper": "#fdfcf9",
+    "field": "#f3f1ea",
+    "line": "#dfdbcf",
+    "hover": "#e2dfd4",
+    "accent": "#1c6390",
+}
+DARK: Final = {
+    "scheme": "dark",
+    "text": "#ebe8de",
+    "paper": "#171c29",
+    "field": "#202636",
+    "line": "#343c50",
+    "hover": "#39425a",
+    "accent": "#3f8ec4",
+}
+
+_ENDS_ITS_ELEMENT: Final = re.compile("</script|<!--", re.IGNORECASE)
+
+
+def script_json(value: object) -> str:
+    """JSON that neither closes a script element nor breaks a line of JavaScript."""
+    text = json.dumps(value, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def offline_page(*, title: str, style: str, body: str, libraries: Sequence[str], script: str) -> str:
+    """The page: `libraries` run before `body` is there, `script` after. Pictures may only be part of the page itself.
+
+    Args:
+        title: as text.
+        style: a style sheet.
+        body: as HTML, in which everything of people is escaped.
+        libraries: scripts that others wrote.
+        script: the page's own, in which everything of people went through `script_json`.
+    """
+    for source in (*libraries, script):
+        assert not _ENDS_ITS_ELEMENT.search(source), "a script must not be able to end its element"
+    assert "</style" not in style.lower(), "a style sheet must not be able to end its element"
+    allowed = " ".join(f"'sha256-{_sha256(source)}'" for source in (*libraries, script))
+    policy = f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:"
+    return "".join(
+        (
+            '<!doctype html><html lang="en"><head><meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f"<title>{escape(title)}</title><style>{style}</style>",
+            *(f"<script>{library}</script>" for library in libraries),
+            f"</head><body>{body}<script>{script}</script></body></html>",
+        )
+    )
+
+
+def _sha256(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")

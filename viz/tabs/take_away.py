@@ -1,0 +1,195 @@
+"""Everything a person can take along: pictures, tables, arrays, a page that opens offline, a link.
+
+Nothing is computed before its button is pressed. Knows nothing of how a file is made.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from viz import controls, frame, loader, state
+from viz.export import tables
+from viz.export.names import file_name, head_name
+
+if TYPE_CHECKING:
+    from model import Trace
+
+#: Bytes of the exported page: those of plotly, which it carries, and those for every weight of the open head.
+_PAGE_BYTES, _PAGE_BYTES_A_WEIGHT = 4_900_000, 16
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A file: what the button says, what is in it, how it is made, its name and about its size in bytes."""
+
+    label: str
+    inside: str
+    make: Callable[[], bytes]
+    name: str
+    mime: str
+    size: int
+
+
+@frame.fragment
+def show(trace: "Trace") -> None:
+    """Every kind of thing to take along, for the attention and the head that are chosen."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        site = controls.site(trace.sites)
+        layers = trace.inputs[site]
+        layer = controls.layer(len(layers))
+        head = controls.head(layers[0].num_heads)
+    _offer_tables(trace, site, layer, head)
+    _offer_page(trace, site, layer, head)
+    _offer_arrays(trace)
+    _tell_of_pictures()
+    _show_link()
+
+
+def _offer_tables(trace: "Trace", site: str, layer: int, head: int) -> None:
+    st.subheader("Tables", anchor=False)
+    for offer in _tables(trace, site, layer, head):
+        _offer(offer)
+    count = tables.num_weights(trace, site)
+    if count > tables.MAX_ROWS:
+        st.caption(
+            f"All heads together would be {count:,} rows, more than a spreadsheet holds. Take the arrays instead, or "
+            "one head after another."
+        )
+    st.caption(
+        "CSV in UTF-8 with a byte-order mark, for Excel; pandas reads it as it is, Python's csv as “utf-8-sig”. Numbers"
+        " have all their digits. In files, as in the address, layers, heads and positions count from 0. A token that a "
+        "spreadsheet would take for a formula, as it begins with = + - @ or a tab, has an apostrophe before it."
+    )
+
+
+def _tables(trace: "Trace", site: str, layer: int, head: int) -> list[Offer]:
+    return [*_tables_of_weights(trace, site, layer, head), *_tables_of_sentence(trace)]
+
+
+def _tables_of_weights(trace: "Trace", site: str, layer: int, head: int) -> list[Offer]:
+    queries, keys = map(len, trace.axis_tokens(site))
+    count = tables.num_weights(trace, site)
+    one = _csv(
+        trace,
+        f"Layer {layer + 1}, head {head + 1}",
+        f"{queries} × {keys} weights: a row for each query token, a column for each key token",
+        partial(tables.open_head, trace, site, layer, head),
+        head_name(site, layer, head),
+        14 * queries * keys,
+    )
+    if count > tables.MAX_ROWS:
+        return [one]
+    inside = f"{count:,} weights, one a row: layer, head, query, key, weight"
+    return [
+        one,
+        _csv(trace, "All heads", inside, partial(tables.all_heads, trace, site), f"{site} all heads", 38 * count),
+    ]
+
+
+def _tables_of_sentence(trace: "Trace") -> list[Offer]:
+    sides = {"source": len(trace.source_tokens), "target": len(trace.target_tokens)}
+    d_model = trace.positional["source"].shape[1]
+    inside = "of both sides, with their ids"
+    found = [_csv(trace, "Tokens", inside, partial(tables.tokens, trace), "tokens", 24 * sum(sides.values()))]
+    inside = "each step's token, its probability, entropy and candidates"
+    found.append(_csv(trace, "Decoding", inside, partial(tables.steps, trace), "decoding", 620 * len(trace.steps)))
+    inside = f"the encoding added to each token, {d_model} dimensions"
+    for side, count in sides.items():
+        make = partial(tables.positional_encoding, trace, side)
+        name = f"positional encoding {side}"
+        found.append(_csv(trace, f"Positions, {side}", inside, make, name, 12 * d_model * count))
+    return found
+
+
+def _csv(trace: "Trace", label: str, inside: str, make: Callable[[], bytes], name: str, size: int) -> Offer:
+    return Offer(label, inside, make, f"{file_name(name, sentence=trace.text)}.csv", "text/csv", size)
+
+
+def _offer_page(trace: "Trace", site: str, layer: int, head: int) -> None:
+    st.subheader("This view as a page", anchor=False)
+    make = partial(_page, trace, site, layer, head, _link(), *loader.identity(state.current()))
+    name = f"{file_name(head_name(site, layer, head), sentence=trace.text)}.html"
+    inside = "sentence, open head, all heads, decoding: one file that opens anywhere, offline"
+    queries, keys = map(len, trace.axis_tokens(site))
+    _offer(Offer("HTML page", inside, make, name, "text/html", _PAGE_BYTES + _PAGE_BYTES_A_WEIGHT * queries * keys))
+
+
+def _page(trace: "Trace", site: str, layer: int, head: int, link: str, checkpoint: str, digest: str) -> bytes:
+    # plotly's figures are imported when one is wanted; most visits want none of these.
+    from viz.export.view_page import OpenView, view_page
+
+    view = OpenView(site, controls.SITE_LABELS[site], layer, head, link)
+    return view_page(trace, view, checkpoint=checkpoint, digest=digest)
+
+
+def _offer_arrays(trace: "Trace") -> None:
+    st.subheader("The whole trace", anchor=False)
+    name = f"{file_name('trace', sentence=trace.text)}.npz"
+    inside = "every weight, query, key and value of all three attentions, tokens and steps"
+    size = loader.trace_file_size(trace)
+    _offer(Offer("NumPy arrays", inside, partial(loader.trace_file, trace), name, "application/octet-stream", size))
+    st.caption(
+        "`numpy.load(file)` reads it without Headlight and without pickle: `decoder.cross/weights` is "
+        "`[layer, head, query, key]`. `Trace.load(file)` makes it a trace again."
+    )
+
+
+def _tell_of_pictures() -> None:
+    st.subheader("Pictures", anchor=False)
+    st.caption(
+        "The camera in the upper right corner of a chart saves it; “Save pictures as” on the left says how, for every "
+        "chart of every page: PNG has twice the screen's pixels, SVG stays sharp at any size. The grid of all heads "
+        "has two buttons of its own below it. Pictures have the colours of the page: for paper, choose the light theme "
+        "in the menu at the top right."
+    )
+
+
+def _show_link() -> None:
+    st.subheader("Link", anchor=False)
+    st.code(f"?{_link()}", language=None, wrap_lines=True)
+    st.caption(
+        "Behind the address of any Headlight that has this checkpoint, this shows the same: the sentence, attention, "
+        "layer, head and every other choice that was changed. It names the checkpoint, never a place on a disk."
+    )
+    if not _fits(state.current()):
+        st.caption("The sentence is too long for an address and is not in it: send it along.")
+
+
+def _link() -> str:
+    """The selection as it stands in an address; it opens at the heads, not in this tab."""
+    selection = state.current()
+    name, _ = loader.identity(selection)
+    # Both are named even where they are the usual ones: elsewhere, or next year, others may be.
+    always = {"checkpoint": name} | ({"text": selection.text} if _fits(selection) else {})
+    return urlencode(always | state.to_params(replace(selection, checkpoint=name, view=state.VIEWS[0])))
+
+
+def _fits(selection: state.Selection) -> bool:
+    return len(selection.text) <= state.MAX_TEXT_IN_URL
+
+
+def _offer(offer: Offer) -> None:
+    button, inside = st.columns((3, 7), vertical_alignment="center")
+    button.download_button(
+        offer.label,
+        offer.make,
+        offer.name,
+        offer.mime,
+        key=f"take-{offer.name}",
+        icon=":material/download:",
+        on_click="ignore",
+        width="stretch",
+        wrap=True,
+    )
+    inside.caption(f"{offer.inside} ({_size(offer.size)})")
+
+
+def _size(count: int) -> str:
+    """About how large a file is."""
+    if count < 950_000:
+        return f"about {max(1, round(count / 1_000))} kB"
+    return f"about {count / 1_000_000:.1f} MB" if count < 10_000_000 else f"about {round(count / 1_000_000):,} MB"
