@@ -62,10 +62,15 @@ def _missing(reason: str) -> NoReturn:
     pytest.skip(f"{reason} {HOW_TO_GET_IT}")
 
 
+def find_executable() -> str | None:
+    """The system's Chromium, if there is one."""
+    return next(filter(None, map(shutil.which, EXECUTABLES)), None)
+
+
 @pytest.fixture(scope="session")
 def chromium() -> "Iterator[Browser]":
     """One headless Chromium for the whole run, the system's own."""
-    executable = next(filter(None, map(shutil.which, EXECUTABLES)), None)
+    executable = find_executable()
     if executable is None:
         _missing("No Chromium was found.")
     try:

@@ -81,7 +81,7 @@ class HeadGrid {
     this.buildFoot();
     this.layOut();
     this.mark(header.selected);
-    this.root.dataset.ready = "1";
+    Object.assign(this.root.dataset, { ready: "1", shown: header.digest, keys: header.keyTokens.length });
   }
 
   /** Cells become numbers whose upper byte is the colour, as `paintMatrix` wants them; order is kept. */
