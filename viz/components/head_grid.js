@@ -21,13 +21,6 @@ const FIGURE_HEIGHT = 26;
 const FEW = 16;
 const FEW_ACROSS = 4;
 
-/** Numbers of 16 bits from `count` low bytes, which begin at `start`, and as many high bytes after them. */
-function joinPlanes(planes, start, count) {
-  const joined = new Uint16Array(count);
-  for (let i = 0; i < count; i++) joined[i] = planes[start + i] | (planes[start + count + i] << 8);
-  return joined;
-}
-
 class HeadGrid {
   constructor(root) {
     this.root = root;
@@ -75,7 +68,11 @@ class HeadGrid {
     const planes = isSamePicture ? null : await inflate(arrays[0]);
     if (turn !== this.turn) return;
     this.header = header;
-    if (planes) this.readTiles(planes);
+    if (planes) {
+      this.tiles = new Tiles(header, planes);
+      this.scale = pixelScale(header.stops);
+      this.painted = null;
+    }
     this.tooltip.hide();
     this.marker.hidden = true;
     this.buildFoot();
@@ -84,39 +81,16 @@ class HeadGrid {
     Object.assign(this.root.dataset, { ready: "1", shown: header.digest, keys: header.keyTokens.length });
   }
 
-  /** Cells become numbers whose upper byte is the colour, as `paintMatrix` wants them; order is kept. */
-  readTiles(planes) {
-    const { layers, heads, rows, columns, firstCell, firstThousandth, stops } = this.header;
-    const count = layers * heads * rows * columns;
-    const valueOf = new Uint16Array(65536);
-    this.thousandths = new Uint16Array(65536);
-    firstCell.forEach((first, shade) => {
-      const colour = Math.round((255 * shade) / (firstCell.length - 1));
-      for (let within = 0; within < (firstCell[shade + 1] ?? first + 256) - first; within++) {
-        valueOf[first + within] = (colour << 8) | within;
-        this.thousandths[(colour << 8) | within] = shade === 0 ? 0 : firstThousandth[shade] + within;
-      }
-    });
-    this.values = joinPlanes(planes, 0, count).map((cell) => valueOf[cell]);
-    this.offsets = this.isPooled ? joinPlanes(planes, 2 * count, count) : null;
-    this.scale = pixelScale(stops);
-    this.painted = null;
-  }
-
   buildFoot() {
     const { stops, ticks, blockQueries, blockKeys, notes } = this.header;
     const axes = element("span", "axes", "In each tile: queries run down ↓, keys run across →.");
-    if (this.isPooled) axes.textContent += ` A pixel is the largest of up to ${blockQueries} × ${blockKeys} weights.`;
+    if (this.tiles.isPooled) axes.textContent += ` A pixel is the largest of up to ${blockQueries} × ${blockKeys} weights.`;
     const hint = element("span", "hint", "Click a tile, or press Enter, to open the head; arrow keys move.");
     const said = notes.map((note) => element("p", "note", note));
     const save = pictureButtons(this.root, () => this.header.name);
     hint.dataset.notInPicture = this.status.dataset.notInPicture = "";
     this.foot.replaceChildren(...said, legendElement(stops, ticks), axes, hint, save, this.status);
     this.status.textContent = "";
-  }
-
-  get isPooled() {
-    return this.header.blockQueries * this.header.blockKeys > 1;
   }
 
   // ---- cells ----
@@ -256,28 +230,10 @@ class HeadGrid {
     this.cells.forEach((cell, index) => {
       const left = (index % this.across) * pitch.across;
       const top = Math.floor(index / this.across) * pitch.down;
-      const base = this.baseOf(cell);
-      paintMatrix(image, this.scale, this.values, base, columns, { left, top }, this.rowRuns, this.columnRuns);
+      const base = this.tiles.baseOf(this.placeOf(cell));
+      paintMatrix(image, this.scale, this.tiles.values, base, columns, { left, top }, this.rowRuns, this.columnRuns);
     });
     context.putImageData(image, 0, 0);
-  }
-
-  // ---- what a weight is ----
-
-  /** The stored entry `index` as its query, key and weight; in a pooled grid the place of the block's maximum. */
-  describe(index) {
-    const { rows, columns, blockKeys, queryTokens, keyTokens } = this.header;
-    const offset = this.offsets ? this.offsets[index] : 0;
-    const begin = (block, blocks, count) => Math.floor((block * count) / blocks);
-    const query = begin(Math.floor(index / columns) % rows, rows, queryTokens.length) + Math.floor(offset / blockKeys);
-    const key = begin(index % columns, columns, keyTokens.length) + (offset % blockKeys);
-    return { query: queryTokens[query], key: keyTokens[key], weight: this.format(this.values[index]) };
-  }
-
-  /** Three decimals, exact; a weight that is not zero never reads as zero. */
-  format(value) {
-    if (value === 0) return "0.000";
-    return this.thousandths[value] === 0 ? "< 0.001" : (this.thousandths[value] / 1000).toFixed(3);
   }
 
   placeOf(cell) {
@@ -286,17 +242,6 @@ class HeadGrid {
 
   cellOf([layer, head]) {
     return this.cells.find((cell) => cell.dataset.layer === String(layer) && cell.dataset.head === String(head));
-  }
-
-  /** The index of the first stored weight of a cell's head. */
-  baseOf(cell) {
-    const [layer, head] = this.placeOf(cell);
-    return (layer * this.header.heads + head) * this.header.rows * this.header.columns;
-  }
-
-  strongest(cell) {
-    const { rows, columns } = this.header;
-    return this.describe(largestWithin(this.values, this.baseOf(cell), columns, [0, rows], [0, columns]));
   }
 
   // ---- pointer ----
@@ -312,9 +257,8 @@ class HeadGrid {
     const rowRun = this.rowRuns[place(event.clientY, frame.top, frame.height, this.rowRuns)];
     const columnRun = this.columnRuns[place(event.clientX, frame.left, frame.width, this.columnRuns)];
     const { columns, rows } = this.header;
-    const index = largestWithin(this.values, this.baseOf(cell), columns, rowRun, columnRun);
-    const { query, key, weight } = this.describe(index);
-    const isBlock = this.isPooled || rowRun[1] - rowRun[0] > 1 || columnRun[1] - columnRun[0] > 1;
+    const { query, key, weight } = this.tiles.largest(this.placeOf(cell), rowRun, columnRun);
+    const isBlock = this.tiles.isPooled || rowRun[1] - rowRun[0] > 1 || columnRun[1] - columnRun[0] > 1;
     const [layer, head] = this.placeOf(cell);
     const title = `Layer ${layer + 1} · Head ${head + 1}`;
     this.tooltip.show(event, title, query, key, isBlock ? `${weight} (max of block)` : weight);
@@ -342,8 +286,9 @@ class HeadGrid {
   visit(cell) {
     if (!cell) return;
     this.cells.forEach((other) => (other.tabIndex = other === cell ? 0 : -1));
-    const { query, key, weight } = this.strongest(cell);
     const [layer, head] = this.placeOf(cell);
+    const { rows, columns } = this.header;
+    const { query, key, weight } = this.tiles.largest([layer, head], [0, rows], [0, columns]);
     const title = `Layer ${layer + 1}, head ${head + 1}: strongest `;
     this.status.replaceChildren(title, tokenElement(query), " → ", tokenElement(key), `, ${weight}`);
   }

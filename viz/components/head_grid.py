@@ -23,7 +23,7 @@ _COMPONENT = st.components.v2.component(
     "headlight_head_grid",
     html=_HTML,
     css=wire.sources("picture.css", "save_picture.css", "head_grid.css"),
-    js=wire.sources("wire.js", "picture.js", "save_picture.js", "head_grid.js"),
+    js=wire.sources("wire.js", "picture.js", "save_picture.js", "head_tiles.js", "head_grid.js"),
 )
 
 
@@ -90,6 +90,7 @@ def pack_grid(
     assert tokens == (spec.queries, spec.keys), "one token for each query row and each key column"
     if figure is not None:
         assert figure.values.shape == (spec.layers, spec.heads), "one figure for each head"
+    shown_queries, shown_keys = wire.display_tokens(query_tokens), wire.display_tokens(key_tokens)
     header = {
         "layers": spec.layers,
         "heads": spec.heads,
@@ -97,8 +98,8 @@ def pack_grid(
         "columns": spec.columns,
         "blockQueries": spec.block_queries,
         "blockKeys": spec.block_keys,
-        "queryTokens": wire.display_tokens(query_tokens),
-        "keyTokens": wire.display_tokens(key_tokens),
+        "queryTokens": shown_queries,
+        "keyTokens": shown_keys,
         "stops": SEQUENTIAL,
         "ticks": SQRT_TICKS,
         "firstCell": FIRST_CELL.tolist(),
@@ -108,7 +109,7 @@ def pack_grid(
         "ranked": None if ranking is None else [choice.layer * spec.heads + choice.head for choice in ranking.heads],
         "figure": None if figure is None else _described(figure),
         "notes": [part.note for part in (figure, ranking) if part is not None],
-        "digest": tiles.digest,
+        "digest": wire.digest(tiles.digest, *shown_queries, *shown_keys),
     }
     return wire.pack(header, np.frombuffer(tiles.deflated, np.uint8))
 

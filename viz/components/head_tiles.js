@@ -1,0 +1,58 @@
+// The reading half of head_tiles.py: tiles as numbers again. Knows nothing of where they stand on the page.
+
+/** Numbers of 16 bits from `count` low bytes, which begin at `start`, and as many high bytes after them. */
+function joinPlanes(planes, start, count) {
+  const joined = new Uint16Array(count);
+  for (let i = 0; i < count; i++) joined[i] = planes[start + i] | (planes[start + count + i] << 8);
+  return joined;
+}
+
+/** All tiles. `values` are ordered as the weights are, and their upper byte is the colour, as `paintMatrix` wants it. */
+class Tiles {
+  constructor(header, planes) {
+    this.header = header;
+    const { layers, heads, rows, columns, firstCell, firstThousandth } = header;
+    const count = layers * heads * rows * columns;
+    const valueOf = new Uint16Array(65536);
+    this.thousandths = new Uint16Array(65536);
+    firstCell.forEach((first, shade) => {
+      const colour = Math.round((255 * shade) / (firstCell.length - 1));
+      for (let within = 0; within < (firstCell[shade + 1] ?? first + 256) - first; within++) {
+        valueOf[first + within] = (colour << 8) | within;
+        this.thousandths[(colour << 8) | within] = shade === 0 ? 0 : firstThousandth[shade] + within;
+      }
+    });
+    this.values = joinPlanes(planes, 0, count).map((cell) => valueOf[cell]);
+    this.offsets = this.isPooled ? joinPlanes(planes, 2 * count, count) : null;
+  }
+
+  get isPooled() {
+    return this.header.blockQueries * this.header.blockKeys > 1;
+  }
+
+  /** The index of the first stored weight of a head. */
+  baseOf([layer, head]) {
+    return (layer * this.header.heads + head) * this.header.rows * this.header.columns;
+  }
+
+  /** The largest weight of a head within runs of rows and columns, as its query, key and weight. */
+  largest(place, rowRun, columnRun) {
+    return this.describe(largestWithin(this.values, this.baseOf(place), this.header.columns, rowRun, columnRun));
+  }
+
+  /** The stored entry `index` as its query, key and weight; where tiles are pooled, the place of the block's maximum. */
+  describe(index) {
+    const { rows, columns, blockKeys, queryTokens, keyTokens } = this.header;
+    const offset = this.offsets ? this.offsets[index] : 0;
+    const begin = (block, blocks, count) => Math.floor((block * count) / blocks);
+    const query = begin(Math.floor(index / columns) % rows, rows, queryTokens.length) + Math.floor(offset / blockKeys);
+    const key = begin(index % columns, columns, keyTokens.length) + (offset % blockKeys);
+    return { query: queryTokens[query], key: keyTokens[key], weight: this.format(this.values[index]) };
+  }
+
+  /** Three decimals, exact; a weight that is not zero never reads as zero. */
+  format(value) {
+    if (value === 0) return "0.000";
+    return this.thousandths[value] === 0 ? "< 0.001" : (this.thousandths[value] / 1000).toFixed(3);
+  }
+}
