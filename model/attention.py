@@ -102,8 +102,11 @@ class AttentionInputs:
         self, heads: Sequence[int] | None = None, rows: Rows = slice(None)
     ) -> Float[Tensor, "head row d_v"]:
         """weights @ value of each head, before W_O, in float32."""
-        chosen = list(range(self.num_heads)) if heads is None else list(heads)
-        return self.scores_and_weights(chosen, rows).weights @ self._of_heads(self.value, chosen)
+        return self.scores_and_weights(heads, rows).weights @ self.values(heads)
+
+    def values(self, heads: Sequence[int] | None = None) -> Float[Tensor, "head key d_v"]:
+        """The values that each head sums up, in float32; heads that share them each get their own."""
+        return self._of_heads(self.value, list(range(self.num_heads)) if heads is None else list(heads))
 
     def _of_heads(self, shared: Tensor, heads: list[int]) -> Tensor:
         group = self.num_heads // shared.size(0)

@@ -11,7 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
+from jaxtyping import Float
+from torch import Tensor
 
+from model.attention import MultiHeadAttention
 from model.checkpoint import load_checkpoint
 from model.config import TransformerConfig
 from model.decoding import EXTRA_LENGTH, beam_search, greedy_search
@@ -22,7 +25,7 @@ from model.masks import key_padding, pad
 from model.session import DecodingSession, forced_steps
 from model.tokenizer import Tokenizer
 from model.trace import Trace, build_trace, join_recorded
-from model.transformer import Transformer
+from model.transformer import Transformer, site_path
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -79,6 +82,11 @@ class Translator:
     def device(self) -> torch.device:
         """Where the model lies."""
         return self.model.device
+
+    def output_projection(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:
+        """W_O of an attention site, cut into each head's own rows (§3.2.2), float32 on the CPU; without its bias."""
+        weight = self.model.get_submodule(f"{site_path(site, layer)}.output").get_parameter("weight").detach()
+        return weight.T.reshape(self.config.num_heads, -1, self.config.d_model).float().cpu()
 
     def translate(self, text: str, *, beam: int = 1, alpha: float = 0.6) -> str:
         """Translate greedily, or by beam search with length penalty exponent `alpha` if `beam` is above 1 (§6.1).
@@ -138,6 +146,13 @@ class Translator:
             return session.trace()
         # Scores and weights of a whole pass are recorded in one: over the tokens just decoded.
         return self._forced_trace(text, session.target_ids[1:], extras, edits)
+
+    def output_projection(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:
+        """W_O of one attention site, cut into the rows of each head, in float32 on the CPU; b_O belongs to no head."""
+        attention = self.model.get_submodule(site_path(site, layer))
+        assert isinstance(attention, MultiHeadAttention)
+        weight = attention.output.weight.detach().float().cpu()
+        return weight.T.reshape(attention.num_heads, attention.d_k, -1)
 
     def source_ids(self, text: str) -> list[int]:
         """Token ids of a source sentence, ending with </s>.

@@ -4,7 +4,7 @@ Each shows one field of the selection (`viz.state`) and returns its value. Label
 Knows nothing of the model: what can be chosen is passed in.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -12,6 +12,7 @@ import streamlit as st
 
 from viz import state
 from viz.examples import EXAMPLES, Example
+from viz.measures import MEASURES
 
 SITE_LABELS: Final = {
     "encoder.self": "Encoder self-attention",
@@ -102,9 +103,24 @@ def layer(count: int) -> int:
     return _number("layer", "Layer", count)
 
 
-def head(count: int) -> int:
-    """Which head, labelled from 1."""
-    return _number("head", "Head", count)
+def head(count: int, *, disabled: bool = False) -> int:
+    """Which head, labelled from 1; disabled where what is shown has no head."""
+    return _number("head", "Head", count, disabled=disabled)
+
+
+def drawn() -> None:
+    """How the open head is drawn."""
+    _one_of("drawn", "Drawn as", {name: name for name in state.DRAWN})
+
+
+def measure() -> None:
+    """What the numbers of the open head are."""
+    _one_of("measure", "Numbers", {name: MEASURES[name].label for name in state.MEASURES})
+
+
+def switch(field: str, label: str, help_text: str) -> bool:
+    """A choice of yes or no."""
+    return st.toggle(label, key=state.bind(field), help=help_text, on_change=state.take, args=(field,))
 
 
 def sentence(field: str, label: str) -> str:
@@ -171,18 +187,77 @@ def seed() -> int:
     return int(chosen)
 
 
+def figure(labels: Mapping[str, str]) -> str:
+    """Which figure of a head its tile carries; "" is none."""
+    chosen = st.selectbox(
+        "Figure under each tile",
+        list(labels),
+        key=state.bind("figure"),
+        format_func=labels.__getitem__,
+        width=165,
+        on_change=state.take,
+        args=("figure",),
+    )
+    return str(chosen)
+
+
+def order(*, disabled: bool) -> str:
+    """In which order heads stand; disabled, they stand layer by layer."""
+    labels = {"layers": "By layer", "highest": "Highest first", "lowest": "Lowest first"}
+    chosen = st.selectbox(
+        "Order",
+        state.ORDERS,
+        key=state.bind("order", state.ORDERS[0] if disabled else None),
+        format_func=labels.__getitem__,
+        width=140,
+        disabled=disabled,
+        on_change=state.take,
+        args=("order",),
+    )
+    return str(chosen)
+
+
+def keep(count: int, *, disabled: bool) -> int:
+    """How many of `count` heads are shown, 0 for all; disabled, all are."""
+    choices = [0, *(number for number in (4, 8, 16) if number < count)]
+    chosen = st.selectbox(
+        "Heads",
+        choices,
+        key=state.bind("keep", 0 if disabled or state.current().keep not in choices else None),
+        format_func=lambda number: f"First {number}" if number else "All",
+        width=110,
+        disabled=disabled,
+        on_change=state.take,
+        args=("keep",),
+    )
+    return int(chosen)
+
+
 def plain(text: str) -> str:
     """Text with every sign that Streamlit's Markdown reads taken literally: `![…](…)` must not fetch a picture."""
     return "".join(f"\\{c}" if c.isascii() and not (c.isalnum() or c.isspace()) else c for c in text)
 
 
-def _number(field: str, label: str, count: int) -> int:
+def _one_of(field: str, label: str, labels: Mapping[str, str]) -> None:
+    st.segmented_control(
+        label,
+        list(labels),
+        key=state.bind(field),
+        format_func=labels.__getitem__,
+        required=True,
+        on_change=state.take,
+        args=(field,),
+    )
+
+
+def _number(field: str, label: str, count: int, *, disabled: bool = False) -> int:
     chosen = st.selectbox(
         label,
         range(count),
         key=state.bind(field),
         format_func=lambda number: str(number + 1),
         width=110,
+        disabled=disabled,
         on_change=state.take,
         args=(field,),
     )

@@ -51,8 +51,8 @@ class Selection:
     No checkpoint (`""`) means the first of the list, no token: the page chooses. On the attention page, `figure` is the
     one that tiles carry, by which `order` sorts and of which `keep` (0: all) heads stay; `also` are further heads drawn
     as lines, those above `threshold` percent; `words` joins pieces, `special` shows special tokens; `scaled` and
-    `masked` are the two switches of where a weight comes from. On the masks page, `position`, `dimension` and `shift`
-    choose curves, `width` (0: the model's own) and `base` other encodings.
+    `masked` are the two switches of where a weight comes from, `key_token` the key that is followed there. On the masks
+    page, `position`, `dimension` and `shift` choose curves, `width` (0: the model's own) and `base` other encodings.
     """
 
     checkpoint: str = ""
@@ -64,6 +64,7 @@ class Selection:
     head: int = 0
     token: int | None = None
     other_token: int | None = None
+    key_token: int | None = None
     step: int = 0
     side: str = SIDES[0]
     view: str = VIEWS[0]
@@ -133,6 +134,7 @@ _READERS: Final[Mapping[str, Callable[[str], object]]] = {
     "head": _count,
     "token": _count,
     "other_token": _count,
+    "key_token": _count,
     "step": _count,
     "side": _one_of(SIDES),
     "view": _one_of(VIEWS),
@@ -248,7 +250,7 @@ def take(field: str) -> None:
     value = st.session_state[field]
     changes: dict[str, Any] = {field: tuple(value) if isinstance(value, list) else value}
     if field in ("text", "site", "checkpoint"):
-        changes |= {"token": None, "step": 0}
+        changes |= {"token": None, "key_token": None, "step": 0}
     if field in ("other", "site", "checkpoint"):
         changes |= {"other_token": None}
     put(replace(current(), **changes))
@@ -256,7 +258,7 @@ def take(field: str) -> None:
 
 def take_example(text: str, twin: str) -> None:
     """An example was picked: both sentences change."""
-    put(replace(current(), text=text, other=twin, token=None, other_token=None, step=0))
+    put(replace(current(), text=text, other=twin, token=None, other_token=None, key_token=None, step=0))
 
 
 def publish() -> None:

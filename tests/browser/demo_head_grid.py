@@ -1,11 +1,19 @@
-"""The grid of heads over invented attention, alone on a page. `?case=` chooses the sizes."""
+"""The grid of heads over invented attention, alone on a page. `?case=` chooses the sizes, `?order=` another order."""
 
 import numpy as np
 import streamlit as st
 
-from viz.components.head_grid import HeadChoice, head_grid
+from viz.components.head_grid import HeadChoice, TileFigure, head_grid
+from viz.components.head_tiles import Tiles
+from viz.head_figures import ranking
 
-CASES = {"small": (6, 8, 20, 20), "cross": (4, 8, 18, 25), "pooled": (6, 8, 300, 300), "big": (6, 16, 40, 40)}
+CASES = {
+    "small": (6, 8, 20, 20),
+    "cross": (4, 8, 18, 25),
+    "pooled": (6, 8, 300, 300),
+    "big": (6, 16, 40, 40),
+    "long": (6, 8, 512, 512),
+}
 WORDS = [
     "▁The",
     "▁animal",
@@ -56,11 +64,21 @@ def open_head(choice: HeadChoice) -> None:
     st.session_state.open = choice
 
 
+@st.cache_resource
+def tiles(*shape: int) -> Tiles:
+    return Tiles.of(shape, attention(*shape).astype(np.float32))
+
+
+# Of the heads of a layer the last is the highest.
+numbers = np.arange(1.0, heads + 1) + np.arange(layers)[:, None] / 100
+figure = TileFigure("Invented", numbers, 2, "", "The number of the head.") if "order" in st.query_params else None
 head_grid(
-    attention(layers, heads, queries, keys),
+    tiles(layers, heads, queries, keys),
     tokens(queries),
     tokens(keys),
     selected=st.session_state.open,
+    figure=figure,
+    ranking=None if figure is None else ranking(figure, st.query_params["order"], int(st.query_params.get("keep", 0))),
     on_open=open_head,
     key="grid",
 )

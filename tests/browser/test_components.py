@@ -105,7 +105,7 @@ def test_hovering_names_head_tokens_and_weight(page, serve):
 
 def test_a_long_sentence_is_pooled_and_says_so(page, serve):
     root = grid(page, serve, "pooled")
-    expect(root).to_contain_text("largest of 3 × 3 weights")
+    expect(root).to_contain_text("largest of up to 3 × 3 weights")
     root.get_by_role("gridcell", name="Layer 1, head 1").hover()
     expect(root.locator(".tooltip-value")).to_contain_text("(max of block)")
 

@@ -1,19 +1,20 @@
 import json
 import struct
-import time
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from viz.components import head_grid as module
-from viz.components.head_grid import GridSpec, HeadChoice, pack_grid, pool_tiles, read_choice
+from viz.components.head_grid import HeadChoice, Ranking, TileFigure, pack_grid, read_choice
+from viz.components.head_tiles import FIRST_CELL, FIRST_THOUSANDTH, Tiles
 from viz.theme import SEQUENTIAL
 
+FIGURE = TileFigure("Entropy", np.array([[1.0, np.nan], [0.5, 0.0]]), 2, "bits", "What it means.")
 
-def attention(*shape):
-    weights = np.random.default_rng(0).random(shape, dtype=np.float32) ** 4
-    return weights / weights.sum(-1, keepdims=True)
+
+def tiles_of(*shape):
+    weights = np.random.default_rng(0).random(shape, dtype=np.float32)
+    return Tiles.of(shape, weights / weights.sum(-1, keepdims=True))
 
 
 def header_of(payload):
@@ -21,83 +22,47 @@ def header_of(payload):
     return json.loads(payload[4 : 4 + length])
 
 
-@pytest.mark.parametrize("shape", [(6, 8, 20, 20), (4, 8, 18, 25), (6, 8, 128, 128), (1, 1, 1, 1), (6, 16, 102, 102)])
-def test_what_fits_is_not_pooled(shape):
-    spec = GridSpec.of(shape)
-    assert not spec.is_pooled
-    assert (spec.rows, spec.columns) == shape[2:]
-
-
-@pytest.mark.parametrize(
-    ("shape", "block", "tile"),
-    [
-        ((6, 8, 129, 20), (2, 1), (65, 20)),
-        ((6, 8, 300, 300), (3, 3), (100, 100)),
-        ((6, 8, 1000, 2048), (8, 16), (125, 128)),
-        # 24 × 16 heads: √(10⁶ / 384) = 51 is the narrower limit.
-        ((24, 16, 100, 100), (2, 2), (50, 50)),
-    ],
-)
-def test_tiles_are_pooled_to_the_smallest_blocks_that_fit(shape, block, tile):
-    spec = GridSpec.of(shape)
-    assert (spec.block_queries, spec.block_keys) == block
-    assert (spec.rows, spec.columns) == tile
-    assert spec.layers * spec.heads * spec.rows * spec.columns <= module.MAX_CELLS
-
-
-def test_pooling_keeps_the_maximum_of_every_block_and_its_place():
-    weights = attention(2, 3, 7, 10)
-    spec = GridSpec(2, 3, 7, 10, block_queries=3, block_keys=4)
-    tiles = pool_tiles(weights, spec)
-    assert tiles.maxima.shape == tiles.offsets.shape == (2, 3, 3, 3)
-    for layer, head, row, column in np.ndindex(tiles.maxima.shape):
-        block = weights[layer, head, 3 * row : 3 * row + 3, 4 * column : 4 * column + 4]
-        down, across = divmod(int(tiles.offsets[layer, head, row, column]), 4)
-        assert tiles.maxima[layer, head, row, column] == block.max() == block[down, across]
-
-
-def test_padding_at_the_edge_never_wins_not_even_over_zeros():
-    tiles = pool_tiles(np.zeros((1, 1, 5, 5), np.float32), GridSpec(1, 1, 5, 5, 2, 2))
-    assert (tiles.maxima == 0).all()
-    assert (tiles.offsets == 0).all()
-
-
-def test_pooling_a_large_grid_takes_under_a_second():
-    weights = np.zeros((6, 8, 512, 512), np.float32)
-    begun = time.perf_counter()
-    pool_tiles(weights, GridSpec.of(weights.shape))
-    assert time.perf_counter() - begun < 1
-
-
 def test_the_payload_names_sizes_tokens_colours_and_the_open_head():
-    weights = attention(2, 3, 4, 5)
-    header = header_of(pack_grid(weights, [*"abc", "\u202e"], list("vwxyz"), HeadChoice(1, 2)))
+    tiles = tiles_of(2, 3, 4, 5)
+    header = header_of(pack_grid(tiles, [*"abc", "\u202e"], list("vwxyz"), HeadChoice(1, 2), None, None))
     assert (header["layers"], header["heads"], header["rows"], header["columns"]) == (2, 3, 4, 5)
     assert header["queryTokens"] == ["a", "b", "c", "\\u202e"]
     assert header["keyTokens"] == ["v", "w", "x", "y", "z"]
     assert header["selected"] == [1, 2]
     assert tuple(header["stops"]) == SEQUENTIAL
-    assert header["arrays"] == [["uint16", 2 * 3 * 4 * 5]]
+    assert (header["firstCell"], header["firstThousandth"]) == (FIRST_CELL.tolist(), FIRST_THOUSANDTH.tolist())
+    assert header["arrays"] == [["uint8", len(tiles.deflated)]]
+    assert (header["ranked"], header["figure"], header["notes"]) == (None, None, [])
 
 
-def test_a_pooled_payload_carries_the_places_of_the_maxima_and_stays_small():
-    weights = attention(6, 8, 300, 300)
-    payload = pack_grid(weights, ["q"] * 300, ["k"] * 300, None)
-    assert header_of(payload)["arrays"] == [["uint16", 480_000]] * 2
-    assert len(payload) < 2_000_000
+def test_opening_ranking_and_figures_leave_the_digest_of_the_picture_alone():
+    tiles, tokens = tiles_of(2, 2, 3, 3), list("abc")
+    ranking = Ranking((HeadChoice(1, 0), HeadChoice(0, 1)), "Ranked.")
+    payloads = [
+        pack_grid(tiles, tokens, tokens, None, None, None),
+        pack_grid(tiles, tokens, tokens, HeadChoice(0, 1), FIGURE, ranking),
+    ]
+    assert {header_of(payload)["digest"] for payload in payloads} == {tiles.digest}
 
 
-def test_opening_a_head_leaves_the_digest_of_the_picture_alone():
-    weights, tokens = attention(2, 2, 3, 3), list("abc")
-    digests = {header_of(pack_grid(weights, tokens, tokens, choice))["digest"] for choice in (None, HeadChoice(0, 1))}
-    assert len(digests) == 1
-    assert header_of(pack_grid(weights, list("abd"), tokens, None))["digest"] not in digests
-    assert header_of(pack_grid(weights[::-1], tokens, tokens, None))["digest"] not in digests
+def test_the_payload_says_what_stands_where_and_under_each_tile():
+    ranking = Ranking((HeadChoice(1, 0), HeadChoice(0, 1)), "Ranked.")
+    header = header_of(pack_grid(tiles_of(2, 2, 3, 3), "abc", "abc", None, FIGURE, ranking))
+    assert header["ranked"] == [2, 1]
+    texts, bars = ["1.00", "–", "0.50", "0.00"], [1.0, 0.0, 0.5, 0.0]
+    assert header["figure"] == {"name": "Entropy", "unit": "bits", "texts": texts, "bars": bars}
+    assert header["notes"] == ["What it means.", "Ranked."]
 
 
-def test_tokens_that_do_not_fit_the_weights_are_a_mistake():
+def test_bars_of_nothing_but_zeros_are_empty():
+    assert TileFigure("Same token", np.zeros((1, 2)), 2, "", "").bars() == [0.0, 0.0]
+
+
+def test_tokens_or_figures_that_do_not_fit_the_tiles_are_a_mistake():
     with pytest.raises(AssertionError, match="one token for each"):
-        pack_grid(attention(1, 1, 3, 3), list("ab"), list("abc"), None)
+        pack_grid(tiles_of(1, 1, 3, 3), "ab", "abc", None, None, None)
+    with pytest.raises(AssertionError, match="one figure for each"):
+        pack_grid(tiles_of(1, 1, 3, 3), "abc", "abc", None, FIGURE, None)
 
 
 @pytest.mark.parametrize(
@@ -118,9 +83,10 @@ def grid_page():
     import streamlit as st
 
     from viz.components.head_grid import HeadChoice, head_grid
+    from viz.components.head_tiles import Tiles
 
-    weights = np.ones((2, 2, 1, 1), np.float32)
-    head_grid(weights, ["q"], ["k"], selected=HeadChoice(1, 0), on_open=lambda choice: st.text(str(choice)), key="grid")
+    tiles = Tiles.of((2, 2, 1, 1), np.ones((2, 2, 1, 1), np.float32))
+    head_grid(tiles, ["q"], ["k"], selected=HeadChoice(1, 0), on_open=lambda choice: st.text(str(choice)), key="grid")
 
 
 def test_on_a_page_nothing_is_chosen_until_a_person_chooses():

@@ -1,24 +1,20 @@
 """Every head of every layer at a glance: one canvas of tiles, one tile a head; a click opens a head.
 
-Packs weights and tokens for `head_grid.js` and reads back which head a person opened. Long sentences are pooled here,
-by maximum, so that what crosses to the browser stays small. Knows nothing of traces, sites or pages.
+Packs tiles, tokens and what stands under each tile for `head_grid.js`, and reads back which head a person opened. Knows
+nothing of traces, sites or pages, nor of what a head's figure means.
 """
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Self
+from typing import Final
 
 import numpy as np
 import streamlit as st
-from jaxtyping import Float, UInt16
+from jaxtyping import Float
 
 from viz.components import wire
+from viz.components.head_tiles import FIRST_CELL, FIRST_THOUSANDTH, Tiles
 from viz.theme import SEQUENTIAL, SQRT_TICKS
-
-#: No tile is drawn larger than this on a common screen, and all tiles together stay a message of a few megabytes.
-MAX_SIDE: Final = 128
-MAX_CELLS: Final = 1_000_000
 
 _HTML: Final = """
 <div class="head-grid"></div>
@@ -39,99 +35,86 @@ class HeadChoice:
     head: int
 
 
-@dataclass(frozen=True)
-class GridSpec:
-    """The sizes of a grid: what there is, and how many weights along each side make one block of a tile."""
+@dataclass(frozen=True, eq=False)
+class TileFigure:
+    """A number under every tile, with a bar whose full length is the highest of all heads.
 
-    layers: int
-    heads: int
-    queries: int
-    keys: int
-    block_queries: int
-    block_keys: int
-
-    @classmethod
-    def of(cls, shape: tuple[int, int, int, int]) -> Self:
-        """Blocks just large enough for tiles of at most min(128, √(10⁶ / heads)) a side; 1 × 1 when all fits."""
-        layers, heads, queries, keys = shape
-        side = min(MAX_SIDE, math.isqrt(MAX_CELLS // (layers * heads)))
-        return cls(layers, heads, queries, keys, math.ceil(queries / side), math.ceil(keys / side))
-
-    @property
-    def rows(self) -> int:
-        """Blocks down a tile."""
-        return math.ceil(self.queries / self.block_queries)
-
-    @property
-    def columns(self) -> int:
-        """Blocks across a tile."""
-        return math.ceil(self.keys / self.block_keys)
-
-    @property
-    def is_pooled(self) -> bool:
-        """Whether a block holds more than one weight."""
-        return self.block_queries * self.block_keys > 1
-
-
-@dataclass(frozen=True)
-class Tiles:
-    """The largest weight of every block, and where in its block it lies, counted row by row from the top left."""
-
-    maxima: Float[np.ndarray, "layer head row column"]
-    offsets: UInt16[np.ndarray, "layer head row column"]
-
-
-def pool_tiles(weights: Float[np.ndarray, "layer head query key"], spec: GridSpec) -> Tiles:
-    """Max-pool every head to the blocks of `spec`. Blocks cut off by the edge hold fewer weights.
-
-    Maximum and not mean, because a head that attends sharply would fade with every doubling of the sentence.
+    Attributes:
+        values: the numbers; NaN where a head has none.
+        decimals: how many of them are shown.
+        unit: what is read aloud after a number, with the name before it.
+        note: what the number means, shown below the grid.
     """
-    shape = (spec.layers, spec.heads, spec.rows, spec.columns)
-    maxima = np.empty(shape, np.float32)
-    offsets = np.empty(shape, np.uint16)
-    # -1 lies below every weight, so that padding never wins.
-    padded = np.full((spec.rows * spec.block_queries, spec.columns * spec.block_keys), -1.0, np.float32)
-    # One head at a time: the copies that blocking needs stay small when all heads together are large.
-    for layer, head in np.ndindex(spec.layers, spec.heads):
-        padded[: spec.queries, : spec.keys] = weights[layer, head]
-        blocks = padded.reshape(spec.rows, spec.block_queries, spec.columns, spec.block_keys).swapaxes(1, 2)
-        flat = blocks.reshape(spec.rows, spec.columns, -1)
-        offsets[layer, head] = flat.argmax(-1)
-        maxima[layer, head] = flat.max(-1)
-    return Tiles(maxima, offsets)
+
+    name: str
+    values: Float[np.ndarray, "layer head"]
+    decimals: int
+    unit: str
+    note: str
+
+    def texts(self) -> list[str]:
+        """The numbers as they are shown, layer by layer."""
+        return ["–" if np.isnan(value) else f"{value:.{self.decimals}f}" for value in self.values.flat]
+
+    def bars(self) -> list[float]:
+        """Parts of the highest number, from 0 to 1."""
+        known = np.nan_to_num(self.values)
+        return [round(float(value), 3) for value in (known / max(float(known.max()), 1e-9)).flat]
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Heads in an order of their own instead of layer by layer; perhaps not all of them.
+
+    Attributes:
+        heads: those shown, from the first to the last.
+        note: what the order is, shown below the grid.
+    """
+
+    heads: tuple[HeadChoice, ...]
+    note: str
 
 
 def pack_grid(
-    weights: Float[np.ndarray, "layer head query key"],
+    tiles: Tiles,
     query_tokens: Sequence[str],
     key_tokens: Sequence[str],
     selected: HeadChoice | None,
+    figure: TileFigure | None,
+    ranking: Ranking | None,
     name: str = "heads",
 ) -> bytes:
-    """The payload of `head_grid.js`: sizes, tokens as they are shown, colours, and the (pooled) weights."""
-    layers, heads, queries, keys = weights.shape
-    assert (len(query_tokens), len(key_tokens)) == (queries, keys), "one token for each query row and each key column"
-    spec = GridSpec.of((layers, heads, queries, keys))
-    tiles = pool_tiles(weights, spec) if spec.is_pooled else None
-    stored = wire.sqrt_uint16(weights if tiles is None else tiles.maxima)
-    offsets = [] if tiles is None else [tiles.offsets]
-    shown_queries, shown_keys = wire.display_tokens(query_tokens), wire.display_tokens(key_tokens)
+    """The payload of `head_grid.js`: sizes, tokens as they are shown, colours, what stands where, and the tiles."""
+    spec = tiles.spec
+    tokens = (len(query_tokens), len(key_tokens))
+    assert tokens == (spec.queries, spec.keys), "one token for each query row and each key column"
+    if figure is not None:
+        assert figure.values.shape == (spec.layers, spec.heads), "one figure for each head"
     header = {
-        "layers": layers,
-        "heads": heads,
+        "layers": spec.layers,
+        "heads": spec.heads,
         "rows": spec.rows,
         "columns": spec.columns,
         "blockQueries": spec.block_queries,
         "blockKeys": spec.block_keys,
-        "queryTokens": shown_queries,
-        "keyTokens": shown_keys,
+        "queryTokens": wire.display_tokens(query_tokens),
+        "keyTokens": wire.display_tokens(key_tokens),
         "stops": SEQUENTIAL,
         "ticks": SQRT_TICKS,
+        "firstCell": FIRST_CELL.tolist(),
+        "firstThousandth": FIRST_THOUSANDTH.tolist(),
         "name": name,
         "selected": None if selected is None else [selected.layer, selected.head],
-        "digest": wire.digest(str(spec), *shown_queries, *shown_keys, stored, *offsets),
+        "ranked": None if ranking is None else [choice.layer * spec.heads + choice.head for choice in ranking.heads],
+        "figure": None if figure is None else _described(figure),
+        "notes": [part.note for part in (figure, ranking) if part is not None],
+        "digest": tiles.digest,
     }
-    return wire.pack(header, stored, *offsets)
+    return wire.pack(header, np.frombuffer(tiles.deflated, np.uint8))
+
+
+def _described(figure: TileFigure) -> dict[str, object]:
+    return {"name": figure.name, "unit": figure.unit, "texts": figure.texts(), "bars": figure.bars()}
 
 
 def read_choice(value: object, layers: int, heads: int) -> HeadChoice | None:
@@ -145,28 +128,32 @@ def read_choice(value: object, layers: int, heads: int) -> HeadChoice | None:
 
 
 def head_grid(
-    weights: Float[np.ndarray, "layer head query key"],
+    tiles: Tiles,
     query_tokens: Sequence[str],
     key_tokens: Sequence[str],
     *,
     selected: HeadChoice | None,
+    figure: TileFigure | None = None,
+    ranking: Ranking | None = None,
     on_open: Callable[[HeadChoice], None],
     key: str,
     name: str = "heads",
 ) -> None:
-    """Show all heads. Query tokens name the rows of `weights`, key tokens its columns.
+    """Show all heads, layer by layer or as ranked. Query tokens name the rows of each head, key tokens its columns.
 
     Args:
         selected: the head to mark as open.
+        figure: what stands under each tile.
+        ranking: another order than layer by layer.
         on_open: called before the next run, with the head that a person has opened.
         key: of the component.
         name: of the files in which a person saves the picture, without their ending.
     """
-    layers, heads = weights.shape[:2]
 
     def take() -> None:
-        choice = read_choice(st.session_state[key].get("head"), layers, heads)
+        choice = read_choice(st.session_state[key].get("head"), tiles.spec.layers, tiles.spec.heads)
         if choice is not None:
             on_open(choice)
 
-    _COMPONENT(data=pack_grid(weights, query_tokens, key_tokens, selected, name), key=key, on_head_change=take)
+    data = pack_grid(tiles, query_tokens, key_tokens, selected, figure, ranking, name)
+    _COMPONENT(data=data, key=key, on_head_change=take)

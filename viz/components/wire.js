@@ -18,6 +18,12 @@ function unpack(bytes) {
   return { header, arrays };
 }
 
+/** What wire.py's `deflate` compressed, as bytes again. */
+async function inflate(deflated) {
+  const bytes = new Blob([deflated]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(bytes).arrayBuffer());
+}
+
 /** The weight in [0, 1] behind a stored √ value. */
 const weightOf = (stored) => (stored / FULL) ** 2;
 

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float, UInt8
 from PIL import Image
 
-from viz.components.head_grid import GridSpec, pool_tiles
+from viz.components.head_tiles import GridSpec, pool
 from viz.theme import SEQUENTIAL
 
 
@@ -19,10 +19,14 @@ def tile_urls(weights: Float[np.ndarray, "layer head query key"]) -> list[list[s
     """
     layers, heads, queries, keys = weights.shape
     spec = GridSpec.of((layers, heads, queries, keys))
-    shown = pool_tiles(weights, spec).maxima if spec.is_pooled else weights
-    levels = np.rint(np.sqrt(np.clip(shown, 0.0, 1.0)) * 255).astype(np.uint8)
     palette = _palette(SEQUENTIAL).tobytes()
-    return [[_data_url(levels[layer, head], palette) for head in range(heads)] for layer in range(layers)]
+    return [[_data_url(_levels(matrix, spec), palette) for matrix in layer] for layer in weights]
+
+
+def _levels(weights: Float[np.ndarray, "query key"], spec: GridSpec) -> UInt8[np.ndarray, "row column"]:
+    shown = pool(weights, spec)[0] if spec.is_pooled else weights
+    levels: np.ndarray[Any, np.dtype[np.uint8]] = np.rint(np.sqrt(np.clip(shown, 0.0, 1.0)) * 255).astype(np.uint8)
+    return levels
 
 
 def _palette(stops: tuple[str, ...]) -> UInt8[np.ndarray, "256 3"]:

@@ -1,7 +1,7 @@
 """Every head of one attention, where a weight comes from, and other views of it. Knows nothing of how weights arise."""
 
 from viz import frame, state
-from viz.tabs import all_heads, bertviz, take_away
+from viz.tabs import all_heads, bertviz, origin, take_away
 
 frame.title(
     "Attention",
@@ -11,5 +11,10 @@ frame.title(
 with frame.errors_shown():
     trace = frame.read_sentence(state.current().text)
     state.put(state.current().within(trace.num_layers, trace.num_heads))
-    views = {"All heads": all_heads.show, "bertviz": bertviz.show, "Take it with you": take_away.show}
-    frame.tabs("view", views, trace)
+    contents = {
+        "All heads": all_heads.show,
+        "Where a weight comes from": origin.show,
+        "bertviz": bertviz.show,
+        "Take it with you": take_away.show,
+    }
+    frame.tabs("view", contents, trace)

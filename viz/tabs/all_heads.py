@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from viz import controls, frame, loader, state
+from viz import controls, frame, head_figures, loader, state
 from viz.components.head_grid import HeadChoice, head_grid
 from viz.export.names import file_name
 from viz.tabs import opened_head
@@ -17,15 +17,38 @@ if TYPE_CHECKING:
 def show(trace: "Trace") -> None:
     """The grid of heads beside the head that is open."""
     site = controls.site(trace.sites)
-    selection = state.current()
-    weights = loader.all_weights(trace.text, site, selection)
     with st.grid(2, min_column_width=430, gap="medium"):
         with st.container():
-            chosen = HeadChoice(selection.layer, selection.head)
-            name = file_name(site, "all heads", sentence=trace.text)
-            head_grid(weights, *trace.axis_tokens(site), selected=chosen, on_open=_open, key="heads", name=name)
+            _show_grid(trace, site)
         with st.container():
-            opened_head.show(trace, site, weights)
+            opened_head.show(trace, site)
+
+
+def _show_grid(trace: "Trace", site: str) -> None:
+    """The grid, in the order and with the figures that were chosen above it."""
+    figure = ranking = None
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        name = controls.figure(head_figures.labels())
+        if name:
+            values = loader.head_figures(trace.text, site, state.current())[name]
+            figure = head_figures.tile_figure(name, site, values)
+        order = controls.order(disabled=figure is None)
+        keep = controls.keep(trace.num_layers * trace.num_heads, disabled=figure is None or order == state.ORDERS[0])
+    if figure is not None:
+        ranking = head_figures.ranking(figure, order, keep)
+    elif name:
+        st.info(head_figures.why_none(name, site), icon=":material/info:")
+    selection = state.current()
+    head_grid(
+        loader.head_tiles(trace.text, site, selection),
+        *trace.axis_tokens(site),
+        selected=HeadChoice(selection.layer, selection.head),
+        figure=figure,
+        ranking=ranking,
+        on_open=_open,
+        key="heads",
+        name=file_name(site, "all heads", sentence=trace.text),
+    )
 
 
 def _open(choice: HeadChoice) -> None:

@@ -1,0 +1,84 @@
+"""The rows and columns of a matrix of attention: every token, or whole words, special tokens left out or not.
+
+Words are read off the tokens themselves, not off the text: a translation need not be spelled with the pieces that its
+text would be split into again. Knows nothing of models or pages.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from jaxtyping import Float
+from torch import Tensor
+
+from model.analysis.words import attention_between_words
+from model.tokenizer import SPECIAL_TOKENS
+
+#: SentencePiece's sign for the space before a word.
+WORD_BEGIN: Final = "▁"
+_BYTES: Final = re.compile(r"(?:<0x[0-9A-F]{2}>)+")
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One side of a matrix.
+
+    Attributes:
+        labels: what stands at each place.
+        groups: for each place, the positions of its tokens, ascending.
+    """
+
+    labels: tuple[str, ...]
+    groups: tuple[tuple[int, ...], ...]
+
+    def without_special_tokens(self) -> "Axis":
+        """The same places but for <s>, </s> and the like."""
+        kept = [place for place, label in enumerate(self.labels) if not self._is_special(place, label)]
+        return Axis(tuple(self.labels[i] for i in kept), tuple(self.groups[i] for i in kept))
+
+    def place_of(self, position: int) -> int | None:
+        """The place at which a token stands, if it is on this axis."""
+        return next((place for place, group in enumerate(self.groups) if position in group), None)
+
+    def _is_special(self, place: int, label: str) -> bool:
+        # A word may spell "</s>", in several pieces; the special token is one.
+        return label in SPECIAL_TOKENS and len(self.groups[place]) == 1
+
+
+def single_tokens(tokens: Sequence[str]) -> Axis:
+    """A place for every token."""
+    return Axis(tuple(tokens), tuple((position,) for position in range(len(tokens))))
+
+
+def whole_words(tokens: Sequence[str]) -> Axis:
+    """A place for every word: a word begins at a piece with "▁" in front; a special token is a word of its own.
+
+    So a word is what white space separates, as in `words.word_spans`, and punctuation and byte tokens stay with it.
+    """
+    groups: list[list[int]] = []
+    for position, token in enumerate(tokens):
+        follows_special = position > 0 and tokens[position - 1] in SPECIAL_TOKENS
+        if not groups or token.startswith(WORD_BEGIN) or token in SPECIAL_TOKENS or follows_special:
+            groups.append([])
+        groups[-1].append(position)
+    labels = (spelled([tokens[position] for position in group]) for group in groups)
+    return Axis(tuple(labels), tuple(map(tuple, groups)))
+
+
+def spelled(pieces: Sequence[str]) -> str:
+    """The word that pieces spell: without "▁", runs of byte tokens read as UTF-8; a lone "▁" stays."""
+    joined = "".join(pieces).removeprefix(WORD_BEGIN)
+    return _BYTES.sub(_characters, joined) or WORD_BEGIN
+
+
+def between(values: Float[Tensor, "*batch query key"], queries: Axis, keys: Axis) -> Float[Tensor, "*batch row column"]:
+    """Values between tokens as values between places: summed over a place's keys, averaged over its queries."""
+    if all(len(group) == 1 for group in (*queries.groups, *keys.groups)):
+        rows, columns = ([group[0] for group in axis.groups] for axis in (queries, keys))
+        return values[..., rows, :][..., columns]
+    return attention_between_words(values, queries.groups, keys.groups)
+
+
+def _characters(run: re.Match[str]) -> str:
+    return bytes.fromhex(run[0].replace("<0x", "").replace(">", "")).decode("utf-8", errors="replace")

@@ -1,0 +1,101 @@
+"""What a head does, in one number: how sharply it looks, how far, and at which keys. Knows nothing of layers or pages.
+
+Rows i are queries and columns j keys; α_ij is a weight, the model's own. Rows in which nothing else was possible, such
+as the decoder's first, which sees only itself, say nothing about a head and are left out of every mean. A figure for
+which no row is left is NaN.
+
+Sources: Vig & Belinkov 2019, "Analyzing the Structure of Attention in a Transformer Language Model" (entropy, mean
+distance); Clark et al. 2019, "What Does BERT Look At?", §3.1–3.3 (neighbours, separators and punctuation, entropy);
+Kovaleva et al. 2019, "Revealing the Dark Secrets of BERT" (diagonal heads).
+"""
+
+import math
+import unicodedata
+from collections.abc import Sequence
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+SHIFTS = {"previous": -1, "same": 0, "next": 1}
+"""Figure → how many places after its query the key stands."""
+
+#: How far from the diagonal, in keys, still counts as on it.
+DIAGONAL_REACH = 1.0
+
+
+def head_figures(
+    weights: Float[Tensor, "head query key"],
+    mask: Bool[Tensor, "query key"],
+    key_tokens: Sequence[str],
+    *,
+    is_self: bool,
+) -> dict[str, Float[Tensor, "head"]]:
+    """Every figure of every head, by name.
+
+    Args:
+        weights: of the heads of one layer.
+        mask: True where a query may look at a key.
+        key_tokens: one a key.
+        is_self: whether queries and keys are the same tokens; if not, "previous", "same" and "next" mean nothing.
+    """
+    queries, keys = mask.shape
+    figures = {"entropy": entropy(weights, mask), "distance": mean_distance(weights, mask)}
+    for name, shift in SHIFTS.items():
+        there = shifted(queries, keys, shift) if is_self else torch.zeros(queries, keys, dtype=torch.bool)
+        figures[name] = share(weights, mask, there)
+    column = torch.arange(keys).expand(queries, keys)
+    figures["first"] = share(weights, mask, column == 0)
+    figures["last"] = share(weights, mask, column == keys - 1)
+    figures["diagonal"] = share(weights, mask, from_diagonal(queries, keys) <= DIAGONAL_REACH)
+    is_mark = torch.tensor([is_punctuation(token) for token in key_tokens])
+    figures["punctuation"] = share(weights, mask, is_mark.expand(queries, keys))
+    return figures
+
+
+def entropy(weights: Float[Tensor, "head query key"], mask: Bool[Tensor, "query key"]) -> Float[Tensor, "head"]:
+    """H = mean over rows i of −Σ_j α_ij log₂ α_ij, in bits: 0 for one key alone, log₂ k for k keys evenly."""
+    return _mean(torch.special.entr(weights).sum(-1) / math.log(2), mask.sum(-1) > 1)
+
+
+def mean_distance(weights: Float[Tensor, "head query key"], mask: Bool[Tensor, "query key"]) -> Float[Tensor, "head"]:
+    """D = mean over rows i of Σ_j α_ij |j − d_i|, in keys, with d_i from `from_diagonal`: |j − i| in self-attention."""
+    away = from_diagonal(*mask.shape)
+    return _mean(torch.einsum("hqk,qk->hq", weights, away), mask.sum(-1) > 1)
+
+
+def share(
+    weights: Float[Tensor, "head query key"], mask: Bool[Tensor, "query key"], there: Bool[Tensor, "query key"]
+) -> Float[Tensor, "head"]:
+    """S = mean over rows i of Σ_j α_ij [there_ij]: which part of its weight a head gives to these keys, from 0 to 1.
+
+    Rows count that may look at one of these keys and also at another.
+    """
+    on, off = (mask & there).any(-1), (mask & ~there).any(-1)
+    return _mean(torch.einsum("hqk,qk->hq", weights, there.to(weights.dtype)), on & off)
+
+
+def shifted(queries: int, keys: int, shift: int) -> Bool[Tensor, "query key"]:
+    """True where j = i + shift."""
+    return torch.arange(keys)[None, :] == torch.arange(queries)[:, None] + shift
+
+
+def from_diagonal(queries: int, keys: int) -> Float[Tensor, "query key"]:
+    """|j − d_i| with d_i = i · (keys − 1) / (queries − 1): how far a key is from the diagonal, counted in keys.
+
+    The diagonal leads from first query and first key to last query and last key. With as many queries as keys d_i = i;
+    otherwise it compares places relative to the lengths of the two sentences. A single query is at the first key.
+    """
+    slope = (keys - 1) / (queries - 1) if queries > 1 else 0.0
+    return (torch.arange(keys)[None, :] - torch.arange(queries)[:, None] * slope).abs()
+
+
+def is_punctuation(token: str) -> bool:
+    """Whether a piece holds punctuation (Unicode's categories P…) and nothing else but the "▁" of a new word."""
+    signs = token.replace("▁", "")
+    return bool(signs) and all(unicodedata.category(sign).startswith("P") for sign in signs)
+
+
+def _mean(per_row: Float[Tensor, "head query"], counts: Bool[Tensor, "query"]) -> Float[Tensor, "head"]:
+    """The mean over the rows that count; NaN if none does."""
+    return per_row[:, counts].mean(-1)

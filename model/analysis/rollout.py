@@ -1,0 +1,58 @@
+"""Attention rollout: attention through all layers up to one, heads averaged. Knows nothing of pages.
+
+Abnar & Zuidema 2020 ("Quantifying Attention Flow in Transformers", §3): in a layer, half of a position comes from what
+it attends to and half stays, through the residual connection; a path through the layers multiplies these shares.
+"""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from model.trace import Trace
+
+
+def with_residual(weights: Float[Tensor, "position position"]) -> Float[Tensor, "position position"]:
+    """Ã = ½ A + ½ I, with rows that sum to 1."""
+    mixed = 0.5 * weights + 0.5 * torch.eye(weights.size(0))
+    return mixed / mixed.sum(dim=-1, keepdim=True)
+
+
+def attention_rollout(weights: Float[Tensor, "layer position position"]) -> Float[Tensor, "position position"]:
+    """R = Ã_L … Ã_2 Ã_1: the share of each input position in each position after the last of these layers.
+
+    Args:
+        weights: of one stack's self-attention, averaged over heads, first layer first.
+    """
+    rollout = with_residual(weights[0])
+    for layer in weights[1:]:
+        rollout = with_residual(layer) @ rollout
+    return rollout
+
+
+def cross_rollout(
+    weights: Float[Tensor, "target source"], encoder: Float[Tensor, "source source"]
+) -> Float[Tensor, "target source"]:
+    """R = A R_encoder: the share of each source token in what a target row reads from the memory.
+
+    The paper defines rollout for a stack that attends to itself. Here A, one layer's cross-attention averaged over
+    heads, is its last step: without ½ I, for a target row is no position of the source.
+
+    Args:
+        weights: A.
+        encoder: rollout through all encoder layers.
+    """
+    return weights @ encoder
+
+
+def rollout_at(trace: Trace, site: str, layer: int) -> Float[Tensor, "query key"]:
+    """Rollout of a site's own stack up to `layer`; for cross-attention, of that layer over the whole encoder.
+
+    Raises:
+        TraceError: there is no such site or layer.
+    """
+    if site == "decoder.cross":
+        encoder = rollout_at(trace, "encoder.self", len(trace.inputs["encoder.self"]) - 1)
+        return cross_rollout(trace.weights(site, layer).mean(dim=0), encoder)
+    trace.attention(site, layer)
+    means = [trace.weights(site, below).mean(dim=0) for below in range(layer + 1)]
+    return attention_rollout(torch.stack(means))

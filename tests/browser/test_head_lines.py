@@ -1,0 +1,214 @@
+"""The lines of several heads in a real browser: pointing, keeping, switching, by mouse and by keyboard, and saving."""
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from playwright.sync_api import expect
+
+HERE = Path(__file__).parent
+
+
+def lines(page, serve, case="small"):
+    page.goto(f"{serve(HERE / 'demo_head_lines.py')}/?case={case}")
+    root = page.locator(".head-lines[data-ready='1']")
+    root.wait_for(timeout=30_000)
+    expect(root.locator(".status")).not_to_be_empty()
+    return root
+
+
+def token(root, side, index):
+    return root.locator(f".column.{side} .option").nth(index)
+
+
+def chips_on(root):
+    return root.locator(".chip[aria-pressed='true']").all_inner_texts()
+
+
+def told(page, heads, query=None, key=None, threshold=0):
+    expect(page.get_by_text(f"told: {(heads, query, key, threshold)}", exact=True)).to_be_visible()
+
+
+def painted(root, layer):
+    """How many colours a canvas shows, 0 if it is hidden."""
+    return (
+        root.locator(".layer")
+        .nth(layer)
+        .evaluate(
+            """canvas => {
+          if (getComputedStyle(canvas).visibility === "hidden") return 0;
+          const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+          return new Set(new Uint32Array(data.buffer)).size - 1;
+        }"""
+        )
+    )
+
+
+BASE, TOP = 0, 1
+
+
+def test_pointing_at_a_token_leaves_its_lines_alone_and_names_the_strongest(page, serve):
+    root = lines(page, serve)
+    assert (painted(root, BASE) > 0, painted(root, TOP)) == (True, 0)
+    token(root, "query", 1).hover()
+    expect(root.locator(".status")).to_have_text(re.compile(r"^▁cat → Head 1 .+ 0\.\d{3}$"))
+    assert (painted(root, BASE), painted(root, TOP) > 0) == (0, True)
+    token(root, "key", 0).hover()
+    expect(root.locator(".status")).to_have_text(re.compile(r"^▁the ← Head 1 .+ 0\.\d{3}$"))
+    page.mouse.move(2, 2)
+    expect(root.locator(".status")).to_contain_text("Lines drawn")
+    assert (painted(root, BASE) > 0, painted(root, TOP)) == (True, 0)
+
+
+def test_a_click_keeps_a_token_and_another_lets_it_go(page, serve):
+    root = lines(page, serve)
+    token(root, "query", 2).click()
+    told(page, (0,), query=2)
+    page.mouse.move(2, 2)
+    expect(token(root, "query", 2)).to_have_attribute("aria-selected", "true")
+    expect(root.locator(".status")).to_contain_text("<script>alert(1)</script> →")
+    token(root, "key", 1).hover()
+    expect(root.locator(".tooltip-title")).to_have_text("Invented · Layer 1")
+    expect(root.locator(".tooltip-pair")).to_have_text("<script>alert(1)</script> → ▁cat")
+    expect(root.locator(".tooltip-value")).to_have_text(re.compile(r"^Head 1: weight (0\.\d{3}|< 0\.001)$"))
+    token(root, "query", 2).click()
+    told(page, (0,))
+    assert root.locator("[aria-selected='true']").count() == 0
+
+
+def test_quick_clicks_on_heads_are_all_kept_and_a_double_click_leaves_one(page, serve):
+    root = lines(page, serve)
+    for head in (2, 3, 4, 2):
+        root.get_by_role("button", name=f"Head {head}").click(no_wait_after=True)
+    told(page, (0, 2, 3))
+    page.wait_for_timeout(500)
+    assert chips_on(root) == ["1", "3", "4"]
+    root.get_by_role("button", name="Head 2").dblclick()
+    told(page, (1,))
+    # The last head stays on: without any there is no picture.
+    root.get_by_role("button", name="Head 2").click()
+    assert chips_on(root) == ["2"]
+
+
+def test_the_page_can_move_the_picture_and_hears_of_it_again(page, serve):
+    root = lines(page, serve)
+    token(root, "query", 3).click()
+    told(page, (0,), query=3)
+    page.get_by_role("button", name="Heads 2 and 3").click()
+    expect(root.locator("[aria-selected='true']")).to_have_count(0)
+    assert chips_on(root) == ["2", "3"]
+    root.get_by_role("button", name="Head 3").click()
+    told(page, (1,))
+    page.get_by_role("button", name="Heads 2 and 3").click()
+    expect(root.get_by_role("button", name="Head 3")).to_have_attribute("aria-pressed", "true")
+
+
+def test_everything_works_by_keyboard(page, serve):
+    root = lines(page, serve)
+    root.get_by_role("button", name="Head 1").focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    told(page, (0, 1))
+    page.keyboard.press("Shift+Enter")
+    told(page, (1,))
+    for _ in range(6):  # two chips, the threshold, two buttons, the first query
+        page.keyboard.press("Tab")
+    expect(token(root, "query", 0)).to_be_focused()
+    for key in ("ArrowDown", "ArrowDown", "ArrowUp", "End", "ArrowDown", "ArrowRight", "Home", "ArrowDown"):
+        page.keyboard.press(key)
+    expect(token(root, "key", 1)).to_be_focused()
+    expect(root.locator(".status")).to_contain_text("▁cat ← Head 2")
+    page.keyboard.press("Enter")
+    told(page, (1,), key=1)
+    page.keyboard.press("Escape")
+    told(page, (1,))
+
+
+def test_the_threshold_takes_weak_lines_away_and_is_told_once_let_go(page, serve):
+    root = lines(page, serve)
+    before = int(root.get_attribute("data-lines"))
+    root.get_by_label("Lines from").fill("30")
+    told(page, (0,), threshold=30)
+    expect(root.locator("output")).to_have_text("0.30")
+    assert 0 < int(root.get_attribute("data-lines")) < before
+
+
+def test_a_picture_that_comes_back_is_as_it_was_left(page, serve):
+    root = lines(page, serve)
+    root.get_by_role("button", name="Head 4").click()
+    token(root, "key", 2).click()
+    told(page, (0, 3), key=2)
+    toggle = page.get_by_text("Left out")
+    toggle.click()
+    expect(root).to_have_count(0)
+    toggle.click()
+    expect(token(root, "key", 2)).to_have_attribute("aria-selected", "true")
+    assert chips_on(root) == ["1", "4"]
+
+
+def test_an_svg_holds_every_token_as_text_and_its_name_says_which_heads(page, serve, tmp_path):
+    root = lines(page, serve)
+    root.get_by_role("button", name="Head 3").click()
+    with page.expect_download() as download:
+        root.get_by_role("button", name="SVG").click()
+    assert download.value.suggested_filename == "invented-layer0-head0+2.svg"
+    download.value.save_as(tmp_path / "lines.svg")
+    svg = ElementTree.parse(tmp_path / "lines.svg").getroot()
+    name = "{http://www.w3.org/2000/svg}"
+    texts = [element.text for element in svg.iter(f"{name}text")]
+    assert texts[0] == "Invented · Layer 1 · Head 1, Head 3"
+    assert texts[1:] == root.locator(".option").all_inner_texts()
+    assert len(list(svg.iter(f"{name}line"))) == int(root.get_attribute("data-lines"))
+
+
+def test_a_png_is_twice_as_fine_as_the_page(page, serve, tmp_path):
+    root = lines(page, serve)
+    with page.expect_download() as download:
+        root.get_by_role("button", name="PNG").click()
+    download.value.save_as(tmp_path / "lines.png")
+    content = (tmp_path / "lines.png").read_bytes()
+    assert content.startswith(b"\x89PNG")
+    board = root.locator(".lines-board").bounding_box()
+    assert int.from_bytes(content[16:20], "big") == pytest.approx(2 * board["width"], abs=3)
+
+
+def test_a_long_sentence_scrolls_within_the_picture_and_stays_readable(page, serve):
+    page.set_viewport_size({"width": 800, "height": 900})
+    root = lines(page, serve, "long")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 800
+    assert root.locator(".lines-scroller").bounding_box()["height"] <= 640
+    assert token(root, "query", 0).bounding_box()["height"] >= 15
+    token(root, "query", 120).hover()
+    expect(root.locator(".status")).to_contain_text("→ Head 1")
+
+
+def test_a_single_token_is_drawn_without_a_choice_of_heads(page, serve):
+    root = lines(page, serve, "one")
+    assert root.locator(".chip").count() == 0
+    expect(root.locator(".status")).to_have_text("Lines drawn: 1 of 1.")
+
+
+def test_pointing_is_drawn_within_a_frame_at_128_tokens_and_eight_heads(page, serve):
+    root = lines(page, serve, "long")
+    assert len(chips_on(root)) == 8
+    # How long each drawing that a move asks for takes; one at a time, as a hand moves.
+    spent = root.evaluate(
+        """async root => {
+          const spent = [];
+          const real = window.requestAnimationFrame;
+          window.requestAnimationFrame = draw => real(time => {
+            const begun = performance.now();
+            draw(time);
+            spent.push(performance.now() - begun);
+          });
+          for (const option of [...root.querySelectorAll(".column.query .option")].slice(0, 30)) {
+            option.dispatchEvent(new PointerEvent("pointermove", { bubbles: true, composed: true }));
+            await new Promise(done => real(() => real(done)));
+          }
+          window.requestAnimationFrame = real;
+          return spent.sort((a, b) => a - b);
+        }"""
+    )
+    assert len(spent) == 30
+    assert spent[15] < 16

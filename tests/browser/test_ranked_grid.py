@@ -1,0 +1,92 @@
+"""The grid of heads with figures and ranked, in a real browser. In the demo the last head of a layer is the highest."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+from playwright.sync_api import expect
+
+HERE = Path(__file__).parent
+
+
+def grid(page, serve, query):
+    page.goto(serve(HERE / "demo_head_grid.py") + query)
+    root = page.locator("[data-ready='1']")
+    root.wait_for(timeout=30_000)
+    return root
+
+
+def names(root):
+    return [name.removeprefix("Layer ") for name in root.locator(".cell-name").all_inner_texts()]
+
+
+def test_figures_stand_under_tiles_that_stay_in_place(page, serve):
+    root = grid(page, serve, "/?order=layers")
+    cell = root.get_by_role("gridcell", name="Layer 2, head 8, Invented 8.01")
+    expect(cell.locator(".number")).to_have_text("8.01")
+    tile, bar, number = (cell.bounding_box(), *(cell.locator(part).bounding_box() for part in (".bar", ".number")))
+    assert tile["y"] + tile["height"] <= bar["y"] < number["y"]
+    assert bar["width"] <= tile["width"] + 1
+    below = root.get_by_role("gridcell", name="Layer 3, head 8").bounding_box()
+    assert number["y"] + number["height"] <= below["y"]
+    canvas, last = root.locator("canvas").bounding_box(), root.get_by_role("gridcell").last.bounding_box()
+    assert abs(last["y"] + last["height"] - canvas["y"] - canvas["height"]) <= 0.5
+    expect(root).to_contain_text("The number of the head.")
+
+
+def test_ranked_tiles_name_their_heads_show_their_weights_and_open_them(page, serve):
+    root = grid(page, serve, "/?order=highest&keep=8")
+    assert names(root) == [*(f"L{layer} H8" for layer in range(6, 0, -1)), "L6 H7", "L5 H7"]
+    expect(root).to_contain_text("from the highest to the lowest")
+    first = root.get_by_role("gridcell").first
+    first.click()
+    expect(page.get_by_text("open: (5, 7)")).to_be_visible()
+    expect(root.locator(".cell.open .cell-name")).to_have_text("L6 H8")
+
+
+def test_a_ranked_tile_is_the_picture_of_its_head(page, serve):
+    def picture(root, head):
+        """The colours of the 20 × 20 weights of a tile, from the canvas."""
+        canvas, cell = root.locator("canvas"), root.get_by_role("gridcell", name=head)
+        frame, box = canvas.bounding_box(), cell.bounding_box()
+        place = [round(n) for n in (box["x"] - frame["x"], box["y"] - frame["y"], box["width"], box["height"])]
+        pixels = canvas.evaluate("(canvas, at) => [...canvas.getContext('2d').getImageData(...at).data]", place)
+        centres = [((np.arange(20) + 0.5) * side / 20).astype(int) for side in (place[3], place[2])]
+        return np.array(pixels).reshape(place[3], place[2], 4)[np.ix_(*centres)]
+
+    heads = ("Layer 6, head 8", "Layer 2, head 8", "Layer 1, head 1")
+    root = grid(page, serve, "/?order=layers")
+    expected = [picture(root, head) for head in heads]
+    assert len(np.unique(expected[0].reshape(-1, 4), axis=0)) > 20
+    root = grid(page, serve, "/?order=highest")
+    for head, pixels in zip(heads, expected, strict=True):
+        np.testing.assert_array_equal(picture(root, head), pixels)
+
+
+def test_arrow_keys_move_in_what_is_on_the_screen_and_enter_opens(page, serve):
+    root = grid(page, serve, "/?order=highest&keep=8")  # two lines of four
+    root.locator(".cell[tabindex='0']").focus()
+    for key in ("Home", "ArrowRight", "ArrowDown", "ArrowDown", "End", "ArrowRight", "ArrowLeft"):
+        page.keyboard.press(key)
+    expect(root.locator(".cell:focus .cell-name")).to_have_text("L6 H7")
+    expect(root.get_by_role("status")).to_have_text(re.compile("^Layer 6, head 7: strongest "))
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("open: (5, 6)")).to_be_visible()
+    expect(root.locator(".cell:focus")).to_have_attribute("aria-label", "Layer 6, head 7, Invented 7.05, open")
+
+
+def test_at_512_tokens_hover_names_the_exact_maximum_of_a_block(page, serve):
+    root = grid(page, serve, "/?case=long")
+    cell = root.get_by_role("gridcell", name="Layer 1, head 2")
+    cell.hover(position={"x": 20, "y": 20})
+    expect(root.locator(".tooltip-value")).to_have_text(re.compile(r"^(0\.\d{3}|< 0\.001) \(max of block\)$"))
+    expect(root).to_contain_text("largest of up to 4 × 4 weights")
+
+
+def test_a_narrow_page_holds_ranked_heads_without_cut_off_names(page, serve):
+    page.set_viewport_size({"width": 480, "height": 900})
+    root = grid(page, serve, "/?case=big&order=highest")
+    boxes = [cell.bounding_box() for cell in root.get_by_role("gridcell").all()[:20]]
+    assert max(box["x"] + box["width"] for box in boxes) <= 480
+    for cell, box in zip(root.locator(".cell-name").all()[:20], boxes, strict=True):
+        assert cell.evaluate("name => name.scrollWidth") <= box["width"] + 1

@@ -1,0 +1,63 @@
+"""Where one row of weights comes from, drawn as seven pictures over the same keys; a click follows another key.
+
+Sends the plain data of `viz.figures.origin` to `origin_story.js` and reads back which key a person chose. Knows nothing
+of traces or pages.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import streamlit as st
+
+from viz import theme
+from viz.components import wire
+from viz.figures.origin import Origin, story
+
+_HTML: Final = """
+<div class="origin-story"></div>
+"""
+_COMPONENT = st.components.v2.component(
+    "headlight_origin_story",
+    html=_HTML,
+    css=wire.sources("picture.css", "origin_story.css"),
+    js=wire.sources("wire.js", "picture.js", "origin_pictures.js", "origin_steps.js", "origin_story.js"),
+)
+
+
+def pack_story(origin: Origin) -> bytes:
+    """The payload of `origin_story.js`: the story and its colours."""
+    inks = {"dark": theme.NIGHT, "pale": theme.LIGHT}
+    header = {
+        **story(origin),
+        "signed": {"stops": theme.DIVERGING, **inks},
+        "sequential": {"stops": theme.SEQUENTIAL, **inks},
+        "realColour": theme.HEAD_COLOURS[0],
+        "otherColour": theme.HEAD_COLOURS[1],
+    }
+    followed = header.pop("followed")
+    return wire.pack({**header, "followed": followed, "digest": wire.digest(repr(header))})
+
+
+def read_key(value: object, keys: int) -> int | None:
+    """The key that the browser sent, if there is one: it may still speak of the sentence before."""
+    key = value.get("key") if isinstance(value, Mapping) else None
+    return key if type(key) is int and 0 <= key < keys else None
+
+
+def origin_story(origin: Origin, *, on_follow: Callable[[int], None], key: str) -> None:
+    """Show the story.
+
+    Args:
+        origin: what it tells.
+        on_follow: called before the next run, with the key that a person wants to follow.
+        key: of the component.
+    """
+    keys = len(origin.key_tokens)
+
+    def take() -> None:
+        sent: Any = st.session_state[key].get("follow")
+        chosen = read_key(sent, keys)
+        if chosen is not None:
+            on_follow(chosen)
+
+    _COMPONENT(data=pack_story(origin), key=key, on_follow_change=take)

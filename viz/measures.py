@@ -1,0 +1,73 @@
+"""What the numbers of an open head can be, in words and as a formula. Fixed text; knows nothing of how they arise."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A way to read a head.
+
+    Attributes:
+        label: on the control.
+        number: what one number is called.
+        meaning, formula: one sentence, and TeX.
+        cross_meaning, cross_formula: what holds at cross-attention instead, where that is something else.
+        is_share: whether numbers lie between 0 and 1, and a row of them sums to 1.
+        is_per_head: whether every head has its own.
+    """
+
+    label: str
+    number: str
+    meaning: str
+    formula: str
+    is_share: bool
+    is_per_head: bool
+    cross_meaning: str = ""
+    cross_formula: str = ""
+
+    def explained_at(self, site: str) -> tuple[str, str]:
+        """Meaning and formula as they hold at a site."""
+        if site == "decoder.cross" and self.cross_meaning:
+            return self.cross_meaning, self.cross_formula
+        return self.meaning, self.formula
+
+
+MEASURES: Final[Mapping[str, Measure]] = {
+    "weights": Measure(
+        label="Weights",
+        number="weight",
+        meaning="How a query shares out its attention among the keys it may see.",
+        formula=r"\alpha_{ij} = \mathrm{softmax}_j\left(q_i \cdot k_j / \sqrt{d_k}\right)",
+        is_share=True,
+        is_per_head=True,
+    ),
+    "norms": Measure(
+        label="Norms",
+        number="norm",
+        meaning=(
+            "How long the vector is that the head really adds for a key: a large weight on a short vector moves "
+            "little (Kobayashi et al. 2020). With the value bias; no upper bound, rows do not sum to 1."
+        ),
+        formula=r"\lVert \alpha_{ij}\,(x_j W_V + b_V)\,W_O \rVert",
+        is_share=False,
+        is_per_head=True,
+    ),
+    "rollout": Measure(
+        label="Rollout",
+        number="share",
+        meaning=(
+            "How much of each input token has reached a position through all layers up to this one, heads averaged, "
+            "if half of it stays in place in each layer (Abnar & Zuidema 2020)."
+        ),
+        formula=r"R_\ell = \left(\tfrac{1}{2}\bar A_\ell + \tfrac{1}{2} I\right) R_{\ell-1},\quad R_0 = I",
+        is_share=True,
+        is_per_head=False,
+        cross_meaning=(
+            "How much of each source token is in what this layer reads: its cross-attention, heads averaged, over the "
+            "rollout of the whole encoder (Abnar & Zuidema 2020 define that; the last step is ours)."
+        ),
+        cross_formula=r"R_\ell = \bar A^{\,\mathrm{cross}}_\ell\, R^{\,\mathrm{encoder}}",
+    ),
+}
