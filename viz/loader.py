@@ -105,6 +105,28 @@ def all_weights(text: str, site: str, selection: Selection) -> Float[np.ndarray,
     return _all_weights(text, site, loaded.digest, str(loaded.device), trace(text, selection))
 
 
+def identity(selection: Selection) -> tuple[str, str]:
+    """The name and the digest of the chosen checkpoint."""
+    loaded = translator(selection)
+    return loaded.name, loaded.digest
+
+
+def trace_file(trace: "Trace") -> bytes:
+    """A trace with all its weights, as `python -m model trace` writes it."""
+    from model.trace_file import weight_arrays, write_trace
+
+    file = BytesIO()
+    write_trace(trace, file, weight_arrays(trace))
+    return file.getvalue()
+
+
+def trace_file_size(trace: "Trace") -> int:
+    """About how many bytes `trace_file` will return."""
+    from model.trace_file import expected_bytes
+
+    return expected_bytes(trace)
+
+
 def derived_row(
     trace: "Trace", site: str, layer: int, head: int, row: int, *, scaled: bool, masked: bool
 ) -> "DerivedRow":
@@ -162,28 +184,6 @@ def opened_layer(trace: "Trace", site: str, layer: int, selection: Selection) ->
     loaded = translator(selection)
     choices = (selection.measure, selection.words, selection.special)
     return _opened_layer(trace.text, site, layer, choices, loaded.digest, str(loaded.device), trace, loaded)
-
-
-def identity(selection: Selection) -> tuple[str, str]:
-    """The name and the digest of the chosen checkpoint."""
-    loaded = translator(selection)
-    return loaded.name, loaded.digest
-
-
-def trace_file(trace: "Trace") -> bytes:
-    """A trace with all its weights, as `python -m model trace` writes it."""
-    from model.trace_file import weight_arrays, write_trace
-
-    file = BytesIO()
-    write_trace(trace, file, weight_arrays(trace))
-    return file.getvalue()
-
-
-def trace_file_size(trace: "Trace") -> int:
-    """About how many bytes `trace_file` will return."""
-    from model.trace_file import expected_bytes
-
-    return expected_bytes(trace)
 
 
 def masks(texts: tuple[str, ...], selection: Selection) -> "BatchMasks":

@@ -65,7 +65,7 @@ def test_a_chart_is_saved_with_text_that_can_be_read_on_its_own_paper(page, url,
     chart.hover()
     camera = chart.locator(".modebar-btn[data-attr='toimage'], .modebar-btn").first
     name, content = saved(page, camera.click)
-    assert re.fullmatch(r"headlight-encoder-self-layer0-head0-the-animal-didnt-cross-the\.png", name)
+    assert re.fullmatch(r"headlight-encoder-self-layer0-head0-weights-the-animal-didnt-cross-the\.png", name)
     picture = np.asarray(Image.open(BytesIO(content)).convert("RGBA"))
     assert (picture[..., 3] == 255).all()
     assert tuple(picture[-1, -1, :3]) == PAPER[theme]

@@ -90,7 +90,7 @@ def test_the_camera_of_a_chart_saves_in_the_chosen_format_under_a_name(app):
     app.run()
     (chart,) = app.get("plotly_chart")
     assert '"format": "svg"' in chart.proto.config
-    assert '"filename": "headlight-encoder-self-layer0-head0-the-animal-didnt-cross-the"' in chart.proto.config
+    assert '"filename": "headlight-encoder-self-layer0-head0-weights-the-animal-didnt-cross-the"' in chart.proto.config
     app.segmented_control(key="pictures").set_value("PNG").run()
     assert '"format": "png"' in app.get("plotly_chart")[0].proto.config
     assert "pictures" not in app.query_params

@@ -20,12 +20,13 @@ def tile_urls(weights: Float[np.ndarray, "layer head query key"]) -> list[list[s
     layers, heads, queries, keys = weights.shape
     spec = GridSpec.of((layers, heads, queries, keys))
     palette = _palette(SEQUENTIAL).tobytes()
+    return [[_data_url(_levels(matrix, spec), palette) for matrix in layer] for layer in weights]
 
-    def url(matrix: Float[np.ndarray, "query key"]) -> str:
-        shown = pool(matrix, spec)[0] if spec.is_pooled else matrix
-        return _data_url(np.rint(np.sqrt(np.clip(shown, 0.0, 1.0)) * 255).astype(np.uint8), palette)
 
-    return [[url(weights[layer, head]) for head in range(heads)] for layer in range(layers)]
+def _levels(weights: Float[np.ndarray, "query key"], spec: GridSpec) -> UInt8[np.ndarray, "row column"]:
+    shown = pool(weights, spec)[0] if spec.is_pooled else weights
+    levels: np.ndarray[Any, np.dtype[np.uint8]] = np.rint(np.sqrt(np.clip(shown, 0.0, 1.0)) * 255).astype(np.uint8)
+    return levels
 
 
 def _palette(stops: tuple[str, ...]) -> UInt8[np.ndarray, "256 3"]:

@@ -11,5 +11,10 @@ frame.title(
 with frame.errors_shown():
     trace = frame.read_sentence(state.current().text)
     state.put(state.current().within(trace.num_layers, trace.num_heads))
-    contents = (all_heads.show, origin.show, bertviz.show, take_away.show)
-    frame.tabs("view", dict(zip(state.VIEWS, contents, strict=True)), trace)
+    contents = {
+        "All heads": all_heads.show,
+        "Where a weight comes from": origin.show,
+        "bertviz": bertviz.show,
+        "Take it with you": take_away.show,
+    }
+    frame.tabs("view", contents, trace)

@@ -71,6 +71,8 @@ def _heatmap(opened: loader.OpenedLayer, site: str, measure: Measure, top: float
     head = selection.head if measure.is_per_head else 0
     name = f"Head {head + 1}" if measure.is_per_head else "All heads"
     title = f"Layer {selection.layer + 1} · {name}"
+    place = head_name(site, selection.layer, head) if measure.is_per_head else f"{site} layer{selection.layer}"
+    name_of_file = file_name(place, selection.measure, sentence=selection.text)
     st.plotly_chart(
         head_heatmap(
             opened.values[head],
@@ -83,9 +85,7 @@ def _heatmap(opened: loader.OpenedLayer, site: str, measure: Measure, top: float
             marked=_kept(opened, selection),
         ),
         key="open-head",
-        config=frame.chart_config(
-            file_name(head_name(site, selection.layer, head), selection.measure, sentence=selection.text)
-        ),
+        config=frame.chart_config(name_of_file),
         alt=f"{controls.SITE_LABELS[site]}, {title}: {measure.label.lower()} as a heatmap",
     )
 
@@ -102,7 +102,7 @@ def _lines(opened: loader.OpenedLayer, site: str, measure: Measure, top: float) 
         head_names=tuple(head_labels(count)) if measure.is_per_head else ("All heads",),
         number=measure.number,
         title=f"{controls.SITE_LABELS[site]} · Layer {selection.layer + 1}",
-        file_name=f"{site}-layer{selection.layer}-{selection.measure}",
+        file_name=file_name(f"{site} layer{selection.layer}", selection.measure, sentence=selection.text),
     )
     place = LinesPlace(tuple(sorted(on)), query=_kept(opened, selection), threshold=min(100, selection.threshold))
     head_lines(data, place, on_change=lambda place: _take(place, opened, measure), key="open-lines")

@@ -39,5 +39,5 @@ def test_a_long_sentence_is_pooled_by_maximum():
     weights = np.zeros((1, 1, 300, 300), np.float32)
     weights[0, 0, 299, 299] = 1.0
     tile = picture(tile_urls(weights)[0][0])
-    assert tile.shape == (100, 100, 3)
+    assert tile.shape == (128, 128, 3)
     assert list(tile[-1, -1]) == rgb(SEQUENTIAL[-1])
