@@ -95,7 +95,7 @@ def encoding(num_positions: int, d_model: int, base: int) -> Float[np.ndarray, "
     """The formula's positional encodings, in float32: for the model's own settings, what it adds."""
     from model.positional import sinusoidal_encoding
 
-    return sinusoidal_encoding(num_positions, d_model, base=base).numpy()
+    return sinusoidal_encoding(num_positions, d_model, base=float(base)).numpy()
 
 
 def wave(
@@ -104,8 +104,8 @@ def wave(
     """One dimension of the formula between the positions too: where, how much, and its wavelength in positions."""
     from model.analysis.positions import dimension_wave, wavelengths
 
-    where, values = dimension_wave(dimension, num_positions, d_model, base=base)
-    return where.numpy(), values.numpy(), float(wavelengths(d_model, base=base)[dimension // 2])
+    where, values = dimension_wave(dimension, num_positions, d_model, base=float(base))
+    return where.numpy(), values.numpy(), float(wavelengths(d_model, base=float(base))[dimension // 2])
 
 
 def shift_rotation(
@@ -114,8 +114,8 @@ def shift_rotation(
     """The rotations that shift a position, one a pair of dimensions, and how far they miss over all positions."""
     from model.analysis.positions import rotation, rotation_residual
 
-    residual = rotation_residual(num_positions, d_model, shift=shift, base=base)
-    return rotation(shift, d_model, base=base).numpy(), residual
+    residual = rotation_residual(num_positions, d_model, shift=shift, base=float(base))
+    return rotation(shift, d_model, base=float(base)).numpy(), residual
 
 
 def products_at_distances(num_positions: int, d_model: int, base: int) -> Float[np.ndarray, "distance"]:
@@ -124,7 +124,7 @@ def products_at_distances(num_positions: int, d_model: int, base: int) -> Float[
 
     from model.analysis.positions import product_at_distance
 
-    return product_at_distance(torch.arange(num_positions, dtype=torch.float64), d_model, base=base).numpy()
+    return product_at_distance(torch.arange(num_positions), d_model, base=float(base)).numpy()
 
 
 def likeness(rows: Float[np.ndarray, "position width"], positions: Float[np.ndarray, "position d_model"]) -> "Likeness":

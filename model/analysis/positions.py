@@ -30,7 +30,7 @@ def dimension_wave(
 
 
 def product_at_distance(
-    distances: Float[Tensor, "distance"], d_model: int, *, base: float = 10_000.0
+    distances: Int[Tensor, "distance"], d_model: int, *, base: float = 10_000.0
 ) -> Float[Tensor, "distance"]:
     """PE(p) · PE(p+k) = Σ_i cos(k · ω_i), for every k; p does not occur in it.
 

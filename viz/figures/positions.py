@@ -1,6 +1,7 @@
 """Positional encodings as pictures: the matrix, a row and a column of it, likeness over distance, a shift as a turn.
 
-Draws the numbers it is given; knows nothing of the formula.
+Draws the numbers it is given; knows nothing of the formula. Sliders redraw these figures, so each is put together in
+one piece: plotly takes longer to change a figure than to make it.
 """
 
 from collections.abc import Sequence
@@ -20,9 +21,12 @@ CURVE_HEIGHT, CIRCLE_HEIGHT, LIKENESS_HEIGHT = 300, 400, 380
 DIMENSION_LABELS: Final = 16
 #: More points than these are thinned out evenly.
 MAX_POINTS: Final = 3_000
-SINE, COSINE, MEAN, PALE = (theme.HEAD_COLOURS[i] for i in (0, 1, 2, 7))
-#: Points between two ends of the arc, for each radian.
+#: Points of the arc for each radian.
 ARC_POINTS: Final = 12
+SINE, COSINE, GREEN, GREY = (theme.HEAD_COLOURS[i] for i in (0, 1, 2, 7))
+
+Settings = dict[str, Any]
+UNIT_AXIS: Final[Settings] = {"range": [-1.1, 1.1], "tickvals": [-1, -0.5, 0, 0.5, 1]}
 
 
 def position_labels(tokens: Sequence[str], count: int) -> list[str]:
@@ -42,36 +46,34 @@ def encoding_heatmap(encoding: Float[np.ndarray, "position dimension"], tokens: 
         scale=signed_scale("value", encoding, floor=1.0),
         hover="position <b>%{y}</b>, dimension <b>%{x}</b><br>%{z:+.4f}",
     )
-    # The colour is the value here: sent once, a slider moves in half the time.
+    # The colour is the value here: it need not be sent twice.
     figure.data[0].customdata = None
-    if len(tokens) < positions:
-        end = len(tokens) - 0.5
-        figure.add_shape(
-            type="line", x0=0, x1=1, xref="paper", y0=end, y1=end, line={"color": theme.HEAD_COLOURS[2], "width": 3}
-        )
+    end = len(tokens) - 0.5
+    line = {"type": "line", "x0": 0, "x1": 1, "xref": "paper", "y0": end, "y1": end, "line": _line(GREEN, 3)}
     ticks = list(range(0, dimensions, max(1, -(-dimensions // DIMENSION_LABELS))))
-    figure.update_xaxes(tickvals=ticks, ticktext=[str(tick) for tick in ticks], tickangle=0, selector={"side": "top"})
-    figure.update_yaxes(tickfont_size=10)
+    figure.update_layout(
+        xaxis={"tickvals": ticks, "ticktext": [str(tick) for tick in ticks], "tickangle": 0},
+        yaxis={"tickfont": {"size": 10}},
+        shapes=[line] if len(tokens) < positions else [],
+    )
     return figure
 
 
 def position_curve(row: Float[np.ndarray, "dimension"]) -> go.Figure:
     """One position over its dimensions: the sines, in even dimensions, and the cosines, in odd ones."""
-    figure = _chart(CURVE_HEIGHT, "dimension", "value")
-    for start, name, colour in ((0, "sine (even)", SINE), (1, "cosine (odd)", COSINE)):
-        figure.add_trace(
-            go.Scatter(
-                x=np.arange(start, len(row), 2),
-                y=row[start::2],
-                name=name,
-                mode="lines+markers",
-                line={"color": colour, "width": 1.5},
-                marker={"size": 4},
-                hovertemplate="dimension %{x}<br>%{y:+.4f}<extra></extra>",
-            )
+    traces = [
+        go.Scatter(
+            x=np.arange(start, len(row), 2),
+            y=row[start::2],
+            name=name,
+            mode="lines+markers",
+            line=_line(colour, 1.5),
+            marker={"size": 4},
+            hovertemplate="dimension %{x}<br>%{y:+.4f}<extra></extra>",
         )
-    figure.update_layout(showlegend=True, legend=_legend(), yaxis=_unit_axis("value"))
-    return figure
+        for start, name, colour in ((0, "sine (even)", SINE), (1, "cosine (odd)", COSINE))
+    ]
+    return _chart(CURVE_HEIGHT, traces, _axis("dimension"), _axis("value") | UNIT_AXIS)
 
 
 def dimension_curve(
@@ -81,7 +83,7 @@ def dimension_curve(
     tokens: Sequence[str],
     wavelength: float,
 ) -> go.Figure:
-    """One dimension over the positions: the wave, a dot at every position, filled for the sentence, and one wavelength.
+    """One dimension over the positions: the wave, a dot at every position, strong for the sentence, and one wavelength.
 
     Args:
         where, wave: the formula, also between positions.
@@ -89,47 +91,37 @@ def dimension_curve(
         tokens: of the sentence, at the first of these.
         wavelength: in positions; it is marked where it fits.
     """
-    figure = _chart(CURVE_HEIGHT, "position", "value")
-    last = len(values) - 1
-    figure.add_trace(
-        go.Scatter(
-            x=where, y=wave, mode="lines", line={"color": PALE, "width": 1.2}, hoverinfo="skip", showlegend=False
-        )
-    )
+    labels, last = position_labels(tokens, len(values)), len(values) - 1
+    traces = [go.Scatter(x=where, y=wave, mode="lines", line=_line(GREY, 1.2), hoverinfo="skip", showlegend=False)]
     for shown, name, opacity in (
         (slice(len(tokens)), "this sentence", 1.0),
-        (slice(len(tokens), None), "beyond it", 0.35),
+        (slice(len(tokens), None), "beyond it", 0.4),
     ):
-        figure.add_trace(
+        traces.append(
             go.Scatter(
                 x=np.arange(len(values))[shown],
                 y=values[shown],
-                customdata=position_labels(tokens, len(values))[shown],
+                customdata=labels[shown],
                 name=name,
                 mode="markers",
                 marker={"color": SINE, "size": 6, "opacity": opacity},
                 hovertemplate="position %{customdata}<br>%{y:+.4f}<extra></extra>",
             )
         )
-    if wavelength <= last:
-        figure.add_shape(
-            type="rect",
-            x0=0,
-            x1=wavelength,
-            y0=-1.1,
-            y1=1.1,
-            fillcolor=COSINE,
-            opacity=0.22,
-            line_width=0,
-            layer="below",
-        )
-    figure.update_layout(
-        showlegend=True,
-        legend=_legend(),
-        yaxis=_unit_axis("value"),
-        xaxis_range=[-0.02 * last - 0.5, last * 1.02 + 0.5],
-    )
-    return figure
+    band = {
+        "type": "rect",
+        "x0": 0,
+        "x1": wavelength,
+        "y0": -1.1,
+        "y1": 1.1,
+        "fillcolor": COSINE,
+        "opacity": 0.22,
+        "line": {"width": 0},
+        "layer": "below",
+    }
+    x_axis = _axis("position") | {"range": [-0.02 * last - 0.5, last * 1.02 + 0.5]}
+    shapes = [band] if wavelength <= last else []
+    return _chart(CURVE_HEIGHT, traces, x_axis, _axis("value") | UNIT_AXIS, shapes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,7 +136,7 @@ class Pairs:
 def likeness_over_distance(
     curve: Float[np.ndarray, "distance"], pairs: Pairs, tokens: Sequence[str], *, shows_means: bool
 ) -> go.Figure:
-    """Pairs of a sentence as points over their distance, with the curve that positions alone would give.
+    """Pairs of a sentence as points over their distance, with the curve that positions alone give.
 
     Args:
         curve: the dot product of two encodings at the distances 0, 1, …, as far as is to be drawn.
@@ -152,49 +144,31 @@ def likeness_over_distance(
         tokens: of the sentence.
         shows_means: draw the mean of all pairs at each distance too.
     """
-    figure = _chart(LIKENESS_HEIGHT, "distance in tokens", "dot product")
     stride = max(1, -(-len(pairs.products) // MAX_POINTS))
     first, second = pairs.first[::stride], pairs.second[::stride]
-    labels = token_labels(tokens)
-    figure.add_trace(
+    names = [f"<b>{label}</b> ({position})" for position, label in enumerate(token_labels(tokens))]
+    traces = [
         go.Scatter(
             x=second - first,
             y=pairs.products[::stride],
-            customdata=[
-                f"<b>{labels[p]}</b> ({p}) and <b>{labels[q]}</b> ({q})" for p, q in zip(first, second, strict=True)
-            ],
+            customdata=[f"{names[p]} and {names[q]}" for p, q in zip(first, second, strict=True)],
             name="pairs of this sentence",
             mode="markers",
             marker={"color": COSINE, "size": 6, "opacity": 0.75},
             hovertemplate="%{customdata}<br>distance %{x}<br>dot product %{y:.2f}<extra></extra>",
-        )
-    )
-    figure.add_trace(
+        ),
         go.Scatter(
             x=np.arange(len(curve)),
             y=curve,
             name="PE(p) · PE(p + k)",
             mode="lines",
-            line={"color": SINE, "width": 2},
+            line=_line(SINE, 2),
             hovertemplate="distance %{x}<br>positions alone %{y:.2f}<extra></extra>",
-        )
-    )
+        ),
+    ]
     if shows_means and len(pairs.products):
-        counts = np.bincount(pairs.second - pairs.first)
-        distances = np.flatnonzero(counts)
-        sums = np.bincount(pairs.second - pairs.first, pairs.products)
-        figure.add_trace(
-            go.Scatter(
-                x=distances,
-                y=sums[distances] / counts[distances],
-                name="mean of the pairs",
-                mode="lines",
-                line={"color": MEAN, "width": 2, "dash": "dash"},
-                hovertemplate="distance %{x}<br>mean %{y:.2f}<extra></extra>",
-            )
-        )
-    figure.update_layout(showlegend=True, legend=_legend())
-    return figure
+        traces.append(_means(pairs))
+    return _chart(LIKENESS_HEIGHT, traces, _axis("distance k in tokens"), _axis("dot product"))
 
 
 def shift_on_circle(
@@ -208,67 +182,77 @@ def shift_on_circle(
         shift: how many positions it takes.
         angle: by how much it turns, in radians.
     """
-    figure = _chart(CIRCLE_HEIGHT, "cosine", "sine")
-    figure.add_shape(type="circle", x0=-1, x1=1, y0=-1, y1=1, line={"color": PALE, "width": 1})
-    figure.add_trace(
+    hover = "position %{customdata}<br>cosine %{x:+.4f}<br>sine %{y:+.4f}<extra></extra>"
+    others = go.Scatter(
+        x=cosine,
+        y=sine,
+        customdata=np.arange(len(sine)),
+        name="other positions",
+        mode="markers",
+        marker={"color": GREY, "size": 5, "opacity": 0.6},
+        hovertemplate=hover,
+    )
+    ends = [
         go.Scatter(
-            x=cosine,
-            y=sine,
-            customdata=np.arange(len(sine)),
-            name="other positions",
-            mode="markers",
-            marker={"color": PALE, "size": 5, "opacity": 0.6},
-            hovertemplate="position %{customdata}<br>cosine %{x:+.4f}<br>sine %{y:+.4f}<extra></extra>",
+            x=[0, cosine[at]],
+            y=[0, sine[at]],
+            customdata=[at, at],
+            name=f"{name} = {at}",
+            mode="lines+markers",
+            line=_line(colour, 3),
+            marker={"size": [0, 12], "color": colour, "opacity": 1},
+            hovertemplate=hover,
         )
+        for at, colour, name in ((position, SINE, "pos"), (position + shift, COSINE, "pos + k"))
+    ]
+    arc = _arc(float(np.arctan2(sine[position], cosine[position])), angle)
+    circle = {"type": "circle", "x0": -1, "x1": 1, "y0": -1, "y1": 1, "line": _line(GREY, 1)}
+    bounds = {"range": [-1.15, 1.15], "tickvals": [-1, 0, 1], "constrain": "domain"}
+    x_axis, y_axis = _axis("cosine") | bounds, _axis("sine") | bounds | {"scaleanchor": "x"}
+    return _chart(CIRCLE_HEIGHT, [others, arc, *ends], x_axis, y_axis, [circle])
+
+
+def _means(pairs: Pairs) -> go.Scatter:
+    """The mean of all pairs at each distance that occurs."""
+    apart = pairs.second - pairs.first
+    counts, sums = np.bincount(apart), np.bincount(apart, pairs.products)
+    distances = np.flatnonzero(counts)
+    return go.Scatter(
+        x=distances,
+        y=sums[distances] / counts[distances],
+        name="mean of the pairs",
+        mode="lines",
+        line=_line(GREEN, 2) | {"dash": "dash"},
+        hovertemplate="distance %{x}<br>mean %{y:.2f}<extra></extra>",
     )
-    start = float(np.arctan2(sine[position], cosine[position]))
-    figure.add_trace(_arc(start, angle))
-    for at, colour, name in ((position, SINE, "pos"), (position + shift, COSINE, "pos + k")):
-        figure.add_trace(
-            go.Scatter(
-                x=[0, cosine[at]],
-                y=[0, sine[at]],
-                customdata=[at, at],
-                name=f"{name} = {at}",
-                mode="lines+markers",
-                line={"color": colour, "width": 3},
-                marker={"size": [0, 12], "color": colour, "opacity": 1},
-                hovertemplate="position %{customdata}<br>cosine %{x:+.4f}<br>sine %{y:+.4f}<extra></extra>",
-            )
-        )
-    axis = {"range": [-1.15, 1.15], "tickvals": [-1, 0, 1]}
-    figure.update_layout(
-        showlegend=True, legend=_legend(), xaxis=axis, yaxis=axis | {"scaleanchor": "x", "constrain": "domain"}
-    )
-    figure.update_xaxes(constrain="domain")
-    return figure
 
 
 def _arc(start: float, angle: float) -> go.Scatter:
     """From `start` on by `angle`, in radians, further out with every turn, so that several turns can be counted."""
-    along = np.linspace(0.0, 1.0, max(2, int(abs(angle) * ARC_POINTS)))
-    radius = 0.3 + 0.4 * along * min(1.0, abs(angle) / (4 * np.pi))
+    along = np.linspace(0.0, 1.0, max(2, int(angle * ARC_POINTS)))
+    radius = 0.3 + 0.4 * along * min(1.0, angle / (4 * np.pi))
     turned = start + angle * along
     return go.Scatter(
         x=radius * np.cos(turned),
         y=radius * np.sin(turned),
         mode="lines",
-        line={"color": theme.HEAD_COLOURS[2], "width": 2},
+        line=_line(GREEN, 2),
         hoverinfo="skip",
         name="the turn",
     )
 
 
-def _chart(height: int, x_title: str, y_title: str) -> go.Figure:
-    figure = go.Figure(layout=theme.figure_layout(height))
-    figure.update_xaxes(title={"text": x_title, "standoff": 6}, zeroline=False, showgrid=False)
-    figure.update_yaxes(title={"text": y_title, "standoff": 4}, zeroline=False)
-    return figure
+def _chart(
+    height: int, traces: Sequence[go.Scatter], x_axis: Settings, y_axis: Settings, shapes: Sequence[Settings] = ()
+) -> go.Figure:
+    legend = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
+    own = {"showlegend": True, "legend": legend, "xaxis": {"showgrid": False} | x_axis, "yaxis": y_axis}
+    return go.Figure(list(traces), theme.figure_layout(height) | own | {"shapes": list(shapes)})
 
 
-def _unit_axis(title: str) -> dict[str, Any]:
-    return {"range": [-1.1, 1.1], "tickvals": [-1, -0.5, 0, 0.5, 1], "title": {"text": title}}
+def _axis(title: str) -> Settings:
+    return {"title": {"text": title, "standoff": 6}, "zeroline": False}
 
 
-def _legend() -> dict[str, Any]:
-    return {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
+def _line(colour: str, width: float) -> Settings:
+    return {"color": colour, "width": width}
