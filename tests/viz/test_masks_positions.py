@@ -10,7 +10,19 @@ from streamlit.testing.v1 import AppTest
 from model.errors import InputTextError
 from viz import loader
 from viz.controls import BASES
-from viz.figures.masks import ALLOWED, BOTH, COLOURS, FUTURE, PADDING, STATES, batch_overview, mask_heatmap, reasons
+from viz.figures.masks import (
+    ALLOWED,
+    BOTH,
+    COLOURS,
+    FUTURE,
+    MAX_COLUMNS,
+    MAX_ROWS,
+    PADDING,
+    STATES,
+    batch_overview,
+    mask_heatmap,
+    reasons,
+)
 from viz.figures.positions import (
     MAX_POINTS,
     Pairs,
@@ -121,6 +133,16 @@ def test_the_parts_of_each_mask_of_a_batch_make_up_the_one_the_model_used(transl
     for row in range(3):
         for site, mask in SiteMask.in_batch(masks, row).items():
             np.testing.assert_array_equal(reasons(mask.causal, mask.padding) == ALLOWED, used[site][row])
+
+
+@pytest.mark.parametrize("count", [1, 20, 21, 300])
+def test_labels_of_a_mask_are_thinned_out_evenly_and_the_hover_knows_all(count):
+    labels = [f"t{i}" for i in range(count)]
+    layout = mask_heatmap(np.zeros((count, count), np.uint8), labels, labels).layout
+    for axis, limit in ((layout.xaxis, MAX_COLUMNS), (layout.yaxis, MAX_ROWS)):
+        assert len(axis.tickvals) <= limit
+        assert list(axis.ticktext) == [labels[place] for place in axis.tickvals]
+    assert list(layout.xaxis2.ticktext) == list(layout.yaxis2.ticktext) == labels
 
 
 # ---- the sentences of a batch ----
@@ -287,7 +309,7 @@ def test_other_settings_are_said_not_to_be_the_models_and_can_be_taken_back(app,
     assert not app.success
     assert "Not what the model added" in app.warning[0].value
     other = charts(app)
-    healthy(app.button[-1].click().run())
+    healthy(app.button(key="own").click().run())
     assert "what the model added" in app.success[0].value
     assert charts(app)[0] != other[0]
     assert charts(app)[-1] == other[-1]  # embedding + position is always the model's own

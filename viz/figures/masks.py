@@ -4,7 +4,7 @@ Knows nothing of how a mask comes about, nor of the model.
 """
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import plotly.graph_objects as go
@@ -17,14 +17,14 @@ from viz.figures.matrix import ROW_HEIGHT, Scale, matrix
 #: What may be said of a cell, by its code: bit 0 is the future, bit 1 padding. Lightness falls in the order of STATES.
 ALLOWED, FUTURE, PADDING, BOTH = range(4)
 STATES: Final = ("may attend", "kept from: future", "kept from: padding", "kept from: future and padding")
-COLOURS: Final = (theme.SEQUENTIAL[5], theme.NIGHT, theme.DIVERGING[8], theme.DIVERGING[6])
+COLOURS: Final = (theme.SEQUENTIAL[5], theme.SEQUENTIAL[1], theme.DIVERGING[8], theme.DIVERGING[6])
 MASK_SCALE: Final = Scale("", COLOURS, ALLOWED, BOTH, ())
 #: Masks stand three to a row, so their rows are low: the cells are then nearly square.
 MASK_ROW_HEIGHT, MIN_MASK_HEIGHT, MAX_MASK_HEIGHT = 19, 150, 520
 #: Room for the tokens above a mask.
 LABEL_HEIGHT: Final = 90
-#: The positions of a batch are numbered so many times at most.
-OVERVIEW_LABELS: Final = 10
+#: So many tokens fit along a mask, and so many numbers along a batch; of more, every second, third … stands there.
+MAX_ROWS, MAX_COLUMNS, MAX_NUMBERS = 36, 20, 10
 
 
 def reasons(
@@ -52,10 +52,13 @@ def mask_heatmap(
     )
     figure.data[0].showscale = False
     # Three masks stand side by side: upright labels are the only ones that fit above narrow columns.
-    figure.update_xaxes(tickangle=-90, tickfont_size=11)
-    figure.update_yaxes(tickfont_size=11)
+    small = {"tickfont": {"size": 11}}
     height = len(codes) * MASK_ROW_HEIGHT + LABEL_HEIGHT
-    figure.update_layout(height=min(MAX_MASK_HEIGHT, max(MIN_MASK_HEIGHT, height)))
+    figure.update_layout(
+        height=min(MAX_MASK_HEIGHT, max(MIN_MASK_HEIGHT, height)),
+        xaxis=_ticks(token_labels(key_tokens), MAX_COLUMNS) | small | {"tickangle": -90},
+        yaxis=_ticks(token_labels(query_tokens), MAX_ROWS) | small,
+    )
     return figure
 
 
@@ -77,13 +80,11 @@ def batch_overview(real: Bool[np.ndarray, "sentence position"], tokens: Sequence
         hover="<b>%{y}</b>, position %{x}<br><b>%{customdata}</b>",
     )
     figure.data[0].showscale = False
-    stride = max(1, -(-positions // OVERVIEW_LABELS))
-    figure.update_xaxes(
-        tickvals=list(range(0, positions, stride)),
-        ticktext=labels[::stride],
-        tickangle=0,
-        tickfont_size=11,
-        selector={"side": "top"},
-    )
-    figure.update_layout(height=sentences * ROW_HEIGHT + 44)
+    numbers = _ticks(labels, MAX_NUMBERS) | {"tickangle": 0, "tickfont": {"size": 11}}
+    figure.update_layout(height=sentences * ROW_HEIGHT + 44, xaxis=numbers)
     return figure
+
+
+def _ticks(labels: Sequence[str], limit: int) -> dict[str, Any]:
+    stride = max(1, -(-len(labels) // limit))
+    return {"tickvals": list(range(0, len(labels), stride)), "ticktext": list(labels[::stride])}

@@ -95,6 +95,7 @@ def _say_what_is_shown(own: int, deviation: float | None, length: int) -> None:
         )
         st.button(
             "Back to the model's own",
+            key="own",
             icon=":material/undo:",
             on_click=state.change,
             kwargs={"width": 0, "base": OWN_BASE},

@@ -29,8 +29,8 @@ def test_a_dimension_repeats_after_its_wavelength_and_not_after_half_of_it(d_mod
         places = torch.tensor([0.3, 0.3 + length / 2, 0.3 + length], dtype=torch.float64)
         start, half, whole = encode_positions(places, d_model, base=base)
         for dimension in (2 * pair, 2 * pair + 1):
-            assert whole[dimension] == pytest.approx(start[dimension], abs=1e-9)
-            assert half[dimension] == pytest.approx(-start[dimension], abs=1e-9)
+            assert whole[dimension].item() == pytest.approx(start[dimension].item(), abs=1e-9)
+            assert half[dimension].item() == pytest.approx(-start[dimension].item(), abs=1e-9)
 
 
 def test_zero_crossings_of_a_wave_are_half_a_wavelength_apart():
