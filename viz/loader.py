@@ -118,22 +118,20 @@ def shift_rotation(
     return rotation(shift, d_model, base=float(base)).numpy(), residual
 
 
-def products_at_distances(num_positions: int, d_model: int, base: int) -> Float[np.ndarray, "distance"]:
-    """PE(p) · PE(p+k) for every distance k below the number of positions."""
-    import torch
+def products_at_distances(count: int, d_model: int, base: int) -> Float[np.ndarray, "distance"]:
+    """PE(p) · PE(p+k) of the formula for every distance k below `count`."""
+    from model.analysis import positions
 
-    from model.analysis.positions import product_at_distance
-
-    return product_at_distance(torch.arange(num_positions), d_model, base=float(base)).numpy()
+    return positions.products_at_distances(count, d_model, base=float(base)).numpy()
 
 
-def likeness(rows: Float[np.ndarray, "position width"], positions: Float[np.ndarray, "position d_model"]) -> "Likeness":
+def likeness(
+    rows: Float[np.ndarray, "position width"], positional: Float[np.ndarray, "position d_model"]
+) -> "Likeness":
     """How alike the rows of a sentence are, pair by pair, and how much of that their positions explain."""
-    import torch
-
     from model.analysis.positions import compare_rows
 
-    return compare_rows(torch.from_numpy(rows), torch.from_numpy(positions))
+    return compare_rows(rows, positional)
 
 
 def translation(text: str, selection: Selection) -> str:

@@ -6,6 +6,7 @@ Says what follows from the formula in `model.positional`, which is its one home;
 import math
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -29,14 +30,13 @@ def dimension_wave(
     return where, encode_positions(where, d_model, base=base)[:, dimension]
 
 
-def product_at_distance(
-    distances: Int[Tensor, "distance"], d_model: int, *, base: float = 10_000.0
-) -> Float[Tensor, "distance"]:
-    """PE(p) · PE(p+k) = Σ_i cos(k · ω_i), for every k; p does not occur in it.
+def products_at_distances(count: int, d_model: int, *, base: float = 10_000.0) -> Float[Tensor, "distance"]:
+    """PE(p) · PE(p+k) = Σ_i cos(k · ω_i) for k from 0 to `count` − 1; p does not occur in it.
 
     For sin a · sin b + cos a · cos b = cos(a − b) in every pair. In float64.
     """
-    return (distances.double()[:, None] * angular_frequencies(d_model, base=base)).cos().sum(-1)
+    distances = torch.arange(count, dtype=torch.float64)
+    return (distances[:, None] * angular_frequencies(d_model, base=base)).cos().sum(-1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,37 +45,40 @@ class Likeness:
 
     Attributes:
         first, second: which rows; the first is the smaller.
-        products: their dot product, float32.
+        products: their dot product.
         explained: the share of the variance of `products` that the positions account for (`explained_share`).
     """
 
-    first: Int[Tensor, "pair"]
-    second: Int[Tensor, "pair"]
-    products: Float[Tensor, "pair"]
+    first: Int[np.ndarray, "pair"]
+    second: Int[np.ndarray, "pair"]
+    products: Float[np.ndarray, "pair"]
     explained: float | None
 
     @property
-    def distances(self) -> Int[Tensor, "pair"]:
+    def distances(self) -> Int[np.ndarray, "pair"]:
         """How far the two rows of each pair lie apart, at least 1."""
-        return self.second - self.first
+        distances: np.ndarray = self.second - self.first
+        return distances
 
 
-def compare_rows(rows: Float[Tensor, "position width"], positional: Float[Tensor, "position d_model"]) -> Likeness:
+def compare_rows(
+    rows: Float[np.ndarray, "position width"], positional: Float[np.ndarray, "position d_model"]
+) -> Likeness:
     """Dot products of all pairs of rows, and how much of them those of the positional encodings explain."""
-    first, second = torch.triu_indices(len(rows), len(rows), offset=1).unbind()
+    first, second = np.triu_indices(len(rows), 1)
     products, explanation = ((matrix @ matrix.T)[first, second] for matrix in (rows, positional))
     return Likeness(first, second, products, explained_share(products, explanation))
 
 
-def explained_share(products: Float[Tensor, "pair"], explanation: Float[Tensor, "pair"]) -> float | None:
+def explained_share(products: Float[np.ndarray, "pair"], explanation: Float[np.ndarray, "pair"]) -> float | None:
     """R² = corr²: the share of the variance of `products` that a straight line over `explanation` accounts for.
 
     None where there is nothing to explain: fewer than three pairs, or a side that does not vary.
     """
     if len(products) < 3:
         return None
-    centred, other = (values.double() - values.double().mean() for values in (products, explanation))
-    spread = float(centred.square().sum() * other.square().sum())
+    centred, other = (values - values.mean(dtype=np.float64) for values in (products, explanation))
+    spread = float((centred @ centred) * (other @ other))
     return float((centred @ other) ** 2) / spread if spread > 0 else None
 
 

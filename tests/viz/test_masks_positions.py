@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from model.analysis.positions import Likeness
 from model.errors import InputTextError
 from viz import loader
 from viz.controls import BASES
@@ -25,7 +26,6 @@ from viz.figures.masks import (
 )
 from viz.figures.positions import (
     MAX_POINTS,
-    Pairs,
     dimension_curve,
     encoding_heatmap,
     likeness_over_distance,
@@ -243,7 +243,7 @@ def test_one_wavelength_is_marked_where_it_fits(wavelength, bands):
 
 
 def test_pairs_are_drawn_at_their_distance_with_both_tokens_on_hover():
-    pairs = Pairs(np.array([0, 0, 1]), np.array([1, 2, 2]), np.array([5.0, 3.0, 7.0]))
+    pairs = Likeness(np.array([0, 0, 1]), np.array([1, 2, 2]), np.array([5.0, 3.0, 7.0]), None)
     points, curve, means = likeness_over_distance(
         np.array([9.0, 6.0, 3.0]), pairs, ["a", "b", "<i>"], shows_means=True
     ).data
@@ -255,7 +255,7 @@ def test_pairs_are_drawn_at_their_distance_with_both_tokens_on_hover():
 
 def test_of_very_many_pairs_evenly_spaced_ones_are_drawn():
     first, second = np.triu_indices(300, 1)
-    pairs = Pairs(first, second, np.zeros(len(first)))
+    pairs = Likeness(first, second, np.zeros(len(first)), None)
     figure = likeness_over_distance(np.zeros(300), pairs, ["a"] * 300, shows_means=True)
     assert len(figure.data[0].x) <= MAX_POINTS
     assert len(figure.data[2].x) == 299
@@ -264,7 +264,7 @@ def test_of_very_many_pairs_evenly_spaced_ones_are_drawn():
 def test_one_token_has_no_pairs_and_still_a_curve():
     nothing = np.array([], int)
     figure = likeness_over_distance(
-        np.array([1.0, 2.0]), Pairs(nothing, nothing, np.array([])), ["a"], shows_means=True
+        np.array([1.0, 2.0]), Likeness(nothing, nothing, np.array([]), None), ["a"], shows_means=True
     )
     assert [len(trace.x) for trace in figure.data] == [0, 2]
 

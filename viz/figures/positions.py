@@ -5,20 +5,22 @@ one piece: plotly takes longer to change a figure than to make it.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import plotly.graph_objects as go
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from viz import theme
 from viz.figures.axes import token_labels
 from viz.figures.matrix import matrix, signed_scale
 
+if TYPE_CHECKING:
+    from model.analysis.positions import Likeness
+
 CURVE_HEIGHT, CIRCLE_HEIGHT, LIKENESS_HEIGHT = 300, 400, 380
 #: A label at every so many dimensions; all of them would not be read.
-DIMENSION_LABELS: Final = 16
+DIMENSION_LABELS: Final = 8
 #: More points than these are thinned out evenly.
 MAX_POINTS: Final = 3_000
 #: Points of the arc for each radian.
@@ -124,23 +126,14 @@ def dimension_curve(
     return _chart(CURVE_HEIGHT, traces, x_axis, _axis("value") | UNIT_AXIS, shapes)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Pairs:
-    """Every pair of tokens of a sentence: where both stand, the first before the second, and their dot product."""
-
-    first: Int[np.ndarray, "pair"]
-    second: Int[np.ndarray, "pair"]
-    products: Float[np.ndarray, "pair"]
-
-
 def likeness_over_distance(
-    curve: Float[np.ndarray, "distance"], pairs: Pairs, tokens: Sequence[str], *, shows_means: bool
+    curve: Float[np.ndarray, "distance"], pairs: "Likeness", tokens: Sequence[str], *, shows_means: bool
 ) -> go.Figure:
     """Pairs of a sentence as points over their distance, with the curve that positions alone give.
 
     Args:
         curve: the dot product of two encodings at the distances 0, 1, …, as far as is to be drawn.
-        pairs: above `MAX_POINTS`, evenly spaced ones are drawn.
+        pairs: every pair of the sentence; above `MAX_POINTS`, evenly spaced ones are drawn.
         tokens: of the sentence.
         shows_means: draw the mean of all pairs at each distance too.
     """
@@ -212,10 +205,9 @@ def shift_on_circle(
     return _chart(CIRCLE_HEIGHT, [others, arc, *ends], x_axis, y_axis, [circle])
 
 
-def _means(pairs: Pairs) -> go.Scatter:
+def _means(pairs: "Likeness") -> go.Scatter:
     """The mean of all pairs at each distance that occurs."""
-    apart = pairs.second - pairs.first
-    counts, sums = np.bincount(apart), np.bincount(apart, pairs.products)
+    counts, sums = np.bincount(pairs.distances), np.bincount(pairs.distances, pairs.products)
     distances = np.flatnonzero(counts)
     return go.Scatter(
         x=distances,

@@ -14,7 +14,6 @@ from jaxtyping import Float
 from viz import controls, frame, loader, state
 from viz.components.wire import display_token
 from viz.figures.positions import (
-    Pairs,
     dimension_curve,
     encoding_heatmap,
     likeness_over_distance,
@@ -24,7 +23,6 @@ from viz.figures.positions import (
 
 if TYPE_CHECKING:
     from model import Trace
-    from model.analysis.positions import Likeness
 
 #: The formula is shown for so many positions at least: waves need room. As many rows as can all have their label.
 MIN_POSITIONS: Final = 64
@@ -190,7 +188,7 @@ def _show_likeness(
             st.markdown("**Positions alone**")
             curve = loader.products_at_distances(shown.count, shown.d_model, shown.base)
             st.plotly_chart(
-                likeness_over_distance(curve, _pairs(positions), shown.tokens, shows_means=False),
+                likeness_over_distance(curve, positions, shown.tokens, shows_means=False),
                 key="likeness-positions",
                 config=frame.CHART_CONFIG,
                 alt="Dot product of two positional encodings over their distance: all pairs lie on one curve",
@@ -203,7 +201,7 @@ def _show_likeness(
             st.markdown("**Embedding + position**, which the first layer reads")
             own_curve = loader.products_at_distances(max(length, 2), sums.shape[1], OWN_BASE)
             st.plotly_chart(
-                likeness_over_distance(own_curve, _pairs(content), shown.tokens, shows_means=True),
+                likeness_over_distance(own_curve, content, shown.tokens, shows_means=True),
                 key="likeness-sums",
                 config=frame.CHART_CONFIG,
                 alt="Dot product of embedding plus position for all pairs of tokens, over their distance",
@@ -216,10 +214,6 @@ def _explained(share: float | None) -> str:
     if share is None:
         return text + " There are too few pairs to say how much is position."
     return text + f" In this sentence position explains **{share:.0%}** of how pairs differ (R²)."
-
-
-def _pairs(likeness: "Likeness") -> Pairs:
-    return Pairs(likeness.first.numpy(), likeness.second.numpy(), likeness.products.numpy())
 
 
 def _place(shown: Shown, position: int) -> str:
