@@ -51,6 +51,10 @@ class AttentionMask:
         all_seen = not self.causal or self.first_query >= self.num_keys - 1
         return None if all_seen and self.key_padding is None else self.rows()
 
+    def parts(self) -> tuple["AttentionMask", "AttentionMask"]:
+        """Causality alone and key padding alone; a place is allowed where both allow it."""
+        return replace(self, key_padding=None), replace(self, causal=False)
+
     def to(self, device: torch.device) -> "AttentionMask":
         """The same mask on another device."""
         padding = None if self.key_padding is None else self.key_padding.to(device)

@@ -4,7 +4,7 @@ Knows nothing of pages or the command line.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,8 @@ class BatchMasks:
         encoder_self: source padding [batch, query, key].
         decoder_self: causal and target padding [batch, query, key].
         decoder_cross: source padding, for target rows [batch, query, key].
-        causal: the causal part alone [query, key].
+        causal: the causal part of `decoder_self` alone [query, key].
+        target_padding: its padding part alone [batch, query, key].
     """
 
     source_tokens: tuple[tuple[str, ...], ...]
@@ -47,6 +48,7 @@ class BatchMasks:
     decoder_self: BoolArray
     decoder_cross: BoolArray
     causal: BoolArray
+    target_padding: BoolArray
 
 
 class Translator:
@@ -146,13 +148,13 @@ class Translator:
         # Scores and weights of a whole pass are recorded in one: over the tokens just decoded.
         return self._forced_trace(text, session.target_ids[1:], extras, edits)
 
-    def source_ids(self, text: str) -> list[int]:
-        """Token ids of a source sentence, ending with </s>.
+    def source_ids(self, text: str, name: str = "The sentence") -> list[int]:
+        """Token ids of a source sentence, ending with </s>; `name` is what an error calls it.
 
         Raises:
             InputTextError: the text is blank or too long.
         """
-        return [*self._checked(text, "The sentence", self.config.max_length - 1), self.config.eos_id]
+        return [*self._checked(text, name, self.config.max_length - 1), self.config.eos_id]
 
     def target_ids(self, text: str) -> list[int]:
         """Token ids that a given translation emits, ending with </s>.
@@ -167,11 +169,13 @@ class Translator:
         """Translate several sentences, then read all of them in one padded batch and report the masks used.
 
         Raises:
-            InputTextError: a text is blank or too long.
+            InputTextError: a text is blank or too long; its place in the batch is named.
         """
         if not texts:
             raise InputTextError("Give at least one sentence.")
-        source = pad([self.source_ids(text) for text in texts], self.config.pad_id).to(self.device)
+        names = [f"Sentence {place}" if len(texts) > 1 else "The sentence" for place in range(1, len(texts) + 1)]
+        source_ids = [self.source_ids(text, name) for text, name in zip(texts, names, strict=True)]
+        source = pad(source_ids, self.config.pad_id).to(self.device)
         source_padding = key_padding(source, self.config.pad_id)
         outputs = greedy_search(self.model, source, source_padding)
         target = pad([[self.config.bos_id, *ids] for ids in outputs], self.config.pad_id).to(self.device)
@@ -185,13 +189,15 @@ class Translator:
                 "decoder.layers.0.cross_attention",
             )
         )
+        causal, target_padding = decoder_self.parts()
         return BatchMasks(
             source_tokens=tuple(self.tokenizer.tokens(ids) for ids in source.tolist()),
             target_tokens=tuple(self.tokenizer.tokens(ids) for ids in target.tolist()),
             encoder_self=encoder_self.rows().cpu().numpy(),
             decoder_self=decoder_self.rows().cpu().numpy(),
             decoder_cross=decoder_cross.rows().cpu().numpy(),
-            causal=replace(decoder_self, key_padding=None).rows()[0].cpu().numpy(),
+            causal=causal.rows()[0].cpu().numpy(),
+            target_padding=target_padding.rows().cpu().numpy(),
         )
 
     @torch.inference_mode()

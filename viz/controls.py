@@ -6,6 +6,7 @@ Knows nothing of the model: what can be chosen is passed in.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import log
 from typing import Final
 
 import streamlit as st
@@ -21,6 +22,9 @@ SITE_LABELS: Final = {
 }
 #: As large as a number in the URL may be.
 MAX_SEED: Final = 999_999
+#: The widths and bases that the formula of the positions can be tried with.
+MAX_WIDTH: Final = 512
+BASES: Final = tuple(digit * 10**power for power in range(6) for digit in (1, 2, 5) if digit * 10**power > 1)
 DEVICE_LABELS: Final = {"auto": "Automatic", "cpu": "CPU", "cuda": "GPU"}
 
 
@@ -129,6 +133,20 @@ def sentence(field: str, label: str) -> str:
     return typed or ""
 
 
+def sentences(field: str, label: str) -> str:
+    """Several sentences, one a line."""
+    typed = st.text_area(
+        label,
+        key=state.bind(field),
+        height=120,
+        placeholder="One sentence a line",
+        help="Ctrl + Enter, or a click elsewhere, reads them.",
+        on_change=state.take,
+        args=(field,),
+    )
+    return typed or ""
+
+
 def side() -> str:
     """The source sentence or its translation."""
     labels = {"source": "Source sentence", "target": "Translation"}
@@ -144,19 +162,6 @@ def side() -> str:
     return str(chosen)
 
 
-def dimensions(d_model: int) -> list[int]:
-    """Some dimensions of the model, counted from 0 as in the paper's formula."""
-    chosen = st.multiselect(
-        "Dimensions",
-        range(d_model),
-        key=state.bind("dimensions"),
-        placeholder="Choose dimensions",
-        on_change=state.take,
-        args=("dimensions",),
-    )
-    return list(chosen)
-
-
 def token(field: str, label: str, labels: Sequence[str], *, default: int) -> int:
     """Which token of a sentence, by its position; `labels` say how each is listed."""
     chosen = st.selectbox(
@@ -168,6 +173,48 @@ def token(field: str, label: str, labels: Sequence[str], *, default: int) -> int
         args=(field,),
     )
     return int(chosen)
+
+
+def slider(field: str, label: str, low: int, high: int) -> int:
+    """A whole number from `low` to `high`; one beyond, from a link or another sentence, becomes the nearest."""
+    value = min(max(getattr(state.current(), field), low), high)
+    state.change(**{field: value})
+    chosen = st.slider(label, low, high, key=state.bind(field), on_change=state.take, args=(field,))
+    return int(chosen)
+
+
+def width(own: int) -> int:
+    """How many dimensions the formula is given, an even number; the model's own unless another is chosen."""
+    most = max(MAX_WIDTH, own)
+    value = min(max(state.current().width or own, 2), most) // 2 * 2
+    state.change(width=0 if value == own else value)
+    chosen = st.slider(
+        f"d_model (this model: {own})",
+        2,
+        most,
+        step=2,
+        key=state.bind("width", value),
+        on_change=_take_width,
+        args=(own,),
+    )
+    return int(chosen)
+
+
+def base(own: int) -> int:
+    """The base of the formula's wavelengths, in steps of 1, 2, 5; another one becomes the nearest step."""
+    chosen = state.current().base
+    nearest = min(BASES, key=lambda step: abs(log(step / max(chosen, 1))))
+    state.change(base=nearest)
+    return int(
+        st.select_slider(
+            f"Base (this model: {own:,})",
+            BASES,
+            key=state.bind("base"),
+            format_func=lambda step: f"{step:,}",
+            on_change=state.take,
+            args=("base",),
+        )
+    )
 
 
 def seed() -> int:
@@ -262,6 +309,11 @@ def _number(field: str, label: str, count: int, *, disabled: bool = False) -> in
         args=(field,),
     )
     return int(chosen)
+
+
+def _take_width(own: int) -> None:
+    chosen = st.session_state["width"]
+    state.change(width=0 if chosen == own else chosen)
 
 
 def _next_seed() -> None:

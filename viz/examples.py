@@ -43,5 +43,5 @@ EXAMPLES: Final[tuple[Example, ...]] = (
     ),
 )
 
-#: A short companion, so that a batch of two sentences needs padding.
-SHORT_COMPANION: Final = "Thank you very much."
+#: Sentences of other lengths, one a line, so that a batch with any of the examples needs padding.
+COMPANIONS: Final = "Thank you very much.\nI have never seen such a beautiful city.\nYes."

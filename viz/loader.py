@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from model import BatchMasks, Trace, Translator
     from model.analysis.axes import Axis
     from model.analysis.origin import DerivedRow, DotProductSpread
+    from model.analysis.positions import Likeness, RotationResidual
 
 ROOT_VARIABLE: Final = "HEADLIGHT_CHECKPOINTS"
 Progress = Callable[[int, int], None]
@@ -190,6 +191,49 @@ def masks(texts: tuple[str, ...], selection: Selection) -> "BatchMasks":
     """The masks of texts that share a batch, as the model uses them."""
     loaded = translator(selection)
     return _masks(texts, loaded.digest, str(loaded.device), loaded)
+
+
+def encoding(num_positions: int, d_model: int, base: int) -> Float[np.ndarray, "position d_model"]:
+    """The formula's positional encodings, in float32: for the model's own settings, what it adds."""
+    from model.positional import sinusoidal_encoding
+
+    return sinusoidal_encoding(num_positions, d_model, base=float(base)).numpy()
+
+
+def wave(
+    dimension: int, num_positions: int, d_model: int, base: int
+) -> tuple[Float[np.ndarray, "sample"], Float[np.ndarray, "sample"], float]:
+    """One dimension of the formula between the positions too: where, how much, and its wavelength in positions."""
+    from model.analysis.positions import dimension_wave, wavelengths
+
+    where, values = dimension_wave(dimension, num_positions, d_model, base=float(base))
+    return where.numpy(), values.numpy(), float(wavelengths(d_model, base=float(base))[dimension // 2])
+
+
+def shift_rotation(
+    shift: int, num_positions: int, d_model: int, base: int
+) -> tuple[Float[np.ndarray, "pair 2 2"], "RotationResidual"]:
+    """The rotations that shift a position, one a pair of dimensions, and how far they miss over all positions."""
+    from model.analysis.positions import rotation, rotation_residual
+
+    residual = rotation_residual(num_positions, d_model, shift=shift, base=float(base))
+    return rotation(shift, d_model, base=float(base)).numpy(), residual
+
+
+def products_at_distances(count: int, d_model: int, base: int) -> Float[np.ndarray, "distance"]:
+    """PE(p) · PE(p+k) of the formula for every distance k below `count`."""
+    from model.analysis import positions
+
+    return positions.products_at_distances(count, d_model, base=float(base)).numpy()
+
+
+def likeness(
+    rows: Float[np.ndarray, "position width"], positional: Float[np.ndarray, "position d_model"]
+) -> "Likeness":
+    """How alike the rows of a sentence are, pair by pair, and how much of that their positions explain."""
+    from model.analysis.positions import compare_rows
+
+    return compare_rows(rows, positional)
 
 
 def translation(text: str, selection: Selection) -> str:

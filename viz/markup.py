@@ -65,3 +65,18 @@ def _cell(column: Column, text: str, position: int) -> str:
 def _style(column: Column) -> str:
     # "start" follows the writing direction of the cell, which each cell finds for itself.
     return f"{_CELL};{_LINE};{_NUMBER if column.is_number else 'text-align:start'}"
+
+
+def swatches(legend: Sequence[tuple[str, str]]) -> str:
+    """A legend for several pictures: each colour as a small square before what it stands for."""
+    line = "box-shadow:0 0 0 1px color-mix(in srgb,currentColor 35%,transparent)"
+    square = f"width:0.85em;height:0.85em;border-radius:2px;{line}"
+    return (
+        '<div style="display:flex;flex-wrap:wrap;column-gap:1.4rem;row-gap:0.3rem;font-size:0.9rem">'
+        + "".join(
+            '<span style="display:inline-flex;align-items:center;gap:0.5rem">'
+            f'<span aria-hidden="true" style="background:{literal(colour)};{square}"></span>{literal(meaning)}</span>'
+            for colour, meaning in legend
+        )
+        + "</div>"
+    )

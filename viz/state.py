@@ -16,7 +16,7 @@ from typing import Any, Final, Self
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from viz.examples import EXAMPLES, SHORT_COMPANION
+from viz.examples import COMPANIONS, EXAMPLES
 
 SITES: Final = ("encoder.self", "decoder.self", "decoder.cross")
 DEVICES: Final = ("auto", "cpu", "cuda")
@@ -52,7 +52,8 @@ class Selection:
     one that tiles carry, by which `order` sorts and of which `keep` (0: all) heads stay; `also` are further heads drawn
     as lines, those above `threshold` percent; `words` joins pieces, `special` shows special tokens; `scaled` and
     `masked` are the two switches of where a weight comes from, `key_token` the key that is followed there. On the masks
-    page, `position`, `dimension` and `shift` choose curves, `width` (0: the model's own) and `base` other encodings.
+    page, `companion` holds the sentences that share a batch, one a line, and `member` says which of the batch is looked
+    at; `position`, `dimension` and `shift` choose curves, `width` (0: the model's own) and `base` other encodings.
     """
 
     checkpoint: str = ""
@@ -69,8 +70,8 @@ class Selection:
     side: str = SIDES[0]
     view: str = VIEWS[0]
     part: str = PARTS[0]
-    companion: str = SHORT_COMPANION
-    dimensions: tuple[int, ...] = (0, 1, 20, 60)
+    companion: str = COMPANIONS
+    member: int | None = None
     about: str = ABOUT[0]
     seed: int = 1
     figure: str = FIGURES[0]
@@ -85,9 +86,9 @@ class Selection:
     scaled: bool = True
     masked: bool = True
     bertviz: str = BERTVIZ[0]
-    position: int = 1
-    dimension: int = 0
-    shift: int = 1
+    position: int = 10
+    dimension: int = 20
+    shift: int = 3
     width: int = 0
     base: int = 10_000
     pictures: str = PICTURES[0]
@@ -140,7 +141,7 @@ _READERS: Final[Mapping[str, Callable[[str], object]]] = {
     "view": _one_of(VIEWS),
     "part": _one_of(PARTS),
     "companion": str,
-    "dimensions": _counts,
+    "member": _count,
     "about": _one_of(ABOUT),
     "seed": _count,
     "figure": _one_of(FIGURES),

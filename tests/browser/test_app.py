@@ -130,9 +130,9 @@ def test_the_animal_pair_is_compared_from_it(page, url):
 def test_masks_and_positions_are_drawn(page, url):
     opened(page, url)
     turned_to(page, "Masks & positions")
-    expect(page.locator(".js-plotly-plot")).to_have_count(6, timeout=PATIENCE)
+    expect(page.locator(".st-key-mask-alone-decoder .js-plotly-plot")).to_be_visible(timeout=PATIENCE)
     page.get_by_role("tab", name="Positional encodings").click()
-    expect(page.locator(".st-key-curves .js-plotly-plot")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator(".st-key-encoding .js-plotly-plot")).to_be_visible(timeout=PATIENCE)
     expect(page).to_have_url(re.compile("part=Positional"))
 
 

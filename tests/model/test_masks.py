@@ -47,3 +47,17 @@ def test_nothing_dense_is_made_where_every_query_sees_every_key():
 
 def test_key_padding_is_true_at_real_tokens():
     assert key_padding(torch.tensor([[5, 6, 0]]), pad_id=0).tolist() == [[True, True, False]]
+
+
+def test_parts_of_a_mask_are_causality_and_padding_and_make_it_up():
+    mask = AttentionMask(num_queries=4, num_keys=4, key_padding=PADDING, causal=True)
+    causal, padding = mask.parts()
+    assert causal.rows().tolist() == [[[key <= query for key in range(4)] for query in range(4)]]
+    assert padding.rows().tolist() == [[row] * 4 for row in PADDING.tolist()]
+    assert torch.equal(causal.rows() & padding.rows(), mask.rows())
+
+
+def test_parts_of_rows_computed_after_others_stay_where_they_are():
+    causal, padding = AttentionMask(num_queries=1, num_keys=4, causal=True, first_query=2).parts()
+    assert causal.rows().tolist() == [[[True, True, True, False]]]
+    assert padding.rows().all()

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from model.positional import sinusoidal_encoding
+from model.positional import encode_positions, sinusoidal_encoding
 
 
 @pytest.mark.parametrize(("position", "dimension"), [(0, 0), (1, 1), (7, 4), (500, 511), (4095, 2)])
@@ -26,3 +26,21 @@ def test_shifted_positions_are_a_rotation_of_the_unshifted_ones():
         rotation = torch.tensor([[math.cos(angle), math.sin(angle)], [-math.sin(angle), math.cos(angle)]])
         columns = table[:, 2 * pair : 2 * pair + 2]
         torch.testing.assert_close(columns[shift:], columns[:-shift] @ rotation.double().T, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize(("d_model", "base"), [(6, 2.0), (8, 10_000.0), (64, 317.0)])
+def test_every_entry_follows_the_formula_with_any_width_and_base(d_model: int, base: float):
+    table = sinusoidal_encoding(20, d_model, base=base)
+    for position in range(20):
+        for i in range(d_model // 2):
+            angle = position / base ** (2 * i / d_model)
+            assert table[position, 2 * i].item() == pytest.approx(math.sin(angle), abs=1e-6)
+            assert table[position, 2 * i + 1].item() == pytest.approx(math.cos(angle), abs=1e-6)
+
+
+def test_between_two_positions_the_formula_goes_on_in_the_number_type_asked_for():
+    half = encode_positions(torch.tensor([0.5], dtype=torch.float64), 4)
+    assert half.dtype == torch.float64
+    assert half[0].tolist() == pytest.approx(
+        [math.sin(0.5), math.cos(0.5), math.sin(0.005), math.cos(0.005)], abs=1e-15
+    )

@@ -9,9 +9,7 @@ from viz.components.wire import display_token
 from viz.figures.axes import MAX_COLUMN_LABELS, MAX_ROW_LABELS, column_axis, full_axis, row_axis, token_labels
 from viz.figures.comparison import align, difference_heatmap, row_difference
 from viz.figures.heads import head_heatmap, head_rows
-from viz.figures.masks import mask_heatmap
 from viz.figures.matrix import MAX_HEIGHT, signed_scale
-from viz.figures.positions import encoding_curves, encoding_heatmap
 
 QUERIES = ("▁it", "▁was", "▁it")
 KEYS = ("▁The", "▁cat", "▁it", "</s>")
@@ -161,31 +159,3 @@ def test_difference_heatmap_is_centred_on_zero():
 def test_tiny_differences_are_not_blown_up():
     scale = signed_scale("x", np.array([1e-6]), floor=0.1)
     assert (scale.low, scale.high) == (-0.1, 0.1)
-
-
-# ---- masks and positions ----
-
-
-def test_mask_heatmap_shows_allowed_as_one_and_names_both_states():
-    mask = np.array([[True, False], [True, True]])
-    heatmap = heatmap_of(mask_heatmap(mask, ["a", "b"], ["a", "b"]))
-    np.testing.assert_array_equal(heatmap.z, [[1, 0], [1, 1]])
-    assert heatmap.customdata[0][1] == "is kept from"
-    assert heatmap.showscale is False
-
-
-def test_encoding_heatmap_is_position_by_dimension():
-    encoding = np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4)
-    figure = encoding_heatmap(encoding, ["a", "b", "c"])
-    np.testing.assert_array_equal(heatmap_of(figure).z, encoding)
-    assert list(figure.layout.yaxis.ticktext) == ["a", "b", "c"]
-    assert list(figure.layout.xaxis.ticktext) == ["0", "1", "2", "3"]
-
-
-def test_encoding_curves_draw_one_named_curve_a_dimension():
-    encoding = np.arange(12, dtype=np.float32).reshape(3, 4)
-    figure = encoding_curves(encoding, [3, 0], ["a", "b", "a"])
-    curves = [trace for trace in figure.data if trace.name]
-    assert [curve.name for curve in curves] == ["dimension 3", "dimension 0"]
-    np.testing.assert_array_equal(curves[0].y, encoding[:, 3])
-    assert list(figure.layout.xaxis.ticktext) == ["a", "b", "a"]

@@ -22,8 +22,8 @@ CHANGED = Selection(
     side="target",
     view="bertviz",
     part="Positional encodings",
-    companion="Yes.",
-    dimensions=(1, 255),
+    companion="Yes.\nNo.",
+    member=1,
     about="Scores",
     seed=7,
     figure="entropy",
@@ -79,7 +79,8 @@ def test_defaults_are_left_out_of_the_link():
         ("figure", "x"),
         ("measure", "x"),
         ("also", "-1"),
-        ("dimensions", "1.a"),
+        ("also", "1.a"),
+        ("member", "-1"),
     ],
 )
 def test_a_wrong_value_becomes_the_default(name, value):
@@ -90,8 +91,8 @@ def test_an_unknown_parameter_is_ignored():
     assert parse({"utm_source": "x", "layer": "2"}, Selection()) == replace(Selection(), layer=2)
 
 
-def test_a_repeated_dimension_is_kept_once():
-    assert parse({"dimensions": "4.4.2"}, Selection()).dimensions == (4, 2)
+def test_a_repeated_head_is_kept_once():
+    assert parse({"also": "4.4.2"}, Selection()).also == (4, 2)
 
 
 def test_a_very_long_text_stays_out_of_the_link_and_is_not_lost():
