@@ -62,6 +62,13 @@ function boxesOf(element, box) {
   const shapes = [];
   const fill = plainColour(style.backgroundColor);
   if (fill.alpha) shapes.push({ kind: "fill", colour: fill, ...box });
+  // A bar within a bar is drawn by style alone; such a part begins where its element does.
+  const part = getComputedStyle(element, "::before");
+  const partFill = plainColour(part.backgroundColor);
+  if (part.content !== "none" && part.position === "static" && partFill.alpha) {
+    const [width, height] = [part.width, part.height].map(parseFloat);
+    shapes.push({ kind: "fill", colour: partFill, x: box.x, y: box.y, width, height });
+  }
   const stops = style.backgroundImage.startsWith("linear-gradient(to right") && style.backgroundImage.match(/rgba?\([^)]*\)/g);
   if (stops) shapes.push({ kind: "gradient", stops: stops.map((stop) => plainColour(stop).hex), ...box });
   if (element instanceof HTMLCanvasElement && element.width && element.height) shapes.push({ kind: "image", canvas: element, ...box });
