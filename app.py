@@ -5,8 +5,8 @@ from pathlib import Path
 import streamlit as st
 
 from viz import state
-from viz.controls import sidebar
 from viz.loader import checkpoint_names
+from viz.sidebar import sidebar
 
 # A file of our own: Streamlit fetches a Material icon for the browser's tab from the network.
 MARK = Path(__file__).parent / "viz" / "mark.svg"

@@ -1,4 +1,4 @@
-"""The widgets that several pages share: the sidebar, and the choice of site, layer, head and token.
+"""The widgets that several pages share: the choice of site, layer, head and token.
 
 Each shows one field of the selection (`viz.state`) and returns its value. Labels count from 1, values from 0.
 Knows nothing of the model: what can be chosen is passed in.
@@ -12,7 +12,6 @@ from typing import Final
 import streamlit as st
 
 from viz import state
-from viz.examples import EXAMPLES, Example
 from viz.measures import MEASURES
 
 SITE_LABELS: Final = {
@@ -25,53 +24,6 @@ MAX_SEED: Final = 999_999
 #: The widths and bases that the formula of the positions can be tried with.
 MAX_WIDTH: Final = 512
 BASES: Final = tuple(digit * 10**power for power in range(6) for digit in (1, 2, 5) if digit * 10**power > 1)
-DEVICE_LABELS: Final = {"auto": "Automatic", "cpu": "CPU", "cuda": "GPU"}
-
-
-def sidebar(checkpoints: Sequence[str]) -> None:
-    """The sentence, good examples, the checkpoint and the device; the same on every page."""
-    with st.sidebar:
-        st.header("Headlight", anchor=False)
-        st.caption("Every attention head of a Transformer, while it reads a sentence and writes its translation.")
-        st.text_area(
-            "English sentence",
-            key=state.bind("text"),
-            height=120,
-            placeholder="Type an English sentence",
-            help="Ctrl + Enter, or a click elsewhere, translates.",
-            on_change=state.take,
-            args=("text",),
-        )
-        with st.container(horizontal=True):
-            st.button("Translate", type="primary", icon=":material/translate:")
-            st.menu_button("Examples", EXAMPLES, key="examples", format_func=_example_label, on_click=_take_example)
-        st.selectbox(
-            "Checkpoint",
-            checkpoints,
-            key=state.bind("checkpoint", state.current().checkpoint or next(iter(checkpoints), None)),
-            placeholder="None found",
-            disabled=not checkpoints,
-            on_change=state.take,
-            args=("checkpoint",),
-        )
-        st.segmented_control(
-            "Device",
-            state.DEVICES,
-            key=state.bind("device"),
-            format_func=DEVICE_LABELS.__getitem__,
-            required=True,
-            on_change=state.take,
-            args=("device",),
-        )
-        st.segmented_control(
-            "Save pictures as",
-            state.PICTURES,
-            key=state.bind("pictures"),
-            required=True,
-            help="What the camera in the corner of a chart saves: pixels, or shapes that stay sharp at any size.",
-            on_change=state.take,
-            args=("pictures",),
-        )
 
 
 def site(sites: Sequence[str]) -> str:
@@ -318,12 +270,3 @@ def _take_width(own: int) -> None:
 
 def _next_seed() -> None:
     state.put(replace(state.current(), seed=(state.current().seed + 1) % (MAX_SEED + 1)))
-
-
-def _example_label(example: Example) -> str:
-    return plain(example.text)
-
-
-def _take_example() -> None:
-    example = st.session_state["examples"]
-    state.take_example(example.text, example.twin)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from viz import loader
+from viz import derived, loader
 from viz.loader import ROOT_VARIABLE
 from viz.state import FIGURES, SITES, Selection
 
@@ -80,7 +80,7 @@ def test_a_figure_without_meaning_at_a_site_is_explained_and_comes_back_at_anoth
 
 @pytest.mark.parametrize("site", SITES)
 def test_figures_are_those_of_the_traces_weights_and_cannot_be_written(selection, site):
-    figures = loader.head_figures(TEXT, site, selection)
+    figures = derived.head_figures(TEXT, site, selection)
     assert tuple(figures) == FIGURES[1:]
     trace = loader.trace(TEXT, selection)
     free = trace.mask(site, 1).sum(-1) > 1
@@ -92,5 +92,5 @@ def test_figures_are_those_of_the_traces_weights_and_cannot_be_written(selection
 
 
 def test_tiles_and_figures_are_made_once_for_all_viewers(selection):
-    assert loader.head_tiles(TEXT, SITES[0], selection) is loader.head_tiles(TEXT, SITES[0], selection)
-    assert loader.head_figures(TEXT, SITES[0], selection) is loader.head_figures(TEXT, SITES[0], selection)
+    assert derived.head_tiles(TEXT, SITES[0], selection) is derived.head_tiles(TEXT, SITES[0], selection)
+    assert derived.head_figures(TEXT, SITES[0], selection) is derived.head_figures(TEXT, SITES[0], selection)

@@ -3,7 +3,6 @@
 import shutil
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from model.errors import CheckpointError, DeviceError, InputTextError
@@ -63,14 +62,6 @@ def test_the_store_keeps_the_traces_used_last():
     assert store.get(places[1]) is None
     assert store.get(places[0]) is traces[0]
     assert store.put(places[0], object()) is traces[0]
-
-
-def test_all_weights_are_those_of_the_trace_and_cannot_be_written(selection):
-    weights = loader.all_weights(TEXT, "decoder.cross", selection)
-    trace = loader.trace(TEXT, selection)
-    for layer in range(trace.num_layers):
-        np.testing.assert_array_equal(weights[layer], trace.weights("decoder.cross", layer).numpy())
-    assert not weights.flags.writeable
 
 
 def test_shapes_begin_with_the_checkpoint_and_count_its_parameters(selection):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from viz import loader
+from viz import derived, loader
 from viz.components.head_lines import LinesPlace
 from viz.figures.heads import head_heatmap
 from viz.loader import ROOT_VARIABLE
@@ -58,7 +58,7 @@ def captions(app):
 def layer_of(app, **choices):
     selection = Selection(checkpoint="en-de", text=TEXT, **choices)
     trace = loader.trace(TEXT, selection)
-    return trace, loader.opened_layer(trace, selection.site, selection.layer, selection)
+    return trace, derived.opened_layer(trace, selection.site, selection.layer, selection)
 
 
 # ---- the numbers ----

@@ -5,8 +5,8 @@ from viz.tabs import all_heads, bertviz, origin, take_away
 
 frame.title(
     "Attention",
-    "One tile is one head: a row for each token that looks, a column for each token looked at; the lighter, the more "
-    "weight. Layers run from top to bottom. Click a tile, or use the arrow keys and Enter, to open the head.",
+    "Where every head of every layer looks, while the model reads the sentence and writes its translation: all of them "
+    "at a glance, any of them opened, and any weight followed back to the numbers that it comes from.",
 )
 with frame.errors_shown():
     trace = frame.read_sentence(state.current().text)

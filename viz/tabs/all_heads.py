@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from viz import controls, frame, head_figures, loader, state
+from viz import controls, derived, frame, head_figures, state
 from viz.components.head_grid import HeadChoice, head_grid
 from viz.export.names import file_name
 from viz.tabs import opened_head
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 @frame.fragment
 def show(trace: "Trace") -> None:
     """The grid of heads beside the head that is open."""
+    st.caption(
+        "One tile is one head: a row for each token that looks, a column for each token looked at; the lighter, the "
+        "more weight. Layers run from top to bottom. Click a tile, or use the arrow keys and Enter, to open the head."
+    )
     site = controls.site(trace.sites)
     with st.grid(2, min_column_width=430, gap="medium"):
         with st.container():
@@ -30,7 +34,7 @@ def _show_grid(trace: "Trace", site: str) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = controls.figure(head_figures.labels())
         if name:
-            values = loader.head_figures(trace.text, site, state.current())[name]
+            values = derived.head_figures(trace.text, site, state.current())[name]
             figure = head_figures.tile_figure(name, site, values)
         order = controls.order(disabled=figure is None)
         keep = controls.keep(trace.num_layers * trace.num_heads, disabled=figure is None or order == state.ORDERS[0])
@@ -40,7 +44,7 @@ def _show_grid(trace: "Trace", site: str) -> None:
         st.info(head_figures.why_none(name, site), icon=":material/info:")
     selection = state.current()
     head_grid(
-        loader.head_tiles(trace.text, site, selection),
+        derived.head_tiles(trace.text, site, selection),
         *trace.axis_tokens(site),
         selected=HeadChoice(selection.layer, selection.head),
         figure=figure,

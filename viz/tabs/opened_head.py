@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from viz import controls, frame, loader, state
+from viz import controls, derived, frame, state
 from viz.components.head_lines import LinesData, LinesPlace, head_lines
 from viz.export.names import file_name, head_name
 from viz.figures.heads import head_heatmap, head_labels
@@ -28,7 +28,7 @@ def show(trace: "Trace", site: str) -> None:
     measure = MEASURES[state.current().measure]
     layer = _choices(trace, measure)
     selection = state.current()
-    opened = loader.opened_layer(trace, site, layer, selection)
+    opened = derived.opened_layer(trace, site, layer, selection)
     st.caption(_caption(measure, site, selection))
     if not opened.queries.groups or not opened.keys.groups:
         st.info("Nothing but special tokens stands here: show them to see something.", icon=":material/info:")
@@ -66,7 +66,7 @@ def _caption(measure: Measure, site: str, selection: state.Selection) -> str:
     return "  \n".join(sentences)
 
 
-def _heatmap(opened: loader.OpenedLayer, site: str, measure: Measure, top: float) -> None:
+def _heatmap(opened: derived.OpenedLayer, site: str, measure: Measure, top: float) -> None:
     selection = state.current()
     head = selection.head if measure.is_per_head else 0
     name = f"Head {head + 1}" if measure.is_per_head else "All heads"
@@ -90,7 +90,7 @@ def _heatmap(opened: loader.OpenedLayer, site: str, measure: Measure, top: float
     )
 
 
-def _lines(opened: loader.OpenedLayer, site: str, measure: Measure, top: float) -> None:
+def _lines(opened: derived.OpenedLayer, site: str, measure: Measure, top: float) -> None:
     selection = state.current()
     count = len(opened.values)
     on = {head for head in (selection.head, *selection.also) if head < count} if measure.is_per_head else {0}
@@ -108,11 +108,11 @@ def _lines(opened: loader.OpenedLayer, site: str, measure: Measure, top: float) 
     head_lines(data, place, on_change=lambda place: _take(place, opened, measure), key="open-lines")
 
 
-def _kept(opened: loader.OpenedLayer, selection: state.Selection) -> int | None:
+def _kept(opened: derived.OpenedLayer, selection: state.Selection) -> int | None:
     return None if selection.token is None else opened.queries.place_of(selection.token)
 
 
-def _take(place: LinesPlace, opened: loader.OpenedLayer, measure: Measure) -> None:
+def _take(place: LinesPlace, opened: derived.OpenedLayer, measure: Measure) -> None:
     """What a person did to the lines becomes the selection; the open head stays as long as it is on."""
     before = state.current()
     token = before.token if place.query == _kept(opened, before) else None

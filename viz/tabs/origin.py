@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from viz import controls, focus, frame, loader, state
+from viz import controls, derived, focus, frame, state
 from viz.components.origin_story import origin_story
 from viz.components.wire import display_token
 from viz.figures.origin import Origin, strongest
@@ -31,12 +31,12 @@ def show(trace: "Trace") -> None:
         layer = controls.layer(trace.num_layers)
         head = controls.head(trace.num_heads)
         row = controls.token("token", "Query", focus.row_labels(trace, site), default=focus.default_row(trace, site))
-        real = loader.derived_row(trace, site, layer, head, row, scaled=True, masked=True)
+        real = derived.derived_row(trace, site, layer, head, row, scaled=True, masked=True)
         key = controls.token("key_token", "Key", _key_labels(trace, site), default=strongest(real))
     scaled, masked = _switches(site, cuts_off=not bool(real.allowed.all()))
     other = None
     if not (scaled and masked):
-        other = loader.derived_row(trace, site, layer, head, row, scaled=scaled, masked=masked)
+        other = derived.derived_row(trace, site, layer, head, row, scaled=scaled, masked=masked)
     _badge(trace, site, layer)
     selection = state.current()
     queries, keys = trace.axis_tokens(site)
@@ -48,8 +48,8 @@ def show(trace: "Trace") -> None:
         followed=key,
         site=site,
         head=head,
-        parts=loader.head_parts(trace, site, layer, row, selection),
-        other_part=None if other is None else loader.head_part(other, site, layer, head, selection),
+        parts=derived.head_parts(trace, site, layer, row, selection),
+        other_part=None if other is None else derived.head_part(other, site, layer, head, selection),
     )
     origin_story(origin, on_follow=_follow, key="origin")
     _alternative(trace, site, layer, head)
@@ -69,7 +69,7 @@ def _switches(site: str, *, cuts_off: bool) -> tuple[bool, bool]:
 
 
 def _badge(trace: "Trace", site: str, layer: int) -> None:
-    deviation = loader.head_output_deviation(trace.text, site, layer, state.current())
+    deviation = derived.head_output_deviation(trace.text, site, layer, state.current())
     figure = f"largest difference {scientific(deviation)}"
     if deviation <= TOLERANCE:
         st.badge(f"weights · values = the model's own head output: {figure}", icon=":material/check:", color="green")
@@ -78,7 +78,7 @@ def _badge(trace: "Trace", site: str, layer: int) -> None:
 
 
 def _alternative(trace: "Trace", site: str, layer: int, head: int) -> None:
-    spread = loader.dot_product_spread(trace, site, layer, head)
+    spread = derived.dot_product_spread(trace, site, layer, head)
     d_k = trace.attention(site, layer).query.shape[-1]
     st.subheader("Why dot products, and why divide", anchor=False)
     with st.grid(2, min_column_width=330, gap="medium"):

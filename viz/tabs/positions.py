@@ -11,7 +11,7 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
-from viz import controls, frame, loader, state
+from viz import controls, derived, frame, state
 from viz.components.wire import display_token
 from viz.export.names import file_name
 from viz.figures.positions import (
@@ -55,7 +55,7 @@ def show(trace: "Trace") -> None:
         own = recorded.shape[1]
         d_model, base = controls.width(own), controls.base(OWN_BASE)
     tokens = trace.source_tokens if side == "source" else trace.target_tokens
-    rows = loader.encoding(max(MIN_POSITIONS, len(tokens)), d_model, base)
+    rows = derived.encoding(max(MIN_POSITIONS, len(tokens)), d_model, base)
     is_own = (d_model, base) == (own, OWN_BASE)
     if is_own:
         deviation = float(np.abs(rows[: len(tokens)] - recorded).max())
@@ -108,7 +108,7 @@ def _show_curves(shown: Shown) -> None:
     with st.grid(2, min_column_width=210, gap="medium"):
         position = controls.slider("position", "Position", 0, shown.count - 1)
         dimension = controls.slider("dimension", "Dimension", 0, shown.d_model - 1)
-    where, wave, wavelength = loader.wave(dimension, shown.count, shown.d_model, shown.base)
+    where, wave, wavelength = derived.wave(dimension, shown.count, shown.d_model, shown.base)
     with st.grid(2, min_column_width=400, gap="medium"):
         with st.container(gap="xsmall"):
             st.markdown(f"**Position {position}**, {_place(shown, position)}")
@@ -138,8 +138,8 @@ def _show_curves(shown: Shown) -> None:
 
 def _show_rotation(shown: Shown, position: int, pair: int, shift: int, angle: float) -> None:
     """That a shift by k turns a pair of dimensions by an angle which does not depend on the position."""
-    turns, residual = loader.shift_rotation(shift, shown.count, shown.d_model, shown.base)
-    sine, cosine = loader.encoding(shown.count + shift, shown.d_model, shown.base)[:, 2 * pair : 2 * pair + 2].T
+    turns, residual = derived.shift_rotation(shift, shown.count, shown.d_model, shown.base)
+    sine, cosine = derived.encoding(shown.count + shift, shown.d_model, shown.base)[:, 2 * pair : 2 * pair + 2].T
     (cos, sin), _ = turns[pair]
     with st.grid(2, min_column_width=400, gap="medium"):
         st.plotly_chart(
@@ -182,12 +182,12 @@ def _show_likeness(
     """Dot products of positions over their distance, and of what the model reads: embedding + position."""
     st.subheader("How alike are two places?", anchor=False)
     length = len(shown.tokens)
-    positions = loader.likeness(shown.rows[:length], shown.rows[:length])
-    content = loader.likeness(sums, recorded)
+    positions = derived.likeness(shown.rows[:length], shown.rows[:length])
+    content = derived.likeness(sums, recorded)
     with st.grid(2, min_column_width=400, gap="medium"):
         with st.container(gap="xsmall"):
             st.markdown("**Positions alone**")
-            curve = loader.products_at_distances(shown.count, shown.d_model, shown.base)
+            curve = derived.products_at_distances(shown.count, shown.d_model, shown.base)
             st.plotly_chart(
                 likeness_over_distance(curve, positions, shown.tokens, shows_means=False),
                 key="likeness-positions",
@@ -200,7 +200,7 @@ def _show_likeness(
             )
         with st.container(gap="xsmall"):
             st.markdown("**Embedding + position**, which the first layer reads")
-            own_curve = loader.products_at_distances(max(length, 2), sums.shape[1], OWN_BASE)
+            own_curve = derived.products_at_distances(max(length, 2), sums.shape[1], OWN_BASE)
             st.plotly_chart(
                 likeness_over_distance(own_curve, content, shown.tokens, shows_means=True),
                 key="likeness-sums",

@@ -1,0 +1,205 @@
+"""What pages show of a trace, and of the positional formula: derived by the model's own functions, computed once.
+
+Together with `viz.loader` the door from the pages to the model; torch is imported in it likewise, inside functions.
+What is cached, for all viewers, is read-only and keyed by (text, checkpoint digest, device), never by arrays. Knows
+nothing of widgets or figures.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import streamlit as st
+from jaxtyping import Float
+
+from viz import loader
+from viz.components.head_tiles import Tiles
+from viz.state import Selection
+
+if TYPE_CHECKING:
+    from model import Trace, Translator
+    from model.analysis.axes import Axis
+    from model.analysis.origin import DerivedRow, DotProductSpread
+    from model.analysis.positions import Likeness, RotationResidual
+
+MAX_TILES: Final = 64
+MAX_LAYERS: Final = 16
+MAX_DEVIATIONS: Final = 500
+
+
+@dataclass(frozen=True, eq=False)
+class OpenedLayer:
+    """One measure of every head of a layer, between the rows and columns asked for; a rollout has one "head".
+
+    `values` is read-only.
+    """
+
+    values: Float[np.ndarray, "head row column"]
+    queries: "Axis"
+    keys: "Axis"
+
+
+def opened_layer(trace: "Trace", site: str, layer: int, selection: Selection) -> OpenedLayer:
+    """A layer's heads by the measure of the selection, between words or tokens, with or without special tokens."""
+    loaded = loader.translator(selection)
+    choices = (selection.measure, selection.words, selection.special)
+    return _opened_layer(trace.text, site, layer, choices, loaded.digest, str(loaded.device), trace, loaded)
+
+
+def head_tiles(text: str, site: str, selection: Selection) -> Tiles:
+    """Every head of every layer of one attention site, small enough to be sent."""
+    loaded = loader.translator(selection)
+    return _head_tiles(text, site, loaded.digest, str(loaded.device), loader.trace(text, selection))
+
+
+def head_figures(text: str, site: str, selection: Selection) -> Mapping[str, Float[np.ndarray, "layer head"]]:
+    """What each head of one attention site does, in numbers (`model.analysis.head_figures`); NaN where it has none."""
+    loaded = loader.translator(selection)
+    return _head_figures(text, site, loaded.digest, str(loaded.device), loader.trace(text, selection))
+
+
+def derived_row(
+    trace: "Trace", site: str, layer: int, head: int, row: int, *, scaled: bool, masked: bool
+) -> "DerivedRow":
+    """How one row of weights comes about, step by step, with or without the scaling and the mask."""
+    from model.analysis.origin import derive_row
+
+    return derive_row(trace.attention(site, layer), head, row, scaled=scaled, masked=masked)
+
+
+def head_parts(
+    trace: "Trace", site: str, layer: int, row: int, selection: Selection
+) -> Float[np.ndarray, "head d_model"]:
+    """What each head adds to the output of its site for one query row."""
+    from model.analysis.origin import head_parts
+
+    return head_parts(
+        trace.attention(site, layer), row, loader.translator(selection).output_projection(site, layer)
+    ).numpy()
+
+
+def head_part(
+    derived: "DerivedRow", site: str, layer: int, head: int, selection: Selection
+) -> Float[np.ndarray, "d_model"]:
+    """What the head would add to the output of its site with the weights of this derived row."""
+    from model.analysis.origin import head_part
+
+    return head_part(derived.head_output, loader.translator(selection).output_projection(site, layer)[head]).numpy()
+
+
+def dot_product_spread(trace: "Trace", site: str, layer: int, head: int) -> "DotProductSpread":
+    """How far the dot products of a head spread, before and after scaling."""
+    from model.analysis.origin import dot_product_spread
+
+    return dot_product_spread(trace.attention(site, layer), head)
+
+
+def head_output_deviation(text: str, site: str, layer: int, selection: Selection) -> float:
+    """Largest difference between the head outputs derived from a trace and those the model computed in that run."""
+    loaded = loader.translator(selection)
+    return _head_output_deviation(text, site, layer, loaded.digest, str(loaded.device), loader.trace(text, selection))
+
+
+def encoding(num_positions: int, d_model: int, base: int) -> Float[np.ndarray, "position d_model"]:
+    """The formula's positional encodings, in float32: for the model's own settings, what it adds."""
+    from model.positional import sinusoidal_encoding
+
+    return sinusoidal_encoding(num_positions, d_model, base=float(base)).numpy()
+
+
+def wave(
+    dimension: int, num_positions: int, d_model: int, base: int
+) -> tuple[Float[np.ndarray, "sample"], Float[np.ndarray, "sample"], float]:
+    """One dimension of the formula between the positions too: where, how much, and its wavelength in positions."""
+    from model.analysis.positions import dimension_wave, wavelengths
+
+    where, values = dimension_wave(dimension, num_positions, d_model, base=float(base))
+    return where.numpy(), values.numpy(), float(wavelengths(d_model, base=float(base))[dimension // 2])
+
+
+def shift_rotation(
+    shift: int, num_positions: int, d_model: int, base: int
+) -> tuple[Float[np.ndarray, "pair 2 2"], "RotationResidual"]:
+    """The rotations that shift a position, one a pair of dimensions, and how far they miss over all positions."""
+    from model.analysis.positions import rotation, rotation_residual
+
+    residual = rotation_residual(num_positions, d_model, shift=shift, base=float(base))
+    return rotation(shift, d_model, base=float(base)).numpy(), residual
+
+
+def products_at_distances(count: int, d_model: int, base: int) -> Float[np.ndarray, "distance"]:
+    """PE(p) · PE(p+k) of the formula for every distance k below `count`."""
+    from model.analysis import positions
+
+    return positions.products_at_distances(count, d_model, base=float(base)).numpy()
+
+
+def likeness(
+    rows: Float[np.ndarray, "position width"], positional: Float[np.ndarray, "position d_model"]
+) -> "Likeness":
+    """How alike the rows of a sentence are, pair by pair, and how much of that their positions explain."""
+    from model.analysis.positions import compare_rows
+
+    return compare_rows(rows, positional)
+
+
+@st.cache_resource(max_entries=MAX_LAYERS, show_spinner=False)
+def _opened_layer(
+    text: str,
+    site: str,
+    layer: int,
+    choices: tuple[str, bool, bool],
+    digest: str,
+    device: str,
+    _trace: "Trace",
+    _translator: "Translator",
+) -> OpenedLayer:
+    from model.analysis import axes, norms, rollout
+
+    measure, words, special = choices
+    if measure == "rollout":
+        values = rollout.rollout_at(_trace, site, layer)[None]
+    elif measure == "norms":
+        inputs = _trace.attention(site, layer)
+        output_projection = _translator.output_projection(site, layer)
+        values = norms.value_weighted_norms(inputs.scores_and_weights().weights, inputs.values(), output_projection)
+    else:
+        values = _trace.weights(site, layer)
+    queries, keys = map(axes.whole_words if words else axes.single_tokens, _trace.axis_tokens(site))
+    if not special:
+        queries, keys = queries.without_special_tokens(), keys.without_special_tokens()
+    shown = axes.between(values, queries, keys).numpy()
+    shown.setflags(write=False)
+    return OpenedLayer(shown, queries, keys)
+
+
+@st.cache_resource(max_entries=MAX_TILES, show_spinner=False)
+def _head_tiles(text: str, site: str, digest: str, device: str, _trace: "Trace") -> Tiles:
+    queries, keys = map(len, _trace.axis_tokens(site))
+    shape = (_trace.num_layers, _trace.num_heads, queries, keys)
+    return Tiles.of(shape, (_trace.weights(site, layer).numpy() for layer in range(_trace.num_layers)))
+
+
+@st.cache_resource(max_entries=MAX_TILES, show_spinner=False)
+def _head_figures(
+    text: str, site: str, digest: str, device: str, _trace: "Trace"
+) -> Mapping[str, np.ndarray[Any, Any]]:
+    from model.analysis.head_figures import head_figures
+
+    _, key_tokens = _trace.axis_tokens(site)
+    is_self = site.endswith(".self")
+    layers = [
+        head_figures(_trace.weights(site, layer), _trace.mask(site, layer), key_tokens, is_self=is_self)
+        for layer in range(_trace.num_layers)
+    ]
+    figures = {name: np.stack([layer[name].numpy() for layer in layers]) for name in layers[0]}
+    for values in figures.values():
+        values.setflags(write=False)
+    return MappingProxyType(figures)
+
+
+@st.cache_data(max_entries=MAX_DEVIATIONS, show_spinner=False)
+def _head_output_deviation(text: str, site: str, layer: int, digest: str, device: str, _trace: "Trace") -> float:
+    return _trace.head_output_deviation(site, layer)
