@@ -129,7 +129,7 @@ class DecodingSession:
 
         Args:
             edits: hook points of the decoder → functions for the steps from here on, in place of this session's own;
-                by default the same. Rows so far stay as they were computed, and the encoder's edits as they are.
+                by default the same. What is computed stays as it is: the encoding, the memory's keys, the rows so far.
 
         Raises:
             SessionError: an edit is of the encoder, or of the memory's keys or values after they were computed.
@@ -140,9 +140,8 @@ class DecodingSession:
         other._cache = self._cache.copy()
         if edits is not None:
             self._check_later_edits(edits)
-            other._edits = {name: self._edits[name] for name in self._edits if name.startswith("encoder.")} | dict(
-                edits
-            )
+            of_encoder = {name: edit for name, edit in self._edits.items() if name.startswith("encoder.")}
+            other._edits = of_encoder | dict(edits)
         return other
 
     def filtered(self, index: int, sampling: Sampling) -> FilteredStep:
