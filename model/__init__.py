@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from model.attention import AttentionInputs, attention_weights
     from model.config import TransformerConfig
+    from model.edits import MakeUniform, PointAt, SwitchOff
     from model.session import DecodingSession
     from model.steps import Candidate, DecodingStep
     from model.trace import Trace
@@ -21,6 +22,9 @@ _HOMES = {
     "Candidate": "steps",
     "DecodingSession": "session",
     "DecodingStep": "steps",
+    "MakeUniform": "edits",
+    "PointAt": "edits",
+    "SwitchOff": "edits",
     "Trace": "trace",
     "Transformer": "transformer",
     "TransformerConfig": "config",
@@ -34,6 +38,9 @@ __all__ = [
     "Candidate",
     "DecodingSession",
     "DecodingStep",
+    "MakeUniform",
+    "PointAt",
+    "SwitchOff",
     "Trace",
     "Transformer",
     "TransformerConfig",

@@ -136,6 +136,7 @@ class DecodingSession:
             steps=self._steps,
             recorded={**join_recorded([self._encoder_recorded]), **join_recorded(self._rows)},
             config=self._model.config,
+            edits=self._edits,
         )
 
     @torch.inference_mode()

@@ -6,7 +6,6 @@ Knows nothing of pages or the command line.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +17,7 @@ from model.checkpoint import load_checkpoint
 from model.config import TransformerConfig
 from model.decoding import EXTRA_LENGTH, beam_search, greedy_search
 from model.device import choose_device, choose_dtype
+from model.edit_hooks import Edits, compile_edits
 from model.errors import InputTextError
 from model.hooks import ALWAYS_RECORDED, Edit, listen
 from model.masks import key_padding, pad
@@ -102,23 +102,21 @@ class Translator:
             return self.tokenizer.decode(greedy_search(self.model, source_ids, None)[0])
         return self.tokenizer.decode(beam_search(self.model, source_ids, None, beam=beam, alpha=alpha)[0][0].token_ids)
 
-    def decode(
-        self, text: str, *, extras: Collection[str] = (), edits: Mapping[str, Edit] | None = None
-    ) -> DecodingSession:
+    def decode(self, text: str, *, extras: Collection[str] = (), edits: Edits | None = None) -> DecodingSession:
         """Begin to decode step by step.
 
         Args:
             text: the source sentence.
             extras: {"hook_head_output"} to record the real head outputs.
-            edits: full hook name → function from the value there to the one to go on with.
+            edits: named edits of heads, or full hook name → function from the value there to the one to go on with.
 
         Raises:
             InputTextError: the text is blank or too long.
+            EditError: an edit names what does not exist, or a key that the mask forbids.
         """
-        self._check_edits(edits)
-        return DecodingSession(
-            self.model, self.tokenizer, text, self.source_ids(text), extras=frozenset(extras), edits=edits
-        )
+        source_ids = self.source_ids(text)
+        functions = self._edit_functions(edits, len(source_ids), len(source_ids) - 1 + EXTRA_LENGTH)
+        return DecodingSession(self.model, self.tokenizer, text, source_ids, extras=frozenset(extras), edits=functions)
 
     def trace(
         self,
@@ -126,7 +124,7 @@ class Translator:
         target: str | None = None,
         *,
         extras: Collection[str] = (),
-        edits: Mapping[str, Edit] | None = None,
+        edits: Edits | None = None,
     ) -> Trace:
         """Run once with every hook recorded.
 
@@ -134,19 +132,22 @@ class Translator:
             text: the source sentence.
             target: a translation to read along (teacher forcing); by default the model's own, decoded greedily.
             extras: further hooks to record, from `hooks.EXTRAS`.
-            edits: full hook name → function from the value there to the one to go on with.
+            edits: named edits of heads, or full hook name → function from the value there to the one to go on with.
 
         Raises:
             InputTextError: a text is blank or too long.
+            EditError: an edit names what does not exist, or a key that the mask forbids.
         """
         if target is not None:
             return self._forced_trace(text, self.target_ids(target), extras, edits)
-        session = self.decode(text, extras=set(extras) & {"hook_head_output"}, edits=edits)
+        num_source = len(self.source_ids(text))
+        functions = self._edit_functions(edits, num_source, num_source - 1 + EXTRA_LENGTH)
+        session = self.decode(text, extras=set(extras) & {"hook_head_output"}, edits=functions)
         session.run()
         if set(extras) <= {"hook_head_output"}:
             return session.trace()
         # Scores and weights of a whole pass are recorded in one: over the tokens just decoded.
-        return self._forced_trace(text, session.target_ids[1:], extras, edits)
+        return self._forced_trace(text, session.target_ids[1:], extras, functions)
 
     def source_ids(self, text: str, name: str = "The sentence") -> list[int]:
         """Token ids of a source sentence, ending with </s>; `name` is what an error calls it.
@@ -201,13 +202,11 @@ class Translator:
         )
 
     @torch.inference_mode()
-    def _forced_trace(
-        self, text: str, emitted: Sequence[int], extras: Collection[str], edits: Mapping[str, Edit] | None
-    ) -> Trace:
-        self._check_edits(edits)
+    def _forced_trace(self, text: str, emitted: Sequence[int], extras: Collection[str], edits: Edits | None) -> Trace:
         source_ids = self.source_ids(text)
+        functions = self._edit_functions(edits, len(source_ids), len(emitted))
         target_ids = [self.config.bos_id, *emitted[:-1]]
-        with listen(record=ALWAYS_RECORDED | set(extras), edits=edits) as recorded:
+        with listen(record=ALWAYS_RECORDED | set(extras), edits=functions) as recorded:
             logits = self.model(
                 torch.tensor([source_ids], device=self.device), torch.tensor([target_ids], device=self.device)
             )[0].float()
@@ -221,6 +220,7 @@ class Translator:
             steps=forced_steps(logits, emitted, self.tokenizer),
             recorded=join_recorded([recorded]),
             config=self.config,
+            edits=functions,
         )
 
     def _checked(self, text: str, what: str, limit: int) -> list[int]:
@@ -238,6 +238,9 @@ class Translator:
             raise InputTextError(f"{what} holds only characters that cannot be seen. Type a sentence.")
         return token_ids
 
-    def _check_edits(self, edits: Mapping[str, Any] | None) -> None:
-        if unknown := sorted(set(edits or ()) - self.model.hook_names):
+    def _edit_functions(self, edits: Edits | None, num_source: int, num_target: int) -> Mapping[str, Edit]:
+        if not isinstance(edits, Mapping):
+            return compile_edits(edits or (), self.config, num_source=num_source, num_target=num_target)
+        if unknown := sorted(set(edits) - self.model.hook_names):
             raise ValueError(f"no such hook points: {unknown}; see Transformer.hook_names")
+        return edits
