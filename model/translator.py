@@ -13,11 +13,14 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from model.analysis.edit_comparison import EditComparison, check_step, compare_sessions, edits_from
+from model.analysis.logit_lens import LogitLens, logit_lens
 from model.checkpoint import load_checkpoint
 from model.config import TransformerConfig
 from model.decoding import EXTRA_LENGTH, beam_search, greedy_search
 from model.device import choose_device, choose_dtype
 from model.edit_hooks import Edits, compile_edits
+from model.edits import HeadEdit
 from model.errors import InputTextError
 from model.hooks import ALWAYS_RECORDED, Edit, listen
 from model.masks import key_padding, pad
@@ -148,6 +151,30 @@ class Translator:
             return session.trace()
         # Scores and weights of a whole pass are recorded in one: over the tokens just decoded.
         return self._forced_trace(text, session.target_ids[1:], extras, functions)
+
+    def logit_lens(self, trace: Trace, top: int = 5) -> LogitLens:
+        """What each decoder layer of a trace would have said, with its `top` most probable tokens.
+
+        Raises:
+            TraceError: the trace was made by another model, or `top` is no number of tokens of the vocabulary.
+        """
+        return logit_lens(trace, self.model, self.tokenizer, top)
+
+    def compare_edit(self, text: str, step: int, edits: Sequence[HeadEdit]) -> EditComparison:
+        """Translate, and translate anew from `step` on under edits of attention; the tokens before `step` are kept.
+
+        Edits of the decoder act on no row before `step`, edits of the encoder on the whole encoding.
+
+        Raises:
+            InputTextError: the text is blank or too long.
+            SessionError: the translation has no such step.
+            EditError: an edit names what does not exist, a key that the mask forbids, or a row before `step`.
+        """
+        original = self.decode(text)
+        original.run()
+        check_step(original, step)
+        acting = edits_from(edits, step)
+        return compare_sessions(original, self.decode(text, edits=acting), step, acting)
 
     def source_ids(self, text: str, name: str = "The sentence") -> list[int]:
         """Token ids of a source sentence, ending with </s>; `name` is what an error calls it.
