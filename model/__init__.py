@@ -8,44 +8,64 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from model.attention import AttentionInputs, attention_weights
+    from model.batch_masks import BatchMasks
+    from model.beam_tree import BeamNode, BeamTree
     from model.config import TransformerConfig
+    from model.cost import StepCost, step_cost
     from model.edits import MakeUniform, PointAt, SwitchOff
+    from model.sampling import Draws, Sampling
     from model.session import DecodingSession
-    from model.steps import Candidate, DecodingStep
+    from model.steps import Candidate, DecodingStep, FilteredStep
     from model.trace import Trace
     from model.transformer import Transformer
-    from model.translator import BatchMasks, Translator
+    from model.translator import SampledTranslation, Translator
 
 _HOMES = {
     "AttentionInputs": "attention",
-    "BatchMasks": "translator",
+    "BatchMasks": "batch_masks",
+    "BeamNode": "beam_tree",
+    "BeamTree": "beam_tree",
     "Candidate": "steps",
     "DecodingSession": "session",
     "DecodingStep": "steps",
+    "Draws": "sampling",
+    "FilteredStep": "steps",
     "MakeUniform": "edits",
     "PointAt": "edits",
+    "SampledTranslation": "translator",
+    "Sampling": "sampling",
+    "StepCost": "cost",
     "SwitchOff": "edits",
     "Trace": "trace",
     "Transformer": "transformer",
     "TransformerConfig": "config",
     "Translator": "translator",
     "attention_weights": "attention",
+    "step_cost": "cost",
 }
 
 __all__ = [
     "AttentionInputs",
     "BatchMasks",
+    "BeamNode",
+    "BeamTree",
     "Candidate",
     "DecodingSession",
     "DecodingStep",
+    "Draws",
+    "FilteredStep",
     "MakeUniform",
     "PointAt",
+    "SampledTranslation",
+    "Sampling",
+    "StepCost",
     "SwitchOff",
     "Trace",
     "Transformer",
     "TransformerConfig",
     "Translator",
     "attention_weights",
+    "step_cost",
 ]
 
 

@@ -144,6 +144,12 @@ class KeyValueCache:
         self.value = value if self.value is None else torch.cat((self.value, value), dim=2)
         return self.key, self.value
 
+    def copy(self) -> "KeyValueCache":
+        """A cache of the same rows that goes its own way. Rows are never written in place, so both may hold them."""
+        copied = KeyValueCache()
+        copied.key, copied.value = self.key, self.value
+        return copied
+
     def truncate(self, length: int) -> None:
         """Forget every row from `length` on."""
         if self.key is not None and self.value is not None:

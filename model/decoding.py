@@ -3,7 +3,6 @@
 The interactive counterpart, one sentence and one step at a time, is `model.session`.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -41,6 +40,22 @@ class Living(NamedTuple):
     parent: int
 
 
+class BeamStep(NamedTuple):
+    """What one step of the search over one sentence decided.
+
+    Attributes:
+        candidates: the continuations that were compared, best first.
+        kept: places among these of the hypotheses that live on, best first.
+        ended: places among these of the hypotheses that are finished.
+        finished: the best finished hypotheses after this step, best first.
+    """
+
+    candidates: list[Candidate]
+    kept: list[int]
+    ended: list[int]
+    finished: list[Hypothesis]
+
+
 def length_penalty(length: int, alpha: float) -> float:
     """((5 + length) / 6)^α, by which a hypothesis' log-probability is divided (Wu et al. 2016, eq. 14; §6.1)."""
     return float(((5 + length) / 6) ** alpha)
@@ -65,6 +80,7 @@ class SentenceBeam:
         alpha: exponent of the length penalty.
         living: by log-probability, best first; empty when the search is over.
         finished: by log-probability / length penalty, best first.
+        steps: how it came here.
     """
 
     limit: int
@@ -72,34 +88,34 @@ class SentenceBeam:
     alpha: float
     living: list[Living] = field(default_factory=lambda: [Living([], 0.0, 0)])
     finished: list[Hypothesis] = field(default_factory=list)
+    steps: tuple[BeamStep, ...] = ()
 
-    def extended(self, candidates: Iterable[Candidate], eos_id: int) -> "SentenceBeam":
+    def extended(self, candidates: list[Candidate], eos_id: int) -> "SentenceBeam":
         """One step on, by the 2 · width best candidates (best first), of which at most `width` end a hypothesis."""
-        living: list[Living] = []
-        finished = list(self.finished)
-        for rank, (log_prob, parent, token_id) in enumerate(candidates):
-            prefix = self.living[parent].token_ids
-            if token_id != eos_id:
-                living.append(Living([*prefix, token_id], log_prob, parent))
-            elif rank < self.width:
-                finished.append(Hypothesis(prefix, log_prob))
-        return self._after_step(living[: self.width], self._best(finished))
-
-    def _after_step(self, living: list[Living], finished: list[Hypothesis]) -> "SentenceBeam":
+        kept = [place for place, one in enumerate(candidates) if one.token_id != eos_id][: self.width]
+        ended = [place for place, one in enumerate(candidates[: self.width]) if one.token_id == eos_id]
+        living, finished = [], list(self.finished)
+        for log_prob, parent, token_id in (candidates[place] for place in kept):
+            living.append(Living([*self.living[parent].token_ids, token_id], log_prob, parent))
+        for log_prob, parent, _ in (candidates[place] for place in ended):
+            finished.append(Hypothesis(self.living[parent].token_ids, log_prob))
+        finished = self._best(finished)
         # Log-probabilities only fall, so this is the best that a living hypothesis can still reach.
         reachable = living[0].log_prob / length_penalty(self.limit + 1, self.alpha)
         if len(living[0].token_ids) == self.limit:
             finished = self._best([*finished, *(Hypothesis(one.token_ids, one.log_prob) for one in living)])
             living = []
-        elif len(finished) == self.width and self._score(finished[-1]) >= reachable:
+        elif len(finished) == self.width and self.score(finished[-1]) >= reachable:
             living = []
-        return SentenceBeam(self.limit, self.width, self.alpha, living, finished)
+        steps = (*self.steps, BeamStep(candidates, kept, ended, finished))
+        return SentenceBeam(self.limit, self.width, self.alpha, living, finished, steps)
+
+    def score(self, hypothesis: Hypothesis) -> float:
+        """Log-probability / length penalty, by which finished hypotheses compete."""
+        return hypothesis.log_prob / length_penalty(len(hypothesis.token_ids) + 1, self.alpha)
 
     def _best(self, hypotheses: list[Hypothesis]) -> list[Hypothesis]:
-        return sorted(hypotheses, key=self._score, reverse=True)[: self.width]
-
-    def _score(self, hypothesis: Hypothesis) -> float:
-        return hypothesis.log_prob / length_penalty(len(hypothesis.token_ids) + 1, self.alpha)
+        return sorted(hypotheses, key=self.score, reverse=True)[: self.width]
 
 
 class PrefixBatch:
@@ -173,7 +189,20 @@ def beam_search(
     beam: int,
     alpha: float = 0.6,
 ) -> list[list[Hypothesis]]:
-    """Beam search for each sentence of the batch; its finished hypotheses, best first (log-probability / penalty).
+    """The finished hypotheses of `search_beams` for each sentence of the batch, best first."""
+    return [search.finished for search in search_beams(model, source_ids, source_padding, beam=beam, alpha=alpha)]
+
+
+@torch.inference_mode()
+def search_beams(
+    model: Transformer,
+    source_ids: Int[Tensor, "batch source"],
+    source_padding: Bool[Tensor, "batch source"] | None,
+    *,
+    beam: int,
+    alpha: float,
+) -> list[SentenceBeam]:
+    """Beam search for each sentence of the batch, to its end.
 
     Args:
         model: the Transformer.
@@ -201,7 +230,7 @@ def beam_search(
         batch.select(last.new_tensor([row for row, _ in going]))
         last = last.new_tensor([one.token_ids[-1] for _, one in going])
         log_probs = log_probs.new_tensor([one.log_prob for _, one in going])
-    return [search.finished for search in searches]
+    return searches
 
 
 def best_candidates(totals: Float[Tensor, "row vocab"], sentences: int, count: int) -> list[list[Candidate]]:

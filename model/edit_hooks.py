@@ -5,15 +5,16 @@ Knows nothing of what an edit does to a score (`model.edits`), or of how decodin
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from jaxtyping import Float
 from torch import Tensor
 
 from model.config import TransformerConfig
-from model.edits import HeadEdit, PointAt, SwitchOff, edit_scores
+from model.edits import HeadEdit, PointAt, SwitchOff, edit_scores, edits_before, edits_from
 from model.errors import EditError
 from model.hooks import Edit, first_row
-from model.transformer import SITES, site_path
+from model.transformer import SITES, Transformer, site_path
 
 Edits = Mapping[str, Edit] | Sequence[HeadEdit]
 """Named edits, or full hook name → function from the value there to the one to go on with."""
@@ -46,6 +47,56 @@ class SilenceHeads:
         return silenced
 
 
+@dataclass(frozen=True)
+class FromRow:
+    """One function for the rows before a row, another from it on, where the decoder runs row by row.
+
+    Attributes:
+        row: the first one for `after`.
+        before, after: None leaves the value as it is.
+    """
+
+    row: int
+    before: Edit | None
+    after: Edit | None
+
+    def __call__(self, value: Any) -> Any:
+        """Do to the row that the model computes in this call what is meant for it."""
+        edit = self.before if first_row() < self.row else self.after
+        return value if edit is None else edit(value)
+
+    @property
+    def named(self) -> tuple[HeadEdit, ...]:
+        """The named edits of both, each for the rows on which it acts."""
+        later = [edit for edit in _named(self.after) if edit.row is None or edit.row >= self.row]
+        return (*edits_before(_named(self.before), self.row), *edits_from(later, self.row))
+
+
+def edit_functions(edits: Edits | None, model: Transformer, *, num_source: int, num_target: int) -> Mapping[str, Edit]:
+    """Full hook name → function, whichever way the edits are given; named ones as `compile_edits` makes them.
+
+    Raises:
+        EditError: a named edit speaks of what does not exist, or of a key that the mask forbids.
+        ValueError: there is no such hook point.
+    """
+    if not isinstance(edits, Mapping):
+        return compile_edits(edits or (), model.config, num_source=num_source, num_target=num_target)
+    model.check_edits(edits)
+    return edits
+
+
+def change_edits(before: Mapping[str, Edit], after: Mapping[str, Edit], row: int) -> dict[str, Edit]:
+    """Full hook name → function for a decoder that runs row by row under `before`, and from `row` on under `after`.
+
+    The encoder has run before the first row, so what acted on it stays.
+    """
+    changed = {name: edit for name, edit in before.items() if name.startswith("encoder.")}
+    for name in dict.fromkeys((*before, *after)):
+        if name not in changed:
+            changed[name] = FromRow(row, before.get(name), after.get(name))
+    return changed
+
+
 def compile_edits(
     edits: Sequence[HeadEdit], config: TransformerConfig, *, num_source: int, num_target: int
 ) -> dict[str, Edit]:
@@ -76,7 +127,13 @@ def compile_edits(
 def named_edits(edits: Mapping[str, Edit], path: str) -> tuple[HeadEdit, ...]:
     """The named edits among the functions at an attention site, as `AttentionInputs` takes them: SwitchOff last."""
     at_site = (edits.get(f"{path}.{hook}") for hook in ("hook_scores", "hook_head_output"))
-    return tuple(edit for one in at_site if isinstance(one, EditScores | SilenceHeads) for edit in one.edits)
+    return tuple(edit for one in at_site for edit in _named(one))
+
+
+def _named(function: Edit | None) -> tuple[HeadEdit, ...]:
+    if isinstance(function, FromRow):
+        return function.named
+    return function.edits if isinstance(function, EditScores | SilenceHeads) else ()
 
 
 def check_edit(edit: HeadEdit, num_layers: int, num_heads: int, *, num_source: int, num_target: int) -> None:

@@ -12,7 +12,7 @@ trace keeps it and applies it again when weights are derived, so that what is sh
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import torch
 from jaxtyping import Float
@@ -123,3 +123,27 @@ def edit_scores(
             if head == edit.head and covered:
                 edited[..., place, covered, :] = edit.apply(scores[..., place, covered, :])
     return edited
+
+
+def edits_from(edits: Sequence[HeadEdit], step: int) -> tuple[HeadEdit, ...]:
+    """The same edits, those of the decoder acting on no row before `step`.
+
+    Raises:
+        EditError: an edit is of a single row before `step`.
+    """
+    moved: list[HeadEdit] = []
+    for edit in edits:
+        if edit.site == "encoder.self" or edit.first_row >= step:
+            moved.append(edit)
+        elif edit.row is None:
+            moved.append(replace(edit, since=step))
+        else:
+            raise EditError(f"Step {step} is where the edits begin; row {edit.row} of {edit.site} lies before it.")
+    return tuple(moved)
+
+
+def edits_before(edits: Sequence[HeadEdit], step: int) -> tuple[HeadEdit, ...]:
+    """What the same edits, all of the decoder, do to the rows before `step`: one edit for each row that they change."""
+    return tuple(
+        replace(edit, row=row, since=0) for edit in edits for row in range(edit.first_row, step) if edit.covers(row)
+    )

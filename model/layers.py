@@ -125,6 +125,12 @@ class LayerCache:
         self.self_attention = KeyValueCache()
         self.cross_attention = KeyValueCache()
 
+    def copy(self) -> "LayerCache":
+        """Caches of the same rows that go their own way."""
+        copied = LayerCache()
+        copied.self_attention, copied.cross_attention = self.self_attention.copy(), self.cross_attention.copy()
+        return copied
+
     def select(self, batch: Tensor) -> None:
         """Keep these sentences (or beams) of the batch, in this order."""
         self.self_attention.select(batch)

@@ -4,15 +4,19 @@ Each step computes one row (key/value cache) and keeps what the hooks recorded o
 trace, equal to one teacher-forced pass over the same tokens.
 """
 
-from collections.abc import Mapping, Sequence
+import copy
+from collections.abc import Callable, Mapping, Sequence
 
 import torch
 from torch import Tensor
 
 from model.decoding import EXTRA_LENGTH
+from model.edit_hooks import Edits, change_edits, edit_functions
+from model.edits import edits_from
 from model.errors import SessionError, TokenError
 from model.hooks import ALWAYS_RECORDED, Edit, listen
-from model.steps import DecodingStep, describe_step, most_probable
+from model.sampling import Draws, Sampling
+from model.steps import DecodingStep, FilteredStep, describe_filtered, describe_step, most_probable
 from model.tokenizer import Tokenizer
 from model.trace import Recorded, Trace, build_trace, join_recorded
 from model.transformer import Transformer
@@ -21,14 +25,18 @@ from model.transformer import Transformer
 class DecodingSession:
     """A translation in the making.
 
-    Greedy unless a token is forced. At most `EXTRA_LENGTH` tokens more than the source are written (§6.1).
+    Greedy unless a token is forced or drawn. At most `EXTRA_LENGTH` tokens more than the source are written (§6.1).
 
     Args:
         model, tokenizer: what translates.
         text: the source sentence.
         source_ids: its token ids, ending with </s>.
         extras: hooks to record beyond those always recorded; of those, only "hook_head_output" grows row by row.
-        edits: full hook name → function, applied in every step.
+        edits: named edits of heads, or full hook name → function, applied in every step.
+
+    Raises:
+        EditError: a named edit speaks of what does not exist, or of a key that the mask forbids.
+        ValueError: there is no such hook point.
     """
 
     def __init__(
@@ -39,17 +47,17 @@ class DecodingSession:
         source_ids: Sequence[int],
         *,
         extras: frozenset[str] = frozenset(),
-        edits: Mapping[str, Edit] | None = None,
+        edits: Edits | None = None,
     ) -> None:
         if extras - {"hook_head_output"}:
             raise ValueError(f"a session records row by row; it cannot record {sorted(extras - {'hook_head_output'})}")
         self._model, self._tokenizer, self._text = model, tokenizer, text
         self._source_ids = tuple(source_ids)
         self._record = ALWAYS_RECORDED | extras
-        self._edits = edits or {}
+        self._edits = self._edit_functions(edits)
         self._steps: list[DecodingStep] = []
         self._rows: list[Recorded] = []
-        self._predicted: list[int] = []
+        self._logits: list[Tensor] = []
         self._cache = model.new_cache()
         with torch.inference_mode(), listen(record=self._record, edits=self._edits) as recorded:
             self._memory = model.encode(torch.tensor([self._source_ids], device=model.device))
@@ -81,13 +89,15 @@ class DecodingSession:
         """The text so far."""
         return self._tokenizer.decode([step.token_id for step in self._steps])
 
-    def step(self) -> DecodingStep:
-        """Write the most probable next token.
+    def step(self, draws: Draws | None = None) -> DecodingStep:
+        """Write the most probable next token, or the one that these draws give.
 
         Raises:
             SessionError: the translation is finished.
         """
-        return self._advance(None)
+        if draws is None:
+            return self._advance(most_probable)
+        return self._advance(lambda logits: draws.draw(logits, len(self._steps)))
 
     def force(self, token: str | int) -> DecodingStep:
         """Write this token (a piece of the vocabulary, or its id) as the next one, however improbable.
@@ -99,7 +109,7 @@ class DecodingSession:
         token_id = self._tokenizer.token_id(token) if isinstance(token, str) else token
         if not 0 <= token_id < self._model.config.vocab_size:
             raise TokenError(f"Token ids run from 0 to {self._model.config.vocab_size - 1}, got {token_id}.")
-        return self._advance(token_id)
+        return self._advance(lambda _: token_id)
 
     def back(self) -> None:
         """Take the last token back.
@@ -109,14 +119,51 @@ class DecodingSession:
         """
         if not self._steps:
             raise SessionError("Nothing is written yet, so there is no step to take back.")
-        for done in (self._steps, self._rows, self._predicted):
+        for done in (self._steps, self._rows, self._logits):
             done.pop()
-        self._cache.truncate(len(self._steps))
+        self._forget_unwritten()
 
-    def run(self) -> None:
-        """Write on until the translation is finished."""
+    def run(self, draws: Draws | None = None) -> None:
+        """Write on until the translation is finished, greedily or by these draws."""
         while not self.finished:
-            self.step()
+            self.step(draws)
+
+    def branch(self, *, edits: Edits | None = None) -> "DecodingSession":
+        """A session of its own that stands where this one stands; neither will disturb the other.
+
+        Nothing is computed again, and what both have in common (memory, rows so far) is not held twice.
+
+        Args:
+            edits: of the decoder for the rows from here on, in place of this session's own, named or as functions at
+                hook points; by default the same. What is computed stays as it is: the encoding, the memory's keys, the
+                rows so far, and those of them that are taken back and written again are computed as they were.
+
+        Raises:
+            SessionError: an edit is of the encoder, or of the memory's keys or values after they were computed.
+            EditError: a named edit is of a row before this one, or speaks of what does not exist.
+            ValueError: there is no such hook point.
+        """
+        other = copy.copy(self)
+        other._steps, other._rows, other._logits = list(self._steps), list(self._rows), list(self._logits)
+        other._cache = self._cache.copy()
+        if edits is not None:
+            begun = len(self._steps)
+            later = self._edit_functions(edits if isinstance(edits, Mapping) else edits_from(edits, begun))
+            self._check_later_edits(later)
+            other._edits = change_edits(self._edits, later, begun)
+        return other
+
+    def filtered(self, index: int, sampling: Sampling) -> FilteredStep:
+        """What step `index` could have drawn under this sampling, whatever it wrote. Nothing changes.
+
+        Raises:
+            SessionError: there is no such step yet.
+        """
+        if not 0 <= index < len(self._steps):
+            raise SessionError(
+                f"There is no step {index}: {len(self._steps)} are written, counted from 0. Step on first."
+            )
+        return describe_filtered(self._logits[index], sampling, self._tokenizer)
 
     def trace(self) -> Trace:
         """Everything computed so far, one target row per step.
@@ -132,7 +179,7 @@ class DecodingSession:
             tokenizer=self._tokenizer,
             source_ids=self._source_ids,
             target_ids=self.target_ids[:-1],
-            predicted_ids=self._predicted,
+            predicted_ids=[most_probable(logits) for logits in self._logits],
             steps=self._steps,
             recorded={**join_recorded([self._encoder_recorded]), **join_recorded(self._rows)},
             config=self._model.config,
@@ -140,24 +187,49 @@ class DecodingSession:
         )
 
     @torch.inference_mode()
-    def _advance(self, forced: int | None) -> DecodingStep:
+    def _advance(self, choose: Callable[[Tensor], int]) -> DecodingStep:
         if self.finished:
             raise SessionError("The translation is finished; step back to change it.")
         last = torch.tensor([[self.target_ids[-1]]], device=self._model.device)
         try:
             with listen(record=self._record, edits=self._edits) as recorded:
                 hidden = self._model.decode(last, self._memory, cache=self._cache)
+            logits: Tensor = self._model.projection(hidden[0, -1])
+            step = describe_step(logits, choose(logits), len(self._steps), self._tokenizer)
         except BaseException:
             # An edit may raise half-way: what some layers have cached of this row must not stay.
-            self._cache.truncate(len(self._steps))
+            self._forget_unwritten()
             raise
-        logits: Tensor = self._model.projection(hidden[0, -1])
-        predicted = most_probable(logits)
-        step = describe_step(logits, predicted if forced is None else forced, len(self._steps), self._tokenizer)
         self._steps.append(step)
         self._rows.append(recorded)
-        self._predicted.append(predicted)
+        self._logits.append(logits)
         return step
+
+    def _forget_unwritten(self) -> None:
+        if self._steps:
+            self._cache.truncate(len(self._steps))
+        else:
+            # The memory's keys and values are recorded with the first row, so they are computed with it again.
+            self._cache = self._model.new_cache()
+
+    def _edit_functions(self, edits: Edits | None) -> Mapping[str, Edit]:
+        return edit_functions(edits, self._model, num_source=len(self._source_ids), num_target=self.max_steps)
+
+    def _check_later_edits(self, edits: Mapping[str, Edit]) -> None:
+        if of_encoder := sorted(name for name in edits if name.startswith("encoder.")):
+            raise SessionError(
+                f"A branch shares the encoder's run with the session it leaves, so it cannot edit {of_encoder[0]}. "
+                "Begin a new session with this edit, or edit the decoder only."
+            )
+        of_memory = sorted(
+            name for name in edits if name.endswith(("cross_attention.hook_key", "cross_attention.hook_value"))
+        )
+        if of_memory and self._steps:
+            raise SessionError(
+                f"The memory's keys and values are computed in the first step only, so an edit of {of_memory[0]} "
+                f"after {len(self._steps)} steps would change nothing. Branch before the first step, or edit "
+                "the scores, the weights or the head output."
+            )
 
 
 def forced_steps(logits: Tensor, token_ids: Sequence[int], tokenizer: Tokenizer) -> list[DecodingStep]:

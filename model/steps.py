@@ -6,6 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from model.sampling import Sampling, filtered_log_probs
 from model.tokenizer import Tokenizer
 
 NUM_CANDIDATES = 20
@@ -40,6 +41,35 @@ class DecodingStep:
     candidates: tuple[Candidate, ...]
 
 
+@dataclass(frozen=True)
+class FilteredCandidate:
+    """A token that could come next, and its log-probability (nats) before and after filtering; −∞ if left out."""
+
+    token_id: int
+    token: str
+    log_prob: float
+    filtered_log_prob: float
+
+
+@dataclass(frozen=True)
+class FilteredStep:
+    """What one step could draw under a sampling.
+
+    Attributes:
+        sampling: temperature, top k and top p.
+        candidates: the most probable tokens, best first (filtering changes no order), those left out as well.
+        num_kept: tokens of the whole vocabulary that may be drawn.
+        kept_mass: probability that the model itself gives to all of these.
+        entropy: of the filtered distribution, in nats.
+    """
+
+    sampling: Sampling
+    candidates: tuple[FilteredCandidate, ...]
+    num_kept: int
+    kept_mass: float
+    entropy: float
+
+
 def most_probable(logits: Float[Tensor, " vocab"]) -> int:
     """The greedy choice; the lowest id where several are equally probable."""
     return int(logits.argmax())
@@ -51,7 +81,28 @@ def describe_step(logits: Float[Tensor, " vocab"], chosen: int, index: int, toke
     best = log_probs.topk(min(NUM_CANDIDATES, log_probs.numel()))
     ids = best.indices.tolist()
     candidates = tuple(map(Candidate, ids, tokenizer.tokens(ids), best.values.tolist()))
-    # 0 · log 0 counts as 0, also where a logit is −∞.
-    entropy = -torch.special.xlogy(log_probs.exp(), log_probs.exp()).sum()
     (token,) = tokenizer.tokens([chosen])
-    return DecodingStep(index, chosen, token, float(log_probs[chosen]), max(0.0, float(entropy)), candidates)
+    return DecodingStep(index, chosen, token, float(log_probs[chosen]), entropy_of(log_probs), candidates)
+
+
+def describe_filtered(logits: Float[Tensor, " vocab"], sampling: Sampling, tokenizer: Tokenizer) -> FilteredStep:
+    """What one row of logits would let be drawn under this sampling; nothing is drawn."""
+    log_probs, filtered = logits.float().log_softmax(-1), filtered_log_probs(logits, sampling)
+    kept = filtered.isfinite()
+    best = log_probs.topk(min(NUM_CANDIDATES, log_probs.numel()))
+    ids = best.indices.tolist()
+    return FilteredStep(
+        sampling=sampling,
+        candidates=tuple(
+            map(FilteredCandidate, ids, tokenizer.tokens(ids), best.values.tolist(), filtered[ids].tolist())
+        ),
+        num_kept=int(kept.sum()),
+        kept_mass=float(log_probs[kept].exp().sum()),
+        entropy=entropy_of(filtered),
+    )
+
+
+def entropy_of(log_probs: Float[Tensor, " vocab"]) -> float:
+    """−Σ p log p in nats; 0 · log 0 counts as 0, also where a log-probability is −∞."""
+    probabilities = log_probs.exp()
+    return max(0.0, -float(torch.special.xlogy(probabilities, probabilities).sum()))

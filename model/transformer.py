@@ -1,11 +1,13 @@
 """The encoder–decoder Transformer (§3, figure 1). Knows nothing of text, files or how a next token is chosen."""
 
+from collections.abc import Mapping
+
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from model.config import TransformerConfig
-from model.hooks import HookPoint, name_hooks, rows_from
+from model.hooks import Edit, HookPoint, name_hooks, rows_from
 from model.layers import DecoderLayer, Embedding, EncoderLayer, LayerCache, final_norm, initialise
 from model.masks import AttentionMask
 
@@ -26,6 +28,12 @@ class DecoderCache:
 
     def __len__(self) -> int:
         return len(self.layers[0].self_attention)
+
+    def copy(self) -> "DecoderCache":
+        """A cache of the same rows that goes its own way; what both hold is not held twice."""
+        copied = DecoderCache(0)
+        copied.layers = [layer.copy() for layer in self.layers]
+        return copied
 
     def truncate(self, length: int) -> None:
         """Forget every target row from `length` on."""
@@ -152,6 +160,15 @@ class Transformer(nn.Module):
     def hook_names(self) -> frozenset[str]:
         """Full names of all hook points."""
         return frozenset(module.name for module in self.modules() if isinstance(module, HookPoint))
+
+    def check_edits(self, edits: Mapping[str, Edit]) -> None:
+        """Make sure that every edit is of a hook point of this model.
+
+        Raises:
+            ValueError: one is not.
+        """
+        if unknown := sorted(set(edits) - self.hook_names):
+            raise ValueError(f"no such hook points: {unknown}; see Transformer.hook_names")
 
     def new_cache(self) -> DecoderCache:
         """An empty cache for one decoding run."""

@@ -3,55 +3,42 @@
 Knows nothing of pages or the command line.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from model.analysis.edit_comparison import EditComparison, check_step, compare_sessions, edits_from
+from model.analysis.edit_comparison import EditComparison, check_step, compare_sessions
 from model.analysis.logit_lens import LogitLens, logit_lens
+from model.batch_masks import BatchMasks, run_batch
+from model.beam_tree import LARGEST_WIDTH, BeamTree, grow_tree
 from model.checkpoint import load_checkpoint
 from model.config import TransformerConfig
-from model.decoding import EXTRA_LENGTH, beam_search, greedy_search
+from model.decoding import EXTRA_LENGTH, beam_search, greedy_search, search_beams
 from model.device import choose_device, choose_dtype
-from model.edit_hooks import Edits, compile_edits
-from model.edits import HeadEdit
-from model.errors import InputTextError
-from model.hooks import ALWAYS_RECORDED, Edit, listen
-from model.masks import key_padding, pad
+from model.edit_hooks import Edits, edit_functions
+from model.edits import HeadEdit, edits_from
+from model.errors import ConfigError, InputTextError, TokenError
+from model.hooks import ALWAYS_RECORDED, listen
+from model.samples import Sample, sample
+from model.sampling import UNCHANGED, Sampling
 from model.session import DecodingSession, forced_steps
 from model.tokenizer import Tokenizer
 from model.trace import Trace, build_trace, join_recorded
 from model.transformer import Transformer, site_path
 
-BoolArray = npt.NDArray[np.bool_]
+MOST_SAMPLES = 64
+LARGEST_ALPHA = 5.0
 
 
-@dataclass(frozen=True, eq=False)
-class BatchMasks:
-    """Masks of several sentences in one batch, as the model used them; True = may attend.
+@dataclass(frozen=True, kw_only=True)
+class SampledTranslation(Sample):
+    """A drawn translation with its text."""
 
-    Attributes:
-        source_tokens, target_tokens: per sentence, padded with "<pad>" to the longest.
-        encoder_self: source padding [batch, query, key].
-        decoder_self: causal and target padding [batch, query, key].
-        decoder_cross: source padding, for target rows [batch, query, key].
-        causal: the causal part of `decoder_self` alone [query, key].
-        target_padding: its padding part alone [batch, query, key].
-    """
-
-    source_tokens: tuple[tuple[str, ...], ...]
-    target_tokens: tuple[tuple[str, ...], ...]
-    encoder_self: BoolArray
-    decoder_self: BoolArray
-    decoder_cross: BoolArray
-    causal: BoolArray
-    target_padding: BoolArray
+    text: str
 
 
 class Translator:
@@ -105,6 +92,40 @@ class Translator:
             return self.tokenizer.decode(greedy_search(self.model, source_ids, None)[0])
         return self.tokenizer.decode(beam_search(self.model, source_ids, None, beam=beam, alpha=alpha)[0][0].token_ids)
 
+    def sample(
+        self, text: str, *, n: int = 1, sampling: Sampling = UNCHANGED, seed: int = 0
+    ) -> list[SampledTranslation]:
+        """Draw `n` translations, at most 64.
+
+        The same seed gives the same ones again, and the first of them for a smaller `n`.
+
+        Raises:
+            InputTextError: the text is blank or too long.
+            ConfigError: `n` or `seed` is out of range.
+        """
+        if not 1 <= n <= MOST_SAMPLES:
+            raise ConfigError(f"Between 1 and {MOST_SAMPLES} samples can be drawn at once, got {n}.")
+        source_ids = torch.tensor(self.source_ids(text), device=self.device)
+        return [
+            SampledTranslation(**vars(drawn), text=self.tokenizer.decode(drawn.token_ids))
+            for drawn in sample(self.model, source_ids, n, sampling, seed)
+        ]
+
+    def beam_tree(self, text: str, beam: int = 4, alpha: float = 0.6) -> BeamTree:
+        """Beam search as in `translate`, with everything that it compared on the way.
+
+        Raises:
+            InputTextError: the text is blank or too long.
+            ConfigError: the beam is not 1 to 12 wide, or `alpha` is below 0 or above 5.
+        """
+        if not 1 <= beam <= LARGEST_WIDTH:
+            raise ConfigError(f"A beam whose tree is kept must be 1 to {LARGEST_WIDTH} wide, got {beam}.")
+        if not 0 <= alpha <= LARGEST_ALPHA:
+            raise ConfigError(f"The length penalty's exponent must lie between 0 and {LARGEST_ALPHA:g}, got {alpha}.")
+        source_ids = torch.tensor([self.source_ids(text)], device=self.device)
+        (search,) = search_beams(self.model, source_ids, None, beam=beam, alpha=alpha)
+        return grow_tree(search, self.config.bos_id, self.tokenizer)
+
     def decode(self, text: str, *, extras: Collection[str] = (), edits: Edits | None = None) -> DecodingSession:
         """Begin to decode step by step.
 
@@ -117,9 +138,9 @@ class Translator:
             InputTextError: the text is blank or too long.
             EditError: an edit names what does not exist, or a key that the mask forbids.
         """
-        source_ids = self.source_ids(text)
-        functions = self._edit_functions(edits, len(source_ids), len(source_ids) - 1 + EXTRA_LENGTH)
-        return DecodingSession(self.model, self.tokenizer, text, source_ids, extras=frozenset(extras), edits=functions)
+        return DecodingSession(
+            self.model, self.tokenizer, text, self.source_ids(text), extras=frozenset(extras), edits=edits
+        )
 
     def trace(
         self,
@@ -144,7 +165,7 @@ class Translator:
         if target is not None:
             return self._forced_trace(text, self.target_ids(target), extras, edits)
         num_source = len(self.source_ids(text))
-        functions = self._edit_functions(edits, num_source, num_source - 1 + EXTRA_LENGTH)
+        functions = edit_functions(edits, self.model, num_source=num_source, num_target=num_source - 1 + EXTRA_LENGTH)
         session = self.decode(text, extras=set(extras) & {"hook_head_output"}, edits=functions)
         session.run()
         if set(extras) <= {"hook_head_output"}:
@@ -176,6 +197,37 @@ class Translator:
         acting = edits_from(edits, step)
         return compare_sessions(original, self.decode(text, edits=acting), step, acting)
 
+    def trace_tokens(
+        self,
+        text: str,
+        token_ids: Sequence[int],
+        *,
+        extras: Collection[str] = (),
+        edits: Edits | None = None,
+    ) -> Trace:
+        """Run once over a translation that is given as token ids, finished or not, with every hook recorded.
+
+        A text may be cut into tokens in several ways; this reads just those that a session, a sample, or a node of a
+        `BeamTree` (`tree.token_ids(node)`) wrote. The trace has one target row per token: the row that emits it.
+
+        Args:
+            text: the source sentence.
+            token_ids: what was written, without <s>.
+            extras: further hooks to record, from `hooks.EXTRAS`.
+            edits: named edits of heads, or full hook name → function from the value there to the one to go on with.
+
+        Raises:
+            InputTextError: the text is blank or too long.
+            TokenError: there are no tokens, too many, or one that the vocabulary does not hold.
+            EditError: an edit names what does not exist, or a key that the mask forbids.
+        """
+        most = self.config.max_length + EXTRA_LENGTH
+        if not 1 <= len(token_ids) <= most:
+            raise TokenError(f"A translation of 1 to {most:,} tokens can be traced, got {len(token_ids):,}.")
+        if unknown := [one for one in token_ids if not 0 <= one < self.config.vocab_size]:
+            raise TokenError(f"Token ids run from 0 to {self.config.vocab_size - 1}, got {unknown[0]}.")
+        return self._forced_trace(text, token_ids, extras, edits)
+
     def source_ids(self, text: str, name: str = "The sentence") -> list[int]:
         """Token ids of a source sentence, ending with </s>; `name` is what an error calls it.
 
@@ -192,7 +244,6 @@ class Translator:
         """
         return [*self._checked(text, "The target", self.config.max_length + EXTRA_LENGTH - 1), self.config.eos_id]
 
-    @torch.inference_mode()
     def masks(self, texts: Sequence[str]) -> BatchMasks:
         """Translate several sentences, then read all of them in one padded batch and report the masks used.
 
@@ -203,35 +254,12 @@ class Translator:
             raise InputTextError("Give at least one sentence.")
         names = [f"Sentence {place}" if len(texts) > 1 else "The sentence" for place in range(1, len(texts) + 1)]
         source_ids = [self.source_ids(text, name) for text, name in zip(texts, names, strict=True)]
-        source = pad(source_ids, self.config.pad_id).to(self.device)
-        source_padding = key_padding(source, self.config.pad_id)
-        outputs = greedy_search(self.model, source, source_padding)
-        target = pad([[self.config.bos_id, *ids] for ids in outputs], self.config.pad_id).to(self.device)
-        with listen(record={"hook_mask"}) as recorded:
-            self.model(source, target, source_padding, key_padding(target, self.config.pad_id))
-        encoder_self, decoder_self, decoder_cross = (
-            recorded[f"{path}.hook_mask"][0]
-            for path in (
-                "encoder.layers.0.self_attention",
-                "decoder.layers.0.self_attention",
-                "decoder.layers.0.cross_attention",
-            )
-        )
-        causal, target_padding = decoder_self.parts()
-        return BatchMasks(
-            source_tokens=tuple(self.tokenizer.tokens(ids) for ids in source.tolist()),
-            target_tokens=tuple(self.tokenizer.tokens(ids) for ids in target.tolist()),
-            encoder_self=encoder_self.rows().cpu().numpy(),
-            decoder_self=decoder_self.rows().cpu().numpy(),
-            decoder_cross=decoder_cross.rows().cpu().numpy(),
-            causal=causal.rows()[0].cpu().numpy(),
-            target_padding=target_padding.rows().cpu().numpy(),
-        )
+        return run_batch(self.model, self.tokenizer, source_ids)
 
     @torch.inference_mode()
     def _forced_trace(self, text: str, emitted: Sequence[int], extras: Collection[str], edits: Edits | None) -> Trace:
         source_ids = self.source_ids(text)
-        functions = self._edit_functions(edits, len(source_ids), len(emitted))
+        functions = edit_functions(edits, self.model, num_source=len(source_ids), num_target=len(emitted))
         target_ids = [self.config.bos_id, *emitted[:-1]]
         with listen(record=ALWAYS_RECORDED | set(extras), edits=functions) as recorded:
             logits = self.model(
@@ -264,10 +292,3 @@ class Translator:
         if not token_ids:
             raise InputTextError(f"{what} holds only characters that cannot be seen. Type a sentence.")
         return token_ids
-
-    def _edit_functions(self, edits: Edits | None, num_source: int, num_target: int) -> Mapping[str, Edit]:
-        if not isinstance(edits, Mapping):
-            return compile_edits(edits or (), self.config, num_source=num_source, num_target=num_target)
-        if unknown := sorted(set(edits) - self.model.hook_names):
-            raise ValueError(f"no such hook points: {unknown}; see Transformer.hook_names")
-        return edits

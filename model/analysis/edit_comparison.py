@@ -1,12 +1,11 @@
 """What an edit of attention changes in a translation, from one step on. Knows nothing of models or pages."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import zip_longest
 
 from model.analysis.word_diff import WordSpan, word_diff
 from model.edits import HeadEdit
-from model.errors import EditError, SessionError
+from model.errors import SessionError
 from model.session import DecodingSession
 from model.steps import DecodingStep
 
@@ -40,23 +39,6 @@ class EditComparison:
     def log_prob_change(self) -> float:
         """How much more probable the original token became (nats); below 0, how much less."""
         return self.log_prob_after - self.log_prob_before
-
-
-def edits_from(edits: Sequence[HeadEdit], step: int) -> tuple[HeadEdit, ...]:
-    """The same edits, those of the decoder acting on no row before `step`.
-
-    Raises:
-        EditError: an edit is of a single row before `step`.
-    """
-    moved: list[HeadEdit] = []
-    for edit in edits:
-        if edit.site == "encoder.self" or edit.first_row >= step:
-            moved.append(edit)
-        elif edit.row is None:
-            moved.append(replace(edit, since=step))
-        else:
-            raise EditError(f"Step {step} is where the edits begin; row {edit.row} of {edit.site} lies before it.")
-    return tuple(moved)
 
 
 def check_step(session: DecodingSession, step: int) -> None:

@@ -4,6 +4,7 @@ import os
 import re
 from pathlib import Path
 from urllib.parse import urlencode
+from xml.etree import ElementTree
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -90,3 +91,21 @@ def test_at_any_width_a_key_has_one_column_in_all_steps_and_nothing_is_cut_off(p
         assert max(lefts) - min(lefts) < 0.1
         assert story.evaluate("story => story.scrollWidth <= story.clientWidth")
         assert story.locator(".picture").evaluate_all("all => all.every((p) => p.scrollWidth <= p.clientWidth)")
+
+
+def test_the_story_is_saved_with_its_tokens_above_its_pictures(page, url):
+    story = opened(page, url)
+    with page.expect_download() as download:
+        story.get_by_role("button", name="Save this picture as SVG").click()
+    assert re.fullmatch(
+        r"headlight-origin-encoder-self-layer0-head0-row\d+-it-was-late\.svg", download.value.suggested_filename
+    )
+    svg = ElementTree.fromstring(download.value.path().read_bytes())
+    drawings = list(svg.iter("{http://www.w3.org/2000/svg}svg"))
+    assert len(drawings) > 7
+    assert all("class" not in part.attrib for part in svg.iter())
+    turned = [text for text in svg.iter("{http://www.w3.org/2000/svg}text") if "rotate" in text.get("transform", "")]
+    columns = [
+        text for text in turned if text.get("x") and float(text.get("transform")[10:].split()[1].rstrip(")")) < 200
+    ]
+    assert [text.text for text in columns] == story.locator("button.key").all_inner_texts()

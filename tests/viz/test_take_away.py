@@ -43,9 +43,17 @@ def captions(app):
 
 def test_everything_is_offered_with_its_size(app):
     opened(app, site="decoder.cross", layer="1", head="2")
-    expected = ["Layer 2, head 3", "All heads", "Tokens", "Decoding", "Positions, source", "Positions, target"]
-    assert labels(app) == [*expected, "HTML page", "NumPy arrays"]
-    assert captions(app).count("(about ") == 8
+    weights = ["Layer 2, head 3", "One row's origin", "Figures of heads", "All heads"]
+    expected = [*weights, "Tokens", "Decoding", "Positions, source", "Positions, target", "HTML page", "NumPy arrays"]
+    assert labels(app) == expected
+    assert captions(app).count("(about ") == len(expected)
+
+
+def test_the_open_head_is_offered_as_it_is_shown_too(app):
+    opened(app, measure="norms", words="True", special="False")
+    assert labels(app)[1] == "The same, as shown"
+    assert "Norms between" in captions(app)
+    assert "words, as “All heads” shows them now" in captions(app)
 
 
 @pytest.mark.parametrize("site", SITES)
@@ -55,7 +63,7 @@ def test_nothing_is_computed_before_a_button_is_pressed(app, site, monkeypatch):
 
     for name in ("matrix", "table", "digits"):
         monkeypatch.setattr(tables, name, refuse)
-    assert len(labels(opened(app, site=site))) == 8
+    assert len(labels(opened(app, site=site))) == 10
 
 
 def test_a_table_too_long_for_a_spreadsheet_is_not_offered_and_the_tab_says_why(app, monkeypatch):

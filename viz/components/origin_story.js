@@ -12,7 +12,9 @@ class OriginStory {
     this.list = element("ol", "steps");
     this.status = element("p", "status");
     this.status.setAttribute("role", "status");
-    root.replaceChildren(this.summary, this.heads, this.list, this.status);
+    this.status.dataset.notInPicture = "";
+    const save = pictureButtons(root, () => this.data.name);
+    root.replaceChildren(this.summary, this.heads, this.list, save, this.status);
     this.tooltip = new Tooltip(root);
     this.listen();
     this.observer = new ResizeObserver(() => this.resize());
@@ -99,6 +101,7 @@ class OriginStory {
     this.tokens = data.columns.map(({ label, key }, column) => {
       const button = element("button", "key");
       button.type = "button";
+      button.dataset.inPicture = "";
       if (data.restCount) button.append(element("span", "muted", `${key + 1} `));
       button.append(tokenElement(label));
       button.tabIndex = column === data.followed ? 0 : -1;

@@ -19,13 +19,15 @@ _HTML: Final = """
 _COMPONENT = st.components.v2.component(
     "headlight_origin_story",
     html=_HTML,
-    css=wire.sources("picture.css", "origin_story.css"),
-    js=wire.sources("wire.js", "picture.js", "origin_pictures.js", "origin_steps.js", "origin_story.js"),
+    css=wire.sources("picture.css", "save_picture.css", "origin_story.css"),
+    js=wire.sources(
+        "wire.js", "picture.js", "save_picture.js", "origin_pictures.js", "origin_steps.js", "origin_story.js"
+    ),
 )
 
 
-def pack_story(origin: Origin) -> bytes:
-    """The payload of `origin_story.js`: the story and its colours."""
+def pack_story(origin: Origin, name: str = "origin") -> bytes:
+    """The payload of `origin_story.js`: the story, its colours, and the name of the files it is saved in."""
     inks = {"dark": theme.NIGHT, "pale": theme.LIGHT}
     header = {
         **story(origin),
@@ -35,7 +37,7 @@ def pack_story(origin: Origin) -> bytes:
         "otherColour": theme.HEAD_COLOURS[1],
     }
     followed = header.pop("followed")
-    return wire.pack({**header, "followed": followed, "digest": wire.digest(repr(header))})
+    return wire.pack({**header, "followed": followed, "name": name, "digest": wire.digest(repr(header))})
 
 
 def read_key(value: object, keys: int) -> int | None:
@@ -44,13 +46,14 @@ def read_key(value: object, keys: int) -> int | None:
     return key if type(key) is int and 0 <= key < keys else None
 
 
-def origin_story(origin: Origin, *, on_follow: Callable[[int], None], key: str) -> None:
+def origin_story(origin: Origin, *, on_follow: Callable[[int], None], key: str, name: str = "origin") -> None:
     """Show the story.
 
     Args:
         origin: what it tells.
         on_follow: called before the next run, with the key that a person wants to follow.
         key: of the component.
+        name: of the files in which a person saves the pictures, without their ending.
     """
     keys = len(origin.key_tokens)
 
@@ -60,4 +63,4 @@ def origin_story(origin: Origin, *, on_follow: Callable[[int], None], key: str) 
         if chosen is not None:
             on_follow(chosen)
 
-    _COMPONENT(data=pack_story(origin), key=key, on_follow_change=take)
+    _COMPONENT(data=pack_story(origin, name), key=key, on_follow_change=take)

@@ -1,10 +1,12 @@
 // Saves what a component shows as a picture: PNG at twice the screen's pixels, or SVG with real text.
-// The picture is read off the page: canvases, texts, frames and plain or graded backgrounds, each where it stands and in
-// its colour, so a component need not describe itself. Buttons and what has `data-not-in-picture` stay out.
+// The picture is read off the page: canvases, drawings, texts, frames and plain or graded backgrounds, each where it
+// stands and in its colour, so a component need not describe itself. Buttons without `data-in-picture` stay out, and so
+// does what has `data-not-in-picture`.
 // Knows nothing of heads or weights. Interface: pictureButtons(root, nameOf) → an element with the two buttons.
 
 const PICTURE_SCALE = 2;
-const PICTURE_MARGIN = 12;
+// Room for labels: whoever opens the picture may have a wider font.
+const PICTURE_MARGIN = 20;
 
 /** A CSS colour of any notation as { hex, alpha }; the browser itself reads it. */
 function plainColour(css) {
@@ -40,14 +42,18 @@ function shapesOf(root) {
   const place = ({ x, y, width, height }) => ({ x: x - origin.x, y: y - origin.y, width, height });
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, (node) => {
     const isElement = node instanceof Element;
-    if (isElement && (node.matches("button, [data-not-in-picture]") || !node.checkVisibility({ visibilityProperty: true })))
+    const isOut = isElement && node.matches("button:not([data-in-picture]), [data-not-in-picture]");
+    if (isElement && (isOut || !node.checkVisibility({ visibilityProperty: true }) || node.parentElement?.closest("svg")))
       return NodeFilter.FILTER_REJECT;
     return NodeFilter.FILTER_ACCEPT;
   });
   while (walker.nextNode()) {
     const node = walker.currentNode;
-    if (node instanceof Element) shapes.push(...boxesOf(node, place(node.getBoundingClientRect())));
-    else {
+    const turned = node instanceof Element ? null : turnedBy(node.parentElement, root);
+    if (node instanceof SVGElement) shapes.push({ kind: "drawing", markup: drawingOf(node), ...place(node.getBoundingClientRect()) });
+    else if (node instanceof Element) shapes.push(...boxesOf(node, place(node.getBoundingClientRect())));
+    else if (turned) shapes.push(turnedText(node, turned, origin));
+    else if (!node.parentElement.closest("svg")) {
       const { color, fontSize, fontWeight } = getComputedStyle(node.parentElement);
       for (const { text, box } of linesOf(node)) {
         shapes.push({ kind: "text", text, size: parseFloat(fontSize), weight: fontWeight, colour: plainColour(color), ...place(box) });
@@ -55,6 +61,56 @@ function shapesOf(root) {
     }
   }
   return shapes;
+}
+
+/** The element between `element` and `root` that is turned, if there is one. */
+function turnedBy(element, root) {
+  for (let at = element; at && at !== root; at = at.parentElement) {
+    const { transform } = getComputedStyle(at);
+    if (transform !== "none" && new DOMMatrix(transform).b) return at;
+  }
+  return null;
+}
+
+/** A text within a turned element: where that element turns, and how far. */
+function turnedText(node, element, origin) {
+  const style = getComputedStyle(element);
+  const parent = element.offsetParent.getBoundingClientRect();
+  const [pivotX, pivotY] = style.transformOrigin.split(" ").map(parseFloat);
+  const { a, b } = new DOMMatrix(style.transform);
+  const { color, fontSize, fontWeight } = getComputedStyle(node.parentElement);
+  const before = document.createRange();
+  before.setStart(element, 0);
+  before.setEnd(node, 0);
+  return {
+    kind: "turned",
+    text: before.toString() + node.data,
+    size: parseFloat(fontSize),
+    weight: fontWeight,
+    colour: plainColour(color),
+    angle: (Math.atan2(b, a) * 180) / Math.PI,
+    across: parseFloat(style.paddingLeft) - pivotX,
+    down: element.offsetHeight / 2 - pivotY,
+    x: parent.x + element.offsetLeft + pivotX - origin.x,
+    y: parent.y + element.offsetTop + pivotY - origin.y,
+    width: 0,
+    height: 0,
+  };
+}
+
+const DRAWN_BY = ["fill", "fill-opacity", "stroke", "stroke-opacity", "stroke-width", "stroke-dasharray", "opacity", "font-size", "font-weight", "font-style", "text-anchor", "dominant-baseline", "font-variant-numeric"];
+
+/** An SVG element as markup that carries its own styles, for they stand in the component's style sheet. */
+function drawingOf(drawing) {
+  const copy = drawing.cloneNode(true);
+  const [originals, copies] = [drawing, copy].map((top) => [top, ...top.querySelectorAll("*")]);
+  originals.forEach((original, i) => {
+    const style = getComputedStyle(original);
+    copies[i].removeAttribute("class");
+    copies[i].setAttribute("style", DRAWN_BY.map((name) => `${name}:${style.getPropertyValue(name)}`).join(";"));
+  });
+  copy.setAttribute("overflow", "visible");
+  return new XMLSerializer().serializeToString(copy);
 }
 
 function boxesOf(element, box) {
@@ -65,7 +121,7 @@ function boxesOf(element, box) {
   // A bar within a bar is drawn by style alone; such a part begins where its element does.
   const part = getComputedStyle(element, "::before");
   const partFill = plainColour(part.backgroundColor);
-  if (part.content !== "none" && part.position === "static" && partFill.alpha) {
+  if (part.content === '""' && part.position === "static" && partFill.alpha) {
     const [width, height] = [part.width, part.height].map(parseFloat);
     shapes.push({ kind: "fill", colour: partFill, x: box.x, y: box.y, width, height });
   }
@@ -84,7 +140,9 @@ function boxesOf(element, box) {
 /** The picture of `root`: its size, paper and shapes, of which canvases lie lowest. */
 function pictureOf(root) {
   const style = getComputedStyle(root);
+  root.classList.add("being-saved");
   const shapes = shapesOf(root);
+  root.classList.remove("being-saved");
   const isImage = (shape) => shape.kind === "image";
   const reach = (side, length) => Math.ceil(Math.max(...shapes.map((shape) => shape[side] + shape[length])));
   return {
@@ -94,49 +152,6 @@ function pictureOf(root) {
     font: style.fontFamily,
     shapes: [...shapes.filter(isImage), ...shapes.filter((shape) => !isImage(shape))],
   };
-}
-
-// ---- PNG ----
-
-function drawPicture({ width, height, paper, font, shapes }) {
-  const canvas = document.createElement("canvas");
-  canvas.width = width * PICTURE_SCALE;
-  canvas.height = height * PICTURE_SCALE;
-  const context = canvas.getContext("2d");
-  context.fillStyle = paper;
-  context.fillRect(0, 0, canvas.width, canvas.height);
-  context.scale(PICTURE_SCALE, PICTURE_SCALE);
-  context.translate(PICTURE_MARGIN, PICTURE_MARGIN);
-  context.imageSmoothingEnabled = false;
-  context.textBaseline = "middle";
-  for (const shape of shapes) drawShape(context, shape, font);
-  return canvas;
-}
-
-function drawShape(context, shape, font) {
-  const { kind, x, y, width, height } = shape;
-  context.globalAlpha = shape.colour?.alpha ?? 1;
-  if (kind === "image") context.drawImage(shape.canvas, x, y, width, height);
-  if (kind === "fill") {
-    context.fillStyle = shape.colour.hex;
-    context.fillRect(x, y, width, height);
-  }
-  if (kind === "gradient") {
-    const gradient = context.createLinearGradient(x, 0, x + width, 0);
-    shape.stops.forEach((stop, i) => gradient.addColorStop(i / (shape.stops.length - 1), stop));
-    context.fillStyle = gradient;
-    context.fillRect(x, y, width, height);
-  }
-  if (kind === "frame") {
-    context.strokeStyle = shape.colour.hex;
-    context.lineWidth = shape.thickness;
-    context.strokeRect(x, y, width, height);
-  }
-  if (kind === "text") {
-    context.font = `${shape.weight} ${shape.size}px ${font}`;
-    context.fillStyle = shape.colour.hex;
-    context.fillText(shape.text, x, y + height / 2);
-  }
 }
 
 // ---- SVG ----
@@ -157,6 +172,12 @@ function shapeAsSvg(shape, i) {
   const { kind, colour } = shape;
   const [x, y, width, height] = [shape.x, shape.y, shape.width, shape.height].map((length) => Number(length.toFixed(2)));
   const box = `x="${x}" y="${y}" width="${width}" height="${height}"`;
+  if (kind === "drawing") return `<g transform="translate(${x} ${y})">${shape.markup}</g>`;
+  if (kind === "turned")
+    return (
+      `<text transform="translate(${x} ${y}) rotate(${shape.angle})" x="${shape.across}" y="${shape.down}" font-size="${shape.size}" ` +
+      `dominant-baseline="central" font-weight="${shape.weight}" fill="${colour.hex}" fill-opacity="${colour.alpha}">${escaped(shape.text)}</text>`
+    );
   if (kind === "image") return `<image ${box} preserveAspectRatio="none" style="image-rendering:pixelated" href="${shape.canvas.toDataURL()}"/>`;
   if (kind === "fill") return `<rect ${box} fill="${colour.hex}" fill-opacity="${colour.alpha}"/>`;
   if (kind === "frame")
@@ -184,12 +205,26 @@ function saveFile(blob, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-function savePng(root, name) {
-  drawPicture(pictureOf(root)).toBlob((blob) => saveFile(blob, `${name}.png`), "image/png");
+function svgFile(root) {
+  return new Blob([svgOf(pictureOf(root))], { type: "image/svg+xml" });
+}
+
+/** The SVG, drawn by the browser at twice the screen's pixels. */
+async function savePng(root, name) {
+  const address = URL.createObjectURL(svgFile(root));
+  const image = new Image();
+  image.src = address;
+  await image.decode();
+  const canvas = document.createElement("canvas");
+  canvas.width = image.width * PICTURE_SCALE;
+  canvas.height = image.height * PICTURE_SCALE;
+  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+  URL.revokeObjectURL(address);
+  canvas.toBlob((blob) => saveFile(blob, `${name}.png`), "image/png");
 }
 
 function saveSvg(root, name) {
-  saveFile(new Blob([svgOf(pictureOf(root))], { type: "image/svg+xml" }), `${name}.svg`);
+  saveFile(svgFile(root), `${name}.svg`);
 }
 
 /** Two buttons that save what `root` shows; `nameOf()` is the file's name without its ending. */

@@ -7,7 +7,7 @@ heads and positions count from 0, as in arrays. Knows nothing of Streamlit or of
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import exp
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from model import Trace
+    from model.analysis.origin import DerivedRow
 
 #: The rows that a spreadsheet can hold, without the one for the titles.
 MAX_ROWS: Final = 2**20 - 1
@@ -50,6 +51,26 @@ def matrix(values: Float[np.ndarray, "row column"], rows: Sequence[str], columns
 def open_head(trace: "Trace", site: str, layer: int, head: int) -> bytes:
     """The weights of one head: a row for each query token, a column for each key token."""
     return matrix(trace.weights(site, layer, [head])[0].numpy(), *trace.axis_tokens(site))
+
+
+def figures(values: Mapping[str, Float[np.ndarray, "layer head"]]) -> bytes:
+    """What each head of a site does, in numbers: a row for each head, nothing where a head has no such figure."""
+    layers, heads = next(iter(values.values())).shape
+    rows = (
+        (layer, head, *("" if np.isnan(of[layer, head]) else _number(of[layer, head]) for of in values.values()))
+        for layer in range(layers)
+        for head in range(heads)
+    )
+    return table(("layer", "head", *values), rows)
+
+
+def row_origin(derived: "DerivedRow", key_tokens: Sequence[str]) -> bytes:
+    """Where one row of weights comes from: for each key its dot product, scaled, masked, and its weight."""
+    numbers = (derived.dots, derived.scaled, derived.scores, derived.weights)
+    columns = digits(np.stack([values.numpy() for values in numbers], axis=1))
+    allowed = derived.allowed.tolist()
+    rows = ((key, cell(token), int(allowed[key]), *columns[key]) for key, token in enumerate(key_tokens))
+    return table(("key_position", "key_token", "allowed", "q_dot_k", "scaled", "masked", "weight"), rows)
 
 
 def num_weights(trace: "Trace", site: str) -> int:

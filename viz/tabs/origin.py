@@ -10,6 +10,7 @@ import streamlit as st
 from viz import controls, derived, focus, frame, state
 from viz.components.origin_story import origin_story
 from viz.components.wire import display_token
+from viz.export.names import file_name, head_name
 from viz.figures.origin import Origin, strongest
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ def show(trace: "Trace") -> None:
         parts=derived.head_parts(trace, site, layer, row, selection),
         other_part=None if other is None else derived.head_part(other, site, layer, head, selection),
     )
-    origin_story(origin, on_follow=_follow, key="origin")
+    name = file_name("origin", head_name(site, layer, head), f"row{row}", sentence=trace.text)
+    origin_story(origin, on_follow=_follow, key="origin", name=name)
     _alternative(trace, site, layer, head)
 
 

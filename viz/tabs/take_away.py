@@ -11,9 +11,10 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from viz import controls, frame, loader, state
+from viz import controls, derived, focus, frame, loader, state
 from viz.export import tables
 from viz.export.names import file_name, head_name
+from viz.measures import MEASURES
 
 if TYPE_CHECKING:
     from model import Trace
@@ -81,13 +82,56 @@ def _tables_of_weights(trace: "Trace", site: str, layer: int, head: int) -> list
         head_name(site, layer, head),
         14 * queries * keys,
     )
-    if count > tables.MAX_ROWS:
-        return [one]
-    inside = f"{count:,} weights, one a row: layer, head, query, key, weight"
-    return [
-        one,
-        _csv(trace, "All heads", inside, partial(tables.all_heads, trace, site), f"{site} all heads", 38 * count),
-    ]
+    offers = [one, *_as_shown(trace, site, layer, head), _row(trace, site, layer, head)]
+    inside = "entropy, mean distance and the other figures that tiles can carry: a row for each head"
+    make = partial(_figures, trace, site)
+    offers.append(_csv(trace, "Figures of heads", inside, make, f"{site} figures", 60 * _num_heads(trace, site)))
+    if count <= tables.MAX_ROWS:
+        inside = f"{count:,} weights, one a row: layer, head, query, key, weight"
+        make = partial(tables.all_heads, trace, site)
+        offers.append(_csv(trace, "All heads", inside, make, f"{site} all heads", 38 * count))
+    return offers
+
+
+def _as_shown(trace: "Trace", site: str, layer: int, head: int) -> list[Offer]:
+    """The open head by the measure and between the words or tokens that are chosen, where these are not the weights."""
+    selection = state.current()
+    if (selection.measure, selection.words, selection.special) == (state.MEASURES[0], False, True):
+        return []
+    measure = MEASURES[selection.measure]
+    opened = derived.opened_layer(trace, site, layer, selection)
+    values = opened.values[head if measure.is_per_head else 0]
+    between = "words" if selection.words else "tokens"
+    inside = f"{measure.label} between {values.shape[0]} × {values.shape[1]} {between}, as “All heads” shows them now"
+    make = partial(tables.matrix, values, opened.queries.labels, opened.keys.labels)
+    name = f"{head_name(site, layer, head)} {selection.measure} {between}"
+    return [_csv(trace, "The same, as shown", inside, make, name, 14 * values.size)]
+
+
+def _row(trace: "Trace", site: str, layer: int, head: int) -> Offer:
+    """The row whose origin is told in another tab."""
+    row = state.position("token", len(focus.row_labels(trace, site)), focus.default_row(trace, site))
+    scaled, masked = state.current().scaled, state.current().masked
+    keys = trace.axis_tokens(site)[1]
+    how = "" if scaled and masked else ", with the switches as they stand there"
+    return _csv(
+        trace,
+        "One row's origin",
+        f"of query {row + 1}: q·k, scaled, masked and weight of each of {len(keys)} keys{how}",
+        lambda: tables.row_origin(
+            derived.derived_row(trace, site, layer, head, row, scaled=scaled, masked=masked), keys
+        ),
+        f"{head_name(site, layer, head)} row{row}",
+        60 * len(keys),
+    )
+
+
+def _figures(trace: "Trace", site: str) -> bytes:
+    return tables.figures(derived.head_figures(trace.text, site, state.current()))
+
+
+def _num_heads(trace: "Trace", site: str) -> int:
+    return sum(inputs.num_heads for inputs in trace.inputs[site])
 
 
 def _tables_of_sentence(trace: "Trace") -> list[Offer]:
@@ -142,9 +186,9 @@ def _tell_of_pictures() -> None:
     st.subheader("Pictures", anchor=False)
     st.caption(
         "The camera in the upper right corner of a chart saves it; “Save pictures as” on the left says how, for every "
-        "chart of every page: PNG has twice the screen's pixels, SVG stays sharp at any size. The grid of all heads "
-        "has two buttons of its own below it. Pictures have the colours of the page: for paper, choose the light theme "
-        "in the menu at the top right."
+        "chart of every page: PNG has twice the screen's pixels, SVG stays sharp at any size. The grid of all heads, "
+        "the lines and the story of a weight have two buttons of their own. Pictures have the colours of the page: for "
+        "paper, choose the light theme in the menu at the top right."
     )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from model.analysis.origin import derive_row
 from viz.export import tables
 
 
@@ -114,3 +115,24 @@ def test_positional_encodings_come_back_bit_by_bit(trace, side):
 def test_numbers_of_any_size_keep_all_their_digits():
     values = np.array([[1e-38, 1 / 3, 0.1, 1.0, 0.0, 123456.78]], np.float32)
     assert (np.array(tables.digits(values), np.float32) == values).all()
+
+
+def test_a_row_for_each_head_has_its_figures_and_nothing_where_there_is_none():
+    values = {"entropy": np.array([[0.5, 1.25]]), "previous": np.array([[np.nan, 1.0]])}
+    assert read(tables.figures(values)) == [
+        ["layer", "head", "entropy", "previous"],
+        ["0", "0", "0.5", ""],
+        ["0", "1", "1.25", "1.0"],
+    ]
+
+
+def test_the_origin_of_a_row_leads_from_dot_products_to_the_weights_of_the_trace(trace):
+    derived = derive_row(trace.attention("decoder.self", 1), 2, 1, scaled=True, masked=True)
+    titles, *rows = read(tables.row_origin(derived, trace.target_tokens))
+    assert titles == ["key_position", "key_token", "allowed", "q_dot_k", "scaled", "masked", "weight"]
+    assert [row[2] for row in rows] == ["1", "1"] + ["0"] * (len(rows) - 2)
+    weights = trace.weights("decoder.self", 1, [2], [1])[0, 0].numpy()
+    np.testing.assert_array_equal(np.float32([row[6] for row in rows]), weights)
+    scale = trace.attention("decoder.self", 1).scale
+    np.testing.assert_allclose([float(row[3]) * scale for row in rows], [float(row[4]) for row in rows], rtol=1e-5)
+    assert rows[2][5] == "-inf"

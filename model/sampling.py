@@ -1,0 +1,123 @@
+"""Drawing a token instead of taking the likeliest: which may be drawn, and by what chance.
+
+Knows nothing of the model that gave the logits, of the other tokens of a translation, or of text.
+"""
+
+from dataclasses import dataclass
+from hashlib import blake2b
+from math import inf
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from model.errors import ConfigError
+
+LEAST_TEMPERATURE, MOST_TEMPERATURE = 0.01, 100.0
+LARGEST_SEED = 2**63 - 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sampling:
+    """How a distribution is changed before a token is drawn from it. The defaults change nothing.
+
+    Attributes:
+        temperature: what the logits are divided by; below 1 the likely tokens gain, above 1 the unlikely ones do.
+        top_k: only this many of the most probable tokens may be drawn; None for all.
+        top_p: only the fewest most probable tokens that together hold at least this much of the probability left by
+            temperature and top_k may be drawn (Holtzman et al. 2020, §3.1); 1 for all.
+
+    Raises:
+        ConfigError: a value is out of range.
+    """
+
+    temperature: float = 1.0
+    top_k: int | None = None
+    top_p: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not LEAST_TEMPERATURE <= self.temperature <= MOST_TEMPERATURE:
+            raise ConfigError(
+                f"The temperature must lie between {LEAST_TEMPERATURE} and {MOST_TEMPERATURE:g}, got "
+                f"{self.temperature}. For the most probable token every time, decode greedily."
+            )
+        if self.top_k is not None and self.top_k < 1:
+            raise ConfigError(f"top_k must be at least 1, or None for all tokens, got {self.top_k}.")
+        if not 0 < self.top_p <= 1:
+            raise ConfigError(f"top_p must lie above 0 and be at most 1 (1 for all tokens), got {self.top_p}.")
+
+
+UNCHANGED = Sampling()
+"""Draws from the model's own distribution."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draws:
+    """Sampling with its chance: the same seed, sample and step always meet the same number.
+
+    Nothing is remembered between draws, so a step that is taken back and taken again, or taken in a branch, draws with
+    the same number; so does a sample that is drawn alone and one that is drawn beside others.
+
+    Attributes:
+        sampling: what may be drawn.
+        seed: names a series of samples, from 0.
+        sample: which of the series, from 0.
+
+    Raises:
+        ConfigError: seed or sample is out of range.
+    """
+
+    sampling: Sampling = UNCHANGED
+    seed: int = 0
+    sample: int = 0
+
+    def __post_init__(self) -> None:
+        for name, value in (("seed", self.seed), ("number of the sample", self.sample)):
+            if not 0 <= value <= LARGEST_SEED:
+                raise ConfigError(f"The {name} must lie between 0 and {LARGEST_SEED}, got {value}.")
+
+    def uniform(self, step: int) -> float:
+        """The number in [0, 1) that decides this step (counted from 0).
+
+        A hash of (seed, sample, step): unlike a random generator's stream it depends on no device, no version of
+        torch, and nothing drawn before.
+        """
+        digest = blake2b(f"{self.seed}/{self.sample}/{step}".encode(), digest_size=8).digest()
+        # 52 bits, so that this times a sum of probabilities near 1 always rounds to less than that sum.
+        return (int.from_bytes(digest, "big") >> 12) / 2**52
+
+    def draw(self, logits: Float[Tensor, " vocab"], step: int) -> int:
+        """The token drawn at this step."""
+        return int(draw_tokens(filtered_log_probs(logits.cpu(), self.sampling)[None], [self.uniform(step)])[0])
+
+
+def filtered_log_probs(logits: Float[Tensor, "*batch vocab"], sampling: Sampling) -> Float[Tensor, "*batch vocab"]:
+    """Log-probabilities (nats, float32) of what may be drawn, summing to one; −∞ for the tokens left out.
+
+    In the order of Hugging Face's `generate`: 1. divide by the temperature, 2. keep the top k, with any that equal the
+    k-th, 3. of the probability that is left keep the top p. Of equally probable tokens at the edge of top p those of
+    lower id stay. At least one token always stays.
+    """
+    # 1. Temperature.
+    logits = logits.float() / sampling.temperature
+    # 2. Top k.
+    if sampling.top_k is not None and sampling.top_k < logits.size(-1):
+        least = logits.topk(sampling.top_k).values[..., -1:]
+        logits = logits.masked_fill(logits < least, -inf)
+    # 3. Top p: a token stays if those before it do not hold that much yet.
+    if sampling.top_p < 1:
+        probabilities, order = logits.softmax(-1).sort(descending=True, stable=True)
+        before = probabilities.cumsum(-1) - probabilities
+        left_out = torch.zeros_like(logits, dtype=torch.bool).scatter(-1, order, before >= sampling.top_p)
+        logits = logits.masked_fill(left_out, -inf)
+    return logits.log_softmax(-1)
+
+
+def draw_tokens(log_probs: Float[Tensor, "row vocab"], uniforms: list[float]) -> Int[Tensor, " row"]:
+    """One token of each row: the first at which the cumulative probability, by token id, exceeds the row's number.
+
+    By id and not by probability: two tokens that rounding ranks in another order on another device stay where they are.
+    """
+    cumulative = log_probs.double().exp().cumsum(-1)
+    threshold = cumulative.new_tensor(uniforms)[:, None] * cumulative[:, -1:]
+    return torch.searchsorted(cumulative, threshold, right=True)[:, 0]
