@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from model.beam_tree import BeamNode, BeamTree
     from model.config import TransformerConfig
     from model.cost import StepCost, step_cost
+    from model.edits import MakeUniform, PointAt, SwitchOff
     from model.sampling import Draws, Sampling
     from model.session import DecodingSession
     from model.steps import Candidate, DecodingStep, FilteredStep
@@ -29,9 +30,12 @@ _HOMES = {
     "DecodingStep": "steps",
     "Draws": "sampling",
     "FilteredStep": "steps",
+    "MakeUniform": "edits",
+    "PointAt": "edits",
     "SampledTranslation": "translator",
     "Sampling": "sampling",
     "StepCost": "cost",
+    "SwitchOff": "edits",
     "Trace": "trace",
     "Transformer": "transformer",
     "TransformerConfig": "config",
@@ -50,9 +54,12 @@ __all__ = [
     "DecodingStep",
     "Draws",
     "FilteredStep",
+    "MakeUniform",
+    "PointAt",
     "SampledTranslation",
     "Sampling",
     "StepCost",
+    "SwitchOff",
     "Trace",
     "Transformer",
     "TransformerConfig",

@@ -13,6 +13,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from model.edits import HeadEdit, edit_scores
 from model.hooks import HookPoint
 from model.masks import AttentionMask, Rows
 
@@ -68,6 +69,7 @@ class AttentionInputs:
         mask: who may attend to whom.
         scale: factor on the dot products.
         bias: added to the scaled scores, broadcastable to [head, query, key].
+        edits: what was done to the scores of its heads, in this order; what is derived is what the model used.
 
     What is derived comes in float32, for the heads and query rows asked for; nothing n × n is kept.
     """
@@ -78,6 +80,7 @@ class AttentionInputs:
     mask: AttentionMask
     scale: float
     bias: Float[Tensor, "..."] | None = None
+    edits: tuple[HeadEdit, ...] = ()
 
     @property
     def num_heads(self) -> int:
@@ -90,13 +93,22 @@ class AttentionInputs:
         bias = None
         if self.bias is not None:
             bias = self.bias.expand(self.num_heads, self.query.size(1), self.key.size(1))[chosen][:, rows].float()
-        return attention_weights(
+        derived = attention_weights(
             self.query[chosen][:, rows].float(),
             self._of_heads(self.key, chosen),
             scale=self.scale,
             mask=self.mask.rows(rows),
             bias=bias,
         )
+        return self.edited(derived, chosen, rows)
+
+    def edited(self, derived: ScoresAndWeights, heads: Sequence[int], rows: Rows) -> ScoresAndWeights:
+        """Scores and weights [head, row, key] of these heads and rows, as the edits of this site left them."""
+        if not self.edits:
+            return derived
+        numbers = torch.arange(self.query.size(1))[rows].tolist()
+        scores = edit_scores(derived.scores, self.edits, heads, numbers)
+        return ScoresAndWeights(scores, softmax_over_keys(scores))
 
     def head_output(
         self, heads: Sequence[int] | None = None, rows: Rows = slice(None)

@@ -8,6 +8,7 @@ HeadlightError
 ├── DataError          a data file cannot be read as what it should be
 ├── DeviceError        the device asked for is not there
 ├── SessionError       a decoding session cannot step further, or back
+├── EditError          an edit of attention names something that does not exist, or that the mask forbids
 └── TraceError         a trace has no such site, layer, head or row, or its file is damaged
 
 Each message says what was expected, what came and what to do, so that a page or the command line can show it as it is.
@@ -45,6 +46,10 @@ class DeviceError(HeadlightError):
 
 class SessionError(HeadlightError):
     """A decoding session cannot step further, or back."""
+
+
+class EditError(HeadlightError):
+    """An edit of attention names a site, layer, head, row or key that does not exist, or that the mask forbids."""
 
 
 class TraceError(HeadlightError):

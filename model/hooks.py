@@ -2,7 +2,7 @@
 
 A `HookPoint` is an identity module; its name is its path, for example `decoder.layers.0.cross_attention.hook_query`.
 What listens is held in a `ContextVar`, so each thread and each viewer has its own, and leaving the `with` block by any
-way, an exception too, leaves nothing behind.
+way, an exception too, leaves nothing behind. A decoding step computes one row of many: `first_row` tells an edit which.
 
 What the points carry (batch · head · position · width, unless said otherwise):
 
@@ -103,6 +103,27 @@ class HookPoint(nn.Module):
         """Whether the current listener records or edits here."""
         listener = _LISTENER.get()
         return listener is not None and listener.wants(self.name)
+
+
+_FIRST_ROW: ContextVar[int] = ContextVar("headlight_first_row", default=0)
+
+
+@contextmanager
+def rows_from(first: int) -> Iterator[None]:
+    """While the block runs, what hook points carry begins with row `first` of the sequence; the model says so."""
+    token = _FIRST_ROW.set(first)
+    try:
+        yield
+    finally:
+        _FIRST_ROW.reset(token)
+
+
+def first_row() -> int:
+    """For an edit: the position in its sequence of the first query row that it gets.
+
+    0 in the encoder and in a teacher-forced pass; in step n (from 0) of decoding with a cache, n.
+    """
+    return _FIRST_ROW.get()
 
 
 def name_hooks(model: nn.Module) -> None:

@@ -11,6 +11,8 @@ import torch
 from torch import Tensor
 
 from model.decoding import EXTRA_LENGTH
+from model.edit_hooks import Edits, change_edits, edit_functions
+from model.edits import edits_from
 from model.errors import SessionError, TokenError
 from model.hooks import ALWAYS_RECORDED, Edit, listen
 from model.sampling import Draws, Sampling
@@ -30,7 +32,11 @@ class DecodingSession:
         text: the source sentence.
         source_ids: its token ids, ending with </s>.
         extras: hooks to record beyond those always recorded; of those, only "hook_head_output" grows row by row.
-        edits: full hook name → function, applied in every step.
+        edits: named edits of heads, or full hook name → function, applied in every step.
+
+    Raises:
+        EditError: a named edit speaks of what does not exist, or of a key that the mask forbids.
+        ValueError: there is no such hook point.
     """
 
     def __init__(
@@ -41,14 +47,14 @@ class DecodingSession:
         source_ids: Sequence[int],
         *,
         extras: frozenset[str] = frozenset(),
-        edits: Mapping[str, Edit] | None = None,
+        edits: Edits | None = None,
     ) -> None:
         if extras - {"hook_head_output"}:
             raise ValueError(f"a session records row by row; it cannot record {sorted(extras - {'hook_head_output'})}")
         self._model, self._tokenizer, self._text = model, tokenizer, text
         self._source_ids = tuple(source_ids)
         self._record = ALWAYS_RECORDED | extras
-        self._edits = edits or {}
+        self._edits = self._edit_functions(edits)
         self._steps: list[DecodingStep] = []
         self._rows: list[Recorded] = []
         self._logits: list[Tensor] = []
@@ -122,26 +128,29 @@ class DecodingSession:
         while not self.finished:
             self.step(draws)
 
-    def branch(self, *, edits: Mapping[str, Edit] | None = None) -> "DecodingSession":
+    def branch(self, *, edits: Edits | None = None) -> "DecodingSession":
         """A session of its own that stands where this one stands; neither will disturb the other.
 
         Nothing is computed again, and what both have in common (memory, rows so far) is not held twice.
 
         Args:
-            edits: hook points of the decoder → functions for the steps from here on, in place of this session's own;
-                by default the same. What is computed stays as it is: the encoding, the memory's keys, the rows so far.
+            edits: of the decoder for the rows from here on, in place of this session's own, named or as functions at
+                hook points; by default the same. What is computed stays as it is: the encoding, the memory's keys, the
+                rows so far, and those of them that are taken back and written again are computed as they were.
 
         Raises:
             SessionError: an edit is of the encoder, or of the memory's keys or values after they were computed.
+            EditError: a named edit is of a row before this one, or speaks of what does not exist.
             ValueError: there is no such hook point.
         """
         other = copy.copy(self)
         other._steps, other._rows, other._logits = list(self._steps), list(self._rows), list(self._logits)
         other._cache = self._cache.copy()
         if edits is not None:
-            self._check_later_edits(edits)
-            of_encoder = {name: edit for name, edit in self._edits.items() if name.startswith("encoder.")}
-            other._edits = of_encoder | dict(edits)
+            begun = len(self._steps)
+            later = self._edit_functions(edits if isinstance(edits, Mapping) else edits_from(edits, begun))
+            self._check_later_edits(later)
+            other._edits = change_edits(self._edits, later, begun)
         return other
 
     def filtered(self, index: int, sampling: Sampling) -> FilteredStep:
@@ -174,6 +183,7 @@ class DecodingSession:
             steps=self._steps,
             recorded={**join_recorded([self._encoder_recorded]), **join_recorded(self._rows)},
             config=self._model.config,
+            edits=self._edits,
         )
 
     @torch.inference_mode()
@@ -202,8 +212,10 @@ class DecodingSession:
             # The memory's keys and values are recorded with the first row, so they are computed with it again.
             self._cache = self._model.new_cache()
 
+    def _edit_functions(self, edits: Edits | None) -> Mapping[str, Edit]:
+        return edit_functions(edits, self._model, num_source=len(self._source_ids), num_target=self.max_steps)
+
     def _check_later_edits(self, edits: Mapping[str, Edit]) -> None:
-        self._model.check_edits(edits)
         if of_encoder := sorted(name for name in edits if name.startswith("encoder.")):
             raise SessionError(
                 f"A branch shares the encoder's run with the session it leaves, so it cannot edit {of_encoder[0]}. "

@@ -16,7 +16,10 @@ from torch import Tensor
 
 from model.attention import AttentionInputs
 from model.config import TransformerConfig
+from model.edit_hooks import named_edits
+from model.edits import HeadEdit
 from model.errors import TraceError
+from model.hooks import Edit
 from model.masks import AttentionMask, Rows
 from model.steps import DecodingStep
 from model.tokenizer import Tokenizer
@@ -69,6 +72,11 @@ class Trace:
         return self.inputs[self.sites[0]][0].num_heads
 
     @property
+    def edits(self) -> tuple[HeadEdit, ...]:
+        """What was done to heads in this run; scores, weights and head outputs are those that the model used then."""
+        return tuple(edit for layers in self.inputs.values() for inputs in layers for edit in inputs.edits)
+
+    @property
     def positional(self) -> Mapping[str, Float[Tensor, "position d_model"]]:
         """The positional encodings as added, for "source" and "target"."""
         return self._of_both_sides("hook_positional")
@@ -104,7 +112,7 @@ class Trace:
     def weights(
         self, site: str, layer: int, heads: Sequence[int] | None = None, rows: Rows = slice(None)
     ) -> Float[Tensor, "head row key"]:
-        """Attention weights in float32; each row sums to 1 over its keys."""
+        """Attention weights in float32; each row sums to 1 over its keys, or to 0 where its head is switched off."""
         self._check(site, layer, heads)
         return self.inputs[site][layer].scores_and_weights(heads, rows).weights
 
@@ -186,8 +194,13 @@ def build_trace(
     steps: Sequence[DecodingStep],
     recorded: Mapping[str, Any],
     config: TransformerConfig,
+    edits: Mapping[str, Edit],
 ) -> Trace:
-    """Put a trace together from what the hooks recorded of one sentence."""
+    """Put a trace together from what the hooks recorded of one sentence, and the edits under which it ran.
+
+    A function among `edits` that is no named edit (`model.edits`) may do anything to weights and head outputs, so what
+    is derived cannot follow it: record "hook_weights" and "hook_head_output" to see what the model used.
+    """
     inputs: dict[str, tuple[AttentionInputs, ...]] = {}
     for site in SITES:
         layers = []
@@ -195,7 +208,16 @@ def build_trace(
             path = site_path(site, layer)
             query, key, value, mask = (recorded[f"{path}.hook_{part}"] for part in ("query", "key", "value", "mask"))
             cpu_mask = mask.to(torch.device("cpu"))
-            layers.append(AttentionInputs(query=query, key=key, value=value, mask=cpu_mask, scale=config.d_k**-0.5))
+            layers.append(
+                AttentionInputs(
+                    query=query,
+                    key=key,
+                    value=value,
+                    mask=cpu_mask,
+                    scale=config.d_k**-0.5,
+                    edits=named_edits(edits, path),
+                )
+            )
         inputs[site] = tuple(layers)
     held_by_inputs = ("hook_query", "hook_key", "hook_value", "hook_mask")
     rest = {name: value for name, value in recorded.items() if not name.endswith(held_by_inputs)}

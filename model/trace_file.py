@@ -1,14 +1,14 @@
 """A trace in one .npz file, without pickle. Knows nothing of how the trace came about.
 
-`trace.json` (UTF-8 bytes) holds tokens, ids, steps and masks; `SITE/LAYER/query|key|value` and `recorded/HOOK` hold the
-tensors. For readers without Headlight, `source_tokens` and `target_tokens` stand beside them as arrays of strings, and,
-where they were asked for, the weights as `SITE/weights` [layer, head, query, key].
+`trace.json` (UTF-8 bytes) holds tokens, ids, steps, masks and edits; `SITE/LAYER/query|key|value` and `recorded/HOOK`
+hold the tensors. For readers without Headlight, `source_tokens` and `target_tokens` stand beside them as arrays of
+strings, and, where they were asked for, the weights as `SITE/weights` [layer, head, query, key].
 """
 
 import json
 import zipfile
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, BinaryIO
@@ -19,7 +19,9 @@ import torch
 from torch import Tensor
 
 from model.attention import AttentionInputs
-from model.errors import TraceError
+from model.edit_hooks import check_edit
+from model.edits import HeadEdit, MakeUniform, PointAt, SwitchOff
+from model.errors import EditError, TraceError
 from model.masks import AttentionMask
 from model.steps import Candidate, DecodingStep
 from model.trace import Trace
@@ -29,6 +31,16 @@ LARGEST = 2 * 1024**3
 """Bytes of unpacked content beyond which a file is refused."""
 
 Array = npt.NDArray[Any]
+UNREADABLE = (
+    OSError,
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    zipfile.BadZipFile,
+    RecursionError,
+    EditError,
+)
 TOKENS = ("source_ids", "source_tokens", "target_ids", "target_tokens", "predicted_ids", "predicted_tokens")
 
 
@@ -47,6 +59,7 @@ def write_trace(trace: Trace, file: BinaryIO, extra: Mapping[str, Array] | None 
         site: [{"scale": i.scale, "causal": i.mask.causal, "first_query": i.mask.first_query} for i in layers]
         for site, layers in trace.inputs.items()
     }
+    header["edits"] = [{"kind": type(edit).__name__, **asdict(edit)} for edit in trace.edits]
     arrays: dict[str, Array] = {
         "trace.json": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
         "source_tokens": np.array(trace.source_tokens),
@@ -96,7 +109,7 @@ def load_trace(path: Path) -> Trace:
             return _read(arrays)
     except FileNotFoundError as error:
         raise TraceError(f"There is no file {path}.") from error
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile, RecursionError) as error:
+    except UNREADABLE as error:
         raise TraceError(f"{path.name} is not a trace written by Headlight, or it is damaged ({error}).") from error
 
 
@@ -109,8 +122,16 @@ def _read(arrays: Mapping[str, Array]) -> Trace:
     header = json.loads(arrays["trace.json"].tobytes().decode())
     if header["format"] != FORMAT:
         raise ValueError(f"format {header['format']!r}, expected {FORMAT!r}")
+    # A file written before there were edits has none.
+    edits = [_read_edit(values) for values in header.get("edits", [])]
     inputs = {
-        site: tuple(_read_inputs(arrays, f"{site}/{number}", values) for number, values in enumerate(layers))
+        site: tuple(
+            replace(
+                _read_inputs(arrays, f"{site}/{number}", values),
+                edits=tuple(edit for edit in edits if (edit.site, edit.layer) == (site, number)),
+            )
+            for number, values in enumerate(layers)
+        )
         for site, layers in header["sites"].items()
     }
     steps = tuple(
@@ -135,7 +156,21 @@ def _read(arrays: Mapping[str, Array]) -> Trace:
         for one in trace.inputs[site]:
             if (one.query.size(1), one.key.size(1), one.value.size(1)) != (len(queries), len(keys), len(keys)):
                 raise ValueError(f"{site} does not fit the tokens")
+    lengths = {"num_source": len(trace.source_tokens), "num_target": len(trace.target_tokens)}
+    for edit in edits:
+        # A row of the decoder that came never to be may have been named; whatever else an edit names must be there.
+        reached = {**lengths, "num_target": max(lengths["num_target"], edit.first_row + 1)}
+        check_edit(edit, trace.num_layers, trace.num_heads, **reached)
     return trace
+
+
+def _read_edit(values: Mapping[str, Any]) -> HeadEdit:
+    kinds: dict[str, type[HeadEdit]] = {kind.__name__: kind for kind in (SwitchOff, MakeUniform, PointAt)}
+    edit = kinds[values["kind"]](**{name: value for name, value in values.items() if name != "kind"})
+    numbers = {name: value for name, value in asdict(edit).items() if name != "site" and value is not None}
+    if not all(type(value) is int for value in numbers.values()):
+        raise ValueError(f"an edit's numbers must be whole: {numbers}")
+    return edit
 
 
 def _read_inputs(arrays: Mapping[str, Array], path: str, values: Mapping[str, Any]) -> AttentionInputs:

@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from model.config import TransformerConfig
-from model.hooks import Edit, HookPoint, name_hooks
+from model.hooks import Edit, HookPoint, name_hooks, rows_from
 from model.layers import DecoderLayer, Embedding, EncoderLayer, LayerCache, final_norm, initialise
 from model.masks import AttentionMask
 
@@ -101,9 +101,10 @@ class Decoder(nn.Module):
             device=device,
         )
         cross_mask = AttentionMask(num_queries=new, num_keys=memory.size(1), key_padding=source_padding, device=device)
-        x = self.embedding(target_ids, first)
-        for i, layer in enumerate(self.layers):
-            x = layer(x, memory, self_mask, cross_mask, None if cache is None else cache.layers[i])
+        with rows_from(first):
+            x = self.embedding(target_ids, first)
+            for i, layer in enumerate(self.layers):
+                x = layer(x, memory, self_mask, cross_mask, None if cache is None else cache.layers[i])
         return self.norm(x)  # type: ignore[no-any-return]
 
 

@@ -3,7 +3,7 @@
 Knows nothing of pages or the command line.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,14 +11,18 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from model.analysis.edit_comparison import EditComparison, check_step, compare_sessions
+from model.analysis.logit_lens import LogitLens, logit_lens
 from model.batch_masks import BatchMasks, run_batch
 from model.beam_tree import LARGEST_WIDTH, BeamTree, grow_tree
 from model.checkpoint import load_checkpoint
 from model.config import TransformerConfig
 from model.decoding import EXTRA_LENGTH, beam_search, greedy_search, search_beams
 from model.device import choose_device, choose_dtype
+from model.edit_hooks import Edits, edit_functions
+from model.edits import HeadEdit, edits_from
 from model.errors import ConfigError, InputTextError, TokenError
-from model.hooks import ALWAYS_RECORDED, Edit, listen
+from model.hooks import ALWAYS_RECORDED, listen
 from model.samples import Sample, sample
 from model.sampling import UNCHANGED, Sampling
 from model.session import DecodingSession, forced_steps
@@ -122,20 +126,18 @@ class Translator:
         (search,) = search_beams(self.model, source_ids, None, beam=beam, alpha=alpha)
         return grow_tree(search, self.config.bos_id, self.tokenizer)
 
-    def decode(
-        self, text: str, *, extras: Collection[str] = (), edits: Mapping[str, Edit] | None = None
-    ) -> DecodingSession:
+    def decode(self, text: str, *, extras: Collection[str] = (), edits: Edits | None = None) -> DecodingSession:
         """Begin to decode step by step.
 
         Args:
             text: the source sentence.
             extras: {"hook_head_output"} to record the real head outputs.
-            edits: full hook name → function from the value there to the one to go on with.
+            edits: named edits of heads, or full hook name → function from the value there to the one to go on with.
 
         Raises:
             InputTextError: the text is blank or too long.
+            EditError: an edit names what does not exist, or a key that the mask forbids.
         """
-        self.model.check_edits(edits or {})
         return DecodingSession(
             self.model, self.tokenizer, text, self.source_ids(text), extras=frozenset(extras), edits=edits
         )
@@ -146,7 +148,7 @@ class Translator:
         target: str | None = None,
         *,
         extras: Collection[str] = (),
-        edits: Mapping[str, Edit] | None = None,
+        edits: Edits | None = None,
     ) -> Trace:
         """Run once with every hook recorded.
 
@@ -154,19 +156,46 @@ class Translator:
             text: the source sentence.
             target: a translation to read along (teacher forcing); by default the model's own, decoded greedily.
             extras: further hooks to record, from `hooks.EXTRAS`.
-            edits: full hook name → function from the value there to the one to go on with.
+            edits: named edits of heads, or full hook name → function from the value there to the one to go on with.
 
         Raises:
             InputTextError: a text is blank or too long.
+            EditError: an edit names what does not exist, or a key that the mask forbids.
         """
         if target is not None:
             return self._forced_trace(text, self.target_ids(target), extras, edits)
-        session = self.decode(text, extras=set(extras) & {"hook_head_output"}, edits=edits)
+        num_source = len(self.source_ids(text))
+        functions = edit_functions(edits, self.model, num_source=num_source, num_target=num_source - 1 + EXTRA_LENGTH)
+        session = self.decode(text, extras=set(extras) & {"hook_head_output"}, edits=functions)
         session.run()
         if set(extras) <= {"hook_head_output"}:
             return session.trace()
         # Scores and weights of a whole pass are recorded in one: over the tokens just decoded.
-        return self._forced_trace(text, session.target_ids[1:], extras, edits)
+        return self._forced_trace(text, session.target_ids[1:], extras, functions)
+
+    def logit_lens(self, trace: Trace, top: int = 5) -> LogitLens:
+        """What each decoder layer of a trace would have said, with its `top` most probable tokens.
+
+        Raises:
+            TraceError: the trace was made by another model, or `top` is no number of tokens of the vocabulary.
+        """
+        return logit_lens(trace, self.model, self.tokenizer, top)
+
+    def compare_edit(self, text: str, step: int, edits: Sequence[HeadEdit]) -> EditComparison:
+        """Translate, and translate anew from `step` on under edits of attention; the tokens before `step` are kept.
+
+        Edits of the decoder act on no row before `step`, edits of the encoder on the whole encoding.
+
+        Raises:
+            InputTextError: the text is blank or too long.
+            SessionError: the translation has no such step.
+            EditError: an edit names what does not exist, a key that the mask forbids, or a row before `step`.
+        """
+        original = self.decode(text)
+        original.run()
+        check_step(original, step)
+        acting = edits_from(edits, step)
+        return compare_sessions(original, self.decode(text, edits=acting), step, acting)
 
     def trace_tokens(
         self,
@@ -174,7 +203,7 @@ class Translator:
         token_ids: Sequence[int],
         *,
         extras: Collection[str] = (),
-        edits: Mapping[str, Edit] | None = None,
+        edits: Edits | None = None,
     ) -> Trace:
         """Run once over a translation that is given as token ids, finished or not, with every hook recorded.
 
@@ -185,11 +214,12 @@ class Translator:
             text: the source sentence.
             token_ids: what was written, without <s>.
             extras: further hooks to record, from `hooks.EXTRAS`.
-            edits: full hook name → function from the value there to the one to go on with.
+            edits: named edits of heads, or full hook name → function from the value there to the one to go on with.
 
         Raises:
             InputTextError: the text is blank or too long.
             TokenError: there are no tokens, too many, or one that the vocabulary does not hold.
+            EditError: an edit names what does not exist, or a key that the mask forbids.
         """
         most = self.config.max_length + EXTRA_LENGTH
         if not 1 <= len(token_ids) <= most:
@@ -227,13 +257,11 @@ class Translator:
         return run_batch(self.model, self.tokenizer, source_ids)
 
     @torch.inference_mode()
-    def _forced_trace(
-        self, text: str, emitted: Sequence[int], extras: Collection[str], edits: Mapping[str, Edit] | None
-    ) -> Trace:
-        self.model.check_edits(edits or {})
+    def _forced_trace(self, text: str, emitted: Sequence[int], extras: Collection[str], edits: Edits | None) -> Trace:
         source_ids = self.source_ids(text)
+        functions = edit_functions(edits, self.model, num_source=len(source_ids), num_target=len(emitted))
         target_ids = [self.config.bos_id, *emitted[:-1]]
-        with listen(record=ALWAYS_RECORDED | set(extras), edits=edits) as recorded:
+        with listen(record=ALWAYS_RECORDED | set(extras), edits=functions) as recorded:
             logits = self.model(
                 torch.tensor([source_ids], device=self.device), torch.tensor([target_ids], device=self.device)
             )[0].float()
@@ -247,6 +275,7 @@ class Translator:
             steps=forced_steps(logits, emitted, self.tokenizer),
             recorded=join_recorded([recorded]),
             config=self.config,
+            edits=functions,
         )
 
     def _checked(self, text: str, what: str, limit: int) -> list[int]:

@@ -31,7 +31,7 @@ class DerivedRow:
         dots: q · k_j.
         scale: what the dot products were multiplied by, 1/√d_k in the paper, 1 without scaling.
         scaled: dots · scale, plus the bias where there is one, before the mask.
-        scores: the same with −∞ where the mask, if it was used, cuts off.
+        scores: the same with −∞ where the mask, if it was used, cuts off; in a row that was edited, what the edit left.
         shares: exp(score − largest score), before they are divided by their sum; 0 where cut off.
         weights: softmax of the scores, one for each key.
         weighted_values: weight · v of every key.
@@ -103,7 +103,8 @@ def derive_row(inputs: AttentionInputs, head: int, row: int, *, scaled: bool, ma
     scale = inputs.scale if scaled else 1.0
     allowed = inputs.mask.rows([row])[0]
     before_mask, _ = attention_weights(query[None], keys, scale=scale, bias=bias)
-    scores, weights = attention_weights(query[None], keys, scale=scale, bias=bias, mask=allowed if masked else None)
+    derived = attention_weights(query[None, None], keys[None], scale=scale, bias=bias, mask=allowed if masked else None)
+    scores, weights = (of_head[0] for of_head in inputs.edited(derived, [head], [row]))
     weighted_values = weights[0, :, None] * values
     return DerivedRow(
         query=query,

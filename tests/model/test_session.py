@@ -3,13 +3,15 @@
 import pytest
 import torch
 
-from model.errors import SessionError
+from model.edits import MakeUniform, SwitchOff
+from model.errors import EditError, SessionError
 from tests.conftest import SENTENCES
 
 TEXT = SENTENCES[0]
 HEAD_OUTPUT = "decoder.layers.1.self_attention.hook_head_output"
 MEMORY_KEY = "decoder.layers.0.cross_attention.hook_key"
 ENCODER_OUTPUT = "encoder.layers.0.hook_output"
+RECORDED = {"hook_head_output"}
 
 
 def begun(translator, steps: int, **edits):
@@ -144,3 +146,102 @@ def test_a_branch_of_a_finished_translation_can_be_taken_back_and_changed(transl
     assert session.finished
     assert branch.target_ids[:-1] == session.target_ids[:-1]
     assert branch.target_ids[-1] != session.target_ids[-1]
+
+
+def assert_weights_are_those_the_model_used(trace) -> None:
+    for site in trace.sites:
+        for layer in range(trace.num_layers):
+            assert trace.head_output_deviation(site, layer) <= 1e-5
+
+
+@pytest.mark.parametrize("site", ["decoder.self", "decoder.cross"])
+def test_a_head_switched_off_in_a_branch_has_its_weights_before_it_and_none_from_it_on(translator, site):
+    session = begun(translator, 4, extras=RECORDED)
+    branch = session.branch(edits=[SwitchOff(site, 1, 2)])
+    for _ in range(3):
+        branch.step()
+    trace = branch.trace()
+    assert trace.edits == (SwitchOff(site, 1, 2, since=4),)
+    torch.testing.assert_close(trace.weights(site, 1)[2, :4].sum(-1), torch.ones(4))
+    torch.testing.assert_close(trace.weights(site, 1)[2, :4, :4], session.trace().weights(site, 1)[2, :, :4])
+    assert trace.weights(site, 1)[2, 4:].eq(0).all()
+    assert_weights_are_those_the_model_used(trace)
+    session.step()
+    assert session.trace().edits == ()
+    written = [step.token_id for step in branch.steps]
+    at_once = translator.trace_tokens(TEXT, written, extras=RECORDED, edits=trace.edits)
+    torch.testing.assert_close(at_once.weights(site, 1), trace.weights(site, 1))
+
+
+# The head's rows under the session's own edit first, then under the branch's, at the same or at the other hook point.
+@pytest.mark.parametrize("site", ["decoder.self", "decoder.cross"])
+@pytest.mark.parametrize(
+    ("own", "later"), [(SwitchOff, MakeUniform), (MakeUniform, SwitchOff), (MakeUniform, MakeUniform)]
+)
+def test_named_edits_of_a_session_stay_on_its_rows_and_those_of_a_branch_begin_with_it(translator, site, own, later):
+    session = begun(translator, 3, extras=RECORDED, edits=[own(site, 0, 1, since=1)])
+    branch = session.branch(edits=[later(site, 0, 3)])
+    branch.step()
+    branch.step()
+    trace = branch.trace()
+    assert set(trace.edits) == {own(site, 0, 1, row=1), own(site, 0, 1, row=2), later(site, 0, 3, since=3)}
+    assert_weights_are_those_the_model_used(trace)
+    both = begun(translator, 5, extras=RECORDED, edits=trace.edits)
+    assert_same_trace(trace, both.trace())
+
+
+def test_a_branch_with_no_edits_named_keeps_what_was_done_to_the_rows_before_it(translator):
+    branch = begun(translator, 3, extras=RECORDED, edits=[SwitchOff("decoder.cross", 1, 0)]).branch(edits=())
+    branch.step()
+    trace = branch.trace()
+    assert trace.weights("decoder.cross", 1)[0].sum(-1).tolist() == pytest.approx([0, 0, 0, 1])
+    assert_weights_are_those_the_model_used(trace)
+
+
+def test_functions_of_a_branch_leave_the_named_edits_before_it(translator):
+    branch = begun(translator, 2, edits=[SwitchOff("decoder.self", 1, 2)]).branch(
+        edits={HEAD_OUTPUT: lambda value: value}
+    )
+    branch.step()
+    weights = branch.trace().weights("decoder.self", 1)[2]
+    assert weights.sum(-1).tolist() == pytest.approx([0, 0, 1])
+
+
+def test_rows_before_a_branch_that_are_written_again_are_computed_as_they_were(translator):
+    session = begun(translator, 4, extras=RECORDED, edits=[SwitchOff("decoder.self", 0, 1)])
+    branch = session.branch(edits=[MakeUniform("decoder.self", 0, 1)])
+    branch.back()
+    branch.back()
+    twig = branch.branch(edits=[SwitchOff("decoder.cross", 1, 3)])
+    for _ in range(3):
+        branch.step()
+        twig.step()
+    for again, first in zip(branch.steps, session.steps, strict=False):
+        # The explicit path rounds otherwise than the fused one.
+        assert again.token_id == first.token_id
+        assert again.log_prob == pytest.approx(first.log_prob, abs=1e-5)
+    own = tuple(SwitchOff("decoder.self", 0, 1, row=row) for row in range(4))
+    assert set(branch.trace().edits) == {*own, MakeUniform("decoder.self", 0, 1, since=4)}
+    assert set(twig.trace().edits) == {*own[:2], SwitchOff("decoder.cross", 1, 3, since=2)}
+    for one in (branch, twig):
+        assert_weights_are_those_the_model_used(one.trace())
+
+
+def test_named_edits_of_the_encoder_stay_in_a_branch_and_cannot_begin_with_it(translator):
+    of_encoder = SwitchOff("encoder.self", 0, 1)
+    session = begun(translator, 2, extras=RECORDED, edits=[of_encoder])
+    branch = session.branch(edits=[SwitchOff("decoder.self", 0, 1)])
+    branch.step()
+    assert branch.trace().edits == (of_encoder, SwitchOff("decoder.self", 0, 1, since=2))
+    assert_weights_are_those_the_model_used(branch.trace())
+    with pytest.raises(SessionError, match=r"cannot edit encoder\.layers\.0\.self_attention\.hook_head_output"):
+        session.branch(edits=[of_encoder])
+
+
+def test_a_branch_refuses_a_named_edit_of_a_row_before_it_or_of_what_is_not_there(translator):
+    session = begun(translator, 2)
+    with pytest.raises(EditError, match=r"row 1 of decoder\.self lies before it"):
+        session.branch(edits=[SwitchOff("decoder.self", 0, 0, row=1)])
+    with pytest.raises(EditError, match=r"Heads of decoder\.self run from 0 to 3, got 9"):
+        session.branch(edits=[SwitchOff("decoder.self", 0, 9)])
+    assert session.branch().steps == session.steps
