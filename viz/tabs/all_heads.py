@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from viz import controls, derived, frame, head_figures, state
-from viz.components.head_grid import HeadChoice, head_grid
+from viz.components.head_grid import HeadChoice, Ranking, TileFigure, head_grid
 from viz.export.names import file_name
 from viz.tabs import opened_head
 
@@ -15,44 +15,49 @@ if TYPE_CHECKING:
 
 @frame.fragment
 def show(trace: "Trace") -> None:
-    """The grid of heads beside the head that is open."""
+    """What to show and how, and below it the grid of heads beside the head that is open."""
     st.caption(
         "One tile is one head: a row for each token that looks, a column for each token looked at; the lighter, the "
         "more weight. Layers run from top to bottom. Click a tile, or use the arrow keys and Enter, to open the head."
     )
     site = controls.site(trace.sites)
-    with st.grid(2, min_column_width=430, gap="medium"):
-        with st.container():
-            _show_grid(trace, site)
-        with st.container():
-            opened_head.show(trace, site)
-
-
-def _show_grid(trace: "Trace", site: str) -> None:
-    """The grid, in the order and with the figures that were chosen above it."""
     figure = ranking = None
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        name = controls.figure(head_figures.labels())
-        if name:
-            values = derived.head_figures(trace.text, site, state.current())[name]
-            figure = head_figures.tile_figure(name, site, values)
-        order = controls.order(disabled=figure is None)
-        keep = controls.keep(trace.num_layers * trace.num_heads, disabled=figure is None or order == state.ORDERS[0])
+    with st.grid(2, min_column_width=430, gap="medium"):
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            name = controls.figure(head_figures.labels())
+            if name:
+                values = derived.head_figures(trace.text, site, state.current())[name]
+                figure = head_figures.tile_figure(name, site, values)
+            order = controls.order(disabled=figure is None)
+            ranked = figure is not None and order != state.ORDERS[0]
+            keep = controls.keep(trace.num_layers * trace.num_heads, disabled=not ranked)
+        with st.container():
+            opened_head.choices()
     if figure is not None:
         ranking = head_figures.ranking(figure, order, keep)
     elif name:
         st.info(head_figures.why_none(name, site), icon=":material/info:")
+    _show_pictures(trace, site, figure, ranking)
+
+
+@frame.fragment
+def _show_pictures(trace: "Trace", site: str, figure: TileFigure | None, ranking: Ranking | None) -> None:
+    """The two pictures. A fragment of its own: to open another head, only these few elements are sent again."""
     selection = state.current()
-    head_grid(
-        derived.head_tiles(trace.text, site, selection),
-        *trace.axis_tokens(site),
-        selected=HeadChoice(selection.layer, selection.head),
-        figure=figure,
-        ranking=ranking,
-        on_open=_open,
-        key="heads",
-        name=file_name(site, "all heads", sentence=trace.text),
-    )
+    with st.grid(2, min_column_width=430, gap="medium"):
+        with st.container():
+            head_grid(
+                derived.head_tiles(trace.text, site, selection),
+                *trace.axis_tokens(site),
+                selected=HeadChoice(selection.layer, selection.head),
+                figure=figure,
+                ranking=ranking,
+                on_open=_open,
+                key="heads",
+                name=file_name(site, "all heads", sentence=trace.text),
+            )
+        with st.container():
+            opened_head.show(trace, site)
 
 
 def _open(choice: HeadChoice) -> None:

@@ -23,10 +23,22 @@ HOW_TO_READ: Final = {
 }
 
 
+def choices() -> None:
+    """How the open head is drawn, what its numbers are, and between what."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        controls.drawn()
+        controls.measure()
+    with st.container(horizontal=True, gap="medium"):
+        controls.switch("words", "Whole words", "Joins the pieces of a word.")
+        controls.switch("special", "Special tokens", "Shows <s> and </s>, where heads often rest.")
+
+
 def show(trace: "Trace", site: str) -> None:
     """The chosen head of a site, or several, by the measure that is chosen."""
     measure = MEASURES[state.current().measure]
-    layer = _choices(trace, measure)
+    with st.container(horizontal=True):
+        layer = controls.layer(trace.num_layers)
+        controls.head(trace.num_heads, disabled=not measure.is_per_head)
     selection = state.current()
     opened = derived.opened_layer(trace, site, layer, selection)
     st.caption(_caption(measure, site, selection))
@@ -38,18 +50,6 @@ def show(trace: "Trace", site: str) -> None:
     draw = _heatmap if selection.drawn == "Heatmap" else _lines
     draw(opened, site, measure, top)
     st.caption(HOW_TO_READ[selection.drawn])
-
-
-def _choices(trace: "Trace", measure: Measure) -> int:
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        layer = controls.layer(trace.num_layers)
-        controls.head(trace.num_heads, disabled=not measure.is_per_head)
-        controls.drawn()
-        controls.measure()
-    with st.container(horizontal=True, gap="medium"):
-        controls.switch("words", "Whole words", "Joins the pieces of a word.")
-        controls.switch("special", "Special tokens", "Shows <s> and </s>, where heads often rest.")
-    return layer
 
 
 def _caption(measure: Measure, site: str, selection: state.Selection) -> str:
