@@ -69,7 +69,7 @@ def test_a_click_opens_a_head_and_back_closes_it_again(page, url):
     expect(page.locator(".st-key-open-head .js-plotly-plot")).to_be_visible(timeout=PATIENCE)
     page.get_by_role("gridcell", name="Layer 2, head 3").click()
     expect(page).to_have_url(re.compile("layer=1&head=2"))
-    expect(page.get_by_label(re.compile("layer 2, head 3: weights"))).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_label(re.compile("Layer 2 · Head 3: weights"))).to_be_visible(timeout=PATIENCE)
     expect(page.get_by_role("gridcell", name="Layer 2, head 3, open")).to_be_visible()
     page.go_back()
     expect(page.get_by_role("gridcell", name="Layer 1, head 1, open")).to_be_visible(timeout=PATIENCE)
@@ -79,7 +79,7 @@ def test_of_quick_clicks_none_is_taken_back(page, url):
     opened(page, url)
     for name in ("Layer 1, head 2", "Layer 2, head 1", "Layer 1, head 4", "Layer 2, head 3"):
         page.get_by_role("gridcell", name=name).click()
-    expect(page.get_by_label(re.compile("layer 2, head 3: weights"))).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_label(re.compile("Layer 2 · Head 3: weights"))).to_be_visible(timeout=PATIENCE)
     expect(page).to_have_url(re.compile("layer=1&head=2"))
     expect(page.get_by_role("gridcell", name="Layer 2, head 3, open")).to_be_visible()
 
@@ -101,7 +101,7 @@ def test_the_hover_tells_tokens_and_the_exact_weight(page, url):
     page.mouse.move(area["x"] + 3, area["y"] + 3)
     page.mouse.move(area["x"] + 5, area["y"] + 5)
     first = plot.locator(".ytick text").first.text_content()
-    expect(plot.locator(".hoverlayer .hovertext")).to_contain_text(f"{first} looks at {first}")
+    expect(plot.locator(".hoverlayer .hovertext")).to_contain_text(f"{first} → {first}")
     expect(plot.locator(".hoverlayer .hovertext")).to_contain_text(re.compile(r"weight 0\.\d{4}"))
 
 

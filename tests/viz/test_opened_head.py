@@ -121,7 +121,7 @@ def test_the_lines_hold_what_the_heatmap_holds(app):
     np.testing.assert_allclose(values, layer.values, atol=1e-4)
     command = header["command"]
     assert (command["heads"], command["query"], command["threshold"]) == ([0, 2, 3], 3, 20)
-    assert header["fileName"] == "encoder.self-layer1-weights"
+    assert header["fileName"].startswith("headlight-encoder-self-layer1-weights-")
     app.segmented_control(key="drawn").set_value("Heatmap").run()
     figure = heatmap(app)
     assert "Layer 2 · Head 3" in figure["data"][0]["hovertemplate"]

@@ -84,7 +84,8 @@ def _tables_of_weights(trace: "Trace", site: str, layer: int, head: int) -> list
     )
     offers = [one, *_as_shown(trace, site, layer, head), _row(trace, site, layer, head)]
     inside = "entropy, mean distance and the other figures that tiles can carry: a row for each head"
-    make = partial(_figures, trace, site)
+    # When a button is pressed, there is no session to ask what is chosen.
+    make = partial(_figures, trace, site, state.current())
     offers.append(_csv(trace, "Figures of heads", inside, make, f"{site} figures", 60 * _num_heads(trace, site)))
     if count <= tables.MAX_ROWS:
         inside = f"{count:,} weights, one a row: layer, head, query, key, weight"
@@ -126,8 +127,8 @@ def _row(trace: "Trace", site: str, layer: int, head: int) -> Offer:
     )
 
 
-def _figures(trace: "Trace", site: str) -> bytes:
-    return tables.figures(derived.head_figures(trace.text, site, state.current()))
+def _figures(trace: "Trace", site: str, selection: state.Selection) -> bytes:
+    return tables.figures(derived.head_figures(trace.text, site, selection))
 
 
 def _num_heads(trace: "Trace", site: str) -> int:

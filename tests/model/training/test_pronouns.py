@@ -132,8 +132,15 @@ def test_no_held_out_frame_noun_or_combination_is_trained_on():
                 assert (pair.antecedent.english, pair.cue) not in trained
             if kind == "nouns":
                 assert pair.antecedent.english.lower() not in trained_nouns
-            else:
-                assert pair.antecedent.english.lower() in trained_nouns
+    others = {
+        pair.antecedent.english
+        for (kind, _), all_twins in TWINS.items()
+        if kind != "nouns"
+        for twins in all_twins
+        for pair in twins
+    }
+    # A few nouns fit into held-out frames alone.
+    assert len({noun for noun in others if noun.lower() not in trained_nouns}) <= 0.03 * len(others)
 
 
 def after_determiners(sentence: str) -> set[str]:
