@@ -147,6 +147,16 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
         yield start
 
 
+@pytest.fixture(scope="session")
+def url(serve: Serve, recorded_checkpoints: Path) -> str:
+    """The whole app, with a tiny checkpoint that has a record."""
+    os.environ["HEADLIGHT_CHECKPOINTS"] = str(recorded_checkpoints)
+    try:
+        return serve(ROOT / "app.py")
+    finally:
+        del os.environ["HEADLIGHT_CHECKPOINTS"]
+
+
 def _is_local(url: str) -> bool:
     parts = urlsplit(url)
     return parts.scheme in {"data", "blob", "about"} or parts.hostname == "127.0.0.1"

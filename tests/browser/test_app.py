@@ -3,24 +3,12 @@
 The `page` fixture also asserts that nothing went to the console as an error and nothing was asked of another host.
 """
 
-import os
 import re
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
-ROOT = Path(__file__).parents[2]
 PATIENCE = 60_000
-
-
-@pytest.fixture(scope="session")
-def url(serve, recorded_checkpoints):
-    os.environ["HEADLIGHT_CHECKPOINTS"] = str(recorded_checkpoints)
-    try:
-        return serve(ROOT / "app.py")
-    finally:
-        del os.environ["HEADLIGHT_CHECKPOINTS"]
 
 
 def opened(page: Page, url: str, query: str = ""):

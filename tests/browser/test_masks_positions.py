@@ -1,23 +1,11 @@
 """Masks and positions in a real browser: by mouse, by keyboard, narrow and in the dark."""
 
-import os
 import re
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
-ROOT = Path(__file__).parents[2]
 PATIENCE = 60_000
-
-
-@pytest.fixture(scope="session")
-def url(serve, recorded_checkpoints):
-    os.environ["HEADLIGHT_CHECKPOINTS"] = str(recorded_checkpoints)
-    try:
-        return serve(ROOT / "app.py")
-    finally:
-        del os.environ["HEADLIGHT_CHECKPOINTS"]
 
 
 def opened(page: Page, url: str, query: str = ""):

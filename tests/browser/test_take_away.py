@@ -3,7 +3,6 @@
 The `page` fixture also asserts that nothing went to the console as an error and nothing was asked of another host.
 """
 
-import os
 import re
 from dataclasses import replace
 from io import BytesIO
@@ -18,22 +17,12 @@ from playwright.sync_api import Page, expect
 from model import Trace
 from viz.export.view_page import OpenView, view_page
 
-ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
 PATIENCE = 60_000
 HOSTILE = "</script><script>document.title='broken out'</script><img src=https://evil.example/x><!-- \u2028 it."
 PAPER = {"light": (253, 252, 249), "dark": (23, 28, 41)}
 #: What WCAG asks of text in figures; Streamlit greys the labels of axes.
 READABLE = 3.0
-
-
-@pytest.fixture(scope="session")
-def url(serve, recorded_checkpoints):
-    os.environ["HEADLIGHT_CHECKPOINTS"] = str(recorded_checkpoints)
-    try:
-        return serve(ROOT / "app.py")
-    finally:
-        del os.environ["HEADLIGHT_CHECKPOINTS"]
 
 
 def saved(page: Page, act):
