@@ -11,7 +11,7 @@ from typing import Final
 
 import streamlit as st
 
-from viz import state
+from viz import choices, state
 from viz.measures import MEASURES
 
 SITE_LABELS: Final = {
@@ -45,7 +45,7 @@ def bertviz_view() -> str:
     """Which of bertviz's two views."""
     chosen = st.segmented_control(
         "View",
-        state.BERTVIZ,
+        choices.BERTVIZ,
         key=state.bind("bertviz"),
         required=True,
         on_change=state.take,
@@ -66,12 +66,12 @@ def head(count: int, *, disabled: bool = False) -> int:
 
 def drawn() -> None:
     """How the open head is drawn."""
-    _one_of("drawn", "Drawn as", {name: name for name in state.DRAWN})
+    _one_of("drawn", "Drawn as", {name: name for name in choices.DRAWN})
 
 
 def measure() -> None:
     """What the numbers of the open head are."""
-    _one_of("measure", "Numbers", {name: MEASURES[name].label for name in state.MEASURES})
+    _one_of("measure", "Numbers", {name: MEASURES[name].label for name in choices.MEASURES})
 
 
 def switch(field: str, label: str, help_text: str) -> bool:
@@ -104,7 +104,7 @@ def side() -> str:
     labels = {"source": "Source sentence", "target": "Translation"}
     chosen = st.segmented_control(
         "Side",
-        state.SIDES,
+        choices.SIDES,
         key=state.bind("side"),
         format_func=labels.__getitem__,
         required=True,
@@ -205,8 +205,8 @@ def order(*, disabled: bool) -> str:
     labels = {"layers": "By layer", "highest": "Highest first", "lowest": "Lowest first"}
     chosen = st.selectbox(
         "Order",
-        state.ORDERS,
-        key=state.bind("order", state.ORDERS[0] if disabled else None),
+        choices.ORDERS,
+        key=state.bind("order", choices.ORDERS[0] if disabled else None),
         format_func=labels.__getitem__,
         width=140,
         disabled=disabled,

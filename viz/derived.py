@@ -15,8 +15,8 @@ import streamlit as st
 from jaxtyping import Float
 
 from viz import loader
+from viz.choices import Selection
 from viz.components.head_tiles import Tiles
-from viz.state import Selection
 
 if TYPE_CHECKING:
     from model import Trace, Translator

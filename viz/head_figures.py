@@ -88,7 +88,7 @@ def ranking(figure: TileFigure, order: str, keep: int) -> Ranking | None:
 
     Args:
         figure: what heads are ranked by.
-        order: one of `state.ORDERS`.
+        order: one of `choices.ORDERS`.
         keep: how many are shown; 0 for all.
     """
     if order == "layers":

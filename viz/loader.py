@@ -19,7 +19,7 @@ from model.config import PRESETS, TransformerConfig
 from model.errors import CheckpointError
 from model.parameters import ParameterCounts, count_parameters
 from model.record import Metrics, Training, TrainingLog, read_card, read_log, read_metrics, read_training
-from viz.state import Selection
+from viz.choices import Selection
 
 if TYPE_CHECKING:
     from model import BatchMasks, Trace, Translator

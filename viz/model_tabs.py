@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from model.errors import InputTextError
-from viz import card, controls, facts, frame, loader, state
+from viz import card, choices, controls, facts, frame, loader
+from viz.choices import Selection
 from viz.example_bank import BANK, draw
 from viz.export.names import file_name
 from viz.figures.training import training_curves
 from viz.markup import Column, table
 from viz.published import PUBLISHED
-from viz.state import Selection
 
 if TYPE_CHECKING:
     from model.record import Measurement
@@ -205,7 +205,7 @@ def _missing(name: str, what: str) -> None:
     )
 
 
-#: In the order of `state.ABOUT`.
+#: In the order of `choices.ABOUT`.
 TABS: Final[Mapping[str, Callable[[Selection], None]]] = dict(
-    zip(state.ABOUT, (vocabulary, training_data, curves, scores, translations, whole_card), strict=True)
+    zip(choices.ABOUT, (vocabulary, training_data, curves, scores, translations, whole_card), strict=True)
 )

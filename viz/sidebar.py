@@ -5,7 +5,7 @@ from typing import Final
 
 import streamlit as st
 
-from viz import controls, state
+from viz import choices, controls, state
 from viz.examples import EXAMPLES, Example
 
 DEVICE_LABELS: Final = {"auto": "Automatic", "cpu": "CPU", "cuda": "GPU"}
@@ -39,7 +39,7 @@ def sidebar(checkpoints: Sequence[str]) -> None:
         )
         st.segmented_control(
             "Device",
-            state.DEVICES,
+            choices.DEVICES,
             key=state.bind("device"),
             format_func=DEVICE_LABELS.__getitem__,
             required=True,
@@ -48,7 +48,7 @@ def sidebar(checkpoints: Sequence[str]) -> None:
         )
         st.segmented_control(
             "Save pictures as",
-            state.PICTURES,
+            choices.PICTURES,
             key=state.bind("pictures"),
             required=True,
             help="What the camera in the corner of a chart saves: pixels, or shapes that stay sharp at any size.",

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import Page, expect
 
-from viz.state import VIEWS
+from viz.choices import VIEWS
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 60_000

@@ -6,8 +6,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from viz import bertviz_view
+from viz.choices import BERTVIZ, SITES
 from viz.loader import ROOT_VARIABLE
-from viz.state import BERTVIZ, SITES
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed file .*_view.js:ResourceWarning")

@@ -12,7 +12,7 @@ from model.errors import InputTextError
 from tests.browser.demo_bertviz import SHAPES, InventedTrace, Layer
 from viz import bertviz_view
 from viz.bertviz_view import MAX_TOKENS, bertviz_height, bertviz_page
-from viz.state import BERTVIZ, SITES
+from viz.choices import BERTVIZ, SITES
 
 # bertviz opens its scripts and leaves their closing to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed file .*_view.js:ResourceWarning")

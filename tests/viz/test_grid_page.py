@@ -9,8 +9,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from viz import derived, loader
+from viz.choices import FIGURES, SITES, Selection
 from viz.loader import ROOT_VARIABLE
-from viz.state import FIGURES, SITES, Selection
 
 ROOT = Path(__file__).parents[2]
 TEXT = Selection().text

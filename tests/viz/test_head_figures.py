@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from viz.choices import FIGURES, SITES
 from viz.components.head_grid import HeadChoice
 from viz.head_figures import TEXTS, labels, ranking, tile_figure, why_none
-from viz.state import FIGURES, SITES
 
 VALUES = np.array([[0.5, 0.1, np.nan], [0.9, 0.5, 0.2]])
 

@@ -7,7 +7,7 @@ import pytest
 
 from model.errors import CheckpointError, DeviceError, InputTextError
 from viz import loader
-from viz.state import Selection
+from viz.choices import Selection
 
 TEXT = "The animal was tired."
 

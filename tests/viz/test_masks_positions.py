@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from model.analysis.positions import Likeness
 from model.errors import InputTextError
 from viz import loader
+from viz.choices import Selection
 from viz.controls import BASES
 from viz.figures.masks import (
     ALLOWED,
@@ -32,7 +33,6 @@ from viz.figures.positions import (
     position_curve,
     shift_on_circle,
 )
-from viz.state import Selection
 from viz.tabs.masks import MAX_COMPANIONS, SiteMask, companions
 from viz.tabs.positions import MIN_POSITIONS, OWN_BASE
 

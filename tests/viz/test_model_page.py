@@ -10,9 +10,9 @@ from streamlit.testing.v1 import AppTest
 from model.checkpoint import write_manifest
 from model.config import PRESETS
 from model.parameters import count_parameters
+from viz.choices import ABOUT
 from viz.example_bank import draw
 from viz.loader import ROOT_VARIABLE
-from viz.state import ABOUT
 
 ROOT = Path(__file__).parents[2]
 FILES = {

@@ -9,12 +9,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from viz import derived, loader
+from viz.choices import MEASURES as MEASURE_NAMES
+from viz.choices import SITES, Selection
 from viz.components.head_lines import LinesPlace
 from viz.figures.heads import head_heatmap
 from viz.loader import ROOT_VARIABLE
 from viz.measures import MEASURES
-from viz.state import MEASURES as MEASURE_NAMES
-from viz.state import SITES, Selection
 from viz.tabs import opened_head
 
 ROOT = Path(__file__).parents[2]

@@ -15,10 +15,10 @@ from model.analysis.origin import derive_row
 from model.attention import AttentionInputs
 from model.masks import AttentionMask
 from viz import loader
+from viz.choices import VIEWS, Selection
 from viz.components.origin_story import pack_story, read_key
 from viz.figures.origin import MAX_COLUMNS, Origin, changed, shown_keys, steps, story, strongest, summary
 from viz.loader import ROOT_VARIABLE
-from viz.state import VIEWS, Selection
 from viz.tabs.origin import TOLERANCE, scientific
 
 ROOT = Path(__file__).parents[2]

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from viz.choices import SITES
 from viz.examples import EXAMPLES
 from viz.loader import ROOT_VARIABLE
-from viz.state import SITES
 
 ROOT = Path(__file__).parents[2]
 PAGES = {

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from viz.choices import MAX_TEXT_IN_URL, Selection, parse, to_params
 from viz.examples import EXAMPLES
-from viz.state import MAX_TEXT_IN_URL, Selection, parse, to_params
 
 DEFAULT = Selection(checkpoint="en-de")
 CHANGED = Selection(

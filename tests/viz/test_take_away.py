@@ -8,10 +8,10 @@ from urllib.parse import parse_qsl
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from viz.choices import MAX_TEXT_IN_URL, SITES, Selection, parse
 from viz.export import tables
 from viz.frame import chart_config
 from viz.loader import ROOT_VARIABLE
-from viz.state import MAX_TEXT_IN_URL, SITES, Selection, parse
 from viz.tabs.take_away import _size
 
 ROOT = Path(__file__).parents[2]

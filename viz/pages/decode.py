@@ -1,22 +1,13 @@
-"""The translation as it was written, token by token. Knows nothing of how a token is chosen."""
+"""The decoding studio: watch a translation being written, and make the model write another one. Knows no model."""
 
-from dataclasses import replace
-
-from viz import frame, state
-from viz.components.decode_player import PlayerData, decode_player
+from viz import choices, frame, studio
+from viz.tabs import beam, branches, cost, edit_attention, film, logit_lens, sampling, take_decoding
 
 frame.title(
     "Decode",
-    "The decoder writes one token at a time, from left to right. Step with the buttons or the arrow keys; at each step "
-    "you see the candidates it weighed, and where every head of the chosen layer looks: in the sentence read, and in "
-    "what is already written.",
+    "The decoder writes one token at a time, from left to right. Step with the buttons or the arrow keys, see what it "
+    "weighed and where every head looks, and make it write something else.",
 )
 with frame.errors_shown():
-    trace = frame.read_sentence(state.current().text)
-    selection = state.current().within(trace.num_layers, trace.num_heads)
-    if selection.step >= len(trace.steps):
-        selection = replace(selection, step=0)
-    reached = decode_player(PlayerData.from_trace(trace), step=selection.step, layer=selection.layer, key="player")
-    if reached is not None:
-        selection = replace(selection, step=reached.step, layer=reached.layer)
-    state.put(selection)
+    tabs = (film, branches, edit_attention, logit_lens, beam, sampling, cost, take_decoding)
+    frame.tabs("studio", {name: tab.show for name, tab in zip(choices.STUDIO, tabs, strict=True)}, studio.shown())

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from viz import facts, frame, loader, state
+from viz import choices, facts, frame, loader, state
 from viz.export.names import file_name
 from viz.figures.parameters import parameter_bars
 from viz.markup import table
@@ -33,7 +33,7 @@ with frame.errors_shown():
         "Need*, with its vocabulary of about 37,000 pieces. Point at a segment for its exact number."
     )
     # No `default`: another default is another widget to Streamlit, and whoever came by keyboard would lose their place.
-    tabs = st.tabs(state.ABOUT, key=state.bind("about"), on_change=state.take, args=("about",))
+    tabs = st.tabs(choices.ABOUT, key=state.bind("about"), on_change=state.take, args=("about",))
     for tab, show in zip(tabs, TABS.values(), strict=True):
         if tab.open:
             with tab, frame.errors_shown():

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from viz import controls, derived, frame, head_figures, state
+from viz import choices, controls, derived, frame, head_figures, state
 from viz.components.head_grid import HeadChoice, Ranking, TileFigure, head_grid
 from viz.export.names import file_name
 from viz.tabs import opened_head
@@ -29,10 +29,10 @@ def show(trace: "Trace") -> None:
                 values = derived.head_figures(trace.text, site, state.current())[name]
                 figure = head_figures.tile_figure(name, site, values)
             order = controls.order(disabled=figure is None)
-            ranked = figure is not None and order != state.ORDERS[0]
+            ranked = figure is not None and order != choices.ORDERS[0]
             keep = controls.keep(trace.num_layers * trace.num_heads, disabled=not ranked)
         with st.container():
-            opened_head.choices()
+            opened_head.settings()
     if figure is not None:
         ranking = head_figures.ranking(figure, order, keep)
     elif name:

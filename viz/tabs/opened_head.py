@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from viz import controls, derived, frame, state
+from viz import choices, controls, derived, frame, state
 from viz.components.head_lines import LinesData, LinesPlace, head_lines
 from viz.export.names import file_name, head_name
 from viz.figures.heads import head_heatmap, head_labels
@@ -23,7 +23,7 @@ HOW_TO_READ: Final = {
 }
 
 
-def choices() -> None:
+def settings() -> None:
     """How the open head is drawn, what its numbers are, and between what."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.drawn()
@@ -52,7 +52,7 @@ def show(trace: "Trace", site: str) -> None:
     st.caption(HOW_TO_READ[selection.drawn])
 
 
-def _caption(measure: Measure, site: str, selection: state.Selection) -> str:
+def _caption(measure: Measure, site: str, selection: choices.Selection) -> str:
     meaning, formula = measure.explained_at(site)
     sentences = [meaning, f"${formula}$"]
     if selection.words:
@@ -108,7 +108,7 @@ def _lines(opened: derived.OpenedLayer, site: str, measure: Measure, top: float)
     head_lines(data, place, on_change=lambda place: _take(place, opened, measure), key="open-lines")
 
 
-def _kept(opened: derived.OpenedLayer, selection: state.Selection) -> int | None:
+def _kept(opened: derived.OpenedLayer, selection: choices.Selection) -> int | None:
     return None if selection.token is None else opened.queries.place_of(selection.token)
 
 

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from viz import controls, derived, focus, frame, loader, state
+from viz import choices, controls, derived, focus, frame, loader, state
 from viz.export import tables
 from viz.export.names import file_name, head_name
 from viz.measures import MEASURES
@@ -97,7 +97,7 @@ def _tables_of_weights(trace: "Trace", site: str, layer: int, head: int) -> list
 def _as_shown(trace: "Trace", site: str, layer: int, head: int) -> list[Offer]:
     """The open head by the measure and between the words or tokens that are chosen, where these are not the weights."""
     selection = state.current()
-    if (selection.measure, selection.words, selection.special) == (state.MEASURES[0], False, True):
+    if (selection.measure, selection.words, selection.special) == (choices.MEASURES[0], False, True):
         return []
     measure = MEASURES[selection.measure]
     opened = derived.opened_layer(trace, site, layer, selection)
@@ -127,7 +127,7 @@ def _row(trace: "Trace", site: str, layer: int, head: int) -> Offer:
     )
 
 
-def _figures(trace: "Trace", site: str, selection: state.Selection) -> bytes:
+def _figures(trace: "Trace", site: str, selection: choices.Selection) -> bytes:
     return tables.figures(derived.head_figures(trace.text, site, selection))
 
 
@@ -210,11 +210,11 @@ def _link() -> str:
     name, _ = loader.identity(selection)
     # Both are named even where they are the usual ones: elsewhere, or next year, others may be.
     always = {"checkpoint": name} | ({"text": selection.text} if _fits(selection) else {})
-    return urlencode(always | state.to_params(replace(selection, checkpoint=name, view=state.VIEWS[0])))
+    return urlencode(always | choices.to_params(replace(selection, checkpoint=name, view=choices.VIEWS[0])))
 
 
-def _fits(selection: state.Selection) -> bool:
-    return len(selection.text) <= state.MAX_TEXT_IN_URL
+def _fits(selection: choices.Selection) -> bool:
+    return len(selection.text) <= choices.MAX_TEXT_IN_URL
 
 
 def _offer(offer: Offer) -> None:

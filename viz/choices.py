@@ -1,0 +1,238 @@
+"""What a person has chosen, as one frozen value, and its form in a URL. Numbers count from 0.
+
+What is missing or wrong in a URL becomes the default. Knows nothing of sessions, widgets or models: whether a layer
+exists is for the page to say (`Selection.within`).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final, Self
+
+from viz.examples import COMPANIONS, EXAMPLES
+
+SITES: Final = ("encoder.self", "decoder.self", "decoder.cross")
+DEVICES: Final = ("auto", "cpu", "cuda")
+SIDES: Final = ("source", "target")
+#: The tabs of each page, by their labels.
+VIEWS: Final = ("All heads", "Where a weight comes from", "bertviz", "Take it with you")
+PARTS: Final = ("Masks", "Positional encodings")
+ABOUT: Final = ("Vocabulary", "Training data", "Curves", "Scores", "Translations", "Card")
+STUDIO: Final = (
+    "Film", "Branches", "Edit attention", "Logit lens", "Beam search", "Sampling", "Cost", "Take it with you"
+)  # fmt: skip
+#: Whose row a picture of decoding shows: that of the token the decoder reads, or of the token that it writes.
+WHOSE: Final = ("in", "out")
+#: What can be done to a head's attention.
+EDITS: Final = ("off", "uniform", "point")
+#: A longer text stays in the session but not in the link: servers refuse very long addresses.
+MAX_TEXT_IN_URL: Final = 2_000
+
+#: Figures of a head that its tile can carry ("" for none), and the orders in which heads can stand.
+FIGURES: Final = (
+    "", "entropy", "distance", "previous", "same", "next", "first", "last", "diagonal", "punctuation"
+)  # fmt: skip
+ORDERS: Final = ("layers", "highest", "lowest")
+#: How the open head is drawn, what its numbers are, and bertviz's two views.
+DRAWN: Final = ("Heatmap", "Lines")
+MEASURES: Final = ("weights", "norms", "rollout")
+BERTVIZ: Final = ("Head view", "Model view")
+#: What the camera of a chart saves.
+PICTURES: Final = ("PNG", "SVG")
+
+_TEXTS: Final = ("text", "other", "companion")
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Everything that defines a view.
+
+    No checkpoint (`""`) means the first of the list, no token: the page chooses. On the attention page, `figure` is the
+    one that tiles carry, by which `order` sorts and of which `keep` (0: all) heads stay; `also` are further heads drawn
+    as lines, those above `threshold` percent; `words` joins pieces, `special` shows special tokens; `scaled` and
+    `masked` are the two switches of where a weight comes from, `key_token` the key that is followed there. On the masks
+    page, `companion` holds the sentences that share a batch, one a line, and `member` says which of the batch is looked
+    at; `position`, `dimension` and `shift` choose curves, `width` (0: the model's own) and `base` other encodings.
+
+    On the decoding page, `branches` are the choices that made other translations (`viz.studio`), `branch` the one that
+    is shown and `against` the one that it is compared with; `whose` says which row belongs to a token, `candidates` how
+    many are listed; `temperature`, `top_k` and `top_p` (hundredths; 0 and 100 switch the last two off) filter what
+    `samples` many drawn translations, begun with `draw` as seed, are drawn from; `beam` wide searches penalise length
+    with `penalty` hundredths, `node` is a hypothesis of the tree; `edit` is what happens to the head, from this step on
+    or, `once`, in this step only.
+    """
+
+    checkpoint: str = ""
+    device: str = DEVICES[0]
+    text: str = EXAMPLES[0].text
+    other: str = EXAMPLES[0].twin
+    site: str = SITES[0]
+    layer: int = 0
+    head: int = 0
+    token: int | None = None
+    other_token: int | None = None
+    key_token: int | None = None
+    step: int = 0
+    side: str = SIDES[0]
+    view: str = VIEWS[0]
+    part: str = PARTS[0]
+    companion: str = COMPANIONS
+    member: int | None = None
+    about: str = ABOUT[0]
+    seed: int = 1
+    figure: str = FIGURES[0]
+    order: str = ORDERS[0]
+    keep: int = 0
+    drawn: str = DRAWN[0]
+    measure: str = MEASURES[0]
+    also: tuple[int, ...] = ()
+    threshold: int = 0
+    words: bool = False
+    special: bool = True
+    scaled: bool = True
+    masked: bool = True
+    bertviz: str = BERTVIZ[0]
+    position: int = 10
+    dimension: int = 20
+    shift: int = 3
+    width: int = 0
+    base: int = 10_000
+    pictures: str = PICTURES[0]
+    studio: str = STUDIO[0]
+    branches: tuple[str, ...] = ()
+    branch: int = 0
+    against: int | None = None
+    whose: str = WHOSE[1]
+    candidates: int = 10
+    temperature: int = 100
+    top_k: int = 0
+    top_p: int = 100
+    samples: int = 5
+    draw: int = 1
+    beam: int = 4
+    penalty: int = 60
+    node: int | None = None
+    edit: str = EDITS[0]
+    once: bool = False
+
+    def within(self, num_layers: int, num_heads: int) -> Self:
+        """The same selection, with a layer or head that this model lacks set back to the first."""
+        return replace(
+            self,
+            layer=self.layer if self.layer < num_layers else 0,
+            head=self.head if self.head < num_heads else 0,
+        )
+
+
+def _one_of(options: Sequence[str]) -> Callable[[str], str]:
+    def read(value: str) -> str:
+        if value not in options:
+            raise ValueError(value)
+        return value
+
+    return read
+
+
+def _count(value: str) -> int:
+    if not (value.isascii() and value.isdigit() and len(value) <= 6):
+        raise ValueError(value)
+    return int(value)
+
+
+def _counts(value: str) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(_count(part) for part in value.split(".") if part))
+
+
+def _codes(value: str) -> tuple[str, ...]:
+    if not set(value) <= _CODE_CHARACTERS:
+        raise ValueError(value)
+    return tuple(part for part in value.split(".") if part)
+
+
+def _yes_or_no(value: str) -> bool:
+    return _one_of(("True", "False"))(value) == "True"
+
+
+_CODE_CHARACTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-.")
+_READERS: Final[Mapping[str, Callable[[str], object]]] = {
+    "checkpoint": str,
+    "device": _one_of(DEVICES),
+    "text": str,
+    "other": str,
+    "site": _one_of(SITES),
+    "layer": _count,
+    "head": _count,
+    "token": _count,
+    "other_token": _count,
+    "key_token": _count,
+    "step": _count,
+    "side": _one_of(SIDES),
+    "view": _one_of(VIEWS),
+    "part": _one_of(PARTS),
+    "companion": str,
+    "member": _count,
+    "about": _one_of(ABOUT),
+    "seed": _count,
+    "figure": _one_of(FIGURES),
+    "order": _one_of(ORDERS),
+    "keep": _count,
+    "drawn": _one_of(DRAWN),
+    "measure": _one_of(MEASURES),
+    "also": _counts,
+    "threshold": _count,
+    "words": _yes_or_no,
+    "special": _yes_or_no,
+    "scaled": _yes_or_no,
+    "masked": _yes_or_no,
+    "bertviz": _one_of(BERTVIZ),
+    "position": _count,
+    "dimension": _count,
+    "shift": _count,
+    "width": _count,
+    "base": _count,
+    "pictures": _one_of(PICTURES),
+    "studio": _one_of(STUDIO),
+    "branches": _codes,
+    "branch": _count,
+    "against": _count,
+    "whose": _one_of(WHOSE),
+    "candidates": _count,
+    "temperature": _count,
+    "top_k": _count,
+    "top_p": _count,
+    "samples": _count,
+    "draw": _count,
+    "beam": _count,
+    "penalty": _count,
+    "node": _count,
+    "edit": _one_of(EDITS),
+    "once": _yes_or_no,
+}
+
+
+def parse(params: Mapping[str, str], base: Selection) -> Selection:
+    """Read a URL's parameters; what is missing or wrong becomes the default.
+
+    A text of `base` that is too long for any URL stays, for its absence there says nothing.
+    """
+    chosen: dict[str, Any] = {
+        name: getattr(base, name)
+        for name in _TEXTS
+        if len(getattr(base, name)) > MAX_TEXT_IN_URL and name not in params
+    }
+    for name, read in _READERS.items():
+        if name in params:
+            try:
+                chosen[name] = read(params[name])
+            except ValueError:
+                continue
+    return Selection(**chosen)
+
+
+def to_params(selection: Selection) -> dict[str, str]:
+    """The URL's parameters: every choice that differs from the default."""
+    params = {}
+    for field in fields(selection):
+        value = getattr(selection, field.name)
+        if value != field.default:
+            params[field.name] = ".".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    return {name: value for name, value in params.items() if len(value) <= MAX_TEXT_IN_URL}
