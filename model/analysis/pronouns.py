@@ -6,7 +6,8 @@ Knows nothing of models: it is given a function that translates.
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 
-from model.training.pronouns import HELD_OUT, HeldOut, HeldOutPart, PronounPair, held_out_twins, pronouns_in
+from model.training.frames import HeldOutPart
+from model.training.pronouns import HELD_OUT, HeldOut, PronounPair, held_out_twins, pronouns_in
 
 Translate = Callable[[Sequence[str]], list[str]]
 

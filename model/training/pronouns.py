@@ -2,7 +2,8 @@
 
 A grammar of our own draws a frame, nouns that fit into it and a cue that tells to whom “it” refers. Some frames, some
 nouns and some combinations of noun and cue never occur in training, each for itself, so that what was learned can be
-told from what was learned by heart. Knows nothing of tokens or models.
+told from what was learned by heart. To the frames that were written one by one, training adds those that
+`model.training.compositions` puts together. Knows nothing of tokens or models.
 """
 
 import hashlib
@@ -12,17 +13,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeVar, get_args
 
-from model.training.frames import FRAMES, HELD_OUT_FRAMES, Frame
+from model.training.compositions import compositions
+from model.training.frames import FRAMES, SLOT, Frame, HeldOutPart, Part
 from model.training.lexicon import CASES, HUMANS, NOUNS, UNCOUNTED, Case, Noun
 from model.training.pairs import Pair
 
 HeldOut = Literal["frames", "combinations", "nouns"]
 HELD_OUT: tuple[HeldOut, ...] = get_args(HeldOut)
-Part = Literal["train", "dev", "test"]
-HeldOutPart = Literal["dev", "test"]
 T = TypeVar("T")
 
-SLOT = re.compile(r"\{(\w+)(?:\.(\w+))?\}")
 CONTRACTIONS = {
     "zu dem": "zum", "zu der": "zur", "in dem": "im", "von dem": "vom", "in das": "ins", "bei dem": "beim",
 }  # fmt: skip
@@ -95,8 +94,9 @@ class Draw:
 
 def training_pairs(count: int, *, seed: int) -> list[PronounPair]:
     """At most `count` different pairs to learn from, with no held-out frame, noun or combination among them."""
-    drawn = _draws(f"train-{seed}")
-    return different(count, ((pair.source, pair) for draw, pair in drawn if set(_parts(draw, pair)) == {"train"}))
+    written = (pair for draw, pair in _draws("train", f"train-{seed}") if set(_parts(draw, pair)) == {"train"})
+    both = zip(written, _composed(f"composed-{seed}"), strict=False)
+    return different(count, ((pair.source, pair) for pairs in both for pair in pairs))
 
 
 def held_out_twins(kind: HeldOut, part: HeldOutPart, count: int, *, seed: int) -> list[tuple[PronounPair, PronounPair]]:
@@ -108,8 +108,8 @@ def held_out_twins(kind: HeldOut, part: HeldOutPart, count: int, *, seed: int) -
 
 
 def _twins(kind: HeldOut, part: HeldOutPart, seed: int) -> Iterator[tuple[PronounPair, PronounPair]]:
-    wanted = tuple(part if kind == other else "train" for other in HELD_OUT)
-    for draw, pair in _draws(f"{kind}-{part}-{seed}"):
+    wanted = tuple(part if kind == other else "train" for other in ("combinations", "nouns"))
+    for draw, pair in _draws(part if kind == "frames" else "train", f"{kind}-{part}-{seed}"):
         if _parts(draw, pair) != wanted:
             continue
         others = (draw.about(*choice) for choice in draw.choices if choice[0] != pair.antecedent)
@@ -139,33 +139,53 @@ def pronouns_in(german: str) -> list[str]:
     return [word for word in re.findall(r"\w+", german.lower()) if word in {"er", "sie", "es", "ihn", "ihm", "ihr"}]
 
 
-def _draws(seed: str) -> Iterator[tuple[Draw, PronounPair]]:
+def _draws(part: Part, seed: str) -> Iterator[tuple[Draw, PronounPair]]:
     rng = random.Random(seed)
-    weights = [2 if frame.kind_b else 1 for frame in FRAMES]
+    frames = FRAMES[part]
+    weights = [2 if frame.kind_b else 1 for frame in frames]
     while True:
-        frame = rng.choices(FRAMES, weights)[0]
+        frame = rng.choices(frames, weights)[0]
         kind_a = rng.choice(frame.kind_a.split())
         a = rng.choice(NOUNS[kind_a])
         b = rng.choice(NOUNS[frame.kind_b]) if frame.kind_b else None
         # Candidates of one gender teach little: most of them are drawn anew.
         if a == b or (b is not None and a.gender == b.gender and rng.random() < 0.6):
             continue
-        determiners = (_determiner(rng, kind_a), _determiner(rng, frame.kind_b))
-        draw = Draw(frame, a, b, determiners, rng.choice(HUMANS), rng.choice(frame.degrees))
-        # The candidate first, then the cue: both are meant equally often.
-        antecedent = rng.choice(sorted({noun.english for noun, _ in draw.choices}))
-        choice = rng.choice([choice for choice in draw.choices if choice[0].english == antecedent])
-        if not draw.shows_a_known_pair:
-            yield draw, draw.about(*choice)
+        yield from _about_one(rng, frame, kind_a, a, b)
 
 
-def _parts(draw: Draw, pair: PronounPair) -> tuple[str, str, str]:
-    """To which part frame, noun-cue combination and nouns belong, in the order of `HELD_OUT`."""
-    frame = next((part for part, names in HELD_OUT_FRAMES.items() if draw.frame.name in names), "train")
+def _composed(seed: str) -> Iterator[PronounPair]:
+    """Pairs of composed frames, with no held-out noun or combination among them."""
+    rng = random.Random(seed)
+    for one in compositions(rng):
+        if _part_of_combination(one.antecedent, one.base) == "train":
+            drawn = _about_one(rng, one.frame, one.frame.kind_a, one.a, one.b)
+            yield from (pair for draw, pair in drawn if set(_parts(draw, pair)) == {"train"})
+
+
+def _about_one(
+    rng: random.Random, frame: Frame, kind_a: str, a: Noun, b: Noun | None
+) -> Iterator[tuple[Draw, PronounPair]]:
+    """One pair, with all that is still open drawn; none if its candidates are those of the best known sentences."""
+    determiners = (_determiner(rng, kind_a), _determiner(rng, frame.kind_b))
+    draw = Draw(frame, a, b, determiners, rng.choice(HUMANS), rng.choice(frame.degrees))
+    # The candidate first, then the cue: both are meant equally often.
+    antecedent = rng.choice(sorted({noun.english for noun, _ in draw.choices}))
+    choice = rng.choice([choice for choice in draw.choices if choice[0].english == antecedent])
+    if not draw.shows_a_known_pair:
+        yield draw, draw.about(*choice)
+
+
+def _parts(draw: Draw, pair: PronounPair) -> tuple[str, str]:
+    """To which part noun-cue combination and nouns belong."""
     nouns = {_part_of_noun(noun) for noun in (draw.a, draw.b) if noun is not None}
     if nouns != {"train"}:
-        return frame, "train", nouns.pop() if len(nouns) == 1 else "mixed"
-    return frame, _part_by_hash(f"{pair.antecedent.english} {pair.cue}", dev=6, test=10), "train"
+        return "train", nouns.pop() if len(nouns) == 1 else "mixed"
+    return _part_of_combination(pair.antecedent, pair.cue), "train"
+
+
+def _part_of_combination(noun: Noun, cue: str) -> Part:
+    return _part_by_hash(f"{noun.english} {cue}", dev=6, test=10)
 
 
 def _part_of_noun(noun: Noun) -> Part:
