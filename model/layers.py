@@ -18,7 +18,7 @@ class Dropout(nn.Module):
     """Zero a share of the values in training and scale the rest up, so that the mean stays (§5.4).
 
     On a CPU torch draws one random number for each value, 8 % of a training step; here eight values share the bytes of
-    one, so that the share is a multiple of 1/256 (26/256 for 0.1). Elsewhere, and without training, torch's own.
+    one, so that the share is a multiple of 1/256 (26/256 for 0.1). Elsewhere torch's own; without training, nothing.
     """
 
     def __init__(self, probability: float) -> None:
@@ -27,9 +27,11 @@ class Dropout(nn.Module):
 
     def forward(self, x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
         """Apply it."""
+        if not self.training:
+            return x
         dropped = round(256 * self.probability)
-        if not self.training or x.device.type != "cpu" or dropped == 256:
-            return F.dropout(x, self.probability, self.training)
+        if x.device.type != "cpu" or dropped == 256:
+            return F.dropout(x, self.probability)
         if dropped == 0:
             return x
         drawn = torch.empty(-(-x.numel() // 8), dtype=torch.int64).random_(-(2**63), None)
@@ -115,7 +117,7 @@ class EncoderLayer(nn.Module):
         """Run the layer."""
         x = self.self_attention_residual(x, lambda y: self.self_attention(y, y, mask))
         x = self.feed_forward_residual(x, self.feed_forward)
-        return self.hook_output(x)  # type: ignore[no-any-return]
+        return self.hook_output(x)
 
 
 class LayerCache:
@@ -164,7 +166,7 @@ class DecoderLayer(nn.Module):
         x = self.self_attention_residual(x, lambda y: self.self_attention(y, y, self_mask, self_cache))
         x = self.cross_attention_residual(x, lambda y: self.cross_attention(y, memory, cross_mask, cross_cache))
         x = self.feed_forward_residual(x, self.feed_forward)
-        return self.hook_output(x)  # type: ignore[no-any-return]
+        return self.hook_output(x)
 
 
 def final_norm(config: TransformerConfig) -> nn.Module:
