@@ -177,6 +177,7 @@ DETERMINERS = {
     },
 }  # fmt: skip
 PRONOUNS = {"m": ("er", "ihn", "ihm"), "f": ("sie", "sie", "ihr"), "n": ("es", "es", "ihm")}
+PRONOUN_FORMS = frozenset(form for forms in PRONOUNS.values() for form in forms)
 CASES: tuple[Case, ...] = ("nom", "acc", "dat")
 GENDERS: dict[str, Gender] = {"der": "m", "die": "f", "das": "n"}
 UNCOUNTED = {"drink", "food", "solid"}

@@ -13,7 +13,6 @@ from itertools import islice
 from pathlib import Path
 
 import torch
-from jaxtyping import Float, Int
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
@@ -25,8 +24,8 @@ from model.errors import ConfigError, DataError
 from model.evaluation import evaluate
 from model.tokenizer import Tokenizer
 from model.training.data import Batch, Example, endless_batches
-from model.training.loss import smoothed_cross_entropy
 from model.training.memory import hand_back_memory
+from model.training.objective import Objective, pronoun_pieces
 from model.training.pairs import Pair
 from model.training.processes import ALONE, Processes, add_up, wait_for_all
 from model.training.schedule import Decay, learning_rate
@@ -45,6 +44,7 @@ class TrainSettings:
         decay, warmup, peak: see `learning_rate`.
         smoothing: label smoothing ε_ls.
         clip: largest gradient norm.
+        emphasis: how often a pronoun counts, where any other token counts once.
         bf16: matrix products in bfloat16 (autocast).
         dev_every: steps between dev scores.
         save_every: steps between states; the last `average` of them are averaged at the end.
@@ -59,6 +59,7 @@ class TrainSettings:
     peak: float = 1.2e-3
     smoothing: float = 0.1
     clip: float = 1.0
+    emphasis: float = 1.0
     bf16: bool = True
     dev_every: int = 500
     save_every: int = 50
@@ -69,31 +70,8 @@ class TrainSettings:
         for name in ("steps", "tokens_per_batch", "warmup", "dev_every", "save_every", "average"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}.")
-        if not (0 <= self.smoothing < 1 and self.clip > 0 and self.peak > 0):
-            raise ConfigError("smoothing must lie in [0, 1), clip and peak must be positive.")
-
-
-class Objective(nn.Module):
-    """A model together with what it is trained to minimise."""
-
-    def __init__(self, model: Transformer, settings: TrainSettings) -> None:
-        super().__init__()
-        self.model, self.smoothing, self.bf16 = model, settings.smoothing, settings.bf16
-
-    def forward(
-        self,
-        source: Int[Tensor, "batch source"],
-        target_in: Int[Tensor, "batch target"],
-        target_out: Int[Tensor, "batch target"],
-    ) -> Float[Tensor, ""]:
-        """Mean loss over the target tokens."""
-        pad_id = self.model.config.pad_id
-        real, padding = target_out != pad_id, source != pad_id
-        with torch.autocast(source.device.type, torch.bfloat16, enabled=self.bf16):
-            memory = self.model.encode(source, padding)
-            hidden = self.model.decode(target_in, memory, padding)
-            logits = self.model.projection(hidden[real])
-        return smoothed_cross_entropy(logits, target_out[real], self.smoothing)
+        if not (0 <= self.smoothing < 1 and self.clip > 0 and self.peak > 0 and self.emphasis > 0):
+            raise ConfigError("smoothing must lie in [0, 1); clip, peak and emphasis must be positive.")
 
 
 class TrainingRun:
@@ -142,7 +120,13 @@ class TrainingRun:
             start=self.step,
             processes=self.processes,
         )
-        objective: nn.Module = Objective(self.model.train(), settings)
+        objective: nn.Module = Objective(
+            self.model.train(),
+            settings.smoothing,
+            settings.emphasis,
+            pronoun_pieces(self.tokenizer),
+            bf16=settings.bf16,
+        )
         if self.processes.count > 1:
             objective = DistributedDataParallel(objective, gradient_as_bucket_view=True)
         started, tokens = time.perf_counter(), 0

@@ -15,7 +15,7 @@ from typing import Literal, TypeVar, get_args
 
 from model.training.compositions import compositions
 from model.training.frames import FRAMES, SLOT, Frame, HeldOutPart, Part
-from model.training.lexicon import CASES, HUMANS, NOUNS, UNCOUNTED, Case, Noun
+from model.training.lexicon import CASES, HUMANS, NOUNS, PRONOUN_FORMS, UNCOUNTED, Case, Noun
 from model.training.pairs import Pair
 
 HeldOut = Literal["frames", "combinations", "nouns"]
@@ -136,7 +136,7 @@ def different(count: int, drawn: Iterable[tuple[str, T]]) -> list[T]:
 
 def pronouns_in(german: str) -> list[str]:
     """Personal pronouns of the third person in a German text, lower-cased, in their order."""
-    return [word for word in re.findall(r"\w+", german.lower()) if word in {"er", "sie", "es", "ihn", "ihm", "ihr"}]
+    return [word for word in re.findall(r"\w+", german.lower()) if word in PRONOUN_FORMS]
 
 
 def _draws(part: Part, seed: str) -> Iterator[tuple[Draw, PronounPair]]:

@@ -18,8 +18,9 @@ from torch.utils.flop_counter import FlopCounterMode
 from model.checkpoint import load_checkpoint
 from model.device import choose_device
 from model.training.data import encode_pairs, endless_batches
-from model.training.loop import Objective, TrainingRun, TrainSettings
+from model.training.loop import TrainingRun, TrainSettings
 from model.training.memory import keep_freed_memory
+from model.training.objective import Objective
 from model.training.pronouns import training_pairs
 
 PEAKS = {"H100": 989e12, "H200": 989e12, "A100": 312e12, "L40": 181e12, "RTX 4090": 165e12}
@@ -61,7 +62,7 @@ def main() -> None:
     settings = TrainSettings(tokens_per_batch=arguments.tokens_per_batch, peak=1e-6)
     run = TrainingRun(Path(tempfile.mkdtemp()), checkpoint.model.config, checkpoint.tokenizer, settings, device)
     run.start_from(checkpoint.model)
-    objective = Objective(run.model.train(), settings)
+    objective = Objective(run.model.train(), settings.smoothing, settings.emphasis, (), bf16=settings.bf16)
     batches = list(islice(endless_batches(examples, run.model.config, settings.tokens_per_batch, seed=1), 8))
 
     with FlopCounterMode(display=False) as counter:

@@ -16,6 +16,7 @@ from model.tokenizer import Tokenizer
 from model.training.data import encode_pairs
 from model.training.loop import TrainingRun, TrainSettings, read_log
 from model.training.loss import smoothed_cross_entropy
+from model.training.objective import pronoun_pieces
 from model.training.pairs import Pair
 from model.training.schedule import learning_rate
 from model.transformer import Transformer
@@ -38,6 +39,23 @@ def test_loss_and_gradient_equal_torchs(smoothing: float):
     torch.testing.assert_close(ours, theirs)
     for a, b in zip(torch.autograd.grad(2 * ours, logits), torch.autograd.grad(2 * theirs, logits), strict=True):
         torch.testing.assert_close(a, b)
+
+
+def test_a_token_of_weight_three_counts_as_if_it_stood_there_three_times():
+    generator = torch.Generator().manual_seed(1)
+    logits = torch.randn(4, 50, generator=generator).requires_grad_()
+    ids = torch.tensor([7, 8, 7, 9])
+    weighted = smoothed_cross_entropy(logits, ids, 0.1, torch.tensor([3.0, 1.0, 1.0, 1.0])) * 4
+    repeated = smoothed_cross_entropy(logits[[0, 0, 0, 1, 2, 3]], ids[[0, 0, 0, 1, 2, 3]], 0.1) * 6
+    torch.testing.assert_close(weighted, repeated)
+    torch.testing.assert_close(*(torch.autograd.grad(loss, logits) for loss in (weighted, repeated)))
+
+
+def test_the_pieces_that_are_emphasised_are_pronouns():
+    tokenizer = Tokenizer.load(Path(__file__).parents[3] / "checkpoints" / "en-de" / "tokenizer.model")
+    pieces = set(tokenizer.tokens(sorted(pronoun_pieces(tokenizer))))
+    assert {"▁er", "▁sie", "▁es", "▁ihn", "▁ihm", "▁ihr", "▁Er", "▁Sie", "▁Es"} <= pieces
+    assert {piece.lower() for piece in pieces} <= {"▁er", "▁sie", "▁es", "▁ihn", "▁ihm", "▁ihr"}
 
 
 def test_the_papers_rate_peaks_at_the_end_of_the_warm_up():
@@ -163,7 +181,9 @@ def test_training_learns_a_few_sentences_by_heart(tmp_path: Path, config: Transf
     assert log[0]["loss"] > log[-2]["loss"]
 
 
-@pytest.mark.parametrize("changes", [{"steps": 0}, {"smoothing": 1.0}, {"clip": 0.0}, {"average": 0}])
+@pytest.mark.parametrize(
+    "changes", [{"steps": 0}, {"smoothing": 1.0}, {"clip": 0.0}, {"emphasis": 0.0}, {"average": 0}]
+)
 def test_settings_out_of_range_are_said(changes: dict[str, float]):
     with pytest.raises(ConfigError):
         replace(SETTINGS, **changes)
