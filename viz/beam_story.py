@@ -46,7 +46,8 @@ def rows(tree: "BeamTree", shown: Collection[int]) -> dict[int, int]:
     for node in tree.nodes:
         if node.parent is not None and node.index in shown:
             children.setdefault(node.parent, []).append(node)
-    found, column = {}, [0]
+    found: dict[int, int] = {}
+    column = [0]
     while column:
         found |= {index: row for row, index in enumerate(column)}
         column = [

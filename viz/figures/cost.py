@@ -59,7 +59,7 @@ def part_bars(parts: Mapping[str, tuple[int, int]]) -> go.Figure:
             orientation="h",
             name=name,
             marker={"color": colour},
-            text=[millions(values[way]) for values in parts.values()],
+            text=[rounded(values[way]) for values in parts.values()],
             textposition="outside",
             cliponaxis=False,
             hovertemplate=f"%{{y}}, {name}<br>%{{x:,}} multiply-adds<extra></extra>",
@@ -73,7 +73,7 @@ def part_bars(parts: Mapping[str, tuple[int, int]]) -> go.Figure:
         | {
             "barmode": "group",
             "bargap": 0.28,
-            "yaxis": {"autorange": "reversed", "automargin": True, "ticks": "", "showgrid": False},
+            "yaxis": {"autorange": "reversed", "automargin": True, "ticks": "", "ticksuffix": "  ", "showgrid": False},
             # Room for the number at the end of the longest bar.
             "xaxis": _count_axis() | {"range": [0, largest * 1.22]},
         },
@@ -111,11 +111,15 @@ def cost_curve(
     return figure
 
 
-def millions(count: int) -> str:
-    """A count as people read it: 5.77 M, or as it is where that is short."""
-    if count < 10_000:
-        return f"{count:,}"
-    return f"{count / 1e6:.2f} M" if count < 99.5e6 else f"{count / 1e6:,.0f} M"
+def rounded(count: int) -> str:
+    """A count as people read it, with three digits and more: 940, 10.2 k, 5.77 M, 603 M, 13.4 G."""
+    if count < 1_000:
+        return str(count)
+    if count < 1_000_000:
+        return f"{count / 1e3:.1f} k"
+    if count < 1_000_000_000:
+        return f"{count / 1e6:.2f} M" if count < 99_500_000 else f"{count / 1e6:.0f} M"
+    return f"{count / 1e9:,.1f} G"
 
 
 def _count_axis() -> dict[str, Any]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 #: As wide as a tree is kept, and as high as its length penalty goes, in hundredths.
 MAX_WIDTH, MAX_PENALTY = 12, 500
+END: Final = "</s>"
 #: Another tree has other nodes.
 _OF_THE_TREE: Final = ("node",)
 _COLUMNS: Final = (
@@ -89,30 +90,30 @@ def _chosen(tree: "BeamTree") -> int:
 
 def _compare(text: str, tree: "BeamTree") -> None:
     """Greedy search and what the beam returned, with the words marked that greedy search did not write."""
-    selection = state.current()
-    greedy = loader.trace(text, selection)
+    greedy = loader.trace(text, state.current())
     total = sum(step.log_prob for step in greedy.steps)
-    ends = [step.token for step in greedy.steps][-1] == "</s>"
-    length = len(greedy.steps) + (0 if ends else 1)
-    score = decoded.penalised(total, length, tree.alpha)
-    rows: list[tuple[str | markup.Marked, ...]] = [
-        ("Greedy", greedy.translation, signed(total, 3), str(len(greedy.steps)), signed(score, 4))
-    ]
-    for place, index in enumerate(tree.hypotheses, start=1):
-        node = tree.nodes[index]
-        written = decoded.node_text(tree, index, selection)
-        translation = differences.marked(decoded.word_diff(greedy.translation, written))
-        rows.append(
-            (
-                f"Beam, {place}. of {len(tree.hypotheses)}",
-                translation,
-                signed(node.total, 3),
-                str(node.step + 1),
-                "" if node.score is None else signed(node.score, 4),
-            )
-        )
-    st.html(markup.table(_COLUMNS, rows, label="Greedy search beside beam search"))
+    ends = greedy.steps[-1].token == END
+    score = decoded.penalised(total, len(greedy.steps) + (0 if ends else 1), tree.alpha)
+    of_greedy = ("Greedy", greedy.translation, signed(total, 3), str(len(greedy.steps)), signed(score, 4))
+    winner, *others = (_returned(tree, place, greedy.translation) for place in range(1, len(tree.hypotheses) + 1))
+    st.html(markup.table(_COLUMNS, [of_greedy, winner], label="Greedy search beside the winner of beam search"))
     st.caption(_verdict(total, score, tree))
+    if others:
+        with st.expander(f"The other {len(others)} that the search returned"):
+            st.html(markup.table(_COLUMNS, others, label="Hypotheses that the winner's score beats"))
+
+
+def _returned(tree: "BeamTree", place: int, greedy: str) -> tuple[str | markup.Marked, ...]:
+    """The table's line for the hypothesis in this place, from 1."""
+    node = tree.nodes[tree.hypotheses[place - 1]]
+    written = decoded.node_text(tree, node.index, state.current())
+    return (
+        f"Beam, {place}. of {len(tree.hypotheses)}",
+        differences.marked(decoded.word_diff(greedy, written)),
+        signed(node.total, 3),
+        str(node.step + 1),
+        "" if node.score is None else signed(node.score, 4),
+    )
 
 
 def _verdict(total: float, score: float, tree: "BeamTree") -> str:
@@ -125,8 +126,8 @@ def _verdict(total: float, score: float, tree: "BeamTree") -> str:
         return f"{words} Here beam search finds what greedy search finds."
     better = "higher" if gain > 0 else "lower"
     return (
-        f"{words} The winner's score is {abs(gain):.4f} {better} than that of greedy search, its log-probability by "
-        f"{signed(winner.total - total, 3)} different."
+        f"{words} The winner's score is {abs(gain):.4f} {better} than that of greedy search, its log-probability "
+        f"{abs(winner.total - total):.3f} {'higher' if winner.total > total else 'lower'}."
     )
 
 

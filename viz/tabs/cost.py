@@ -20,7 +20,6 @@ from viz.figures.cost import (
     WAY_COLOURS,
     cache_blocks,
     cost_curve,
-    millions,
     part_bars,
     source_states,
     target_states,
@@ -41,12 +40,21 @@ PARTS: Final = {
     "output_projection": "Output projection",
 }
 FORMULA: Final = r"""
-\begin{array}{lll}
-\text{self projections} & N \cdot 4\,r\,d^2 \qquad & \text{cross projections} \quad N \cdot (2\,r\,d^2 + 2\,m\,d^2) \\
-\text{self attention} & N \cdot 2\,r\,n\,d & \text{cross attention} \quad N \cdot 2\,r\,S\,d \\
-\text{feed forward} & N \cdot 2\,r\,d\,d_{ff} & \text{output projection} \quad d \cdot |V|
+\begin{array}{ll}
+\text{self projections} & N \cdot 4\,r\,d^2 \\
+\text{self attention} & N \cdot 2\,r\,n\,d \\
+\text{cross projections} & N \cdot (2\,r\,d^2 + 2\,m\,d^2) \\
+\text{cross attention} & N \cdot 2\,r\,S\,d \\
+\text{feed forward} & N \cdot 2\,r\,d\,d_{ff} \\
+\text{output projection} & d \cdot |V|
 \end{array}
 """
+_COLUMNS: Final = (
+    markup.Column("Multiply-adds"),
+    markup.Column("With the cache", is_number=True),
+    markup.Column("Recomputed", is_number=True),
+    markup.Column("Ratio", is_number=True),
+)
 
 
 @frame.fragment
@@ -115,17 +123,19 @@ def _work(trace: "Trace", costs: "Sequence[StepCost]", step: int, name: str) -> 
     st.subheader("What it spares", anchor=False)
     cached = np.array([cost.cached.total for cost in costs])
     recomputed = np.array([cost.recomputed.total for cost in costs])
-    here = f"{costs[step].recomputed.total / costs[step].cached.total:.1f}"
-    with st.container(horizontal=True, gap="large"):
-        st.metric(f"Step {step + 1} with the cache", millions(costs[step].cached.total), width="content")
-        st.metric("recomputed", millions(costs[step].recomputed.total), width="content")
-        st.metric("ratio", f"{here} ×", width="content")
-        st.metric("All steps with the cache", millions(int(cached.sum())), width="content")
-        st.metric("recomputed", millions(int(recomputed.sum())), width="content")
-        st.metric("ratio", f"{recomputed.sum() / cached.sum():.1f} ×", width="content")
+    st.html(
+        markup.table(
+            _COLUMNS,
+            [
+                _line(f"Step {step + 1}", int(cached[step]), int(recomputed[step])),
+                _line(f"All {len(costs)} steps", int(cached.sum()), int(recomputed.sum())),
+            ],
+            label="Multiply-adds with the cache and recomputed",
+        )
+    )
     st.caption(
-        "In multiply-adds: one product added to a sum. Left, the parts of this step; right, the whole of every step. "
-        "The encoder runs once either way and is not counted."
+        "A multiply-add is one product added to a sum. The bars are the parts of this step, the curves the whole of "
+        "every step. The encoder runs once either way and is not counted."
     )
     st.html(markup.swatches([(colour, way) for way, colour in WAY_COLOURS.items()]))
     parts = {
@@ -140,6 +150,10 @@ def _work(trace: "Trace", costs: "Sequence[StepCost]", step: int, name: str) -> 
     with st.grid(2, min_column_width=330, gap="medium"):
         for figure, kind, alt in figures:
             st.plotly_chart(figure, key=f"cost-{kind}", config=frame.chart_config(f"{name}-{kind}"), alt=alt)
+
+
+def _line(name: str, cached: int, recomputed: int) -> tuple[str, ...]:
+    return name, f"{cached:,}", f"{recomputed:,}", f"{recomputed / cached:.1f} ×"
 
 
 def _formula() -> None:

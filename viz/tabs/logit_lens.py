@@ -37,7 +37,7 @@ def show(trace: "Trace") -> None:
 
 def deviation(trace: "Trace", lens: "LogitLens") -> float:
     """Largest difference between what the last layer says of the written tokens and what the model said of them."""
-    said = lens.chosen_probabilities[-1].tolist()
+    said: list[float] = lens.chosen_probabilities[-1].tolist()
     return max(abs(one - exp(step.log_prob)) for one, step in zip(said, trace.steps, strict=True))
 
 
