@@ -62,7 +62,7 @@ def show(trace: "Trace") -> None:
 def _settings() -> None:
     decoding_controls.settle("beam", 1, MAX_WIDTH, "A beam of")
     decoding_controls.settle("penalty", 0, MAX_PENALTY, "A length penalty of", decoding_controls.hundredths)
-    with st.container(horizontal=True, gap="large"):
+    with st.container(horizontal=True, gap="medium"):
         decoding_controls.whole_slider(
             "beam", "Beam width", 1, MAX_WIDTH, help_text="Hypotheses that are kept; 1 is greedy.", forget=_OF_THE_TREE
         )
@@ -145,7 +145,7 @@ def _open(text: str, tree: "BeamTree", index: int) -> None:
     )
     st.html(f'<div style="display:flex;flex-wrap:wrap;gap:5px;line-height:1.5">{chips}</div>')
     facts = [
-        f"Its last token has log-probability {signed(node.log_prob, 4)} ({exp(node.log_prob):.1%}), the whole "
+        f"Its last token has log-probability {signed(node.log_prob, 4)} ({100 * exp(node.log_prob):.3g} %), the whole "
         f"{signed(node.total, 4)}, as rank {node.rank + 1} of its step."
     ]
     if node.score is not None:
