@@ -8,7 +8,6 @@ from pathlib import Path
 from urllib.parse import urlencode
 from xml.etree import ElementTree
 
-import pytest
 from playwright.sync_api import Page, expect
 
 PATIENCE = 60_000
@@ -48,7 +47,7 @@ def test_a_cell_tells_its_five_best_to_the_mouse_and_to_the_keyboard(page, url):
         "cell => cell.getBoundingClientRect().right <= cell.closest('.scroller').getBoundingClientRect().right + 1"
     )
     page.keyboard.press("Enter")
-    expect(page).to_have_url(re.compile(f"step={last - 1}"))
+    expect(page).to_have_url(re.compile(f"step={last - 1}"), timeout=PATIENCE)
 
 
 def test_every_token_can_be_read_on_its_colour(page, url):
@@ -85,14 +84,14 @@ def test_a_hypothesis_is_opened_by_a_click_and_by_keyboard(page, url):
     node.hover()
     expect(tree.locator(".tooltip")).to_contain_text(re.compile("log-probability −.*Dropped in step", re.DOTALL))
     node.click()
-    expect(page).to_have_url(re.compile(f"node={node.get_attribute('data-node')}"))
+    expect(page).to_have_url(re.compile(f"node={node.get_attribute('data-node')}"), timeout=PATIENCE)
     expect(node).to_have_attribute("aria-pressed", "true")
     tree.locator(".node[tabindex='0']").focus()
     for key in ("Home", "ArrowRight", "ArrowDown", "Enter"):
         page.keyboard.press(key)
     second = tree.locator(".node:focus")
     expect(second).to_have_attribute("aria-label", re.compile("^Step 1: "))
-    expect(page).to_have_url(re.compile(f"node={second.get_attribute('data-node')}"))
+    expect(page).to_have_url(re.compile(f"node={second.get_attribute('data-node')}"), timeout=PATIENCE)
     expect(page.locator(".st-key-beam-attention .ytick text").first).to_contain_text("row 1", timeout=PATIENCE)
 
 
@@ -108,17 +107,16 @@ def test_dropped_hypotheses_fold_away_and_come_back(page, url):
     expect(tree.locator(".node")).to_have_count(everything)
 
 
-@pytest.mark.parametrize("form", ["SVG", "PNG"])
-def test_the_whole_tree_is_saved(page, url, form):
+def test_the_whole_tree_is_saved_as_pixels_and_as_shapes(page, url):
     tree = beam(page, url, beam=2)
-    with page.expect_download() as download:
-        tree.get_by_role("button", name=f"Save this picture as {form}").click()
-    assert download.value.suggested_filename == f"headlight-beam-width2-penalty60-it-was-late.{form.lower()}"
-    content = Path(download.value.path()).read_bytes()
-    if form == "PNG":
-        assert content.startswith(b"\x89PNG")
-        return
-    svg = ElementTree.fromstring(content)
+    content = {}
+    for form in ("PNG", "SVG"):
+        with page.expect_download() as download:
+            tree.get_by_role("button", name=f"Save this picture as {form}").click()
+        assert download.value.suggested_filename == f"headlight-beam-width2-penalty60-it-was-late.{form.lower()}"
+        content[form] = Path(download.value.path()).read_bytes()
+    assert content["PNG"].startswith(b"\x89PNG")
+    svg = ElementTree.fromstring(content["SVG"])
     boxes = [part for part in svg.iter("{http://www.w3.org/2000/svg}rect") if "stroke-width" in part.get("style", "")]
     assert len(boxes) >= tree.locator(".node").count()
     assert "the winner" in "".join(svg.itertext())
@@ -137,20 +135,20 @@ def test_a_sample_shows_its_steps_and_hides_them_again(page, url):
     expect(line).to_have_count(0)
 
 
-@pytest.mark.parametrize(
-    ("studio", "ready"),
-    [
-        ("Logit lens", ".lens-table[data-ready='1']"),
-        ("Beam search", ".beam-picture[data-ready='1']"),
-        ("Sampling", ".sample-cards[data-ready='1']"),
-        ("Cost", ".st-key-cost-steps .js-plotly-plot"),
-    ],
-)
-def test_a_narrow_page_is_not_wider_than_its_window(page, url, studio, ready):
+def test_a_narrow_page_is_not_wider_than_its_window(page, url):
     page.set_viewport_size(NARROW)
     page.emulate_media(color_scheme="dark")
-    opened(page, url, studio, ready)
-    assert page.locator("[data-testid='stMain']").evaluate("main => main.scrollWidth <= main.clientWidth")
+    lens(page, url)
+    parts = {
+        "Logit lens": ".lens-table[data-ready='1']",
+        "Beam search": ".beam-picture[data-ready='1']",
+        "Sampling": ".sample-cards[data-ready='1']",
+        "Cost": ".st-key-cost-steps .js-plotly-plot",
+    }
+    for studio, ready in parts.items():
+        page.get_by_role("tab", name=studio).click()
+        expect(page.locator(ready)).to_be_visible(timeout=PATIENCE)
+        assert page.locator("[data-testid='stMain']").evaluate("main => main.scrollWidth <= main.clientWidth"), studio
 
 
 def test_the_step_is_moved_by_keyboard_and_the_cache_follows(page, url):
@@ -160,4 +158,4 @@ def test_the_step_is_moved_by_keyboard_and_the_cache_follows(page, url):
     page.get_by_role("slider", name="Step").focus()
     page.keyboard.press("ArrowRight")
     expect(page.get_by_text("Step 3 reads")).to_be_visible(timeout=PATIENCE)
-    expect(page).to_have_url(re.compile("step=2"))
+    expect(page).to_have_url(re.compile("step=2"), timeout=PATIENCE)
