@@ -11,10 +11,15 @@ from typing import Final
 from unicodedata import category
 
 from viz.components.wire import display_token
+from viz.theme import HEAD_COLOURS
 
 _LINE: Final = "border-bottom:1px solid color-mix(in srgb,currentColor 18%,transparent)"
 _CELL: Final = "padding:0.35rem 1.1rem 0.35rem 0;vertical-align:baseline;overflow-wrap:break-word"
 _HEAD: Final = "font-size:0.8rem;font-weight:600;opacity:0.75;white-space:nowrap"
+_MARK: Final = (
+    f"color:inherit;background:color-mix(in srgb,{HEAD_COLOURS[1]} 24%,transparent);"
+    f"border-bottom:2px solid {HEAD_COLOURS[1]};border-radius:2px;padding:0 2px"
+)
 _NUMBER: Final = "text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap"
 
 
@@ -27,6 +32,20 @@ class Column:
     language: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A text in pieces that stand one space apart, each with whether it is marked."""
+
+    pieces: tuple[tuple[str, bool], ...]
+
+    def html(self) -> str:
+        """As HTML that shows every piece as it is."""
+        return " ".join(
+            f'<mark style="{_MARK}">{literal(text)}</mark>' if is_marked else literal(text)
+            for text, is_marked in self.pieces
+        )
+
+
 def visible(text: str) -> str:
     """Text with its control characters shown as signs, for they would vanish; the rest is for the browser."""
     return "".join(display_token(c) if category(c) == "Cc" else c for c in text)
@@ -37,12 +56,12 @@ def literal(text: str) -> str:
     return escape(visible(text))
 
 
-def table(columns: Sequence[Column], rows: Sequence[Sequence[str]], *, label: str) -> str:
+def table(columns: Sequence[Column], rows: Sequence[Sequence[str | Marked]], *, label: str) -> str:
     """A table with a line under each row; the first cell of a row is its name.
 
     Args:
         columns: titles, left to right.
-        rows: one text for each column; every one is shown literally.
+        rows: one text for each column; every one is shown literally, words of it marked where that is asked for.
         label: what the table shows, for those who hear it.
     """
     assert all(len(row) == len(columns) for row in rows), "one text for each column"
@@ -56,10 +75,11 @@ def table(columns: Sequence[Column], rows: Sequence[Sequence[str]], *, label: st
     )
 
 
-def _cell(column: Column, text: str, position: int) -> str:
+def _cell(column: Column, text: str | Marked, position: int) -> str:
     opening, closing = ('th scope="row"', "th") if position == 0 else ("td", "td")
     language = f' lang="{literal(column.language)}"' if column.language else ""
-    return f'<{opening} dir="auto"{language} style="{_style(column)};font-weight:400">{literal(text)}</{closing}>'
+    shown = text.html() if isinstance(text, Marked) else literal(text)
+    return f'<{opening} dir="auto"{language} style="{_style(column)};font-weight:400">{shown}</{closing}>'
 
 
 def _style(column: Column) -> str:

@@ -21,7 +21,13 @@ _COMPONENT = st.components.v2.component(
     html=_HTML,
     css=wire.sources("picture.css", "save_picture.css", "origin_story.css"),
     js=wire.sources(
-        "wire.js", "picture.js", "save_picture.js", "origin_pictures.js", "origin_steps.js", "origin_story.js"
+        "wire.js",
+        "picture.js",
+        "drawing.js",
+        "save_picture.js",
+        "origin_pictures.js",
+        "origin_steps.js",
+        "origin_story.js",
     ),
 )
 

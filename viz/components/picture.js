@@ -129,7 +129,12 @@ class Tooltip {
   show(event, title, query, key, note) {
     const pair = element("div", "tooltip-pair");
     pair.append(tokenElement(query), element("span", "arrow", " → "), tokenElement(key));
-    this.box.replaceChildren(element("div", "tooltip-title", title), pair, element("div", "tooltip-value", note));
+    this.showContent(event, element("div", "tooltip-title", title), pair, element("div", "tooltip-value", note));
+  }
+
+  /** Beside the pointer, or whatever else has a `clientX` and a `clientY`. */
+  showContent(event, ...content) {
+    this.box.replaceChildren(...content);
     this.box.hidden = false;
     const frame = this.root.getBoundingClientRect();
     const { offsetWidth: width, offsetHeight: height } = this.box;

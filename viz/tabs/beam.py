@@ -1,13 +1,187 @@
-"""Beam search, of the decoding page."""
+"""Beam search, of the decoding page: its tree, every hypothesis of it, and greedy search beside it.
 
-from typing import TYPE_CHECKING
+Knows nothing of how the search works or how its tree is drawn.
+"""
 
-from viz import frame
+from functools import partial
+from math import exp
+from typing import TYPE_CHECKING, Final
+
+import streamlit as st
+
+from viz import beam_story, controls, decoded, decoding_controls, differences, frame, loader, markup, state
+from viz.beam_story import signed
+from viz.components.beam_picture import beam_picture
+from viz.components.wire import display_token
+from viz.export import decoded_tables
+from viz.export.names import file_name
+from viz.figures.beam import ancestor_heatmap
 
 if TYPE_CHECKING:
-    from model import Trace
+    from model import BeamTree, Trace
+
+#: As wide as a tree is kept, and as high as its length penalty goes, in hundredths.
+MAX_WIDTH, MAX_PENALTY = 12, 500
+END: Final = "</s>"
+#: Another tree has other nodes.
+_OF_THE_TREE: Final = ("node",)
+_COLUMNS: Final = (
+    markup.Column("Search"),
+    markup.Column("Translation", language="de"),
+    markup.Column("Log-probability", is_number=True),
+    markup.Column("Tokens", is_number=True),
+    markup.Column("Score", is_number=True),
+)
 
 
 @frame.fragment
 def show(trace: "Trace") -> None:
-    """Nothing yet."""
+    """The settings, greedy beside beam, the tree, and the hypothesis that is open."""
+    st.caption(
+        "At each step, beam search compares what could follow each of the hypotheses it keeps, by the log-probability "
+        "of the whole, and keeps the best. Those that have ended compete by score: log-probability ÷ ((5 + tokens) / "
+        "6)^α, so that long ones are not punished for their length (Wu et al. 2016)."
+    )
+    _settings()
+    selection = state.current()
+    with st.spinner("Searching …", show_time=True):
+        tree = decoded.beam_tree(trace.text, selection)
+    _compare(trace.text, tree)
+    node = _chosen(tree)
+    name = file_name("beam", f"width{tree.width}", f"penalty{selection.penalty}", sentence=trace.text)
+    st.caption(
+        "Read from left to right, a column a step. Each box is a hypothesis: its last token, and the log-probability "
+        "of the whole. Numbered boxes have ended: place and score. Arrow keys move along the tree, Enter or a click "
+        "opens a hypothesis below."
+    )
+    beam_picture(tree, chosen=node, on_choose=_choose, key="beam-tree", name=name)
+    decoding_controls.table_button("All nodes (CSV)", partial(decoded_tables.beam_nodes, tree), name)
+    _open(trace.text, tree, node)
+
+
+def _settings() -> None:
+    decoding_controls.settle("beam", 1, MAX_WIDTH, "A beam of")
+    decoding_controls.settle("penalty", 0, MAX_PENALTY, "A length penalty of", decoding_controls.hundredths)
+    with st.container(horizontal=True, gap="medium"):
+        decoding_controls.whole_slider(
+            "beam", "Beam width", 1, MAX_WIDTH, help_text="Hypotheses that are kept; 1 is greedy.", forget=_OF_THE_TREE
+        )
+        decoding_controls.hundredths_slider(
+            "penalty",
+            "Length penalty α",
+            0,
+            200 if state.current().penalty <= 200 else MAX_PENALTY,
+            help_text="0 compares log-probabilities as they are; the higher, the more long translations gain.",
+            forget=_OF_THE_TREE,
+        )
+
+
+def _chosen(tree: "BeamTree") -> int:
+    """The node that is open: the winner, unless another one was chosen."""
+    asked, winner = state.current().node, tree.winner.index
+    if asked is not None and asked >= len(tree.nodes):
+        st.info(
+            f"Hypothesis {asked} does not exist here: this tree has {len(tree.nodes)}, counted from 0. This shows the "
+            "winner.",
+            icon=":material/info:",
+        )
+    return state.position("node", len(tree.nodes), winner)
+
+
+def _compare(text: str, tree: "BeamTree") -> None:
+    """Greedy search and what the beam returned, with the words marked that greedy search did not write."""
+    greedy = loader.trace(text, state.current())
+    total = sum(step.log_prob for step in greedy.steps)
+    ends = greedy.steps[-1].token == END
+    score = decoded.penalised(total, len(greedy.steps) + (0 if ends else 1), tree.alpha)
+    of_greedy = ("Greedy", greedy.translation, signed(total, 3), str(len(greedy.steps)), signed(score, 4))
+    winner, *others = (_returned(tree, place, greedy.translation) for place in range(1, len(tree.hypotheses) + 1))
+    st.html(markup.table(_COLUMNS, [of_greedy, winner], label="Greedy search beside the winner of beam search"))
+    st.caption(_verdict(total, score, tree))
+    if others:
+        with st.expander(f"The other {len(others)} that the search returned"):
+            st.html(markup.table(_COLUMNS, others, label="Hypotheses that the winner's score beats"))
+
+
+def _returned(tree: "BeamTree", place: int, greedy: str) -> tuple[str | markup.Marked, ...]:
+    """The table's line for the hypothesis in this place, from 1."""
+    node = tree.nodes[tree.hypotheses[place - 1]]
+    written = decoded.node_text(tree, node.index, state.current())
+    return (
+        f"Beam, {place}. of {len(tree.hypotheses)}",
+        differences.marked(decoded.word_diff(greedy, written)),
+        signed(node.total, 3),
+        str(node.step + 1),
+        "" if node.score is None else signed(node.score, 4),
+    )
+
+
+def _verdict(total: float, score: float, tree: "BeamTree") -> str:
+    """Whether the search paid, in words."""
+    winner = tree.winner
+    assert winner.score is not None, "a search returns what it scored"
+    words = f"Words that greedy search did not write are marked, {differences.MISSING} where it wrote more."
+    gain = winner.score - score
+    if abs(gain) < 1e-4:
+        return f"{words} Here beam search finds what greedy search finds."
+    better = "higher" if gain > 0 else "lower"
+    return (
+        f"{words} The winner's score is {abs(gain):.4f} {better} than that of greedy search, its log-probability "
+        f"{abs(winner.total - total):.3f} {'higher' if winner.total > total else 'lower'}."
+    )
+
+
+def _open(text: str, tree: "BeamTree", index: int) -> None:
+    """One hypothesis: what it wrote, its numbers, its fate, and what it looked at."""
+    node, path = tree.nodes[index], tree.path(index)
+    st.subheader("The hypothesis that is open", anchor=False)
+    if not path:
+        st.caption(beam_story.fate(tree, index))
+        return
+    chips = "".join(
+        f'<bdi style="padding:1px 7px;border-radius:4px;border:1px solid color-mix(in srgb,currentColor 25%,'
+        f'transparent){";font-weight:700" if one is node else ""}">{markup.literal(display_token(one.token))}</bdi>'
+        for one in path
+    )
+    st.html(f'<div style="display:flex;flex-wrap:wrap;gap:5px;line-height:1.5">{chips}</div>')
+    facts = [
+        f"Its last token has log-probability {signed(node.log_prob, 4)} ({100 * exp(node.log_prob):.3g} %), the whole "
+        f"{signed(node.total, 4)}, as rank {node.rank + 1} of its step."
+    ]
+    if node.score is not None:
+        facts.append(f"Its score is {signed(node.score, 4)}.")
+    facts.append(beam_story.fate(tree, index))
+    st.caption("  \n".join(facts))
+    _attention(text, tree, index)
+
+
+def _attention(text: str, tree: "BeamTree", index: int) -> None:
+    selection = state.current()
+    trace = decoded.node_trace(text, tree, index, selection)
+    selection = selection.within(trace.num_layers, trace.num_heads)
+    state.put(selection)
+    with st.container(horizontal=True):
+        layer = controls.layer(trace.num_layers)
+        head = controls.head(trace.num_heads)
+    st.caption(
+        "Cross-attention along its own ancestors: a row for each token it wrote (what went in → what came out · the "
+        "row of the batch that computed it, so you see where the beam changed places), a column for each source "
+        "token; the lighter, the more."
+    )
+    path, rows = tree.path(index), tree.rows(index)
+    st.plotly_chart(
+        ancestor_heatmap(
+            trace.weights("decoder.cross", layer, [head])[0].numpy(),
+            trace.target_tokens,
+            [one.token for one in path],
+            rows,
+            trace.source_tokens,
+        ),
+        key="beam-attention",
+        config=frame.chart_config(file_name("beam", f"node{index}", f"layer{layer} head{head}", sentence=text)),
+        alt=f"Cross-attention of layer {layer + 1}, head {head + 1} along the hypothesis, as a heatmap",
+    )
+
+
+def _choose(node: int) -> None:
+    state.change(node=node)

@@ -1,13 +1,55 @@
-"""Logit lens, of the decoding page."""
+"""The logit lens, of the decoding page: what each layer would have said. Knows nothing of how a layer is read."""
 
+from functools import partial
+from math import exp
 from typing import TYPE_CHECKING
 
-from viz import frame
+import streamlit as st
+
+from viz import decoded, decoding_controls, frame, state
+from viz.components.lens_table import lens_table
+from viz.export import decoded_tables
+from viz.export.names import file_name
+from viz.tabs.origin import TOLERANCE, scientific
 
 if TYPE_CHECKING:
     from model import Trace
+    from model.analysis.logit_lens import LogitLens
 
 
 @frame.fragment
 def show(trace: "Trace") -> None:
-    """Nothing yet."""
+    """Layers by steps, the proof that the last layer is the model's output, and the table to take along."""
+    st.caption(
+        "What would each decoder layer have said, had it been the last? Its output goes through the model's own final "
+        "norm and output projection. Read a column downwards: the token that goes in, what each layer would write "
+        "next, and at the bottom what was written. Point at a cell for its five best; click it to choose its step.  \n"
+        "The first layers mostly repeat what goes in, for input and output share one embedding; the layer at which ✓ "
+        "appears is where the model has made up its mind."
+    )
+    decoding_controls.settle("step", 0, len(trace.steps) - 1, "Step", lambda step: str(step + 1))
+    lens = decoded.logit_lens(trace, state.current())
+    _badge(trace, lens)
+    name = file_name("logit lens", sentence=trace.text)
+    lens_table(lens, trace.target_tokens, step=state.current().step, on_choose=_choose, key="lens", name=name)
+    decoding_controls.table_button("Table (CSV)", partial(decoded_tables.lens, lens, trace.target_tokens), name)
+
+
+def deviation(trace: "Trace", lens: "LogitLens") -> float:
+    """Largest difference between what the last layer says of the written tokens and what the model said of them."""
+    said: list[float] = lens.chosen_probabilities[-1].tolist()
+    return max(abs(one - exp(step.log_prob)) for one, step in zip(said, trace.steps, strict=True))
+
+
+def _badge(trace: "Trace", lens: "LogitLens") -> None:
+    is_same = tuple(best[0] for best in lens.token_ids[-1].tolist()) == trace.predicted_ids
+    largest = deviation(trace, lens)
+    figure = f"largest difference of a probability {scientific(largest)}"
+    if is_same and largest <= TOLERANCE:
+        st.badge(f"last layer = the model's output: {figure}", icon=":material/check:", color="green")
+    else:
+        st.badge(f"last layer ≠ the model's output: {figure}", icon=":material/warning:", color="red")
+
+
+def _choose(step: int) -> None:
+    state.change(step=step)

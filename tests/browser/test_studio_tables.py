@@ -1,0 +1,161 @@
+"""The logit lens, beam search, samples and costs in a real browser: by mouse, by keyboard, and taken along.
+
+The `page` fixture also asserts that nothing went to the console as an error and nothing was asked of another host.
+"""
+
+import re
+from pathlib import Path
+from urllib.parse import urlencode
+from xml.etree import ElementTree
+
+from playwright.sync_api import Page, expect
+
+PATIENCE = 60_000
+TEXT = "It was late."
+NARROW = {"width": 800, "height": 1000}
+
+
+def opened(page: Page, url: str, studio: str, ready: str, **chosen: str | int):
+    page.goto(f"{url}/?{urlencode({'studio': studio, 'text': TEXT, **chosen})}")
+    page.get_by_role("link", name="Decode").click()
+    part = page.locator(ready)
+    expect(part).to_be_visible(timeout=PATIENCE)
+    return part
+
+
+def lens(page, url, **chosen):
+    return opened(page, url, "Logit lens", ".lens-table[data-ready='1']", **chosen)
+
+
+def beam(page, url, **chosen):
+    return opened(page, url, "Beam search", ".beam-picture[data-ready='1']", **chosen)
+
+
+def test_a_cell_tells_its_five_best_to_the_mouse_and_to_the_keyboard(page, url):
+    table = lens(page, url)
+    table.locator("td[data-level='1'][data-step='2']").hover()
+    tip = table.locator(".tooltip")
+    expect(tip).to_contain_text(re.compile(r"Layer 1 · step 3.*Written: .*rank", re.DOTALL))
+    expect(tip.locator(".lens-top tr")).to_have_count(5)
+    table.locator("td[tabindex='0']").focus()
+    for key in ("ArrowDown", "ArrowRight", "End"):
+        page.keyboard.press(key)
+    last = table.locator("tr").nth(0).locator("th").count() - 1
+    expect(tip).to_contain_text(f"Layer 1 · step {last}")
+    # The table has scrolled, the cell lies beside the names of the layers.
+    assert table.locator("td:focus").evaluate(
+        "cell => cell.getBoundingClientRect().right <= cell.closest('.scroller').getBoundingClientRect().right + 1"
+    )
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(f"step={last - 1}"), timeout=PATIENCE)
+
+
+def test_every_token_can_be_read_on_its_colour(page, url):
+    table = lens(page, url)
+    contrasts = table.locator("td[data-level]").evaluate_all(
+        """cells => cells.map((cell) => {
+          const light = (css) => css.match(/[\\d.]+/g).slice(0, 3).map((part) => part / 255)
+            .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
+            .reduce((sum, part, i) => sum + part * [0.2126, 0.7152, 0.0722][i], 0);
+          const { color, backgroundColor } = getComputedStyle(cell);
+          const [low, high] = [light(color), light(backgroundColor)].sort((one, other) => one - other);
+          return (high + 0.05) / (low + 0.05);
+        })"""
+    )
+    assert min(contrasts) > 4
+
+
+def test_the_whole_table_is_saved_however_far_it_is_scrolled(page, url):
+    page.set_viewport_size(NARROW)
+    table = lens(page, url, step=30)
+    assert table.locator(".scroller").evaluate("part => part.scrollLeft") > 0
+    with page.expect_download() as download:
+        table.get_by_role("button", name="Save this picture as SVG").click()
+    svg = ElementTree.fromstring(Path(download.value.path()).read_bytes())
+    texts = list(svg.iter("{http://www.w3.org/2000/svg}text"))
+    assert {"Layer 1", "Goes in", "Written"} <= {text.text for text in texts}
+    assert min(float(text.get("x")) for text in texts) >= 0
+    assert len(texts) > 3 * table.locator("th.number[data-step]").count()
+
+
+def test_a_hypothesis_is_opened_by_a_click_and_by_keyboard(page, url):
+    tree = beam(page, url, beam=3)
+    node = tree.locator(".node.dropped").nth(1)
+    node.hover()
+    expect(tree.locator(".tooltip")).to_contain_text(re.compile("log-probability −.*Dropped in step", re.DOTALL))
+    node.click()
+    expect(page).to_have_url(re.compile(f"node={node.get_attribute('data-node')}"), timeout=PATIENCE)
+    expect(node).to_have_attribute("aria-pressed", "true")
+    tree.locator(".node[tabindex='0']").focus()
+    for key in ("Home", "ArrowRight", "ArrowDown", "Enter"):
+        page.keyboard.press(key)
+    second = tree.locator(".node:focus")
+    expect(second).to_have_attribute("aria-label", re.compile("^Step 1: "))
+    expect(page).to_have_url(re.compile(f"node={second.get_attribute('data-node')}"), timeout=PATIENCE)
+    expect(page.locator(".st-key-beam-attention .ytick text").first).to_contain_text("row 1", timeout=PATIENCE)
+
+
+def test_dropped_hypotheses_fold_away_and_come_back(page, url):
+    tree = beam(page, url, beam=4)
+    everything = tree.locator(".node").count()
+    switch = tree.get_by_role("checkbox", name="Show the dropped ones")
+    expect(switch).to_be_checked()
+    switch.uncheck()
+    expect(tree.locator(".node.dropped")).to_have_count(0)
+    assert 0 < tree.locator(".node").count() < everything
+    switch.check()
+    expect(tree.locator(".node")).to_have_count(everything)
+
+
+def test_the_whole_tree_is_saved_as_pixels_and_as_shapes(page, url):
+    tree = beam(page, url, beam=2)
+    content = {}
+    for form in ("PNG", "SVG"):
+        with page.expect_download() as download:
+            tree.get_by_role("button", name=f"Save this picture as {form}").click()
+        assert download.value.suggested_filename == f"headlight-beam-width2-penalty60-it-was-late.{form.lower()}"
+        content[form] = Path(download.value.path()).read_bytes()
+    assert content["PNG"].startswith(b"\x89PNG")
+    svg = ElementTree.fromstring(content["SVG"])
+    boxes = [part for part in svg.iter("{http://www.w3.org/2000/svg}rect") if "stroke-width" in part.get("style", "")]
+    assert len(boxes) >= tree.locator(".node").count()
+    assert "the winner" in "".join(svg.itertext())
+
+
+def test_a_sample_shows_its_steps_and_hides_them_again(page, url):
+    cards = opened(page, url, "Sampling", ".sample-cards[data-ready='1']", samples=3, top_k=4)
+    button = cards.get_by_role("button", name=re.compile("^Steps of")).nth(1)
+    button.focus()
+    page.keyboard.press("Enter")
+    expect(button).to_have_attribute("aria-expanded", "true")
+    line = cards.locator(".sample-line li")
+    line.first.hover()
+    expect(cards.locator(".tooltip")).to_contain_text(re.compile("Step 1.*under the model.*as it was drawn", re.DOTALL))
+    page.keyboard.press("Enter")
+    expect(line).to_have_count(0)
+
+
+def test_a_narrow_page_is_not_wider_than_its_window(page, url):
+    page.set_viewport_size(NARROW)
+    page.emulate_media(color_scheme="dark")
+    lens(page, url)
+    parts = {
+        "Logit lens": ".lens-table[data-ready='1']",
+        "Beam search": ".beam-picture[data-ready='1']",
+        "Sampling": ".sample-cards[data-ready='1']",
+        "Cost": ".st-key-cost-steps .js-plotly-plot",
+    }
+    for studio, ready in parts.items():
+        page.get_by_role("tab", name=studio).click()
+        expect(page.locator(ready)).to_be_visible(timeout=PATIENCE)
+        assert page.locator("[data-testid='stMain']").evaluate("main => main.scrollWidth <= main.clientWidth"), studio
+
+
+def test_the_step_is_moved_by_keyboard_and_the_cache_follows(page, url):
+    chart = opened(page, url, "Cost", ".st-key-cache-self .js-plotly-plot", step=1)
+    expect(chart).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("Step 2 reads")).to_be_visible()
+    page.get_by_role("slider", name="Step").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_text("Step 3 reads")).to_be_visible(timeout=PATIENCE)
+    expect(page).to_have_url(re.compile("step=2"), timeout=PATIENCE)

@@ -1,0 +1,97 @@
+"""What a beam search did with each hypothesis, for people: the role it played, its fate as a sentence, its place.
+
+Knows nothing of how the search works, of widgets or of colours. Steps, ranks and rows are counted from 1 here.
+"""
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from model import BeamNode, BeamTree
+
+#: The parts a hypothesis can play, and what they mean; the first that fits is said.
+ROLES: Final[Mapping[str, str]] = {
+    "winner": "the winner",
+    "rival": "its rivals, finished",
+    "lived": "kept for a while",
+    "dropped": "dropped",
+}
+MINUS: Final = "−"
+
+
+def roles(tree: "BeamTree") -> list[str]:
+    """The role of each node, in their order."""
+    won = {0, *(node.index for node in tree.path(tree.hypotheses[0]))}
+    rivals = {node.index for end in tree.hypotheses[1:] for node in tree.path(end)}
+    return [
+        "winner"
+        if node.index in won
+        else "rival"
+        if node.index in rivals
+        else "lived"
+        if node.fate == "continued"
+        else "dropped"
+        for node in tree.nodes
+    ]
+
+
+def rows(tree: "BeamTree", shown: Collection[int]) -> dict[int, int]:
+    """In which row of its step's column each of the nodes shown stands, so that no two lines of the tree cross.
+
+    Children stand in the order of their parents, and siblings by rank, but the winner and its ancestors come first and
+    so are a straight line.
+    """
+    won = {0, *(node.index for node in tree.path(tree.hypotheses[0]))}
+    children: dict[int, list[BeamNode]] = {}
+    for node in tree.nodes:
+        if node.parent is not None and node.index in shown:
+            children.setdefault(node.parent, []).append(node)
+    found: dict[int, int] = {}
+    column = [0]
+    while column:
+        found |= {index: row for row, index in enumerate(column)}
+        column = [
+            child.index
+            for parent in column
+            for child in sorted(children.get(parent, ()), key=lambda one: (one.index not in won, one.rank))
+        ]
+    return found
+
+
+def living(tree: "BeamTree") -> set[int]:
+    """The nodes that were kept for at least a step or returned: what stays of the tree without its dropped leaves."""
+    parts = roles(tree)
+    return {node.index for node in tree.nodes if parts[node.index] != "dropped"}
+
+
+def place(tree: "BeamTree", node: int) -> int | None:
+    """The place of a hypothesis among those that the search returned, from 1; None if it did not."""
+    return tree.hypotheses.index(node) + 1 if node in tree.hypotheses else None
+
+
+def fate(tree: "BeamTree", index: int) -> str:
+    """What became of a hypothesis, when and why, as a sentence."""
+    node, width = tree.nodes[index], tree.width
+    step = node.fate_step + 1
+    if node.parent is None:
+        return "The beginning: every hypothesis grows from it."
+    if node.fate == "continued":
+        return f"Kept in step {node.step + 1}: at least one of its continuations was kept or finished."
+    if node.fate in ("finished", "length limit"):
+        how = "Finished" if node.fate == "finished" else f"Cut at the longest translation, {tree.limit} tokens,"
+        return f"{how} in step {step} and returned: place {place(tree, index)} of {len(tree.hypotheses)} by score."
+    if node.fate == "outscored":
+        return (
+            f"Finished in step {node.step + 1}, dropped in step {step}: by then {width} finished hypotheses had "
+            "better scores."
+        )
+    if node.fate == "search over":
+        return f"Alive when the search stopped after step {step}: it could not beat the finished ones any more."
+    if node.fate_step > node.step:
+        return f"Kept in step {node.step + 1}, dropped in step {step}: none of its continuations was good enough."
+    return f"Dropped in step {step}, where it was compared: rank {node.rank + 1}, and at most {width} stay."
+
+
+def signed(value: float, digits: int = 2) -> str:
+    """A number with a real minus sign."""
+    return f"{value:.{digits}f}".replace("-", MINUS)

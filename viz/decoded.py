@@ -1,0 +1,109 @@
+"""What the decoding page shows beside the film: the logit lens, the beam's tree, samples, and what a step costs.
+
+A door from the pages to the model, as `viz.derived`: torch is imported inside functions, what is cached, for all
+viewers, is read-only and keyed by texts, settings and checkpoint digest, never by arrays. Knows nothing of widgets or
+figures.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+import streamlit as st
+
+from model.cost import StepCost, step_cost
+from viz import loader
+from viz.choices import Selection
+
+if TYPE_CHECKING:
+    from model import BeamTree, SampledTranslation, Trace, Translator
+    from model.analysis.logit_lens import LogitLens
+    from model.analysis.word_diff import WordSpan
+
+MAX_LENSES: Final = 32
+MAX_TREES: Final = 32
+MAX_NODES: Final = 32
+MAX_DRAWS: Final = 64
+#: The hover of a lens names so many tokens.
+TOP: Final = 5
+
+#: What tells a trace from another of the same checkpoint: the text, what was written, and what was done to its heads.
+Run = tuple[str, tuple[int, ...], str]
+
+
+def logit_lens(trace: "Trace", selection: Selection) -> "LogitLens":
+    """What each layer would have said at each step of a trace, with its five most probable tokens."""
+    loaded = loader.translator(selection)
+    return _logit_lens(_run(trace), loaded.digest, str(loaded.device), trace, loaded)
+
+
+def beam_tree(text: str, selection: Selection) -> "BeamTree":
+    """The tree of a beam search with the width and the length penalty of the selection."""
+    loaded = loader.translator(selection)
+    return _beam_tree(text, selection.beam, selection.penalty, loaded.digest, str(loaded.device), loaded)
+
+
+def node_trace(text: str, tree: "BeamTree", node: int, selection: Selection) -> "Trace":
+    """The run that a hypothesis of a tree went through: a target row for each of its tokens. Not for the root."""
+    loaded = loader.translator(selection)
+    return _node_trace(text, tree.token_ids(node), loaded.digest, str(loaded.device), loaded)
+
+
+def node_text(tree: "BeamTree", node: int, selection: Selection) -> str:
+    """What a hypothesis has written, as text."""
+    return loader.translator(selection).tokenizer.decode(tree.token_ids(node))
+
+
+def penalised(total: float, length: int, alpha: float) -> float:
+    """The score by which finished hypotheses compete: log-probability over length penalty; </s> counts as a token."""
+    from model.decoding import length_penalty
+
+    return total / length_penalty(length, alpha)
+
+
+def samples(text: str, selection: Selection) -> tuple["SampledTranslation", ...]:
+    """The translations that the selection's seed, temperature, top k and top p draw."""
+    loaded = loader.translator(selection)
+    settings = (selection.samples, selection.draw, selection.temperature, selection.top_k, selection.top_p)
+    return _samples(text, settings, loaded.digest, str(loaded.device), loaded)
+
+
+def step_costs(trace: "Trace", selection: Selection) -> tuple[StepCost, ...]:
+    """What each step of a trace cost, and what it would have cost without the key/value cache."""
+    config = loader.translator(selection).config
+    return tuple(step_cost(config, len(trace.source_ids), step) for step in range(len(trace.steps)))
+
+
+def word_diff(first: str, second: str) -> tuple["WordSpan", ...]:
+    """Two texts, word by word."""
+    from model.analysis.word_diff import word_diff
+
+    return word_diff(first, second)
+
+
+def _run(trace: "Trace") -> Run:
+    return trace.text, tuple(step.token_id for step in trace.steps), repr(trace.edits)
+
+
+@st.cache_resource(max_entries=MAX_LENSES, show_spinner=False)
+def _logit_lens(run: Run, digest: str, device: str, _trace: "Trace", _translator: "Translator") -> "LogitLens":
+    return _translator.logit_lens(_trace, TOP)
+
+
+@st.cache_resource(max_entries=MAX_TREES, show_spinner=False)
+def _beam_tree(text: str, beam: int, penalty: int, digest: str, device: str, _translator: "Translator") -> "BeamTree":
+    return _translator.beam_tree(text, beam, penalty / 100)
+
+
+@st.cache_resource(max_entries=MAX_NODES, show_spinner=False)
+def _node_trace(text: str, token_ids: tuple[int, ...], digest: str, device: str, _translator: "Translator") -> "Trace":
+    return _translator.trace_tokens(text, token_ids)
+
+
+@st.cache_resource(max_entries=MAX_DRAWS, show_spinner=False)
+def _samples(
+    text: str, settings: tuple[int, int, int, int, int], digest: str, device: str, _translator: "Translator"
+) -> tuple["SampledTranslation", ...]:
+    from model import Sampling
+
+    count, seed, temperature, top_k, top_p = settings
+    sampling = Sampling(temperature=temperature / 100, top_k=top_k or None, top_p=top_p / 100)
+    return tuple(_translator.sample(text, n=count, sampling=sampling, seed=seed))

@@ -1,0 +1,37 @@
+"""What a hypothesis of a beam search looked at while it grew. Knows nothing of the search or of how weights arise."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from jaxtyping import Float
+
+from viz.figures.axes import token_labels
+from viz.figures.matrix import WEIGHT_SCALE, matrix
+
+
+def ancestor_heatmap(
+    weights: Float[np.ndarray, "row key"],
+    read: Sequence[str],
+    written: Sequence[str],
+    batch_rows: Sequence[int],
+    key_tokens: Sequence[str],
+) -> go.Figure:
+    """Weights of one head along a hypothesis' own ancestors: a row for each token that it wrote.
+
+    Args:
+        weights: none below 0 or above 1.
+        read, written: the token that went in and the one that came out, of each row.
+        batch_rows: which row of the batch computed each of them, from 0; named from 1.
+        key_tokens: one for each column.
+    """
+    pairs = zip(token_labels(read), token_labels(written), batch_rows, strict=True)
+    labels = [f"{before} → {after} · row {row + 1}" for before, after, row in pairs]
+    return matrix(
+        weights,
+        np.sqrt(weights),
+        labels,
+        token_labels(key_tokens),
+        scale=WEIGHT_SCALE,
+        hover="<b>%{y}</b><br>looks at <b>%{x}</b><br>weight %{customdata:.4f}",
+    )
