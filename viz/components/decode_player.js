@@ -148,13 +148,22 @@ class DecodePlayer {
     const { digest } = this.header;
     const view = { ...this.state, digest, command: this.command };
     lastPlaces.set(digest, view);
+    this.unreported = view;
     clearTimeout(this.reportTimer);
     // While it plays nobody needs to know where it is; when it stops it says so.
-    if (!this.transport.isPlaying) this.reportTimer = setTimeout(() => this.send(view), REPORT_AFTER_MS);
+    if (!this.transport.isPlaying) this.reportTimer = setTimeout(() => this.flush(), REPORT_AFTER_MS);
+  }
+
+  flush() {
+    clearTimeout(this.reportTimer);
+    if (this.unreported) this.send(this.unreported);
+    this.unreported = null;
   }
 
   wish(wish) {
     this.transport.pause();
+    // What was chosen a moment ago must not be lost with the decoding that is left.
+    this.flush();
     this.sendWish({ ...wish, step: this.state.step, digest: this.header.digest });
   }
 
@@ -186,6 +195,7 @@ class DecodePlayer {
     this.width = width;
     this.panels.classList.toggle("stacked", width < STACKED_BELOW);
     this.curve.resize(width - 6);
+    this.sentence.resize();
     this.heads.resize(this.heads.element.clientWidth);
     if (this.state) this.draw();
   }
@@ -217,11 +227,15 @@ class DecodePlayer {
     if (this.width) {
       this.curve.draw(step);
       this.heads.draw(this.state);
-      this.sentence.follow();
     }
     const probability = formatProbability(steps[step].logProb);
     this.announcement.textContent = `Step ${step + 1} of ${steps.length}: ${steps[step].token}, ${probability}`;
     Object.assign(this.root.dataset, { step, layer, heads: [this.state.head, ...this.state.also].join(" ") });
+    // At last, for scrolling makes the browser lay out the page.
+    if (this.width) {
+      this.sentence.follow();
+      this.heads.follow();
+    }
   }
 }
 

@@ -26,7 +26,10 @@ class FilmCandidates {
     this.list.append(...this.rows.map((row) => row.element));
     this.list.addEventListener("keydown", (event) => this.press(event));
     this.together = element("p", "together");
-    this.element.append(this.buildHead(), this.list, this.together, this.buildNumbers());
+    this.together.append(element("span", ""), element("span", "bar-value"), element("span", "bar-value bar-now"));
+    const hint = element("p", "hint muted", "Click one to write it instead and decode on.");
+    hint.dataset.notInPicture = "";
+    this.element.append(this.buildHead(), this.list, this.together, hint, this.buildNumbers());
   }
 
   buildHead() {
@@ -136,11 +139,10 @@ class FilmCandidates {
   drawSums(listed, filtered) {
     const mass = listed.reduce((sum, { logProb }) => sum + Math.exp(logProb), 0);
     const now = listed.reduce((sum, { logProb }, at) => sum + (filtered ? filtered.chanceOf(logProb, at) : 0), 0);
-    this.together.replaceChildren(
-      element("span", "", listed.length === 1 ? "It has" : `Together, these ${listed.length}`),
-      element("span", "bar-value", formatShare(Math.min(1, mass))),
-      element("span", "bar-value bar-now", filtered ? formatShare(Math.min(1, now)) : ""),
-    );
+    const [name, model, filteredMass] = this.together.children;
+    name.textContent = listed.length === 1 ? "It has" : `Together, these ${listed.length}`;
+    model.textContent = formatShare(Math.min(1, mass));
+    filteredMass.textContent = filtered ? formatShare(Math.min(1, now)) : "";
     // The row that Tab reaches must be one that is there.
     const reachable = this.rows.find((row) => row.isShown && row.button.tabIndex === 0);
     this.rows.forEach((row) => (row.button.tabIndex = row === (reachable ?? this.rows[0]) ? 0 : -1));

@@ -38,6 +38,7 @@ class FilmFilters {
     const row = element("label", "filter");
     const input = element("input");
     const shown = element("output");
+    input.dataset.notInPicture = "";
     Object.assign(input, { type: "range", min: 0, max: stops.length - 1, step: 1 });
     const field = { Temperature: "temperature", "Top k": "top_k", "Top p": "top_p" }[name];
     input.setAttribute("aria-label", name);

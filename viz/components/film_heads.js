@@ -8,6 +8,11 @@ const [LOWEST_STRIP_ROW, HIGHEST_STRIP_ROW] = [9, 15];
 const ROOM_FOR_STRIP = 420;
 const PANELS_STACKED_BELOW = 560;
 
+const HOW_TO_READ =
+  "Each row is the new row of one head; the lighter a column, the more weight on its token. Click a row to choose its head, " +
+  "several of one layer if you like. Lines lead from a row's token, below, to the tokens of the source, above; those of the " +
+  "rows before are faint. The triangle has all rows so far of the head chosen last.";
+
 const WHOSE = { in: "Token going in", out: "Token coming out" };
 
 class FilmHeads {
@@ -29,7 +34,7 @@ class FilmHeads {
     const pair = element("div", "pair");
     pair.append(...this.panels);
     this.element = element("section", "heads");
-    this.element.append(this.buildBar(), this.buildMeaning(), pair, legendElement(stops, ticks));
+    this.element.append(this.buildBar(), this.buildMeaning(), pair, legendElement(stops, ticks), element("p", "how muted", HOW_TO_READ));
   }
 
   actOn(tokens, tiles) {
@@ -101,8 +106,13 @@ class FilmHeads {
       return [side, button];
     });
     group.append(element("span", "group-name", "Whose row"), ...this.whoseButtons.map(([, button]) => button));
-    this.owner = element("p", "owner muted");
-    meaning.append(group, this.owner);
+    const owner = element("p", "owner muted");
+    this.row = element("span", "");
+    this.owners = { in: tokenElement("", "token chip"), out: tokenElement("", "token chip") };
+    this.meant = element("span", "");
+    owner.append(this.row, this.owners.in, " and writes ", this.owners.out, "; here it counts as the row of the token ", this.meant);
+    owner.append(". Other heads align words best in one reading than in the other: a row still holds what it reads and already prepares what it writes.");
+    meaning.append(group, owner);
     return meaning;
   }
 
@@ -137,7 +147,8 @@ class FilmHeads {
     this.room = (isStacked ? width : (width - 22) / 2) - GUTTER;
     const count = Math.max(sourceTokens.length, targetTokens.length);
     this.cell = Math.floor(Math.max(NARROWEST_CELL, Math.min(WIDEST_CELL, this.room / count)));
-    this.element.classList.toggle("wide", count * this.cell > this.room);
+    this.isWide = count * this.cell > this.room;
+    this.element.classList.toggle("wide", this.isWide);
     const row = Math.max(LOWEST_STRIP_ROW, Math.min(HIGHEST_STRIP_ROW, Math.floor(ROOM_FOR_STRIP / (layers * heads))));
     const longest = Math.max(...[...sourceTokens, ...targetTokens, ...this.sides.out].map((token) => token.length));
     const sizes = { gutter: GUTTER, cell: this.cell, row, "label-height": Math.max(62, Math.min(104, 12 + 7 * longest)) };
@@ -152,18 +163,15 @@ class FilmHeads {
   /** Scroll both panels so far that the current column is in the middle, where there is more than fits. */
   follow() {
     const { step } = this.state;
-    const { sourceTokens, targetTokens } = this.header;
-    if (Math.max(sourceTokens.length, targetTokens.length) * this.cell <= this.room) return;
-    const place = ((step + 0.5) * this.cell - this.room / 2) / (targetTokens.length * this.cell - this.room);
+    const { targetTokens } = this.header;
+    if (!this.isWide) return;
+    const place = ((step + 0.5) * this.cell - this.room / 2) / Math.max(1, targetTokens.length * this.cell - this.room);
     this.scrollTo(Math.max(0, Math.min(1, place)));
   }
 
   /** Both panels, to the same share of how far each can be scrolled. */
   scrollTo(share) {
-    for (const panel of this.panels) {
-      const left = Math.round(share * Math.max(0, panel.scrollWidth - panel.clientWidth));
-      if (Math.abs(panel.scrollLeft - left) > 1) panel.scrollLeft = left;
-    }
+    for (const panel of this.panels) panel.scrollLeft = Math.round(share * (panel.scrollWidth - panel.clientWidth));
     this.share = share;
   }
 
@@ -198,19 +206,15 @@ class FilmHeads {
     this.fan.draw(step, layer, colourOf, whose);
     this.triangle.draw(step, layer, head, whose);
     this.describe(state);
-    this.follow();
   }
 
   describe({ step, layer, head, also, whose }) {
-    const [read, written] = ["in", "out"].map((side) => tokenElement(this.sides[side][step], `token chip ${side === whose ? "meant" : ""}`));
-    this.owner.replaceChildren(
-      `Row ${step + 1} reads `,
-      read,
-      " and writes ",
-      written,
-      `; here it counts as the row of the token ${whose === "in" ? "going in" : "coming out"}. Other heads align words best in `,
-      "one reading than in the other, for a row still holds what it reads and already prepares what it writes.",
-    );
+    this.row.textContent = `Row ${step + 1} reads `;
+    this.meant.textContent = whose === "in" ? "going in" : "coming out";
+    for (const [side, owner] of Object.entries(this.owners)) {
+      owner.textContent = this.sides[side][step];
+      owner.classList.toggle("meant", side === whose);
+    }
     const names = [head, ...also].map((at) => at + 1).sort((a, b) => a - b).join(", ");
     this.fan.title.textContent = `Lines of layer ${layer + 1}, head${also.length ? "s" : ""} ${names}`;
     this.triangle.title.textContent = `Rows so far of layer ${layer + 1}, head ${head + 1}`;

@@ -45,12 +45,17 @@ class FilmSentence {
     this.caption.replaceChildren(`Row ${step + 1}: the decoder takes in `, read, ...end);
   }
 
+  /** Measure where columns stand, if some are out of sight: once, and not at every step. */
+  resize() {
+    this.height = this.line.clientHeight;
+    const isLong = this.line.scrollHeight > this.height;
+    this.edges = isLong ? this.columns.map(({ offsetTop, offsetHeight }) => [offsetTop, offsetTop + offsetHeight]) : null;
+  }
+
   /** Keep the current column in sight where the sentence takes more lines than there is room for. */
   follow() {
-    const { line } = this;
-    const column = this.columns[this.shown];
-    if (!column || line.scrollHeight <= line.clientHeight) return;
-    const [top, bottom] = [column.offsetTop, column.offsetTop + column.offsetHeight];
-    if (top < line.scrollTop || bottom > line.scrollTop + line.clientHeight) line.scrollTop = bottom - line.clientHeight;
+    if (!this.edges) return;
+    const [top, bottom] = this.edges[this.shown];
+    if (top < this.line.scrollTop || bottom > this.line.scrollTop + this.height) this.line.scrollTop = bottom - this.height;
   }
 }
