@@ -53,7 +53,7 @@ class FilmCurve {
     const height = CURVE_TOP + 2 * LANE + LANE_GAP + 6;
     this.slot = (width - CURVE_LEFT - CURVE_RIGHT) / this.steps.length;
     this.svg = drawn("svg", { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" });
-    this.marker = drawn("rect", { class: "curve-now", y: 0, height, width: Math.max(3, this.slot), rx: 2 });
+    this.marker = drawn("rect", { class: "curve-now", y: 0, height, width: Math.max(3, Math.min(28, this.slot)), rx: 2 });
     this.svg.append(this.marker);
     this.dots = this.lanes.map((lane, i) => this.drawLane(lane, CURVE_TOP + i * (LANE + LANE_GAP), width));
     this.element.replaceChildren(this.svg);
