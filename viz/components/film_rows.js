@@ -2,7 +2,7 @@
 // of the open head's self-attention. Knows nothing of Streamlit.
 
 const FAN_HEIGHT = 128;
-const NARROWEST_SPACING = 12;
+const NARROWEST_SPACING = 10;
 /** Lines of so many rows before the current one stay, fainter with every row; of each only what is strong. */
 const TRAIL = 16;
 const TRAIL_STRENGTH = 0.3;
@@ -27,9 +27,10 @@ class FilmFan {
   fit(cell) {
     const { rows, columns } = this.tiles.header;
     this.cell = cell;
-    // Both sentences take the same room, as long as tokens do not touch.
-    this.spacing = Math.max(NARROWEST_SPACING, (columns * cell) / rows);
-    this.width = Math.ceil(Math.max(rows * this.spacing, columns * cell));
+    // Both sentences take the same room; where tokens would touch, only the current one is named.
+    this.width = columns * cell;
+    this.spacing = this.width / rows;
+    this.body.classList.toggle("crowded", this.spacing < NARROWEST_SPACING);
     this.body.style.setProperty("--cell", `${this.spacing}px`);
     this.ratio = Math.min(window.devicePixelRatio || 1, 16_000 / this.width);
     sizeCanvas(this.canvas, Math.round(this.width * this.ratio), Math.round(FAN_HEIGHT * this.ratio), this.ratio);
