@@ -21,3 +21,8 @@ def shown() -> "Trace":
 def force(step: int, token_id: int) -> None:
     """Write another token at a step of the branch that is shown, decode on, and show that as a branch of its own."""
     raise NotImplementedError
+
+
+def draw(step: int, temperature: int, top_k: int, top_p: int) -> None:
+    """Draw the tokens from a step on, and show that as a branch; numbers as in `Selection`."""
+    raise NotImplementedError

@@ -1,12 +1,15 @@
-"""The decode player over an invented decoding, alone on a page. `?case=` chooses the length, `?step=` the step.
+"""The decode player over an invented decoding, alone on a page. `?repeat=` chooses the length, `?step=` the step.
 
 Below it, outside the fragment, a text field and a count of the page's own runs.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import streamlit as st
 
-from viz.components.decode_player import PlayerCandidate, PlayerData, PlayerStep, decode_player
+from viz.components.decode_player import PlayerState, decode_player
+from viz.components.film_data import PlayerCandidate, PlayerData, PlayerSpread, PlayerStep
 
 SOURCE = (
     *[
@@ -61,30 +64,36 @@ def decoding(repeat: int) -> PlayerData:
     """The German sentence, `repeat` times; the third step was forced to a token outside its candidates."""
     rng = np.random.default_rng(3)
     source, target = SOURCE[:-1] * repeat + SOURCE[-1:], TARGET[:1] + TARGET[1:] * repeat
-    steps = []
+    steps, best = [], []
     for token in (*target[1:], "</s>"):
         logits = np.sort(rng.normal(size=12))[::-1] * 3
         log_probs = logits - np.log(np.exp(logits).sum())
-        names = (token, *OTHERS)
         candidates = tuple(
-            PlayerCandidate(name, float(value)) for name, value in zip(names, log_probs[:10], strict=False)
+            PlayerCandidate(place, name, float(value))
+            for place, (name, value) in enumerate(zip((token, *OTHERS), log_probs, strict=True))
         )
         entropy = float(-(np.exp(log_probs) * log_probs).sum())
-        steps.append(PlayerStep(token, candidates[0].log_prob, entropy, candidates, 0))
-    steps[2] = PlayerStep(steps[2].token, -7.3, 1.2, tuple(PlayerCandidate(c, -2.0) for c in OTHERS[:10]), None)
+        steps.append(PlayerStep(0, token, candidates[0].log_prob, entropy, 1, candidates))
+        best.append(log_probs)
+    steps[2] = replace(steps[2], token_id=99, log_prob=-7.3, rank=40, candidates=steps[2].candidates[1:])
     cross, self_ = attention(4, 8, len(target), len(source)), np.tril(attention(4, 8, len(target), len(target)))
-    return PlayerData(source, target, tuple(steps), cross, self_ / self_.sum(-1, keepdims=True))
+    nothing = np.zeros((len(steps), 3))
+    spread = PlayerSpread(best=np.array(best), counts=nothing, centres=nothing, vocab_size=12)
+    return PlayerData.of(source, target, steps, cross, self_ / self_.sum(-1, keepdims=True), spread)
 
 
 @st.fragment
 def player() -> None:
     """What a page does: take the step from the URL, and write it back there."""
     repeat = int(st.query_params.get("repeat", "1"))
-    asked = int(st.query_params.get("step", "0")), int(st.query_params.get("layer", "0"))
-    state = decode_player(decoding(repeat), step=asked[0], layer=asked[1], key="player")
-    if state is not None:
-        st.query_params.update(step=str(state.step), layer=str(state.layer))
-    st.text(f"reported: {state}")
+    asked = PlayerState(int(st.query_params.get("step", "0")), int(st.query_params.get("layer", "0")))
+    heard = decode_player(decoding(repeat), asked, key="player", name="headlight-film")
+    if heard.state is not None:
+        st.query_params.update(step=str(heard.state.step), layer=str(heard.state.layer))
+    if heard.wish is not None:
+        st.session_state.wishes = [*st.session_state.get("wishes", []), heard.wish]
+    st.text(f"reported: {heard.state}")
+    st.text(f"wishes: {st.session_state.get('wishes', [])}")
 
 
 st.set_page_config(layout="wide")

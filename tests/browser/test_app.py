@@ -98,7 +98,7 @@ def test_arrow_keys_step_through_the_decoding_and_the_link_follows(page, url):
     turned_to(page, "Decode")
     player = page.locator("[data-ready='1'][data-step]")
     expect(player).to_have_attribute("data-step", "0", timeout=PATIENCE)
-    player.get_by_role("slider").focus()
+    player.get_by_role("slider", name="Step").focus()
     for _ in range(5):
         page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowLeft")

@@ -1,10 +1,11 @@
-// Steps through a finished decoding. The step and the layer live here, so no key press waits for the server; Python
-// hears of them a moment after the last one. Data: the payload of decode_player.py. Sends back the state `view`.
+// The film of a finished decoding. Where it stands and all that is chosen live here, so no key press waits for the server;
+// Python hears of it a moment after the last change, and at once of what a person wishes written instead.
+// Data: the payload of decode_player.py. Sends back the state `view` and the trigger `wish`.
 
 const REPORT_AFTER_MS = 300;
-const STACKED_BELOW = 700;
+const STACKED_BELOW = 860;
 
-/** Where each player stood, by key and decoding: a player that is mounted again goes on from there. */
+/** Where each player stood, by decoding: a player that is mounted again goes on from there. */
 const lastPlaces = new Map();
 
 const STEP_KEYS = {
@@ -26,11 +27,12 @@ function usesArrowKeys(target) {
   return target.isContentEditable || target.matches(FIELDS) || ROLES_WITH_ARROWS.includes(target.getAttribute("role"));
 }
 
+const clampTo = (last, number) => Math.min(last, Math.max(0, number));
+
 class DecodePlayer {
   constructor(root) {
     this.root = root;
-    this.step = 0;
-    this.layer = 0;
+    this.turn = 0;
     this.tooltip = new Tooltip(root);
     this.onKey = (event) => this.press(event);
     document.addEventListener("keydown", this.onKey);
@@ -39,258 +41,213 @@ class DecodePlayer {
   }
 
   dispose() {
+    this.turn += 1;
     document.removeEventListener("keydown", this.onKey);
     this.observer.disconnect();
+    this.transport?.pause();
     clearTimeout(this.reportTimer);
   }
 
   // ---- data ----
 
-  show({ header, arrays }) {
+  /** A decoding is unpacked only if it is news. Of several that follow fast, the last one is shown. */
+  async show({ header, arrays }) {
+    const turn = ++this.turn;
     const isSame = this.header?.digest === header.digest;
+    const unpacked = isSame ? null : await Promise.all(arrays.map(inflate));
+    if (turn !== this.turn) return;
     this.header = header;
-    if (!isSame) {
-      [this.cross, this.self] = arrays;
-      this.build();
-    }
+    if (unpacked) this.build(...unpacked);
     this.obey(header.command);
     this.root.dataset.ready = "1";
   }
 
   /** Go where Python says, once for each command; a remounted player goes back to where it stood. */
   obey(command) {
-    if (this.command === command.number && this.place === this.header.digest) return;
+    const { digest } = this.header;
+    if (this.command === command.number && this.place === digest) return;
     this.command = command.number;
-    this.place = this.header.digest;
-    const remembered = lastPlaces.get(this.header.digest);
-    const { step, layer } = remembered?.command === command.number ? remembered : command;
-    this.step = step;
-    this.layer = layer;
+    this.place = digest;
+    const remembered = lastPlaces.get(digest);
+    const { number, digest: _, command: __, ...state } = remembered?.command === command.number ? remembered : command;
+    this.state = state;
     this.draw();
   }
 
   // ---- building, once for each decoding ----
 
-  build() {
-    const { header } = this;
-    this.scale = pixelScale(header.stops);
-    this.bars = new CandidateBars(header.steps);
-    const attention = element("section", "attention");
-    attention.append(this.buildLayers(), ...this.buildStrips(), legendElement(header.stops, header.ticks));
-    this.panels = element("div", "panels");
-    this.panels.append(this.bars.element, attention);
-    this.announcement = element("p", "announcement");
-    this.announcement.setAttribute("role", "status");
-    this.root.setAttribute("role", "group");
-    this.root.setAttribute("aria-label", "Decoding. Left and right arrow keys step, up and down change the layer.");
-    const parts = [this.buildTransport(), this.buildSentence(), this.panels, this.announcement, this.tooltip.box];
-    this.root.replaceChildren(...parts);
+  build(cross, self, numbers) {
+    const { header, tooltip } = this;
+    const { layers, heads, sourceTokens, targetTokens, steps, firstCell, firstThousandth } = header;
+    const sizes = { layers, heads, rows: steps.length, blockQueries: 1, blockKeys: 1, firstCell, firstThousandth };
+    const goTo = (step) => this.goTo(step);
+    this.transport?.pause();
+    this.distributions = new Distributions(header, new Float32Array(numbers.buffer));
+    this.transport = new Transport(steps.length, {
+      goTo,
+      moveBy: (count) => this.goTo(this.state.step + count),
+      onPause: () => this.report(),
+    });
+    this.sentence = new FilmSentence(header, goTo);
+    this.curve = new FilmCurve(steps, tooltip, goTo);
+    this.candidates = new FilmCandidates(steps, {
+      force: (token_id) => this.wish({ kind: "force", token_id }),
+      list: (candidates) => this.change({ candidates }),
+    });
+    this.filters = new FilmFilters(header.vocabSize, {
+      filter: (changes) => this.change(changes),
+      draw: () => this.wish({ kind: "draw", ...this.filter() }),
+    });
+    this.heads = new FilmHeads(
+      header,
+      new Tiles({ ...sizes, columns: sourceTokens.length }, cross),
+      new Tiles({ ...sizes, columns: targetTokens.length }, self),
+      tooltip,
+      { choose: (layer, [head, ...also]) => this.change({ layer, head, also }), whose: (whose) => this.change({ whose }) },
+    );
+    this.assemble();
     this.width = 0;
     this.resize();
   }
 
-  buildTransport() {
-    const last = this.header.steps.length - 1;
-    const bar = element("div", "transport");
-    const button = (name, label, target) => {
-      const made = element("button", "button");
-      made.type = "button";
-      made.append(icon(name));
-      made.setAttribute("aria-label", label);
-      made.title = label;
-      made.addEventListener("click", () => this.goTo(target()));
-      return made;
-    };
-    this.backButtons = [
-      button("first", "First step (Home)", () => 0),
-      button("back", "Step back (←)", () => this.step - 1),
-    ];
-    this.forwardButtons = [
-      button("forward", "Step forward (→)", () => this.step + 1),
-      button("last", "Last step (End)", () => last),
-    ];
-    this.scrubber = element("input", "scrubber");
-    Object.assign(this.scrubber, { type: "range", min: 0, max: last, step: 1 });
-    this.scrubber.setAttribute("aria-label", "Step");
-    this.scrubber.addEventListener("input", () => this.goTo(Number(this.scrubber.value)));
-    this.position = element("span", "position");
-    bar.append(...this.backButtons, ...this.forwardButtons, this.scrubber, this.position);
-    return bar;
+  assemble() {
+    const { root } = this;
+    this.announcement = element("p", "announcement");
+    this.announcement.setAttribute("role", "status");
+    const choices = element("div", "choices");
+    choices.append(this.candidates.element, this.filters.element);
+    this.panels = element("div", "panels");
+    this.panels.append(choices, this.heads.element);
+    this.transport.element.append(pictureButtons(root, () => `${this.header.name}-step${this.state.step}`));
+    this.announcement.dataset.notInPicture = this.tooltip.box.dataset.notInPicture = "";
+    root.tabIndex = 0;
+    root.setAttribute("role", "group");
+    root.setAttribute(
+      "aria-label",
+      "Film of the translation. Left and right arrow keys step, Space plays, up and down change the layer.",
+    );
+    const parts = [this.transport, this.sentence, this.curve].map((part) => part.element);
+    root.replaceChildren(...parts, this.panels, this.announcement, this.tooltip.box);
   }
 
-  buildSentence() {
-    const { targetTokens, steps } = this.header;
-    const sentence = element("div", "sentence");
-    this.tokens = [...targetTokens, steps.at(-1).token].map((token, at) => {
-      const chip = tokenElement(token, "token chip");
-      if (at > 0) chip.addEventListener("click", () => this.goTo(at - 1));
-      return chip;
-    });
-    const line = element("p", "prefix");
-    line.append(...this.tokens);
-    this.caption = element("p", "caption muted");
-    sentence.append(line, this.caption);
-    return sentence;
+  // ---- what a person does ----
+
+  goTo(step) {
+    this.change({ step: clampTo(this.header.steps.length - 1, step) });
   }
 
-  buildLayers() {
-    const row = element("div", "layers");
-    row.setAttribute("role", "group");
-    row.setAttribute("aria-label", "Layer");
-    row.append(element("span", "layers-name", "Layer"));
-    this.layerButtons = Array.from({ length: this.header.layers }, (_, layer) => {
-      const button = element("button", "button layer", String(layer + 1));
-      button.type = "button";
-      button.setAttribute("aria-label", `Layer ${layer + 1}`);
-      button.addEventListener("click", () => this.goTo(this.step, layer));
-      return button;
-    });
-    row.append(...this.layerButtons);
-    return row;
-  }
-
-  buildStrips() {
-    const { sourceTokens, targetTokens, heads } = this.header;
-    const strip = (title, tokens, values) =>
-      new AttentionStrip(title, tokens, heads, this.scale, this.tooltip, (head, key) => [
-        `Layer ${this.layer + 1} · Head ${head + 1}`,
-        targetTokens[this.step],
-        tokens[key],
-        formatWeight(weightOf(values[this.rowOf(head, tokens.length) + key])),
-      ]);
-    this.overSource = strip("Cross-attention, over the source", sourceTokens, this.cross);
-    this.overPrefix = strip("Self-attention, over the prefix", targetTokens, this.self);
-    return [this.overSource.element, this.overPrefix.element];
-  }
-
-  // ---- moving ----
-
-  goTo(step, layer = this.layer) {
-    const { steps, layers } = this.header;
-    const next = Math.min(steps.length - 1, Math.max(0, step));
-    const nextLayer = Math.min(layers - 1, Math.max(0, layer));
-    if (next === this.step && nextLayer === this.layer) return;
-    this.step = next;
-    this.layer = nextLayer;
+  change(changes) {
+    const isNews = ([name, value]) => String(this.state[name]) !== String(value);
+    if (!Object.entries(changes).some(isNews)) return;
+    Object.assign(this.state, changes);
     this.draw();
     this.report();
   }
 
   report() {
     const { digest } = this.header;
-    const view = { step: this.step, layer: this.layer, digest, command: this.command };
+    const view = { ...this.state, digest, command: this.command };
     lastPlaces.set(digest, view);
+    this.unreported = view;
     clearTimeout(this.reportTimer);
-    this.reportTimer = setTimeout(() => this.send(view), REPORT_AFTER_MS);
+    // While it plays nobody needs to know where it is; when it stops it says so.
+    if (!this.transport.isPlaying) this.reportTimer = setTimeout(() => this.flush(), REPORT_AFTER_MS);
+  }
+
+  flush() {
+    clearTimeout(this.reportTimer);
+    if (this.unreported) this.send(this.unreported);
+    this.unreported = null;
+  }
+
+  wish(wish) {
+    this.transport.pause();
+    // What was chosen a moment ago must not be lost with the decoding that is left.
+    this.flush();
+    this.sendWish({ ...wish, step: this.state.step, digest: this.header.digest });
   }
 
   press(event) {
     const isCombination = event.altKey || event.ctrlKey || event.metaKey || event.shiftKey;
-    if (!this.header || event.defaultPrevented || isCombination) return;
+    if (!this.state || event.defaultPrevented || isCombination) return;
     const path = event.composedPath();
+    const target = path[0];
     const isInside = path.includes(this.root);
     // Outside, only the two arrows: Home, End, up and down belong to the page, which scrolls by them.
     const isStep = event.key in STEP_KEYS && (isInside || event.key.startsWith("Arrow"));
     const isLayer = isInside && event.key in LAYER_KEYS;
-    if (!isStep && !isLayer) return;
-    if (!isInside && (usesArrowKeys(path[0]) || !this.root.checkVisibility())) return;
+    // A button is pressed by Space; elsewhere in the player it plays.
+    const isPlay = isInside && event.key === " " && !target.matches("button, select");
+    if (!isStep && !isLayer && !isPlay) return;
+    if (!isPlay && target !== this.transport.scrubber && usesArrowKeys(target)) return;
+    if (!isInside && !this.root.checkVisibility()) return;
     event.preventDefault();
-    if (isStep) this.goTo(STEP_KEYS[event.key](this.step));
-    else this.goTo(this.step, this.layer + LAYER_KEYS[event.key]);
+    if (isPlay) this.transport.toggle();
+    else if (isStep) this.goTo(STEP_KEYS[event.key](this.state.step));
+    else this.change({ layer: clampTo(this.header.layers - 1, this.state.layer + LAYER_KEYS[event.key]) });
   }
 
-  // ---- drawing one step ----
+  // ---- drawing ----
 
   resize() {
     const width = this.root.clientWidth;
-    if (!this.header || !width || width === this.width) return;
+    if (!this.transport || !width || width === this.width) return;
     this.width = width;
     this.panels.classList.toggle("stacked", width < STACKED_BELOW);
-    const room = this.panels.lastElementChild.clientWidth;
-    // Cells of one width in both, so that they compare.
-    const count = Math.max(this.header.sourceTokens.length, this.header.targetTokens.length);
-    this.overSource.fit(room, count);
-    this.overPrefix.fit(room, count);
-    if (this.place) this.draw();
+    this.curve.resize(width - 6);
+    this.sentence.resize();
+    this.heads.resize(this.heads.element.clientWidth);
+    if (this.state) this.draw();
+  }
+
+  filter() {
+    const { temperature, top_k, top_p } = this.state;
+    return { temperature, top_k, top_p };
+  }
+
+  /** What the filter leaves at this step; null without one. */
+  filtered() {
+    const filter = this.filter();
+    if (!isFilter(filter)) return null;
+    const { temperature, top_k, top_p } = filter;
+    const wanted = { temperature: temperature / 100, topK: top_k, topP: top_p / 100 };
+    return filterDistribution(this.distributions.at(this.state.step), wanted);
   }
 
   draw() {
+    const { step, layer, candidates } = this.state;
     const { steps } = this.header;
-    const current = steps[this.step];
-    this.drawTransport(steps.length);
-    this.drawSentence(current);
-    this.bars.draw(current);
-    // Without a width it lies in a closed tab; `resize` draws it when that opens.
-    if (this.width) this.drawAttention();
-    const probability = formatProbability(current.logProb);
-    this.announcement.textContent = `Step ${this.step + 1} of ${steps.length}: ${current.token}, ${probability}`;
-    this.root.dataset.step = this.step;
-    this.root.dataset.layer = this.layer;
-  }
-
-  drawTransport(count) {
-    this.scrubber.value = this.step;
-    this.scrubber.setAttribute("aria-valuetext", `${this.step + 1} of ${count}`);
-    this.position.textContent = `Step ${this.step + 1} of ${count}`;
-    // Not `disabled`: that would drop the focus, and with it the next key press.
-    this.backButtons.forEach((button) => button.setAttribute("aria-disabled", String(this.step === 0)));
-    this.forwardButtons.forEach((button) => button.setAttribute("aria-disabled", String(this.step === count - 1)));
-  }
-
-  drawSentence(current) {
-    const { targetTokens } = this.header;
-    const written = this.step + 1;
-    this.tokens.forEach((chip, at) => {
-      chip.classList.toggle("read", at === this.step);
-      chip.classList.toggle("new", at === written);
-      chip.classList.toggle("future", at > written);
-      // A token that was forced differs from what the step before predicted; here the prediction is shown.
-      chip.textContent = at === written ? current.token : targetTokens[at] ?? "";
-    });
-    const taken = tokenElement(current.token, "token chip new");
-    // A token that was forced, or sampled, is not what the row predicts.
-    const best = tokenElement(current.candidates[0][0], "token chip");
-    const isFirstChoice = current.chosen === 0;
-    this.caption.replaceChildren(
-      `Row ${written}: the decoder takes in `,
-      tokenElement(targetTokens[this.step], "token chip read"),
-      ...(isFirstChoice ? [" and predicts ", taken, "."] : [" and predicts ", best, "; ", taken, " is written instead."]),
-    );
-  }
-
-  /** The index of the current row of `head` in an array [layer, head, step, key]. */
-  rowOf(head, keys) {
-    const { heads, steps } = this.header;
-    return ((this.layer * heads + head) * steps.length + this.step) * keys;
-  }
-
-  drawAttention() {
-    const { sourceTokens, targetTokens } = this.header;
-    this.layerButtons.forEach((button, layer) => button.setAttribute("aria-pressed", String(layer === this.layer)));
-    this.drawStrip(this.overSource, this.cross, sourceTokens, sourceTokens.length);
-    // The causal mask: this row has seen itself and what came before it.
-    this.drawStrip(this.overPrefix, this.self, targetTokens, this.step + 1);
-  }
-
-  drawStrip(strip, values, tokens, visible) {
-    const rowOf = (head) => this.rowOf(head, tokens.length);
-    strip.draw(values, rowOf, visible);
-    const strongest = Array.from({ length: this.header.heads }, (_, head) => {
-      const at = largestWithin(values, rowOf(head), visible, [0, 1], [0, visible]);
-      return `head ${head + 1}: ${tokens[at - rowOf(head)]} ${formatWeight(weightOf(values[at]))}`;
-    });
-    strip.summarise(`Layer ${this.layer + 1}, strongest weight of each head. ${strongest.join("; ")}`);
+    const filtered = this.filtered();
+    this.transport.draw(step);
+    this.sentence.draw(step);
+    this.candidates.draw(steps[step], candidates, filtered);
+    this.filters.draw(this.filter(), filtered);
+    this.tooltip.hide();
+    // Without a width it lies in a closed tab; `resize` draws the rest when that opens.
+    if (this.width) {
+      this.curve.draw(step);
+      this.heads.draw(this.state);
+    }
+    const probability = formatProbability(steps[step].logProb);
+    this.announcement.textContent = `Step ${step + 1} of ${steps.length}: ${steps[step].token}, ${probability}`;
+    Object.assign(this.root.dataset, { step, layer, heads: [this.state.head, ...this.state.also].join(" ") });
+    // At last, for scrolling makes the browser lay out the page.
+    if (this.width) {
+      this.sentence.follow();
+      this.heads.follow();
+    }
   }
 }
 
 const players = new WeakMap();
 
-export default function ({ data, parentElement, setStateValue }) {
+export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   const root = parentElement.querySelector(".decode-player");
   if (!root || !(data instanceof Uint8Array)) return undefined;
   const player = players.get(root) ?? new DecodePlayer(root);
   players.set(root, player);
   player.send = (view) => setStateValue("view", view);
+  player.sendWish = (wish) => setTriggerValue("wish", wish);
   player.show(unpack(data));
   return () => {
     player.dispose();

@@ -1,25 +1,18 @@
 """A decoding that can be stepped through in the browser: prefix, candidates, and the new row of every head.
 
-The whole decoding is sent once; stepping and the choice of a layer happen in `decode_player.js`, which then reports
-where it stands, so that a URL can follow. Knows nothing of how a trace came about, and nothing of pages.
+The whole decoding is sent once; stepping and every choice happen in `decode_player.js`, which then reports where it
+stands, so that a URL can follow, and what a person wishes written instead. Knows nothing of how a trace came about, and
+nothing of pages.
 """
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final
 
-import numpy as np
 import streamlit as st
-from jaxtyping import Float
 
 from viz.components import wire
-from viz.theme import SEQUENTIAL, SQRT_TICKS
-
-if TYPE_CHECKING:
-    from model import DecodingStep, Trace
-
-#: How many candidates of a step are shown.
-SHOWN_CANDIDATES: Final = 10
+from viz.components.film_data import MOST_CANDIDATES, PlayerData
 
 _HTML: Final = """
 <div class="decode-player"></div>
@@ -27,77 +20,78 @@ _HTML: Final = """
 _COMPONENT = st.components.v2.component(
     "headlight_decode_player",
     html=_HTML,
-    css=wire.sources("picture.css", "decode_player.css"),
-    js=wire.sources("wire.js", "picture.js", "candidate_bars.js", "attention_strip.js", "decode_player.js"),
+    css=wire.sources("picture.css", "save_picture.css", "decode_player.css", "film_heads.css", "film_candidates.css"),
+    js=wire.sources(
+        "wire.js",
+        "picture.js",
+        "save_picture.js",
+        "line_strength.js",
+        "head_tiles.js",
+        "film_distribution.js",
+        "film_candidates.js",
+        "film_filters.js",
+        "film_transport.js",
+        "film_sentence.js",
+        "film_curve.js",
+        "film_strip.js",
+        "film_rows.js",
+        "film_heads.js",
+        "decode_player.js",
+    ),
 )
-
-
-@dataclass(frozen=True)
-class PlayerCandidate:
-    """A token a step could have taken, and its natural log-probability."""
-
-    token: str
-    log_prob: float
-
-
-@dataclass(frozen=True)
-class PlayerStep:
-    """One step: the token taken, its log-probability, the entropy of the distribution (both in nats), the candidates.
-
-    `chosen` is the place of the token taken among `candidates`, None if it is not one of them (it was forced).
-    """
-
-    token: str
-    log_prob: float
-    entropy: float
-    candidates: tuple[PlayerCandidate, ...]
-    chosen: int | None
-
-    @classmethod
-    def of(cls, step: "DecodingStep") -> Self:
-        """The most probable candidates of a model's step."""
-        best = step.candidates[:SHOWN_CANDIDATES]
-        chosen = next((i for i, candidate in enumerate(best) if candidate.token_id == step.token_id), None)
-        candidates = tuple(PlayerCandidate(candidate.token, candidate.log_prob) for candidate in best)
-        return cls(step.token, step.log_prob, step.entropy, candidates, chosen)
-
-
-@dataclass(frozen=True)
-class PlayerData:
-    """A finished decoding. Row t of `cross` and `self_` takes in `target_tokens[t]` and predicts `steps[t].token`."""
-
-    source_tokens: tuple[str, ...]
-    target_tokens: tuple[str, ...]
-    steps: tuple[PlayerStep, ...]
-    cross: Float[np.ndarray, "layer head step source"]
-    self_: Float[np.ndarray, "layer head step target"]
-
-    def __post_init__(self) -> None:
-        rows, sources = len(self.steps), len(self.source_tokens)
-        assert rows == len(self.target_tokens) > 0, "one step for each target token, and at least one"
-        layers, heads = self.cross.shape[:2]
-        assert self.cross.shape == (layers, heads, rows, sources), f"cross attention has shape {self.cross.shape}"
-        assert self.self_.shape == (layers, heads, rows, rows), f"self-attention has shape {self.self_.shape}"
-
-    @classmethod
-    def from_trace(cls, trace: "Trace") -> Self:
-        """Everything the player shows of a trace, out of torch's hands."""
-        layers = range(trace.num_layers)
-        return cls(
-            source_tokens=tuple(trace.source_tokens),
-            target_tokens=tuple(trace.target_tokens),
-            steps=tuple(PlayerStep.of(step) for step in trace.steps),
-            cross=np.stack([trace.weights("decoder.cross", layer).numpy() for layer in layers]),
-            self_=np.stack([trace.weights("decoder.self", layer).numpy() for layer in layers]),
-        )
+#: Whose row a row of attention is called, and the ranges of what is in hundredths.
+WHOSE: Final = ("in", "out")
+TEMPERATURES: Final = (10, 500)
+TOP_P: Final = (1, 100)
 
 
 @dataclass(frozen=True)
 class PlayerState:
-    """Where the player stands. Both count from 0."""
+    """Where the player stands and what it shows. Step, layer and heads count from 0.
+
+    Attributes:
+        step: the one that is shown.
+        layer, head, also: the open head, and further heads of its layer that are drawn with it.
+        whose: "in" or "out": a row is called that of the token which it reads, or of the one which it writes.
+        candidates: how many are listed.
+        temperature, top_k, top_p: the filter that is tried; hundredths, and 0 for no top k.
+    """
 
     step: int
-    layer: int
+    layer: int = 0
+    head: int = 0
+    also: tuple[int, ...] = ()
+    whose: str = WHOSE[1]
+    candidates: int = 10
+    temperature: int = 100
+    top_k: int = 0
+    top_p: int = 100
+
+
+@dataclass(frozen=True)
+class Force:
+    """A person wants this token to be written at this step."""
+
+    step: int
+    token_id: int
+
+
+@dataclass(frozen=True)
+class Draw:
+    """A person wants this step's token to be drawn; numbers as in `PlayerState`."""
+
+    step: int
+    temperature: int
+    top_k: int
+    top_p: int
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What the browser has said: where it stands, if a person has moved it, and what they wish."""
+
+    state: PlayerState | None
+    wish: Force | Draw | None
 
 
 @dataclass(frozen=True)
@@ -134,62 +128,86 @@ def next_command(last: Exchange | None, asked: PlayerState, reported: PlayerStat
 
 
 def read_state(value: object, data: PlayerData, command: Command) -> PlayerState | None:
-    """What the browser reported, if it has obeyed `command` and names a step and a layer that exist."""
+    """What the browser reported, if it has obeyed `command` and all that it names exists."""
     if not isinstance(value, Mapping) or (value.get("digest"), value.get("command")) != (
         command.digest,
         command.number,
     ):
         return None
-    step, layer = value.get("step"), value.get("layer")
-    if not (isinstance(step, int) and isinstance(layer, int)):
+    numbers = [value.get(name) for name in ("step", "layer", "head", "candidates", "temperature", "top_k", "top_p")]
+    also, whose = value.get("also"), value.get("whose")
+    if not isinstance(also, list) or not all(map(_is_whole, (*numbers, *also))) or whose not in WHOSE:
         return None
-    return PlayerState(step, layer) if PlayerState(step, layer) == clamp(PlayerState(step, layer), data) else None
+    step, layer, head, candidates, temperature, top_k, top_p = numbers
+    state = PlayerState(step, layer, head, tuple(also), whose, candidates, temperature, top_k, top_p)  # type: ignore[arg-type]
+    return state if state == clamp(state, data) else None
+
+
+def read_wish(value: object, data: PlayerData) -> Force | Draw | None:
+    """What a person wants written instead, if it is of this decoding, of a step that exists, and possible there."""
+    if not isinstance(value, Mapping) or value.get("digest") != data.digest:
+        return None
+    step, token_id = value.get("step"), value.get("token_id")
+    if type(step) is not int or not 0 <= step < len(data.steps):
+        return None
+    if value.get("kind") == "force":
+        known = [candidate.token_id for candidate in data.steps[step].candidates]
+        return Force(step, token_id) if type(token_id) is int and token_id in known else None
+    temperature, top_k, top_p = (value.get(name) for name in ("temperature", "top_k", "top_p"))
+    if type(temperature) is int and type(top_k) is int and type(top_p) is int:
+        tried = PlayerState(step, temperature=temperature, top_k=top_k, top_p=top_p)
+        return Draw(step, temperature, top_k, top_p) if tried == clamp(tried, data) else None
+    return None
 
 
 def clamp(state: PlayerState, data: PlayerData) -> PlayerState:
-    """The nearest place that exists: a URL may have been written for another sentence."""
+    """The nearest place that exists: a URL may have been written for another sentence or model."""
+    head = _within(state.head, 0, data.heads - 1)
     return PlayerState(
-        step=min(max(state.step, 0), len(data.steps) - 1),
-        layer=min(max(state.layer, 0), data.cross.shape[0] - 1),
+        step=_within(state.step, 0, len(data.steps) - 1),
+        layer=_within(state.layer, 0, data.layers - 1),
+        head=head,
+        also=tuple(dict.fromkeys(other for other in state.also if 0 <= other < data.heads and other != head)),
+        whose=state.whose,
+        candidates=_within(state.candidates, 1, MOST_CANDIDATES),
+        temperature=_within(state.temperature, *TEMPERATURES),
+        top_k=_within(state.top_k, 0, data.vocab_size),
+        top_p=_within(state.top_p, *TOP_P),
     )
 
 
-def pack_player(data: PlayerData, last: Exchange | None, asked: PlayerState, value: object) -> tuple[bytes, Command]:
-    """The payload of `decode_player.js` and the command in it; `value` is what the browser reported before this run."""
-    arrays = [wire.sqrt_uint16(data.cross), wire.sqrt_uint16(data.self_)]
-    header: dict[str, object] = {
-        "layers": data.cross.shape[0],
-        "heads": data.cross.shape[1],
-        "sourceTokens": wire.display_tokens(data.source_tokens),
-        "targetTokens": wire.display_tokens(data.target_tokens),
-        "steps": [_step_as_json(step) for step in data.steps],
-        "stops": SEQUENTIAL,
-        "ticks": SQRT_TICKS,
-    }
-    digest = wire.digest(repr(header), *arrays)
-    reported = None if last is None else read_state(value, data, last.command)
-    command = next_command(last, asked, reported, digest)
-    header |= {"digest": digest, "command": {"number": command.number, **asdict(command.place)}}
-    return wire.pack(header, *arrays), command
+def pack_player(
+    data: PlayerData, last: Exchange | None, asked: PlayerState, value: object, name: str
+) -> tuple[bytes, Command]:
+    """The payload of `decode_player.js` and the command in it.
 
-
-def _step_as_json(step: PlayerStep) -> dict[str, object]:
-    return {
-        "token": wire.display_token(step.token),
-        "logProb": step.log_prob,
-        "entropy": step.entropy,
-        "chosen": step.chosen,
-        "candidates": [[wire.display_token(candidate.token), candidate.log_prob] for candidate in step.candidates],
-    }
-
-
-def decode_player(data: PlayerData, *, step: int, layer: int, key: str) -> PlayerState | None:
-    """Show `data` at `step` and `layer`; return where the player stands once a person has moved it, otherwise None.
-
-    What is returned may be handed in again as `step` and `layer` in the next run, through the URL or otherwise. A step
-    or layer that does not exist is replaced by the nearest one, which is then returned.
+    Args:
+        data: what to show.
+        last: what was said before.
+        asked: where the page wants the player.
+        value: what the browser reported before this run.
+        name: of saved pictures, without step and ending.
     """
-    asked = clamp(PlayerState(step, layer), data)
+    reported = None if last is None else read_state(value, data, last.command)
+    command = next_command(last, asked, reported, data.digest)
+    order = {"number": command.number, **asdict(command.place)}
+    header = data.header | {"digest": data.digest, "name": name, "command": order}
+    return wire.pack(header, *data.deflated), command
+
+
+def decode_player(data: PlayerData, state: PlayerState, *, key: str, name: str) -> Heard:
+    """Show a decoding; return where the player stands once a person has moved it, and what they wish.
+
+    What is returned may be handed in again in the next run, through the URL or otherwise. What does not exist in a
+    `state` is replaced by the nearest that does, which is then returned.
+
+    Args:
+        data: the decoding.
+        state: where to stand.
+        key: of the component.
+        name: of saved pictures, without step and ending.
+    """
+    asked = clamp(state, data)
     memory_key = f"{key}/exchange"
     is_alive = key in st.session_state
     last: Exchange | None = st.session_state.get(memory_key)
@@ -197,13 +215,21 @@ def decode_player(data: PlayerData, *, step: int, layer: int, key: str) -> Playe
         # Streamlit forgets a component that a run leaves out. Its successor stands nowhere, so whatever the page asks
         # is news; the number goes on, because the browser remembers the ones it has obeyed.
         last = Exchange(last.command, None, None)
-    payload, command = pack_player(data, last, asked, st.session_state[key].get("view") if is_alive else None)
-    result: Any = _COMPONENT(data=payload, key=key, on_view_change=_nothing)
+    payload, command = pack_player(data, last, asked, st.session_state[key].get("view") if is_alive else None, name)
+    result: Any = _COMPONENT(data=payload, key=key, on_view_change=_nothing, on_wish_change=_nothing)
     reported = read_state(result.view, data, command)
     st.session_state[memory_key] = Exchange(command, asked, reported)
-    if reported is None and asked != PlayerState(step, layer):
-        return asked
-    return reported
+    stands = asked if reported is None and asked != state else reported
+    return Heard(stands, read_wish(result.wish, data))
+
+
+def _is_whole(number: object) -> bool:
+    # A boolean is an int to Python, but no place.
+    return type(number) is int
+
+
+def _within(number: int, low: int, high: int) -> int:
+    return min(max(number, low), high)
 
 
 def _nothing() -> None:

@@ -28,7 +28,14 @@ _COMPONENT = st.components.v2.component(
     html=_HTML,
     css=wire.sources("picture.css", "head_lines.css"),
     js=wire.sources(
-        "wire.js", "picture.js", "line_scene.js", "line_export.js", "token_columns.js", "line_bar.js", "head_lines.js"
+        "wire.js",
+        "picture.js",
+        "line_strength.js",
+        "line_scene.js",
+        "line_export.js",
+        "token_columns.js",
+        "line_bar.js",
+        "head_lines.js",
     ),
 )
 

@@ -7,13 +7,8 @@ const MOST_LINES = 4000;
 const STEPS = 32;
 /** Measured: with fewer lines a path there are many calls, with more the browser sorts ever more edges. */
 const LINES_A_PATH = 16;
-/** A line weaker than this cannot be seen; it is not drawn at all. */
-const FAINTEST = 0.012;
 /** Browsers refuse canvases much taller than this; a longer picture is drawn less fine. */
 const TALLEST_CANVAS = 16000;
-
-/** How opaque and how wide a line is, by its value as a share of the largest there can be. */
-const strength = (share) => ({ alpha: 0.95 * share ** 0.65, width: 1 + 2 * share });
 
 const ROOM_FOR_ROWS = 560;
 const [LOWEST_ROW, HIGHEST_ROW] = [15, 26];

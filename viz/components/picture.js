@@ -18,8 +18,10 @@ function tokenElement(token, className = "token") {
 /** Outlines on a 16 × 16 field; the characters ⏮ ⏭ are missing from many fonts. */
 const ICONS = {
   first: "M3 3h2v10H3zM13 3v10L6 8z",
-  back: "M11.5 3v10L4.5 8z",
-  forward: "M4.5 3v10l7-5z",
+  back: "M10 2.8 11.5 4.3 7.8 8l3.7 3.7L10 13.2 4.8 8z",
+  forward: "M6 2.8 4.5 4.3 8.2 8l-3.7 3.7L6 13.2 11.2 8z",
+  play: "M4 2.2v11.6L13.4 8z",
+  pause: "M3.6 2.5h3v11h-3zM9.4 2.5h3v11h-3z",
   last: "M11 3h2v10h-2zM3 3v10l7-5z",
 };
 
@@ -126,9 +128,11 @@ class Tooltip {
     root.append(this.box);
   }
 
+  /** A title, one token or two with an arrow between them (`key` may be null), and a note. */
   show(event, title, query, key, note) {
     const pair = element("div", "tooltip-pair");
-    pair.append(tokenElement(query), element("span", "arrow", " → "), tokenElement(key));
+    pair.append(tokenElement(query));
+    if (key !== null) pair.append(element("span", "arrow", " → "), tokenElement(key));
     this.showContent(event, element("div", "tooltip-title", title), pair, element("div", "tooltip-value", note));
   }
 

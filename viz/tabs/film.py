@@ -1,22 +1,54 @@
 """A translation as it was written, token by token, and what could have come. Knows nothing of how weights arise."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
-from viz import frame, state
-from viz.components.decode_player import PlayerData, decode_player
+import streamlit as st
+
+from viz import footage, frame, state, studio
+from viz.components.decode_player import Draw, Force, PlayerState, decode_player
+from viz.export.names import file_name
 
 if TYPE_CHECKING:
     from model import Trace
+    from viz.choices import Selection
 
 
 @frame.fragment
 def show(trace: "Trace") -> None:
-    """The film."""
+    """The film. Another token that a person chooses in it, or has drawn, makes a branch."""
     selection = state.current().within(trace.num_layers, trace.num_heads)
     if selection.step >= len(trace.steps):
-        selection = replace(selection, step=0)
-    reached = decode_player(PlayerData.from_trace(trace), step=selection.step, layer=selection.layer, key="player")
-    if reached is not None:
-        selection = replace(selection, step=reached.step, layer=reached.layer)
+        st.info(
+            f"The link asks for step {selection.step + 1}; this translation has {len(trace.steps)}. This is the last.",
+            icon=":material/info:",
+        )
+    film = footage.film(trace, selection)
+    heard = decode_player(film, _place(selection), key="player", name=file_name("film", sentence=trace.text))
+    if heard.state is not None:
+        selection = replace(selection, **asdict(heard.state))
     state.put(selection)
+    if heard.wish is None:
+        return
+    # The new translation begins where it was changed, and the whole page shows it.
+    state.change(step=heard.wish.step)
+    match heard.wish:
+        case Force(step, token_id):
+            studio.force(step, token_id)
+        case Draw(step, temperature, top_k, top_p):
+            studio.draw(step, temperature, top_k, top_p)
+    st.rerun()
+
+
+def _place(selection: "Selection") -> PlayerState:
+    return PlayerState(
+        step=selection.step,
+        layer=selection.layer,
+        head=selection.head,
+        also=selection.also,
+        whose=selection.whose,
+        candidates=selection.candidates,
+        temperature=selection.temperature,
+        top_k=selection.top_k,
+        top_p=selection.top_p,
+    )

@@ -1,0 +1,255 @@
+"""The film in a real browser: what keys and pointer do, what is shown of a step, and what Python hears."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+HERE = Path(__file__).parent
+# The shadow root keeps the player from `document.querySelector`; this finds it from within an element of it.
+IN_PLAYER = "element => { const root = element.closest('.decode-player'); %s }"
+
+
+def player(page, serve, query="/"):
+    page.goto(serve(HERE / "demo_decode_player.py") + query)
+    root = page.locator("[data-ready='1'][data-step]")
+    root.wait_for(timeout=30_000)
+    return root
+
+
+def step_of(root):
+    return int(root.get_attribute("data-step"))
+
+
+# ---- moving ----
+
+
+def test_twenty_quick_key_presses_are_twenty_steps(page, serve):
+    root = player(page, serve, "/?repeat=2")
+    for _ in range(20):
+        page.keyboard.press("ArrowRight")
+    assert step_of(root) == 20
+    expect(root.locator(".position")).to_have_text("Step 21 of 27")
+    page.wait_for_timeout(1200)
+    assert step_of(root) == 20
+
+
+def test_a_key_press_is_drawn_at_once_and_costs_less_than_a_frame(page, serve):
+    """Counted in processor time, which a busy machine does not stretch as it does the time that passes."""
+    root = player(page, serve, "/?repeat=3")
+    devtools = page.context.new_cdp_session(page)
+    devtools.send("Performance.enable", {"timeDomain": "threadTicks"})
+
+    def milliseconds():
+        metrics = {one["name"]: one["value"] for one in devtools.send("Performance.getMetrics")["metrics"]}
+        return 1000 * sum(metrics[f"{what}Duration"] for what in ("Script", "RecalcStyle", "Layout"))
+
+    before = milliseconds()
+    code = """
+      return (async () => {
+        for (let i = 0; i < 30; i++) {
+          root.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true, composed: true }));
+          if (root.querySelector(".position").textContent !== `Step ${i + 2} of 40`) return i;
+          await new Promise(requestAnimationFrame);
+        }
+        return "each at once";
+      })();
+    """
+    assert root.evaluate(IN_PLAYER % code) == "each at once"
+    assert 0 < (milliseconds() - before) / 30 < 16
+
+
+def test_the_step_reaches_the_url_once_and_the_page_is_not_run_again(page, serve):
+    root = player(page, serve)
+    for _ in range(5):
+        page.keyboard.press("ArrowRight")
+    page.wait_for_url("**step=5**")
+    expect(page.get_by_text("reported: PlayerState(step=5, layer=0")).to_be_visible()
+    expect(page.get_by_text("runs of the page: 1")).to_be_visible()
+    # Stepping on while the server still answers the report before is never undone.
+    for press in range(12):
+        page.keyboard.press("ArrowLeft" if press % 3 == 2 else "ArrowRight")
+        page.wait_for_timeout(90)
+    assert step_of(root) == 9
+    page.wait_for_url("**step=9**")
+    page.wait_for_timeout(500)
+    assert step_of(root) == 9
+
+
+def test_a_link_opens_at_its_step_and_layer(page, serve):
+    root = player(page, serve, "/?step=7&layer=2")
+    assert step_of(root) == 7
+    expect(root.get_by_role("button", name="Layer 3")).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_step_that_does_not_exist_becomes_the_last_and_is_corrected(page, serve):
+    root = player(page, serve, "/?step=99")
+    assert step_of(root) == 13
+    page.wait_for_url("**step=13**")
+
+
+def test_the_page_can_move_the_player(page, serve):
+    root = player(page, serve)
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url("**step=1**")
+    page.get_by_role("button", name="Jump to step 4").click()
+    expect(root).to_have_attribute("data-step", "3")
+    page.keyboard.press("ArrowRight")
+    assert step_of(root) == 4
+    page.wait_for_url("**step=4**")
+
+
+def test_keys_that_belong_to_others_are_left_alone(page, serve):
+    root = player(page, serve, "/?step=5")
+    for key in ("Shift+ArrowRight", "Control+ArrowRight", "End", "ArrowDown", " "):
+        page.keyboard.press(key)
+    page.get_by_label("Some text").focus()
+    page.keyboard.press("ArrowRight")
+    root.get_by_role("slider", name="Temperature").focus()
+    page.keyboard.press("ArrowLeft")
+    expect(root.locator(".filter output").first).to_have_text("0.95")
+    assert (step_of(root), root.get_attribute("data-layer")) == (5, "0")
+
+
+def test_buttons_scrubber_curve_sentence_and_keys_step(page, serve):
+    root = player(page, serve)
+    root.get_by_role("button", name="Step forward").click()
+    root.get_by_role("button", name="Step forward").click()
+    root.get_by_role("button", name="Step back").click()
+    assert step_of(root) == 1
+    page.keyboard.press("End")
+    assert step_of(root) == 13
+    expect(root.get_by_role("button", name="Step forward")).to_have_attribute("aria-disabled", "true")
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowDown")
+    assert (step_of(root), root.get_attribute("data-layer")) == (0, "1")
+    root.get_by_role("slider", name="Step").fill("8")
+    root.get_by_role("slider", name="Step").press("ArrowRight")
+    assert step_of(root) == 9
+    root.locator(".columns .column").nth(3).click()
+    assert step_of(root) == 2
+    curve = root.locator(".curve")
+    curve.click(position={"x": curve.bounding_box()["width"] - 30, "y": 30})
+    assert step_of(root) == 13
+
+
+def test_space_plays_to_the_end_and_pauses(page, serve):
+    root = player(page, serve, "/?step=9")
+    root.get_by_label("Speed").select_option("8")
+    root.get_by_role("slider", name="Step").focus()
+    page.keyboard.press(" ")
+    expect(root.get_by_role("button", name="Pause")).to_be_visible()
+    expect(root).to_have_attribute("data-step", "13")
+    expect(root.get_by_role("button", name="Play")).to_be_visible()
+    page.wait_for_url("**step=13**")
+    # At its end it begins anew; a second press pauses.
+    page.keyboard.press(" ")
+    expect(root).to_have_attribute("data-step", "2")
+    page.keyboard.press(" ")
+    stopped = step_of(root)
+    page.wait_for_timeout(300)
+    assert step_of(root) == stopped < 6
+
+
+def test_stepping_moves_nothing_up_or_down(page, serve):
+    root = player(page, serve)
+    root.locator(".count").select_option("3")
+    page.keyboard.press("Home")
+    heights = set()
+    for _ in range(14):
+        heights.add(root.bounding_box()["height"])
+        page.keyboard.press("ArrowRight")
+    assert len(heights) == 1
+
+
+# ---- what is shown ----
+
+
+def test_a_step_shows_what_is_read_above_what_is_written(page, serve):
+    root = player(page, serve, "/?step=2")
+    columns = root.locator(".columns .column:not(.names):visible")
+    assert columns.locator(".read").all_inner_texts() == ["<s>", "▁Das", "▁Tier"]
+    assert columns.locator(".written").all_inner_texts() == ["▁Das", "▁Tier", "▁überquerte"]
+    expect(root.locator(".caption")).to_have_text(
+        "Row 3: the decoder takes in ▁Tier and predicts ▁der; ▁überquerte is written instead."
+    )
+
+
+def test_every_head_of_every_layer_has_a_row_over_both_sentences(page, serve):
+    root = player(page, serve, "/?step=3")
+    for strip in root.locator(".strip").all():
+        names = strip.locator(".row-name").all_inner_texts()
+        assert names == [f"{layer} · {head}" for layer in range(1, 5) for head in range(1, 9)]
+        expect(strip.locator("canvas")).to_have_count(4)
+    expect(root.locator(".strip canvas").first).to_have_attribute("aria-label", re.compile(r"^Layer 1.*head 8: "))
+
+
+def test_hovering_says_layer_head_tokens_and_weight_and_the_future_stays_silent(page, serve):
+    root = player(page, serve, "/?step=3")
+    prefix = root.locator(".strip").last.locator("canvas").nth(1)
+    box = prefix.bounding_box()
+    prefix.hover(position={"x": 3, "y": 2.5 * box["height"] / 8})
+    expect(root.locator(".tooltip-title")).to_have_text("Layer 2 · Head 3")
+    expect(root.locator(".tooltip-pair")).to_have_text("▁die → <s>")
+    expect(root.locator(".tooltip-value")).to_have_text(re.compile(r"^weight (0\.\d{3}|< 0\.001)$"))
+    prefix.hover(position={"x": box["width"] - 5, "y": 5})
+    expect(root.locator(".tooltip")).to_be_hidden()
+    # Whose row it is decides what it is called.
+    root.get_by_role("button", name="Token going in").click()
+    prefix.hover(position={"x": 3, "y": 5})
+    expect(root.locator(".tooltip-pair")).to_have_text("▁überquerte → <s>")
+    expect(page.get_by_text("whose='in'")).to_be_visible()
+
+
+def test_clicking_rows_chooses_heads_of_one_layer_and_python_hears_of_them(page, serve):
+    root = player(page, serve, "/?step=3")
+    rows = root.locator(".strip").first.locator(".row-name")
+    rows.nth(2 * 8 + 4).click()
+    rows.nth(2 * 8 + 1).click()
+    assert (root.get_attribute("data-layer"), root.get_attribute("data-heads")) == ("2", "1 4")
+    expect(root.locator(".strip").last.locator(".row-frame")).to_have_count(2)
+    expect(page.get_by_text("layer=2, head=1, also=(4,)")).to_be_visible()
+    rows.nth(2 * 8 + 1).click()
+    rows.nth(2 * 8 + 4).click()
+    assert root.get_attribute("data-heads") == "4", "the last head stays"
+    root.get_by_role("button", name="Head 7").click()
+    assert root.get_attribute("data-heads") == "6 4"
+
+
+def test_lines_and_triangle_grow_with_the_steps(page, serve):
+    root = player(page, serve)
+    ink = """canvas => {
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      return data.filter((value, i) => i % 4 === 3 && value > 0).length;
+    }"""
+    triangle, fan = root.locator(".triangle canvas"), root.locator(".fan canvas")
+    assert triangle.evaluate(ink) == 1
+    before = fan.evaluate(ink)
+    for _ in range(4):
+        page.keyboard.press("ArrowRight")
+    # One pixel a weight: 1 + 2 + 3 + 4 + 5 of them are there after five rows.
+    assert triangle.evaluate(ink) == 15
+    assert fan.evaluate(ink) > before > 0
+
+
+def test_markup_and_bidirectional_controls_in_tokens_are_shown_as_text(page, serve):
+    root = player(page, serve, "/?step=2")
+    expect(root.locator(".bars").get_by_text("<script>alert(1)</script>")).to_be_visible()
+    expect(root.locator(".bars").get_by_text("\\u202eabc")).to_be_visible()
+    assert root.locator("script").count() == 0
+
+
+@pytest.mark.parametrize("width", [800, 1400])
+def test_a_long_decoding_scrolls_together_and_follows_the_step(page, serve, width):
+    page.set_viewport_size({"width": width, "height": 1000})
+    root = player(page, serve, "/?repeat=8&step=60")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    panels = root.locator(".panel")
+    share = "panel => panel.scrollLeft / (panel.scrollWidth - panel.clientWidth)"
+    assert panels.first.evaluate(share) == pytest.approx(panels.last.evaluate(share), abs=0.02)
+    label, panel = root.locator(".strip").last.locator(".key-label").nth(60).bounding_box(), panels.last.bounding_box()
+    assert panel["x"] < label["x"] < panel["x"] + panel["width"]
+    panels.last.evaluate("panel => { panel.scrollLeft = 0; }")
+    page.wait_for_timeout(100)
+    assert panels.first.evaluate("panel => panel.scrollLeft") <= 2

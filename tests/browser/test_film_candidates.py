@@ -1,0 +1,128 @@
+"""The film's candidates and pictures in a real browser: filters are exact, wishes reach Python, nothing is left out."""
+
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+import torch
+from playwright.sync_api import expect
+
+from model import Sampling
+from model.analysis.spread import best_and_bins
+from model.sampling import filtered_log_probs
+
+HERE = Path(__file__).parent
+COMPONENTS = HERE.parents[1] / "viz" / "components"
+
+
+def player(page, serve, query="/"):
+    page.goto(serve(HERE / "demo_decode_player.py") + query)
+    root = page.locator("[data-ready='1'][data-step]")
+    root.wait_for(timeout=30_000)
+    return root
+
+
+def shown_rows(root):
+    return root.locator(".bar-row:not([hidden]):not(.empty)")
+
+
+def test_candidates_have_probabilities_a_sum_and_the_rank_of_the_token_written(page, serve):
+    root = player(page, serve, "/?step=1")
+    expect(shown_rows(root)).to_have_count(10)
+    expect(shown_rows(root).first).to_contain_text("✓")
+    expect(shown_rows(root).first.locator(".bar-value").first).to_have_text(re.compile(r"^\d+\.\d %$"))
+    expect(root.locator(".together")).to_contain_text("Together, these 10")
+    expect(root.locator(".numbers")).to_contain_text(re.compile(r"Rank1.*nats"))
+    root.locator(".count").select_option("4")
+    # One more is kept free for a token outside the list.
+    expect(shown_rows(root)).to_have_count(4)
+    expect(page.get_by_text("candidates=4")).to_be_visible()
+
+
+def test_a_forced_token_outside_the_candidates_stands_below_them(page, serve):
+    root = player(page, serve, "/?step=2")
+    expect(shown_rows(root).last).to_contain_text("✓")
+    expect(shown_rows(root).last).to_contain_text("▁überquerte")
+    expect(root.locator(".numbers")).to_contain_text("Rank40")
+
+
+def test_sliders_change_the_bars_at_once_and_grey_what_is_left_out(page, serve):
+    root = player(page, serve, "/?step=1")
+    before = shown_rows(root).first.locator(".bar-fill").evaluate("bar => bar.style.width")
+    root.get_by_role("slider", name="Top k").fill("2")
+    assert root.locator(".bar-row.left-out:not([hidden])").count() == 7
+    assert shown_rows(root).first.locator(".bar-fill").evaluate("bar => bar.style.width") != before
+    expect(root.locator(".left")).to_contain_text("3 of 12 tokens may come")
+    expect(page.get_by_text("top_k=3")).to_be_visible()
+    root.get_by_role("button", name="No filter").click()
+    expect(root.locator(".bar-row.left-out:not([hidden])")).to_have_count(0)
+
+
+def test_a_candidate_is_forced_by_click_or_enter_and_the_filter_is_drawn_from(page, serve):
+    root = player(page, serve, "/?step=1")
+    shown_rows(root).nth(2).locator("button").click()
+    expect(page.get_by_text("wishes: [Force(step=1, token_id=2)]")).to_be_visible()
+    shown_rows(root).first.locator("button").focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Force(step=1, token_id=1)]")).to_be_visible()
+    root.get_by_role("slider", name="Temperature").fill("0")
+    root.get_by_role("button", name="Draw from this").click()
+    expect(page.get_by_text("Draw(step=1, temperature=10, top_k=0, top_p=100)]")).to_be_visible()
+    expect(root).to_have_attribute("data-step", "1")
+
+
+def test_the_filter_is_that_of_the_model_to_three_decimals(page):
+    torch.manual_seed(5)
+    spreads = torch.tensor([0.05, 0.5, 1.5, 4.0])
+    logits = torch.randn(len(spreads), 5_000) * spreads[:, None]
+    logits[1, 7] = 9.0
+    settings = [
+        (temperature, top_k, top_p)
+        for temperature in (0.1, 0.5, 1.0, 2.0, 5.0)
+        for top_k in (0, 1, 5, 200, 1_000)
+        for top_p in (0.05, 0.5, 0.9, 0.99, 1.0)
+    ]
+    best, counts, centres = best_and_bins(logits.log_softmax(-1))
+    numbers = torch.cat([part.float().ravel() for part in (best, counts, centres)]).tolist()
+    script = (COMPONENTS / "film_distribution.js").read_text(encoding="utf-8")
+    found = page.evaluate(
+        f"""([numbers, numBest, numBins, count, settings]) => {{
+          {script}
+          const all = new Distributions({{ numBest, numBins, steps: Array(count) }}, new Float32Array(numbers));
+          return Array.from({{ length: count }}, (_, step) => settings.map(([temperature, topK, topP]) => {{
+            const group = all.at(step);
+            const {{ chanceOf, kept, entropy }} = filterDistribution(group, {{ temperature, topK, topP }});
+            return [group.logProbs.slice(0, 20).map(chanceOf), kept, entropy];
+          }}));
+        }}""",
+        [numbers, best.shape[1], counts.shape[1], len(logits), settings],
+    )
+    for row, of_row in zip(logits, found, strict=True):
+        order = row.topk(20).indices
+        for (temperature, top_k, top_p), (chances, kept, entropy) in zip(settings, of_row, strict=True):
+            sampling = Sampling(temperature=temperature, top_k=top_k or None, top_p=top_p)
+            wanted = filtered_log_probs(row, sampling)
+            assert chances == pytest.approx(wanted.exp()[order].tolist(), abs=1e-3), sampling
+            assert kept == pytest.approx(int(wanted.isfinite().sum()), rel=0.005, abs=1), sampling
+            assert entropy == pytest.approx(float(torch.special.entr(wanted.exp()).sum()), abs=0.01), sampling
+
+
+# ---- taking it along ----
+
+
+def test_the_picture_has_what_the_player_shows(page, serve, tmp_path):
+    root = player(page, serve, "/?step=3&repeat=3")
+    with page.expect_download() as download:
+        root.get_by_role("button", name="Save this picture as SVG").click()
+    assert download.value.suggested_filename == "headlight-film-step3.svg"
+    download.value.save_as(tmp_path / "film.svg")
+    text = "".join(ET.parse(tmp_path / "film.svg").getroot().itertext())
+    for shown in ("▁überquerte", "Cross-attention", "Self-attention", "Rows so far", "Entropy", "▁tired"):
+        assert shown in text, shown
+    images = (tmp_path / "film.svg").read_text(encoding="utf-8").count("<image")
+    assert images == 4 + 4 + 1 + 1
+    with page.expect_download() as download:
+        root.get_by_role("button", name="Save this picture as PNG").click()
+    assert download.value.suggested_filename == "headlight-film-step3.png"

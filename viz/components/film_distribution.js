@@ -1,0 +1,76 @@
+// Temperature, top k and top p of one step, as model/sampling.py does it: on the best log-probabilities as they are, and
+// on the rest in bins (model/analysis/spread.py). Knows nothing of tokens or of the page.
+
+class Distributions {
+  /** `numbers` are those of film_data.py: best, counts, centres, each for all steps. */
+  constructor({ numBest, numBins, steps }, numbers) {
+    Object.assign(this, { numbers, numBest, numBins, count: steps.length });
+  }
+
+  /** The groups of tokens of a step, best first: { counts, logProbs }. Each of the best is a group of its own. */
+  at(step) {
+    const { numbers, numBest, numBins, count } = this;
+    const part = (before, size) => numbers.subarray(before + step * size, before + (step + 1) * size);
+    const best = part(0, numBest);
+    const binCounts = part(count * numBest, numBins);
+    const centres = part(count * (numBest + numBins), numBins);
+    const used = [...binCounts.keys()].filter((bin) => binCounts[bin] > 0);
+    return {
+      counts: [...best.map(() => 1), ...used.map((bin) => binCounts[bin])],
+      logProbs: [...best, ...used.map((bin) => centres[bin])],
+    };
+  }
+}
+
+/**
+ * What may be drawn of a distribution, and by what chance.
+ *
+ * `temperature` divides; `topK` keeps that many tokens with any that equal the last (0: all); of what is left, `topP`
+ * keeps the fewest that hold that share. Returns
+ * { kept, mass, entropy, chanceOf(logProb, rank) }: how many tokens are left, what the model itself gives them, the
+ * entropy of the new distribution in nats, and a token's new probability, 0 for one left out; `rank` counts from 0.
+ */
+function filterDistribution({ counts, logProbs }, { temperature, topK, topP }) {
+  const shareOf = (logProb) => Math.exp((logProb - logProbs[0]) / temperature);
+  const shares = logProbs.map(shareOf);
+  const left = keepTopK(counts, logProbs, topK);
+  const whole = sumOver(left, shares);
+  if (topP < 1) keepTopP(left, shares, topP * whole);
+  const total = sumOver(left, shares);
+  const kept = left.reduce((sum, count) => sum + count, 0);
+  let entropy = 0;
+  left.forEach((count, i) => {
+    const chance = shares[i] / total;
+    if (count && chance > 0) entropy -= count * chance * Math.log(chance);
+  });
+  return {
+    kept,
+    mass: sumOver(left, logProbs.map(Math.exp)),
+    entropy: Math.max(0, entropy),
+    chanceOf: (logProb, rank) => (rank < kept ? shareOf(logProb) / total : 0),
+  };
+}
+
+const sumOver = (counts, values) => counts.reduce((sum, count, i) => (count ? sum + count * values[i] : sum), 0);
+
+function keepTopK(counts, logProbs, topK) {
+  if (!topK) return [...counts];
+  let room = topK;
+  let least = -Infinity;
+  return counts.map((count, i) => {
+    const taken = Math.min(count, room);
+    room -= taken;
+    if (taken) least = logProbs[i];
+    return taken === 0 && logProbs[i] === least ? count : taken;
+  });
+}
+
+/** A token stays if those before it do not hold `enough` yet; the first one always does. */
+function keepTopP(left, shares, enough) {
+  let before = 0;
+  left.forEach((count, i) => {
+    const fits = shares[i] > 0 ? Math.ceil((enough - before) / shares[i]) : count;
+    left[i] = before < enough || i === 0 ? Math.min(count, Math.max(1, fits)) : 0;
+    before += left[i] * shares[i];
+  });
+}

@@ -1,0 +1,61 @@
+// The sentence as it is written: a column for each step, above the token it reads, below the token it writes.
+// Knows nothing of attention or probabilities.
+
+class FilmSentence {
+  /** `goTo(step)` is called when a column is clicked. */
+  constructor({ targetTokens, steps }, goTo) {
+    this.header = { targetTokens, steps };
+    this.element = element("div", "sentence");
+    this.line = element("div", "columns");
+    const names = element("div", "column names");
+    names.append(element("span", "side", "reads"), element("span", "side", "writes"));
+    this.columns = steps.map(({ token, chosen }, step) => {
+      const column = element("div", "column future");
+      const written = tokenElement(token, "token chip written");
+      // What is not the model's first choice was forced or drawn.
+      written.classList.toggle("other", chosen !== 0);
+      column.append(tokenElement(targetTokens[step], "token chip read"), written);
+      column.addEventListener("click", () => goTo(step));
+      return column;
+    });
+    this.line.append(names, ...this.columns);
+    this.caption = element("p", "caption muted");
+    this.element.append(this.line, this.caption);
+    this.shown = -1;
+  }
+
+  draw(step) {
+    // Only the columns between the last step and this one change.
+    const [from, to] = [Math.min(step, this.shown), Math.max(step, this.shown)];
+    for (let at = Math.max(0, from); at <= to; at++) {
+      this.columns[at].classList.toggle("future", at > step);
+      this.columns[at].classList.toggle("now", at === step);
+    }
+    this.shown = step;
+    this.describe(step);
+  }
+
+  describe(step) {
+    const { targetTokens, steps } = this.header;
+    const { token, chosen, candidates } = steps[step];
+    const read = tokenElement(targetTokens[step], "token chip read");
+    const taken = tokenElement(token, "token chip written now");
+    const best = tokenElement(candidates[0][1], "token chip");
+    const end = chosen === 0 ? [" and predicts ", taken, "."] : [" and predicts ", best, "; ", taken, " is written instead."];
+    this.caption.replaceChildren(`Row ${step + 1}: the decoder takes in `, read, ...end);
+  }
+
+  /** Measure where columns stand, if some are out of sight: once, and not at every step. */
+  resize() {
+    this.height = this.line.clientHeight;
+    const isLong = this.line.scrollHeight > this.height;
+    this.edges = isLong ? this.columns.map(({ offsetTop, offsetHeight }) => [offsetTop, offsetTop + offsetHeight]) : null;
+  }
+
+  /** Keep the current column in sight where the sentence takes more lines than there is room for. */
+  follow() {
+    if (!this.edges) return;
+    const [top, bottom] = this.edges[this.shown];
+    if (top < this.line.scrollTop || bottom > this.line.scrollTop + this.height) this.line.scrollTop = bottom - this.height;
+  }
+}
