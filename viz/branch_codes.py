@@ -144,10 +144,10 @@ def read_code(code: str, number: int) -> Choice:
     found = _CODE.fullmatch(code)
     action = None if found is None else _read_action(found[3])
     if found is None or action is None:
-        raise SessionError(f"The address describes branch {number} as “{code[:60]}”, which means nothing.")
+        raise SessionError(f"The branch “{code[:60]}” of the address means nothing.")
     parent, step = int(found[1]), int(found[2])
     if parent >= number:
-        raise SessionError(f"Branch {number} leaves branch {parent}, which does not come before it.")
+        raise SessionError(f"The branch “{code}” of the address leaves branch {parent}, which does not come before it.")
     return Choice(parent, step, action)
 
 

@@ -173,13 +173,18 @@ def word_diff(first: str, second: str) -> tuple["WordSpan", ...]:
     return word_diff(first, second)
 
 
-def beam_tree(text: str, selection: Selection) -> "BeamTree":
-    """The tree of the beam search that is chosen; a width or a penalty beyond what there is becomes the nearest."""
+def beam_settings(selection: Selection) -> tuple[int, float]:
+    """Width and length penalty that are chosen; one beyond what there is becomes the nearest."""
     from model.beam_tree import LARGEST_WIDTH
     from model.translator import LARGEST_ALPHA
 
-    width = min(max(selection.beam, 1), LARGEST_WIDTH)
-    return loader.translator(selection).beam_tree(text, beam=width, alpha=min(selection.penalty / 100, LARGEST_ALPHA))
+    return min(max(selection.beam, 1), LARGEST_WIDTH), min(selection.penalty / 100, LARGEST_ALPHA)
+
+
+def beam_tree(text: str, selection: Selection) -> "BeamTree":
+    """The tree of the beam search that is chosen."""
+    width, penalty = beam_settings(selection)
+    return loader.translator(selection).beam_tree(text, beam=width, alpha=penalty)
 
 
 def _finished(

@@ -236,7 +236,8 @@ def _drop(number: int, error: HeadlightError) -> None:
     selection = state.current()
     against = None if selection.against is None else number_of.get(selection.against)
     state.change(branches=codes_of(kept), branch=number_of.get(selection.branch, 0), against=against)
-    _tell(f"Branch {number} of the address is left out, with the branches that leave it: {error}")
+    code = write_code(made[number - 1])
+    _tell(f"The branch “{code}” of the address is left out, with the branches that leave it. {error}")
 
 
 def _line(made: Sequence[Choice], number: int) -> list[int]:

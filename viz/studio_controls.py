@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
 def above(trace: "Trace") -> None:
     """Notices, and the choice among the branches, if there are any."""
-    for notice in studio.take_notices():
-        st.warning(plain(notice), icon=":material/info:")
+    show_notices()
     made = studio.choices()
     if made:
         names = names_of(made, trace)
@@ -33,8 +32,15 @@ def above(trace: "Trace") -> None:
             range(len(names)),
             key=state.bind("branch"),
             format_func=lambda number: names[number],
+            width=620,
             on_change=_show,
         )
+
+
+def show_notices() -> None:
+    """What could not be done, each as a sentence."""
+    for notice in studio.take_notices():
+        st.warning(plain(notice), icon=":material/info:")
 
 
 def names_of(made: Sequence[Choice], trace: "Trace") -> list[str]:

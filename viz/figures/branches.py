@@ -89,16 +89,13 @@ def row_before_after(
     """One row of a head as two bars for each token: as it was, and as it is under the edit."""
     labels = token_labels(key_tokens)
     figure = go.Figure(layout=theme.figure_layout(BARS_HEIGHT))
-    for name, values, colour, pattern in (
-        ("before", before, theme.HEAD_COLOURS[1], "/"),
-        ("after", after, theme.HEAD_COLOURS[0], ""),
-    ):
+    for name, values, colour in (("before", before, theme.HEAD_COLOURS[1]), ("after", after, theme.HEAD_COLOURS[0])):
         figure.add_trace(
             go.Bar(
                 x=list(range(len(labels))),
                 y=values.tolist(),
                 name=name,
-                marker={"color": colour, "pattern": {"shape": pattern, "fgopacity": 0.5, "size": 5}},
+                marker={"color": colour},
                 xaxis="x2",
                 hovertemplate=f"<b>%{{x}}</b><br>weight {name} %{{y:.4f}}<extra></extra>",
             )

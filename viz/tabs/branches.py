@@ -36,6 +36,7 @@ def show(trace: "Trace") -> None:
         studio_controls.type_word(trace)
     traces = studio.grow_all()
     made = studio.choices()
+    studio_controls.show_notices()
     _tree(made, traces)
     _undo()
     other = studio.compared(made)
