@@ -56,6 +56,7 @@ def type_word(trace: "Trace", *, key: str = "write-instead") -> None:
         f"Write instead of “{plain(display_token(trace.steps[step].token))}” at step {step + 1}",
         key=key,
         placeholder="A word, then Enter",
+        width=300,
         help="A word may be several tokens: all are written, then the model goes on. “</s>” ends the sentence.",
         on_change=_write,
         args=(key,),
