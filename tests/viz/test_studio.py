@@ -1,4 +1,4 @@
-"""Branches of a translation: grown as the model's own API grows them, kept, shown, dropped, and found again by a link."""
+"""Branches of a translation: grown as the model itself would, kept, shown, dropped, and found again by a link."""
 
 import numpy as np
 import pytest
