@@ -43,6 +43,14 @@ def show_notices() -> None:
         st.warning(plain(notice), icon=":material/info:")
 
 
+def all_traces() -> list["Trace"]:
+    """The trace of every translation, the model's own first; a long one takes its time."""
+    with st.spinner("Writing the branches …", show_time=True):
+        traces = studio.grow_all()
+    show_notices()
+    return traces
+
+
 def names_of(made: Sequence[Choice], trace: "Trace") -> list[str]:
     """Each translation in a line, the model's own first."""
     vocabulary = loader.vocabulary(state.current())

@@ -45,7 +45,7 @@ def test_a_click_shows_a_branch_and_the_link_remembers_it(page: Page, url: str):
     expect(page.get_by_text("Branch 1, compared with")).to_be_visible(timeout=PATIENCE)
     tree.locator(".branch[data-number='0'] .open").click()
     expect(shown_row(tree)).to_contain_text("own", timeout=PATIENCE)
-    expect(page).not_to_have_url(re.compile(r"branch=\d"))
+    expect(page).not_to_have_url(re.compile(r"branch=\d"), timeout=PATIENCE)
 
 
 def test_a_typed_word_becomes_a_branch(page: Page, url: str):

@@ -56,8 +56,7 @@ def show(trace: "Trace") -> None:
 
 def _offer_trees(trace: "Trace", selection: Selection) -> None:
     st.subheader("Trees", anchor=False)
-    traces, made = studio.grow_all(), studio.choices()
-    studio_controls.show_notices()
+    traces, made = studio_controls.all_traces(), studio.choices()
     checkpoint, digest = loader.identity(selection)
     what = f"the model’s own translation and {len(made)} {'branch' if len(made) == 1 else 'branches'}"
     show_offer(
