@@ -87,6 +87,11 @@ def read_sentence(text: str) -> "Trace":
     Raises:
         HeadlightError: the text, the checkpoint or the device will not do.
     """
+    return show_sentence(lambda progress: loader.trace(text, state.current(), progress))
+
+
+def show_sentence(compute: Callable[[loader.Progress], "Trace"]) -> "Trace":
+    """As `read_sentence`, of the trace that `compute` makes; it tells how far it is."""
     slot, bar = st.container(), st.empty()
     started = monotonic()
 
@@ -95,7 +100,7 @@ def read_sentence(text: str) -> "Trace":
             bar.progress(written / most, text=f"Writing the translation: {written} of at most {most} tokens")
 
     with st.spinner("Translating; the first time, the model is loaded …"), st.skeleton(height=SKELETON_HEIGHT):
-        trace = loader.trace(text, state.current(), show_progress)
+        trace = compute(show_progress)
     bar.empty()
     slot.html(sentence_html(trace.text, trace.translation))
     return trace

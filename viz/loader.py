@@ -11,7 +11,7 @@ from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 import streamlit as st
 
@@ -22,11 +22,13 @@ from model.record import Metrics, Training, TrainingLog, read_card, read_log, re
 from viz.choices import Selection
 
 if TYPE_CHECKING:
-    from model import BatchMasks, Trace, Translator
+    from model import BatchMasks, DecodingSession, Trace, Translator
 
 ROOT_VARIABLE: Final = "HEADLIGHT_CHECKPOINTS"
 Progress = Callable[[int, int], None]
-MAX_TRANSLATORS, MAX_TRACES, MAX_TRANSLATIONS = 4, 64, 500
+Key = TypeVar("Key")
+Kept = TypeVar("Kept")
+MAX_TRANSLATORS, MAX_TRACES, MAX_SESSIONS, MAX_TRANSLATIONS = 4, 64, 16, 500
 
 
 def checkpoint_root() -> Path:
@@ -68,14 +70,22 @@ def trace(text: str, selection: Selection, progress: Progress = lambda written, 
     loaded = translator(selection)
     known, place = _traces(), (text, loaded.digest, str(loaded.device))
     found = known.get(place)
+    return known.put(place, session(text, selection, progress).trace()) if found is None else found
+
+
+def session(text: str, selection: Selection, progress: Progress = lambda written, most: None) -> "DecodingSession":
+    """The finished session behind `trace`, for all viewers: to be branched, never to be stepped. Raises as `trace`."""
+    loaded = translator(selection)
+    known, place = _sessions(), (text, loaded.digest, str(loaded.device))
+    found = known.get(place)
     if found is None:
         # Real head outputs cost no time that can be measured and a fifth to a quarter more memory; against them, the
         # page that derives weights proves what it shows.
-        session = loaded.decode(text, extras={"hook_head_output"})
-        while not session.finished:
-            session.step()
-            progress(len(session.steps), session.max_steps)
-        found = known.put(place, session.trace())
+        begun = loaded.decode(text, extras={"hook_head_output"})
+        while not begun.finished:
+            begun.step()
+            progress(len(begun.steps), begun.max_steps)
+        found = known.put(place, begun)
     return found
 
 
@@ -170,33 +180,38 @@ def _translator(folder: str, stamp: tuple[tuple[str, int, int], ...], device: st
     return Translator.load(folder, device=device)
 
 
-class TraceStore:
-    """The traces used last, for all viewers: `cache_resource`, but what that calls may not move a progress bar."""
+class RecentlyUsed(Generic[Key, Kept]):
+    """What was used last, in all threads: `cache_resource`, but what that calls may not move a progress bar."""
 
     def __init__(self, max_entries: int) -> None:
         self._max_entries = max_entries
-        self._traces: OrderedDict[tuple[str, str, str], Trace] = OrderedDict()
+        self._entries: OrderedDict[Key, Kept] = OrderedDict()
         self._lock = Lock()
 
-    def get(self, place: tuple[str, str, str]) -> "Trace | None":
-        """The trace of (text, checkpoint digest, device), if it is still there."""
+    def get(self, place: Key) -> Kept | None:
+        """What is kept at a place, for example the trace of (text, checkpoint digest, device), if it is still there."""
         with self._lock:
-            if place in self._traces:
-                self._traces.move_to_end(place)
-            return self._traces.get(place)
+            if place in self._entries:
+                self._entries.move_to_end(place)
+            return self._entries.get(place)
 
-    def put(self, place: tuple[str, str, str], trace: "Trace") -> "Trace":
-        """Keep a trace, and return the one that is kept: another viewer may have been first."""
+    def put(self, place: Key, entry: Kept) -> Kept:
+        """Keep this, and return what is kept: another viewer may have been first."""
         with self._lock:
-            kept = self._traces.setdefault(place, trace)
-            while len(self._traces) > self._max_entries:
-                self._traces.popitem(last=False)
+            kept = self._entries.setdefault(place, entry)
+            while len(self._entries) > self._max_entries:
+                self._entries.popitem(last=False)
             return kept
 
 
 @st.cache_resource(show_spinner=False)
-def _traces() -> TraceStore:
-    return TraceStore(MAX_TRACES)
+def _traces() -> RecentlyUsed[tuple[str, str, str], "Trace"]:
+    return RecentlyUsed(MAX_TRACES)
+
+
+@st.cache_resource(show_spinner=False)
+def _sessions() -> RecentlyUsed[tuple[str, str, str], "DecodingSession"]:
+    return RecentlyUsed(MAX_SESSIONS)
 
 
 @st.cache_resource(max_entries=MAX_TRACES, show_spinner=False)

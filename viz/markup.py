@@ -20,6 +20,8 @@ _MARK: Final = (
     f"color:inherit;background:color-mix(in srgb,{HEAD_COLOURS[1]} 24%,transparent);"
     f"border-bottom:2px solid {HEAD_COLOURS[1]};border-radius:2px;padding:0 2px"
 )
+_GONE: Final = f"text-decoration:line-through 2px {HEAD_COLOURS[1]};opacity:0.85"
+_NEW: Final = f"text-decoration:underline 3px {HEAD_COLOURS[0]};text-underline-offset:0.2em;font-weight:600"
 _NUMBER: Final = "text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap"
 
 
@@ -85,6 +87,33 @@ def _cell(column: Column, text: str | Marked, position: int) -> str:
 def _style(column: Column) -> str:
     # "start" follows the writing direction of the cell, which each cell finds for itself.
     return f"{_CELL};{_LINE};{_NUMBER if column.is_number else 'text-align:start'}"
+
+
+def word_changes(
+    spans: Sequence[tuple[Sequence[str], Sequence[str]]], *, names: tuple[str, str], language: str = "de"
+) -> str:
+    """Two texts as one: what only the first has is struck through, what only the second has is underlined.
+
+    Args:
+        spans: the words of each text, in reading order; equal where nothing changes.
+        names: what the texts are called.
+        language: of both.
+    """
+    parts = []
+    for first, second in map(tuple, spans):
+        if first == second:
+            parts.append(literal(" ".join(first)))
+            continue
+        if first:
+            parts.append(f'<del style="{_GONE}">{literal(" ".join(first))}</del>')
+        if second:
+            parts.append(f'<ins style="{_NEW}">{literal(" ".join(second))}</ins>')
+    key = f'<del style="{_GONE}">{literal(names[0])}</del> <ins style="{_NEW}">{literal(names[1])}</ins>'
+    return (
+        f'<p lang="{literal(language)}" dir="auto" style="font-size:1.1rem;line-height:1.7;margin:0 0 0.3rem;'
+        f'overflow-wrap:anywhere">{" ".join(parts)}</p>'
+        f'<p style="font-size:0.8rem;opacity:0.8;margin:0">only in: {key}</p>'
+    )
 
 
 def swatches(legend: Sequence[tuple[str, str]]) -> str:

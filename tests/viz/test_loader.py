@@ -52,7 +52,7 @@ def test_progress_is_told_after_every_token_and_not_for_a_known_text(selection):
 
 
 def test_the_store_keeps_the_traces_used_last():
-    store = loader.TraceStore(2)
+    store = loader.RecentlyUsed(2)
     places = [(text, "digest", "cpu") for text in "abc"]
     traces = [object() for _ in places]
     store.put(places[0], traces[0])

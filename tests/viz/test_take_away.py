@@ -12,7 +12,7 @@ from viz.choices import MAX_TEXT_IN_URL, SITES, Selection, parse
 from viz.export import tables
 from viz.frame import chart_config
 from viz.loader import ROOT_VARIABLE
-from viz.tabs.take_away import _size
+from viz.offers import _size
 
 ROOT = Path(__file__).parents[2]
 TAB = "Take it with you"

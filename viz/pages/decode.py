@@ -1,6 +1,6 @@
 """The decoding studio: watch a translation being written, and make the model write another one. Knows no model."""
 
-from viz import choices, frame, studio
+from viz import choices, frame, studio, studio_controls
 from viz.tabs import beam, branches, cost, edit_attention, film, logit_lens, sampling, take_decoding
 
 frame.title(
@@ -10,4 +10,6 @@ frame.title(
 )
 with frame.errors_shown():
     tabs = (film, branches, edit_attention, logit_lens, beam, sampling, cost, take_decoding)
-    frame.tabs("studio", {name: tab.show for name, tab in zip(choices.STUDIO, tabs, strict=True)}, studio.shown())
+    trace = studio.shown()
+    studio_controls.above(trace)
+    frame.tabs("studio", {name: tab.show for name, tab in zip(choices.STUDIO, tabs, strict=True)}, trace)

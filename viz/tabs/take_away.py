@@ -4,35 +4,23 @@ No file is made before its button is pressed. Knows nothing of how a file is mad
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
-from urllib.parse import urlencode
 
 import streamlit as st
 
-from viz import choices, controls, derived, focus, frame, loader, state
+from viz import choices, controls, derived, focus, frame, loader, offers, state
 from viz.export import tables
 from viz.export.names import file_name, head_name
 from viz.measures import MEASURES
+from viz.offers import Offer, show_offer
 
 if TYPE_CHECKING:
     from model import Trace
 
 #: Bytes of the exported page: those of plotly, which it carries, and those for every weight of the open head.
 _PAGE_BYTES, _PAGE_BYTES_A_WEIGHT = 4_900_000, 16
-
-
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """A file: what the button says, what is in it, how it is made, its name and about its size in bytes."""
-
-    label: str
-    inside: str
-    make: Callable[[], bytes]
-    name: str
-    mime: str
-    size: int
 
 
 @frame.fragment
@@ -53,7 +41,7 @@ def show(trace: "Trace") -> None:
 def _offer_tables(trace: "Trace", site: str, layer: int, head: int) -> None:
     st.subheader("Tables", anchor=False)
     for offer in _tables(trace, site, layer, head):
-        _offer(offer)
+        show_offer(offer)
     count = tables.num_weights(trace, site)
     if count > tables.MAX_ROWS:
         st.caption(
@@ -160,7 +148,7 @@ def _offer_page(trace: "Trace", site: str, layer: int, head: int) -> None:
     name = f"{file_name(head_name(site, layer, head), sentence=trace.text)}.html"
     inside = "sentence, open head, all heads, decoding: one file that opens anywhere, offline"
     queries, keys = map(len, trace.axis_tokens(site))
-    _offer(Offer("HTML page", inside, make, name, "text/html", _PAGE_BYTES + _PAGE_BYTES_A_WEIGHT * queries * keys))
+    show_offer(Offer("HTML page", inside, make, name, "text/html", _PAGE_BYTES + _PAGE_BYTES_A_WEIGHT * queries * keys))
 
 
 def _page(trace: "Trace", site: str, layer: int, head: int, link: str, checkpoint: str, digest: str) -> bytes:
@@ -176,7 +164,7 @@ def _offer_arrays(trace: "Trace") -> None:
     name = f"{file_name('trace', sentence=trace.text)}.npz"
     inside = "every weight, query, key and value of all three attentions, tokens and steps"
     size = loader.trace_file_size(trace)
-    _offer(Offer("NumPy arrays", inside, partial(loader.trace_file, trace), name, "application/octet-stream", size))
+    show_offer(Offer("NumPy arrays", inside, partial(loader.trace_file, trace), name, "application/octet-stream", size))
     st.caption(
         "`numpy.load(file)` reads it without Headlight and without pickle: `decoder.cross/weights` is "
         "`[layer, head, query, key]`. `Trace.load(file)` makes it a trace again."
@@ -194,47 +182,13 @@ def _tell_of_pictures() -> None:
 
 
 def _show_link() -> None:
-    st.subheader("Link", anchor=False)
-    st.code(f"?{_link()}", language=None, wrap_lines=True)
-    st.caption(
+    offers.show_link(
+        f"?{_link()}",
         "Behind the address of any Headlight that has this checkpoint, this shows the same: the sentence, attention, "
-        "layer, head and every other choice that was changed. It names the checkpoint, never a place on a disk."
+        "layer, head and every other choice that was changed. It names the checkpoint, never a place on a disk.",
     )
-    if not _fits(state.current()):
-        st.caption("The sentence is too long for an address and is not in it: send it along.")
 
 
 def _link() -> str:
     """The selection as it stands in an address; it opens at the heads, not in this tab."""
-    selection = state.current()
-    name, _ = loader.identity(selection)
-    # Both are named even where they are the usual ones: elsewhere, or next year, others may be.
-    always = {"checkpoint": name} | ({"text": selection.text} if _fits(selection) else {})
-    return urlencode(always | choices.to_params(replace(selection, checkpoint=name, view=choices.VIEWS[0])))
-
-
-def _fits(selection: choices.Selection) -> bool:
-    return len(selection.text) <= choices.MAX_TEXT_IN_URL
-
-
-def _offer(offer: Offer) -> None:
-    button, inside = st.columns((3, 7), vertical_alignment="center")
-    button.download_button(
-        offer.label,
-        offer.make,
-        offer.name,
-        offer.mime,
-        key=f"take-{offer.name}",
-        icon=":material/download:",
-        on_click="ignore",
-        width="stretch",
-        wrap=True,
-    )
-    inside.caption(f"{offer.inside} ({_size(offer.size)})")
-
-
-def _size(count: int) -> str:
-    """About how large a file is."""
-    if count < 950_000:
-        return f"about {max(1, round(count / 1_000))} kB"
-    return f"about {count / 1_000_000:.1f} MB" if count < 10_000_000 else f"about {round(count / 1_000_000):,} MB"
+    return offers.link(replace(state.current(), view=choices.VIEWS[0]))

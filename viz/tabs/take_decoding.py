@@ -1,8 +1,15 @@
-"""Take it with you, of the decoding page."""
+"""What a person can take along of the decoding: tables, trees, arrays, a link. Knows nothing of how a file is made."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from viz import frame
+import streamlit as st
+
+from viz import branching, frame, loader, offers, state, studio, studio_controls
+from viz.choices import Selection
+from viz.export import tables, trees
+from viz.export.names import file_name
+from viz.offers import Offer, show_offer
 
 if TYPE_CHECKING:
     from model import Trace
@@ -10,4 +17,73 @@ if TYPE_CHECKING:
 
 @frame.fragment
 def show(trace: "Trace") -> None:
-    """Nothing yet."""
+    """Every kind of thing to take along."""
+    selection = state.current()
+    of_branch = f"branch{selection.branch}" if selection.branch else ""
+    st.subheader("The translation shown", anchor=False)
+    show_offer(
+        Offer(
+            "Steps and candidates",
+            "CSV: each step’s token, its probability, entropy and 20 candidates",
+            partial(tables.steps, trace),
+            f"{file_name('decoding', of_branch, sentence=trace.text)}.csv",
+            "text/csv",
+            620 * len(trace.steps),
+        )
+    )
+    show_offer(
+        Offer(
+            "NumPy arrays",
+            "every weight, query, key and value of all three attentions, tokens and steps; `numpy.load` reads it",
+            partial(loader.trace_file, trace),
+            f"{file_name('trace', of_branch, sentence=trace.text)}.npz",
+            "application/octet-stream",
+            loader.trace_file_size(trace),
+        )
+    )
+    _offer_trees(trace, selection)
+    st.subheader("Pictures", anchor=False)
+    st.caption(
+        "The camera in the corner of a chart saves it; “Save pictures as” on the left says how. Pictures of a kind of "
+        "their own, such as the tree of branches, have two buttons, PNG and SVG."
+    )
+    offers.show_link(
+        f"decode?{offers.link(selection)}",
+        "Behind the address of any Headlight that has this checkpoint, this opens here: the sentence, every branch, "
+        "the one shown, the step and every other choice that was changed. Branches are computed anew there.",
+    )
+
+
+def _offer_trees(trace: "Trace", selection: Selection) -> None:
+    st.subheader("Trees", anchor=False)
+    traces, made = studio_controls.all_traces(), studio.choices()
+    checkpoint, digest = loader.identity(selection)
+    what = f"the model’s own translation and {len(made)} {'branch' if len(made) == 1 else 'branches'}"
+    show_offer(
+        Offer(
+            "Branches",
+            f"JSON: {what}: what was done and where, text, tokens, log-probabilities",
+            partial(trees.branches, made, traces, checkpoint=checkpoint, digest=digest),
+            f"{file_name('branches', sentence=trace.text)}.json",
+            "application/json",
+            150 * sum(len(one.steps) for one in traces),
+        )
+    )
+    width, penalty = branching.beam_settings(selection)
+    show_offer(
+        Offer(
+            "Beam search",
+            f"JSON: every hypothesis that a beam of {width} with a length penalty of {penalty:g} compared, with its "
+            "score and what became of it",
+            partial(_beam, selection, checkpoint, digest),
+            f"{file_name(f'beam{width}', sentence=trace.text)}.json",
+            "application/json",
+            2 * width * 320 * len(trace.steps),
+        )
+    )
+
+
+def _beam(selection: Selection, checkpoint: str, digest: str) -> bytes:
+    """When a button is pressed, there is no session to ask what is chosen: it is passed in."""
+    tree = branching.beam_tree(selection.text, selection)
+    return trees.beam(tree, selection.text, checkpoint=checkpoint, digest=digest)

@@ -1,0 +1,76 @@
+"""Branches in a real browser: the tree by mouse and keyboard, a typed word, an edit kept, a removal undone."""
+
+import re
+from urllib.parse import urlencode
+
+from playwright.sync_api import Page, expect
+
+PATIENCE = 60_000
+TEXT = "It was late."
+
+
+def opened(page: Page, url: str, **chosen: str | int):
+    page.goto(f"{url}/?{urlencode({'text': TEXT, 'studio': 'Branches', **chosen})}")
+    page.get_by_role("link", name="Decode").click()
+    expect(page.get_by_role("tab", name="Film")).to_be_visible(timeout=PATIENCE)
+    return page.locator(".branch-tree")
+
+
+def shown_row(tree):
+    return tree.locator("button.open[aria-pressed='true']")
+
+
+def test_the_tree_is_walked_and_pruned_by_keyboard_and_a_removal_undone(page: Page, url: str):
+    tree = opened(page, url, branches="0-2-t40.0-4-t41.1-5-t42", branch=3)
+    expect(tree.locator(".branch")).to_have_count(4, timeout=PATIENCE)
+    expect(shown_row(tree)).to_contain_text("Branch 3", timeout=PATIENCE)
+    shown_row(tree).focus()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    expect(shown_row(tree)).to_contain_text("Branch 1", timeout=PATIENCE)
+    # Whoever came by keyboard keeps their place.
+    expect(tree.locator("button:focus")).to_contain_text("Branch 1", timeout=PATIENCE)
+    page.keyboard.press("Delete")
+    expect(tree.locator(".branch")).to_have_count(2, timeout=PATIENCE)
+    expect(shown_row(tree)).to_contain_text("own", timeout=PATIENCE)
+    page.get_by_role("button", name="Bring back").click()
+    expect(tree.locator(".branch")).to_have_count(4, timeout=PATIENCE)
+    expect(shown_row(tree)).to_contain_text("Branch 1", timeout=PATIENCE)
+
+
+def test_a_click_shows_a_branch_and_the_link_remembers_it(page: Page, url: str):
+    tree = opened(page, url, branches="0-2-t40.0-4-t41", branch=1)
+    tree.get_by_role("button", name="Compare with Branch 2").click()
+    expect(page).to_have_url(re.compile("against=2"), timeout=PATIENCE)
+    expect(page.get_by_text("Branch 1, compared with")).to_be_visible(timeout=PATIENCE)
+    tree.locator(".branch[data-number='0'] .open").click()
+    expect(shown_row(tree)).to_contain_text("own", timeout=PATIENCE)
+    expect(page).not_to_have_url(re.compile(r"branch=\d"), timeout=PATIENCE)
+
+
+def test_a_typed_word_becomes_a_branch(page: Page, url: str):
+    tree = opened(page, url, step=2)
+    field = page.get_by_role("textbox", name="Write instead")
+    field.fill("Tier")
+    field.press("Enter")
+    expect(shown_row(tree)).to_contain_text("Branch 1", timeout=PATIENCE)
+    expect(page).to_have_url(re.compile(r"branches=0-2-t\d+"), timeout=PATIENCE)
+    expect(page.locator("[lang='de']").first).to_contain_text("Tier", timeout=PATIENCE)
+
+
+def test_a_head_is_pointed_at_a_token_by_a_click_and_the_edit_kept(page: Page, url: str):
+    opened(page, url, studio="Edit attention", edit="point", site="decoder.cross", step=3)
+    page.get_by_role("radio", name=re.compile("^3 · ")).click(timeout=PATIENCE)
+    expect(page).to_have_url(re.compile("key_token=2"), timeout=PATIENCE)
+    page.get_by_role("button", name="Keep as a branch").click()
+    expect(page.get_by_role("button", name="This is branch 1")).to_be_disabled(timeout=PATIENCE)
+    expect(page).to_have_url(re.compile("branches=0-3-point-c-0-0-2"), timeout=PATIENCE)
+
+
+def test_the_tree_is_saved_as_a_picture_with_its_text(page: Page, url: str):
+    tree = opened(page, url, branches="0-2-t40")
+    with page.expect_download() as saving:
+        tree.get_by_role("button", name="Save this picture as SVG").click(timeout=PATIENCE)
+    picture = saving.value.path().read_text()
+    assert "Branch 1" in picture
+    assert "<path" in picture
