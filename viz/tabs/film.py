@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from viz import footage, frame, state, studio
+from viz import footage, frame, state, studio, studio_controls
 from viz.components.decode_player import Draw, Force, PlayerState, decode_player
 from viz.export.names import file_name
 
@@ -18,16 +18,12 @@ if TYPE_CHECKING:
 def show(trace: "Trace") -> None:
     """The film. Another token that a person chooses in it, or has drawn, makes a branch."""
     selection = state.current().within(trace.num_layers, trace.num_heads)
-    if selection.step >= len(trace.steps):
-        st.info(
-            f"The link asks for step {selection.step + 1}; this translation has {len(trace.steps)}. This is the last.",
-            icon=":material/info:",
-        )
     film = footage.film(trace, selection)
     heard = decode_player(film, _place(selection), key="player", name=file_name("film", sentence=trace.text))
     if heard.state is not None:
         selection = replace(selection, **asdict(heard.state))
     state.put(selection)
+    studio_controls.type_word(trace, key="write-in-film")
     if heard.wish is None:
         return
     # The new translation begins where it was changed, and the whole page shows it.
