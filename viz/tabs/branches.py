@@ -143,6 +143,11 @@ def _compare_attention(ours: "Trace", theirs: "Trace", shown: int, other: int) -
     if not difference.size:
         st.info("They have no token in common.", icon=":material/info:")
         return
+    largest = float(abs(difference).max())
+    if largest == 0:
+        shared = " Both read the same encoded sentence." if site == "encoder.self" else ""
+        st.info(f"This head looks alike in both, wherever they have the same tokens.{shared}", icon=":material/info:")
+        return
     st.plotly_chart(
         attention_difference(difference, [axes[0][0][i] for i in rows.first], [axes[1][0][i] for i in columns.first]),
         key="branch-attention",
@@ -151,7 +156,6 @@ def _compare_attention(ours: "Trace", theirs: "Trace", shown: int, other: int) -
         ),
         alt="Weights of the branch shown minus those of the other one, for the tokens that both have",
     )
-    largest = float(abs(difference).max())
     left_out = len(rows.only_first) + len(rows.only_second)
     st.caption(
         f"Rows look at columns: warm where branch {shown} gives more weight than branch {other}, cold where less, for "
