@@ -81,6 +81,9 @@ def pronoun_choice(translator: Translator, case: PronounCase) -> PronounChoice:
     forms = rival_forms(found.text, case.pronoun_text)
     rivals = [translator.tokenizer.encode(form) for form in forms]
     prefix = emitted[: found.row]
+    # A space that is a token of its own belongs to the word after it, and so to each of its rivals.
+    while prefix and translator.tokenizer.tokens(prefix[-1:]) == ("▁",):
+        prefix.pop()
     targets = [[*prefix, *rival] for rival in rivals]
     memory = model.encode(source_ids).expand(len(forms), -1, -1)
     log_probs = sequence_log_probs(model, memory, None, targets, first=len(prefix))

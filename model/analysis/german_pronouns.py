@@ -30,7 +30,14 @@ GERMAN_FORMS: Final[Mapping[str, frozenset[str]]] = {
 }
 """English pronoun → what it may become in German, whatever the gender of its noun there."""
 
-_PARADIGMS: Final = (("er", "sie", "es"), ("ihn", "sie", "es"), ("ihm", "ihr"))
+_DATIVE: Final = ("ihm", "ihr")
+_RIVALS: Final[Mapping[str, tuple[str, ...]]] = {
+    "er": ("er", "sie", "es"),
+    "ihn": ("ihn", "sie", "es"),
+    # Nominative and accusative look alike, so that a masculine noun could ask for either.
+    **dict.fromkeys(("sie", "es"), ("er", "ihn", "sie", "es")),
+    **dict.fromkeys(_DATIVE, _DATIVE),
+}
 NOT_KNOWN: Final = "the pronoun is none that has a German one"
 NOT_FOUND: Final = "the translation has no such pronoun"
 NOT_ONE: Final = "the translation has not as many such pronouns as the sentence"
@@ -92,5 +99,5 @@ def rival_forms(word: str, english: str) -> tuple[str, ...]:
         ending = lower.removeprefix("sein").removeprefix("ihr")
         forms = (f"sein{ending}", f"ihr{ending}")
     elif english.lower() == "it":
-        forms = next((paradigm for paradigm in _PARADIGMS if lower in paradigm), forms)
+        forms = _RIVALS.get(lower, forms)
     return tuple(form.capitalize() if word[0].isupper() else form for form in forms)

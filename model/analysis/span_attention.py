@@ -203,7 +203,8 @@ def row_weights(
     """Weights, or value-weighted norms, of the rows asked for."""
     index = rows.to(layer.query.device)[:, None, :, None].expand(-1, layer.query.size(1), -1, layer.query.size(3))
     query, scale = layer.query.gather(2, index), layer.query.size(3) ** -0.5
-    weights = attention_weights(query, layer.key, scale=scale, mask=padding[:, None, None, :]).weights
+    mask = padding[:, None, None, :].expand(-1, -1, query.size(2), -1)
+    weights = attention_weights(query, layer.key, scale=scale, mask=mask).weights
     return value_weighted_norms(weights, layer.value, layer.output_projection) if measure == "norm" else weights
 
 
