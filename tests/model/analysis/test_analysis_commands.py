@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from model.__main__ import main
+from tests.benchmarks.metrics import condensed
 
 ALIGNMENT = {
     "en": ["the", "dog", "sleeps", "."],
@@ -64,6 +65,11 @@ def test_coreference_prints_one_json_object(checkpoint: list[str], pronouns: str
     assert all({"accuracy", "low", "high", "margin"} <= set(head) for head in scores["heads"])
     assert all(0 <= head["low"] <= head["accuracy"] <= head["high"] <= 1 for head in scores["heads"])
     assert set(scores["sites"]) == {head["site"] for head in scores["heads"]}
+    # What metrics.json keeps of it has one number for each encoder head.
+    kept = condensed(scores)
+    assert {layer: list(heads) for layer, heads in kept["heads"].items()} == {key: [*"0123"] for key in "01"}
+    assert kept["heads"]["1"]["2"] == of_encoder[6]["accuracy"]
+    assert condensed({"heads": {"0": {"0": 0.5}}}) == {"heads": {"0": {"0": 0.5}}}
 
 
 def test_coreference_prints_rollout_by_layer_for_one_site_of_the_curated_set(checkpoint: list[str], capsys):
