@@ -52,9 +52,16 @@ def build_parser() -> argparse.ArgumentParser:
     align.add_argument("--json", action="store_true", help="print one JSON object")
     align.set_defaults(execute=run_align)
 
-    coreference = commands.add_parser("coreference", help="score encoder heads on what pronouns stand for")
+    coreference = commands.add_parser("coreference", help="score heads on what pronouns stand for")
     coreference.add_argument(
-        "--data", type=Path, required=True, metavar="FILE", help="Winograd rows (.jsonl) or WinoBias lines (.txt)"
+        "--data",
+        required=True,
+        metavar="FILE",
+        help="Winograd or own rows (.jsonl), columns (.tsv), WinoBias lines (.txt); “curated”: the built-in set",
+    )
+    coreference.add_argument("--site", choices=("encoder.self", "decoder.cross"), help="one site only (default: both)")
+    coreference.add_argument(
+        "--measure", choices=("raw", "norm", "rollout"), default="raw", help="kind of weight (default raw)"
     )
     coreference.add_argument("--json", action="store_true", help="print one JSON object")
     coreference.set_defaults(execute=run_coreference)
@@ -133,20 +140,26 @@ def run_align(arguments: argparse.Namespace) -> None:
 
 
 def run_coreference(arguments: argparse.Namespace) -> None:
-    """Print how often each encoder head looks from a pronoun to what it stands for."""
+    """Print how often each head looks from a pronoun to what it stands for."""
     from tqdm import tqdm
 
-    from model.analysis.coreference import score_coreference
-    from model.analysis.coreference_data import read_pronoun_cases
-    from model.analysis.report import coreference_report
+    from model.analysis.coreference import SCORED_SITES, measure_coreference
+    from model.analysis.coreference_files import CURATED, read_pronoun_cases
+    from model.analysis.coreference_report import coreference_json, coreference_report
     from model.translator import Translator
 
-    given = read_pronoun_cases(arguments.data)
+    path = CURATED if arguments.data == "curated" else Path(arguments.data)
+    given = read_pronoun_cases(path)
+    for line in given.rejected:
+        print(f"{path.name}, line {line.number}: {line.reason}", file=sys.stderr)
     translator = Translator.load(arguments.checkpoint, device=arguments.device, dtype=arguments.dtype)
+    sites = SCORED_SITES if arguments.site is None else (arguments.site,)
     with tqdm(total=len(given.cases), unit="sentence") as bar:
-        scores = score_coreference(translator, given, bar.update)
-    name = arguments.data.stem
-    print(json.dumps({"set": name, **scores.to_dict()}) if arguments.json else coreference_report(name, scores))
+        scores = measure_coreference(translator, given, sites=sites, measure=arguments.measure, progress=bar.update)
+    if arguments.json:
+        print(json.dumps({"set": path.stem, **coreference_json(scores)}))
+    else:
+        print(coreference_report(path.stem, scores))
 
 
 def run_pronouns(arguments: argparse.Namespace) -> None:

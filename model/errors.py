@@ -9,7 +9,8 @@ HeadlightError
 ├── DeviceError        the device asked for is not there
 ├── SessionError       a decoding session cannot step further, or back
 ├── EditError          an edit of attention names something that does not exist, or that the mask forbids
-└── TraceError         a trace has no such site, layer, head or row, or its file is damaged
+├── TraceError         a trace has no such site, layer, head or row, or its file is damaged
+└── CancelledError     the person stopped a long computation
 
 Each message says what was expected, what came and what to do, so that a page or the command line can show it as it is.
 Mistakes of a programmer (a wrong type, a tensor of the wrong shape) stay ordinary Python errors.
@@ -54,3 +55,7 @@ class EditError(HeadlightError):
 
 class TraceError(HeadlightError):
     """A trace does not hold what was asked for, or its file is damaged."""
+
+
+class CancelledError(HeadlightError):
+    """The person at the screen stopped a long computation; nothing of it is kept."""

@@ -9,8 +9,8 @@ from torch import Tensor
 
 
 def transformed_values(
-    value: Float[Tensor, "head key d_v"], output_projection: Float[Tensor, "head d_v d_model"]
-) -> Float[Tensor, "head key d_model"]:
+    value: Float[Tensor, "*batch head key d_v"], output_projection: Float[Tensor, "head d_v d_model"]
+) -> Float[Tensor, "*batch head key d_model"]:
     """f(x_j) = (x_j W_V + b_V) W_O of each head: the vector that it adds for a token, before weighting.
 
     Args:
@@ -21,10 +21,10 @@ def transformed_values(
 
 
 def value_weighted_norms(
-    weights: Float[Tensor, "head query key"],
-    value: Float[Tensor, "head key d_v"],
+    weights: Float[Tensor, "*batch head query key"],
+    value: Float[Tensor, "*batch head key d_v"],
     output_projection: Float[Tensor, "head d_v d_model"],
-) -> Float[Tensor, "head query key"]:
+) -> Float[Tensor, "*batch head query key"]:
     """‖α_ij f(x_j)‖ = α_ij ‖f(x_j)‖, for weights are never negative. Not bounded by 1; rows do not sum to 1."""
     lengths: Tensor = transformed_values(value, output_projection).norm(dim=-1)
-    return weights * lengths[:, None, :]
+    return weights * lengths[..., None, :]

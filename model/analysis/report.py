@@ -1,7 +1,6 @@
 """Scores of heads as a table of text. Knows nothing of how they came about."""
 
 from model.analysis.alignment import AlignmentScores
-from model.analysis.coreference import CHANCE, CoreferenceScores
 from model.analysis.heads import HeadScores
 from model.analysis.pronouns import BEST_KNOWN, HeldOutScores
 
@@ -20,20 +19,6 @@ def alignment_report(name: str, scores: AlignmentScores) -> str:
     for way, heads in scores.ways.items():
         lines += ["", WAYS[way], *head_table(heads)]
     return "\n".join(lines)
-
-
-def coreference_report(name: str, scores: CoreferenceScores) -> str:
-    """All figures of `python -m model coreference`."""
-    lines = [
-        f"{name}: {scores.rows} rows, {scores.skipped_rows} skipped",
-        *(f"  skipped {count}: {reason}" for reason, count in scores.skipped.items()),
-        "Accuracy of encoder heads, from the pronoun: antecedent before the other candidate; layers and heads from 0",
-        f"Chance               {CHANCE:.4f}",
-        f"Nearest candidate    {scores.nearest:.4f}",
-        f"First candidate      {scores.first:.4f}",
-        "",
-    ]
-    return "\n".join([*lines, *head_table(scores.heads)])
 
 
 def pronoun_report(scores: HeldOutScores) -> str:

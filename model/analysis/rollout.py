@@ -11,13 +11,17 @@ from torch import Tensor
 from model.trace import Trace
 
 
-def with_residual(weights: Float[Tensor, "position position"]) -> Float[Tensor, "position position"]:
+def with_residual(
+    weights: Float[Tensor, "*batch position position"],
+) -> Float[Tensor, "*batch position position"]:
     """Ã = ½ A + ½ I, with rows that sum to 1."""
-    mixed = 0.5 * weights + 0.5 * torch.eye(weights.size(0))
+    mixed = 0.5 * weights + 0.5 * torch.eye(weights.size(-1), device=weights.device)
     return mixed / mixed.sum(dim=-1, keepdim=True)
 
 
-def attention_rollout(weights: Float[Tensor, "layer position position"]) -> Float[Tensor, "position position"]:
+def attention_rollout(
+    weights: Float[Tensor, "layer *batch position position"],
+) -> Float[Tensor, "*batch position position"]:
     """R = Ã_L … Ã_2 Ã_1: the share of each input position in each position after the last of these layers.
 
     Args:
@@ -30,8 +34,8 @@ def attention_rollout(weights: Float[Tensor, "layer position position"]) -> Floa
 
 
 def cross_rollout(
-    weights: Float[Tensor, "target source"], encoder: Float[Tensor, "source source"]
-) -> Float[Tensor, "target source"]:
+    weights: Float[Tensor, "*batch target source"], encoder: Float[Tensor, "*batch source source"]
+) -> Float[Tensor, "*batch target source"]:
     """R = A R_encoder: the share of each source token in what a target row reads from the memory.
 
     The paper defines rollout for a stack that attends to itself. Here A, one layer's cross-attention averaged over

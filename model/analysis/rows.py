@@ -30,6 +30,19 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
         raise DataError(f"{path} cannot be read: {error}.") from error
 
 
+class LineError(DataError):
+    """One line of a data file is not as it should be.
+
+    Attributes:
+        number: of the line, from 1.
+        reason: what is wrong, without file and line.
+    """
+
+    def __init__(self, path: Path, number: int, reason: str) -> None:
+        super().__init__(f"{path}, line {number}: {reason}")
+        self.number, self.reason = number, reason
+
+
 @dataclass(frozen=True)
 class JsonRow:
     """One line of a JSONL file, asked for its fields by name and kind."""
@@ -38,9 +51,9 @@ class JsonRow:
     number: int
     fields: dict[str, Any]
 
-    def error(self, message: str) -> DataError:
+    def error(self, message: str) -> LineError:
         """An error that names the file and the line."""
-        return DataError(f"{self.path}, line {self.number}: {message}")
+        return LineError(self.path, self.number, message)
 
     def text(self, name: str) -> str:
         """A text that is not blank.
@@ -111,13 +124,22 @@ def read_json_rows(path: Path) -> Iterator[JsonRow]:
         DataError: the file cannot be read, or a line is no JSON object.
     """
     for number, line in read_lines(path):
-        try:
-            fields = json.loads(line)
-        except (ValueError, RecursionError):
-            fields = None
-        if not isinstance(fields, dict):
-            raise DataError(f"{path}, line {number}: expected one JSON object, got {_short(line)}.")
-        yield JsonRow(path, number, fields)
+        yield parse_json_row(path, number, line)
+
+
+def parse_json_row(path: Path, number: int, line: str) -> JsonRow:
+    """One line as a row.
+
+    Raises:
+        LineError: it is no JSON object.
+    """
+    try:
+        fields = json.loads(line)
+    except (ValueError, RecursionError):
+        fields = None
+    if not isinstance(fields, dict):
+        raise LineError(path, number, f"expected one JSON object, got {_short(line)}.")
+    return JsonRow(path, number, fields)
 
 
 def _short(value: Any) -> str:

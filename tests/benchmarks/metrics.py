@@ -28,6 +28,7 @@ COMMANDS = (
     *(f"coreference --data {name} --json" for name in ("winograd_dev.jsonl", *WINOBIAS)),
 )
 VARYING = {"seconds", "device"}
+ENCODER = "encoder.self"
 
 
 def measure(data: Path, checkpoint: Path, command: str) -> dict[str, Any]:
@@ -48,7 +49,31 @@ def measure(data: Path, checkpoint: Path, command: str) -> dict[str, Any]:
     )
     if result.returncode:
         raise SystemExit(f"{command}: {result.stderr[-500:]}")
-    return {"command": f"python -m model {command}", "result": json.loads(result.stdout)}
+    return {"command": f"python -m model {command}", "result": condensed(json.loads(result.stdout))}
+
+
+def condensed(result: dict[str, Any]) -> dict[str, Any]:
+    """Of a table with an object for every head, what a person compares: accuracies of encoder heads by their numbers.
+
+    The command prints intervals, both sites and more; hundreds of numbers would hide these.
+    """
+    if not isinstance(result.get("heads"), list):
+        return result
+    site = result["sites"][ENCODER]
+    heads: dict[str, dict[str, float]] = {}
+    for head in result["heads"]:
+        if head["site"] == ENCODER:
+            heads.setdefault(str(head["layer"]), {})[str(head["head"])] = head["accuracy"]
+    kept = {name: result[name] for name in ("set", "rows", "skipped", "skipped_because")}
+    kept |= {"chance": site["baselines"]["chance"]}
+    kept |= {"baselines": {name: site["baselines"][name] for name in ("nearest", "first")}}
+    kept |= {"heads": heads, "best_head": site["best_head"]}
+    kept |= {"head_averaged": {str(layer): value for layer, value in enumerate(site["head_averaged"])}}
+    if site["held_out"]:
+        first, second = ({"layer": one["layer"], "head": one["head"]} for one in site["held_out"])
+        halves = {"chosen_on_first_half": first, "chosen_on_second_half": second}
+        kept |= {"cross_selected": {"accuracy": site["cross_selected"], **halves}}
+    return kept
 
 
 def figures(entry: dict[str, Any]) -> dict[str, Any]:

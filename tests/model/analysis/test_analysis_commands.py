@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from model.__main__ import main
+from tests.benchmarks.metrics import condensed
 
 ALIGNMENT = {
     "en": ["the", "dog", "sleeps", "."],
@@ -57,10 +58,27 @@ def test_coreference_prints_one_json_object(checkpoint: list[str], pronouns: str
     scores = json.loads(capsys.readouterr().out)
     assert (scores["set"], scores["rows"], scores["skipped"]) == ("pronouns", 2, 1)
     assert sum(scores["skipped_because"].values()) == 1
-    assert scores["chance"] == 0.5
-    assert scores["baselines"] == {"nearest": 0.5, "first": 0.5}
-    assert set(scores["heads"]["1"]) == set("0123")
-    assert 0 <= scores["best_head"]["accuracy"] <= 1
+    assert scores["baselines"] == {**scores["baselines"], "nearest": 0.5, "first": 0.5, "chance": 0.5}
+    assert scores["contrast_accuracy"] is None
+    of_encoder = [head for head in scores["heads"] if head["site"] == "encoder.self"]
+    assert [(head["layer"], head["head"]) for head in of_encoder] == [(i, j) for i in range(2) for j in range(4)]
+    assert all({"accuracy", "low", "high", "margin"} <= set(head) for head in scores["heads"])
+    assert all(0 <= head["low"] <= head["accuracy"] <= head["high"] <= 1 for head in scores["heads"])
+    assert set(scores["sites"]) == {head["site"] for head in scores["heads"]}
+    # What metrics.json keeps of it has one number for each encoder head.
+    kept = condensed(scores)
+    assert {layer: list(heads) for layer, heads in kept["heads"].items()} == {key: [*"0123"] for key in "01"}
+    assert kept["heads"]["1"]["2"] == of_encoder[6]["accuracy"]
+    assert condensed({"heads": {"0": {"0": 0.5}}}) == {"heads": {"0": {"0": 0.5}}}
+
+
+def test_coreference_prints_rollout_by_layer_for_one_site_of_the_curated_set(checkpoint: list[str], capsys):
+    options = ["--site", "encoder.self", "--measure", "rollout"]
+    assert main(["coreference", "--data", "curated", "--json", *options, *checkpoint]) == 0
+    scores = json.loads(capsys.readouterr().out)
+    assert [(head["site"], head["head"]) for head in scores["heads"]] == [("encoder.self", None)] * 2
+    assert scores["rows"] + scores["sites"]["encoder.self"]["controls"] == 158
+    assert 0 <= scores["contrast_accuracy"] <= 1
 
 
 def test_without_json_a_table_has_a_line_per_layer(checkpoint: list[str], gold: str, pronouns: str, capsys):

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from model.analysis.coreference_files import curated_cases
 from model.training.augmentation import CONTRACTED
 from model.training.command import PRONOUN_PAIRS
-from model.training.compositions import compositions
+from model.training.compositions import ANY_OPENINGS, CONTINUATIONS, FRAME_OPENINGS, compositions
 from model.training.frames import FRAMES, HELD_OUT_PARTS, SLOT
 from model.training.lexicon import NOUNS
 from model.training.pairs import read_pairs
@@ -190,6 +191,46 @@ def test_the_best_known_sentences_are_never_trained_on():
     assert {"animal", "street"} <= {pair.antecedent.english for pair in TRAINING}
 
 
+def pattern_of(template: str) -> re.Pattern[str]:
+    """Matches every sentence that a template gives, whatever stands in its slots; `*` is an opening."""
+    parts = re.split(r"\{[^}]*\}|\*", template)
+    return re.compile("(.+)".join(map(re.escape, parts)), re.IGNORECASE)
+
+
+CURATED = [case.sentence for case in curated_cases().cases]
+
+
+def test_the_pattern_of_a_template_matches_what_the_curriculum_makes_of_it():
+    for draw in itertools.islice(compositions(random.Random(2)), 200):
+        assert pattern_of(draw.frame.english).fullmatch(re.sub(r"\{[^}]*\}", "the word", draw.frame.english))
+    by_frame = {pair.frame: pair.source for pair in TRAINING if pair.frame in FRAME}
+    assert len(by_frame) > 500
+    assert all(pattern_of(FRAME[name].english).fullmatch(source) for name, source in by_frame.items())
+
+
+def test_no_frame_of_the_curriculum_gives_a_curated_sentence():
+    for frame in ALL_FRAMES:
+        pattern = pattern_of(frame.english)
+        assert not [sentence for sentence in CURATED if pattern.fullmatch(sentence)], frame.english
+
+
+def test_no_composition_of_the_curriculum_gives_a_curated_sentence():
+    openings = [pattern_of(opening.english) for opening in (*ANY_OPENINGS, *FRAME_OPENINGS)]
+    continuations = [line.partition("|")[0].strip() for text in CONTINUATIONS.values() for line in text.splitlines()]
+    for continuation in filter(None, continuations):
+        pattern, place = pattern_of(continuation), len(re.findall(r"\{", continuation.partition("*")[0]))
+        for sentence in CURATED:
+            found = pattern.fullmatch(sentence)
+            assert not (found and any(one.fullmatch(found[place + 1]) for one in openings)), (continuation, sentence)
+
+
+def test_no_curated_sentence_is_in_the_curriculum():
+    drawn = {normal(pair.source) for pair in TRAINING} | {
+        normal(pair.source) for twins in TWINS.values() for both in twins for pair in both
+    }
+    assert not drawn & {normal(sentence) for sentence in CURATED}
+
+
 @pytest.mark.skipif(not SHARED.exists(), reason="needs the data beside the project")
 def test_nothing_that_is_scored_is_in_the_curriculum_or_the_training_sets():
     scored = {normal(pair.source) for path in (SHARED / "en-de" / "dev").glob("*.xz") for pair in read_pairs(path)}
@@ -200,7 +241,10 @@ def test_nothing_that_is_scored_is_in_the_curriculum_or_the_training_sets():
         coreference |= {normal(line.partition(" ")[2].replace("[", "").replace("]", "")) for line in lines}
     assert len(scored) > 6_000
     assert len(coreference) > 1_500
+    curated = {normal(sentence) for sentence in CURATED}
+    assert not curated & (scored | coreference)
     known = {f"the animal did not cross the street because it was too {cue}" for cue in ("tired", "wide", "narrow")}
+    known |= curated
     curriculum = {normal(pair.source) for pair in TRAINING}
     assert not curriculum & (scored | coreference | known)
     for path in (SHARED / "en-de" / "train").glob("*.xz"):
