@@ -112,12 +112,12 @@ class _Tokenized(NamedTuple):
     emitted: list[int] | None
 
 
-def read_text(path: Path, limit: int = MOST_SENTENCES) -> list[CorpusSentence]:
+def read_text(path: Path, limit: int | None = None) -> list[CorpusSentence]:
     """Read a text file: a sentence a line, or `English TAB German` where the translation is given.
 
     Args:
         path: UTF-8; blank lines do not count.
-        limit: at most this many sentences are taken, the first ones.
+        limit: at most this many sentences are taken, the first ones; None for all.
 
     Raises:
         DataError: the file cannot be read or holds no sentence.
