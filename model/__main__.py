@@ -1,5 +1,4 @@
-"""The command line: python -m model translate | evaluate | pronouns | align | coreference |
-atlas | trace | train.
+"""The command line: python -m model translate | evaluate | pronouns | align | coreference | atlas | trace | train.
 
 Exit code 0, or 2 with one line on standard error that says what was wrong. Results go to standard output (with
 --json, one JSON object and nothing else), progress to standard error.

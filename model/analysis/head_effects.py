@@ -205,7 +205,7 @@ def _gated(
             instead = replacement[site, layer][:, None]
             # The decoder reads each case twice: right translations, then wrong ones.
             of_batch = gates[:, site, layer].repeat(output.size(0) // gates.size(0), 1)[:, :, None, None]
-            return instead + of_batch * (output - instead)
+            return (instead + of_batch * (output - instead)).to(output.dtype)
 
         return mix
 
