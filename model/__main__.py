@@ -1,4 +1,4 @@
-"""The command line: python -m model translate | evaluate | pronouns | align | coreference | trace | train.
+"""The command line: python -m model translate | evaluate | pronouns | align | coreference | atlas | trace | train.
 
 Exit code 0, or 2 with one line on standard error that says what was wrong. Results go to standard output (with
 --json, one JSON object and nothing else), progress to standard error.
@@ -72,7 +72,17 @@ def build_parser() -> argparse.ArgumentParser:
     pronouns.add_argument("--json", action="store_true", help="print one JSON object")
     pronouns.set_defaults(execute=run_pronouns)
 
-    for one in (translate, evaluate, trace, align, coreference, pronouns):
+    atlas = commands.add_parser("atlas", help="measure every head over a corpus")
+    atlas.add_argument(
+        "--text", type=Path, metavar="FILE", help="a sentence a line, or English TAB German (200 of ours)"
+    )
+    atlas.add_argument("--align", type=Path, metavar="FILE.jsonl", help="alignments made by hand, for error rates")
+    atlas.add_argument("--limit", type=_positive, metavar="N", help="only the first N sentences")
+    atlas.add_argument("--out", type=Path, required=True, metavar="FILE.npz")
+    atlas.add_argument("--json", action="store_true", help="print one JSON object")
+    atlas.set_defaults(execute=run_atlas)
+
+    for one in (translate, evaluate, trace, align, coreference, pronouns, atlas):
         one.add_argument("--checkpoint", type=Path, default=DEFAULT_CHECKPOINT, metavar="DIR")
         one.add_argument("--device", help="cpu, cuda or cuda:N (default: CUDA if present)")
         one.add_argument("--dtype", default="float32", help="float32 (default), or bfloat16 on CUDA")
@@ -160,6 +170,29 @@ def run_coreference(arguments: argparse.Namespace) -> None:
         print(json.dumps({"set": path.stem, **coreference_json(scores)}))
     else:
         print(coreference_report(path.stem, scores))
+
+
+def run_atlas(arguments: argparse.Namespace) -> None:
+    """Write the atlas of a model's heads over a corpus."""
+    from tqdm import tqdm
+
+    from model.analysis.alignment import read_alignments
+    from model.analysis.atlas import build_atlas
+    from model.analysis.atlas_file import save_atlas
+    from model.analysis.atlas_report import atlas_dict, atlas_report
+    from model.analysis.corpus import OWN_CORPUS, read_text
+    from model.translator import Translator
+
+    if not arguments.out.parent.is_dir():
+        raise ConfigError(f"There is no folder {arguments.out.parent} to write {arguments.out.name} into.")
+    sentences = read_text(arguments.text or OWN_CORPUS, arguments.limit)
+    aligned = read_alignments(arguments.align) if arguments.align else []
+    translator = Translator.load(arguments.checkpoint, device=arguments.device, dtype=arguments.dtype)
+    with tqdm(total=len(sentences) + 2 * len(aligned), unit="sentence") as bar:
+        atlas = build_atlas(translator, sentences, aligned, bar.update)
+    save_atlas(atlas, arguments.out)
+    print(json.dumps(atlas_dict(atlas)) if arguments.json else atlas_report(atlas))
+    print(arguments.out, file=sys.stderr)
 
 
 def run_pronouns(arguments: argparse.Namespace) -> None:

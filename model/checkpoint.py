@@ -144,3 +144,16 @@ def _sha256(path: Path) -> str:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise CheckpointError(f"{path.parent.name}/{path.name} cannot be read: {error.strerror}.") from error
+
+
+def model_digest(model: Transformer, tokenizer: Tokenizer) -> str:
+    """SHA-256 of shape, weights and vocabulary as they are in memory: what a measurement of the model depends on.
+
+    The digest of a checkpoint names all of its files, so that a word changed in its card changes it; this one stays.
+    """
+    digest = hashlib.sha256(model.config.to_json().encode())
+    digest.update(tokenizer.serialized)
+    for name, parameter in model.named_parameters():
+        digest.update(name.encode())
+        digest.update(parameter.detach().float().cpu().contiguous().numpy().data)
+    return digest.hexdigest()

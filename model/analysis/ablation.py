@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor
 
-from model.analysis.blocks import row_blocks
+from model.analysis.log_probs import log_probs_of
 from model.hooks import listen
 from model.transformer import SITES, Transformer, site_path
 from model.translator import Translator
@@ -91,12 +91,4 @@ def _log_probs(
     read = torch.tensor([[model.config.bos_id, *emitted[:-1]]], device=memory.device)
     hidden = model.decode(read.expand(memory.size(0), -1), memory)
     chosen = torch.tensor(emitted, device=memory.device).repeat(memory.size(0))
-    blocks = zip(*(row_blocks(rows, model.config.vocab_size) for rows in (hidden.flatten(0, 1), chosen)), strict=True)
-    return torch.cat([_of_chosen(model, *block) for block in blocks]).view(memory.size(0), -1)
-
-
-def _of_chosen(
-    model: Transformer, hidden: Float[Tensor, "row d_model"], chosen: Int[Tensor, "row"]
-) -> Float[Tensor, "row"]:
-    log_probs: Tensor = model.projection(hidden).float().log_softmax(-1)
-    return log_probs.gather(1, chosen[:, None])[:, 0]
+    return log_probs_of(model, hidden.flatten(0, 1), chosen).view(memory.size(0), -1)

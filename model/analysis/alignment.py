@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import torch
-from jaxtyping import Bool, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from model.analysis.heads import HeadCounts, HeadScores, rounded, score_heads
@@ -29,6 +29,9 @@ ROW_OF_PIECE = {"word_in": 1, "word_out": 0}
 NO_LINK = -1
 Link = tuple[int, int]
 """Index of a source word, index of a target word."""
+
+Matrix = Callable[[Trace, int], Tensor]
+"""A trace and a layer → what its cross-attention heads give to each key in each row [head, row, key], at least 0."""
 
 LinkOrNumbered = TypeVar("LinkOrNumbered", Link, tuple[int, int, int])
 
@@ -124,7 +127,14 @@ def diagonal_links(num_source: int, num_target: int) -> list[Link]:
     return [(min(round(j * num_source / num_target), num_source - 1), j) for j in range(num_target)]
 
 
-def linked_words(trace: Trace, words: AlignedWords, way: str) -> Int[Tensor, "layer head_or_mean target_word"]:
+def cross_weights(trace: Trace, layer: int) -> Float[Tensor, "head row key"]:
+    """Attention weights of a layer's cross-attention."""
+    return trace.weights(SITE, layer)
+
+
+def linked_words(
+    trace: Trace, words: AlignedWords, way: str, matrix: Matrix = cross_weights
+) -> Int[Tensor, "layer head_or_mean target_word"]:
     """The source word that each target word attends to most, per head and for the mean of each layer's heads.
 
     Weights are summed over the pieces of a source word and averaged over the rows of a target word; </s> is no word. A
@@ -134,12 +144,13 @@ def linked_words(trace: Trace, words: AlignedWords, way: str) -> Int[Tensor, "la
         trace: of the sentence pair, read along.
         words: the pieces of its words.
         way: "word_in" or "word_out", a key of `ROW_OF_PIECE`.
+        matrix: what is read off a layer: its weights, or say its value-weighted norms.
     """
     rows = [[piece + ROW_OF_PIECE[way] for piece in pieces] for pieces in words.target]
     without_pieces = torch.tensor([not pieces for pieces in words.target])
     layers = []
     for layer in range(len(trace.inputs[SITE])):
-        weights = with_mean_of_heads(trace.weights(SITE, layer))
+        weights = with_mean_of_heads(matrix(trace, layer))
         layers.append(attention_between_words(weights, rows, words.source).argmax(-1))
     return torch.stack(layers).masked_fill(without_pieces, NO_LINK)
 
@@ -167,7 +178,10 @@ def count_links(
 
 
 def score_alignment(
-    translator: Translator, pairs: Sequence[AlignedPair], progress: Callable[[int], object] = lambda done: None
+    translator: Translator,
+    pairs: Sequence[AlignedPair],
+    progress: Callable[[int], object] = lambda done: None,
+    matrix: Matrix = cross_weights,
 ) -> AlignmentScores:
     """Read every pair along and score all cross-attention heads.
 
@@ -175,6 +189,7 @@ def score_alignment(
         translator: the model that is measured.
         pairs: sentence pairs with links; those that the model refuses are left out and counted.
         progress: called with the number of pairs done since the last call.
+        matrix: what is read off a layer, as in `linked_words`.
 
     Raises:
         DataError: no pair could be read.
@@ -192,7 +207,7 @@ def score_alignment(
             offsets = translator.tokenizer.offsets
             words = AlignedWords(*(pieces_of_words(text, offsets(text)) for text in (source, target)))
             for way, found in links.items():
-                found.append(linked_words(trace, words, way))
+                found.append(linked_words(trace, words, way, matrix))
             scored.append(pair)
         progress(1)
     if not scored:

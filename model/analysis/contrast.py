@@ -1,141 +1,154 @@
-"""What the model itself prefers: the German sentence with the right pronoun, or the one with the wrong one.
+"""Which of two translations a model prefers, for many sentences at once. Knows nothing of heads, hooks or files.
 
-Knows nothing of heads. Sennrich 2017 ("How Grammatical is Character-level Neural Machine Translation? Assessing MT
-Quality with Contrastive Translation Pairs") scores models by such pairs: teacher forced, by their log-probabilities.
+Contrastive evaluation (Sennrich 2017, "How Grammatical is Character-level Neural Machine Translation? Assessing MT
+Quality with Contrastive Translation Pairs"): both translations are read along, and
+
+    log-odds = log p(right | source) − log p(wrong | source), in nats.
+
+Up to the first token in which the two differ, both have the same log-probability, which cancels out.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
+from typing import Final, Literal, NamedTuple
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from model.analysis.blocks import row_blocks
-from model.analysis.coreference_data import PronounCase
-from model.analysis.german_pronouns import rival_forms, text_of_pieces, translated_pronoun
-from model.analysis.words import Span
-from model.decoding import greedy_search
-from model.masks import pad
+from model.analysis.log_probs import log_probs_of
+from model.errors import DataError
+from model.masks import key_padding, pad
 from model.transformer import Transformer
 from model.translator import Translator
 
+Measure = Literal["sentence", "token"]
+"""What is compared: the whole translations, or only the first token in which they differ (given what is before it)."""
 
-@dataclass(frozen=True)
-class FoundPronoun:
-    """A pronoun in the model's own translation.
+#: Padded tokens, of source and targets, that are run through the model at once.
+TOKENS_AT_ONCE: Final = 4_000
+
+
+class ContrastCase(NamedTuple):
+    """A source sentence, its right translation, and one that differs where the choice lies, say in a pronoun."""
+
+    source: str
+    right: str
+    wrong: str
+
+
+class ContrastIds(NamedTuple):
+    """A case as token ids, each ending with </s>, and the first place at which its translations differ."""
+
+    source: list[int]
+    right: list[int]
+    wrong: list[int]
+    differs_at: int
+
+    @property
+    def length(self) -> int:
+        """Tokens to run, the shorter translation as long as the other."""
+        return len(self.source) + 2 * max(len(self.right), len(self.wrong))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ContrastBatch:
+    """Some cases side by side, padded.
 
     Attributes:
-        text: as it is written there.
-        span: its characters in the translation.
-        row: the target row that predicts its first token.
+        source_ids: what the encoder reads.
+        source_padding: True at real tokens; None if all are.
+        target_ids: what the decoder reads: all right translations, then all wrong ones.
+        emitted: the token that follows each of these.
+        counted: True where its log-probability counts.
     """
 
-    text: str
-    span: Span
-    row: int
+    source_ids: Int[Tensor, "case source"]
+    source_padding: Bool[Tensor, "case source"] | None
+    target_ids: Int[Tensor, "both_cases target"]
+    emitted: Int[Tensor, "both_cases target"]
+    counted: Bool[Tensor, "both_cases target"]
+
+    @property
+    def num_cases(self) -> int:
+        """How many cases."""
+        return self.source_ids.size(0)
+
+    def encode(self, model: Transformer, variants: int = 1) -> Float[Tensor, "variant_and_case source d_model"]:
+        """Read every source `variants` times: all cases once, then all once more."""
+        padding = None if self.source_padding is None else self.source_padding.repeat(variants, 1)
+        return model.encode(self.source_ids.repeat(variants, 1), padding)
+
+    def log_odds(
+        self, model: Transformer, memory: Float[Tensor, "variant_and_case source d_model"]
+    ) -> Float[Tensor, "variant case"]:
+        """Read both translations along, once for each variant of what the encoder made of the cases."""
+        variants = memory.size(0) // self.num_cases
+        times = 2 * variants
+        padding = None if self.source_padding is None else self.source_padding.repeat(times, 1)
+        of_both = memory.view(variants, 1, self.num_cases, *memory.shape[1:]).expand(-1, 2, -1, -1, -1).flatten(0, 2)
+        hidden = model.decode(self.target_ids.repeat(variants, 1), of_both, padding)
+        counted = self.counted.repeat(variants, 1)
+        log_probs = log_probs_of(model, hidden[counted], self.emitted.repeat(variants, 1)[counted])
+        totals = torch.zeros(len(counted), device=log_probs.device)
+        totals = totals.index_add(0, counted.nonzero()[:, 0], log_probs)
+        right, wrong = totals.view(variants, 2, self.num_cases).unbind(1)
+        return right - wrong
 
 
-@dataclass(frozen=True)
-class PronounChoice:
-    """What the model makes of a pronoun.
-
-    Attributes:
-        translation: its own, decoded greedily.
-        found: the German pronoun, or why it cannot be told which one it is.
-        probabilities: of each form that could stand there (er, sie, es …), given what is written before; empty where
-            no pronoun was found. They need not sum to 1: other words could follow as well.
-    """
-
-    translation: str
-    found: FoundPronoun | str
-    probabilities: Mapping[str, float]
-
-
-def find_pronoun(translator: Translator, case: PronounCase, token_ids: Sequence[int]) -> FoundPronoun | str:
-    """The German pronoun in a translation given as token ids, or why it cannot be told."""
-    written, piece_of = text_of_pieces(translator.tokenizer.tokens(token_ids))
-    span = translated_pronoun(case.sentence, case.pronoun, written)
-    if isinstance(span, str):
-        return span
-    # What is joined from pieces begins with a space that the translation does not have.
-    margin = len(written) - len(written.lstrip())
-    return FoundPronoun(written[slice(*span)], (span[0] - margin, span[1] - margin), piece_of[span[0]])
-
-
-@torch.inference_mode()
-def pronoun_choice(translator: Translator, case: PronounCase) -> PronounChoice:
-    """Translate one sentence greedily, find its pronoun, and weigh er, sie and es in its place.
+def contrast_ids(translator: Translator, case: ContrastCase, measure: Measure = "sentence") -> ContrastIds:
+    """A case as token ids; by "token", translations end where they first differ.
 
     Raises:
-        InputTextError: the sentence is blank or too long.
+        InputTextError: a text is blank or too long.
+        DataError: both translations are the same to the model.
     """
-    model = translator.model
-    source_ids = torch.tensor([translator.source_ids(case.sentence)], device=model.device)
-    (emitted,) = greedy_search(model, source_ids, None)
-    found = find_pronoun(translator, case, emitted)
-    translation = translator.tokenizer.decode(emitted)
-    if isinstance(found, str):
-        return PronounChoice(translation, found, MappingProxyType({}))
-    forms = rival_forms(found.text, case.pronoun_text)
-    rivals = [translator.tokenizer.encode(form) for form in forms]
-    prefix = emitted[: found.row]
-    # A space that is a token of its own belongs to the word after it, and so to each of its rivals.
-    while prefix and translator.tokenizer.tokens(prefix[-1:]) == ("▁",):
-        prefix.pop()
-    targets = [[*prefix, *rival] for rival in rivals]
-    memory = model.encode(source_ids).expand(len(forms), -1, -1)
-    log_probs = sequence_log_probs(model, memory, None, targets, first=len(prefix))
-    probabilities = dict(zip(forms, log_probs.exp().tolist(), strict=True))
-    return PronounChoice(translation, found, MappingProxyType(probabilities))
-
-
-def contrast_margins(
-    model: Transformer,
-    choices: Sequence[tuple[Sequence[int], Sequence[int]]],
-    memory: Float[Tensor, "row source d_model"],
-    source_padding: Bool[Tensor, "row source"],
-) -> Float[Tensor, "row"]:
-    """log P(right | sentence) − log P(wrong | sentence), in nats.
-
-    Args:
-        model: the Transformer.
-        choices: token ids of both German sentences, </s> last.
-        memory, source_padding: of the English sentences.
-    """
-    targets = [target for choice in choices for target in choice]
-    twice = torch.arange(len(choices), device=memory.device).repeat_interleave(2)
-    log_probs = sequence_log_probs(model, memory[twice], source_padding[twice], targets, first=0)
-    return log_probs[0::2] - log_probs[1::2]
-
-
-def sequence_log_probs(
-    model: Transformer,
-    memory: Float[Tensor, "row source d_model"],
-    source_padding: Bool[Tensor, "row source"] | None,
-    targets: Sequence[Sequence[int]],
-    *,
-    first: int,
-) -> Float[Tensor, "row"]:
-    """Log-probability of each target's tokens from place `first` on, in nats, on the CPU.
-
-    Args:
-        model: the Transformer.
-        memory, source_padding: what each target is the translation of.
-        targets: the tokens emitted, without <s>.
-        first: place of the first token that counts.
-    """
-    config = model.config
-    emitted = pad(targets, config.pad_id).to(memory.device)
-    begin = torch.full_like(emitted[:, :1], config.bos_id)
-    hidden = model.decode(torch.cat((begin, emitted[:, :-1]), 1), memory, source_padding)
-    lengths = torch.tensor([len(target) for target in targets], device=memory.device)
-    places = torch.arange(emitted.size(1), device=memory.device)
-    counted = (places >= first) & (places < lengths[:, None])
-    blocks = zip(*(row_blocks(rows[counted], config.vocab_size) for rows in (hidden, emitted)), strict=True)
-    chosen = torch.cat(
-        [model.projection(rows).float().log_softmax(-1).gather(1, ids[:, None])[:, 0] for rows, ids in blocks]
+    source, right, wrong = (
+        translator.source_ids(case.source),
+        translator.target_ids(case.right),
+        translator.target_ids(case.wrong),
     )
-    of_row = counted.nonzero()[:, 0]
-    return torch.zeros(len(targets), device=memory.device).index_add_(0, of_row, chosen).cpu()
+    differs_at = next((place for place, (a, b) in enumerate(zip(right, wrong, strict=False)) if a != b), None)
+    if differs_at is None:
+        raise DataError(
+            f"expected a right and a wrong translation that differ, got {case.right!r} twice for {case.source!r}."
+        )
+    if measure == "token":
+        right, wrong = right[: differs_at + 1], wrong[: differs_at + 1]
+    return ContrastIds(source, right, wrong, differs_at)
+
+
+def contrast_batches(
+    translator: Translator, cases: Sequence[ContrastIds], variants: int = 1
+) -> Iterator[tuple[list[int], ContrastBatch]]:
+    """Batches of cases of like length, each with the numbers of its cases.
+
+    Args:
+        translator: the model that shall read them.
+        cases: any number.
+        variants: how many times each will be read at once.
+    """
+    order = sorted(range(len(cases)), key=lambda number: cases[number].length)
+    while order:
+        size = max(1, TOKENS_AT_ONCE // (variants * cases[order[-1]].length))
+        chosen, order = order[-size:], order[:-size]
+        yield chosen, make_batch(translator, [cases[number] for number in chosen])
+
+
+def make_batch(translator: Translator, cases: Sequence[ContrastIds]) -> ContrastBatch:
+    """Cases side by side on the model's device."""
+    config, device = translator.config, translator.device
+    source_ids = pad([case.source for case in cases], config.pad_id).to(device)
+    source_padding = key_padding(source_ids, config.pad_id)
+    targets = [*(case.right for case in cases), *(case.wrong for case in cases)]
+    emitted = pad(targets, config.pad_id).to(device)
+    begin = torch.full_like(emitted[:, :1], config.bos_id)
+    first = torch.tensor([case.differs_at for case in cases], device=device).repeat(2)
+    places = torch.arange(emitted.size(1), device=device)
+    return ContrastBatch(
+        source_ids=source_ids,
+        source_padding=None if bool(source_padding.all()) else source_padding,
+        target_ids=torch.cat((begin, emitted[:, :-1]), dim=1),
+        emitted=emitted,
+        counted=(places >= first[:, None]) & key_padding(emitted, config.pad_id),
+    )

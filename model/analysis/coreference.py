@@ -14,9 +14,9 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from model.analysis.contrast import contrast_margins, find_pronoun
 from model.analysis.coreference_data import PronounCase, PronounCases
 from model.analysis.coreference_scores import SiteScores, hits, score_site
+from model.analysis.pronoun_choice import contrast_margins, find_pronoun
 from model.analysis.resampling import Estimate, bootstrap_mean
 from model.analysis.span_attention import (
     CandidateWeights,

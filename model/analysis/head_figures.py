@@ -4,6 +4,8 @@ Rows i are queries and columns j keys; α_ij is a weight, the model's own. Rows 
 as the decoder's first, which sees only itself, say nothing about a head and are left out of every mean. A figure for
 which no row is left is NaN.
 
+`row_figures` keeps the rows, so that a whole corpus can be averaged; `head_figures` is their mean over one sentence.
+
 Sources: Vig & Belinkov 2019, "Analyzing the Structure of Attention in a Transformer Language Model" (entropy, mean
 distance); Clark et al. 2019, "What Does BERT Look At?", §3.1–3.3 (neighbours, separators and punctuation, entropy);
 Kovaleva et al. 2019, "Revealing the Dark Secrets of BERT" (diagonal heads).
@@ -12,6 +14,7 @@ Kovaleva et al. 2019, "Revealing the Dark Secrets of BERT" (diagonal heads).
 import math
 import unicodedata
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Bool, Float
@@ -22,6 +25,22 @@ SHIFTS = {"previous": -1, "same": 0, "next": 1}
 
 #: How far from the diagonal, in keys, still counts as on it.
 DIAGONAL_REACH = 1.0
+
+
+class RowFigure(NamedTuple):
+    """A figure of each head in each row.
+
+    Attributes:
+        values: by head and row.
+        counts: which rows say something about a head; the others hold no figure.
+    """
+
+    values: Float[Tensor, "head query"]
+    counts: Bool[Tensor, "query"]
+
+    def mean(self) -> Float[Tensor, "head"]:
+        """The mean over the rows that count; NaN if none does."""
+        return self.values[:, self.counts].mean(-1)
 
 
 def head_figures(
@@ -39,40 +58,65 @@ def head_figures(
         key_tokens: one a key.
         is_self: whether queries and keys are the same tokens; if not, "previous", "same" and "next" mean nothing.
     """
+    return {name: figure.mean() for name, figure in row_figures(weights, mask, key_tokens, is_self=is_self).items()}
+
+
+def row_figures(
+    weights: Float[Tensor, "head query key"],
+    mask: Bool[Tensor, "query key"],
+    key_tokens: Sequence[str],
+    *,
+    is_self: bool,
+) -> dict[str, RowFigure]:
+    """Every figure of every head in each row, by name; arguments as for `head_figures`."""
     queries, keys = mask.shape
-    figures = {"entropy": entropy(weights, mask), "distance": mean_distance(weights, mask)}
+    figures = {"entropy": row_entropy(weights, mask), "distance": row_distance(weights, mask)}
     for name, shift in SHIFTS.items():
         there = shifted(queries, keys, shift) if is_self else torch.zeros(queries, keys, dtype=torch.bool)
-        figures[name] = share(weights, mask, there)
+        figures[name] = row_share(weights, mask, there)
     column = torch.arange(keys).expand(queries, keys)
-    figures["first"] = share(weights, mask, column == 0)
-    figures["last"] = share(weights, mask, column == keys - 1)
-    figures["diagonal"] = share(weights, mask, from_diagonal(queries, keys) <= DIAGONAL_REACH)
+    figures["first"] = row_share(weights, mask, column == 0)
+    figures["last"] = row_share(weights, mask, column == keys - 1)
+    figures["diagonal"] = row_share(weights, mask, from_diagonal(queries, keys) <= DIAGONAL_REACH)
     is_mark = torch.tensor([is_punctuation(token) for token in key_tokens])
-    figures["punctuation"] = share(weights, mask, is_mark.expand(queries, keys))
+    figures["punctuation"] = row_share(weights, mask, is_mark.expand(queries, keys))
     return figures
 
 
 def entropy(weights: Float[Tensor, "head query key"], mask: Bool[Tensor, "query key"]) -> Float[Tensor, "head"]:
     """H = mean over rows i of −Σ_j α_ij log₂ α_ij, in bits: 0 for one key alone, log₂ k for k keys evenly."""
-    return _mean(torch.special.entr(weights).sum(-1) / math.log(2), mask.sum(-1) > 1)
+    return row_entropy(weights, mask).mean()
 
 
 def mean_distance(weights: Float[Tensor, "head query key"], mask: Bool[Tensor, "query key"]) -> Float[Tensor, "head"]:
     """D = mean over rows i of Σ_j α_ij |j − d_i|, in keys, with d_i from `from_diagonal`: |j − i| in self-attention."""
-    away = from_diagonal(*mask.shape)
-    return _mean(torch.einsum("hqk,qk->hq", weights, away), mask.sum(-1) > 1)
+    return row_distance(weights, mask).mean()
 
 
-def share(
+def row_entropy(weights: Float[Tensor, "head query key"], mask: Bool[Tensor, "query key"]) -> RowFigure:
+    """−Σ_j α_ij log₂ α_ij, in bits."""
+    return RowFigure(torch.special.entr(weights).sum(-1) / math.log(2), has_choice(mask))
+
+
+def row_distance(weights: Float[Tensor, "head query key"], mask: Bool[Tensor, "query key"]) -> RowFigure:
+    """Σ_j α_ij |j − d_i|, in keys."""
+    return RowFigure(torch.einsum("hqk,qk->hq", weights, from_diagonal(*mask.shape)), has_choice(mask))
+
+
+def row_share(
     weights: Float[Tensor, "head query key"], mask: Bool[Tensor, "query key"], there: Bool[Tensor, "query key"]
-) -> Float[Tensor, "head"]:
-    """S = mean over rows i of Σ_j α_ij [there_ij]: which part of its weight a head gives to these keys, from 0 to 1.
+) -> RowFigure:
+    """S_i = Σ_j α_ij [there_ij]: which part of its weight a head gives to these keys, from 0 to 1.
 
     Rows count that may look at one of these keys and also at another.
     """
     on, off = (mask & there).any(-1), (mask & ~there).any(-1)
-    return _mean(torch.einsum("hqk,qk->hq", weights, there.to(weights.dtype)), on & off)
+    return RowFigure(torch.einsum("hqk,qk->hq", weights, there.to(weights.dtype)), on & off)
+
+
+def has_choice(mask: Bool[Tensor, "query key"]) -> Bool[Tensor, "query"]:
+    """Rows that may look at more than one key."""
+    return mask.sum(-1) > 1
 
 
 def shifted(queries: int, keys: int, shift: int) -> Bool[Tensor, "query key"]:
@@ -94,8 +138,3 @@ def is_punctuation(token: str) -> bool:
     """Whether a piece holds punctuation (Unicode's categories P…) and nothing else but the "▁" of a new word."""
     signs = token.replace("▁", "")
     return bool(signs) and all(unicodedata.category(sign).startswith("P") for sign in signs)
-
-
-def _mean(per_row: Float[Tensor, "head query"], counts: Bool[Tensor, "query"]) -> Float[Tensor, "head"]:
-    """The mean over the rows that count; NaN if none does."""
-    return per_row[:, counts].mean(-1)

@@ -28,3 +28,12 @@ def value_weighted_norms(
     """‖α_ij f(x_j)‖ = α_ij ‖f(x_j)‖, for weights are never negative. Not bounded by 1; rows do not sum to 1."""
     lengths: Tensor = transformed_values(value, output_projection).norm(dim=-1)
     return weights * lengths[..., None, :]
+
+
+def norm_shares(norms: Float[Tensor, "head query key"]) -> Float[Tensor, "head query key"]:
+    """‖α_ij f(x_j)‖ / Σ_k ‖α_ik f(x_k)‖: norms as shares of their row, for figures that are defined on weights.
+
+    A row whose norms are all 0 has shares of 0.
+    """
+    totals = norms.sum(dim=-1, keepdim=True)
+    return norms / totals.masked_fill(totals == 0, 1.0)

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from model.analysis.contrast import pronoun_choice
 from model.analysis.coreference import measure_coreference
 from model.analysis.coreference_data import GermanChoice, PronounCase, PronounCases, RejectedLine
 from model.analysis.coreference_files import curated_cases, parse_pronoun_cases, read_pronoun_cases
 from model.analysis.coreference_scores import first_hit, half_of, hits, nearest_hit, score_site
 from model.analysis.german_pronouns import NOT_FOUND, NOT_KNOWN, NOT_ONE, rival_forms, translated_pronoun
 from model.analysis.norms import value_weighted_norms
+from model.analysis.pronoun_choice import pronoun_choice
 from model.analysis.resampling import bootstrap_mean
 from model.analysis.rollout import rollout_at
 from model.analysis.span_attention import CandidateWeights
@@ -200,7 +200,7 @@ def test_contrast_is_the_difference_of_two_teacher_forced_passes(translator):
 
 def test_the_probability_of_each_form_is_that_of_its_whole_word(translator, monkeypatch):
     german = translator.tokenizer.encode("Das Tier überquerte die Straße nicht, weil es zu müde war.")
-    monkeypatch.setattr("model.analysis.contrast.greedy_search", lambda *_: [german])
+    monkeypatch.setattr("model.analysis.pronoun_choice.greedy_search", lambda *_: [german])
     choice = pronoun_choice(translator, CASE)
     assert list(choice.probabilities) == ["er", "ihn", "sie", "es"]
     assert choice.translation[slice(*choice.found.span)] == "es"

@@ -1,0 +1,66 @@
+"""How alike heads are, and a map of them. Knows nothing of models or of what the heads look at."""
+
+import math
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+Numbers = npt.NDArray[np.floating]
+
+#: Weights of pairs of heads that are compared at once: 16 MiB in float32.
+WEIGHTS_AT_ONCE: Final = 1 << 22
+
+
+def divergence_sums(
+    weights: Float[Tensor, "head query key"], rows: Bool[Tensor, "query"]
+) -> Float[Tensor, "head head"]:
+    """Σ over rows i of JS(α_i, β_i) = H((α_i + β_i)/2) − (H(α_i) + H(β_i))/2 for each pair of heads, in bits.
+
+    Clark et al. 2019 ("What Does BERT Look At?", §6) add these up over all tokens of a corpus. Each is 0 for equal
+    rows, and 1 for rows that look at different keys.
+
+    Args:
+        weights: of heads that look from the same queries at the same keys, rows summing to 1.
+        rows: which rows count.
+    """
+    used = weights[:, rows]
+    first, second = torch.triu_indices(len(weights), len(weights), offset=1)
+    sums = torch.zeros(len(weights), len(weights), dtype=torch.float64)
+    if not used.numel():
+        return sums
+    own = torch.special.entr(used).sum((1, 2)).double()
+    size = max(1, WEIGHTS_AT_ONCE // used[0].numel())
+    for a, b in zip(first.split(size), second.split(size), strict=True):
+        middle = torch.special.entr((used[a] + used[b]) / 2).sum((1, 2)).double()
+        sums[a, b] = ((middle - (own[a] + own[b]) / 2) / math.log(2)).clamp_min(0.0)
+    return sums + sums.T
+
+
+def classical_scaling(distances: Float[Numbers, "head head"]) -> Float[Numbers, "head 2"]:
+    """Places in the plane whose distances are as close as possible to those given (classical MDS, Torgerson 1952).
+
+    The two largest eigenvalues λ and vectors v of B = −½ J D² J, J = I − 1/n, give coordinates √λ v. Axes point such
+    that the place farthest out on each lies on its positive side, so that the same distances give the same map.
+    """
+    count = len(distances)
+    centred = np.eye(count) - 1 / count
+    values, vectors = np.linalg.eigh(-0.5 * centred @ (np.asarray(distances, dtype=np.float64) ** 2) @ centred)
+    places = np.zeros((count, 2))
+    for axis, index in enumerate(np.argsort(-values)[:2]):
+        vector = vectors[:, index]
+        outermost = vector[np.abs(vector).argmax()]
+        places[:, axis] = np.sqrt(max(values[index], 0.0)) * vector * np.sign(outermost)
+    return places
+
+
+def head_map(divergences: Float[Numbers, "head head"]) -> Float[Numbers, "head 2"]:
+    """A map of heads by the root of their mean Jensen–Shannon divergence.
+
+    The root is a distance in a Euclidean space (Endres & Schindelin 2003; Fuglede & Topsøe 2004), so that the map loses
+    only what two dimensions cannot hold; the divergence itself, as in Clark et al.'s figure, is not.
+    """
+    return classical_scaling(np.sqrt(divergences))
