@@ -28,7 +28,7 @@ _COMPONENT = st.components.v2.component(
     "headlight_decode_player",
     html=_HTML,
     css=wire.sources("picture.css", "decode_player.css"),
-    js=wire.sources("wire.js", "picture.js", "candidate_bars.js", "attention_strip.js", "decode_player.js"),
+    js=wire.script("wire.js", "picture.js", "candidate_bars.js", "attention_strip.js", "decode_player.js"),
 )
 
 
