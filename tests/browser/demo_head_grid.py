@@ -74,9 +74,7 @@ def tiles(*shape: int) -> Tiles:
 numbers = np.arange(1.0, heads + 1) + np.arange(layers)[:, None] / 100
 figure = TileFigure("Invented", numbers, 2, "", "The number of the head.") if "order" in st.query_params else None
 address = f"{layers} {heads} {queries} {keys}"
-send_tiles(
-    tiles(layers, heads, queries, keys), tokens(queries), tokens(keys), address=address, key="tiles"
-)
+send_tiles(tiles(layers, heads, queries, keys), tokens(queries), tokens(keys), address=address, key="tiles")
 head_grid(
     address,
     (layers, heads),

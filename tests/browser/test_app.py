@@ -156,7 +156,7 @@ def test_a_link_reopens_the_view(page, url):
     opened(page, url, "?checkpoint=en-de&text=It+is+late.&site=decoder.cross&layer=1&head=3")
     expect(sentence(page, "en")).to_have_text("It is late.")
     expect(page.get_by_role("gridcell", name="Layer 2, head 4, open")).to_be_visible()
-    chosen = page.get_by_role("radio", name="Decoder cross-attention")
+    chosen = page.get_by_role("radio", name="Decoder cross")
     expect(chosen).to_be_checked()
 
 

@@ -59,7 +59,9 @@ class ColourScale:
     @classmethod
     def signed(cls, number: str, bound: float) -> Self:
         """From -`bound` to `bound`, night at zero."""
-        marks = tuple((place, f"{(2 * place - 1) * bound:+.2g}" if place != 0.5 else "0") for place in (0, 0.25, 0.5, 0.75, 1))
+        marks = tuple(
+            (place, f"{(2 * place - 1) * bound:+.2g}" if place != 0.5 else "0") for place in (0, 0.25, 0.5, 0.75, 1)
+        )
         return cls(number, theme.DIVERGING, -bound, bound, 1.0, marks)
 
 

@@ -17,7 +17,9 @@ _HTML: Final = """
 <div class="tile-keeper" hidden></div>
 """
 _COMPONENT = st.components.v2.component(
-    "headlight_tiles", html=_HTML, js=wire.script("wire.js", "tile_store.js", "head_tiles.js", "tile_keeper.js")
+    "headlight_tiles",
+    html=_HTML,
+    js=wire.script("wire.js", "picture.js", "tile_store.js", "head_tiles.js", "tile_keeper.js"),
 )
 
 
@@ -42,9 +44,7 @@ def pack_tiles(tiles: Tiles, query_tokens: Sequence[str], key_tokens: Sequence[s
     return wire.pack(header, np.frombuffer(tiles.deflated, np.uint8))
 
 
-def send_tiles(
-    tiles: Tiles, query_tokens: Sequence[str], key_tokens: Sequence[str], *, address: str, key: str
-) -> None:
+def send_tiles(tiles: Tiles, query_tokens: Sequence[str], key_tokens: Sequence[str], *, address: str, key: str) -> None:
     """Send tiles to wait under an address, as long as this stands on the page. Shows nothing.
 
     Args:

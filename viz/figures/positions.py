@@ -243,7 +243,8 @@ def _chart(
 
 
 def _axis(title: str) -> Settings:
-    return {"title": {"text": title, "standoff": 6}, "zeroline": False}
+    text = theme.AXIS_TEXT
+    return text | {"title": text["title"] | {"text": title, "standoff": 6}, "zeroline": False}
 
 
 def _line(colour: str, width: float) -> Settings:
