@@ -128,6 +128,7 @@ def measure_page(page: Page, url: str, texts: Sequence[str]) -> dict[str, str]:
     page.wait_for_selector("[data-ready='1']", timeout=60_000)
     kept: list[str] = page.wait_for_function(KEPT, arg=[], timeout=60_000).json_value()
     grids, tiles, messages, heads, exacts, hovers = (list[float]() for _ in range(6))
+    sizes: list[int] = []
     for text in texts:
         turn_to(page, "Encoder self")
         page.wait_for_timeout(1_000)
@@ -137,10 +138,11 @@ def measure_page(page: Page, url: str, texts: Sequence[str]) -> dict[str, str]:
             field.press("Control+Enter")
             kept = page.wait_for_function(KEPT, arg=kept, timeout=180_000).json_value()
             page.wait_for_timeout(1_500)
-        tiles += [len(message) for message in received if b"headlight_tiles" in message]
+        tiles.append(max(len(message) for message in received if b"headlight_tiles" in message))
         messages += [len(message) for message in received if b"headlight_head_grid" in message]
         for site in ("Decoder self", "Decoder cross", "Encoder self"):
             grids.append(turn_to(page, site))
+            sizes.append(int(page.evaluate(f"{GRID}.dataset.keys")))
             page.wait_for_timeout(1_000)
         for number in range(2):
             drawn, exact = open_head(page, len(grids) + number)
@@ -148,7 +150,6 @@ def measure_page(page: Page, url: str, texts: Sequence[str]) -> dict[str, str]:
             exacts.append(exact)
         hovers += page.evaluate(HOVER, ".head-grid .board")
         progress(f"{len(grids) // 3} of {len(texts)} sentences")
-    sizes = page.evaluate(f"[{GRID}.dataset.keys, document.querySelector('[lang=de]').textContent.split(' ').length]")
     return {
         "grid, click to drawn": f"{statistics.median(grids):,.0f} ms",
         "grid, bytes": f"{(statistics.median(tiles) + statistics.median(messages)) / 1e3:,.0f} kB"
@@ -156,7 +157,7 @@ def measure_page(page: Page, url: str, texts: Sequence[str]) -> dict[str, str]:
         "another head, click to drawn": f"{statistics.median(heads):,.0f} ms",
         "… its float32 numbers drawn": f"{statistics.median(exacts):,.0f} ms",
         "hover over the grid": f"{statistics.median(hovers):.1f} ms (most {max(hovers):.1f})",
-        "source tokens, words written": " · ".join(map(str, sizes)),
+        "tokens: source, translation": f"{sizes[-1]}, {min(sizes[::3])} to {max(sizes[::3])}",
     }
 
 

@@ -15,7 +15,8 @@ PREVIEW = """({ address, rows, columns, value }) => {
   const tokens = (count) => Array.from({ length: count }, (_, i) => `t${i}`);
   const values = new Float32Array(rows * columns).fill(value);
   const title = "Layer 2 · Head 3";
-  const detail = { address, layer: 1, head: 2, title, rows, columns, values, rowTokens: tokens(8), columnTokens: tokens(9) };
+  const detail = { address, layer: 1, head: 2, title, rows, columns, values };
+  Object.assign(detail, { rowTokens: tokens(8), columnTokens: tokens(9) });
   window.dispatchEvent(new CustomEvent("headlight-preview", { detail }));
 }"""
 
@@ -34,7 +35,8 @@ def place(root, row, column, rows=8, columns=9):
 
 
 def colour(root, row, column, rows=8, columns=9):
-    script = """(canvas, [x, y]) => [...canvas.getContext("2d").getImageData(x * canvas.width, y * canvas.height, 1, 1).data]"""
+    script = """(canvas, [x, y]) =>
+      [...canvas.getContext("2d").getImageData(x * canvas.width, y * canvas.height, 1, 1).data]"""
     return tuple(root.locator("canvas").evaluate(script, [(column + 0.5) / columns, (row + 0.5) / rows]))
 
 

@@ -47,6 +47,7 @@ def contrast(one, other):
 
 def chart_of(page: Page, address: str):
     page.goto(address)
+    page.get_by_role("link", name="Model").click(timeout=PATIENCE)
     chart = page.locator(".st-key-parameters .js-plotly-plot")
     expect(chart).to_be_visible(timeout=PATIENCE)
     chart.hover()
@@ -56,7 +57,7 @@ def chart_of(page: Page, address: str):
 @pytest.mark.parametrize("theme", PAPER)
 def test_a_chart_is_saved_with_text_that_can_be_read_on_its_own_paper(page, url, theme):
     page.emulate_media(color_scheme=theme)
-    camera = chart_of(page, f"{url}/model")
+    camera = chart_of(page, url)
     name, content = saved(page, camera.click)
     assert re.fullmatch(r"headlight-parameters.*\.png", name)
     picture = np.asarray(Image.open(BytesIO(content)).convert("RGBA"))
@@ -67,7 +68,7 @@ def test_a_chart_is_saved_with_text_that_can_be_read_on_its_own_paper(page, url,
 
 
 def test_the_choice_of_svg_is_for_every_chart(page, url):
-    camera = chart_of(page, f"{url}/model?pictures=SVG")
+    camera = chart_of(page, f"{url}/?pictures=SVG")
     name, content = saved(page, camera.click)
     assert name.endswith(".svg")
     assert "million parameters" in "".join(ElementTree.fromstring(content).itertext())

@@ -54,10 +54,12 @@ class Tiles {
   weightsOf(place) {
     const { rows, columns } = this.header;
     const base = this.baseOf(place);
-    return Float32Array.from({ length: rows * columns }, (_, index) => {
+    const weights = new Float32Array(rows * columns);
+    for (let index = 0; index < weights.length; index++) {
       const value = this.values[base + index];
-      return this.thousandths[value] ? this.thousandths[value] / 1000 : ((value >> 8) / 255) ** 2;
-    });
+      weights[index] = this.thousandths[value] ? this.thousandths[value] / 1000 : ((value >> 8) / 255) ** 2;
+    }
+    return weights;
   }
 
   /** Three decimals, exact; a weight that is not zero never reads as zero. */

@@ -51,13 +51,17 @@ function runsOf(span, pixels, stored) {
 
 /** Numbers as 256 shades, `zero` being that of 0; 256 stands for no number. */
 function shadesOf(values, { low, high, exponent }) {
-  const shade = (value) => Math.round(255 * Math.min(1, Math.max(0, (value - low) / (high - low))) ** exponent);
-  const shades = Uint16Array.from(values, (value) => (Number.isNaN(value) ? 256 : shade(value)));
+  // Of a quarter of a million numbers, each costs: a root is quicker than a power, and a loop than `Uint16Array.from`.
+  const bend = exponent === 0.5 ? Math.sqrt : (share) => share ** exponent;
+  const shade = (value) => Math.round(255 * bend(Math.min(1, Math.max(0, (value - low) / (high - low)))));
+  const shades = new Uint16Array(values.length);
+  for (let i = 0; i < values.length; i++) shades[i] = Number.isNaN(values[i]) ? 256 : shade(values[i]);
   return { shades, zero: shade(0) };
 }
 
 /** The shade farthest from zero within runs of rows and columns, so that nothing strong falls between two pixels. */
-function farthest({ shades, zero, columns }, [top, bottom], [left, right]) {
+function farthest({ shades, zero, columns }, top, bottom, left, right) {
+  if (bottom - top === 1 && right - left === 1) return shades[top * columns + left];
   let best = 256;
   for (let row = top; row < bottom; row++) {
     for (let column = left; column < right; column++) {
@@ -79,11 +83,12 @@ function paintView(canvas, matrix, scale, rowSpan, columnSpan, ratio) {
   const pixels = new Uint32Array(image.data.buffer);
   const rowRuns = runsOf(rowSpan, height, matrix.rows);
   const columnRuns = runsOf(columnSpan, width, matrix.columns);
-  rowRuns.forEach((rowRun, y) => {
-    const above = rowRuns[y - 1];
-    if (above && above[0] === rowRun[0] && above[1] === rowRun[1]) pixels.copyWithin(y * width, (y - 1) * width, y * width);
-    else columnRuns.forEach((columnRun, x) => (pixels[y * width + x] = scale[farthest(matrix, rowRun, columnRun)] ?? 0));
-  });
+  for (let y = 0; y < height; y++) {
+    const [top, bottom] = rowRuns[y];
+    const line = y * width;
+    if (y && rowRuns[y - 1][0] === top && rowRuns[y - 1][1] === bottom) pixels.copyWithin(line, line - width, line);
+    else for (let x = 0; x < width; x++) pixels[line + x] = scale[farthest(matrix, top, bottom, columnRuns[x][0], columnRuns[x][1])];
+  }
   context.putImageData(image, 0, 0);
   const sides = [[rowSpan, height], [columnSpan, width]];
   if (sides.some(([span, side]) => side / ratio / span.length < ROOM_FOR_GAPS)) return;
