@@ -20,7 +20,6 @@ if "place" not in st.session_state:
 @st.fragment
 def picture() -> None:
     def take(place: LinesPlace) -> None:
-        # The page keeps no key: that is the picture's own.
         st.session_state.place = place
         st.session_state.told = place
 
