@@ -12,12 +12,13 @@ from viz.sidebar import sidebar
 MARK = Path(__file__).parent / "viz" / "mark.svg"
 st.set_page_config(page_title="Headlight", page_icon=str(MARK), layout="wide", initial_sidebar_state=290)
 st.logo(str(MARK), size="large")
+# Without icons all of them fit beside one another at 800 pixels.
 PAGES = [
-    st.Page("viz/pages/attention.py", title="Attention", icon=":material/grid_view:", default=True),
-    st.Page("viz/pages/decode.py", title="Decode", icon=":material/skip_next:"),
-    st.Page("viz/pages/compare.py", title="Compare", icon=":material/compare_arrows:"),
-    st.Page("viz/pages/masks_positions.py", title="Masks & positions", icon=":material/waves:", url_path="masks"),
-    st.Page("viz/pages/model.py", title="Model", icon=":material/description:"),
+    st.Page("viz/pages/attention.py", title="Attention", default=True),
+    st.Page("viz/pages/decode.py", title="Decode"),
+    st.Page("viz/pages/compare.py", title="Compare"),
+    st.Page("viz/pages/masks_positions.py", title="Masks & positions", url_path="masks"),
+    st.Page("viz/pages/model.py", title="Model"),
 ]
 page = st.navigation(PAGES, position="top")
 names = checkpoint_names()

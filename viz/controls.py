@@ -32,7 +32,8 @@ def site(sites: Sequence[str]) -> str:
         "Attention",
         sites,
         key=state.bind("site"),
-        format_func=SITE_LABELS.__getitem__,
+        # What all three share stands above them.
+        format_func=lambda path: SITE_LABELS[path].removesuffix("-attention"),
         required=True,
         wrap=True,
         on_change=state.take,

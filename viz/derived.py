@@ -16,6 +16,7 @@ from jaxtyping import Float
 
 from viz import loader
 from viz.choices import Selection
+from viz.components import wire
 from viz.components.head_tiles import Tiles
 
 if TYPE_CHECKING:
@@ -52,6 +53,12 @@ def head_tiles(text: str, site: str, selection: Selection) -> Tiles:
     """Every head of every layer of one attention site, small enough to be sent."""
     loaded = loader.translator(selection)
     return _head_tiles(text, site, loaded.digest, str(loaded.device), loader.trace(text, selection))
+
+
+def tiles_address(text: str, site: str, selection: Selection) -> str:
+    """A name that these tiles alone have, known before they are computed."""
+    loaded = loader.translator(selection)
+    return wire.digest(text, site, loaded.digest, str(loaded.device))
 
 
 def head_figures(text: str, site: str, selection: Selection) -> Mapping[str, Float[np.ndarray, "layer head"]]:

@@ -190,7 +190,9 @@ def write_record(
     out: Path, run: Path, sets: Mapping[str, Sequence[Example]], settings: Mapping[str, object], limit: int, note: str
 ) -> None:
     """Lay training.json and the log into a checkpoint's folder; what was measured with older weights goes."""
-    data = [{"name": name, "pairs": len(one), "weight": round(one[0].weight, 4)} for name, one in sets.items() if one]
+    data = [
+        {"name": name, "pairs": len(one), "weight": float(f"{one[0].weight:.4g}")} for name, one in sets.items() if one
+    ]
     record = {"data": data, "settings": settings, "dev_limit": limit, "note": note}
     out.mkdir(parents=True, exist_ok=True)
     (out / TRAINING).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")

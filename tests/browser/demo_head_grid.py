@@ -5,6 +5,7 @@ import streamlit as st
 
 from viz.components.head_grid import HeadChoice, TileFigure, head_grid
 from viz.components.head_tiles import Tiles
+from viz.components.tile_store import send_tiles
 from viz.head_figures import ranking
 
 CASES = {
@@ -72,10 +73,11 @@ def tiles(*shape: int) -> Tiles:
 # Of the heads of a layer the last is the highest.
 numbers = np.arange(1.0, heads + 1) + np.arange(layers)[:, None] / 100
 figure = TileFigure("Invented", numbers, 2, "", "The number of the head.") if "order" in st.query_params else None
+address = f"{layers} {heads} {queries} {keys}"
+send_tiles(tiles(layers, heads, queries, keys), tokens(queries), tokens(keys), address=address, key="tiles")
 head_grid(
-    tiles(layers, heads, queries, keys),
-    tokens(queries),
-    tokens(keys),
+    address,
+    (layers, heads),
     selected=st.session_state.open,
     figure=figure,
     ranking=None if figure is None else ranking(figure, st.query_params["order"], int(st.query_params.get("keep", 0))),

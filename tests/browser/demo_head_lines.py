@@ -20,8 +20,7 @@ if "place" not in st.session_state:
 @st.fragment
 def picture() -> None:
     def take(place: LinesPlace) -> None:
-        # The page keeps no key: that is the picture's own.
-        st.session_state.place = LinesPlace(place.heads, query=place.query, threshold=place.threshold)
+        st.session_state.place = place
         st.session_state.told = place
 
     st.button("Heads 2 and 3", on_click=lambda: st.session_state.update(place=LinesPlace((1, 2))))

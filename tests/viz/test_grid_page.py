@@ -1,13 +1,12 @@
 """The grid on the attention page: figures, orders and filters, by widget and by link."""
 
-import json
-import struct
 from pathlib import Path
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.viz.sent import sent_to
 from viz import derived, loader
 from viz.choices import FIGURES, SITES, Selection
 from viz.loader import ROOT_VARIABLE
@@ -29,10 +28,8 @@ def selection(tiny_checkpoints, monkeypatch):
 
 
 def grid_of(app):
-    assert not app.exception, app.exception[0].value
-    payload = app.get("bidi_component")[0].proto.bytes
-    (length,) = struct.unpack("<I", payload[:4])
-    return json.loads(payload[4 : 4 + length])
+    ((header, _),) = sent_to(app, "head_grid")
+    return header
 
 
 def test_at_first_tiles_carry_nothing_and_there_is_nothing_to_rank_by(app):
@@ -94,3 +91,21 @@ def test_figures_are_those_of_the_traces_weights_and_cannot_be_written(selection
 def test_tiles_and_figures_are_made_once_for_all_viewers(selection):
     assert derived.head_tiles(TEXT, SITES[0], selection) is derived.head_tiles(TEXT, SITES[0], selection)
     assert derived.head_figures(TEXT, SITES[0], selection) is derived.head_figures(TEXT, SITES[0], selection)
+
+
+def test_tiles_of_all_three_attentions_wait_in_the_browser_and_the_grid_names_them(app, selection):
+    app.query_params["site"] = "decoder.cross"
+    app.run()
+    header = grid_of(app)
+    kept = {tiles["address"]: tiles for tiles, _ in sent_to(app, "tiles")}
+    addresses = [derived.tiles_address(TEXT, site, selection) for site in SITES]
+    assert header["followed"] == {"control": "site", "addresses": addresses}
+    assert set(kept) == set(addresses)
+    assert header["address"] == addresses[2]
+    trace = loader.trace(TEXT, selection)
+    for site, address in zip(SITES, addresses, strict=True):
+        assert (tuple(kept[address]["queryTokens"]), tuple(kept[address]["keyTokens"])) == trace.axis_tokens(site)
+
+
+def test_another_sentence_has_other_addresses(selection):
+    assert len({derived.tiles_address(text, site, selection) for text in ("a", "b") for site in SITES}) == 6

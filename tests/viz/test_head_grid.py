@@ -1,56 +1,30 @@
-import json
-import struct
-
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from viz.components.head_grid import HeadChoice, Ranking, TileFigure, pack_grid, read_choice
-from viz.components.head_tiles import FIRST_CELL, FIRST_THOUSANDTH, Tiles
+from tests.viz.sent import sent_to, unpack
+from viz.components.head_grid import Followed, HeadChoice, Ranking, TileFigure, pack_grid, read_choice
 from viz.theme import SEQUENTIAL
 
 FIGURE = TileFigure("Entropy", np.array([[1.0, np.nan], [0.5, 0.0]]), 2, "bits", "What it means.")
 
 
-def tiles_of(*shape, seed=0):
-    weights = np.random.default_rng(seed).random(shape, dtype=np.float32)
-    return Tiles.of(shape, weights / weights.sum(-1, keepdims=True))
+def header_of(*arguments):
+    return unpack(pack_grid(*arguments))[0]
 
 
-def header_of(payload):
-    (length,) = struct.unpack("<I", payload[:4])
-    return json.loads(payload[4 : 4 + length])
-
-
-def test_the_payload_names_sizes_tokens_colours_and_the_open_head():
-    tiles = tiles_of(2, 3, 4, 5)
-    header = header_of(pack_grid(tiles, [*"abc", "\u202e"], list("vwxyz"), HeadChoice(1, 2), None, None))
-    assert (header["layers"], header["heads"], header["rows"], header["columns"]) == (2, 3, 4, 5)
-    assert header["queryTokens"] == ["a", "b", "c", "\\u202e"]
-    assert header["keyTokens"] == ["v", "w", "x", "y", "z"]
-    assert header["selected"] == [1, 2]
+def test_the_payload_names_tiles_colours_and_the_open_head():
+    followed = Followed("site", ("here", "there"))
+    header = header_of("here", (2, 3), HeadChoice(1, 2), None, None, followed)
+    assert (header["address"], header["selected"]) == ("here", [1, 2])
+    assert header["followed"] == {"control": "site", "addresses": ["here", "there"]}
     assert tuple(header["stops"]) == SEQUENTIAL
-    assert (header["firstCell"], header["firstThousandth"]) == (FIRST_CELL.tolist(), FIRST_THOUSANDTH.tolist())
-    assert header["arrays"] == [["uint8", len(tiles.deflated)]]
     assert (header["ranked"], header["figure"], header["notes"]) == (None, None, [])
-
-
-def test_opening_ranking_and_figures_leave_the_digest_of_the_picture_alone():
-    tiles, tokens = tiles_of(2, 2, 3, 3), list("abc")
-    ranking = Ranking((HeadChoice(1, 0), HeadChoice(0, 1)), "Ranked.")
-    payloads = [
-        pack_grid(tiles, tokens, tokens, None, None, None),
-        pack_grid(tiles, tokens, tokens, HeadChoice(0, 1), FIGURE, ranking),
-    ]
-    digests = {header_of(payload)["digest"] for payload in payloads}
-    assert len(digests) == 1
-    for other, names in ((tiles, "abd"), (tiles_of(2, 2, 3, 3, seed=1), "abc")):
-        assert header_of(pack_grid(other, names, "abc", None, None, None))["digest"] not in digests
 
 
 def test_the_payload_says_what_stands_where_and_under_each_tile():
     ranking = Ranking((HeadChoice(1, 0), HeadChoice(0, 1)), "Ranked.")
-    header = header_of(pack_grid(tiles_of(2, 2, 3, 3), "abc", "abc", None, FIGURE, ranking))
+    header = header_of("here", (2, 2), None, FIGURE, ranking, None)
     assert header["ranked"] == [2, 1]
     texts, bars = ["1.00", "–", "0.50", "0.00"], [1.0, 0.0, 0.5, 0.0]
     assert header["figure"] == {"name": "Entropy", "unit": "bits", "texts": texts, "bars": bars}
@@ -61,11 +35,9 @@ def test_bars_of_nothing_but_zeros_are_empty():
     assert TileFigure("Same token", np.zeros((1, 2)), 2, "", "").bars() == [0.0, 0.0]
 
 
-def test_tokens_or_figures_that_do_not_fit_the_tiles_are_a_mistake():
-    with pytest.raises(AssertionError, match="one token for each"):
-        pack_grid(tiles_of(1, 1, 3, 3), "ab", "abc", None, None, None)
+def test_figures_that_do_not_fit_the_tiles_are_a_mistake():
     with pytest.raises(AssertionError, match="one figure for each"):
-        pack_grid(tiles_of(1, 1, 3, 3), "abc", "abc", None, FIGURE, None)
+        pack_grid("here", (1, 1), None, FIGURE, None, None)
 
 
 @pytest.mark.parametrize(
@@ -82,18 +54,15 @@ def test_a_choice_is_read():
 
 def grid_page():
     """Runs inside AppTest."""
-    import numpy as np
     import streamlit as st
 
     from viz.components.head_grid import HeadChoice, head_grid
-    from viz.components.head_tiles import Tiles
 
-    tiles = Tiles.of((2, 2, 1, 1), np.ones((2, 2, 1, 1), np.float32))
-    head_grid(tiles, ["q"], ["k"], selected=HeadChoice(1, 0), on_open=lambda choice: st.text(str(choice)), key="grid")
+    head_grid("here", (2, 2), selected=HeadChoice(1, 0), on_open=lambda choice: st.text(str(choice)), key="grid")
 
 
 def test_on_a_page_nothing_is_chosen_until_a_person_chooses():
     app = AppTest.from_function(grid_page).run()
-    assert not app.exception
+    ((header, _),) = sent_to(app, "head_grid")
     assert not app.text
-    assert header_of(app.get("bidi_component")[0].proto.bytes)["selected"] == [1, 0]
+    assert header["selected"] == [1, 0]

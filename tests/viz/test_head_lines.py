@@ -121,12 +121,12 @@ def test_after_a_report_about_another_matrix_the_order_is_given_again():
     assert next_memory(confused, AT_0, "xyz", is_alive=True).number == 2
 
 
-def test_a_picture_that_was_left_out_is_told_again_where_to_stand_and_keeps_its_key():
+def test_a_picture_that_was_left_out_is_told_again_where_to_stand():
     memory = next_memory(None, LinesPlace((0,)), "abc", is_alive=False)
     memory = after_report(memory, report(LinesPlace((0,), key=3), memory), SHAPE)
-    again = next_memory(memory, LinesPlace((0,)), "abc", is_alive=False)
+    assert next_memory(memory, LinesPlace((0,), key=3), "abc", is_alive=True) == memory
+    again = next_memory(memory, LinesPlace((0,), key=3), "abc", is_alive=False)
     assert (again.number, again.order) == (2, LinesPlace((0,), key=3))
-    assert next_memory(memory, LinesPlace((0,)), "xyz", is_alive=True).order.key is None
     assert next_memory(memory, AT_1, "abc", is_alive=True).order == AT_1
 
 

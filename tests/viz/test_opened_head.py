@@ -1,18 +1,16 @@
 """The opened head on its page: measures, words and special tokens, as heatmap and as lines, and what a link says."""
 
-import json
-import struct
 from pathlib import Path
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.viz.sent import sent_to
 from viz import derived, loader
 from viz.choices import MEASURES as MEASURE_NAMES
 from viz.choices import SITES, Selection
 from viz.components.head_lines import LinesPlace
-from viz.figures.heads import head_heatmap
 from viz.loader import ROOT_VARIABLE
 from viz.measures import MEASURES
 from viz.tabs import opened_head
@@ -39,16 +37,14 @@ def opened(app, **params):
 
 
 def heatmap(app):
-    (chart,) = app.get("plotly_chart")
-    return json.loads(chart.proto.spec)
+    ((header, (values,)),) = sent_to(app, "matrix")
+    return header, values.reshape(len(header["rowTokens"]), len(header["columnTokens"]))
 
 
 def lines(app):
-    payload = app.get("bidi_component")[-1].proto.bytes
-    (length,) = struct.unpack("<I", payload[:4])
-    header = json.loads(payload[4 : 4 + length])
+    ((header, (stored,)),) = sent_to(app, "head_lines")
     shape = len(header["headNames"]), len(header["queryTokens"]), len(header["keyTokens"])
-    return header, (np.frombuffer(payload[4 + length :], "<u2").reshape(shape) / 65535) ** 2 * header["top"]
+    return header, (stored.reshape(shape) / 65535) ** 2 * header["top"]
 
 
 def captions(app):
@@ -110,8 +106,9 @@ def test_every_measure_is_drawn_and_explained(app, measure, site, drawn):
     meaning, formula = MEASURES[measure].explained_at(site)
     assert meaning in captions(app)
     assert f"${formula}$" in captions(app)
-    assert len(app.get("plotly_chart")) == (drawn == "Heatmap")
-    assert len(app.get("bidi_component")) == 1 + (drawn == "Lines")
+    assert len(sent_to(app, "matrix")) == (drawn == "Heatmap")
+    assert len(sent_to(app, "head_lines")) == (drawn == "Lines")
+    assert not app.get("plotly_chart")
 
 
 def test_the_lines_hold_what_the_heatmap_holds(app):
@@ -123,9 +120,10 @@ def test_the_lines_hold_what_the_heatmap_holds(app):
     assert (command["heads"], command["query"], command["threshold"]) == ([0, 2, 3], 3, 20)
     assert header["fileName"].startswith("headlight-encoder-self-layer1-weights-")
     app.segmented_control(key="drawn").set_value("Heatmap").run()
-    figure = heatmap(app)
-    assert "Layer 2 · Head 3" in figure["data"][0]["hovertemplate"]
-    assert (figure["layout"]["shapes"][0]["y0"], figure["layout"]["shapes"][0]["y1"]) == (2.5, 3.5)
+    header, values = heatmap(app)
+    assert header["title"] == "Layer 2 · Head 3"
+    assert header["kept"] == [3, None]
+    np.testing.assert_array_equal(values, layer.values[2])
     assert app.query_params["also"] == "0.3"
     assert app.query_params["threshold"] == "20"
 
@@ -138,8 +136,8 @@ def test_hidden_special_tokens_and_joined_words_are_said(app, drawn):
     app.toggle(key="words").set_value(True).run()
     assert "rows do not sum to 1" in captions(app)
     assert "keys are summed and queries averaged" in captions(app)
-    if drawn == "Lines":
-        assert lines(app)[0]["keyTokens"] == TEXT.split()
+    tokens = lines(app)[0]["keyTokens"] if drawn == "Lines" else heatmap(app)[0]["columnTokens"]
+    assert tokens == TEXT.split()
     assert (app.query_params["special"], app.query_params["words"]) == ("False", "True")
 
 
@@ -156,9 +154,34 @@ def test_a_rollout_says_that_it_has_no_head_and_keeps_the_chosen_one(app):
 def test_norms_have_a_scale_of_their_own_and_the_hover_says_so(app):
     opened(app, measure="norms")
     _, layer = layer_of(app, measure="norms")
-    data = heatmap(app)["data"][0]
-    assert "no upper bound" in data["hovertemplate"]
-    assert data["colorbar"]["ticktext"][-1] == f"{layer.values.max():.2g}"
+    header, _ = heatmap(app)
+    assert header["note"] == "no upper bound"
+    assert header["marks"][-1] == [1.0, f"{layer.values.max():.2g}"]
+    assert header["high"] == layer.values.max()
+
+
+def test_only_weights_between_all_tokens_are_previewed_from_tiles(app):
+    opened(app, layer=1, head=2, site="decoder.cross")
+    header, _ = heatmap(app)
+    addresses = [tiles["address"] for tiles, _ in sent_to(app, "tiles")]
+    assert sorted(header["previews"]) == sorted(addresses)
+    assert header["shows"][1:] == [1, 2]
+    for key, value in (("words", True), ("words", False), ("special", False)):
+        app.toggle(key=key).set_value(value).run()
+        assert bool(heatmap(app)[0]["previews"]) == (key == "words" and not value)
+
+
+def test_a_kept_query_and_key_stand_in_the_link_and_in_both_pictures(app):
+    opened(app, token=3, key_token=5)
+    assert heatmap(app)[0]["kept"] == [3, 5]
+    app.segmented_control(key="drawn").set_value("Lines").run()
+    assert (lines(app)[0]["command"]["query"], lines(app)[0]["command"]["key"]) == (3, None)
+    assert (app.query_params["token"], app.query_params["key_token"]) == ("3", "5")
+
+
+def test_a_kept_key_alone_is_kept_in_the_lines(app):
+    opened(app, key_token=5, drawn="Lines")
+    assert (lines(app)[0]["command"]["query"], lines(app)[0]["command"]["key"]) == (None, 5)
 
 
 def test_a_link_with_heads_and_tokens_that_do_not_exist_still_opens(app):
@@ -183,15 +206,8 @@ def test_what_a_person_does_to_the_lines_becomes_the_selection(app, monkeypatch)
     take(LinesPlace((0,), query=last), layer, MEASURES["rollout"])
     assert (stored[-1].head, stored[-1].also) == (0, (3,))
     assert stored[-1].token == layer.queries.groups[last][0]
-
-
-# ---- the figure ----
-
-
-def test_a_heatmap_of_large_numbers_is_coloured_by_their_share_of_the_top():
-    values = np.array([[0.0, 2.0], [8.0, 4.0]], np.float32)
-    figure = head_heatmap(values, "ab", "cd", number="norm", top=8.0, note="no upper bound")
-    np.testing.assert_allclose(figure.data[0].z, np.sqrt(values / 8))
-    np.testing.assert_array_equal(figure.data[0].customdata, values)
-    assert "norm %{customdata:.4f}" in figure.data[0].hovertemplate
-    assert not figure.layout.shapes
+    # A key is kept alone, or stays behind a query.
+    take(LinesPlace((0,), key=last), layer, MEASURES["weights"])
+    assert (stored[-1].token, stored[-1].key_token) == (None, layer.keys.groups[last][0])
+    take(LinesPlace((0,), query=0), layer, MEASURES["weights"])
+    assert (stored[-1].token, stored[-1].key_token) == (0, layer.keys.groups[last][0])

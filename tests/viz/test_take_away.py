@@ -95,10 +95,10 @@ def test_a_sentence_too_long_for_an_address_is_said_to_be_missing(app):
 
 def test_the_camera_of_a_chart_saves_in_the_chosen_format_under_a_name(app):
     app.query_params["pictures"] = "SVG"
-    app.run()
-    (chart,) = app.get("plotly_chart")
+    app.run().switch_page("viz/pages/model.py").run()
+    chart = app.get("plotly_chart")[0]
     assert '"format": "svg"' in chart.proto.config
-    assert '"filename": "headlight-encoder-self-layer0-head0-weights-the-animal-didnt-cross-the"' in chart.proto.config
+    assert '"filename": "headlight-parameters' in chart.proto.config
     app.segmented_control(key="pictures").set_value("PNG").run()
     assert '"format": "png"' in app.get("plotly_chart")[0].proto.config
     assert "pictures" not in app.query_params
@@ -111,7 +111,7 @@ def test_a_chart_config_changes_nothing_but_the_camera(monkeypatch):
 
 
 def test_a_chart_has_paper_of_its_own(app):
-    app.run()
+    app.run().switch_page("viz/pages/compare.py").run()
     assert "paper_bgcolor" not in app.get("plotly_chart")[0].proto.spec.split('"template"')[0]
 
 

@@ -1,23 +1,12 @@
-import json
-import struct
+import base64
+import re
+import zlib
 
 import numpy as np
 import pytest
 
-from viz.components.wire import FULL, digest, display_token, pack, sources, sqrt_uint16
-
-
-def unpack(payload):
-    """What wire.js does, in Python."""
-    (length,) = struct.unpack("<I", payload[:4])
-    header = json.loads(payload[4 : 4 + length])
-    arrays, start = [], 4 + length
-    for name, count in header["arrays"]:
-        dtype = np.dtype(name).newbyteorder("<")
-        arrays.append(np.frombuffer(payload, dtype, count, start))
-        start += count * dtype.itemsize
-    assert start == len(payload)
-    return header, arrays
+from tests.viz.sent import unpack
+from viz.components.wire import FULL, digest, display_token, pack, script, sources, sqrt_uint16
 
 
 def test_a_payload_is_header_length_header_and_arrays():
@@ -103,3 +92,21 @@ def test_no_shown_token_holds_a_control_or_bidirectional_character():
 def test_scripts_are_joined_in_the_order_given():
     joined = sources("wire.js", "picture.js")
     assert joined.index("function unpack") < joined.index("function pixelScale")
+
+
+def test_comments_and_indentation_of_sources_stay_behind_and_nothing_else():
+    joined = sources("picture.css", "wire.js")
+    assert "/*" not in joined
+    assert not re.search(r"^\s*//|^\s|\n\n", joined, re.MULTILINE)
+    kept = re.sub(r"\s", "", joined)
+    assert kept.startswith(":host{display:block;}.token{white-space:pre;")
+    assert "constARRAY_TYPES={uint8:Uint8Array" in kept
+    assert "constheaderLength=newDataView(bytes.buffer,bytes.byteOffset,4).getUint32(0,true);" in kept
+
+
+def test_a_script_holds_its_sources_in_half_their_length():
+    names = ("wire.js", "picture.js", "save_picture.js", "head_grid.js")
+    text, packed = sources(*names), script(*names)
+    assert len(packed) < len(text) / 2
+    (code,) = re.findall(r'atob\("([^"]+)"\)', packed)
+    assert zlib.decompress(base64.b64decode(code)).decode() == f"{text}\n//# sourceURL=headlight/head_grid.js"

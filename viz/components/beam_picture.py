@@ -22,7 +22,7 @@ _COMPONENT = st.components.v2.component(
     "headlight_beam_picture",
     html=_HTML,
     css=wire.sources("picture.css", "save_picture.css", "beam_picture.css"),
-    js=wire.sources("wire.js", "picture.js", "drawing.js", "save_picture.js", "beam_picture.js"),
+    js=wire.script("wire.js", "picture.js", "drawing.js", "save_picture.js", "beam_picture.js"),
 )
 _COLOURS: Final = {
     "winner": theme.HEAD_COLOURS[0],

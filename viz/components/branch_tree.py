@@ -20,7 +20,7 @@ _COMPONENT = st.components.v2.component(
     "headlight_branch_tree",
     html=_HTML,
     css=wire.sources("picture.css", "save_picture.css", "branch_tree.css"),
-    js=wire.sources("wire.js", "picture.js", "save_picture.js", "branch_tree.js"),
+    js=wire.script("wire.js", "picture.js", "save_picture.js", "branch_tree.js"),
 )
 #: What can be wanted of a row.
 ACTS: Final = ("show", "compare", "remove")

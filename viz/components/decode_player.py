@@ -21,7 +21,7 @@ _COMPONENT = st.components.v2.component(
     "headlight_decode_player",
     html=_HTML,
     css=wire.sources("picture.css", "save_picture.css", "decode_player.css", "film_heads.css", "film_candidates.css"),
-    js=wire.sources(
+    js=wire.script(
         "wire.js",
         "picture.js",
         "save_picture.js",

@@ -1,11 +1,11 @@
 """Every head of every layer at a glance: one canvas of tiles, one tile a head; a click opens a head.
 
-Packs tiles, tokens and what stands under each tile for `head_grid.js`, and reads back which head a person opened. Knows
-nothing of traces, sites or pages, nor of what a head's figure means.
+Says which tiles (`tile_store`) stand where, and what under each, for `head_grid.js`, and reads back which head a person
+opened. Knows nothing of traces, sites or pages, nor of what a head's figure means.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
 from typing import Final
 
 import numpy as np
@@ -13,7 +13,6 @@ import streamlit as st
 from jaxtyping import Float
 
 from viz.components import wire
-from viz.components.head_tiles import FIRST_CELL, FIRST_THOUSANDTH, Tiles
 from viz.theme import SEQUENTIAL, SQRT_TICKS
 
 _HTML: Final = """
@@ -23,7 +22,9 @@ _COMPONENT = st.components.v2.component(
     "headlight_head_grid",
     html=_HTML,
     css=wire.sources("picture.css", "save_picture.css", "head_grid.css"),
-    js=wire.sources("wire.js", "picture.js", "save_picture.js", "head_tiles.js", "head_grid.js"),
+    js=wire.script(
+        "wire.js", "picture.js", "save_picture.js", "tile_store.js", "awaited.js", "head_board.js", "head_grid.js"
+    ),
 )
 
 
@@ -75,43 +76,44 @@ class Ranking:
     note: str
 
 
+@dataclass(frozen=True)
+class Followed:
+    """A switch of the page whose choices the grid draws at once, from tiles that wait in the browser.
+
+    Attributes:
+        control: the key of the widget.
+        addresses: the tiles of each of its choices, in order.
+    """
+
+    control: str
+    addresses: tuple[str, ...]
+
+
 def pack_grid(
-    tiles: Tiles,
-    query_tokens: Sequence[str],
-    key_tokens: Sequence[str],
+    address: str,
+    shape: tuple[int, int],
     selected: HeadChoice | None,
     figure: TileFigure | None,
     ranking: Ranking | None,
+    followed: Followed | None,
     name: str = "heads",
 ) -> bytes:
-    """The payload of `head_grid.js`: sizes, tokens as they are shown, colours, what stands where, and the tiles."""
-    spec = tiles.spec
-    tokens = (len(query_tokens), len(key_tokens))
-    assert tokens == (spec.queries, spec.keys), "one token for each query row and each key column"
+    """The payload of `head_grid.js`: whose tiles are shown, their colours, and what stands where."""
+    _, heads = shape
     if figure is not None:
-        assert figure.values.shape == (spec.layers, spec.heads), "one figure for each head"
-    shown_queries, shown_keys = wire.display_tokens(query_tokens), wire.display_tokens(key_tokens)
+        assert figure.values.shape == shape, "one figure for each head"
     header = {
-        "layers": spec.layers,
-        "heads": spec.heads,
-        "rows": spec.rows,
-        "columns": spec.columns,
-        "blockQueries": spec.block_queries,
-        "blockKeys": spec.block_keys,
-        "queryTokens": shown_queries,
-        "keyTokens": shown_keys,
+        "address": address,
         "stops": SEQUENTIAL,
         "ticks": SQRT_TICKS,
-        "firstCell": FIRST_CELL.tolist(),
-        "firstThousandth": FIRST_THOUSANDTH.tolist(),
         "name": name,
         "selected": None if selected is None else [selected.layer, selected.head],
-        "ranked": None if ranking is None else [choice.layer * spec.heads + choice.head for choice in ranking.heads],
+        "ranked": None if ranking is None else [choice.layer * heads + choice.head for choice in ranking.heads],
         "figure": None if figure is None else _described(figure),
         "notes": [part.note for part in (figure, ranking) if part is not None],
-        "digest": wire.digest(tiles.digest, *shown_queries, *shown_keys),
+        "followed": None if followed is None else asdict(followed),
     }
-    return wire.pack(header, np.frombuffer(tiles.deflated, np.uint8))
+    return wire.pack(header)
 
 
 def _described(figure: TileFigure) -> dict[str, object]:
@@ -129,32 +131,34 @@ def read_choice(value: object, layers: int, heads: int) -> HeadChoice | None:
 
 
 def head_grid(
-    tiles: Tiles,
-    query_tokens: Sequence[str],
-    key_tokens: Sequence[str],
+    address: str,
+    shape: tuple[int, int],
     *,
     selected: HeadChoice | None,
     figure: TileFigure | None = None,
     ranking: Ranking | None = None,
+    followed: Followed | None = None,
     on_open: Callable[[HeadChoice], None],
     key: str,
     name: str = "heads",
 ) -> None:
-    """Show all heads, layer by layer or as ranked. Query tokens name the rows of each head, key tokens its columns.
+    """Show all heads, layer by layer or as ranked, as soon as their tiles are in the browser.
 
     Args:
+        address: under which `tile_store.send_tiles` sends, or has sent, the tiles.
+        shape: how many layers, and heads in each.
         selected: the head to mark as open.
         figure: what stands under each tile.
         ranking: another order than layer by layer.
+        followed: a switch between tiles that the grid need not wait for Python to obey.
         on_open: called before the next run, with the head that a person has opened.
         key: of the component.
         name: of the files in which a person saves the picture, without their ending.
     """
 
     def take() -> None:
-        choice = read_choice(st.session_state[key].get("head"), tiles.spec.layers, tiles.spec.heads)
+        choice = read_choice(st.session_state[key].get("head"), *shape)
         if choice is not None:
             on_open(choice)
 
-    data = pack_grid(tiles, query_tokens, key_tokens, selected, figure, ranking, name)
-    _COMPONENT(data=data, key=key, on_head_change=take)
+    _COMPONENT(data=pack_grid(address, shape, selected, figure, ranking, followed, name), key=key, on_head_change=take)

@@ -27,7 +27,7 @@ _COMPONENT = st.components.v2.component(
     "headlight_head_lines",
     html=_HTML,
     css=wire.sources("picture.css", "head_lines.css"),
-    js=wire.sources(
+    js=wire.script(
         "wire.js",
         "picture.js",
         "line_strength.js",
@@ -93,14 +93,12 @@ def next_memory(last: Memory | None, wanted: LinesPlace, digest: str, *, is_aliv
 
     Args:
         last: what was remembered after the run before.
-        wanted: without a key, which only the picture chooses; the last one stays as long as nothing else is kept.
+        wanted: what the page wants to be shown.
         digest: of what is drawn.
         is_alive: whether the picture was on the page in the run before; if not, it is empty.
     """
     if last is None:
         return Memory(1, wanted, digest, wanted)
-    if last.stands is not None and last.digest == digest and wanted.query is None:
-        wanted = replace(wanted, key=last.stands.key)
     if is_alive and wanted == last.stands:
         return replace(last, digest=digest)
     return Memory(last.number + 1, wanted, digest, wanted)

@@ -50,6 +50,18 @@ class Tiles {
     return { query: queryTokens[query], key: keyTokens[key], weight: this.format(this.values[index]) };
   }
 
+  /** All weights of a head as numbers: exact to three decimals, and below the first of them by their shade. */
+  weightsOf(place) {
+    const { rows, columns } = this.header;
+    const base = this.baseOf(place);
+    const weights = new Float32Array(rows * columns);
+    for (let index = 0; index < weights.length; index++) {
+      const value = this.values[base + index];
+      weights[index] = this.thousandths[value] ? this.thousandths[value] / 1000 : ((value >> 8) / 255) ** 2;
+    }
+    return weights;
+  }
+
   /** Three decimals, exact; a weight that is not zero never reads as zero. */
   format(value) {
     if (value === 0) return "0.000";

@@ -22,7 +22,7 @@ _COMPONENT = st.components.v2.component(
     "headlight_lens_table",
     html=_HTML,
     css=wire.sources("picture.css", "save_picture.css", "lens_table.css"),
-    js=wire.sources("wire.js", "picture.js", "drawing.js", "save_picture.js", "probability.js", "lens_table.js"),
+    js=wire.script("wire.js", "picture.js", "drawing.js", "save_picture.js", "probability.js", "lens_table.js"),
 )
 #: A probability is shown with three digits at most.
 _DIGITS: Final = 6

@@ -20,7 +20,7 @@ _COMPONENT = st.components.v2.component(
     "headlight_origin_story",
     html=_HTML,
     css=wire.sources("picture.css", "save_picture.css", "origin_story.css"),
-    js=wire.sources(
+    js=wire.script(
         "wire.js",
         "picture.js",
         "drawing.js",

@@ -99,23 +99,29 @@ function sizeCanvas(canvas, width, height, ratio) {
   canvas.style.height = `${height / ratio}px`;
 }
 
-/** A colour bar on the √ scale with its weights beneath. */
-function legendElement(stops, ticks) {
+/** A colour bar with its name before it; `marks` are [place from 0 to 1, label]. */
+function colourBar(name, said, stops, marks) {
   const legend = element("div", "legend");
   legend.setAttribute("role", "img");
-  legend.setAttribute("aria-label", "Colour scale: weight from 0, dark, to 1, light, evenly spaced in the square root");
+  legend.setAttribute("aria-label", said);
   const bar = element("div", "legend-bar");
   bar.style.background = `linear-gradient(to right, ${stops.join(",")})`;
   const scale = element("div", "legend-scale");
-  for (const tick of ticks) {
-    const mark = element("span", "legend-tick", String(tick));
-    mark.style.left = `${Math.sqrt(tick) * 100}%`;
+  for (const [place, label] of marks) {
+    const mark = element("span", "legend-tick", label);
+    mark.style.left = `${place * 100}%`;
     scale.append(mark);
   }
   const ruler = element("div", "legend-ruler");
   ruler.append(bar, scale);
-  legend.append(element("span", "legend-name", "Weight (√ scale)"), ruler);
+  legend.append(element("span", "legend-name", name), ruler);
   return legend;
+}
+
+/** The colour bar of weights, on the √ scale. */
+function legendElement(stops, ticks) {
+  const said = "Colour scale: weight from 0, dark, to 1, light, evenly spaced in the square root";
+  return colourBar("Weight (√ scale)", said, stops, ticks.map((tick) => [Math.sqrt(tick), String(tick)]));
 }
 
 /** A box beside the pointer that stays within `root`. */

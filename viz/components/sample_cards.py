@@ -20,7 +20,7 @@ _COMPONENT = st.components.v2.component(
     "headlight_sample_cards",
     html=_HTML,
     css=wire.sources("picture.css", "sample_cards.css"),
-    js=wire.sources("wire.js", "picture.js", "drawing.js", "probability.js", "sample_cards.js"),
+    js=wire.script("wire.js", "picture.js", "drawing.js", "probability.js", "sample_cards.js"),
 )
 #: A probability is shown with three digits at most.
 _DIGITS: Final = 6

@@ -1,6 +1,6 @@
 // The reading half of wire.py. Knows the form of a payload, nothing of what it means.
 
-const ARRAY_TYPES = { uint8: Uint8Array, uint16: Uint16Array };
+const ARRAY_TYPES = { uint8: Uint8Array, uint16: Uint16Array, float32: Float32Array };
 const FULL = 65535;
 
 /** A payload as { header, arrays }. The arrays are copies, so they need no alignment and outlive the message. */

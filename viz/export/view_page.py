@@ -79,8 +79,9 @@ def view_page(trace: "Trace", view: OpenView, *, checkpoint: str, digest: str) -
     """
     weights = np.stack([trace.weights(view.site, layer).numpy() for layer in range(len(trace.inputs[view.site]))])
     figure = head_heatmap(weights[view.layer, view.head], *trace.axis_tokens(view.site))
-    # Without plotly's own template, which would bring its colours along.
-    drawn = json.loads(figure.update_layout(template=None).to_json())
+    # Without plotly's own template, which would bring its colours along, and in the reader's colours alone.
+    figure.update_layout(template=None).update_xaxes(tickfont_color=None).update_yaxes(tickfont_color=None)
+    drawn = json.loads(figure.to_json())
     body = "".join(
         (
             "<main>",

@@ -11,6 +11,7 @@ from html import escape
 from typing import Any, Final, Literal
 
 from viz.components.wire import display_token
+from viz.theme import CHART_TEXT
 
 #: More labels than this cannot be read below one another, or upright beside one another in half a page's width.
 MAX_ROW_LABELS, MAX_COLUMN_LABELS = 64, 32
@@ -57,7 +58,7 @@ def _axis(positions: range, labels: Sequence[str]) -> dict[str, Any]:
         "tickmode": "array",
         "tickvals": list(positions),
         "ticktext": [labels[i] for i in positions],
-        "tickfont": {"size": 13 if len(positions) <= MAX_SLANTED else 11},
+        "tickfont": {"size": 13 if len(positions) <= MAX_SLANTED else 11, "color": CHART_TEXT},
         "showgrid": False,
         "zeroline": False,
         "ticks": "",

@@ -1,4 +1,4 @@
-"""One attention head, opened: its weights, or one token's row in every head of a layer.
+"""The weights of one attention head, or one token's row in every head of a layer, as plotly figures.
 
 Queries are rows and keys are columns, always. Knows nothing of where the weights come from.
 """
@@ -10,51 +10,21 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 
 from viz.figures.axes import token_labels
-from viz.figures.matrix import WEIGHT_SCALE, matrix, root_scale
-from viz.theme import HEAD_COLOURS
+from viz.figures.matrix import WEIGHT_SCALE, matrix
 
 
 def head_heatmap(
-    values: Float[np.ndarray, "query key"],
-    query_tokens: Sequence[str],
-    key_tokens: Sequence[str],
-    *,
-    title: str = "",
-    number: str = "weight",
-    top: float = 1.0,
-    note: str = "",
-    marked: int | None = None,
+    weights: Float[np.ndarray, "query key"], query_tokens: Sequence[str], key_tokens: Sequence[str]
 ) -> go.Figure:
-    """The numbers of one head, exact on hover, coloured by their square root.
-
-    Args:
-        values: none below 0 or above `top`.
-        query_tokens, key_tokens: one for each row and each column.
-        title: which head it is, on hover.
-        number: what one number is called.
-        top: the number that is lightest.
-        note: what to know of the numbers, on hover.
-        marked: a query whose row is framed.
-    """
-    above, below = (f"{title}<br>" if title else ""), (f"<br>{note}" if note else "")
-    figure = matrix(
-        values,
-        np.sqrt(values / np.float32(top)),
+    """The weights of one head, exact on hover, coloured by their square root."""
+    return matrix(
+        weights,
+        np.sqrt(weights),
         token_labels(query_tokens),
         token_labels(key_tokens),
-        scale=root_scale(number, top),
-        hover=f"{above}<b>%{{y}}</b> → <b>%{{x}}</b><br>{number} %{{customdata:.4f}}{below}",
+        scale=WEIGHT_SCALE,
+        hover="<b>%{y}</b> → <b>%{x}</b><br>weight %{customdata:.4f}",
     )
-    if marked is not None:
-        figure.add_shape(
-            type="rect",
-            x0=-0.5,
-            x1=len(key_tokens) - 0.5,
-            y0=marked - 0.5,
-            y1=marked + 0.5,
-            line={"color": HEAD_COLOURS[1], "width": 2},
-        )
-    return figure
 
 
 def head_rows(rows: Float[np.ndarray, "head key"], key_tokens: Sequence[str]) -> go.Figure:

@@ -94,4 +94,6 @@ def parameter_bars(names: Sequence[str], counts: Sequence["ParameterCounts"]) ->
         showlegend=True,
         legend={"orientation": "h", "x": 0, "y": 1.04, "yanchor": "bottom", "traceorder": "normal"},
     )
+    figure.update_xaxes(theme.AXIS_TEXT)
+    figure.update_yaxes(theme.AXIS_TEXT)
     return figure

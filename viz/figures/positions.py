@@ -243,7 +243,8 @@ def _chart(
 
 
 def _axis(title: str) -> Settings:
-    return {"title": {"text": title, "standoff": 6}, "zeroline": False}
+    font = {"color": theme.CHART_TEXT}
+    return {"title": {"text": title, "standoff": 6, "font": font}, "tickfont": font, "zeroline": False}
 
 
 def _line(colour: str, width: float) -> Settings:

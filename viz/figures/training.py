@@ -34,6 +34,8 @@ def training_curves(log: "TrainingLog") -> go.Figure:
     figure.update_yaxes(exponentformat="power", rangemode="tozero", row=2, col=1)
     figure.update_yaxes(rangemode="tozero", row=3, col=1)
     figure.update_xaxes(zeroline=False, tickformat=",d")
+    figure.update_xaxes(theme.AXIS_TEXT)
+    figure.update_yaxes(theme.AXIS_TEXT)
     figure.update_xaxes(title_text="step", row=3, col=1)
     figure.update_layout(
         showlegend=bool(log.bleu),

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from viz import choices, controls, derived, frame, head_figures, state
-from viz.components.head_grid import HeadChoice, Ranking, TileFigure, head_grid
+from viz.components.head_grid import Followed, HeadChoice, Ranking, TileFigure, head_grid
+from viz.components.tile_store import send_tiles
 from viz.export.names import file_name
 from viz.tabs import opened_head
 
@@ -37,7 +38,28 @@ def show(trace: "Trace") -> None:
         ranking = head_figures.ranking(figure, order, keep)
     elif name:
         st.info(head_figures.why_none(name, site), icon=":material/info:")
-    _show_pictures(trace, site, figure, ranking)
+    pictures, keepers = st.container(), st.container(gap=None)
+    with keepers:
+        # A place each, whichever comes first: what stands where it stood is not sent again.
+        places = {other: st.container() for other in trace.sites}
+    with places[site]:
+        _send_tiles(trace, site)
+    with pictures:
+        _show_pictures(trace, site, figure, ranking)
+    for other in trace.sites:
+        if other != site:
+            with places[other]:
+                _send_tiles(trace, other)
+
+
+def _send_tiles(trace: "Trace", site: str) -> None:
+    selection = state.current()
+    send_tiles(
+        derived.head_tiles(trace.text, site, selection),
+        *trace.axis_tokens(site),
+        address=derived.tiles_address(trace.text, site, selection),
+        key=f"tiles-{site}",
+    )
 
 
 @frame.fragment
@@ -46,18 +68,20 @@ def _show_pictures(trace: "Trace", site: str, figure: TileFigure | None, ranking
     selection = state.current()
     with st.grid(2, min_column_width=430, gap="medium"):
         with st.container():
+            addresses = {other: derived.tiles_address(trace.text, other, selection) for other in trace.sites}
             head_grid(
-                derived.head_tiles(trace.text, site, selection),
-                *trace.axis_tokens(site),
+                addresses[site],
+                (trace.num_layers, trace.num_heads),
                 selected=HeadChoice(selection.layer, selection.head),
                 figure=figure,
                 ranking=ranking,
+                followed=Followed("site", tuple(addresses.values())),
                 on_open=_open,
                 key="heads",
                 name=file_name(site, "all heads", sentence=trace.text),
             )
         with st.container():
-            opened_head.show(trace, site)
+            opened_head.show(trace, site, addresses)
 
 
 def _open(choice: HeadChoice) -> None:

@@ -126,7 +126,8 @@ def _draw(sites: Mapping[str, SiteMask], key: str) -> None:
     decoder, encoder, cross = (sites[site] for site in ("decoder.self", "encoder.self", "decoder.cross"))
     everything = np.ones_like(decoder.padding)
     st.markdown("**Decoder self-attention: causal ∧ padding = what is used**")
-    with st.grid(3, min_column_width=210, gap="medium"):
+    # Where three do not fit with labels that can be read, they stand below one another.
+    with st.grid(3, min_column_width=300, gap="small"):
         _panel("Causal alone", reasons(decoder.causal, everything), decoder, f"{key}-causal")
         _panel("∧ padding alone", reasons(everything, decoder.padding), decoder, f"{key}-padding")
         _panel("= used by the decoder", reasons(decoder.causal, decoder.padding), decoder, f"{key}-decoder")

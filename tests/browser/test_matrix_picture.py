@@ -1,0 +1,197 @@
+"""The heatmap of one matrix in a real browser: numbers, a kept row and column, zoom, previews, saved pictures."""
+
+import re
+from io import BytesIO
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from PIL import Image
+from playwright.sync_api import expect
+
+HERE = Path(__file__).parent
+PREVIEW = """({ address, rows, columns, value }) => {
+  const tokens = (count) => Array.from({ length: count }, (_, i) => `t${i}`);
+  const values = new Float32Array(rows * columns).fill(value);
+  const title = "Layer 2 · Head 3";
+  const detail = { address, layer: 1, head: 2, title, rows, columns, values };
+  Object.assign(detail, { rowTokens: tokens(8), columnTokens: tokens(9) });
+  window.dispatchEvent(new CustomEvent("headlight-preview", { detail }));
+}"""
+
+
+def picture(page, serve, case="small"):
+    page.goto(f"{serve(HERE / 'demo_matrix_picture.py')}/?case={case}")
+    root = page.locator(".matrix-picture[data-ready='1']")
+    root.wait_for(timeout=30_000)
+    return root
+
+
+def place(root, row, column, rows=8, columns=9):
+    """The middle of a cell, in the page's pixels."""
+    box = root.locator("canvas").bounding_box()
+    return box["x"] + box["width"] * (column + 0.5) / columns, box["y"] + box["height"] * (row + 0.5) / rows
+
+
+def colour(root, row, column, rows=8, columns=9):
+    script = """(canvas, [x, y]) =>
+      [...canvas.getContext("2d").getImageData(x * canvas.width, y * canvas.height, 1, 1).data]"""
+    return tuple(root.locator("canvas").evaluate(script, [(column + 0.5) / columns, (row + 0.5) / rows]))
+
+
+def saved(page, act):
+    with page.expect_download() as download:
+        act()
+    return download.value.suggested_filename, Path(download.value.path()).read_bytes()
+
+
+def test_every_row_and_column_has_its_label_and_a_cell_its_colour_and_number(page, serve):
+    root = picture(page, serve)
+    expect(root.locator(".row-label")).to_have_count(8)
+    expect(root.locator(".column-label")).to_have_count(9)
+    assert root.locator(".row-label").nth(5).inner_text() == "<b>שלום</b>"
+    assert colour(root, 2, 2)[:3] > (200, 200, 100)
+    assert colour(root, 0, 1)[0] < 40
+    page.mouse.move(*place(root, 2, 4))
+    expect(root.locator(".tooltip-pair")).to_have_text("▁was → ▁tired")
+    # (2 · 9 + 4) / (20 · 8 · 9)
+    expect(root.locator(".tooltip-value")).to_have_text("weight 0.0153")
+
+
+def test_a_click_keeps_row_and_column_python_hears_and_a_second_click_lets_go(page, serve):
+    root = picture(page, serve)
+    page.mouse.click(*place(root, 2, 4))
+    expect(page.get_by_text("kept: (2, 4)")).to_be_visible()
+    expect(root.locator(".kept-frame:visible")).to_have_count(2)
+    expect(root.locator(".row-label.kept")).to_have_text("▁was")
+    expect(root.locator(".column-label.kept")).to_have_text("▁tired")
+    page.mouse.click(*place(root, 2, 4))
+    expect(page.get_by_text("kept: (None, None)")).to_be_visible()
+    expect(root.locator(".kept-frame:visible")).to_have_count(0)
+    # A label alone keeps its row.
+    box = root.locator(".row-label").nth(3).bounding_box()
+    page.mouse.click(box["x"] + 2, box["y"] + 8)
+    expect(page.get_by_text("kept: (3, None)")).to_be_visible()
+
+
+def test_by_keyboard_one_moves_reads_keeps_zooms_and_lets_go(page, serve):
+    root = picture(page, serve)
+    root.get_by_role("application").focus()
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight"):
+        page.keyboard.press(key)
+    expect(root.get_by_role("status")).to_have_text("▁animal → ▁animal: weight 0.9000")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("kept: (1, 1)")).to_be_visible()
+    page.keyboard.press("+")
+    expect(root.get_by_role("button", name="Show the whole matrix")).to_be_enabled()
+    page.keyboard.press("0")
+    expect(root.get_by_role("button", name="Show the whole matrix")).to_be_disabled()
+    page.keyboard.press("Escape")
+    expect(page.get_by_text("kept: (None, None)")).to_be_visible()
+
+
+def test_dragging_zooms_then_moves_and_a_double_click_shows_the_whole(page, serve):
+    root = picture(page, serve)
+    page.mouse.move(*place(root, 0, 0))
+    page.mouse.down()
+    page.mouse.move(*place(root, 4, 4), steps=3)
+    expect(root.locator(".rubber")).to_be_visible()
+    page.mouse.up()
+    expect(root.locator(".row-label").last).to_have_text("▁tired")
+    rows = root.locator(".row-label").all_inner_texts()
+    page.mouse.move(*place(root, 6, 6))
+    page.mouse.down()
+    page.mouse.move(*place(root, 1, 1), steps=3)
+    page.mouse.up()
+    expect(root.locator(".row-label").last).not_to_have_text("▁tired")
+    assert len(root.locator(".row-label").all_inner_texts()) <= len(rows) + 1
+    expect(page.get_by_text("kept: (None, None)")).to_be_visible()
+    page.mouse.dblclick(*place(root, 3, 3))
+    expect(root.locator(".row-label")).to_have_count(8)
+
+
+def test_the_wheel_zooms_with_ctrl_and_scrolls_the_page_without(page, serve):
+    root = picture(page, serve, "long")
+    page.mouse.move(*place(root, 150, 100, 300, 200))
+    page.mouse.wheel(0, -200)
+    expect(root.get_by_role("button", name="Zoom out")).to_be_disabled()
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -200)
+    page.keyboard.up("Control")
+    expect(root.get_by_role("button", name="Zoom out")).to_be_enabled()
+
+
+def test_a_long_matrix_keeps_every_strong_number_and_thins_its_labels(page, serve):
+    root = picture(page, serve, "long")
+    assert root.locator("canvas").bounding_box()["height"] <= 721
+    assert 20 < root.locator(".row-label").count() < 80
+    script = """canvas => {
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      const isLight = (x, y) => data[4 * (y * canvas.width + x)] > 150;
+      return Array.from({ length: Math.floor((canvas.height * 2) / 3) }, (_, y) =>
+        Array.from({ length: canvas.width }, (_, x) => x).some((x) => isLight(x, y))).filter((lit) => !lit).length;
+    }"""
+    # 200 of 300 rows have a strong cell: each shows in at least one pixel of every line of the upper two thirds.
+    assert root.locator("canvas").evaluate(script) <= 2
+
+
+def test_a_preview_is_drawn_at_once_and_only_of_what_python_would_send(page, serve):
+    root = picture(page, serve)
+    page.evaluate(PREVIEW, {"address": "elsewhere", "rows": 8, "columns": 9, "value": 0.5})
+    assert root.get_attribute("data-exact") == "1"
+    page.evaluate(PREVIEW, {"address": "there", "rows": 8, "columns": 9, "value": 0.5})
+    assert root.get_attribute("data-exact") == "0"
+    expect(root.locator(".matrix-title")).to_have_text("Layer 2 · Head 3")
+    expect(root.locator(".matrix-preview")).to_have_text("")
+    page.mouse.move(*place(root, 2, 4))
+    expect(root.locator(".tooltip-pair")).to_have_text("t2 → t4")
+    expect(root.locator(".tooltip-value")).to_have_text("weight 0.500")
+    page.evaluate(PREVIEW, {"address": "there", "rows": 4, "columns": 4, "value": 0.5})
+    expect(root.locator(".matrix-preview")).to_contain_text("preview")
+
+
+def test_a_signed_matrix_is_dark_at_zero_has_signs_and_leaves_out_what_has_no_number(page, serve):
+    root = picture(page, serve, "signed")
+    page.mouse.move(*place(root, 1, 1))
+    expect(root.locator(".tooltip-value")).to_have_text("difference +0.4500")
+    page.mouse.move(*place(root, 0, 1))
+    expect(root.locator(".tooltip-value")).to_have_text("difference –")
+    assert colour(root, 0, 1)[3] == 0
+    warm, cold = colour(root, 1, 1), colour(root, 3, 4)
+    assert warm[0] > warm[2]
+    assert cold[2] > cold[0]
+
+
+def test_a_matrix_of_one_cell_is_drawn_and_read(page, serve):
+    root = picture(page, serve, "one")
+    root.get_by_role("application").focus()
+    for key in ("ArrowDown", "ArrowRight", "+", "Enter"):
+        page.keyboard.press(key)
+    expect(page.get_by_text("kept: (0, 0)")).to_be_visible()
+
+
+def test_it_fits_a_narrow_page(page, serve):
+    page.set_viewport_size({"width": 800, "height": 900})
+    root = picture(page, serve, "long")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 800
+    box = root.bounding_box()
+    labels = root.locator(".column-label").all()
+    assert max(label.bounding_box()["x"] for label in labels) <= box["x"] + box["width"]
+
+
+@pytest.mark.parametrize("ending", ["PNG", "SVG"])
+def test_it_is_saved_with_labels_and_cells(page, serve, ending):
+    root = picture(page, serve)
+    button = root.get_by_role("button", name=f"Save this picture as {ending}")
+    name, content = saved(page, button.click)
+    assert name == f"invented.{ending.lower()}"
+    if ending == "PNG":
+        pixels = np.asarray(Image.open(BytesIO(content)).convert("RGB"))
+        assert len(np.unique(pixels.reshape(-1, 3), axis=0)) > 30
+        assert pixels.shape[1] > 2 * root.locator("canvas").bounding_box()["width"]
+    else:
+        drawing = ElementTree.fromstring(content)
+        text = " ".join("".join(node.itertext()) for node in drawing.iter() if node.tag.endswith("text"))
+        assert all(word in text for word in ("▁animal", "<b>שלום</b>", "Layer 1 · Head 1", "weight"))
+        assert len(re.findall(rb"rotate\(-45\)", content)) == 9

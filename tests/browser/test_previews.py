@@ -1,0 +1,62 @@
+"""What a person turns to on the attention page is drawn before Python has answered, and stays when it has."""
+
+import re
+
+from playwright.sync_api import expect
+
+PATIENCE = 60_000
+# What the page shows right after a click, before any message can have come.
+AFTER_CLICK = """(element) => {
+  const find = (selector) => [...document.querySelectorAll("*")]
+    .map((host) => host.shadowRoot?.querySelector(selector)).find(Boolean);
+  element.click();
+  const [grid, picture] = [find(".head-grid"), find(".matrix-picture")];
+  const labels = [...picture.querySelectorAll(".column-label")].map((label) => label.textContent);
+  return { address: grid.dataset.shown, ...picture.dataset, labels };
+}"""
+
+
+def opened(page, url, query=""):
+    page.goto(f"{url}/{query}")
+    expect(page.locator(".matrix-picture[data-exact='1']")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator(".tile-keeper[data-kept]")).to_have_count(3, timeout=PATIENCE)
+    return page.locator(".matrix-picture")
+
+
+def test_a_clicked_head_is_drawn_from_its_tile_and_then_from_pythons_numbers(page, url):
+    picture = opened(page, url)
+    shown = page.get_by_role("gridcell", name="Layer 2, head 3").evaluate(AFTER_CLICK)
+    assert (shown["title"], shown["exact"]) == ("Layer 2 · Head 3", "0")
+    expect(picture).to_have_attribute("data-exact", "1", timeout=PATIENCE)
+    expect(picture).to_have_attribute("data-title", "Layer 2 · Head 3")
+    expect(page).to_have_url(re.compile("layer=1&head=2"))
+
+
+def test_another_attention_is_drawn_from_tiles_that_wait_and_comes_from_python_unchanged(page, url):
+    picture = opened(page, url)
+    grid = page.locator(".head-grid")
+    before = grid.get_attribute("data-shown")
+    shown = page.get_by_role("radio", name="Decoder self").evaluate(AFTER_CLICK)
+    assert shown["address"] != before
+    assert (shown["labels"][0], shown["exact"]) == ("<s>", "0")
+    expect(picture).to_have_attribute("data-exact", "1", timeout=PATIENCE)
+    expect(grid).to_have_attribute("data-shown", shown["address"])
+    assert [label.text_content() for label in picture.locator(".column-label").all()] == shown["labels"]
+    expect(page).to_have_url(re.compile("site=decoder.self"))
+
+
+def test_numbers_of_another_measure_are_never_taken_from_tiles(page, url):
+    opened(page, url, "?measure=norms")
+    shown = page.get_by_role("gridcell", name="Layer 2, head 3").evaluate(AFTER_CLICK)
+    assert (shown["title"], shown["exact"]) == ("Layer 1 · Head 1", "1")
+    expect(page.locator(".matrix-picture[data-title='Layer 2 · Head 3']")).to_be_visible(timeout=PATIENCE)
+
+
+def test_a_kept_cell_stands_in_the_link_and_is_what_the_next_tab_explains(page, url):
+    picture = opened(page, url, "?site=decoder.cross")
+    cells = picture.locator("canvas")
+    box = cells.bounding_box()
+    cells.click(position={"x": box["width"] - 5, "y": 5})
+    expect(page).to_have_url(re.compile(r"token=0&key_token=\d+"), timeout=PATIENCE)
+    expect(picture.locator(".row-label.kept")).to_have_text("<s>")
+    expect(picture.locator(".column-label.kept")).to_have_text("</s>")

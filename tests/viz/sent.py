@@ -1,0 +1,26 @@
+"""What a component on a page was sent, read as the browser reads it."""
+
+import json
+import struct
+
+import numpy as np
+
+
+def unpack(payload):
+    """What wire.js does, in Python: the header and the arrays."""
+    (length,) = struct.unpack("<I", payload[:4])
+    header = json.loads(payload[4 : 4 + length])
+    arrays, start = [], 4 + length
+    for name, count in header["arrays"]:
+        dtype = np.dtype(name).newbyteorder("<")
+        arrays.append(np.frombuffer(payload, dtype, count, start))
+        start += count * dtype.itemsize
+    assert start == len(payload)
+    return header, arrays
+
+
+def sent_to(app, component):
+    """The payloads of every component of this name on the page, in order."""
+    assert not app.exception, app.exception[0].value
+    found = [element.proto for element in app.get("bidi_component")]
+    return [unpack(proto.bytes) for proto in found if proto.component_name == f"headlight_{component}"]

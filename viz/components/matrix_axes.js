@@ -1,0 +1,93 @@
+// The labels along both sides of a matrix, thinned out where they would touch. Knows nothing of the numbers.
+
+const LABEL_SIZE = 13;
+const SMALL_LABEL = 11;
+// So few columns, this far apart, have slanted labels; others stand upright.
+const MOST_SLANTED = 24;
+const ROOM_FOR_SLANTED = 17;
+const LONGEST_LABEL = 18;
+const WIDEST_LABEL = 120;
+const BETWEEN = 6;
+
+const inkOf = (labels, font) => {
+  const context = (inkOf.context ??= new OffscreenCanvas(1, 1).getContext("2d"));
+  context.font = font;
+  return labels.map((label) => Math.min(WIDEST_LABEL, Math.ceil(context.measureText(label).width)));
+};
+
+const shortened = (label) => ([...label].length > LONGEST_LABEL ? `${[...label].slice(0, LONGEST_LABEL - 1).join("")}…` : label);
+
+class MatrixAxes {
+  constructor() {
+    this.rows = element("div", "row-labels");
+    this.columns = element("div", "column-labels");
+    for (const side of [this.rows, this.columns]) side.setAttribute("aria-hidden", "true");
+  }
+
+  /** Other labels; returns nothing, for how much room they need depends on the width. */
+  fill(rowLabels, columnLabels, family) {
+    this.labels = { rows: rowLabels.map(shortened), columns: columnLabels.map(shortened) };
+    const font = `${LABEL_SIZE}px ${family}`;
+    this.inks = { rows: inkOf(this.labels.rows, font), columns: inkOf(this.labels.columns, font) };
+    this.shown = null;
+  }
+
+  /** The room that labels need in CSS pixels: left of the cells, above them, and right of them where labels are slanted. */
+  room(available) {
+    const { rows, columns } = this.inks;
+    const left = Math.max(...rows) + BETWEEN;
+    const cell = (available - left) / columns.length;
+    this.isSlanted = columns.length <= MOST_SLANTED && cell >= ROOM_FOR_SLANTED;
+    const longest = Math.max(...columns);
+    if (!this.isSlanted) return { left, above: longest + BETWEEN + 2, right: 6 };
+    const right = Math.max(...columns.map((ink, index) => ink * Math.SQRT1_2 + 12 - (columns.length - index - 0.5) * cell));
+    return { left, above: Math.ceil(longest * Math.SQRT1_2) + 14, right: Math.min(100, Math.max(6, Math.ceil(right))) };
+  }
+
+  /** Put labels beside the part that is seen; `kept` are the row and column in bold. */
+  place(sizes, rowSpan, columnSpan, kept) {
+    const { left, above, width, height } = sizes;
+    const signature = JSON.stringify([sizes, rowSpan, columnSpan, kept]);
+    if (signature === this.shown) return;
+    this.shown = signature;
+    const upright = this.isSlanted ? "slanted" : "upright";
+    this.rows.replaceChildren(
+      ...this.spread("rows", rowSpan, height, kept.row).map(({ text, at, size, isKept }) => {
+        const label = this.label(text, size, isKept, "row-label");
+        label.style.top = `${above + at - 8}px`;
+        label.style.right = `calc(100% - ${left - BETWEEN}px)`;
+        return label;
+      }),
+    );
+    this.columns.replaceChildren(
+      ...this.spread("columns", columnSpan, width, kept.column).map(({ text, at, size, isKept }) => {
+        const label = this.label(text, size, isKept, `column-label ${upright}`);
+        label.style.left = `${left + at}px`;
+        label.style.top = `${above - BETWEEN - 8}px`;
+        return label;
+      }),
+    );
+  }
+
+  label(text, size, isKept, className) {
+    const label = element("span", `${className}${isKept ? " kept" : ""}`);
+    label.style.fontSize = `${size}px`;
+    label.append(tokenElement(text));
+    return label;
+  }
+
+  /** The labels that fit, with their places: every one, or every second, third …; and always the kept one. */
+  spread(side, span, length, kept) {
+    const cell = length / span.length;
+    const size = cell >= LABEL_SIZE + 3 ? LABEL_SIZE : SMALL_LABEL;
+    const stride = Math.max(1, Math.ceil((size + 2) / cell));
+    const near = (index) => kept !== null && index !== kept && Math.abs(index - kept) < stride;
+    const found = [];
+    for (let index = Math.ceil(span.start - 0.5); index < span.start + span.length - 0.45; index++) {
+      const at = (index + 0.5 - span.start) * cell;
+      if (index === kept || (index % stride === 0 && !near(index)))
+        found.push({ text: this.labels[side][index], at, size, isKept: index === kept });
+    }
+    return found;
+  }
+}

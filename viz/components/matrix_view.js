@@ -1,0 +1,106 @@
+// Which part of a matrix is seen, and its pixels. Knows nothing of the page, of the pointer or of Python.
+
+// Nobody needs fewer cells than these side by side.
+const CLOSEST = 4;
+// From this size on, in CSS pixels, cells are set apart.
+const ROOM_FOR_GAPS = 9;
+
+/** A run of cells along one side: `start` and `length` are in cells and may be fractions; `count` is all there are. */
+const wholeSpan = (count) => ({ start: 0, length: count, count });
+const isWhole = ({ length, count }) => length >= count;
+
+function spanOf(start, length, count) {
+  const kept = Math.min(count, Math.max(Math.min(CLOSEST, count), length));
+  return { start: Math.min(count - kept, Math.max(0, start)), length: kept, count };
+}
+
+/** Zoomed by `factor` (below 1: closer) around the place `at`, from 0 to 1 along the side, which stays where it is. */
+function zoomed({ start, length, count }, factor, at) {
+  const next = Math.min(count, Math.max(Math.min(CLOSEST, count), length * factor));
+  return spanOf(start + (length - next) * at, next, count);
+}
+
+/** Moved just so far that the cell is seen. */
+function showing(span, cell) {
+  return spanOf(Math.max(Math.min(span.start, cell), cell + 1 - span.length), span.length, span.count);
+}
+
+/** The cell at a place from 0 to 1 along the side. */
+const cellAt = ({ start, length, count }, at) => Math.min(count - 1, Math.max(0, Math.floor(start + at * length)));
+
+/** Where a cell begins along the side and how long it is there, cut off at both ends of it; null if it is not seen. */
+function extentOf({ start, length }, cell, side) {
+  const from = Math.max(0, ((cell - start) / length) * side);
+  const to = Math.min(side, ((cell + 1 - start) / length) * side);
+  return to - from > 0.5 ? [from, to - from] : null;
+}
+
+/** The stored row (or column) that holds a cell, where `stored` blocks share `count` cells (`head_tiles.edges`). */
+const blockOf = (cell, count, stored) => (stored === count ? cell : Math.ceil(((cell + 1) * stored) / count) - 1);
+
+/** For each of `pixels` places along the side, the stored run [first, end) that it shows: several if they are small. */
+function runsOf(span, pixels, stored) {
+  const step = span.length / pixels;
+  return Array.from({ length: pixels }, (_, place) => {
+    const from = span.start + place * step;
+    const first = Math.min(span.count - 1, Math.floor(step > 1 ? from : from + step / 2));
+    const last = step > 1 ? Math.max(first, Math.min(span.count, Math.ceil(from + step)) - 1) : first;
+    return [blockOf(first, span.count, stored), blockOf(last, span.count, stored) + 1];
+  });
+}
+
+/** Numbers as 256 shades, `zero` being that of 0; 256 stands for no number. */
+function shadesOf(values, { low, high, exponent }) {
+  // Of a quarter of a million numbers, each costs: a root is quicker than a power, and a loop than `Uint16Array.from`.
+  const bend = exponent === 0.5 ? Math.sqrt : (share) => share ** exponent;
+  const shade = (value) => Math.round(255 * bend(Math.min(1, Math.max(0, (value - low) / (high - low)))));
+  const shades = new Uint16Array(values.length);
+  for (let i = 0; i < values.length; i++) shades[i] = Number.isNaN(values[i]) ? 256 : shade(values[i]);
+  return { shades, zero: shade(0) };
+}
+
+/** The shade farthest from zero within runs of rows and columns, so that nothing strong falls between two pixels. */
+function farthest({ shades, zero, columns }, top, bottom, left, right) {
+  if (bottom - top === 1 && right - left === 1) return shades[top * columns + left];
+  let best = 256;
+  for (let row = top; row < bottom; row++) {
+    for (let column = left; column < right; column++) {
+      const shade = shades[row * columns + column];
+      if (shade !== 256 && (best === 256 || Math.abs(shade - zero) > Math.abs(best - zero))) best = shade;
+    }
+  }
+  return best;
+}
+
+/**
+ * Paint what the two spans show of a stored matrix { shades, zero, rows, columns } into a canvas, at its own pixels.
+ * `scale` has a colour for each shade; nothing is painted where there is no number.
+ */
+function paintView(canvas, matrix, scale, rowSpan, columnSpan, ratio) {
+  const context = canvas.getContext("2d");
+  const { width, height } = canvas;
+  const image = context.createImageData(width, height);
+  const pixels = new Uint32Array(image.data.buffer);
+  const rowRuns = runsOf(rowSpan, height, matrix.rows);
+  const columnRuns = runsOf(columnSpan, width, matrix.columns);
+  for (let y = 0; y < height; y++) {
+    const [top, bottom] = rowRuns[y];
+    const line = y * width;
+    if (y && rowRuns[y - 1][0] === top && rowRuns[y - 1][1] === bottom) pixels.copyWithin(line, line - width, line);
+    else for (let x = 0; x < width; x++) pixels[line + x] = scale[farthest(matrix, top, bottom, columnRuns[x][0], columnRuns[x][1])];
+  }
+  context.putImageData(image, 0, 0);
+  const sides = [[rowSpan, height], [columnSpan, width]];
+  if (sides.some(([span, side]) => side / ratio / span.length < ROOM_FOR_GAPS)) return;
+  const gap = Math.max(1, Math.round(ratio));
+  const [down, across] = sides.map(([span, side]) => edgesOf(span, side));
+  down.forEach((edge) => context.clearRect(0, edge, width, gap));
+  across.forEach((edge) => context.clearRect(edge, 0, gap, height));
+}
+
+/** The pixels at which cells meet along a side. */
+function edgesOf({ start, length }, side) {
+  const first = Math.floor(start) + 1;
+  const count = Math.max(0, Math.ceil(start + length) - first);
+  return Array.from({ length: count }, (_, i) => Math.round(((first + i - start) / length) * side));
+}

@@ -1,0 +1,56 @@
+"""Tiles sent to the browser once, to wait there until a grid shows them, perhaps sooner than Python could answer.
+
+So a grid is a short message that names an address, and a person who turns to another attention sees it at once. Knows
+nothing of traces, sites or pages, nor of how tiles are drawn.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+import streamlit as st
+
+from viz.components import wire
+from viz.components.head_tiles import FIRST_CELL, FIRST_THOUSANDTH, Tiles
+
+_HTML: Final = """
+<div class="tile-keeper" hidden></div>
+"""
+_COMPONENT = st.components.v2.component(
+    "headlight_tiles",
+    html=_HTML,
+    js=wire.script("wire.js", "picture.js", "tile_store.js", "head_tiles.js", "tile_keeper.js"),
+)
+
+
+def pack_tiles(tiles: Tiles, query_tokens: Sequence[str], key_tokens: Sequence[str], address: str) -> bytes:
+    """The payload of `tile_keeper.js`: sizes, tokens as they are shown, how cells are decoded, and the tiles."""
+    spec = tiles.spec
+    tokens = (len(query_tokens), len(key_tokens))
+    assert tokens == (spec.queries, spec.keys), "one token for each query row and each key column"
+    header = {
+        "address": address,
+        "layers": spec.layers,
+        "heads": spec.heads,
+        "rows": spec.rows,
+        "columns": spec.columns,
+        "blockQueries": spec.block_queries,
+        "blockKeys": spec.block_keys,
+        "queryTokens": wire.display_tokens(query_tokens),
+        "keyTokens": wire.display_tokens(key_tokens),
+        "firstCell": FIRST_CELL.tolist(),
+        "firstThousandth": FIRST_THOUSANDTH.tolist(),
+    }
+    return wire.pack(header, np.frombuffer(tiles.deflated, np.uint8))
+
+
+def send_tiles(tiles: Tiles, query_tokens: Sequence[str], key_tokens: Sequence[str], *, address: str, key: str) -> None:
+    """Send tiles to wait under an address, as long as this stands on the page. Shows nothing.
+
+    Args:
+        tiles: all heads of one attention.
+        query_tokens, key_tokens: one for each row and each column of a tile that is not pooled.
+        address: names these very tiles; others need another one.
+        key: of the component.
+    """
+    _COMPONENT(data=pack_tiles(tiles, query_tokens, key_tokens, address), key=key, height=1)
