@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from model.training.frames import FRAMES, HELD_OUT_PARTS, SLOT, Frame
+from model.training.frames import FRAMES, HELD_OUT_FRAMES, SLOT, Frame
 from model.training.lexicon import NOUNS, Noun
 
 FORMS: Final = {
@@ -182,7 +182,7 @@ def _openings() -> tuple[list[Opening], list[Opening]]:
         if reason and frame.kind_b and frame.kind_a != frame.kind_b and REASON_IN_GERMAN.search(frame.german):
             german = REASON_IN_GERMAN.sub("", frame.german)
             own.append(Opening(frame.english.removesuffix(reason), german, (frame.kind_a, frame.kind_b)))
-    held_out = [SLOT.sub("_", frame.english) for part in HELD_OUT_PARTS for frame in FRAMES[part]]
+    held_out = [SLOT.sub("_", frame.english) for frame in HELD_OUT_FRAMES]
 
     def is_free(opening: Opening) -> bool:
         return not any(english.startswith(SLOT.sub("_", opening.english)) for english in held_out)

@@ -9,16 +9,16 @@ told from what was learned by heart. To the frames that were written one by one,
 import hashlib
 import random
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar, get_args
 
 from model.training.compositions import compositions
-from model.training.frames import FRAMES, SLOT, Frame, HeldOutPart, Part
+from model.training.frames import DRAWN_FRAMES, FRAMES, SLOT, Frame, HeldOutPart, Part
 from model.training.lexicon import CASES, HUMANS, NOUNS, PRONOUN_FORMS, UNCOUNTED, Case, Noun
 from model.training.pairs import Pair
 
-HeldOut = Literal["frames", "combinations", "nouns"]
+HeldOut = Literal["frames", "drawn frames", "combinations", "nouns"]
 HELD_OUT: tuple[HeldOut, ...] = get_args(HeldOut)
 T = TypeVar("T")
 
@@ -94,7 +94,7 @@ class Draw:
 
 def training_pairs(count: int, *, seed: int) -> list[PronounPair]:
     """At most `count` different pairs to learn from, with no held-out frame, noun or combination among them."""
-    written = (pair for draw, pair in _draws("train", f"train-{seed}") if set(_parts(draw, pair)) == {"train"})
+    written = (pair for draw, pair in _draws(FRAMES["train"], f"train-{seed}") if set(_parts(draw, pair)) == {"train"})
     both = zip(written, _composed(f"composed-{seed}"), strict=False)
     return different(count, ((pair.source, pair) for pairs in both for pair in pairs))
 
@@ -109,7 +109,8 @@ def held_out_twins(kind: HeldOut, part: HeldOutPart, count: int, *, seed: int) -
 
 def _twins(kind: HeldOut, part: HeldOutPart, seed: int) -> Iterator[tuple[PronounPair, PronounPair]]:
     wanted = tuple(part if kind == other else "train" for other in ("combinations", "nouns"))
-    for draw, pair in _draws(part if kind == "frames" else "train", f"{kind}-{part}-{seed}"):
+    frames = {"frames": FRAMES[part], "drawn frames": DRAWN_FRAMES[part]}.get(kind, FRAMES["train"])
+    for draw, pair in _draws(frames, f"{kind}-{part}-{seed}"):
         if _parts(draw, pair) != wanted:
             continue
         others = (draw.about(*choice) for choice in draw.choices if choice[0] != pair.antecedent)
@@ -139,9 +140,8 @@ def pronouns_in(german: str) -> list[str]:
     return [word for word in re.findall(r"\w+", german.lower()) if word in PRONOUN_FORMS]
 
 
-def _draws(part: Part, seed: str) -> Iterator[tuple[Draw, PronounPair]]:
+def _draws(frames: Sequence[Frame], seed: str) -> Iterator[tuple[Draw, PronounPair]]:
     rng = random.Random(seed)
-    frames = FRAMES[part]
     weights = [2 if frame.kind_b else 1 for frame in frames]
     while True:
         frame = rng.choices(frames, weights)[0]

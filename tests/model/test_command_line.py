@@ -102,7 +102,7 @@ def test_pronouns_are_scored_for_each_kind_of_thing_held_out(checkpoint: str, ca
     assert main(["pronouns", "--part", "dev", "--pairs", "3", "--checkpoint", checkpoint, "--json"]) == 0
     scores = json.loads(capsys.readouterr().out)
     assert scores["part"] == "dev"
-    for kind in ("frames", "combinations", "nouns"):
+    for kind in ("frames", "drawn frames", "combinations", "nouns"):
         assert (scores[kind]["cases"], scores[kind]["pairs"]) == (6, 3)
         assert 0 <= scores[kind]["both_right"] <= scores[kind]["right"] <= 1
     assert len(scores["best_known"]) == 3
