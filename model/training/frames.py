@@ -84,7 +84,7 @@ failure, as a sample of everyday sentences, after a training run.
 """
 
 DRAWN_FRAMES: dict[HeldOutPart, tuple[Frame, ...]] = {part: _table(f"drawn_{part}") for part in HELD_OUT_PARTS}
-"""Further held-out frames: 5 and 12 in a hundred of 450 that three writers wrote to be unlike each other and all others.
+"""Further held-out frames: 5 and 12 in a hundred of 450 that three writers wrote to be unlike all others.
 
 They were drawn by a hash of their names before anything was trained on the others. Rare words decide in many of them.
 """
