@@ -61,7 +61,7 @@ def chosen_pair() -> Pair | None:
             "Pair",
             [one.name for one in pairs.values() if one.group == pair.group],
             key=state.bind("pair"),
-            format_func=lambda name: "  /  ".join(case.sentence for case in pairs[name].cases),
+            format_func=lambda name: _both(*(case.sentence for case in pairs[name].cases)),
             on_change=state.take,
             args=("pair",),
         )
@@ -130,6 +130,13 @@ def _word(field: str, label: str, words: Sequence[str], default: int | None) -> 
 
 def _set(field: str, value: object) -> None:
     state.change(**{field: value})
+
+
+def _both(first: str, second: str) -> str:
+    """Two sentences in one line: of the second, what comes after the words with which both begin."""
+    words, others = first.split(), second.split()
+    same = next((i for i, (one, other) in enumerate(zip(words, others, strict=False)) if one != other), 0)
+    return f"{first}  /  {'… ' if same else ''}{' '.join(others[same:])}"
 
 
 def _take_group() -> None:

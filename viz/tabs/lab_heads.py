@@ -87,7 +87,7 @@ def _show_map(sides: Sequence[Side], site: str) -> None:
         MEASURES[selection.measure],
         file_name(f"movement {site} {selection.measure}", sentence=_text(sides)),
     )
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+    with st.container(horizontal=True, vertical_alignment="top", gap="medium"):
         st.plotly_chart(
             movement_map(values, parts, number=measure.number, opened=(selection.layer, selection.head)),
             key=_MAP,

@@ -37,12 +37,16 @@ def show() -> None:
     shown = [_read(text, slot) for text, slot in zip(texts, slots, strict=True)]
     with above:
         cases = _own_cases(texts) if pair is None else list(pair.cases)
-    for (trace, place), case, slot in zip(shown, cases, slots, strict=True):
+    for number, ((trace, place), case, slot) in enumerate(zip(shown, cases, slots, strict=True)):
         if case is not None:
             with slot:
-                _show_choice(trace, case, place)
+                _show_choice(number, trace, case, place)
     if all(cases):
         st.html(legend())
+        st.caption(
+            "Bars: how probable each German pronoun was in the place of the written one, given the words before it. "
+            "They need not add up to 1, for other words could follow as well."
+        )
     if pair is not None and pair.is_control:
         st.caption("A control: the pronoun stands for neither word, so that no head can be right.")
     sides = [Side(number, trace, case) for number, ((trace, _), case) in enumerate(zip(shown, cases, strict=True))]
@@ -80,7 +84,7 @@ def _own_cases(texts: Sequence[str]) -> list["PronounCase | None"]:
     return cases
 
 
-def _show_choice(trace: "Trace", case: "PronounCase", place: DeltaGenerator) -> None:
+def _show_choice(number: int, trace: "Trace", case: "PronounCase", place: DeltaGenerator) -> None:
     """Mark the pronoun in both languages, and show how probable the other German pronouns were."""
     choice = coreference_lab.pronoun_choice(case, state.current())
     spans = dict(zip(choices.MARKS, case.spans, strict=True))
@@ -92,7 +96,7 @@ def _show_choice(trace: "Trace", case: "PronounCase", place: DeltaGenerator) -> 
     place.html(marked_sentence(trace.text, spans, choice.translation, found.span))
     st.plotly_chart(
         form_bars(choice.probabilities, found.text),
-        key=f"forms-{case.spans}-{trace.text}"[:80],
+        key=f"forms-{number}",
         config=frame.chart_config(file_name("pronoun", sentence=trace.text)),
         alt="Probability of each German pronoun at that step: "
         + ", ".join(f"{form} {value:.3f}" for form, value in choice.probabilities.items()),
