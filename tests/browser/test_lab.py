@@ -17,6 +17,7 @@ def test_a_click_on_a_cell_opens_its_head(page: Page, url: str):
     opened(page, url)
     cells = page.locator(".st-key-movement .nsewdrag").first
     expect(cells).to_be_visible(timeout=PATIENCE)
+    cells.scroll_into_view_if_needed()
     area = cells.bounding_box()
     # Layer 2 of 2, head 3 of 4.
     place = area["x"] + area["width"] * 2.5 / 4, area["y"] + area["height"] * 1.5 / 2
@@ -33,7 +34,7 @@ def test_a_clicked_word_is_marked_and_the_link_remembers_it(page: Page, url: str
     first = page.locator("[data-testid='stHtml'] span[lang='en']").first
     expect(first.locator("mark[title='distractor']")).to_have_text("street", timeout=PATIENCE)
     page.get_by_text("Mark the pronoun and its candidates").click()
-    page.locator(".st-key-distractor").get_by_role("button", name="tired").click()
+    page.locator(".st-key-distractor").get_by_text("tired", exact=True).click()
     expect(first.locator("mark[title='distractor']")).to_have_text("tired", timeout=PATIENCE)
     expect(page).to_have_url(re.compile("distractor=10"), timeout=PATIENCE)
 

@@ -92,7 +92,8 @@ def test_a_pair_of_the_set_is_marked_and_can_be_made_ones_own(tiny):
     assert FIRST not in html(app)
     assert app.text_area(key="text").value == FIRST
     before = maps(app)
-    healthy(app.button[1].click().run())
+    mine = next(button for button in app.button if button.label == "Make it mine")
+    healthy(mine.click().run())
     assert app.query_params["text"] == "The workers pushed the armchair through the door although it was so heavy."
     assert "pair" not in app.query_params
     assert marked(app, "antecedent")[:2] == ["armchair", "door"]
