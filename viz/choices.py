@@ -20,6 +20,12 @@ ABOUT: Final = ("Vocabulary", "Training data", "Curves", "Scores", "Translations
 STUDIO: Final = (
     "Film", "Branches", "Edit attention", "Logit lens", "Beam search", "Sampling", "Cost", "Take it with you"
 )  # fmt: skip
+LAB: Final = ("Side by side", "Measured", "Cause")
+#: Words marked in the first sentence and in the second, by their places.
+MARKS: Final = ("pronoun", "antecedent", "distractor")
+OTHER_MARKS: Final = ("other_pronoun", "other_antecedent", "other_distractor")
+#: The name of a pair is no longer than this.
+MAX_NAME: Final = 60
 #: Whose row a picture of decoding shows: that of the token the decoder reads, or of the token that it writes.
 WHOSE: Final = ("in", "out")
 #: What can be done to a head's attention.
@@ -59,6 +65,10 @@ class Selection:
     `samples` many drawn translations, begun with `draw` as seed, are drawn from; `beam` wide searches penalise length
     with `penalty` hundredths, `node` is a hypothesis of the tree; `edit` is what happens to the head, from this step on
     or, `once`, in this step only.
+
+    On the compare page, `lab` is the tab, and `pair` names one of the curated set; without it, `text` and `other` are
+    compared, and `pronoun`, `antecedent`, `distractor` (and those that begin with `other_`, of the second sentence) are
+    places of words in them, which the page guesses where there is none.
     """
 
     checkpoint: str = ""
@@ -113,6 +123,14 @@ class Selection:
     node: int | None = None
     edit: str = EDITS[0]
     once: bool = False
+    lab: str = LAB[0]
+    pair: str = ""
+    pronoun: int | None = None
+    antecedent: int | None = None
+    distractor: int | None = None
+    other_pronoun: int | None = None
+    other_antecedent: int | None = None
+    other_distractor: int | None = None
 
     def within(self, num_layers: int, num_heads: int) -> Self:
         """The same selection, with a layer or head that this model lacks set back to the first."""
@@ -146,6 +164,12 @@ def _codes(value: str) -> tuple[str, ...]:
     if not set(value) <= _CODE_CHARACTERS:
         raise ValueError(value)
     return tuple(part for part in value.split(".") if part)
+
+
+def _name(value: str) -> str:
+    if len(value) > MAX_NAME:
+        raise ValueError(value)
+    return value
 
 
 def _yes_or_no(value: str) -> bool:
@@ -206,6 +230,9 @@ _READERS: Final[Mapping[str, Callable[[str], object]]] = {
     "node": _count,
     "edit": _one_of(EDITS),
     "once": _yes_or_no,
+    "lab": _one_of(LAB),
+    "pair": _name,
+    **dict.fromkeys((*MARKS, *OTHER_MARKS), _count),
 }
 
 

@@ -92,7 +92,15 @@ def read_sentence(text: str) -> "Trace":
 
 def show_sentence(compute: Callable[[loader.Progress], "Trace"]) -> "Trace":
     """As `read_sentence`, of the trace that `compute` makes; it tells how far it is."""
-    slot, bar = st.container(), st.empty()
+    slot = st.container()
+    trace = computed(compute)
+    slot.html(sentence_html(trace.text, trace.translation))
+    return trace
+
+
+def computed(compute: Callable[[loader.Progress], "Trace"]) -> "Trace":
+    """The trace that `compute` makes, with a placeholder meanwhile."""
+    bar = st.empty()
     started = monotonic()
 
     def show_progress(written: int, most: int) -> None:
@@ -102,7 +110,6 @@ def show_sentence(compute: Callable[[loader.Progress], "Trace"]) -> "Trace":
     with st.spinner("Translating; the first time, the model is loaded …"), st.skeleton(height=SKELETON_HEIGHT):
         trace = compute(show_progress)
     bar.empty()
-    slot.html(sentence_html(trace.text, trace.translation))
     return trace
 
 

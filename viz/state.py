@@ -16,7 +16,7 @@ from typing import Any, Final
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from viz.choices import Selection, parse, to_params
+from viz.choices import MARKS, OTHER_MARKS, Selection, parse, to_params
 
 _SELECTION: Final = "selection"
 #: Branches belong to one translation.
@@ -85,12 +85,25 @@ def take(field: str) -> None:
         changes |= _NO_BRANCHES
     if field in ("other", "site", "checkpoint"):
         changes |= {"other_token": None}
+    changes |= _of_the_pair(field)
     put(replace(current(), **changes))
+
+
+def _of_the_pair(field: str) -> dict[str, Any]:
+    """What becomes of the compared pair: marks belong to a text, rows to marks, and whoever types wants to see that."""
+    if field in ("text", "other"):
+        return {"pair": "", **dict.fromkeys(MARKS if field == "text" else OTHER_MARKS)}
+    if field == "pair":
+        return {"token": None, "other_token": None}
+    if field in (MARKS[0], OTHER_MARKS[0]):
+        return {"token" if field == MARKS[0] else "other_token": None}
+    return {}
 
 
 def take_example(text: str, twin: str) -> None:
     """An example was picked: both sentences change."""
-    put(replace(current(), text=text, other=twin, token=None, other_token=None, key_token=None, step=0, **_NO_BRANCHES))
+    change(text=text, other=twin, token=None, other_token=None, key_token=None, step=0, **_NO_BRANCHES)
+    change(pair="", **dict.fromkeys((*MARKS, *OTHER_MARKS)))
 
 
 def publish() -> None:

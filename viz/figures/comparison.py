@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 
 from viz.figures.axes import token_labels
-from viz.figures.heads import head_labels
+from viz.figures.heads import row_names
 from viz.figures.matrix import matrix, signed_scale
 
 #: Differences smaller than this everywhere are drawn as the small differences they are.
@@ -55,7 +55,7 @@ def difference_heatmap(difference: Float[np.ndarray, "head pair"], tokens: Seque
     return matrix(
         difference,
         difference,
-        head_labels(len(difference)),
+        row_names(len(difference)),
         token_labels(tokens),
         scale=signed_scale("second − first", difference, floor=DIFFERENCE_FLOOR),
         hover="<b>%{y}</b>, key <b>%{x}</b><br>second − first %{customdata:+.4f}",

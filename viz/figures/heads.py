@@ -10,7 +10,8 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 
 from viz.figures.axes import token_labels
-from viz.figures.matrix import WEIGHT_SCALE, matrix
+from viz.figures.matrix import WEIGHT_SCALE, matrix, root_scale
+from viz.theme import HEAD_COLOURS
 
 
 def head_heatmap(
@@ -27,18 +28,52 @@ def head_heatmap(
     )
 
 
-def head_rows(rows: Float[np.ndarray, "head key"], key_tokens: Sequence[str]) -> go.Figure:
-    """One query token's row in every head of a layer: a head a row, counted from 1."""
-    return matrix(
+def head_rows(
+    rows: Float[np.ndarray, "head key"],
+    key_tokens: Sequence[str],
+    *,
+    number: str = "weight",
+    top: float = 1.0,
+    marked: int | None = None,
+) -> go.Figure:
+    """One query token's row in every head of a layer: a head a row, counted from 1; one row alone is all heads'.
+
+    Args:
+        rows: none below 0 or above `top`.
+        key_tokens: one for each column.
+        number: what one number is called.
+        top: the number that is lightest.
+        marked: a head whose row is framed.
+    """
+    figure = matrix(
         rows,
-        np.sqrt(rows),
-        head_labels(len(rows)),
+        np.sqrt(rows / np.float32(top)),
+        row_names(len(rows)),
         token_labels(key_tokens),
-        scale=WEIGHT_SCALE,
-        hover="<b>%{y}</b> looks at <b>%{x}</b><br>weight %{customdata:.4f}",
+        scale=root_scale(number, top),
+        hover=f"<b>%{{y}}</b> looks at <b>%{{x}}</b><br>{number} %{{customdata:.4f}}",
     )
+    if marked is not None:
+        _frame_row(figure, marked, len(key_tokens))
+    return figure
 
 
 def head_labels(count: int) -> list[str]:
     """`Head 1`, `Head 2`, …: people count from 1."""
     return [f"Head {head + 1}" for head in range(count)]
+
+
+def row_names(count: int) -> list[str]:
+    """As `head_labels`; a row alone stands for all heads, as of a rollout."""
+    return head_labels(count) if count > 1 else ["All heads"]
+
+
+def _frame_row(figure: go.Figure, row: int, columns: int) -> None:
+    figure.add_shape(
+        type="rect",
+        x0=-0.5,
+        x1=columns - 0.5,
+        y0=row - 0.5,
+        y1=row + 0.5,
+        line={"color": HEAD_COLOURS[1], "width": 2},
+    )

@@ -32,10 +32,14 @@ class Scale:
     ticks: tuple[tuple[float, str], ...]
 
 
+def root_scale(title: str, top: float) -> Scale:
+    """A scale from 0 to `top` for colours at the square root of value / top; the bar is labelled with values."""
+    ticks = tuple((tick**0.5, f"{tick * top:.2g}") for tick in theme.SQRT_TICKS)
+    return Scale(title, theme.SEQUENTIAL, 0.0, 1.0, ticks)
+
+
 #: Attention weights, coloured by their square root; `matrix` is given √w as colours and w as values.
-WEIGHT_SCALE: Final = Scale(
-    "weight", theme.SEQUENTIAL, 0.0, 1.0, tuple((tick**0.5, f"{tick:.2g}") for tick in theme.SQRT_TICKS)
-)
+WEIGHT_SCALE: Final = root_scale("weight", 1.0)
 
 
 def signed_scale(title: str, values: NDArray[np.floating[Any]], *, floor: float) -> Scale:

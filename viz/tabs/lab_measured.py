@@ -1,0 +1,8 @@
+"""Heads measured over a set of pronoun cases, of the compare page."""
+
+import streamlit as st
+
+
+def show() -> None:
+    """Stands here until the tab is built."""
+    st.caption("Not built yet.")
