@@ -20,6 +20,14 @@ ABOUT: Final = ("Vocabulary", "Training data", "Curves", "Scores", "Translations
 STUDIO: Final = (
     "Film", "Branches", "Edit attention", "Logit lens", "Beam search", "Sampling", "Cost", "Take it with you"
 )  # fmt: skip
+LAB: Final = ("Side by side", "Measured", "Cause")
+#: The name of a pair is no longer than this.
+MAX_NAME: Final = 60
+#: What the heads are measured on, and what stands in place of a head that is switched off.
+SETS: Final = ("curated", "file")
+REPLACEMENTS: Final = ("zero", "mean")
+#: Whether a cause is looked for in one pair of sentences or in all of them.
+SCOPES: Final = ("pair", "set")
 #: Whose row a picture of decoding shows: that of the token the decoder reads, or of the token that it writes.
 WHOSE: Final = ("in", "out")
 #: What can be done to a head's attention.
@@ -59,6 +67,10 @@ class Selection:
     `samples` many drawn translations, begun with `draw` as seed, are drawn from; `beam` wide searches penalise length
     with `penalty` hundredths, `node` is a hypothesis of the tree; `edit` is what happens to the head, from this step on
     or, `once`, in this step only.
+
+    On the compare page, `lab` is the tab and `pair` names one of the curated set; `given` is the set that heads are
+    measured on; the heads `off` are switched off or, with `spare`, all others, and `instead` stands in their place;
+    `scope` is one pair or all of them.
     """
 
     checkpoint: str = ""
@@ -113,6 +125,13 @@ class Selection:
     node: int | None = None
     edit: str = EDITS[0]
     once: bool = False
+    lab: str = LAB[0]
+    pair: str = ""
+    given: str = SETS[0]
+    off: tuple[str, ...] = ()
+    spare: bool = False
+    instead: str = REPLACEMENTS[0]
+    scope: str = SCOPES[0]
 
     def within(self, num_layers: int, num_heads: int) -> Self:
         """The same selection, with a layer or head that this model lacks set back to the first."""
@@ -146,6 +165,12 @@ def _codes(value: str) -> tuple[str, ...]:
     if not set(value) <= _CODE_CHARACTERS:
         raise ValueError(value)
     return tuple(part for part in value.split(".") if part)
+
+
+def _name(value: str) -> str:
+    if len(value) > MAX_NAME:
+        raise ValueError(value)
+    return value
 
 
 def _yes_or_no(value: str) -> bool:
@@ -206,6 +231,13 @@ _READERS: Final[Mapping[str, Callable[[str], object]]] = {
     "node": _count,
     "edit": _one_of(EDITS),
     "once": _yes_or_no,
+    "lab": _one_of(LAB),
+    "pair": _name,
+    "given": _one_of(SETS),
+    "off": _codes,
+    "spare": _yes_or_no,
+    "instead": _one_of(REPLACEMENTS),
+    "scope": _one_of(SCOPES),
 }
 
 

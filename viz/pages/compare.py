@@ -5,11 +5,12 @@ Knows nothing of why a head looks anywhere.
 
 import streamlit as st
 
-from viz import controls, focus, frame, state
+from viz import choices, controls, focus, frame, state
 from viz.components.wire import display_token
 from viz.export.names import file_name
 from viz.figures.comparison import align, difference_heatmap, row_difference
 from viz.figures.heads import head_rows
+from viz.tabs import lab_cause, lab_measured
 
 frame.title(
     "Compare",
@@ -17,7 +18,10 @@ frame.title(
     "where it looks from that token. Below, the difference: warm where the second sentence gives a token more weight, "
     "cold where the first does.",
 )
-with frame.errors_shown():
+
+
+def _side_by_side() -> None:
+    """Two sentences, a token in each."""
     first = frame.read_sentence(state.current().text)
     second = frame.read_sentence(controls.sentence("other", "Compare with"))
     state.put(state.current().within(first.num_layers, first.num_heads))
@@ -57,3 +61,8 @@ with frame.errors_shown():
     only = (("first", keys[0], alignment.only_first), ("second", keys[1], alignment.only_second))
     named = (f"{name}: {'  '.join(display_token(tokens[i]) for i in left) or 'none'}" for name, tokens, left in only)
     st.text("    ".join(named))
+
+
+with frame.errors_shown():
+    contents = (_side_by_side, lab_measured.show, lab_cause.show)
+    frame.tabs("lab", dict(zip(choices.LAB, contents, strict=True)))
