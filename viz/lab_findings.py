@@ -64,13 +64,12 @@ def verdict(site: "SiteScores") -> str:
 
 def _told(site: "SiteScores", one: "HeldOutHead") -> str:
     gain, low, high = one.gain.at()
-    excludes = "excludes" if one.beats_nearest else "holds 0 or less, so this may be luck: it does not exclude"
-    head = head_name(site, *one.head).capitalize()
+    excludes = "which excludes" if one.beats_nearest else "which does not exclude"
     return (
-        f"{head}, chosen on the {HALVES[one.chosen_on]} half, is "
-        f"right in {interval(one.accuracy)} of the {one.rows} sentences of the other, the nearest candidate in "
-        f"{share(one.nearest)}: {points(gain)} points, and the interval ({points(low)} to {points(high)}) {excludes} "
-        "the baseline."
+        f"{head_name(site, *one.head).capitalize()}, chosen on the {HALVES[one.chosen_on]} half, is right in "
+        f"{interval(one.accuracy)} of the {one.rows} sentences of the other, the nearest candidate in "
+        f"{share(one.nearest)}: {points(gain)} points ({points(low)} to {points(high)}), {excludes} that they are "
+        "equally good."
     )
 
 

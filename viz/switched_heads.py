@@ -46,24 +46,30 @@ def grid(places: Sequence["HeadPlace"]) -> None:
     """Buttons for the heads of one attention, a row a layer, and one that lets go of all heads."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         site = controls.site([site for site in LETTERS if any(place.site == site for place in places)])
-        st.button("None", key="off-none", disabled=not state.current().off, on_click=state.change, kwargs={"off": ()})
+        st.button(
+            "Switch all on", key="off-none", disabled=not state.current().off, on_click=state.change, kwargs={"off": ()}
+        )
     of_layer: dict[int, list[HeadPlace]] = {}
     for place in places:
         if place.site == site:
             of_layer.setdefault(place.layer, []).append(place)
+    with st.grid(2, min_column_width=330):
+        for layer, heads in of_layer.items():
+            _pills(f"off-{LETTERS[site]}-{layer}", f"Layer {layer + 1}: heads", heads)
+
+
+def _pills(key: str, label: str, heads: "Sequence[HeadPlace]") -> None:
     codes = set(state.current().off)
-    for layer, heads in of_layer.items():
-        key = f"off-{LETTERS[site]}-{layer}"
-        st.session_state[key] = [head for head in heads if code(head) in codes]
-        st.pills(
-            f"Layer {layer + 1}: heads",
-            heads,
-            selection_mode="multi",
-            key=key,
-            format_func=lambda head: str(head.head + 1),
-            on_change=_take,
-            args=(key, heads),
-        )
+    st.session_state[key] = [head for head in heads if code(head) in codes]
+    st.pills(
+        label,
+        heads,
+        selection_mode="multi",
+        key=key,
+        format_func=lambda head: str(head.head + 1),
+        on_change=_take,
+        args=(key, heads),
+    )
 
 
 def _take(key: str, heads: Sequence["HeadPlace"]) -> None:

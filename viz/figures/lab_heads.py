@@ -81,7 +81,7 @@ def head_map(
         box = {"x0": head - 0.5, "x1": head + 0.5, "y0": layer - 0.5, "y1": layer + 0.5}
         figure.add_shape(type="rect", line={"color": theme.HEAD_COLOURS[2], "width": 3}, **box)
     # A colour bar with five labels needs some height, however few layers there are.
-    figure.update_layout(height=max(190, layers * 30 + 60), xaxis={"tickangle": 0, "title": {"text": "head"}})
+    figure.update_layout(height=max(190, layers * 30 + 40), xaxis={"tickangle": 0})
     return figure
 
 
@@ -186,7 +186,7 @@ def two_figures(
     sites: Sequence[str],
     titles: tuple[str, str],
 ) -> go.Figure:
-    """Two figures of the same heads against each other: a point a head, a colour a site, dashed where both are equal."""
+    """Two figures of the same heads against each other: a point a head, a colour a site; dashed where equal."""
     _, layers, heads = first.shape
     names = short_names(layers, heads)
     traces: list[Any] = [

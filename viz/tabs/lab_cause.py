@@ -158,15 +158,18 @@ def _patch(pairs: Sequence[ChoicePair]) -> None:
     if np.isnan(values).all():
         return
     name = file_name("patching", pairs[0].name if len(pairs) == 1 else "all pairs")
+    floor = max(CHANGE_FLOOR, float(np.nanmax(np.abs(values))))
     with st.grid(3, min_column_width=250, gap="medium"):
         for place, site in enumerate(SITES):
             with st.container():
                 st.markdown(f"**{controls.SITE_LABELS[site]}**")
-                figure = head_map(values[place], title="0 is A, 1 is B", centre=0.0, floor=CHANGE_FLOOR)
+                figure = head_map(values[place], title="0 is A, 1 is B", centre=0.0, floor=floor)
                 alt = f"How far each head of {site} carries the choice from A to B"
                 key = f"cause-patching-{site}"
                 st.plotly_chart(figure, key=key, config=frame.chart_config(f"{name}-{site}"), alt=alt)
-    st.caption("A row is a layer, a column a head: warm where the head carries the choice towards B.")
+    st.caption(
+        "A row is a layer, a column a head, one scale for all three: warm where the head carries the choice towards B."
+    )
     places = measuring.places(state.current())
     decoding_controls.table_button("Patching (CSV)", partial(measured_tables.patching, found, places), name)
 
