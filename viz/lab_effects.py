@@ -56,8 +56,8 @@ def _maps(found: SetEffects, name: str) -> None:
                 key = f"cause-effects-{site}"
                 st.plotly_chart(figure, key=key, config=frame.chart_config(f"{name}-{site}"), alt=alt)
     st.caption(
-        "A row is a layer, a column a head. Mean change of the log-odds without it, in nats, one scale for all three: light blue where the head "
-        "helps the right pronoun (without it the log-odds fall), yellow where it hinders."
+        "A row is a layer, a column a head. Mean change of the log-odds without it, in nats, one scale for all three: "
+        "light blue where the head helps the right pronoun (without it the log-odds fall), yellow where it hinders."
     )
 
 

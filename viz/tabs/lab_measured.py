@@ -140,9 +140,7 @@ def _site(site: "SiteScores", unscored: Mapping[str, int], name: str) -> None:
                 alt = f"{title} of each head, layers by heads, {site.site}"
                 key = f"measured-{site.site}-{title}"
                 st.plotly_chart(figure, key=key, config=frame.chart_config(f"{name}-{title}"), alt=alt)
-                st.caption(
-                    f"{title.capitalize()}: {how}. A row is a layer, a column a head; the frame marks the most accurate head."
-                )
+                st.caption(f"{title.capitalize()}: {how}. Rows are layers, columns heads; framed: the most accurate.")
     _ladder(site, name)
     _table(site)
     _groups(site, name)
