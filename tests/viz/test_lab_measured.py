@@ -64,11 +64,8 @@ def opened(app, **params):
 def measured(app):
     """Press the button and wait for the end."""
     app.button(key="measured-start").click().run()
-    for _ in range(200):
-        job = app.session_state["long-run/measured"] if "long-run/measured" in app.session_state else None
-        if job is not None and job.wait(0.3):
-            return app.run()
-    raise AssertionError("it does not end")
+    assert app.session_state["long-run/measured"].wait(60)
+    return app.run()
 
 
 def charts(app):
@@ -215,11 +212,14 @@ def test_files_with_other_content_are_other_sets():
 
 
 def test_what_a_file_looks_like_is_a_file_that_can_be_read():
-    line = '{"sentence": "The cat ate the fish because it was hungry.", "pronoun": "it", "antecedent": "The cat", "distractor": "the fish"}'
-    assert line in lab_measured.FORMATS
+    line = next(line for line in lab_measured.FORMATS.split("`") if line.startswith("{"))
     assert len(measuring.read_cases(line.encode(), "a.jsonl").cases.cases) == 1
     winobias = "1 [The developer] argued with the designer because [she] did not like the design."
     assert winobias in lab_measured.FORMATS
+    partner = winobias.replace(
+        "1 [The developer] argued with the designer", "2 The developer argued with [the designer]"
+    )
+    assert len(measuring.read_cases(f"{winobias}\n{partner}".encode(), "a.txt").cases.cases) == 2
 
 
 def test_a_task_is_another_one_for_another_set_or_measure(tiny_checkpoints, monkeypatch, few):
