@@ -26,6 +26,11 @@ MARKS: Final = ("pronoun", "antecedent", "distractor")
 OTHER_MARKS: Final = ("other_pronoun", "other_antecedent", "other_distractor")
 #: The name of a pair is no longer than this.
 MAX_NAME: Final = 60
+#: What the heads are measured on, and what stands in place of a head that is switched off.
+SETS: Final = ("curated", "file")
+REPLACEMENTS: Final = ("zero", "mean")
+#: Whether a cause is looked for in one pair of sentences or in all of them.
+SCOPES: Final = ("pair", "set")
 #: Whose row a picture of decoding shows: that of the token the decoder reads, or of the token that it writes.
 WHOSE: Final = ("in", "out")
 #: What can be done to a head's attention.
@@ -69,6 +74,8 @@ class Selection:
     On the compare page, `lab` is the tab, and `pair` names one of the curated set; without it, `text` and `other` are
     compared, and `pronoun`, `antecedent`, `distractor` (and those that begin with `other_`, of the second sentence) are
     places of words in them, which the page guesses where there is none.
+    There, `given` is the set that heads are measured on; the heads `off` are switched off or, with `spare`, all others, and `instead` stands in their place;
+    `scope` is one pair or all of them.
     """
 
     checkpoint: str = ""
@@ -131,6 +138,11 @@ class Selection:
     other_pronoun: int | None = None
     other_antecedent: int | None = None
     other_distractor: int | None = None
+    given: str = SETS[0]
+    off: tuple[str, ...] = ()
+    spare: bool = False
+    instead: str = REPLACEMENTS[0]
+    scope: str = SCOPES[0]
 
     def within(self, num_layers: int, num_heads: int) -> Self:
         """The same selection, with a layer or head that this model lacks set back to the first."""
@@ -233,6 +245,11 @@ _READERS: Final[Mapping[str, Callable[[str], object]]] = {
     "lab": _one_of(LAB),
     "pair": _name,
     **dict.fromkeys((*MARKS, *OTHER_MARKS), _count),
+    "given": _one_of(SETS),
+    "off": _codes,
+    "spare": _yes_or_no,
+    "instead": _one_of(REPLACEMENTS),
+    "scope": _one_of(SCOPES),
 }
 
 

@@ -67,12 +67,12 @@ def head(count: int, *, disabled: bool = False) -> int:
 
 def drawn() -> None:
     """How the open head is drawn."""
-    _one_of("drawn", "Drawn as", {name: name for name in choices.DRAWN})
+    one_of("drawn", "Drawn as", {name: name for name in choices.DRAWN})
 
 
 def measure() -> None:
     """What the numbers of the open head are."""
-    _one_of("measure", "Numbers", {name: MEASURES[name].label for name in choices.MEASURES})
+    one_of("measure", "Numbers", {name: MEASURES[name].label for name in choices.MEASURES})
 
 
 def switch(field: str, label: str, help_text: str) -> bool:
@@ -238,7 +238,8 @@ def plain(text: str) -> str:
     return "".join(f"\\{c}" if c.isascii() and not (c.isalnum() or c.isspace()) else c for c in text)
 
 
-def _one_of(field: str, label: str, labels: Mapping[str, str]) -> None:
+def one_of(field: str, label: str, labels: Mapping[str, str]) -> None:
+    """A choice of few, by their labels."""
     st.segmented_control(
         label,
         list(labels),

@@ -1,0 +1,56 @@
+"""The lab's measurements in a real browser: a file of one's own, a stop that stops, heads switched off by keyboard."""
+
+import re
+from urllib.parse import urlencode
+
+from playwright.sync_api import Page, expect
+
+PATIENCE = 60_000
+LINE = "Tom told Anna that {} was late at {}.\t{}\tTom\tAnna"
+
+
+def opened(page: Page, url: str, **chosen: str) -> None:
+    page.goto(f"{url}/?{urlencode({'text': 'It was late.', **chosen})}")
+    page.get_by_role("link", name="Compare").click()
+    expect(page.get_by_role("tab", name="Measured")).to_be_visible(timeout=PATIENCE)
+
+
+def upload(page: Page, name: str, content: str) -> None:
+    chooser = page.locator(".st-key-measured-file input[type=file]")
+    chooser.set_input_files({"name": name, "mimeType": "text/plain", "buffer": content.encode()})
+
+
+def test_a_file_is_measured_and_its_bad_line_listed(page: Page, url: str):
+    opened(page, url, lab="Measured", given="file")
+    lines = [LINE.format(word, place, word) for word in ("he", "she") for place in ("home", "work")]
+    upload(page, "mine.tsv", "\n".join([*lines, "<b>bad</b>"]))
+    expect(page.get_by_text("1 line is left out")).to_be_visible(timeout=PATIENCE)
+    page.get_by_role("button", name="Measure", exact=True).click()
+    expect(page.get_by_text("A head looks there; the model knows")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("No sentence of this set carries German")).to_be_visible(timeout=PATIENCE)
+
+
+def test_a_file_that_is_none_is_refused_and_the_page_lives(page: Page, url: str):
+    opened(page, url, lab="Measured", given="file")
+    upload(page, "picture.tsv", "\0\1\2 nothing")
+    expect(page.get_by_role("alert")).to_contain_text("holds no row", timeout=PATIENCE)
+    page.get_by_role("radio", name="Curated set").click()
+    expect(page.get_by_role("button", name="Measure", exact=True)).to_be_visible(timeout=PATIENCE)
+
+
+def test_a_long_computation_stops_when_told_to(page: Page, url: str):
+    opened(page, url, lab="Cause", scope="set")
+    page.get_by_role("button", name="Switch off every head in turn").click()
+    page.get_by_role("button", name="Stop").click(timeout=PATIENCE)
+    expect(page.get_by_text(re.compile(r"Stopped after [\d,]+ of 1,824 runs"))).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_role("button", name="Switch off every head in turn")).to_be_visible(timeout=PATIENCE)
+
+
+def test_a_head_is_switched_off_by_keyboard_and_the_link_remembers_it(page: Page, url: str):
+    opened(page, url, lab="Cause")
+    head = page.locator(".st-key-off-e-1 button").nth(2)
+    head.focus(timeout=PATIENCE)
+    page.keyboard.press("Space")
+    expect(page).to_have_url(re.compile(r"off=e-1-2"), timeout=PATIENCE)
+    expect(page.get_by_text("Off: encoder 2·3.")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("Mean of 2")).to_be_visible(timeout=PATIENCE)
