@@ -16,6 +16,7 @@ PAGES = [
     st.Page("viz/pages/attention.py", title="Attention", icon=":material/grid_view:", default=True),
     st.Page("viz/pages/decode.py", title="Decode", icon=":material/skip_next:"),
     st.Page("viz/pages/compare.py", title="Compare", icon=":material/compare_arrows:"),
+    st.Page("viz/pages/atlas.py", title="Atlas", icon=":material/map:"),
     st.Page("viz/pages/masks_positions.py", title="Masks & positions", icon=":material/waves:", url_path="masks"),
     st.Page("viz/pages/model.py", title="Model", icon=":material/description:"),
 ]

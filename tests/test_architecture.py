@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 MODEL = sorted((ROOT / "model").rglob("*.py"))
 VIZ = sorted((ROOT / "viz").rglob("*.py"))
-DOORS = {"loader.py", "derived.py", "decoded.py", "footage.py", "branching.py"}
+DOORS = {"loader.py", "derived.py", "decoded.py", "footage.py", "branching.py", "atlas_store.py"}
 FIGURES = sorted((ROOT / "viz" / "figures").glob("*.py"))
 
 

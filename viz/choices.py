@@ -20,6 +20,7 @@ ABOUT: Final = ("Vocabulary", "Training data", "Curves", "Scores", "Translations
 STUDIO: Final = (
     "Film", "Branches", "Edit attention", "Logit lens", "Beam search", "Sampling", "Cost", "Take it with you"
 )  # fmt: skip
+ATLAS: Final = ("Layer × head", "Map of heads", "Table")
 #: Whose row a picture of decoding shows: that of the token the decoder reads, or of the token that it writes.
 WHOSE: Final = ("in", "out")
 #: What can be done to a head's attention.
@@ -32,6 +33,14 @@ FIGURES: Final = (
     "", "entropy", "distance", "previous", "same", "next", "first", "last", "diagonal", "punctuation"
 )  # fmt: skip
 ORDERS: Final = ("layers", "highest", "lowest")
+#: Figures of a head over a whole corpus, and what they are read off.
+CORPUS_FIGURES: Final = (
+    "entropy", "distance", "confidence", "previous", "same", "next", "first", "last", "diagonal", "punctuation",
+    "induction", "aer_word_in", "aer_word_out",
+)  # fmt: skip
+READ_OFF: Final = ("weights", "norms")
+#: The corpus of the atlas: our own sentences, or a file.
+CORPORA: Final = ("own", "file")
 #: How the open head is drawn, what its numbers are, and bertviz's two views.
 DRAWN: Final = ("Heatmap", "Lines")
 MEASURES: Final = ("weights", "norms", "rollout")
@@ -59,6 +68,9 @@ class Selection:
     `samples` many drawn translations, begun with `draw` as seed, are drawn from; `beam` wide searches penalise length
     with `penalty` hundredths, `node` is a hypothesis of the tree; `edit` is what happens to the head, from this step on
     or, `once`, in this step only.
+
+    On the atlas page, `atlas` is the open tab, `corpus` what was read, `corpus_figure` the figure that is looked at and
+    `read_off` what it is computed from.
     """
 
     checkpoint: str = ""
@@ -113,6 +125,10 @@ class Selection:
     node: int | None = None
     edit: str = EDITS[0]
     once: bool = False
+    atlas: str = ATLAS[0]
+    corpus: str = CORPORA[0]
+    corpus_figure: str = CORPUS_FIGURES[2]
+    read_off: str = READ_OFF[0]
 
     def within(self, num_layers: int, num_heads: int) -> Self:
         """The same selection, with a layer or head that this model lacks set back to the first."""
@@ -206,6 +222,10 @@ _READERS: Final[Mapping[str, Callable[[str], object]]] = {
     "node": _count,
     "edit": _one_of(EDITS),
     "once": _yes_or_no,
+    "atlas": _one_of(ATLAS),
+    "corpus": _one_of(CORPORA),
+    "corpus_figure": _one_of(CORPUS_FIGURES),
+    "read_off": _one_of(READ_OFF),
 }
 
 

@@ -1,0 +1,71 @@
+"""One head of the atlas: its figure, its rank, the heads nearest to it, and the sentences in which it is strongest.
+
+Knows nothing of how any of it is measured.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import streamlit as st
+
+from viz import atlas_store, atlas_texts, choices, controls, state
+from viz.atlas_view import View
+from viz.controls import plain
+from viz.figures.atlas import neighbours
+from viz.markup import visible
+
+if TYPE_CHECKING:
+    from model.analysis.atlas import Atlas
+
+#: A longer sentence is cut on its button; the attention page shows all of it.
+MAX_SHOWN: Final = 160
+
+
+def show(atlas: "Atlas", view: View) -> None:
+    """The head that is chosen."""
+    layers, heads = view.values.shape
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        layer, head = controls.layer(layers), controls.head(heads)
+    st.markdown(_numbers(view, layer, head))
+    near = neighbours(atlas_store.distances(atlas, view.place), heads)[layer * heads + head]
+    st.caption(f"Looks most like the heads {near}: layer.head, and the distance, 0 to 1.")
+    _strongest(atlas, view, layer, head)
+
+
+def _numbers(view: View, layer: int, head: int) -> str:
+    value = view.values[layer, head]
+    name = atlas_texts.TEXTS[view.key].name
+    if np.isnan(value):
+        return f"**{name}**: none"
+    known = view.values[~np.isnan(view.values)]
+    rank = int((known < value).sum() if view.key in atlas_texts.ERRORS else (known > value).sum()) + 1
+    first = "lowest" if view.key in atlas_texts.ERRORS else "highest"
+    order = f"the {first}" if rank == 1 else f"number {rank} from the {first}"
+    return f"**{name} {view.shown(value)}**, {order}, of {known.size} heads of this attention"
+
+
+def _strongest(atlas: "Atlas", view: View, layer: int, head: int) -> None:
+    """The sentences in which the figure of the head is highest, each a way to the attention page."""
+    ranked = atlas.strongest.get(view.name)
+    name = atlas_texts.TEXTS[view.key].name
+    if ranked is None:
+        st.caption(f"“{name}” is measured over pairs aligned by hand, so no sentence of the corpus is strongest in it.")
+        return
+    numbers = [int(number) for number in ranked[view.place, layer, head] if number >= 0]
+    st.markdown(f"Sentences in which **{name.lower()}** of this head is highest")
+    if not numbers:
+        st.caption("None: no token of the corpus says anything about this figure here.")
+        return
+    opened = None
+    for number in numbers:
+        text = " ".join(visible(atlas.texts[number]).split())
+        cut = text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]} …"
+        if st.button(
+            plain(cut), key=f"atlas-sentence-{number}", icon=":material/grid_view:", width="stretch", wrap=True
+        ):
+            opened = number
+    st.caption("A click opens the sentence on the Attention page at this head, with the model's own translation.")
+    if opened is not None:
+        state.take_sentence(atlas.texts[opened])
+        state.change(view=choices.VIEWS[0])
+        st.switch_page("viz/pages/attention.py")
