@@ -76,8 +76,8 @@ def _reading() -> Reading | None:
             ["txt", "tsv"],
             _SENTENCES,
             atlas_store.read_sentences,
-            f"UTF-8, at most {atlas_store.MAX_SENTENCES:,} sentences. The decoder reads the translation that is given; where "
-            "none is, the model translates first. The command `python -m model atlas` takes longer files.",
+            f"UTF-8, at most {atlas_store.MAX_SENTENCES:,} sentences. The decoder reads a translation that is given; "
+            "where none is, the model translates first. The command `python -m model atlas` takes longer files.",
         )
     else:
         st.caption("200 everyday sentences that we wrote; the model reads them with its own translations.")
@@ -133,8 +133,8 @@ def _measure(reading: Reading) -> None:
     with place.container():
         st.info(
             "No atlas of this model and these sentences is here yet. To make one, the model translates and reads every "
-            "sentence: a minute or two for two hundred of them. It is kept, so that it opens at once the next time, "
-            f"in {plain(_short(atlas_store.cache_folder()))}.",
+            "sentence, some of them a second. It is kept, so that it opens at once the next time, in "
+            f"{plain(_short(atlas_store.cache_folder()))}.",
             icon=":material/map:",
         )
         pressed = st.button(

@@ -40,8 +40,7 @@ def _numbers(view: View, layer: int, head: int) -> str:
     known = view.values[~np.isnan(view.values)]
     rank = int((known < value).sum() if view.key in atlas_texts.ERRORS else (known > value).sum()) + 1
     first = "lowest" if view.key in atlas_texts.ERRORS else "highest"
-    order = f"the {first}" if rank == 1 else f"number {rank} from the {first}"
-    return f"**{name} {view.shown(value)}**, {order}, of {known.size} heads of this attention"
+    return f"**{name} {view.shown(value)}**, rank {rank} of {known.size} heads; 1 is the {first}"
 
 
 def _strongest(atlas: "Atlas", view: View, layer: int, head: int) -> None:
@@ -57,15 +56,15 @@ def _strongest(atlas: "Atlas", view: View, layer: int, head: int) -> None:
         st.caption("None: no token of the corpus says anything about this figure here.")
         return
     opened = None
-    for number in numbers:
-        text = " ".join(visible(atlas.texts[number]).split())
-        cut = text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]} …"
-        if st.button(
-            plain(cut), key=f"atlas-sentence-{number}", icon=":material/grid_view:", width="stretch", wrap=True
-        ):
-            opened = number
+    with st.container(gap="xsmall"):
+        for number in numbers:
+            text = " ".join(visible(atlas.texts[number]).split())
+            cut = text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]} …"
+            key = f"atlas-sentence-{number}"
+            if st.button(plain(cut), key=key, type="tertiary", icon=":material/grid_view:", wrap=True):
+                opened = number
     st.caption("A click opens the sentence on the Attention page at this head, with the model's own translation.")
     if opened is not None:
         state.take_sentence(atlas.texts[opened])
-        state.change(view=choices.VIEWS[0])
+        state.change(view=choices.VIEWS[0], measure=view.read_off)
         st.switch_page("viz/pages/attention.py")

@@ -107,9 +107,9 @@ def read_sentences(content: bytes, name: str) -> "tuple[tuple[CorpusSentence, ..
         if len(fields) > 2:
             raise DataError(f"expected a sentence, or English TAB German; got {len(fields)} fields")
         if not fields[0]:
-            raise DataError("has a translation, but no sentence")
+            raise DataError("a translation without a sentence")
         if (longest := max(map(len, fields))) > MAX_SENTENCE:
-            raise DataError(f"has {longest:,} characters; a sentence may have {MAX_SENTENCE:,}")
+            raise DataError(f"{longest:,} characters; a sentence may have {MAX_SENTENCE:,}")
         return CorpusSentence(fields[0], fields[1] if fields[1:] and fields[1] else None)
 
     return _read_lines(content, name, read, MAX_SENTENCES, "one sentence a line")
@@ -221,13 +221,13 @@ def _read_lines(
             if text.strip():
                 rows.append(read(text, number))
         except UnicodeDecodeError:
-            bad.append(BadLine(number, "is not UTF-8 text"))
+            bad.append(BadLine(number, "not UTF-8 text"))
         except DataError as error:
             bad.append(BadLine(number, getattr(error, "reason", str(error))))
         if len(rows) > most:
             raise DataError(f"{name} holds more than {most:,} rows; take a part of it, or use `python -m model atlas`.")
     if not rows:
-        first = f" Line {bad[0].number} {bad[0].reason}." if bad else ""
+        first = f" Line {bad[0].number}: {bad[0].reason.rstrip('.')}." if bad else ""
         raise DataError(f"{name} holds nothing that can be read; expected {expected}, in UTF-8.{first}")
     return tuple(rows), bad
 

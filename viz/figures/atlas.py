@@ -91,13 +91,15 @@ def head_scatter(
         textfont={"size": 11},
         marker={
             "size": 14,
-            "color": [None if np.isnan(value) else float(value) for value in values.flat],
+            "color": values.ravel().tolist(),
             "cmin": 0,
             "cmax": top,
             "colorscale": theme.colorscale(theme.SEQUENTIAL),
+            # Below the buttons of the chart.
             "colorbar": theme.colour_bar(
-                "", tuple((part * top, f"{part * top:.2g}") for part in (0, 0.25, 0.5, 0.75, 1))
-            ),
+                "", tuple((part * top, f"{part * top:.2f}") for part in (0, 0.25, 0.5, 0.75, 1))
+            )
+            | {"len": 0.88, "y": 0, "yanchor": "bottom"},
             "line": {"color": theme.HEAD_COLOURS[7], "width": 1},
         },
         # A click is taken as a choice, not shown as a selection: the others do not fade.
