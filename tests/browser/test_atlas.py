@@ -6,6 +6,7 @@ The `page` fixture also asserts that nothing went to the console as an error and
 import os
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -13,7 +14,7 @@ import pytest
 from playwright.sync_api import expect
 
 from model import Translator
-from model.analysis.atlas import build_atlas
+from model.analysis.atlas import build_atlas, reading_digest
 from model.analysis.atlas_file import save_atlas
 from model.analysis.corpus import OWN_CORPUS, read_text
 
@@ -26,9 +27,11 @@ def url(serve, tiny_checkpoints, tmp_path_factory):
     """The app with a tiny checkpoint that has an atlas of our own sentences beside it."""
     root = tmp_path_factory.mktemp("atlas")
     folder = Path(shutil.copytree(tiny_checkpoints / "en-de", root / "en-de"))
-    # Translations are given: a model of random weights would write each to the limit.
-    sentences = [sentence._replace(target="Es ist so.") for sentence in read_text(OWN_CORPUS)]
-    save_atlas(build_atlas(Translator.load(folder, device="cpu"), sentences), folder / "atlas.npz")
+    own = read_text(OWN_CORPUS)
+    # Read with a translation: a model of random weights would write each one to the limit.
+    sentences = [sentence._replace(target="Es ist so.") for sentence in own]
+    atlas = build_atlas(Translator.load(folder, device="cpu"), sentences)
+    save_atlas(replace(atlas, corpus=reading_digest(own, ())), folder / "atlas.npz")
     os.environ["HEADLIGHT_CHECKPOINTS"] = str(root)
     try:
         # An option that is the default makes this a server of its own.
