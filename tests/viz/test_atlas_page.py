@@ -18,6 +18,7 @@ from model.analysis.corpus import CorpusSentence
 from model.errors import DataError
 from viz import atlas_store, atlas_texts, choices
 from viz.choices import Selection
+from viz.components.head_grid import HeadChoice
 from viz.export import atlas_tables
 from viz.loader import ROOT_VARIABLE
 from viz.tabs import atlas as atlas_tab
@@ -333,3 +334,29 @@ def test_tables_hold_the_numbers_and_leave_out_what_is_none(atlas):
     rows = list(csv.reader(atlas_tables.distances(apart, 4).decode("utf-8-sig").splitlines()))
     assert (rows[0][7], rows[2][0]) == ("1.2", "0.1")
     assert np.float32(rows[2][7]) == apart[1, 6]
+
+
+# ---- what the browser says ----
+
+
+@pytest.mark.parametrize(
+    ("custom", "head"),
+    [([1, 2, "x", "y"], (1, 2)), ({"0": 0, "1": 3}, (0, 3))]
+    + [(custom, None) for custom in (None, [], [9, 0], [0, -1], ["a", 0], {"0": 1}, {"0": True, "1": 0.5}, "12")],
+)
+def test_a_point_opens_its_head_only_if_there_is_such_a_head(monkeypatch, custom, head):
+    chosen = []
+    points = [] if custom is None else [{"customdata": custom}]
+    monkeypatch.setattr(atlas_tab.st, "session_state", {"key": {"selection": {"points": points}}})
+    monkeypatch.setattr(atlas_tab, "_open", chosen.append)
+    atlas_tab._open_point("key", (2, 4))
+    assert chosen == ([] if head is None else [HeadChoice(*head)])
+
+
+@pytest.mark.parametrize(("rows", "chosen"), [([6], [HeadChoice(1, 2)]), ([], [])])
+def test_a_row_of_the_table_opens_its_head(monkeypatch, rows, chosen):
+    opened_heads = []
+    monkeypatch.setattr(atlas_tab.st, "session_state", {"atlas-table": {"selection": {"rows": rows}}})
+    monkeypatch.setattr(atlas_tab, "_open", opened_heads.append)
+    atlas_tab._open_row(4)
+    assert opened_heads == chosen

@@ -165,10 +165,14 @@ def _open_point(key: str, shape: tuple[int, int]) -> None:
     """A point was clicked; the browser's word for it is checked."""
     points: Any = st.session_state[key]["selection"]["points"]
     custom = points[0].get("customdata") if points else None
-    if isinstance(custom, list | dict):
-        layer, head = (custom[0], custom[1]) if isinstance(custom, list) else (custom.get("0"), custom.get("1"))
-        if isinstance(layer, int) and isinstance(head, int) and 0 <= layer < shape[0] and 0 <= head < shape[1]:
-            _open(HeadChoice(layer, head))
+    # plotly hands back a list as it was, or as an object of its places.
+    if isinstance(custom, dict):
+        custom = [custom.get("0"), custom.get("1")]
+    if not isinstance(custom, list) or len(custom) < 2:
+        return
+    layer, head = custom[:2]
+    if isinstance(layer, int) and isinstance(head, int) and 0 <= layer < shape[0] and 0 <= head < shape[1]:
+        _open(HeadChoice(layer, head))
 
 
 def _open_row(heads: int) -> None:
