@@ -55,7 +55,7 @@ def measured() -> "Atlas | None":
         if found.atlas is None:
             _measure(reading)
         else:
-            st.caption(_said(found))
+            st.caption(_said(found, reading))
     return found.atlas
 
 
@@ -116,6 +116,15 @@ def _upload(
     loaded: _Loaded | None = st.session_state.get(place)
     if loaded is None:
         return None
+    if st.session_state.get(key) is None:
+        # After another page the field is empty, but what was loaded is still here.
+        st.button(
+            f"Forget {plain(loaded.name)}",
+            key=f"{place}-forget",
+            icon=":material/close:",
+            on_click=st.session_state.pop,
+            args=(place, None),
+        )
     if loaded.error:
         st.error(plain(loaded.error), icon=":material/error:")
         return loaded
@@ -162,13 +171,14 @@ def _measure(reading: Reading) -> None:
     st.rerun()
 
 
-def _said(found: Found) -> str:
+def _said(found: Found, reading: Reading) -> str:
     """What was read, and where the atlas came from."""
     assert found.atlas is not None
     atlas = found.atlas
     left_out = "; ".join(f"{count:,} left out: {reason}" for reason, count in atlas.skipped.items())
     where = "Kept in this session only." if found.where is None else f"Kept in {_short(found.where)}."
-    return plain(f"{len(atlas.texts):,} sentences read{'; ' + left_out if left_out else ''}. {where}")
+    whose = "Our own corpus" if reading.is_own else "Your file"
+    return plain(f"{whose}: {len(atlas.texts):,} sentences read{'; ' + left_out if left_out else ''}. {where}")
 
 
 def _short(path: Path | None) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from model.analysis.atlas import Atlas
 
 #: A longer sentence is cut on its button; the attention page shows all of it.
-MAX_SHOWN: Final = 160
+MAX_SHOWN: Final = 90
 
 
 def show(atlas: "Atlas", view: View) -> None:
@@ -40,7 +40,7 @@ def _numbers(view: View, layer: int, head: int) -> str:
     known = view.values[~np.isnan(view.values)]
     rank = int((known < value).sum() if view.key in atlas_texts.ERRORS else (known > value).sum()) + 1
     first = "lowest" if view.key in atlas_texts.ERRORS else "highest"
-    return f"**{name} {view.shown(value)}**, rank {rank} of {known.size} heads; 1 is the {first}"
+    return f"**{name} {view.shown(value)}**, rank {rank} of {known.size} heads (1 is the {first})"
 
 
 def _strongest(atlas: "Atlas", view: View, layer: int, head: int) -> None:

@@ -278,6 +278,19 @@ def test_a_file_is_read_line_by_line_and_bad_lines_are_listed(app):
     assert [button.label for button in sentences(app)]
 
 
+def test_a_loaded_file_outlives_another_page_and_can_be_forgotten(app, shipped):
+    opened(app, corpus="file")
+    app.file_uploader(key="atlas/sentences-file").set_value(("t.txt", b"No.\n", "text/plain"))
+    healthy(app.run())
+    assert not [button for button in app.button if button.key == "atlas/sentences-forget"]
+    healthy(app.switch_page("viz/pages/model.py").run())
+    healthy(app.switch_page("viz/pages/atlas.py").run())
+    assert "t.txt: 1 read" in said(app)
+    healthy(app.button(key="atlas/sentences-forget").click().run())
+    assert "t.txt" not in said(app)
+    assert "Load a text file" in app.info[0].value
+
+
 @pytest.mark.parametrize("content", [b"", b"\n \n", b"\xff\xff", b"a\tb\tc\n"])
 def test_a_file_without_a_sentence_is_an_error_in_a_sentence_and_the_page_lives(app, content):
     opened(app, corpus="file")
