@@ -17,6 +17,7 @@ PAGES = [
     st.Page("viz/pages/attention.py", title="Attention", default=True),
     st.Page("viz/pages/decode.py", title="Decode"),
     st.Page("viz/pages/compare.py", title="Compare"),
+    st.Page("viz/pages/atlas.py", title="Atlas"),
     st.Page("viz/pages/masks_positions.py", title="Masks & positions", url_path="masks"),
     st.Page("viz/pages/model.py", title="Model"),
 ]

@@ -31,6 +31,7 @@ SETS: Final = ("curated", "file")
 REPLACEMENTS: Final = ("zero", "mean")
 #: Whether a cause is looked for in one pair of sentences or in all of them.
 SCOPES: Final = ("pair", "set")
+ATLAS: Final = ("Layer × head", "Map of heads", "Table")
 #: Whose row a picture of decoding shows: that of the token the decoder reads, or of the token that it writes.
 WHOSE: Final = ("in", "out")
 #: What can be done to a head's attention.
@@ -43,6 +44,14 @@ FIGURES: Final = (
     "", "entropy", "distance", "previous", "same", "next", "first", "last", "diagonal", "punctuation"
 )  # fmt: skip
 ORDERS: Final = ("layers", "highest", "lowest")
+#: Figures of a head over a whole corpus, and what they are read off.
+CORPUS_FIGURES: Final = (
+    "entropy", "distance", "confidence", "previous", "same", "next", "first", "last", "diagonal", "punctuation",
+    "induction", "aer_word_in", "aer_word_out",
+)  # fmt: skip
+READ_OFF: Final = ("weights", "norms")
+#: The corpus of the atlas: our own sentences, or a file.
+CORPORA: Final = ("own", "file")
 #: How the open head is drawn, what its numbers are, and bertviz's two views.
 DRAWN: Final = ("Heatmap", "Lines")
 MEASURES: Final = ("weights", "norms", "rollout")
@@ -74,8 +83,11 @@ class Selection:
     On the compare page, `lab` is the tab, and `pair` names one of the curated set; without it, `text` and `other` are
     compared, and `pronoun`, `antecedent`, `distractor` (and those that begin with `other_`, of the second sentence) are
     places of words in them, which the page guesses where there is none.
-    There, `given` is the set that heads are measured on; the heads `off` are switched off or, with `spare`, all others, and `instead` stands in their place;
-    `scope` is one pair or all of them.
+    There, `given` is the set that heads are measured on; the heads `off` are switched off or, with `spare`, all others,
+    and `instead` stands in their place; `scope` is one pair or all of them.
+
+    On the atlas page, `atlas` is the open tab, `corpus` what was read, `corpus_figure` the figure that is looked at and
+    `read_off` what it is computed from.
     """
 
     checkpoint: str = ""
@@ -143,6 +155,10 @@ class Selection:
     spare: bool = False
     instead: str = REPLACEMENTS[0]
     scope: str = SCOPES[0]
+    atlas: str = ATLAS[0]
+    corpus: str = CORPORA[0]
+    corpus_figure: str = CORPUS_FIGURES[2]
+    read_off: str = READ_OFF[0]
 
     def within(self, num_layers: int, num_heads: int) -> Self:
         """The same selection, with a layer or head that this model lacks set back to the first."""
@@ -250,6 +266,10 @@ _READERS: Final[Mapping[str, Callable[[str], object]]] = {
     "spare": _yes_or_no,
     "instead": _one_of(REPLACEMENTS),
     "scope": _one_of(SCOPES),
+    "atlas": _one_of(ATLAS),
+    "corpus": _one_of(CORPORA),
+    "corpus_figure": _one_of(CORPUS_FIGURES),
+    "read_off": _one_of(READ_OFF),
 }
 
 

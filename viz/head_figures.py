@@ -54,14 +54,18 @@ def labels() -> dict[str, str]:
     return {"": "None", **{key: text.name for key, text in TEXTS.items()}}
 
 
+def meaning(key: str, site: str) -> str:
+    """What a figure says at a site, as the end of a sentence."""
+    return _MEANINGS.get((site, key), TEXTS[key].meaning)
+
+
 def tile_figure(key: str, site: str, values: Float[np.ndarray, "layer head"]) -> TileFigure | None:
     """A figure as the tiles carry it; None where no head has it."""
     if np.isnan(values).all():
         return None
     text = TEXTS[key]
-    meaning = _MEANINGS.get((site, key), text.meaning)
     note = (
-        f"{text.name}: {meaning}. Mean over all tokens that could also look elsewhere. "
+        f"{text.name}: {meaning(key, site)}. Mean over all tokens that could also look elsewhere. "
         f"The longest bar is the highest of all heads, {np.nanmax(values):.{text.decimals}f} {text.unit}".rstrip()
         + "."
     )

@@ -106,6 +106,11 @@ def take_example(text: str, twin: str) -> None:
     change(pair="", **dict.fromkeys((*MARKS, *OTHER_MARKS)))
 
 
+def take_sentence(text: str) -> None:
+    """A sentence was picked elsewhere: it alone changes, with what was chosen in the one before."""
+    put(replace(current(), text=text, token=None, key_token=None, step=0, **_NO_BRANCHES))
+
+
 def publish() -> None:
     """Write the selection into the URL, at the end of a run."""
     params = to_params(current())

@@ -83,6 +83,11 @@ def load_atlas(path: Path) -> Atlas:
         raise DataError(f"{path.name} is not an atlas written by Headlight, or it is damaged ({error}).") from error
 
 
+def cache_path(folder: Path, model: str, corpus: str) -> Path:
+    """Where `cached_atlas` keeps the atlas of these digests (`Atlas.model`, `Atlas.corpus`)."""
+    return folder / f"atlas-{hashlib.sha256(f'{FORMAT} {model} {corpus}'.encode()).hexdigest()[:24]}.npz"
+
+
 def cached_atlas(
     translator: Translator,
     sentences: Sequence[CorpusSentence],
@@ -103,7 +108,7 @@ def cached_atlas(
     """
     model = model_digest(translator.model, translator.tokenizer)
     corpus = reading_digest(sentences, aligned)
-    path = folder / f"atlas-{hashlib.sha256(f'{FORMAT} {model} {corpus}'.encode()).hexdigest()[:24]}.npz"
+    path = cache_path(folder, model, corpus)
     with contextlib.suppress(DataError):
         atlas = load_atlas(path)
         if (atlas.model, atlas.corpus) == (model, corpus):

@@ -177,8 +177,9 @@ def _runs(
             else:
                 read += 1
         for batch in _batches(tokenized):
-            yield from _run_batch(translator, batch)
-            progress(len(batch))
+            for run in _run_batch(translator, batch):
+                yield run
+                progress(1)
     if not read:
         raise DataError("No sentence could be read: all are too long or blank for this model, or there is none.")
 

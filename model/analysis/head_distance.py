@@ -57,6 +57,16 @@ def classical_scaling(distances: Float[Numbers, "head head"]) -> Float[Numbers, 
     return places
 
 
+def share_held(divergences: Float[Numbers, "head head"], places: Float[Numbers, "head 2"]) -> float:
+    """Which part of all squared distances, about their middle, a map of them holds: 1 if it loses nothing.
+
+    Σ |place|² / tr(B), with tr(B) = Σ D² / 2n for the B of `classical_scaling` and D² the divergences; NaN where all
+    heads are alike.
+    """
+    total = float(divergences.astype(np.float64).sum()) / (2 * len(divergences))
+    return float((np.asarray(places, dtype=np.float64) ** 2).sum()) / total if total > 0 else math.nan
+
+
 def head_map(divergences: Float[Numbers, "head head"]) -> Float[Numbers, "head 2"]:
     """A map of heads by the root of their mean Jensen–Shannon divergence.
 

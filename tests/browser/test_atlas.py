@@ -1,0 +1,93 @@
+"""The atlas of heads in a real browser: by mouse, by keyboard, and from a head to its sentence.
+
+The `page` fixture also asserts that nothing went to the console as an error and nothing was asked of another host.
+"""
+
+import os
+import re
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import expect
+
+from model import Translator
+from model.analysis.atlas import build_atlas, reading_digest
+from model.analysis.atlas_file import save_atlas
+from model.analysis.corpus import OWN_CORPUS, read_text
+
+ROOT = Path(__file__).parents[2]
+PATIENCE = 60_000
+
+
+@pytest.fixture(scope="module")
+def url(serve, tiny_checkpoints, tmp_path_factory):
+    """The app with a tiny checkpoint that has an atlas of our own sentences beside it."""
+    root = tmp_path_factory.mktemp("atlas")
+    folder = Path(shutil.copytree(tiny_checkpoints / "en-de", root / "en-de"))
+    own = read_text(OWN_CORPUS)
+    # Read with a translation: a model of random weights would write each one to the limit.
+    sentences = [sentence._replace(target="Es ist so.") for sentence in own]
+    atlas = build_atlas(Translator.load(folder, device="cpu"), sentences)
+    save_atlas(replace(atlas, corpus=reading_digest(own, ())), folder / "atlas.npz")
+    os.environ["HEADLIGHT_CHECKPOINTS"] = str(root)
+    try:
+        # An option that is the default makes this a server of its own.
+        return serve(ROOT / "app.py", "--server.maxUploadSize=5")
+    finally:
+        del os.environ["HEADLIGHT_CHECKPOINTS"]
+
+
+def opened(page, url, ready, **chosen):
+    page.goto(f"{url}/?{urlencode(chosen)}")
+    page.get_by_role("link", name="Atlas").click()
+    part = page.locator(ready).first
+    expect(part).to_be_visible(timeout=PATIENCE)
+    return part
+
+
+def test_maps_are_enlarged_and_heads_opened_by_click_and_by_keyboard(page, url):
+    maps = opened(page, url, ".head-maps[data-ready='1']")
+    expect(maps.get_by_role("gridcell")).to_have_count(8)
+    maps.get_by_role("button", name=re.compile("^Entropy")).click()
+    expect(maps).to_have_attribute("data-map", "entropy", timeout=PATIENCE)
+    expect(page).to_have_url(re.compile("corpus_figure=entropy"), timeout=PATIENCE)
+    cell = maps.get_by_role("gridcell", name=re.compile("^Layer 1, head 3, Entropy "))
+    cell.hover()
+    expect(maps.locator(".tooltip")).to_contain_text(re.compile(r"Layer 1 · Head 3.*Entropy \d\.\d\d bits", re.DOTALL))
+    cell.click()
+    for key in ("ArrowDown", "ArrowLeft", "Enter"):
+        page.keyboard.press(key)
+    expect(page).to_have_url(re.compile("layer=1&head=1"), timeout=PATIENCE)
+    expect(maps.locator(".cell:focus")).to_have_attribute("aria-label", re.compile("^Layer 2, head 2, .*, open$"))
+    with page.expect_download() as download:
+        maps.get_by_role("button", name="Save this picture as SVG").click()
+    assert download.value.suggested_filename == "headlight-atlas-entropy-encoder-self-weights.svg"
+    svg = Path(download.value.path()).read_text(encoding="utf-8")
+    assert "Mean distance" in svg
+    assert cell.inner_text() in svg
+
+
+def test_a_point_of_the_map_opens_its_head_again_and_again(page, url):
+    opened(page, url, ".js-plotly-plot .main-svg", atlas="Map of heads", layer=1)
+    points = page.locator(".js-plotly-plot .scatterlayer .trace").nth(1).locator("path.point")
+    for head in (3, 2, 3):
+        page.locator(".st-key-head").wait_for()
+        box = points.nth(head).bounding_box(timeout=PATIENCE)
+        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        # Layer 1 and head 0 are defaults, so they are not in the address.
+        expect(page).to_have_url(re.compile(rf"\?head={head}&"), timeout=PATIENCE)
+
+
+def test_a_sentence_leads_to_its_head_on_the_attention_page(page, url):
+    opened(page, url, ".head-maps[data-ready='1']", layer=1, head=2, site="decoder.cross")
+    button = page.locator("[class*='st-key-atlas-sentence'] button").first
+    text = re.sub(r"^\S+\s", "", button.inner_text()).strip()
+    button.click()
+    expect(page.get_by_role("heading", name="Attention", exact=True)).to_be_visible(timeout=PATIENCE)
+    expect(page.locator(".head-grid[data-ready='1'] .cell.open")).to_have_attribute(
+        "aria-label", "Layer 2, head 3, open", timeout=PATIENCE
+    )
+    expect(page.get_by_role("textbox", name="English sentence")).to_have_value(text)

@@ -1,0 +1,21 @@
+"""What every head does over a whole corpus: figures, likeness, strongest sentences. Knows no measuring."""
+
+import streamlit as st
+
+from viz import atlas_corpus, atlas_texts, frame
+from viz.tabs import atlas
+
+frame.title(
+    "Atlas",
+    "What every head does, not in one sentence but over many: how sharply it looks, how far, and at which tokens. The "
+    "sentence on the left plays no part here; the sentences in which a head is strongest lead back to it.",
+)
+with frame.errors_shown():
+    measured = atlas_corpus.measured()
+    if measured is not None:
+        atlas.show(measured)
+with st.expander("Formulas and sources", icon=":material/function:"):
+    for name, formula, note in atlas_texts.FORMULAS:
+        st.markdown(f"**{name}**")
+        st.latex(formula)
+        st.caption(note)
