@@ -1,12 +1,10 @@
-"""What a person has chosen, as one frozen value, and its form in a URL. Numbers count from 0.
+"""What a person has chosen, as one frozen value. Numbers count from 0.
 
-What is missing or wrong in a URL becomes the default. Knows nothing of sessions, widgets or models: whether a layer
-exists is for the page to say (`Selection.within`).
+Knows nothing of URLs, sessions, widgets or models: whether a layer exists is for the page to say (`Selection.within`).
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any, Final, Self
+from dataclasses import dataclass, replace
+from typing import Final, Self
 
 from viz.examples import COMPANIONS, EXAMPLES
 
@@ -58,8 +56,6 @@ MEASURES: Final = ("weights", "norms", "rollout")
 BERTVIZ: Final = ("Head view", "Model view")
 #: What the camera of a chart saves.
 PICTURES: Final = ("PNG", "SVG")
-
-_TEXTS: Final = ("text", "other", "companion")
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,136 +163,3 @@ class Selection:
             layer=self.layer if self.layer < num_layers else 0,
             head=self.head if self.head < num_heads else 0,
         )
-
-
-def _one_of(options: Sequence[str]) -> Callable[[str], str]:
-    def read(value: str) -> str:
-        if value not in options:
-            raise ValueError(value)
-        return value
-
-    return read
-
-
-def _count(value: str) -> int:
-    if not (value.isascii() and value.isdigit() and len(value) <= 6):
-        raise ValueError(value)
-    return int(value)
-
-
-def _counts(value: str) -> tuple[int, ...]:
-    return tuple(dict.fromkeys(_count(part) for part in value.split(".") if part))
-
-
-def _codes(value: str) -> tuple[str, ...]:
-    if not set(value) <= _CODE_CHARACTERS:
-        raise ValueError(value)
-    return tuple(part for part in value.split(".") if part)
-
-
-def _name(value: str) -> str:
-    if len(value) > MAX_NAME:
-        raise ValueError(value)
-    return value
-
-
-def _yes_or_no(value: str) -> bool:
-    return _one_of(("True", "False"))(value) == "True"
-
-
-_CODE_CHARACTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-.")
-_READERS: Final[Mapping[str, Callable[[str], object]]] = {
-    "checkpoint": str,
-    "device": _one_of(DEVICES),
-    "text": str,
-    "other": str,
-    "site": _one_of(SITES),
-    "layer": _count,
-    "head": _count,
-    "token": _count,
-    "other_token": _count,
-    "key_token": _count,
-    "step": _count,
-    "side": _one_of(SIDES),
-    "view": _one_of(VIEWS),
-    "part": _one_of(PARTS),
-    "companion": str,
-    "member": _count,
-    "about": _one_of(ABOUT),
-    "seed": _count,
-    "figure": _one_of(FIGURES),
-    "order": _one_of(ORDERS),
-    "keep": _count,
-    "drawn": _one_of(DRAWN),
-    "measure": _one_of(MEASURES),
-    "also": _counts,
-    "threshold": _count,
-    "words": _yes_or_no,
-    "special": _yes_or_no,
-    "scaled": _yes_or_no,
-    "masked": _yes_or_no,
-    "bertviz": _one_of(BERTVIZ),
-    "position": _count,
-    "dimension": _count,
-    "shift": _count,
-    "width": _count,
-    "base": _count,
-    "pictures": _one_of(PICTURES),
-    "studio": _one_of(STUDIO),
-    "branches": _codes,
-    "branch": _count,
-    "against": _count,
-    "whose": _one_of(WHOSE),
-    "candidates": _count,
-    "temperature": _count,
-    "top_k": _count,
-    "top_p": _count,
-    "samples": _count,
-    "draw": _count,
-    "beam": _count,
-    "penalty": _count,
-    "node": _count,
-    "edit": _one_of(EDITS),
-    "once": _yes_or_no,
-    "lab": _one_of(LAB),
-    "pair": _name,
-    **dict.fromkeys((*MARKS, *OTHER_MARKS), _count),
-    "given": _one_of(SETS),
-    "off": _codes,
-    "spare": _yes_or_no,
-    "instead": _one_of(REPLACEMENTS),
-    "scope": _one_of(SCOPES),
-    "atlas": _one_of(ATLAS),
-    "corpus": _one_of(CORPORA),
-    "corpus_figure": _one_of(CORPUS_FIGURES),
-    "read_off": _one_of(READ_OFF),
-}
-
-
-def parse(params: Mapping[str, str], base: Selection) -> Selection:
-    """Read a URL's parameters; what is missing or wrong becomes the default.
-
-    A text of `base` that is too long for any URL stays, for its absence there says nothing.
-    """
-    chosen: dict[str, Any] = {
-        name: getattr(base, name)
-        for name in _TEXTS
-        if len(getattr(base, name)) > MAX_TEXT_IN_URL and name not in params
-    }
-    for name, read in _READERS.items():
-        if name in params:
-            try:
-                chosen[name] = read(params[name])
-            except ValueError:
-                continue
-    return Selection(**chosen)
-
-
-def to_params(selection: Selection) -> dict[str, str]:
-    """The URL's parameters: every choice that differs from the default."""
-    params = {}
-    for field in fields(selection):
-        value = getattr(selection, field.name)
-        if value != field.default:
-            params[field.name] = ".".join(map(str, value)) if isinstance(value, tuple) else str(value)
-    return {name: value for name, value in params.items() if len(value) <= MAX_TEXT_IN_URL}

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from viz import choices, loader, state
+from viz import address, choices, loader, state
 from viz.choices import Selection
 
 
@@ -44,7 +44,7 @@ def link(selection: Selection) -> str:
     name, _ = loader.identity(selection)
     # Both are named even where they are the usual ones: elsewhere, or next year, others may be.
     always = {"checkpoint": name} | ({"text": selection.text} if _fits(selection) else {})
-    return urlencode(always | choices.to_params(replace(selection, checkpoint=name)))
+    return urlencode(always | address.to_params(replace(selection, checkpoint=name)))
 
 
 def show_link(address: str, what_it_shows: str) -> None:

@@ -16,7 +16,8 @@ from typing import Any, Final
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from viz.choices import MARKS, OTHER_MARKS, Selection, parse, to_params
+from viz.address import parse, to_params
+from viz.choices import MARKS, OTHER_MARKS, Selection
 
 _SELECTION: Final = "selection"
 #: Branches belong to one translation.

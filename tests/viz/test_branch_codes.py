@@ -3,6 +3,7 @@
 import pytest
 
 from model.errors import SessionError
+from viz.address import parse, to_params
 from viz.branch_codes import (
     MAX_BRANCHES,
     MAX_PIECES,
@@ -17,7 +18,7 @@ from viz.branch_codes import (
     without,
     write_code,
 )
-from viz.choices import Selection, parse, to_params
+from viz.choices import Selection
 
 CODES = {
     "0-5-t812": Choice(0, 5, Write((812,))),

@@ -18,7 +18,8 @@ from model.analysis.patching import Patching
 from model.analysis.replacement import zero_outputs
 from model.errors import DataError
 from viz import lab_effects, measuring, switched_heads
-from viz.choices import Selection, parse, to_params
+from viz.address import parse, to_params
+from viz.choices import Selection
 from viz.export import measured_tables
 from viz.figures.lab_heads import two_figures
 from viz.loader import ROOT_VARIABLE

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from viz.choices import MAX_TEXT_IN_URL, Selection, parse, to_params
+from viz.address import parse, to_params
+from viz.choices import MAX_TEXT_IN_URL, Selection
 from viz.examples import EXAMPLES
 
 DEFAULT = Selection(checkpoint="en-de")

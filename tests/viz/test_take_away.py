@@ -8,7 +8,8 @@ from urllib.parse import parse_qsl
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from viz.choices import MAX_TEXT_IN_URL, SITES, Selection, parse
+from viz.address import parse
+from viz.choices import MAX_TEXT_IN_URL, SITES, Selection
 from viz.export import tables
 from viz.frame import chart_config
 from viz.loader import ROOT_VARIABLE
