@@ -1,5 +1,6 @@
 """Heads measured on pronouns: the page, its sentences against the figures, its tables, maps, and files that are bad."""
 
+import base64
 import csv
 import json
 from dataclasses import replace
@@ -102,6 +103,22 @@ def test_other_weights_need_a_measurement_of_their_own(app):
     opened(app, measure="rollout")
     assert not charts(app)
     assert app.button(key="measured-start").label == "Measure"
+
+
+@pytest.mark.parametrize(("measure", "columns"), [("norms", 4), ("rollout", 1)])
+def test_norms_have_a_column_a_head_and_rollout_one_for_all(app, measure, columns):
+    measured(opened(app, measure=measure))
+    assert not app.error
+    heatmap = charts(app)[0]["data"][0]
+    assert np.asarray(numbers_of(heatmap)).shape == (2, columns)
+
+
+def numbers_of(heatmap):
+    """The numbers of a heatmap, which plotly may have packed."""
+    z = heatmap["z"]
+    if isinstance(z, dict):
+        return np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"]).reshape(tuple(map(int, z["shape"].split(","))))
+    return z
 
 
 @pytest.mark.parametrize(("low", "said"), [(0.02, "A head beats"), (-0.01, "No head reliably beats")])

@@ -123,8 +123,8 @@ def _removal_table(
         markup.Column("The model then chooses"),
     )
     rows = [
-        (case.sentence, signed(intact), signed(without), signed(without - intact), _chooses(case, without))
-        for case, intact, without in shown
+        (letter, signed(intact), signed(without), signed(without - intact), _chooses(case, without))
+        for letter, (case, intact, without) in zip("AB", shown, strict=False)
     ]
     odds = np.array([(intact, without) for _, intact, without in lines])
     (before, after), right = odds.mean(0).tolist(), (np.sign(odds) / 2 + 0.5).mean(0).tolist()
