@@ -62,7 +62,8 @@ def _looking(side: Side, site: str) -> Side:
     """The same side with the rows that a person looks from: those of the pronoun, unless another is chosen."""
     selection, field = state.current(), TOKEN_FIELDS[side.number]
     own = None if side.case is None else coreference_lab.pronoun_rows(side.trace, side.case, site, selection)
-    start = own[0] if isinstance(own, tuple) else focus.default_row(side.trace, site)
+    # Its last piece: in some vocabularies the first is a bare “▁”.
+    start = own[-1] if isinstance(own, tuple) else focus.default_row(side.trace, site)
     with st.container():
         labels = focus.row_labels(side.trace, site)
         row = controls.token(field, f"{NAMES[side.number].capitalize()} sentence: look from", labels, default=start)
