@@ -14,6 +14,7 @@ from viz import coreference_lab, loader
 from viz.coreference_lab import Row
 from viz.examples import EXAMPLES
 from viz.export import lab_tables
+from viz.figures.heads import head_labels
 from viz.figures.lab import form_bars, mark_columns, movement_map, signed
 from viz.marked_sentence import marked_sentence
 from viz.pronoun_marks import Marks, guessed, place_of, word_spans
@@ -136,7 +137,7 @@ def test_what_one_attention_or_measure_lacks_is_said_and_not_drawn(tiny):
     app.segmented_control(key="measure").set_value("rollout").run()
     healthy(app.segmented_control(key="site").set_value("encoder.self").run())
     (cells,) = maps(app)
-    assert [cell[2] for cell in cells] == ["Layer 1", "Layer 2"]
+    assert [cell[2] for cell in cells] == ["Layer 1, all heads", "Layer 2, all heads"]
     assert app.selectbox(key="head").disabled
 
 
@@ -207,7 +208,7 @@ def test_a_long_sentence_is_cut_after_its_last_mark():
 def test_the_map_names_every_cell_and_frames_the_open_one():
     values = np.array([[0.5, -0.25, 0.0], [-1.5, 0.125, 2.0]], np.float32)
     parts = np.arange(24, dtype=np.float32).reshape(2, 3, 2, 2) / 100
-    figure = movement_map(values, parts, number="weight", opened=(1, 2))
+    figure = movement_map(values, parts, number="weight", names=head_labels(3), opened=(1, 2))
     assert tuple(figure.data[0].text[1]) == ("−1.50", "+0.12", "+2.00")
     cells = figure.data[2]
     assert list(zip(cells.x, cells.y, strict=True)) == [(h, layer) for layer in range(2) for h in range(3)]

@@ -45,6 +45,14 @@ CHANGED = Selection(
     width=64,
     base=100,
     pictures="SVG",
+    lab="Cause",
+    pair="it-04",
+    pronoun=7,
+    antecedent=1,
+    distractor=0,
+    other_pronoun=2,
+    other_antecedent=3,
+    other_distractor=4,
 )
 
 
@@ -74,6 +82,9 @@ def test_defaults_are_left_out_of_the_link():
         ("view", "x"),
         ("part", "x"),
         ("side", "both"),
+        ("lab", "x"),
+        ("pair", "x" * 61),
+        ("pronoun", "-1"),
         ("about", "x"),
         ("seed", "-3"),
         ("words", "1"),

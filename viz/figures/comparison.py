@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 
 from viz.figures.axes import token_labels
-from viz.figures.heads import row_names
+from viz.figures.heads import head_labels
 from viz.figures.matrix import matrix, signed_scale
 
 #: Differences smaller than this everywhere are drawn as the small differences they are.
@@ -50,12 +50,17 @@ def row_difference(
     return difference
 
 
-def difference_heatmap(difference: Float[np.ndarray, "head pair"], tokens: Sequence[str]) -> go.Figure:
-    """Per head and shared token: warm where the second sentence gives it more weight, cold where the first does."""
+def difference_heatmap(
+    difference: Float[np.ndarray, "head pair"], tokens: Sequence[str], names: Sequence[str] = ()
+) -> go.Figure:
+    """Per head and shared token: warm where the second sentence gives it more weight, cold where the first does.
+
+    The rows have these names; without them `head_labels`.
+    """
     return matrix(
         difference,
         difference,
-        row_names(len(difference)),
+        names or head_labels(len(difference)),
         token_labels(tokens),
         scale=signed_scale("second − first", difference, floor=DIFFERENCE_FLOOR),
         hover="<b>%{y}</b>, key <b>%{x}</b><br>second − first %{customdata:+.4f}",

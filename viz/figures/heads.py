@@ -34,21 +34,23 @@ def head_rows(
     *,
     number: str = "weight",
     top: float = 1.0,
+    names: Sequence[str] = (),
     marked: int | None = None,
 ) -> go.Figure:
-    """One query token's row in every head of a layer: a head a row, counted from 1; one row alone is all heads'.
+    """One query token's row in every head of a layer: a head a row.
 
     Args:
         rows: none below 0 or above `top`.
         key_tokens: one for each column.
         number: what one number is called.
         top: the number that is lightest.
+        names: of the rows; without them `head_labels`.
         marked: a head whose row is framed.
     """
     figure = matrix(
         rows,
         np.sqrt(rows / np.float32(top)),
-        row_names(len(rows)),
+        names or head_labels(len(rows)),
         token_labels(key_tokens),
         scale=root_scale(number, top),
         hover=f"<b>%{{y}}</b> looks at <b>%{{x}}</b><br>{number} %{{customdata:.4f}}",
@@ -61,11 +63,6 @@ def head_rows(
 def head_labels(count: int) -> list[str]:
     """`Head 1`, `Head 2`, …: people count from 1."""
     return [f"Head {head + 1}" for head in range(count)]
-
-
-def row_names(count: int) -> list[str]:
-    """As `head_labels`; a row alone stands for all heads, as of a rollout."""
-    return head_labels(count) if count > 1 else ["All heads"]
 
 
 def _frame_row(figure: go.Figure, row: int, columns: int) -> None:

@@ -26,24 +26,24 @@ def movement_map(
     parts: Float[np.ndarray, "layer head sentence candidate"],
     *,
     number: str,
+    names: Sequence[str],
     opened: tuple[int, int],
 ) -> go.Figure:
     """Layer × head: warm where a head moves to the right antecedent, cold where it moves away. Cells can be clicked.
 
     Args:
-        values: how far each head moves; a rollout has one "head".
+        values: how far each head moves.
         parts: the weights that it is made of, on hover.
         number: what a weight is called.
+        names: of the columns, "Head 1" and so on.
         opened: the layer and head to be framed.
     """
     layers, heads = values.shape
-    is_per_head = heads > 1
-    names = [str(head + 1) for head in range(heads)] if is_per_head else ["All heads"]
     figure = matrix(
         values,
         values,
         [f"Layer {layer + 1}" for layer in range(layers)],
-        names,
+        [name.removeprefix("Head ") for name in names],
         scale=signed_scale("movement", values, floor=DIFFERENCE_FLOOR),
         hover="",
     )
@@ -51,8 +51,8 @@ def movement_map(
     if heads <= MAX_NUMBERED:
         heatmap.update(text=[[signed(value) for value in row] for row in values], texttemplate="%{text}")
     heatmap.update(hoverinfo="skip", hovertemplate=None)
-    figure.add_trace(_cells(values, parts, number))
-    layer, head = opened[0], opened[1] if is_per_head else 0
+    figure.add_trace(_cells(values, parts, number, names))
+    layer, head = opened
     figure.add_shape(
         type="rect",
         x0=head - 0.5,
@@ -62,17 +62,20 @@ def movement_map(
         line={"color": theme.HEAD_COLOURS[1], "width": 3},
     )
     figure.update_layout(height=max(MIN_MAP_HEIGHT, layers * LAYER_HEIGHT + 60), xaxis_tickangle=0)
-    if is_per_head:
+    if names[0].startswith("Head "):
         figure.update_layout(xaxis_title={"text": "head", "standoff": 4})
     return figure
 
 
 def _cells(
-    values: Float[np.ndarray, "layer head"], parts: Float[np.ndarray, "layer head sentence candidate"], number: str
+    values: Float[np.ndarray, "layer head"],
+    parts: Float[np.ndarray, "layer head sentence candidate"],
+    number: str,
+    names: Sequence[str],
 ) -> go.Scatter:
     """A transparent mark on each cell: plotly tells of clicks on points, not on cells."""
     places = [(layer, head) for layer in range(values.shape[0]) for head in range(values.shape[1])]
-    named = [f"Layer {layer + 1}" + (f", head {head + 1}" if values.shape[1] > 1 else "") for layer, head in places]
+    named = [f"Layer {layer + 1}, {names[head].lower()}" for layer, head in places]
     return go.Scatter(
         x=[head for _, head in places],
         y=[layer for layer, _ in places],

@@ -20,7 +20,7 @@ from viz.coreference_lab import Places, Row
 from viz.export import lab_tables
 from viz.export.names import file_name
 from viz.figures.comparison import align, difference_heatmap, row_difference
-from viz.figures.heads import head_rows
+from viz.figures.heads import head_labels, head_rows
 from viz.figures.lab import mark_columns, movement_map, signed
 from viz.lab_controls import NAMES
 from viz.marked_sentence import ROLES
@@ -62,7 +62,8 @@ def _looking(side: Side, site: str) -> Side:
     """The same side with the rows that a person looks from: those of the pronoun, unless another is chosen."""
     selection, field = state.current(), TOKEN_FIELDS[side.number]
     own = None if side.case is None else coreference_lab.pronoun_rows(side.trace, side.case, site, selection)
-    start = own[0] if isinstance(own, tuple) else focus.default_row(side.trace, site)
+    # Its last piece: in some vocabularies the first is a bare “▁”.
+    start = own[-1] if isinstance(own, tuple) else focus.default_row(side.trace, site)
     with st.container():
         labels = focus.row_labels(side.trace, site)
         row = controls.token(field, f"{NAMES[side.number].capitalize()} sentence: look from", labels, default=start)
@@ -89,7 +90,13 @@ def _show_map(sides: Sequence[Side], site: str) -> None:
     )
     with st.container(horizontal=True, vertical_alignment="top", gap="medium"):
         st.plotly_chart(
-            movement_map(values, parts, number=measure.number, opened=(selection.layer, selection.head)),
+            movement_map(
+                values,
+                parts,
+                number=measure.number,
+                names=_names(measure, values.shape[1]),
+                opened=(selection.layer, selection.head if measure.is_per_head else 0),
+            ),
             key=_MAP,
             on_select=_open_cell,
             selection_mode="points",
@@ -128,6 +135,10 @@ def _explain_map(
     )
 
 
+def _names(measure: Measure, count: int) -> list[str]:
+    return head_labels(count) if measure.is_per_head else ["All heads"]
+
+
 def _named(layer: int, head: int, measure: Measure) -> str:
     return f"Layer {layer + 1}, " + (f"head {head + 1}" if measure.is_per_head else "all heads")
 
@@ -154,7 +165,12 @@ def _show_rows(sides: Sequence[Side], site: str) -> None:
     with st.grid(2, min_column_width=430, gap="medium"):
         for side, row in zip(sides, rows, strict=True):
             figure = head_rows(
-                row.values, row.labels, number=measure.number, top=top, marked=head if measure.is_per_head else None
+                row.values,
+                row.labels,
+                number=measure.number,
+                top=top,
+                names=_names(measure, len(row.values)),
+                marked=head if measure.is_per_head else None,
             )
             for role, columns in row.marked.items():
                 mark_columns(figure, columns, rows=len(row.values), colour=ROLES[role].colour, dash=ROLES[role].dash)
@@ -172,7 +188,8 @@ def _show_rows(sides: Sequence[Side], site: str) -> None:
         partial(lab_tables.pair_rows, layer, rows),
         file_name(f"rows {site} layer{layer} {selection.measure}", sentence=_text(sides)),
     )
-    _show_difference(rows, file_name(f"difference {site} layer{layer} {selection.measure}", sentence=_text(sides)))
+    name = file_name(f"difference {site} layer{layer} {selection.measure}", sentence=_text(sides))
+    _show_difference(rows, _names(measure, len(rows[0].values)), name)
 
 
 def _explain_rows(sides: Sequence[Side], rows: Sequence[Row], words: bool) -> None:
@@ -186,14 +203,14 @@ def _explain_rows(sides: Sequence[Side], rows: Sequence[Row], words: bool) -> No
     st.caption(" ".join(sentences))
 
 
-def _show_difference(rows: Sequence[Row], name: str) -> None:
+def _show_difference(rows: Sequence[Row], heads: Sequence[str], name: str) -> None:
     st.subheader("Difference", anchor=False)
     keys = [row.labels for row in rows]
     alignment = align(*keys)
     if alignment.first:
         shared = [keys[0][position] for position in alignment.first]
         st.plotly_chart(
-            difference_heatmap(row_difference(rows[0].values, rows[1].values, alignment), shared),
+            difference_heatmap(row_difference(rows[0].values, rows[1].values, alignment), shared, heads),
             key="difference",
             config=frame.chart_config(name),
             alt="Second minus first, one row a head, for the tokens that both sentences have",
