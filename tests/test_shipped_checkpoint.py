@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from model import Translator
-from model.analysis.pronouns import BEST_KNOWN, score_held_out
+from model.analysis.pronouns import BEST_KNOWN, score_twins
 from model.evaluation import translate_all
 from model.record import read_log, read_metrics, read_training
-from model.training.pronouns import pronouns_in
+from model.training.pronouns import held_out_twins, pronouns_in
 
 FOLDER = Path(__file__).parents[1] / "checkpoints" / "en-de"
 PAIR = [f"The animal didn't cross the street because it was too {word}." for word in ("tired", "wide")]
@@ -72,13 +72,12 @@ def test_the_pronoun_figures_of_metrics_json_come_out_again(shipped: Translator)
     stored = next(
         entry["result"] for entry in entries if entry["command"] == "python -m model pronouns --part test --json"
     )
-    scores = score_held_out(lambda texts: translate_all(shipped.model, shipped.tokenizer, texts), "test", 500)
-    measured = scores.to_dict()
-    for kind in scores.kinds:
-        for name, value in measured[kind].items():
-            # Another processor may round a tie the other way.
-            assert stored[kind][name] == pytest.approx(value, abs=0.01), (kind, name)
-    assert stored["best_known"] == measured["best_known"]
+    twins = held_out_twins("frames", "test", 500, seed=1)
+    scores = score_twins(twins, lambda texts: translate_all(shipped.model, shipped.tokenizer, texts))
+    for name, value in scores.to_dict().items():
+        # Another processor may round a tie the other way.
+        assert stored["frames"][name] == pytest.approx(value, abs=0.01), name
+    assert stored["best_known"] == {text: shipped.translate(text) for text in stored["best_known"]}
 
 
 def test_card_and_record_say_the_same(shipped: Translator):

@@ -190,13 +190,23 @@ def test_what_cannot_be_spelt_is_refused(word):
 
 def test_two_branches_are_compared_by_text_probability_and_attention():
     app = decoding(branches=TWO, branch="2", site="decoder.cross", layer="1", head="2")
-    curves, difference = charts(app)
+    curves = charts(app)[0]
     assert [curve["name"] for curve in curves["data"]] == ["Branch 1", "Branch 2"]
     assert curves["data"][0]["y"][:6] == pytest.approx(curves["data"][1]["y"][:6])
-    assert difference["layout"]["yaxis"]["ticktext"][0] == "&lt;s&gt;"
     healthy(app.selectbox(key="against").set_value(0).run())
     assert charts(app)[0]["data"][0]["name"] == "The model’s own"
     assert app.query_params["against"] == "0"
+
+
+def test_the_attention_of_an_edited_head_differs_and_the_encoders_is_the_same():
+    edited = {"branches": "0-2-off-c-1-2", "branch": "1", "layer": "1", "head": "2"}
+    app = decoding(**edited, site="decoder.cross")
+    _, difference = charts(app)
+    assert difference["layout"]["yaxis"]["ticktext"][0] == "&lt;s&gt;"
+    assert "warm where branch 1 gives more" in " ".join(caption.value for caption in app.caption)
+    app = decoding(**edited, site="encoder.self")
+    assert len(charts(app)) == 1
+    assert "Both read the same encoded sentence" in app.info[-1].value
 
 
 def test_without_branches_there_is_nothing_to_compare():
