@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Sequence
 from functools import cache
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,6 +19,7 @@ import numpy as np
 
 from model.errors import InputTextError
 from viz.components.wire import display_tokens, sources
+from viz.export.names import file_name
 from viz.offline import DARK, LIGHT, offline_page, script_json
 from viz.theme import HEAD_COLOURS
 
@@ -56,7 +58,10 @@ body { margin: 0; padding: 8px 4px; color: %(text)s; background: %(paper)s; font
 body > div { font-family: inherit !important; }
 select { font: inherit; color: inherit; background: %(field)s; border: 1px solid %(line)s; border-radius: 6px;
          padding: 3px 6px; margin: 0 12px 12px 4px; }
-select:focus-visible { outline: 2px solid %(text)s; outline-offset: 1px; }
+#save { position: absolute; top: 6px; right: 6px; }
+#save button { font: 12px system-ui, sans-serif; color: inherit; background: %(field)s; border: 1px solid %(line)s;
+               border-radius: 6px; padding: 3px 8px; margin-left: 4px; cursor: pointer; }
+select:focus-visible, #save button:focus-visible { outline: 2px solid %(text)s; outline-offset: 1px; }
 #vis { overflow-x: auto; }
 #vis svg { min-width: 340px; fill: %(paper)s; }
 #vis svg[viewBox] { min-width: 640px; max-width: 100%%; height: auto; }
@@ -99,12 +104,13 @@ def bertviz_page(trace: "Trace", site: str, view: str, *, layer: int, dark: bool
             f"{longest}. Choose a shorter sentence, or use the grid and the heatmap, which take any length."
         )
     markup, script = _split(_drawn_by_bertviz(trace, site, view))
+    name = escape(file_name("bertviz", site, view, sentence=trace.text))
     return offline_page(
         title=f"{view} of attention, drawn by bertviz",
         style=_STYLE % (DARK if dark else LIGHT) + (_DARK_LINES[view] if dark else ""),
-        body=markup,
+        body=f'<div id="save" data-name="{name}"></div>{markup}',
         libraries=[*_libraries(), _SHIM % json.dumps(HEAD_COLOURS)],
-        script=_with_data_once(script, layer) + sources("bertviz_keys.js"),
+        script=_with_data_once(script, layer) + sources("bertviz_keys.js", "bertviz_save.js"),
     )
 
 

@@ -33,6 +33,8 @@ class InventedTrace:
         default_factory=lambda: {site: (Layer(heads),) * layers for site, (layers, heads) in SHAPES.items()}
     )
 
+    text: str = "The <b>animal</b>"
+
     def axis_tokens(self, site: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Query tokens and key tokens."""
         queries = self.source_tokens if site == "encoder.self" else self.target_tokens

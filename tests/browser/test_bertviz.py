@@ -4,6 +4,7 @@ The `page` fixture also asserts that nothing went to the console as an error and
 """
 
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -101,3 +102,19 @@ def test_a_view_needs_no_scrolling_of_its_own_on_a_narrow_page(page, serve, view
     assert sizes == [0, 0]
     inner = frame.locator("#vis").evaluate("e => e.scrollWidth - e.clientWidth")
     assert inner == 0
+
+
+@pytest.mark.parametrize("view", ["Head view", "Model view"])
+def test_the_picture_is_saved_as_pixels_and_as_shapes(page, serve, view, tmp_path):
+    frame = opened(page, serve, view)
+    saved = {}
+    for label in ("PNG", "SVG"):
+        with page.expect_download() as download:
+            frame.get_by_role("button", name=label, exact=True).click()
+        saved[label] = tmp_path / download.value.suggested_filename
+        download.value.save_as(saved[label])
+    assert saved["PNG"].read_bytes().startswith(b"\x89PNG")
+    shapes = ElementTree.fromstring(saved["SVG"].read_bytes())
+    lines = shapes.findall(".//{http://www.w3.org/2000/svg}line")
+    assert len(lines) == frame.locator("#vis line").count()
+    assert "bertviz" in saved["SVG"].name
