@@ -108,7 +108,7 @@ def contrast_ids(translator: Translator, case: ContrastCase, measure: Measure = 
         translator.target_ids(case.right),
         translator.target_ids(case.wrong),
     )
-    differs_at = next((place for place, (a, b) in enumerate(zip(right, wrong, strict=False)) if a != b), None)
+    differs_at = first_difference(right, wrong)
     if differs_at is None:
         raise DataError(
             f"expected a right and a wrong translation that differ, got {case.right!r} twice for {case.source!r}."
@@ -116,6 +116,11 @@ def contrast_ids(translator: Translator, case: ContrastCase, measure: Measure = 
     if measure == "token":
         right, wrong = right[: differs_at + 1], wrong[: differs_at + 1]
     return ContrastIds(source, right, wrong, differs_at)
+
+
+def first_difference(right: Sequence[int], wrong: Sequence[int]) -> int | None:
+    """The first place at which two sequences of token ids differ; None if one begins with all of the other."""
+    return next((place for place, (a, b) in enumerate(zip(right, wrong, strict=False)) if a != b), None)
 
 
 def contrast_batches(

@@ -6,7 +6,7 @@ model's own greedy translation. `decoder.self` is not scored: neither candidate 
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
@@ -14,9 +14,10 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from model.analysis.contrast import ContrastIds, first_difference, make_batch
 from model.analysis.coreference_data import PronounCase, PronounCases
 from model.analysis.coreference_scores import SiteScores, hits, score_site
-from model.analysis.pronoun_choice import contrast_margins, find_pronoun
+from model.analysis.pronoun_choice import find_pronoun
 from model.analysis.resampling import Estimate, bootstrap_mean
 from model.analysis.span_attention import (
     CandidateWeights,
@@ -228,8 +229,21 @@ def _measure_batch(
     german = [(i, one.german) for i, one in enumerate(batch.cases) if one.german is not None]
     if german:
         chosen = batch.only([i for i, _ in german])
-        margins = contrast_margins(translator.model, [one for _, one in german], chosen.memory, chosen.padding)
+        margins = _margins(translator, chosen, [one for _, one in german])
         collected.margins.update(zip(chosen.rows, margins.tolist(), strict=True))
+
+
+def _margins(
+    translator: Translator, batch: _Batch, german: Sequence[tuple[Sequence[int], Sequence[int]]]
+) -> Float[Tensor, "row"]:
+    """log P(right | sentence) − log P(wrong | sentence) of each row, in nats; the sentences are not read again."""
+    choices = [
+        # Two texts that are the same to the model differ nowhere; compared whole, they differ by 0.
+        ContrastIds(list(case.source_ids), list(right), list(wrong), first_difference(right, wrong) or 0)
+        for case, (right, wrong) in zip(batch.cases, german, strict=True)
+    ]
+    contrast = replace(make_batch(translator, choices), source_ids=batch.source_ids, source_padding=batch.padding)
+    return contrast.log_odds(translator.model, batch.memory)[0].cpu()
 
 
 def _measure_cross(translator: Translator, batch: _Batch, measure: Measure, collected: _Collected) -> None:

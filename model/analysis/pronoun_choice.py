@@ -1,7 +1,6 @@
-"""What the model itself prefers: the German sentence with the right pronoun, or the one with the wrong one.
+"""What a pronoun becomes in the model's own translation, and how probable er, sie and es were there.
 
-Knows nothing of heads. Sennrich 2017 ("How Grammatical is Character-level Neural Machine Translation? Assessing MT
-Quality with Contrastive Translation Pairs") scores models by such pairs: teacher forced, by their log-probabilities.
+Knows nothing of heads.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,9 +11,9 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from model.analysis.blocks import row_blocks
 from model.analysis.coreference_data import PronounCase
 from model.analysis.german_pronouns import rival_forms, text_of_pieces, translated_pronoun
+from model.analysis.log_probs import log_probs_of
 from model.analysis.words import Span
 from model.decoding import greedy_search
 from model.masks import pad
@@ -86,31 +85,12 @@ def pronoun_choice(translator: Translator, case: PronounCase) -> PronounChoice:
         prefix.pop()
     targets = [[*prefix, *rival] for rival in rivals]
     memory = model.encode(source_ids).expand(len(forms), -1, -1)
-    log_probs = sequence_log_probs(model, memory, None, targets, first=len(prefix))
+    log_probs = _sequence_log_probs(model, memory, None, targets, first=len(prefix))
     probabilities = dict(zip(forms, log_probs.exp().tolist(), strict=True))
     return PronounChoice(translation, found, MappingProxyType(probabilities))
 
 
-def contrast_margins(
-    model: Transformer,
-    choices: Sequence[tuple[Sequence[int], Sequence[int]]],
-    memory: Float[Tensor, "row source d_model"],
-    source_padding: Bool[Tensor, "row source"],
-) -> Float[Tensor, "row"]:
-    """log P(right | sentence) − log P(wrong | sentence), in nats.
-
-    Args:
-        model: the Transformer.
-        choices: token ids of both German sentences, </s> last.
-        memory, source_padding: of the English sentences.
-    """
-    targets = [target for choice in choices for target in choice]
-    twice = torch.arange(len(choices), device=memory.device).repeat_interleave(2)
-    log_probs = sequence_log_probs(model, memory[twice], source_padding[twice], targets, first=0)
-    return log_probs[0::2] - log_probs[1::2]
-
-
-def sequence_log_probs(
+def _sequence_log_probs(
     model: Transformer,
     memory: Float[Tensor, "row source d_model"],
     source_padding: Bool[Tensor, "row source"] | None,
@@ -133,9 +113,6 @@ def sequence_log_probs(
     lengths = torch.tensor([len(target) for target in targets], device=memory.device)
     places = torch.arange(emitted.size(1), device=memory.device)
     counted = (places >= first) & (places < lengths[:, None])
-    blocks = zip(*(row_blocks(rows[counted], config.vocab_size) for rows in (hidden, emitted)), strict=True)
-    chosen = torch.cat(
-        [model.projection(rows).float().log_softmax(-1).gather(1, ids[:, None])[:, 0] for rows, ids in blocks]
-    )
+    chosen = log_probs_of(model, hidden[counted], emitted[counted])
     of_row = counted.nonzero()[:, 0]
     return torch.zeros(len(targets), device=memory.device).index_add_(0, of_row, chosen).cpu()

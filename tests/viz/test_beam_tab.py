@@ -2,29 +2,23 @@
 
 import csv
 import json
-import struct
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from model import BeamNode, BeamTree
+from tests.viz.decoding_page import TEXT, app_at, header_of, opened
 from viz import beam_story, decoded, loader
 from viz.choices import Selection
 from viz.components.beam_picture import pack_tree, read_node
 from viz.export import decoded_tables
 from viz.figures.beam import ancestor_heatmap
-from viz.loader import ROOT_VARIABLE
-
-ROOT = Path(__file__).parents[2]
-TEXT = "Tom was late."
 
 
 @pytest.fixture
-def chosen(tiny_checkpoints, monkeypatch):
-    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
-    return Selection(checkpoint="en-de", text=TEXT, beam=3)
+def chosen(chosen):
+    return replace(chosen, beam=3)
 
 
 @pytest.fixture
@@ -34,25 +28,7 @@ def tree(chosen):
 
 @pytest.fixture
 def app(chosen):
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    app.query_params["text"] = TEXT
-    app.query_params["studio"] = "Beam search"
-    return app
-
-
-def opened(app, **params):
-    for name, value in params.items():
-        app.query_params[name] = str(value)
-    app.run()
-    app.switch_page("viz/pages/decode.py").run()
-    assert not app.exception, app.exception[0].value
-    assert not app.error, app.error[0].value
-    return app
-
-
-def header_of(payload):
-    (length,) = struct.unpack("<I", payload[:4])
-    return json.loads(payload[4 : 4 + length])
+    return app_at("Beam search")
 
 
 def sent_to(app):

@@ -1,15 +1,12 @@
 """The cost of decoding on its page: blocks of the cache, bars, curves, totals, and a step that does not exist."""
 
 import csv
-import json
-from pathlib import Path
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
+from tests.viz.decoding_page import TEXT, app_at, charts, opened
 from viz import decoded, loader
-from viz.choices import Selection
 from viz.export import decoded_tables
 from viz.figures.cost import (
     COMPUTED,
@@ -23,39 +20,12 @@ from viz.figures.cost import (
     source_states,
     target_states,
 )
-from viz.loader import ROOT_VARIABLE
 from viz.tabs.cost import PARTS
-
-ROOT = Path(__file__).parents[2]
-TEXT = "Tom was late."
-
-
-@pytest.fixture
-def chosen(tiny_checkpoints, monkeypatch):
-    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
-    return Selection(checkpoint="en-de", text=TEXT)
 
 
 @pytest.fixture
 def app(chosen):
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    app.query_params["text"] = TEXT
-    app.query_params["studio"] = "Cost"
-    return app
-
-
-def opened(app, **params):
-    for name, value in params.items():
-        app.query_params[name] = str(value)
-    app.run()
-    app.switch_page("viz/pages/decode.py").run()
-    assert not app.exception, app.exception[0].value
-    assert not app.error, app.error[0].value
-    return app
-
-
-def charts(app):
-    return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
+    return app_at("Cost")
 
 
 # ---- the blocks ----

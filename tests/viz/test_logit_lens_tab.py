@@ -1,51 +1,19 @@
 """The logit lens on its page: what is sent to the browser, which trace it is of, and what a link may ask for."""
 
 import csv
-import json
-import struct
-from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
+from tests.viz.decoding_page import TEXT, app_at, header_of, opened
 from viz import decoded, loader
-from viz.choices import Selection
 from viz.components.lens_table import level_names, pack_lens, read_step
 from viz.export import decoded_tables
-from viz.loader import ROOT_VARIABLE
 from viz.tabs.logit_lens import deviation
-
-ROOT = Path(__file__).parents[2]
-TEXT = "Tom was late."
-
-
-@pytest.fixture
-def chosen(tiny_checkpoints, monkeypatch):
-    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
-    return Selection(checkpoint="en-de", text=TEXT)
 
 
 @pytest.fixture
 def app(chosen):
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    app.query_params["text"] = TEXT
-    app.query_params["studio"] = "Logit lens"
-    return app
-
-
-def opened(app, **params):
-    for name, value in params.items():
-        app.query_params[name] = str(value)
-    app.run()
-    app.switch_page("viz/pages/decode.py").run()
-    assert not app.exception, app.exception[0].value
-    assert not app.error, app.error[0].value
-    return app
-
-
-def header_of(payload):
-    (length,) = struct.unpack("<I", payload[:4])
-    return json.loads(payload[4 : 4 + length])
+    return app_at("Logit lens")
 
 
 def test_the_last_level_is_what_the_model_said(chosen):

@@ -1,56 +1,24 @@
 """Sampling on its page: the same seed, groups, numbers and marks of the cards, and what a link may ask for."""
 
 import csv
-import json
-import struct
 from dataclasses import replace
 from math import exp
-from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from model import SampledTranslation
 from model.analysis.word_diff import word_diff
+from tests.viz.decoding_page import TEXT, app_at, header_of, opened
 from viz import decoded, differences, loader
-from viz.choices import Selection
 from viz.components.sample_cards import Card, pack_cards
 from viz.export import decoded_tables
-from viz.loader import ROOT_VARIABLE
 from viz.markup import visible
 from viz.tabs.sampling import grouped
-
-ROOT = Path(__file__).parents[2]
-TEXT = "Tom was late."
-
-
-@pytest.fixture
-def chosen(tiny_checkpoints, monkeypatch):
-    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
-    return Selection(checkpoint="en-de", text=TEXT)
 
 
 @pytest.fixture
 def app(chosen):
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    app.query_params["text"] = TEXT
-    app.query_params["studio"] = "Sampling"
-    return app
-
-
-def opened(app, **params):
-    for name, value in params.items():
-        app.query_params[name] = str(value)
-    app.run()
-    app.switch_page("viz/pages/decode.py").run()
-    assert not app.exception, app.exception[0].value
-    assert not app.error, app.error[0].value
-    return app
-
-
-def header_of(payload):
-    (length,) = struct.unpack("<I", payload[:4])
-    return json.loads(payload[4 : 4 + length])
+    return app_at("Sampling")
 
 
 def cards(app):

@@ -75,7 +75,6 @@ def show(trace: "Trace") -> None:
 
 
 def _step(steps: int) -> int:
-    decoding_controls.settle("step", 0, steps - 1, "Step", lambda step: str(step + 1))
     if steps == 1:
         st.caption("This translation has one step only.")
         return 0

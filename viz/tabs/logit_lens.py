@@ -27,7 +27,6 @@ def show(trace: "Trace") -> None:
         "The first layers mostly repeat what goes in, for input and output share one embedding; the layer at which ✓ "
         "appears is where the model has made up its mind."
     )
-    decoding_controls.settle("step", 0, len(trace.steps) - 1, "Step", lambda step: str(step + 1))
     lens = decoded.logit_lens(trace, state.current())
     _badge(trace, lens)
     name = file_name("logit lens", sentence=trace.text)
