@@ -1,6 +1,5 @@
 """The decoding page on the tests' tiny checkpoint, opened at one of its tabs, and what it sent to the browser."""
 
-import json
 from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
@@ -28,11 +27,6 @@ def opened(app, **params):
     assert not app.exception, app.exception[0].value
     assert not app.error, app.error[0].value
     return app
-
-
-def charts(app):
-    """The plotly figures on the page, in order."""
-    return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
 
 
 def header_of(payload):

@@ -24,3 +24,8 @@ def sent_to(app, component):
     assert not app.exception, app.exception[0].value
     found = [element.proto for element in app.get("bidi_component")]
     return [unpack(proto.bytes) for proto in found if proto.component_name == f"headlight_{component}"]
+
+
+def charts(app):
+    """The plotly figures on the page, in order."""
+    return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]

@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from model import Translator
 from model.errors import TokenError
+from tests.viz.sent import charts
 from viz import branching, loader
 from viz.branch_codes import Choice, Write
 from viz.choices import Selection
@@ -55,10 +56,6 @@ def tree(app):
 
 def payloads(app):
     return [element.proto.bytes for element in app.get("bidi_component")]
-
-
-def charts(app):
-    return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
 
 
 # ---- the tree ----

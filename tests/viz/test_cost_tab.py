@@ -5,7 +5,8 @@ import csv
 import numpy as np
 import pytest
 
-from tests.viz.decoding_page import TEXT, app_at, charts, opened
+from tests.viz.decoding_page import TEXT, app_at, opened
+from tests.viz.sent import charts
 from viz import decoded, loader
 from viz.export import decoded_tables
 from viz.figures.cost import (

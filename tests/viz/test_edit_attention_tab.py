@@ -1,6 +1,5 @@
 """The tab that edits attention: what is tried is what the model's own comparison says, and can be kept as a branch."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import SwitchOff, Translator
+from tests.viz.sent import charts
 from viz import branching, loader
 from viz.branch_codes import EditHead
 from viz.choices import SITES, Selection
@@ -41,10 +41,6 @@ def healthy(app):
     assert not app.exception, app.exception[0].value
     assert not app.error, app.error[0].value
     return app
-
-
-def charts(app):
-    return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
 
 
 def numbers(app):

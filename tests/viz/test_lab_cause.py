@@ -1,7 +1,6 @@
 """Heads switched off and patched: the page, its figures against the model's, the address, and files that are bad."""
 
 import csv
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from model.analysis.head_places import HeadPlace
 from model.analysis.patching import Patching
 from model.analysis.replacement import zero_outputs
 from model.errors import DataError
+from tests.viz.sent import charts
 from viz import lab_effects, measuring, switched_heads
 from viz.address import parse, to_params
 from viz.choices import Selection
@@ -63,10 +63,6 @@ def settled(app):
 
 def html(app):
     return "".join(one.proto.body for one in app.get("html"))
-
-
-def charts(app):
-    return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
 
 
 def of_pair(pair):

@@ -17,6 +17,7 @@ from model.analysis.coreference_data import PronounCases
 from model.analysis.coreference_files import curated_cases
 from model.analysis.heads import Head
 from model.errors import DataError
+from tests.viz.sent import charts
 from viz import lab_findings, measuring
 from viz.choices import Selection
 from viz.export import measured_tables
@@ -67,10 +68,6 @@ def measured(app):
     app.button(key="measured-start").click().run()
     assert app.session_state["long-run/measured"].wait(60)
     return app.run()
-
-
-def charts(app):
-    return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
 
 
 def read(content):

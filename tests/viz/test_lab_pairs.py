@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import Translator
+from tests.viz.sent import charts
 from viz import coreference_lab, loader
 from viz.coreference_lab import Row
 from viz.examples import EXAMPLES
@@ -43,10 +43,6 @@ def healthy(app):
     assert not app.exception, app.exception[0].value
     assert not app.error, app.error[0].value
     return app
-
-
-def charts(app):
-    return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
 
 
 def maps(app):

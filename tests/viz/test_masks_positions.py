@@ -1,6 +1,5 @@
 """The masks and positions page: what its pictures hold, and what becomes of wrong choices."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from model.analysis.positions import Likeness
 from model.errors import InputTextError
+from tests.viz.sent import charts
 from viz import loader
 from viz.choices import Selection
 from viz.controls import BASES
@@ -63,10 +63,6 @@ def healthy(app):
     assert not app.exception, app.exception[0].value
     assert not app.error, app.error[0].value
     return app
-
-
-def charts(app):
-    return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
 
 
 # ---- masks as pictures ----

@@ -1,6 +1,5 @@
 """Every page is launched, one control changed on each, and bad input shown as a sentence while the page stays alive."""
 
-import json
 import re
 import shutil
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.viz.sent import charts
 from viz.choices import SITES
 from viz.examples import EXAMPLES
 from viz.loader import ROOT_VARIABLE
@@ -44,10 +44,6 @@ def healthy(app):
     assert not app.exception, app.exception[0].value
     assert not app.error, app.error[0].value
     return app
-
-
-def charts(app):
-    return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
 
 
 def payloads(app):
