@@ -6,6 +6,7 @@ padding and from causality, and gives rows on demand.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import torch
 from jaxtyping import Bool, Int
@@ -60,11 +61,14 @@ class AttentionMask:
         padding = None if self.key_padding is None else self.key_padding.to(device)
         return replace(self, key_padding=padding, device=device)
 
-    def followed_by(self, other: "AttentionMask") -> "AttentionMask":
-        """One mask for these rows and then the other's, as when decoding computed them one after the other."""
-        assert other.causal == self.causal
-        assert not self.causal or other.first_query == self.first_query + self.num_queries
-        return replace(other, num_queries=self.num_queries + other.num_queries, first_query=self.first_query)
+    @classmethod
+    def joined(cls, masks: Sequence["AttentionMask"]) -> "AttentionMask":
+        """One mask for the rows of several, as when decoding computed them one after the other."""
+        first, last = masks[0], masks[-1]
+        for before, after in pairwise(masks):
+            assert after.causal == before.causal
+            assert not after.causal or after.first_query == before.first_query + before.num_queries
+        return replace(last, num_queries=sum(mask.num_queries for mask in masks), first_query=first.first_query)
 
 
 def pad(rows: Sequence[Sequence[int]], pad_id: int) -> Int[Tensor, "row position"]:
