@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 import pytest
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, Page
+    from playwright.sync_api import Browser, Page
 
 ROOT = Path(__file__).parents[2]
 EXECUTABLES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -162,21 +162,11 @@ def _is_local(url: str) -> bool:
     return parts.scheme in {"data", "blob", "about"} or parts.hostname == "127.0.0.1"
 
 
-@pytest.fixture(scope="session")
-def profile(chromium: "Browser") -> "Iterator[BrowserContext]":
-    """One profile for all tabs, so that the scripts of a page are fetched and compiled once and not for every test."""
-    context = chromium.new_context(viewport={"width": 1400, "height": 1000})
-    yield context
-    context.close()
-
-
 @pytest.fixture
-def page(profile: "BrowserContext") -> "Iterator[Page]":
-    """A fresh tab, 1400 × 1000, that must end without a console error and without a request to another host.
-
-    Nothing that a page keeps outlives its test: what lies in a tab ends with it, cookies and storage are emptied.
-    """
-    tab = profile.new_page()
+def page(chromium: "Browser") -> "Iterator[Page]":
+    """A fresh tab, 1400 × 1000, that must end without a console error and without a request to another host."""
+    context = chromium.new_context(viewport={"width": 1400, "height": 1000})
+    tab = context.new_page()
     problems: list[str] = []
 
     def on_console(message: Any) -> None:
@@ -193,14 +183,8 @@ def page(profile: "BrowserContext") -> "Iterator[Page]":
 
     tab.on("console", on_console)
     tab.on("pageerror", lambda error: problems.append(f"uncaught: {error}"))
+    context.on("request", on_request)
     tab.on("websocket", on_websocket)
-    profile.on("request", on_request)
     yield tab
-    if tab.url.startswith("http"):
-        tab.evaluate("localStorage.clear()")
-    for opened in profile.pages:
-        opened.close()
-    profile.remove_listener("request", on_request)
-    profile.clear_cookies()
-    profile.clear_permissions()
+    context.close()
     assert not problems, "\n".join(problems)
