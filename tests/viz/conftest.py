@@ -12,7 +12,7 @@ from viz.loader import ROOT_VARIABLE
 
 @pytest.fixture(scope="session", autouse=True)
 def installed_packages_read_once():
-    """Streamlit reads the metadata of every installed package for each `AppTest`, a third of a second each time."""
+    """Streamlit reads the metadata of every installed package for each `AppTest`: half of what a small page costs."""
     with pytest.MonkeyPatch.context() as patch:
         scan = cache(manifest_scanner.scan_component_manifests)
         patch.setattr(manifest_scanner, "scan_component_manifests", scan)
