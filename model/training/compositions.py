@@ -14,6 +14,7 @@ import random
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -220,6 +221,12 @@ class Composition:
     base: str
 
 
+@cache
+def _deciding(kind: str, other: Noun) -> list[Affordance]:
+    """What fits a kind of things and could not be said of the other candidate."""
+    return [one for one in _TYPICAL[kind] if not one.possible & _KINDS_OF[other]]
+
+
 def compositions(rng: random.Random) -> Iterator[Composition]:
     """Compositions without end; two candidates of one German gender, which teach little, are rare."""
     while True:
@@ -231,7 +238,7 @@ def compositions(rng: random.Random) -> Iterator[Composition]:
             continue
         is_about_a = rng.random() < 0.5
         antecedent, kind, other = (a, kind_a, b) if is_about_a else (b, kind_b, a)
-        fitting = [one for one in _TYPICAL[kind] if not one.possible & _KINDS_OF[other]]
+        fitting = _deciding(kind, other)
         if not fitting:
             continue
         affordance = rng.choice(fitting)

@@ -11,6 +11,8 @@ import random
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import accumulate
 from typing import Literal, TypeVar, get_args
 
 from model.training.compositions import compositions
@@ -21,6 +23,8 @@ from model.training.pairs import Pair
 HeldOut = Literal["frames", "drawn frames", "combinations", "nouns"]
 HELD_OUT: tuple[HeldOut, ...] = get_args(HeldOut)
 T = TypeVar("T")
+Choice = tuple[Noun, tuple[str, str]]
+"""What “it” means, and the cue that tells so, in English and German."""
 
 CONTRACTIONS = {
     "zu dem": "zum", "zu der": "zur", "in dem": "im", "von dem": "vom", "in das": "ins", "bei dem": "beim",
@@ -79,7 +83,7 @@ class Draw:
         return PronounPair(_capitalised(english), _capitalised(german), self.frame.name, antecedent, cue[0])
 
     @property
-    def choices(self) -> list[tuple[Noun, tuple[str, str]]]:
+    def choices(self) -> list[Choice]:
         """Every antecedent with every cue that points to it."""
         choices = [(self.a, cue) for cue in self.frame.about_a]
         if self.b is not None:
@@ -94,7 +98,8 @@ class Draw:
 
 def training_pairs(count: int, *, seed: int) -> list[PronounPair]:
     """At most `count` different pairs to learn from, with no held-out frame, noun or combination among them."""
-    written = (pair for draw, pair in _draws(FRAMES["train"], f"train-{seed}") if set(_parts(draw, pair)) == {"train"})
+    drawn = _draws(FRAMES["train"], f"train-{seed}")
+    written = (draw.about(*choice) for draw, choice in drawn if set(_parts(draw, *choice)) == {"train"})
     both = zip(written, _composed(f"composed-{seed}"), strict=False)
     return different(count, ((pair.source, pair) for pairs in both for pair in pairs))
 
@@ -110,15 +115,16 @@ def held_out_twins(kind: HeldOut, part: HeldOutPart, count: int, *, seed: int) -
 def _twins(kind: HeldOut, part: HeldOutPart, seed: int) -> Iterator[tuple[PronounPair, PronounPair]]:
     wanted = tuple(part if kind == other else "train" for other in ("combinations", "nouns"))
     frames = {"frames": FRAMES[part], "drawn frames": DRAWN_FRAMES[part]}.get(kind, FRAMES["train"])
-    for draw, pair in _draws(frames, f"{kind}-{part}-{seed}"):
-        if _parts(draw, pair) != wanted:
+    for draw, choice in _draws(frames, f"{kind}-{part}-{seed}"):
+        if _parts(draw, *choice) != wanted:
             continue
-        others = (draw.about(*choice) for choice in draw.choices if choice[0] != pair.antecedent)
-        fitting = [
-            other
-            for other in others
-            if _parts(draw, other) == wanted and pronouns_in(other.target) != pronouns_in(pair.target)
-        ]
+        pair = draw.about(*choice)
+        others = (
+            draw.about(*other)
+            for other in draw.choices
+            if other[0] != pair.antecedent and _parts(draw, *other) == wanted
+        )
+        fitting = [other for other in others if pronouns_in(other.target) != pronouns_in(pair.target)]
         if fitting:
             yield pair, random.Random(pair.source).choice(fitting)
 
@@ -140,11 +146,12 @@ def pronouns_in(german: str) -> list[str]:
     return [word for word in re.findall(r"\w+", german.lower()) if word in PRONOUN_FORMS]
 
 
-def _draws(frames: Sequence[Frame], seed: str) -> Iterator[tuple[Draw, PronounPair]]:
+def _draws(frames: Sequence[Frame], seed: str) -> Iterator[tuple[Draw, Choice]]:
+    """Draws without end, each with what “it” means in it. Words are put in later: most draws are of another part."""
     rng = random.Random(seed)
-    weights = [2 if frame.kind_b else 1 for frame in frames]
+    weights = list(accumulate(2 if frame.kind_b else 1 for frame in frames))
     while True:
-        frame = rng.choices(frames, weights)[0]
+        frame = rng.choices(frames, cum_weights=weights)[0]
         kind_a = rng.choice(frame.kind_a.split())
         a = rng.choice(NOUNS[kind_a])
         b = rng.choice(NOUNS[frame.kind_b]) if frame.kind_b else None
@@ -160,28 +167,26 @@ def _composed(seed: str) -> Iterator[PronounPair]:
     for one in compositions(rng):
         if _part_of_combination(one.antecedent, one.base) == "train":
             drawn = _about_one(rng, one.frame, one.frame.kind_a, one.a, one.b)
-            yield from (pair for draw, pair in drawn if set(_parts(draw, pair)) == {"train"})
+            yield from (draw.about(*choice) for draw, choice in drawn if set(_parts(draw, *choice)) == {"train"})
 
 
-def _about_one(
-    rng: random.Random, frame: Frame, kind_a: str, a: Noun, b: Noun | None
-) -> Iterator[tuple[Draw, PronounPair]]:
-    """One pair, with all that is still open drawn; none if its candidates are those of the best known sentences."""
+def _about_one(rng: random.Random, frame: Frame, kind_a: str, a: Noun, b: Noun | None) -> Iterator[tuple[Draw, Choice]]:
+    """One draw, with all that is still open drawn; none if its candidates are those of the best known sentences."""
     determiners = (_determiner(rng, kind_a), _determiner(rng, frame.kind_b))
     draw = Draw(frame, a, b, determiners, rng.choice(HUMANS), rng.choice(frame.degrees))
     # The candidate first, then the cue: both are meant equally often.
     antecedent = rng.choice(sorted({noun.english for noun, _ in draw.choices}))
     choice = rng.choice([choice for choice in draw.choices if choice[0].english == antecedent])
     if not draw.shows_a_known_pair:
-        yield draw, draw.about(*choice)
+        yield draw, choice
 
 
-def _parts(draw: Draw, pair: PronounPair) -> tuple[str, str]:
+def _parts(draw: Draw, antecedent: Noun, cue: tuple[str, str]) -> tuple[str, str]:
     """To which part noun-cue combination and nouns belong."""
     nouns = {_part_of_noun(noun) for noun in (draw.a, draw.b) if noun is not None}
     if nouns != {"train"}:
         return "train", nouns.pop() if len(nouns) == 1 else "mixed"
-    return _part_of_combination(pair.antecedent, pair.cue), "train"
+    return _part_of_combination(antecedent, cue[0]), "train"
 
 
 def _part_of_combination(noun: Noun, cue: str) -> Part:
@@ -192,6 +197,7 @@ def _part_of_noun(noun: Noun) -> Part:
     return "train" if noun.english in ALWAYS_TRAINED else _part_by_hash(noun.english, dev=6, test=10)
 
 
+@cache
 def _part_by_hash(name: str, *, dev: int, test: int) -> Part:
     """A part for each name, the same on every machine: so many in a hundred for dev and for test."""
     number = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8]) % 100

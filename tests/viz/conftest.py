@@ -1,10 +1,22 @@
-"""What the tests of the decoding page's tabs share."""
+"""What the tests of pages share: installed packages read once, and a selection for the decoding page's tabs."""
+
+from functools import cache
 
 import pytest
+from streamlit.components.v2 import manifest_scanner
 
 from tests.viz.decoding_page import TEXT
 from viz.choices import Selection
 from viz.loader import ROOT_VARIABLE
+
+
+@pytest.fixture(scope="session", autouse=True)
+def installed_packages_read_once():
+    """Streamlit reads the metadata of every installed package for each `AppTest`: half of what a small page costs."""
+    with pytest.MonkeyPatch.context() as patch:
+        scan = cache(manifest_scanner.scan_component_manifests)
+        patch.setattr(manifest_scanner, "scan_component_manifests", scan)
+        yield
 
 
 @pytest.fixture
