@@ -160,7 +160,7 @@ def _read(arrays: Mapping[str, Array]) -> Trace:
     for edit in edits:
         # A row of the decoder that came never to be may have been named; whatever else an edit names must be there.
         reached = {**lengths, "num_target": max(lengths["num_target"], edit.first_row + 1)}
-        check_edit(edit, trace.num_layers, trace.num_heads, **reached)
+        check_edit(edit, len(trace.inputs.get(edit.site, ())), trace.num_heads, **reached)
     return trace
 
 
