@@ -140,9 +140,7 @@ class AttentionInputs:
         """Weights [head, row, key] in float32."""
         return self.scores_and_weights(heads, rows).weights
 
-    def bias_rows(
-        self, heads: Sequence[int], rows: Rows = slice(None)
-    ) -> Float[Tensor, "head row key"] | None:
+    def bias_rows(self, heads: Sequence[int], rows: Rows = slice(None)) -> Float[Tensor, "head row key"] | None:
         """What is added to the scaled scores of these heads and rows, in float32."""
         if self.bias is None:
             return None

@@ -1,9 +1,9 @@
 """A trace in one .npz file, without pickle. Knows nothing of how the trace came about.
 
 `trace.json` (UTF-8 bytes) holds tokens, ids, steps, masks and edits; `SITE/LAYER/query|key|value` and `recorded/HOOK`
-hold the tensors; `SITE/LAYER/held` the weights of a model that gives nothing else, `picture` what an image model saw. For
-readers without Headlight, `source_tokens` and `target_tokens` stand beside them as arrays of strings, and, where they
-were asked for, the weights as `SITE/weights` [layer, head, query, key].
+hold the tensors; `SITE/LAYER/held` the weights of a model that gives nothing else, `picture` what an image model saw.
+For readers without Headlight, `source_tokens` and `target_tokens` stand beside them as arrays of strings, and, where
+they were asked for, the weights as `SITE/weights` [layer, head, query, key].
 """
 
 import json

@@ -81,7 +81,7 @@ class Translator:
         return Abilities(
             kind="encoder-decoder",
             family="Headlight",
-            heads={site: (self.config.num_heads,) * self.config.num_layers for site in SITES},
+            heads=dict.fromkeys(SITES, (self.config.num_heads,) * self.config.num_layers),
             generates=True,
             knows_inputs=True,
             edits_heads=True,
