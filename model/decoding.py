@@ -28,10 +28,13 @@ def length_limits(
 
 @runtime_checkable
 class Prefixes(Protocol):
-    """Unfinished texts of any model side by side, one a row, as a search over them needs them."""
+    """Unfinished texts of any model side by side, one a row, as searching and drawing need them."""
 
     def logits(self, last: Int[Tensor, "row"]) -> Float[Tensor, "row vocab"]:
         """Read one more token of every row, and say what may follow it."""
+
+    def log_probs(self, last: Int[Tensor, "row"]) -> Float[Tensor, "row vocab"]:
+        """The same as log-probabilities in float32, by which beams are compared."""
 
     def select(self, rows: Int[Tensor, "kept"]) -> None:
         """Keep these rows, in this order; one may be named more than once."""
@@ -59,6 +62,10 @@ class PrefixBatch:
         """Read one more token of every row, and say what may follow it."""
         hidden = self._model.decode(last[:, None], self._memory, self._padding, cache=self._cache)
         return self._model.projection(hidden[:, -1])  # type: ignore[no-any-return]
+
+    def log_probs(self, last: Int[Tensor, "row"]) -> Float[Tensor, "row vocab"]:
+        """The same as log-probabilities in float32."""
+        return self.logits(last).float().log_softmax(-1)
 
     def select(self, rows: Int[Tensor, "kept"]) -> None:
         """Keep these rows, in this order; one may be named more than once."""
@@ -160,7 +167,7 @@ def run_searches(
     alive = list(range(len(searches)))
     log_probs = torch.zeros(len(alive), device=last.device)
     while alive:
-        totals = batch.logits(last).float().log_softmax(-1).add_(log_probs[:, None])
+        totals = batch.log_probs(last) + log_probs[:, None]
         for i, candidates in zip(alive, best_candidates(totals, len(alive), count), strict=True):
             searches[i] = searches[i].extended(candidates, eos_ids)
         # Every living sentence has as many rows as any other: one at first, `beam` once there are so many.

@@ -11,6 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from model.abilities import Abilities
 from model.adapters.marian import is_marian, load_marian
 from model.analysis.edit_comparison import EditComparison, check_step, compare_sessions
 from model.analysis.logit_lens import LogitLens, logit_lens
@@ -29,7 +30,7 @@ from model.sampling import UNCHANGED, Sampling
 from model.session import DecodingSession, forced_steps
 from model.tokenizer import Tokenizer
 from model.trace import Trace, build_trace, join_recorded
-from model.transformer import Transformer, site_path
+from model.transformer import SITES, Transformer, site_path
 
 MOST_SAMPLES = 64
 LARGEST_ALPHA = 5.0
@@ -75,6 +76,21 @@ class Translator:
     def device(self) -> torch.device:
         """Where the model lies."""
         return self.model.device
+
+    @property
+    def abilities(self) -> Abilities:
+        """What the model has: everything."""
+        return Abilities(
+            kind="encoder-decoder",
+            family="Headlight",
+            heads={site: (self.config.num_heads,) * self.config.layers_of(site) for site in SITES},
+            generates=True,
+            knows_inputs=True,
+            edits_heads=True,
+            positions="sinusoidal",
+            max_length=self.config.max_length,
+            max_target_length=self.config.max_length + EXTRA_LENGTH,
+        )
 
     def output_projection(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:
         """W_O of an attention site, cut into each head's own rows (§3.2.2), float32 on the CPU; without its bias."""

@@ -196,8 +196,8 @@ def _opened_layer(
 @st.cache_resource(max_entries=MAX_TILES, show_spinner=False)
 def _head_tiles(text: str, site: str, digest: str, device: str, _trace: "Trace") -> Tiles:
     queries, keys = map(len, _trace.axis_tokens(site))
-    shape = (_trace.num_layers, _trace.num_heads, queries, keys)
-    return Tiles.of(shape, (_trace.weights(site, layer).numpy() for layer in range(_trace.num_layers)))
+    layers, heads = _trace.shapes[site]
+    return Tiles.of((layers, heads, queries, keys), (_trace.weights(site, layer).numpy() for layer in range(layers)))
 
 
 @st.cache_resource(max_entries=MAX_TILES, show_spinner=False)
@@ -210,7 +210,7 @@ def _head_figures(
     is_self = site.endswith(".self")
     layers = [
         head_figures(_trace.weights(site, layer), _trace.mask(site, layer), key_tokens, is_self=is_self)
-        for layer in range(_trace.num_layers)
+        for layer in range(_trace.layers_of(site))
     ]
     figures = {name: np.stack([layer[name].numpy() for layer in layers]) for name in layers[0]}
     for values in figures.values():

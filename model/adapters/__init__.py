@@ -1,1 +1,1 @@
-"""Other people's models, read into what the rest of `model` knows. Knows nothing of pages."""
+"""Other people's models, read through the same `Trace` (see `model.reader`)."""

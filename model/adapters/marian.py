@@ -71,6 +71,11 @@ def is_marian(folder: Path) -> bool:
         return False
 
 
+def is_opus_mt(folder: Path) -> bool:
+    """Whether a MarianMT folder comes with the two SentencePiece models that its tokenizer is made of."""
+    return is_marian(folder) and (folder / SOURCE).exists()
+
+
 def load_marian(folder: Path, device: torch.device, dtype: torch.dtype = torch.float32) -> Checkpoint:
     """Read and check a MarianMT folder; the model comes in evaluation mode and never writes <pad>.
 

@@ -114,7 +114,7 @@ def test_the_parts_of_each_mask_make_up_the_one_the_run_recorded(translator):
     trace = translator.trace(SENTENCE)
     for site in trace.sites:
         mask = SiteMask.alone(trace, site)
-        for layer in range(trace.num_layers):
+        for layer in range(trace.layers_of(site)):
             used = trace.mask(site, layer).numpy()
             np.testing.assert_array_equal(reasons(mask.causal, mask.padding) == ALLOWED, used)
 

@@ -1,0 +1,299 @@
+"""Other people's models of text, read through the same `Trace`. Knows nothing of folders or pages."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from model.abilities import Abilities
+from model.adapters.capture import SITE_AND_LAYER, Listener, listen
+from model.adapters.layout import Layout
+from model.adapters.pieces import Encoded, Pieces
+from model.adapters.weights_path import weights_of
+from model.decoding import EXTRA_LENGTH
+from model.edit_hooks import Edits, check_edit
+from model.edits import HeadEdit, SwitchOff
+from model.errors import EditError, InputTextError, TraceError
+from model.steps import DecodingStep, describe_step
+from model.trace import SiteLayers, Trace
+from model.transformer import site_path
+
+OUTPUTS: Final = "hook_head_output"
+#: Longer pieces than this there are none worth waiting for: a far longer text is refused before it is cut into tokens.
+LONGEST_PIECE: Final = 100
+
+
+@dataclass(frozen=True, eq=False)
+class _Pass:
+    """What one pass left behind: what every site computed, what was recorded beside, and one row of logits per row."""
+
+    inputs: SiteLayers
+    recorded: Mapping[str, Tensor]
+    logits: Float[Tensor, "row vocab"] | None
+
+
+class TextReader:
+    """A loaded model of `transformers` that reads text. Safe to share between threads.
+
+    Args:
+        model: in evaluation mode; with our attention where `abilities.knows_inputs`, with its own eager one otherwise.
+        pieces: its tokenizer.
+        layout: where it attends.
+        abilities: what it has and lacks.
+        name, digest: of its folder.
+    """
+
+    def __init__(
+        self, model: nn.Module, pieces: Pieces, layout: Layout, abilities: Abilities, *, name: str, digest: str
+    ) -> None:
+        self.model, self.pieces, self.layout, self.name, self.digest = model, pieces, layout, name, digest
+        self._abilities = abilities
+
+    @property
+    def abilities(self) -> Abilities:
+        """What the model has and lacks."""
+        return self._abilities
+
+    @property
+    def device(self) -> torch.device:
+        """Where the model lies."""
+        return next(self.model.parameters()).device
+
+    @property
+    def config(self) -> Any:
+        """The model's configuration, as the library has it."""
+        return self.model.config
+
+    def output_projection(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:
+        """W_O of an attention site, cut into each head's own rows (§3.2.2), float32 on the CPU; without its bias.
+
+        Raises:
+            TraceError: there is no such site or layer, or the model does not tell.
+        """
+        heads = self.abilities.heads
+        if site not in heads or not 0 <= layer < len(heads[site]):
+            raise TraceError(f"There is no layer {layer} of {site!r}; sites are {', '.join(heads)}.")
+        found = self.layout.projection(site, layer)
+        if found is None:
+            why = self.abilities.lacks.get("norms", "its output projection was not found.")
+            raise TraceError(f"What heads add to the output is not known of this model: {why}")
+        return found
+
+    def trace(
+        self,
+        text: str,
+        target: str | None = None,
+        *,
+        extras: Collection[str] = (),
+        edits: Edits | None = None,
+    ) -> Trace:
+        """Read a text once and keep what every attention site computed.
+
+        Args:
+            text: what to read.
+            target: what the decoder reads along: a translation, or (decoder only) what follows the text. By default the
+                model's own greedy translation, or nothing more.
+            extras: {"hook_head_output"} to record the real head outputs.
+            edits: named edits of heads.
+
+        Raises:
+            InputTextError: a text is blank or too long, or a target is given to a model without a decoder.
+            EditError: an edit names what does not exist, or the model's heads cannot be edited.
+            TraceError: an extra is asked for that this model does not record.
+        """
+        if unknown := sorted(set(extras) - {OUTPUTS}):
+            raise TraceError(
+                f"{unknown[0]} is not recorded of this model; scores and weights are derived from q and k."
+            )
+        if extras and "head outputs" in self.abilities.lacks:
+            raise TraceError(self.abilities.lacks["head outputs"])
+        source = self.source(text)
+        match self.abilities.kind:
+            case "encoder":
+                return self._read_only(text, target, source, OUTPUTS in extras, edits)
+            case "decoder":
+                more = Encoded((), ()) if target is None else self.pieces.encode(target, with_special=False)
+                return self.trace_tokens(text, source.ids, more.ids, keep_outputs=OUTPUTS in extras, edits=edits)
+            case _:
+                emitted = self._target(target) if target is not None else self.write(source.ids, edits)
+                return self.trace_tokens(text, source.ids, emitted, keep_outputs=OUTPUTS in extras, edits=edits)
+
+    def source(self, text: str) -> Encoded:
+        """The tokens of a text, checked.
+
+        Raises:
+            InputTextError: the text is blank or too long.
+        """
+        return self._checked(text, "The text", self.abilities.max_length, is_target=False)
+
+    def trace_tokens(
+        self,
+        text: str,
+        source_ids: Sequence[int],
+        emitted: Sequence[int],
+        *,
+        keep_outputs: bool = False,
+        edits: Edits | None = None,
+    ) -> Trace:
+        """Run a decoder once over what is given as token ids.
+
+        Args:
+            text: what the ids spell.
+            source_ids: of the text.
+            emitted: what was written (encoder–decoder: without the token that begins; decoder only: after the text).
+            keep_outputs: whether to record the real head outputs.
+            edits: named edits of heads.
+
+        Raises:
+            InputTextError: the tokens are too many.
+            EditError: an edit names what does not exist, or the model's heads cannot be edited.
+        """
+        has_encoder = self.abilities.kind == "encoder-decoder"
+        rows = [self.first_target(emitted), *emitted[:-1]] if has_encoder else [*source_ids, *emitted]
+        most = self.abilities.max_target_length if has_encoder else self.abilities.max_length
+        if most is not None and len(rows) > most:
+            raise InputTextError(
+                f"The decoder reads at most {most:,} tokens, these are {len(rows):,}. Shorten the text."
+            )
+        encoder_ids = tuple(source_ids) if has_encoder else ()
+        done = self._run(encoder_ids, rows, keep_outputs, edits)
+        assert done.logits is not None
+        predicted = done.logits.argmax(-1).tolist()
+        # What each row is followed by; the last token of a text that nothing follows, by what the model would write.
+        following = list(emitted) if has_encoder else [*rows[1:], predicted[-1]]
+        return Trace(
+            text=text,
+            translation=self.pieces.decode(emitted),
+            source_ids=encoder_ids,
+            source_tokens=self.pieces.tokens(encoder_ids),
+            target_ids=tuple(rows),
+            target_tokens=self.pieces.tokens(rows),
+            predicted_ids=tuple(predicted),
+            predicted_tokens=self.pieces.tokens(predicted),
+            steps=self._steps(done.logits, following),
+            inputs=done.inputs,
+            recorded=done.recorded,
+            special_tokens=self.pieces.special_tokens,
+        )
+
+    @torch.inference_mode()
+    def write(self, source_ids: Sequence[int], edits: Edits | None = None) -> list[int]:
+        """The model's own greedy translation as token ids, without the token that begins it."""
+        most = min(len(source_ids) + EXTRA_LENGTH, self.abilities.max_target_length or len(source_ids) + EXTRA_LENGTH)
+        listener = self._listener(False, edits, len(source_ids), most)
+        given = torch.tensor([list(source_ids)], device=self.device)
+        options: dict[str, Any] = {
+            "decoder_start_token_id": self.first_target(source_ids),
+            "do_sample": False,
+            "num_beams": 1,
+            "max_new_tokens": max(1, most - 1),
+            "max_length": None,
+        }
+        with listen(listener):
+            # Only a run that is changed needs to be heard; what it computes here is computed again and kept there.
+            written = self.model.generate(  # type: ignore[operator]
+                given, attention_mask=torch.ones_like(given), **options
+            )
+        return [int(one) for one in written[0][1:].tolist()]
+
+    def first_target(self, emitted: Sequence[int]) -> int:
+        """The token with which the decoder begins; mBART reads that with which a target ends, its language."""
+        settings = getattr(self.model, "generation_config", None)
+        for start in (getattr(one, "decoder_start_token_id", None) for one in (self.config, settings)):
+            if start is not None:
+                return int(start)
+        return int(emitted[-1])
+
+    def _read_only(
+        self, text: str, target: str | None, source: Encoded, keep_outputs: bool, edits: Edits | None
+    ) -> Trace:
+        if target is not None:
+            raise InputTextError(f"{self.abilities.family} only reads; it has no decoder that could read a target.")
+        done = self._run(source.ids, (), keep_outputs, edits)
+        return Trace(
+            text=text,
+            translation="",
+            source_ids=source.ids,
+            source_tokens=source.tokens,
+            target_ids=(),
+            target_tokens=(),
+            predicted_ids=(),
+            predicted_tokens=(),
+            steps=(),
+            inputs=done.inputs,
+            recorded=done.recorded,
+            special_tokens=self.pieces.special_tokens,
+        )
+
+    @torch.inference_mode()
+    def _run(
+        self, source_ids: Sequence[int], target_ids: Sequence[int], keep_outputs: bool, edits: Edits | None
+    ) -> _Pass:
+        listener = self._listener(keep_outputs, edits, len(source_ids), len(target_ids))
+        given: dict[str, Any] = {"use_cache": False} if target_ids else {}
+        rows = [(list(one), torch.tensor([list(one)], device=self.device)) for one in (source_ids, target_ids)]
+        (first, source), (_, decoder) = rows if source_ids else rows[::-1]
+        given |= {"input_ids": source, "attention_mask": torch.ones_like(source)}
+        if first == list(source_ids) and source_ids and target_ids:
+            given["decoder_input_ids"] = decoder
+        if not self.abilities.knows_inputs:
+            given["output_attentions"] = True
+        with listen(listener):
+            output = self.model(**given)
+        logits = output.logits[0].float().cpu() if target_ids else None
+        if not self.abilities.knows_inputs:
+            return _Pass(weights_of(output, self.abilities), MappingProxyType({}), logits)
+        recorded = {
+            f"{site_path(*at)}.{OUTPUTS}": call.output[0].transpose(0, 1).cpu()
+            for at, call in self.layout.located(listener.calls)
+            if call.output is not None
+        }
+        return _Pass(self.layout.inputs(listener.calls), MappingProxyType(recorded), logits)
+
+    def _listener(self, keep_outputs: bool, edits: Edits | None, num_source: int, num_target: int) -> Listener:
+        named = self._named(edits, num_source, num_target)
+        return Listener(keeps_outputs=keep_outputs, places=self.layout.places, edits=named)
+
+    def _named(
+        self, edits: Edits | None, num_source: int, num_target: int
+    ) -> Mapping[SITE_AND_LAYER, tuple[HeadEdit, ...]]:
+        if not edits:
+            return {}
+        if isinstance(edits, Mapping):
+            raise EditError("Heads of this model are edited by name: SwitchOff, MakeUniform or PointAt.")
+        if "edits" in self.abilities.lacks:
+            raise EditError(self.abilities.lacks["edits"])
+        found: dict[SITE_AND_LAYER, tuple[HeadEdit, ...]] = {}
+        # What is off is off, whatever else was done to it.
+        for edit in sorted(edits, key=lambda one: isinstance(one, SwitchOff)):
+            if edit.site not in self.abilities.heads:
+                raise EditError(f"There is no site {edit.site!r}; sites are {', '.join(self.abilities.sites)}.")
+            check_edit(edit, *self.abilities.shapes[edit.site], num_source=num_source, num_target=num_target)
+            found[edit.site, edit.layer] = (*found.get((edit.site, edit.layer), ()), edit)
+        return found
+
+    def _steps(self, logits: Tensor, following: Sequence[int]) -> tuple[DecodingStep, ...]:
+        return tuple(describe_step(logits[row], token, row, self.pieces) for row, token in enumerate(following))
+
+    def _target(self, target: str) -> list[int]:
+        return list(self._checked(target, "The target", self.abilities.max_target_length, is_target=True).ids)
+
+    def _checked(self, text: str, what: str, limit: int | None, *, is_target: bool) -> Encoded:
+        if not text.strip():
+            raise InputTextError(f"{what} is empty. Type a sentence, for example “The cat sleeps.”")
+        encoded = None
+        if limit is None or len(text) <= LONGEST_PIECE * limit:
+            encoded = self.pieces.encode(text, is_target=is_target)
+        if encoded is None or (limit is not None and len(encoded.ids) > limit):
+            length = "far more" if encoded is None else f"{len(encoded.ids):,}"
+            raise InputTextError(
+                f"{what} is too long: this model reads at most {limit:,} tokens, the text has {length} "
+                f"({len(text):,} characters). Shorten it, or enter it in parts."
+            )
+        if not encoded.ids or all(one in self.pieces.special_ids for one in encoded.ids):
+            raise InputTextError(f"{what} holds only characters that cannot be seen. Type a sentence.")
+        return encoded
