@@ -54,7 +54,9 @@ class Trace:
         source_ids, source_tokens: what the encoder read; empty without one.
         target_ids, target_tokens: what the decoder read; one per query row, empty without one.
         predicted_ids, predicted_tokens: what the model found most probable after each of these rows.
-        steps: per row, the token that really follows, its probability, and the candidates.
+        steps: per row, the token that really follows, its probability, and the candidates. Of a text that a decoder
+            only reads, the last step is what the model would write next; of a long one there are none, and no
+            predicted tokens either.
         inputs: site → per layer, what its weights were computed from.
         recorded: full hook name → value without batch dimension: embeddings, positions, layer outputs, extras; as far
             as the model gives them.

@@ -185,9 +185,12 @@ def _opened_layer(
         values = norms.value_weighted_norms(inputs.scores_and_weights().weights, inputs.values(), output_projection)
     else:
         values = _trace.weights(site, layer)
-    queries, keys = map(axes.whole_words if words else axes.single_tokens, _trace.axis_tokens(site))
+    own = _trace.special_tokens
+    queries, keys = (
+        axes.whole_words(tokens, own) if words else axes.single_tokens(tokens) for tokens in _trace.axis_tokens(site)
+    )
     if not special:
-        queries, keys = queries.without_special_tokens(), keys.without_special_tokens()
+        queries, keys = queries.without_special_tokens(own), keys.without_special_tokens(own)
     shown = axes.between(values, queries, keys).numpy()
     shown.setflags(write=False)
     return OpenedLayer(shown, queries, keys)

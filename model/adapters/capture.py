@@ -39,6 +39,8 @@ class Call:
         query, key, value: [batch, head, position, d]; key and value may have fewer heads.
         mask: of the whole batch.
         bias: added to the scaled scores.
+        edits: what was done to its heads.
+        first_row: position in its text of the first query row.
         output: of the heads, before W_O; None unless it was asked for.
     """
 
@@ -52,6 +54,7 @@ class Call:
     softcap: float | None = None
     sinks: Float[Tensor, "head"] | None = None
     edits: tuple[HeadEdit, ...] = ()
+    first_row: int = 0
     output: Float[Tensor, "batch query head d_v"] | None = None
 
     def of_sentence(self, place: int, device: torch.device) -> AttentionInputs:
@@ -77,24 +80,39 @@ class Listener:
     """What one run keeps and changes.
 
     Attributes:
+        keeps_calls: whether what is computed is kept at all; a run that is only changed keeps nothing.
         keeps_outputs: whether the heads' real outputs are kept too.
         places: attention module → the site and layer of its first, second … call in a pass.
         edits: (site, layer) → what is done to its heads.
         calls: what was computed, in this order.
     """
 
+    keeps_calls: bool = True
     keeps_outputs: bool = False
     places: Mapping[nn.Module, tuple[SITE_AND_LAYER, ...]] = field(default_factory=dict)
     edits: Mapping[SITE_AND_LAYER, tuple[HeadEdit, ...]] = field(default_factory=dict)
     calls: list[Call] = field(default_factory=list)
+    _done: dict[nn.Module, int] = field(default_factory=dict)
+    _rows: dict[str, int] = field(default_factory=dict)
 
-    def edits_of(self, module: nn.Module) -> tuple[HeadEdit, ...]:
-        """What is to be done to the heads that this module computes now."""
-        if not self.edits or module not in self.places:
-            return ()
-        places = self.places[module]
-        done = sum(call.module is module for call in self.calls)
-        return self.edits.get(places[done % len(places)], ())
+    def place_of(self, module: nn.Module) -> SITE_AND_LAYER | None:
+        """The site and layer that this module computes now; to be asked once in each of its calls."""
+        if module not in self.places:
+            return None
+        done = self._done.get(module, 0)
+        self._done[module] = done + 1
+        return self.places[module][done % len(self.places[module])]
+
+    def first_row_of(self, site: str, num_queries: int, num_keys: int) -> int:
+        """The position in its text of the first query row that this call computes, where a decoder runs row by row.
+
+        Who knows better says so (`hooks.rows_from`): a cache of a window holds fewer keys than were read.
+        """
+        if not site.startswith("decoder"):
+            return 0
+        if site == "decoder.self":
+            self._rows[site] = num_keys - num_queries
+        return first_row() or self._rows.get("decoder.self", 0)
 
 
 _LISTENER: ContextVar[Listener | None] = ContextVar("headlight_adapter_listener", default=None)
@@ -125,7 +143,9 @@ def attend(
     """
     listener = _LISTENER.get()
     softcap, sinks = given.get("softcap"), given.get("s_aux")
-    edits = () if listener is None else listener.edits_of(module)
+    place = None if listener is None else listener.place_of(module)
+    edits = () if listener is None or place is None else listener.edits.get(place, ())
+    row = 0 if listener is None or place is None else listener.first_row_of(place[0], query.size(2), key.size(2))
     is_fused = softcap is None and sinks is None and not edits
     if listener is None and is_fused:
         return fused_attention(module, query, key, value, attention_mask, given), None
@@ -141,9 +161,10 @@ def attend(
         softcap=softcap,
         sinks=sinks,
         edits=edits,
+        first_row=row,
     )
     output = fused_attention(module, query, key, value, attention_mask, given) if is_fused else _by_rows(call)
-    if listener is not None:
+    if listener is not None and listener.keeps_calls:
         listener.calls.append(replace(call, output=output if listener.keeps_outputs else None))
     return output, None
 
@@ -225,7 +246,7 @@ def _by_rows(call: Call) -> Tensor:
             sinks=sinks,
         )
         if call.edits:
-            numbers = range(first_row() + first, first_row() + first + scores.size(-2))
+            numbers = range(call.first_row + first, call.first_row + first + scores.size(-2))
             weights = softmax_over_keys(edit_scores(scores, call.edits, heads, numbers), sinks)
         blocks.append(weights.to(value.dtype) @ value)
     return torch.cat(blocks, dim=2).transpose(1, 2).contiguous()

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from model.abilities import Kind
 from model.adapters.capture import SITE_AND_LAYER, Call, Listener, listen
-from model.errors import CheckpointError
+from model.errors import CheckpointError, TraceError
 from model.trace import SiteLayers
 from model.transformer import SITES
 
@@ -35,11 +35,13 @@ class Layout:
         places: attention module → site and layer of its first, second … call in a pass (layers may share a module).
         heads: site → heads of each layer.
         projections: (site, layer) → W_O as [head · d_v, d_model], where it was found.
+        num_watched: tokens that the first site read in the pass that was watched; of an image model always so many.
     """
 
     places: Mapping[nn.Module, tuple[SITE_AND_LAYER, ...]]
     heads: Mapping[str, tuple[int, ...]]
     projections: Mapping[SITE_AND_LAYER, nn.Module]
+    num_watched: int = 0
 
     def inputs(self, calls: Sequence[Call], place: int = 0) -> SiteLayers:
         """What one sentence of a batch left at every site and layer, on the CPU.
@@ -60,6 +62,21 @@ class Layout:
             located.append((places[done.get(call.module, 0) % len(places)], call))
             done[call.module] = done.get(call.module, 0) + 1
         return located
+
+    def known_projection(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:
+        """`projection`, where it must be there.
+
+        Raises:
+            TraceError: there is no such site or layer, or the model does not tell.
+        """
+        if (site, layer) not in self.projections:
+            raise TraceError(
+                f"What the heads of layer {layer} of {site} add to the output is not known of this model: there is no "
+                "such layer, or the model gives its weights only."
+            )
+        found = self.projection(site, layer)
+        assert found is not None
+        return found
 
     def projection(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"] | None:
         """W_O of a site, cut into heads, float32 on the CPU; None where it is not known."""
@@ -112,7 +129,8 @@ def find_layout(model: nn.Module, kind: Kind, run: Callable[[], Any]) -> Layout:
         if number in readers:
             projections[at] = readers[number]
     in_order = {site: tuple(heads[site]) for site in SITES if site in heads}
-    return Layout({module: tuple(at) for module, at in places.items()}, in_order, projections)
+    watched = listener.calls[0].key.size(2) if listener.calls else 0
+    return Layout({module: tuple(at) for module, at in places.items()}, in_order, projections, watched)
 
 
 def _site(kind: Kind, call: Call) -> str:

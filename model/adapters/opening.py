@@ -52,7 +52,12 @@ def open_folder(path: Path, *, device: str | None = None, dtype: str = "float32"
     is_ours = library.knows_interface(family.kind, config)
     model = library.load_weights(path, family.kind, config, library.OURS if is_ours else EAGER, number_type).to(chosen)
     if family.kind == "image":
-        raise CheckpointError("Image models cannot be read yet.")
+        # Only who looks at pictures needs what reads them.
+        from model.adapters.image_reader import ImageReader
+
+        processor = library.load_image_processor(path)
+        layout, abilities = explore(model, model_type)
+        return ImageReader(model, processor, layout, abilities, name=path.name, digest=folder.digest())
     pieces = Pieces(library.load_tokenizer(path))
     layout, abilities = explore(model, model_type)
     return TextReader(model, pieces, layout, abilities, name=path.name, digest=folder.digest())
@@ -111,6 +116,8 @@ def _abilities(
     config: Any = model.config
     family = FAMILIES[model_type]
     length = max_length_of(model_type, config)
+    if family.kind == "image" and layout is not None:
+        length = layout.num_watched
     if layout is None:
         most = longest_text(heads)
         length = most if length is None else min(length, most)

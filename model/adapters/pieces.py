@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, Literal
 
-from model.analysis.axes import WORD_BEGIN
+from model.analysis.axes import LINE_END, WORD_BEGIN
 
 Spelling = Literal["metaspace", "bytes", "wordpiece"]
 _BEGINS: Final[dict[str, Spelling]] = {WORD_BEGIN: "metaspace", "Ġ": "bytes", "##": "wordpiece"}
-_BLANKS: Final = str.maketrans({" ": WORD_BEGIN, "\n": "⏎", "\t": "⇥", "\r": "␍"})
+_BLANKS: Final = str.maketrans({" ": WORD_BEGIN, "\n": LINE_END, "\t": "⇥", "\r": "␍"})
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,8 @@ class Pieces:
         spelled: list[str] = []
         for number in map(int, token_ids):
             token = self._spell(number)
-            after_line = bool(spelled) and spelled[-1].endswith("⏎")
-            begins = token.startswith((WORD_BEGIN, "⏎")) or number in self._verbatim
+            after_line = bool(spelled) and spelled[-1].endswith(LINE_END)
+            begins = token.startswith((WORD_BEGIN, LINE_END)) or number in self._verbatim
             spelled.append(WORD_BEGIN + token if after_line and not begins else token)
         return tuple(spelled)
 

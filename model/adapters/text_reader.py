@@ -10,14 +10,14 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from model.abilities import Abilities
-from model.adapters.capture import SITE_AND_LAYER, Listener, listen
+from model.adapters.capture import Listener, listen
+from model.adapters.edits import edits_by_place
 from model.adapters.layout import Layout
 from model.adapters.pieces import Encoded, Pieces
 from model.adapters.weights_path import weights_of
 from model.decoding import EXTRA_LENGTH
-from model.edit_hooks import Edits, check_edit
-from model.edits import HeadEdit, SwitchOff
-from model.errors import EditError, InputTextError, TraceError
+from model.edit_hooks import Edits
+from model.errors import InputTextError, TraceError
 from model.steps import DecodingStep, describe_step
 from model.trace import SiteLayers, Trace
 from model.transformer import site_path
@@ -25,6 +25,8 @@ from model.transformer import site_path
 OUTPUTS: Final = "hook_head_output"
 #: Longer pieces than this there are none worth waiting for: a far longer text is refused before it is cut into tokens.
 LONGEST_PIECE: Final = 100
+#: A longer text that a decoder only reads gets no candidates for every one of its tokens.
+LONGEST_WITH_STEPS: Final = 512
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,14 +76,7 @@ class TextReader:
         Raises:
             TraceError: there is no such site or layer, or the model does not tell.
         """
-        heads = self.abilities.heads
-        if site not in heads or not 0 <= layer < len(heads[site]):
-            raise TraceError(f"There is no layer {layer} of {site!r}; sites are {', '.join(heads)}.")
-        found = self.layout.projection(site, layer)
-        if found is None:
-            why = self.abilities.lacks.get("norms", "its output projection was not found.")
-            raise TraceError(f"What heads add to the output is not known of this model: {why}")
-        return found
+        return self.layout.known_projection(site, layer)
 
     def trace(
         self,
@@ -111,16 +106,20 @@ class TextReader:
             )
         if extras and "head outputs" in self.abilities.lacks:
             raise TraceError(self.abilities.lacks["head outputs"])
-        source = self.source(text)
+        source, keep = self.source(text), OUTPUTS in extras
         match self.abilities.kind:
             case "encoder":
-                return self._read_only(text, target, source, OUTPUTS in extras, edits)
+                return self._read_only(text, target, source, keep, edits)
             case "decoder":
                 more = Encoded((), ()) if target is None else self.pieces.encode(target, with_special=False)
-                return self.trace_tokens(text, source.ids, more.ids, keep_outputs=OUTPUTS in extras, edits=edits)
+                return self.trace_tokens(text, source.ids, more.ids, keep_outputs=keep, edits=edits)
             case _:
-                emitted = self._target(target) if target is not None else self.write(source.ids, edits)
-                return self.trace_tokens(text, source.ids, emitted, keep_outputs=OUTPUTS in extras, edits=edits)
+                if target is None:
+                    begin, *emitted = self.write(source.ids, edits)
+                else:
+                    emitted = list(self._target(target).ids)
+                    begin = self._begin_before(emitted)
+                return self.trace_tokens(text, source.ids, emitted, begin=begin, keep_outputs=keep, edits=edits)
 
     def source(self, text: str) -> Encoded:
         """The tokens of a text, checked.
@@ -136,6 +135,7 @@ class TextReader:
         source_ids: Sequence[int],
         emitted: Sequence[int],
         *,
+        begin: int | None = None,
         keep_outputs: bool = False,
         edits: Edits | None = None,
     ) -> Trace:
@@ -144,7 +144,8 @@ class TextReader:
         Args:
             text: what the ids spell.
             source_ids: of the text.
-            emitted: what was written (encoder–decoder: without the token that begins; decoder only: after the text).
+            emitted: what was written after the text, or (encoder–decoder) after the token that begins.
+            begin: the token with which the decoder of an encoder–decoder began.
             keep_outputs: whether to record the real head outputs.
             edits: named edits of heads.
 
@@ -153,7 +154,10 @@ class TextReader:
             EditError: an edit names what does not exist, or the model's heads cannot be edited.
         """
         has_encoder = self.abilities.kind == "encoder-decoder"
-        rows = [self.first_target(emitted), *emitted[:-1]] if has_encoder else [*source_ids, *emitted]
+        if has_encoder:
+            rows = [self._begin_before(emitted) if begin is None else begin, *emitted[:-1]]
+        else:
+            rows = [*source_ids, *emitted]
         most = self.abilities.max_target_length if has_encoder else self.abilities.max_length
         if most is not None and len(rows) > most:
             raise InputTextError(
@@ -161,10 +165,9 @@ class TextReader:
             )
         encoder_ids = tuple(source_ids) if has_encoder else ()
         done = self._run(encoder_ids, rows, keep_outputs, edits)
-        assert done.logits is not None
-        predicted = done.logits.argmax(-1).tolist()
+        predicted = [] if done.logits is None else done.logits.argmax(-1).tolist()
         # What each row is followed by; the last token of a text that nothing follows, by what the model would write.
-        following = list(emitted) if has_encoder else [*rows[1:], predicted[-1]]
+        following = list(emitted) if has_encoder else [*rows[1:], *predicted[-1:]]
         return Trace(
             text=text,
             translation=self.pieces.decode(emitted),
@@ -174,7 +177,7 @@ class TextReader:
             target_tokens=self.pieces.tokens(rows),
             predicted_ids=tuple(predicted),
             predicted_tokens=self.pieces.tokens(predicted),
-            steps=self._steps(done.logits, following),
+            steps=() if done.logits is None else self._steps(done.logits, following),
             inputs=done.inputs,
             recorded=done.recorded,
             special_tokens=self.pieces.special_tokens,
@@ -182,31 +185,34 @@ class TextReader:
 
     @torch.inference_mode()
     def write(self, source_ids: Sequence[int], edits: Edits | None = None) -> list[int]:
-        """The model's own greedy translation as token ids, without the token that begins it."""
+        """The greedy translation of an encoder–decoder as token ids, with the token that begins it."""
         most = min(len(source_ids) + EXTRA_LENGTH, self.abilities.max_target_length or len(source_ids) + EXTRA_LENGTH)
-        listener = self._listener(False, edits, len(source_ids), most)
+        listener = Listener(
+            keeps_calls=False,
+            places=self.layout.places,
+            edits=edits_by_place(edits, self.abilities, num_source=len(source_ids), num_target=most),
+        )
         given = torch.tensor([list(source_ids)], device=self.device)
-        options: dict[str, Any] = {
-            "decoder_start_token_id": self.first_target(source_ids),
-            "do_sample": False,
-            "num_beams": 1,
-            "max_new_tokens": max(1, most - 1),
-            "max_length": None,
-        }
+        options: dict[str, Any] = {"do_sample": False, "num_beams": 1, "max_new_tokens": most, "max_length": None}
+        if self._begin is None:
+            options["decoder_start_token_id"] = self.config.eos_token_id
         with listen(listener):
             # Only a run that is changed needs to be heard; what it computes here is computed again and kept there.
             written = self.model.generate(  # type: ignore[operator]
                 given, attention_mask=torch.ones_like(given), **options
             )
-        return [int(one) for one in written[0][1:].tolist()]
+        return [int(one) for one in written[0].tolist()]
 
-    def first_target(self, emitted: Sequence[int]) -> int:
-        """The token with which the decoder begins; mBART reads that with which a target ends, its language."""
+    @property
+    def _begin(self) -> int | None:
+        """The token with which the decoder begins, as far as the model says."""
         settings = getattr(self.model, "generation_config", None)
-        for start in (getattr(one, "decoder_start_token_id", None) for one in (self.config, settings)):
-            if start is not None:
-                return int(start)
-        return int(emitted[-1])
+        found = (getattr(one, "decoder_start_token_id", None) for one in (self.config, settings))
+        return next((int(start) for start in found if start is not None), None)
+
+    def _begin_before(self, emitted: Sequence[int]) -> int:
+        # Without a word of the model, a target begins with the token that ends it, as mBART's do with the language.
+        return int(emitted[-1]) if self._begin is None else self._begin
 
     def _read_only(
         self, text: str, target: str | None, source: Encoded, keep_outputs: bool, edits: Edits | None
@@ -233,18 +239,24 @@ class TextReader:
     def _run(
         self, source_ids: Sequence[int], target_ids: Sequence[int], keep_outputs: bool, edits: Edits | None
     ) -> _Pass:
-        listener = self._listener(keep_outputs, edits, len(source_ids), len(target_ids))
-        given: dict[str, Any] = {"use_cache": False} if target_ids else {}
-        rows = [(list(one), torch.tensor([list(one)], device=self.device)) for one in (source_ids, target_ids)]
-        (first, source), (_, decoder) = rows if source_ids else rows[::-1]
-        given |= {"input_ids": source, "attention_mask": torch.ones_like(source)}
-        if first == list(source_ids) and source_ids and target_ids:
-            given["decoder_input_ids"] = decoder
+        listener = Listener(
+            keeps_outputs=keep_outputs,
+            places=self.layout.places,
+            edits=edits_by_place(edits, self.abilities, num_source=len(source_ids), num_target=len(target_ids)),
+        )
+        first = torch.tensor([list(source_ids or target_ids)], device=self.device)
+        given: dict[str, Any] = {"input_ids": first, "attention_mask": torch.ones_like(first)}
+        if source_ids and target_ids:
+            given["decoder_input_ids"] = torch.tensor([list(target_ids)], device=self.device)
+        if target_ids:
+            given["use_cache"] = False
         if not self.abilities.knows_inputs:
             given["output_attentions"] = True
+        # What comes after each token of a long text nobody asks for, and it may take as long as all the rest.
+        wants_logits = bool(target_ids) and (bool(source_ids) or len(target_ids) <= LONGEST_WITH_STEPS)
         with listen(listener):
-            output = self.model(**given)
-        logits = output.logits[0].float().cpu() if target_ids else None
+            output = (self.model if wants_logits else self.model.base_model)(**given)  # type: ignore[operator]
+        logits = output.logits[0].float().cpu() if wants_logits else None
         if not self.abilities.knows_inputs:
             return _Pass(weights_of(output, self.abilities), MappingProxyType({}), logits)
         recorded = {
@@ -254,33 +266,11 @@ class TextReader:
         }
         return _Pass(self.layout.inputs(listener.calls), MappingProxyType(recorded), logits)
 
-    def _listener(self, keep_outputs: bool, edits: Edits | None, num_source: int, num_target: int) -> Listener:
-        named = self._named(edits, num_source, num_target)
-        return Listener(keeps_outputs=keep_outputs, places=self.layout.places, edits=named)
-
-    def _named(
-        self, edits: Edits | None, num_source: int, num_target: int
-    ) -> Mapping[SITE_AND_LAYER, tuple[HeadEdit, ...]]:
-        if not edits:
-            return {}
-        if isinstance(edits, Mapping):
-            raise EditError("Heads of this model are edited by name: SwitchOff, MakeUniform or PointAt.")
-        if "edits" in self.abilities.lacks:
-            raise EditError(self.abilities.lacks["edits"])
-        found: dict[SITE_AND_LAYER, tuple[HeadEdit, ...]] = {}
-        # What is off is off, whatever else was done to it.
-        for edit in sorted(edits, key=lambda one: isinstance(one, SwitchOff)):
-            if edit.site not in self.abilities.heads:
-                raise EditError(f"There is no site {edit.site!r}; sites are {', '.join(self.abilities.sites)}.")
-            check_edit(edit, *self.abilities.shapes[edit.site], num_source=num_source, num_target=num_target)
-            found[edit.site, edit.layer] = (*found.get((edit.site, edit.layer), ()), edit)
-        return found
-
     def _steps(self, logits: Tensor, following: Sequence[int]) -> tuple[DecodingStep, ...]:
         return tuple(describe_step(logits[row], token, row, self.pieces) for row, token in enumerate(following))
 
-    def _target(self, target: str) -> list[int]:
-        return list(self._checked(target, "The target", self.abilities.max_target_length, is_target=True).ids)
+    def _target(self, target: str) -> Encoded:
+        return self._checked(target, "The target", self.abilities.max_target_length, is_target=True)
 
     def _checked(self, text: str, what: str, limit: int | None, *, is_target: bool) -> Encoded:
         if not text.strip():
