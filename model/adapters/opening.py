@@ -15,6 +15,7 @@ from model.adapters.layout import SOURCE_LENGTH, TARGET_LENGTH, Layout, find_lay
 from model.adapters.memory import check_room
 from model.adapters.pieces import Pieces
 from model.adapters.text_reader import TextReader
+from model.adapters.text_writer import TextWriter
 from model.adapters.weights_path import eager_weights, longest_text
 from model.device import choose_device, choose_dtype
 from model.errors import CheckpointError
@@ -60,7 +61,8 @@ def open_folder(path: Path, *, device: str | None = None, dtype: str = "float32"
         return ImageReader(model, processor, layout, abilities, name=path.name, digest=folder.digest())
     pieces = Pieces(library.load_tokenizer(path))
     layout, abilities = explore(model, model_type)
-    return TextReader(model, pieces, layout, abilities, name=path.name, digest=folder.digest())
+    made = TextWriter if abilities.generates else TextReader
+    return made(model, pieces, layout, abilities, name=path.name, digest=folder.digest())
 
 
 def explore(model: nn.Module, model_type: str) -> tuple[Layout, Abilities]:
