@@ -12,6 +12,7 @@ from model.adapters import capture, library
 from model.adapters.families import FAMILIES, family_of, max_length_of, positions_of
 from model.adapters.folder import check_folder, check_tokenizer_files
 from model.adapters.layout import SOURCE_LENGTH, TARGET_LENGTH, Layout, find_layout
+from model.adapters.lens import final_norm
 from model.adapters.memory import check_room
 from model.adapters.pieces import Pieces
 from model.adapters.text_reader import TextReader
@@ -133,19 +134,25 @@ def _abilities(
         positions=positions_of(model_type, config),
         max_length=length,
         max_target_length=length if family.kind == "encoder-decoder" else None,
-        lacks=_lacks(family.name, family.kind, heads, layout, length),
+        lacks=_lacks(model, family.name, family.kind, heads, layout, length),
     )
 
 
 def _lacks(
-    name: str, kind: Kind, heads: Mapping[str, tuple[int, ...]], layout: Layout | None, length: int | None
+    model: nn.Module,
+    name: str,
+    kind: Kind,
+    heads: Mapping[str, tuple[int, ...]],
+    layout: Layout | None,
+    length: int | None,
 ) -> Mapping[View, str]:
     lacks: dict[View, str] = {
         "positional encodings": f"{name} does not show what it adds for positions; Headlight's own models do.",
         "embeddings": f"{name} does not show its embeddings; Headlight's own models do.",
-        "logit lens": "The logit lens reads the layers of Headlight's own models only.",
         "batch masks": "Masks of a padded batch are shown of Headlight's own models only.",
     }
+    if kind != "decoder" or layout is None or final_norm(model) is None:
+        lacks["logit lens"] = "The logit lens reads the layers of Headlight's own models and of most decoder-only ones."
     if kind in ("encoder", "image"):
         only_reads = f"{name} reads and does not write, so there is nothing to decode."
         lacks |= {"decoding": only_reads, "beam": only_reads}

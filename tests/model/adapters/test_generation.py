@@ -14,20 +14,30 @@ from model.adapters.opening import explore
 from model.adapters.pieces import Pieces
 from model.adapters.text_reader import TextReader
 from model.adapters.text_writer import TextWriter
-from model.errors import ConfigError, EditError, InputTextError, SessionError, TokenError
+from model.errors import ConfigError, EditError, InputTextError, SessionError, TokenError, TraceError
 from tests.model.adapters import zoo
 
 DECODERS = ["gpt2", "llama", "qwen2", "mistral", "gpt_oss"]
 BOTH = ["t5", "bart", "marian", "mbart"]
 TEXT = "The animal was too tired."
-MOST = 12
+
+
+@pytest.fixture(autouse=True)
+def short_texts(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("model.adapters.generation.LONGEST_CONTINUATION", 24)
+    monkeypatch.setattr("model.adapters.generation.EXTRA_LENGTH", 12)
 
 
 def writer(model_type: str, **settings: Any) -> TextWriter:
     """A random model of this kind that ends its texts now and then, with our attention."""
     model: Any = zoo.tiny(model_type)
     model.set_attn_implementation(OURS)
-    values = {**model.generation_config.to_dict(), "eos_token_id": [2, 7, 9, 11, 13, 17], **settings}
+    values = {
+        **model.generation_config.to_dict(),
+        "eos_token_id": [2, *range(41, 80, 2)],
+        "pad_token_id": 0,
+        **settings,
+    }
     model.generation_config = GenerationConfig(**{name: value for name, value in values.items() if value is not None})
     layout, abilities = explore(model, model_type)
     return TextWriter(model, Pieces(zoo._metaspace()), layout, abilities, name=model_type, digest=model_type)
@@ -96,9 +106,9 @@ def test_beams_equal_those_of_generate(
         return_dict_in_generate=True, output_scores=True,
     )  # fmt: skip
     tree = reader.beam_tree(TEXT, 4, alpha, early_stopping=early_stopping)
-    prompt, pad = reader.decode(TEXT).prompt_ids, reader.config.pad_token_id or 0
-    expected = [[one for one in row.tolist()[len(prompt) :] if one != pad] for row in found.sequences]
-    assert [[one for one in tree.token_ids(node) if one != pad] for node in tree.hypotheses] == expected
+    prompt = reader.decode(TEXT).prompt_ids
+    expected = [[one for one in row.tolist()[len(prompt) :] if one != 0] for row in found.sequences]  # 0 is padding
+    assert [[one for one in tree.token_ids(node) if one != 0] for node in tree.hypotheses] == expected
     scores = [tree.nodes[node].score for node in tree.hypotheses]
     assert scores == pytest.approx(found.sequences_scores.tolist(), abs=1e-4)
 
@@ -284,3 +294,37 @@ def test_a_text_that_fills_the_positions_gets_its_last_token():
     session = reader.decode(words)
     session.run()
     assert len(session.prompt_ids) + len(session.steps) == 97
+
+
+# ---- the logit lens ----
+
+
+@pytest.mark.parametrize("model_type", ["gpt2", "llama", "mistral", "opt", "phi", "gpt_neox", "granite", "gemma2"])
+def test_the_last_level_of_the_lens_is_what_the_model_says(model_type: str):
+    reader = writer(model_type)
+    trace = reader.trace(TEXT)
+    lens = reader.logit_lens(trace, top=3)
+    assert len(lens.token_ids) == reader.abilities.shapes["decoder.self"][0] + 1
+    assert tuple(lens.token_ids[-1, :, 0].tolist()) == trace.predicted_ids
+    chances = torch.tensor([step.log_prob for step in trace.steps]).exp()
+    torch.testing.assert_close(lens.chosen_probabilities[-1], chances, atol=1e-5, rtol=1e-3)
+    with pytest.raises(TraceError, match="asked for 0"):
+        reader.logit_lens(trace, top=0)
+
+
+def test_a_level_of_the_lens_is_norm_and_projection_of_that_layer(writers: dict[str, TextWriter]):
+    reader = writers["gpt2"]
+    trace = reader.trace(TEXT)
+    model: Any = reader.model
+    with torch.inference_mode():
+        out = model(torch.tensor([trace.target_ids]), output_hidden_states=True)
+        expected = (model.transformer.ln_f(out.hidden_states[1][0]) @ model.lm_head.weight.T).softmax(-1)
+    lens = reader.logit_lens(trace, top=400)
+    torch.testing.assert_close(lens.probabilities[1], expected.sort(-1, descending=True).values, atol=1e-5, rtol=1e-3)
+
+
+def test_the_lens_of_an_encoder_decoder_is_said_to_be_missing(writers: dict[str, TextWriter]):
+    reader = writers["t5"]
+    assert "decoder-only" in reader.abilities.lacks["logit lens"]
+    with pytest.raises(TraceError, match="decoder-only"):
+        reader.logit_lens(reader.trace(TEXT))
