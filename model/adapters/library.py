@@ -66,6 +66,20 @@ def make_config(model_type: str, values: Mapping[str, Any]) -> Any:
         ) from error
 
 
+def count_parameters(kind: str, config: Any) -> int:
+    """How many numbers a model of this configuration holds; no memory is taken for them.
+
+    Raises:
+        CheckpointError: the values of the configuration make no model.
+    """
+    try:
+        with _LOADING, _quiet(), torch.device("meta"):
+            model = HEADS[kind].from_config(config)
+    except Exception as error:
+        raise CheckpointError(f"config.json describes no model that can be built: {_first_line(error)}.") from error
+    return sum(parameter.numel() for parameter in model.parameters())
+
+
 def load_weights(folder: Path, kind: str, config: Any, implementation: str, dtype: torch.dtype) -> nn.Module:
     """The model of a folder, on the CPU, in evaluation mode.
 
