@@ -17,12 +17,15 @@ from model.adapters.memory import check_room
 from model.adapters.pieces import Pieces
 from model.adapters.text_reader import TextReader
 from model.adapters.text_writer import TextWriter
+from model.adapters.values import check_values
 from model.adapters.weights_path import eager_weights, longest_text
 from model.device import choose_device, choose_dtype
 from model.errors import CheckpointError
 from model.reader import Reader
 
 EAGER: Final = "eager"
+#: Times as many weights as there are: a head that a checkpoint leaves out is no more than that.
+MOST_MISSING: Final = 3
 
 library.register(capture.attend, capture.causal_or_padding)
 
@@ -47,10 +50,13 @@ def open_folder(path: Path, *, device: str | None = None, dtype: str = "float32"
     assert isinstance(model_type, str)
     if family.kind != "image":
         check_tokenizer_files(path)
+    check_values(folder.config, family.positions)
     config = library.make_config(
         model_type, {key: value for key, value in folder.config.items() if key != "model_type"}
     )
     check_room(path.name, folder.numbers, number_type, chosen)
+    if library.count_parameters(family.kind, config) > MOST_MISSING * folder.numbers:
+        raise CheckpointError(f"The weights in {path.name} are far fewer than its config.json speaks of. Copy it anew.")
     is_ours = library.knows_interface(family.kind, config)
     model = library.load_weights(path, family.kind, config, library.OURS if is_ours else EAGER, number_type).to(chosen)
     if family.kind == "image":

@@ -15,6 +15,7 @@ from model.adapters.pieces import Pieces
 from model.adapters.text_reader import TextReader
 from model.adapters.text_writer import TextWriter
 from model.errors import ConfigError, EditError, InputTextError, SessionError, TokenError, TraceError
+from model.reader import open_reader
 from tests.model.adapters import zoo
 
 DECODERS = ["gpt2", "llama", "qwen2", "mistral", "gpt_oss"]
@@ -286,6 +287,20 @@ def test_a_model_that_only_reads_says_so():
     reader = TextReader(model, Pieces(zoo._wordpiece()), layout, abilities, name="bert", digest="bert")
     with pytest.raises(SessionError, match="does not write"):
         GenerationSession(reader, TEXT)
+
+
+def test_settings_for_writing_that_do_not_fit_are_said():
+    reader = writer("gpt2", suppress_tokens="all of them")
+    with pytest.raises(SessionError, match=r"generation_config\.json"):
+        reader.decode(TEXT)
+
+
+def test_a_folder_opens_as_what_writes(tmp_path: Path):
+    reader = open_reader(zoo.save_model(tmp_path / "gpt2", "gpt2", "bytes"), device="cpu")
+    assert isinstance(reader, TextWriter)
+    session = reader.decode(TEXT)
+    session.run()
+    assert session.trace().target_ids == session.target_ids[:-1]
 
 
 def test_a_text_that_fills_the_positions_gets_its_last_token():
