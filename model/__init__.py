@@ -7,12 +7,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from model.abilities import Abilities
     from model.attention import AttentionInputs, attention_weights
     from model.batch_masks import BatchMasks
     from model.beam_tree import BeamNode, BeamTree
     from model.config import TransformerConfig
     from model.cost import StepCost, step_cost
     from model.edits import MakeUniform, PointAt, SwitchOff
+    from model.reader import Reader, open_reader
     from model.sampling import Draws, Sampling
     from model.session import DecodingSession
     from model.steps import Candidate, DecodingStep, FilteredStep
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from model.translator import SampledTranslation, Translator
 
 _HOMES = {
+    "Abilities": "abilities",
     "AttentionInputs": "attention",
     "BatchMasks": "batch_masks",
     "BeamNode": "beam_tree",
@@ -32,6 +35,7 @@ _HOMES = {
     "FilteredStep": "steps",
     "MakeUniform": "edits",
     "PointAt": "edits",
+    "Reader": "reader",
     "SampledTranslation": "translator",
     "Sampling": "sampling",
     "StepCost": "cost",
@@ -41,10 +45,12 @@ _HOMES = {
     "TransformerConfig": "config",
     "Translator": "translator",
     "attention_weights": "attention",
+    "open_reader": "reader",
     "step_cost": "cost",
 }
 
 __all__ = [
+    "Abilities",
     "AttentionInputs",
     "BatchMasks",
     "BeamNode",
@@ -56,6 +62,7 @@ __all__ = [
     "FilteredStep",
     "MakeUniform",
     "PointAt",
+    "Reader",
     "SampledTranslation",
     "Sampling",
     "StepCost",
@@ -65,6 +72,7 @@ __all__ = [
     "TransformerConfig",
     "Translator",
     "attention_weights",
+    "open_reader",
     "step_cost",
 ]
 

@@ -45,6 +45,9 @@ def build_parser() -> argparse.ArgumentParser:
     trace.add_argument("text")
     trace.add_argument("--target", metavar="TEXT", help="a translation to read along, instead of the model's own")
     trace.add_argument("--out", type=Path, required=True, metavar="FILE.npz")
+    trace.add_argument(
+        "--model", type=Path, metavar="FOLDER", help="a model that transformers saved, instead of a checkpoint of ours"
+    )
     trace.set_defaults(execute=run_trace)
 
     align = commands.add_parser("align", help="score cross-attention heads against alignments made by hand")
@@ -122,15 +125,15 @@ def run_evaluate(arguments: argparse.Namespace) -> None:
 
 def run_trace(arguments: argparse.Namespace) -> None:
     """Write one trace with all weights."""
+    from model.reader import open_reader
     from model.trace_file import save_trace, weight_arrays
-    from model.translator import Translator
 
     if not arguments.out.parent.is_dir():
         raise ConfigError(f"There is no folder {arguments.out.parent} to write {arguments.out.name} into.")
-    translator = Translator.load(arguments.checkpoint, device=arguments.device, dtype=arguments.dtype)
-    trace = translator.trace(arguments.text, arguments.target)
+    reader = open_reader(arguments.model or arguments.checkpoint, arguments.device, arguments.dtype)
+    trace = reader.trace(arguments.text, arguments.target)
     save_trace(trace, arguments.out, weight_arrays(trace))
-    print(f"{trace.translation}\n{arguments.out}", file=sys.stderr)
+    print(f"{trace.translation}\n{arguments.out}".lstrip("\n"), file=sys.stderr)
 
 
 def run_align(arguments: argparse.Namespace) -> None:

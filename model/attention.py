@@ -13,6 +13,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from model.bias import DistanceBias
 from model.edits import HeadEdit, edit_scores
 from model.hooks import HookPoint
 from model.masks import AttentionMask, Rows
@@ -32,6 +33,8 @@ def attention_weights(
     scale: float,
     mask: Bool[Tensor, "*#batch query key"] | None = None,
     bias: Float[Tensor, "*#batch query key"] | None = None,
+    softcap: float | None = None,
+    sinks: Float[Tensor, "*#batch 1 1"] | None = None,
 ) -> ScoresAndWeights:
     """scores = QKᵀ · scale (+ bias), −∞ where the mask is False; weights = softmax over keys (§3.2.1, eq. 1).
 
@@ -39,22 +42,36 @@ def attention_weights(
         query, key: one row per position; leading dimensions broadcast.
         scale: 1/√d_k in the paper.
         mask: True where the query may attend to the key.
-        bias: added to the scaled scores.
+        bias: added to the scaled (and capped) scores.
+        softcap: scaled scores become cap · tanh(scores / cap), before the bias (Gemma 2, arXiv 2408.00118, §2).
+        sinks: one more logit in the softmax's denominator, of a key that is not there, so that a row sums to less
+            than 1 (Xiao et al. 2024, arXiv 2309.17453; gpt-oss learns one for each head).
 
     A row that may attend to nothing has weights of zero, not NaN, and passes no gradient.
     """
     scores = query @ key.transpose(-2, -1) * scale
+    if softcap is not None:
+        scores = softcap * torch.tanh(scores / softcap)
     if bias is not None:
         scores = scores + bias
-    if mask is None:
+    if mask is None and sinks is None:
         return ScoresAndWeights(scores, scores.softmax(dim=-1))
-    scores = scores.masked_fill(~mask, -torch.inf)
-    return ScoresAndWeights(scores, softmax_over_keys(scores))
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -torch.inf)
+    return ScoresAndWeights(scores, softmax_over_keys(scores, sinks))
 
 
-def softmax_over_keys(scores: Float[Tensor, "*batch query key"]) -> Float[Tensor, "*batch query key"]:
-    """Softmax over the last dimension; a row of nothing but −∞ gives zeros, not NaN, and passes no gradient."""
+def softmax_over_keys(
+    scores: Float[Tensor, "*batch query key"], sinks: Float[Tensor, "*#batch 1 1"] | None = None
+) -> Float[Tensor, "*batch query key"]:
+    """Softmax over the last dimension; a row of nothing but −∞ gives zeros, not NaN, and passes no gradient.
+
+    `sinks` are logits that count in the denominator only.
+    """
     finite = scores.clamp_min(torch.finfo(scores.dtype).min)
+    if sinks is not None:
+        with_sink = torch.cat((finite, sinks.to(scores.dtype).expand(*scores.shape[:-1], 1)), dim=-1)
+        return with_sink.softmax(dim=-1)[..., :-1].masked_fill(scores.isneginf(), 0.0)
     return finite.softmax(dim=-1).masked_fill(scores.isneginf(), 0.0)
 
 
@@ -68,7 +85,10 @@ class AttentionInputs:
         value: [kv_head, key, d_v].
         mask: who may attend to whom.
         scale: factor on the dot products.
-        bias: added to the scaled scores, broadcastable to [head, query, key].
+        bias: added to the scaled scores, broadcastable to [head, query, key]; a `DistanceBias` where it depends on how
+            far apart query and key are, so that nothing query × key is held.
+        softcap: bounds the scaled scores, see `attention_weights`.
+        sinks: one logit per head that takes weight from all keys, see `attention_weights`.
         edits: what was done to the scores of its heads, in this order; what is derived is what the model used.
 
     What is derived comes in float32, for the heads and query rows asked for; nothing n × n is kept.
@@ -79,7 +99,9 @@ class AttentionInputs:
     value: Float[Tensor, "kv_head key d_v"]
     mask: AttentionMask
     scale: float
-    bias: Float[Tensor, "..."] | None = None
+    bias: Float[Tensor, "..."] | DistanceBias | None = None
+    softcap: float | None = None
+    sinks: Float[Tensor, "head"] | None = None
     edits: tuple[HeadEdit, ...] = ()
 
     @property
@@ -87,18 +109,22 @@ class AttentionInputs:
         """Query heads."""
         return self.query.size(0)
 
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Heads, query rows and keys."""
+        return self.query.size(0), self.query.size(1), self.key.size(1)
+
     def scores_and_weights(self, heads: Sequence[int] | None = None, rows: Rows = slice(None)) -> ScoresAndWeights:
         """Scores and weights [head, row, key] in float32."""
         chosen = list(range(self.num_heads)) if heads is None else list(heads)
-        bias = None
-        if self.bias is not None:
-            bias = self.bias.expand(self.num_heads, self.query.size(1), self.key.size(1))[chosen][:, rows].float()
         derived = attention_weights(
             self.query[chosen][:, rows].float(),
             self._of_heads(self.key, chosen),
             scale=self.scale,
             mask=self.mask.rows(rows),
-            bias=bias,
+            bias=self.bias_rows(chosen, rows),
+            softcap=self.softcap,
+            sinks=self.sinks_of(chosen),
         )
         return self.edited(derived, chosen, rows)
 
@@ -108,7 +134,23 @@ class AttentionInputs:
             return derived
         numbers = torch.arange(self.query.size(1))[rows].tolist()
         scores = edit_scores(derived.scores, self.edits, heads, numbers)
-        return ScoresAndWeights(scores, softmax_over_keys(scores))
+        return ScoresAndWeights(scores, softmax_over_keys(scores, self.sinks_of(heads)))
+
+    def weights(self, heads: Sequence[int] | None = None, rows: Rows = slice(None)) -> Float[Tensor, "head row key"]:
+        """Weights [head, row, key] in float32."""
+        return self.scores_and_weights(heads, rows).weights
+
+    def bias_rows(self, heads: Sequence[int], rows: Rows = slice(None)) -> Float[Tensor, "head row key"] | None:
+        """What is added to the scaled scores of these heads and rows, in float32."""
+        if self.bias is None:
+            return None
+        if isinstance(self.bias, DistanceBias):
+            return self.bias.rows(heads, rows).float()
+        return self.bias.expand(self.shape)[list(heads)][:, rows].float()
+
+    def sinks_of(self, heads: Sequence[int]) -> Float[Tensor, "head 1 1"] | None:
+        """The extra logit of each of these heads, in float32."""
+        return None if self.sinks is None else self.sinks[list(heads), None, None].float()
 
     def head_output(
         self, heads: Sequence[int] | None = None, rows: Rows = slice(None)

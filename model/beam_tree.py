@@ -1,14 +1,14 @@
 """The whole tree of one beam search: every hypothesis that was compared, and what became of it.
 
-Built from what `model.decoding.SentenceBeam` decided; it decides nothing itself, and knows nothing of the model.
+Built from what `model.beam.SentenceBeam` decided; it decides nothing itself, and knows nothing of the model.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from model.decoding import Hypothesis, SentenceBeam
-from model.tokenizer import Tokenizer
+from model.beam import PAPER, BeamRule, Hypothesis, SentenceBeam
+from model.steps import Vocabulary
 
 LARGEST_WIDTH = 12
 
@@ -61,6 +61,7 @@ class BeamTree:
     Attributes:
         width: hypotheses kept at each step.
         alpha: exponent of the length penalty.
+        rule: how finished hypotheses were compared, and when the search was over.
         limit: longest translation, in tokens without </s>.
         nodes: the root, then step by step the 2 · `width` best continuations, best first.
         hypotheses: the nodes of the hypotheses that the search returned, best score first.
@@ -71,6 +72,7 @@ class BeamTree:
     limit: int
     nodes: tuple[BeamNode, ...]
     hypotheses: tuple[int, ...]
+    rule: BeamRule = PAPER
 
     @property
     def winner(self) -> BeamNode:
@@ -112,7 +114,7 @@ class Outcome(NamedTuple):
     score: float | None = None
 
 
-def grow_tree(search: SentenceBeam, bos_id: int, tokenizer: Tokenizer) -> BeamTree:
+def grow_tree(search: SentenceBeam, bos_id: int, tokenizer: Vocabulary) -> BeamTree:
     """The tree of a search that has come to its end."""
     (bos,) = tokenizer.tokens([bos_id])
     nodes = [
@@ -149,10 +151,19 @@ def grow_tree(search: SentenceBeam, bos_id: int, tokenizer: Tokenizer) -> BeamTr
                 )
             )
         living = [len(nodes) - len(step.candidates) + place for place in step.kept]
-    ends = {written[node.index]: node.index for node in nodes if node.score is not None}
-    hypotheses = tuple(ends[tuple(one.token_ids)] for one in search.finished)
+    ends = {
+        (written[node.index], node.token_id if len(written[node.index]) <= node.step else None): node.index
+        for node in nodes
+        if node.score is not None
+    }
+    hypotheses = tuple(ends[tuple(one.token_ids), one.end] for one in search.finished)
     return BeamTree(
-        width=search.width, alpha=search.alpha, limit=search.limit, nodes=tuple(nodes), hypotheses=hypotheses
+        width=search.width,
+        alpha=search.alpha,
+        limit=search.limit,
+        nodes=tuple(nodes),
+        hypotheses=hypotheses,
+        rule=search.rule,
     )
 
 
@@ -161,7 +172,8 @@ def _outcome(search: SentenceBeam, number: int, rank: int, written: Sequence[int
     step = search.steps[number]
     total = step.candidates[rank].log_prob
     if rank in step.ended:
-        return _finished(search, number, Hypothesis(list(written), total), "finished")
+        end = step.candidates[rank].token_id
+        return _finished(search, number, Hypothesis(list(written), total, end), "finished")
     if rank not in step.kept:
         return Outcome("outranked", number)
     if number + 1 < len(search.steps):
@@ -169,6 +181,8 @@ def _outcome(search: SentenceBeam, number: int, rank: int, written: Sequence[int
         survivors = {following.candidates[place].parent for place in (*following.kept, *following.ended)}
         return Outcome("continued" if row in survivors else "outranked", number + 1)
     if len(written) == search.limit:
+        if not search.may_be_cut(rank):
+            return Outcome("outranked", number)
         return _finished(search, number, Hypothesis(list(written), total), "length limit")
     return Outcome("search over", number)
 
@@ -176,6 +190,8 @@ def _outcome(search: SentenceBeam, number: int, rank: int, written: Sequence[int
 def _finished(search: SentenceBeam, number: int, hypothesis: Hypothesis, fate: Fate) -> Outcome:
     score = search.score(hypothesis)
     for later in range(number, len(search.steps)):
-        if hypothesis.token_ids not in [one.token_ids for one in search.steps[later].finished]:
+        if (hypothesis.token_ids, hypothesis.end) not in [
+            (one.token_ids, one.end) for one in search.steps[later].finished
+        ]:
             return Outcome("outscored", later, score)
     return Outcome(fate, number, score)

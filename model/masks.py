@@ -1,7 +1,7 @@
 """Who may attend to whom, as a small value. Knows nothing of scores or layers.
 
-True means "may attend", everywhere. A mask is never stored as an n × n array: it says how its rows follow from the key
-padding and from causality, and gives rows on demand.
+True means "may attend", everywhere. A mask is not stored as an n × n array: it says how its rows follow from the key
+padding, from causality, from a window or from chunks, and gives rows on demand.
 """
 
 from collections.abc import Sequence
@@ -25,6 +25,9 @@ class AttentionMask:
         key_padding: bool [batch, key], True where the key is a real token; None if all are.
         causal: whether query row i, at key position `first_query + i`, sees only keys up to itself (§3.2.3).
         first_query: position of row 0 among the keys; above 0 when earlier rows were computed before and cached.
+        window: a query sees no key this many positions away, or more; None if distance forbids nothing.
+        chunk: positions are cut into chunks of this many, and a query sees only keys of its own; None if they are not.
+        explicit: a mask that follows no rule, as it is; the one case in which query × key booleans are held.
         device: where rows are made if there is no key padding to tell.
     """
 
@@ -33,40 +36,61 @@ class AttentionMask:
     key_padding: Bool[Tensor, "batch key"] | None = None
     causal: bool = False
     first_query: int = 0
+    window: int | None = None
+    chunk: int | None = None
+    explicit: Bool[Tensor, "batch query key"] | None = None
     device: torch.device | None = None
 
     def rows(self, rows: Rows = slice(None)) -> Bool[Tensor, "batch row key"]:
         """The asked rows as booleans; batch is 1 where no key is padding."""
         device = self.device if self.key_padding is None else self.key_padding.device
-        positions = torch.arange(self.num_queries, device=device)[rows] + self.first_query
-        keys = torch.arange(self.num_keys, device=device)
+        positions = (torch.arange(self.num_queries, device=device)[rows] + self.first_query)[:, None]
+        keys = torch.arange(self.num_keys, device=device)[None, :]
         allowed = torch.ones(len(positions), self.num_keys, dtype=torch.bool, device=device)
         if self.causal:
-            allowed = keys[None, :] <= positions[:, None]
-        if self.key_padding is None:
-            return allowed[None]
-        return allowed & self.key_padding[:, None, :]
+            allowed &= keys <= positions
+        if self.window is not None:
+            allowed &= (positions - keys).abs() < self.window
+        if self.chunk is not None:
+            allowed &= positions // self.chunk == keys // self.chunk
+        allowed = allowed[None]
+        if self.explicit is not None:
+            allowed = allowed & self.explicit[:, rows].to(allowed.device)
+        return allowed if self.key_padding is None else allowed & self.key_padding[:, None, :]
 
     def dense(self) -> Bool[Tensor, "batch query key"] | None:
         """All rows, for a kernel that wants them at once; None if every query sees every key."""
         all_seen = not self.causal or self.first_query >= self.num_keys - 1
-        return None if all_seen and self.key_padding is None else self.rows()
+        has_rule = any(part is not None for part in (self.key_padding, self.window, self.chunk, self.explicit))
+        return None if all_seen and not has_rule else self.rows()
 
     def parts(self) -> tuple["AttentionMask", "AttentionMask"]:
-        """Causality alone and key padding alone; a place is allowed where both allow it."""
-        return replace(self, key_padding=None), replace(self, causal=False)
+        """What follows from positions (causality, window, chunk) and key padding; allowed is where both allow it."""
+        return replace(self, key_padding=None), replace(self, causal=False, window=None, chunk=None, explicit=None)
+
+    def of_sentence(self, place: int) -> "AttentionMask":
+        """The mask of one sentence of the batch; without key padding if it has none."""
+        padding, explicit = self.key_padding, self.explicit
+        if padding is not None:
+            padding = padding[place : place + 1] if padding.size(0) > 1 else padding
+            padding = None if bool(padding.all()) else padding
+        if explicit is not None:
+            explicit = explicit[place : place + 1] if explicit.size(0) > 1 else explicit
+        return replace(self, key_padding=padding, explicit=explicit)
 
     def to(self, device: torch.device) -> "AttentionMask":
         """The same mask on another device."""
         padding = None if self.key_padding is None else self.key_padding.to(device)
-        return replace(self, key_padding=padding, device=device)
+        explicit = None if self.explicit is None else self.explicit.to(device)
+        return replace(self, key_padding=padding, explicit=explicit, device=device)
 
     @classmethod
     def joined(cls, masks: Sequence["AttentionMask"]) -> "AttentionMask":
         """One mask for the rows of several, as when decoding computed them one after the other."""
         first, last = masks[0], masks[-1]
+        assert all(mask.explicit is None for mask in masks)
         for before, after in pairwise(masks):
-            assert after.causal == before.causal
+            assert (after.causal, after.window, after.chunk) == (before.causal, before.window, before.chunk)
             assert not after.causal or after.first_query == before.first_query + before.num_queries
         return replace(last, num_queries=sum(mask.num_queries for mask in masks), first_query=first.first_query)
 
@@ -80,3 +104,10 @@ def pad(rows: Sequence[Sequence[int]], pad_id: int) -> Int[Tensor, "row position
 def key_padding(token_ids: Int[Tensor, "batch key"], pad_id: int) -> Bool[Tensor, "batch key"]:
     """True where a token is no padding."""
     return token_ids != pad_id
+
+
+def prefix_padding(target_ids: Int[Tensor, "batch key"], pad_id: int) -> Bool[Tensor, "batch key"]:
+    """True where a token that the decoder reads is no padding; the first never is, though Marian begins with <pad>."""
+    padding = key_padding(target_ids, pad_id)
+    padding[:, 0] = True
+    return padding

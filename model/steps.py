@@ -1,15 +1,25 @@
 """What one decoding step chose, and from what. Knows nothing of how the logits came about."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
+from typing import Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from model.sampling import Sampling, filtered_log_probs
-from model.tokenizer import Tokenizer
 
 NUM_CANDIDATES = 20
+
+
+@runtime_checkable
+class Vocabulary(Protocol):
+    """What tells tokens by their ids: a `Tokenizer`, or that of another model."""
+
+    def tokens(self, token_ids: Sequence[int]) -> tuple[str, ...]:
+        """The tokens of ids."""
 
 
 @dataclass(frozen=True)
@@ -75,17 +85,18 @@ def most_probable(logits: Float[Tensor, " vocab"]) -> int:
     return int(logits.argmax())
 
 
-def describe_step(logits: Float[Tensor, " vocab"], chosen: int, index: int, tokenizer: Tokenizer) -> DecodingStep:
-    """Log-probabilities, entropy and candidates of one row of logits."""
+def describe_step(logits: Float[Tensor, " vocab"], chosen: int, index: int, tokenizer: Vocabulary) -> DecodingStep:
+    """Log-probabilities, entropy and candidates of one row of logits; a token at −∞ cannot be written and is none."""
     log_probs = logits.float().log_softmax(-1)
     best = log_probs.topk(min(NUM_CANDIDATES, log_probs.numel()))
     ids = best.indices.tolist()
-    candidates = tuple(map(Candidate, ids, tokenizer.tokens(ids), best.values.tolist()))
+    named = zip(ids, tokenizer.tokens(ids), best.values.tolist(), strict=True)
+    candidates = tuple(Candidate(*one) for one in named if one[2] > -inf)
     (token,) = tokenizer.tokens([chosen])
     return DecodingStep(index, chosen, token, float(log_probs[chosen]), entropy_of(log_probs), candidates)
 
 
-def describe_filtered(logits: Float[Tensor, " vocab"], sampling: Sampling, tokenizer: Tokenizer) -> FilteredStep:
+def describe_filtered(logits: Float[Tensor, " vocab"], sampling: Sampling, tokenizer: Vocabulary) -> FilteredStep:
     """What one row of logits would let be drawn under this sampling; nothing is drawn."""
     log_probs, filtered = logits.float().log_softmax(-1), filtered_log_probs(logits, sampling)
     kept = filtered.isfinite()

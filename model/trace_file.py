@@ -1,11 +1,13 @@
 """A trace in one .npz file, without pickle. Knows nothing of how the trace came about.
 
 `trace.json` (UTF-8 bytes) holds tokens, ids, steps, masks and edits; `SITE/LAYER/query|key|value` and `recorded/HOOK`
-hold the tensors. For readers without Headlight, `source_tokens` and `target_tokens` stand beside them as arrays of
-strings, and, where they were asked for, the weights as `SITE/weights` [layer, head, query, key].
+hold the tensors; `SITE/LAYER/held` the weights of a model that gives nothing else, `picture` what an image model saw.
+For readers without Headlight, `source_tokens` and `target_tokens` stand beside them as arrays of strings, and, where
+they were asked for, the weights as `SITE/weights` [layer, head, query, key].
 """
 
 import json
+import math
 import zipfile
 from collections.abc import Mapping
 from dataclasses import asdict, replace
@@ -19,12 +21,16 @@ import torch
 from torch import Tensor
 
 from model.attention import AttentionInputs
+from model.bias import DistanceBias
 from model.edit_hooks import check_edit
 from model.edits import HeadEdit, MakeUniform, PointAt, SwitchOff
 from model.errors import EditError, TraceError
 from model.masks import AttentionMask
+from model.picture import Picture
 from model.steps import Candidate, DecodingStep
+from model.tokenizer import SPECIAL_TOKENS
 from model.trace import Trace
+from model.weights_only import WeightsOnly
 
 FORMAT = "headlight-trace-1"
 LARGEST = 2 * 1024**3
@@ -44,6 +50,10 @@ UNREADABLE = (
 TOKENS = ("source_ids", "source_tokens", "target_ids", "target_tokens", "predicted_ids", "predicted_tokens")
 
 
+MASK = ("causal", "first_query", "window", "chunk")
+PICTURE = ("rows", "columns", "first_patch")
+
+
 def save_trace(trace: Trace, path: Path, extra: Mapping[str, Array] | None = None) -> None:
     """Write a trace, and any arrays that should stand beside it."""
     with path.open("wb") as file:
@@ -55,13 +65,10 @@ def write_trace(trace: Trace, file: BinaryIO, extra: Mapping[str, Array] | None 
     header: dict[str, Any] = {"format": FORMAT, "text": trace.text, "translation": trace.translation}
     header |= {name: getattr(trace, name) for name in TOKENS}
     header["steps"] = [asdict(step) for step in trace.steps]
-    header["sites"] = {
-        site: [{"scale": i.scale, "causal": i.mask.causal, "first_query": i.mask.first_query} for i in layers]
-        for site, layers in trace.inputs.items()
-    }
+    header["sites"] = {site: [_layer_header(inputs) for inputs in layers] for site, layers in trace.inputs.items()}
+    header["special_tokens"] = sorted(trace.special_tokens)
     header["edits"] = [{"kind": type(edit).__name__, **asdict(edit)} for edit in trace.edits]
     arrays: dict[str, Array] = {
-        "trace.json": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
         "source_tokens": np.array(trace.source_tokens),
         "target_tokens": np.array(trace.target_tokens),
         **{f"recorded/{name}": _array(value) for name, value in trace.recorded.items()},
@@ -69,11 +76,12 @@ def write_trace(trace: Trace, file: BinaryIO, extra: Mapping[str, Array] | None 
     }
     for site, layers in trace.inputs.items():
         for number, inputs in enumerate(layers):
-            for part in ("query", "key", "value"):
-                arrays[f"{site}/{number}/{part}"] = _array(getattr(inputs, part))
-            for part, value in (("bias", inputs.bias), ("key_padding", inputs.mask.key_padding)):
-                if value is not None:
-                    arrays[f"{site}/{number}/{part}"] = _array(value)
+            arrays |= {f"{site}/{number}/{part}": _array(value) for part, value in _layer_tensors(inputs).items()}
+    if trace.picture is not None:
+        picture = trace.picture
+        header["picture"] = {part: getattr(picture, part) for part in PICTURE}
+        arrays["picture"] = _array(picture.pixels)
+    arrays["trace.json"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
     np.savez(file, **arrays)  # type: ignore[arg-type]
 
 
@@ -90,8 +98,7 @@ def expected_bytes(trace: Trace) -> int:
     numbers = sum(value.numel() for value in trace.recorded.values())
     for layers in trace.inputs.values():
         for inputs in layers:
-            numbers += inputs.query.numel() + inputs.key.numel() + inputs.value.numel()
-            numbers += inputs.num_heads * inputs.mask.num_queries * inputs.mask.num_keys
+            numbers += sum(value.numel() for value in _layer_tensors(inputs).values()) + math.prod(inputs.shape)
     return 4 * numbers
 
 
@@ -113,6 +120,24 @@ def load_trace(path: Path) -> Trace:
         raise TraceError(f"{path.name} is not a trace written by Headlight, or it is damaged ({error}).") from error
 
 
+def _layer_header(inputs: AttentionInputs | WeightsOnly) -> dict[str, Any]:
+    header = {part: getattr(inputs.mask, part) for part in MASK}
+    if isinstance(inputs, WeightsOnly):
+        return header | {"why": inputs.why}
+    return header | {"scale": inputs.scale, "softcap": inputs.softcap}
+
+
+def _layer_tensors(inputs: AttentionInputs | WeightsOnly) -> dict[str, Tensor]:
+    found: dict[str, Tensor | None] = {part: getattr(inputs.mask, part) for part in ("key_padding", "explicit")}
+    if isinstance(inputs, WeightsOnly):
+        found["held"] = inputs.held
+    else:
+        found |= {part: getattr(inputs, part) for part in ("query", "key", "value", "sinks")}
+        is_table = isinstance(inputs.bias, DistanceBias)
+        found |= {"distance_bias": inputs.bias.table} if is_table else {"bias": inputs.bias}  # type: ignore[union-attr, dict-item]
+    return {part: value for part, value in found.items() if value is not None}
+
+
 def _array(tensor: Tensor) -> Array:
     # NumPy has no bfloat16; float32 holds every one of its values.
     return (tensor.float() if tensor.is_floating_point() else tensor).cpu().numpy()
@@ -126,10 +151,7 @@ def _read(arrays: Mapping[str, Array]) -> Trace:
     edits = [_read_edit(values) for values in header.get("edits", [])]
     inputs = {
         site: tuple(
-            replace(
-                _read_inputs(arrays, f"{site}/{number}", values),
-                edits=tuple(edit for edit in edits if (edit.site, edit.layer) == (site, number)),
-            )
+            _with_edits(_read_inputs(arrays, f"{site}/{number}", values), edits, site, number)
             for number, values in enumerate(layers)
         )
         for site, layers in header["sites"].items()
@@ -150,17 +172,19 @@ def _read(arrays: Mapping[str, Array]) -> Trace:
         steps=steps,
         inputs=MappingProxyType(inputs),
         recorded=MappingProxyType(recorded),
+        special_tokens=frozenset(map(str, header.get("special_tokens", SPECIAL_TOKENS))),
+        picture=_read_picture(arrays, header),
     )
     for site in trace.sites:
         queries, keys = trace.axis_tokens(site)
         for one in trace.inputs[site]:
-            if (one.query.size(1), one.key.size(1), one.value.size(1)) != (len(queries), len(keys), len(keys)):
+            if one.shape[1:] != (len(queries), len(keys)):
                 raise ValueError(f"{site} does not fit the tokens")
     lengths = {"num_source": len(trace.source_tokens), "num_target": len(trace.target_tokens)}
     for edit in edits:
         # A row of the decoder that came never to be may have been named; whatever else an edit names must be there.
         reached = {**lengths, "num_target": max(lengths["num_target"], edit.first_row + 1)}
-        check_edit(edit, trace.num_layers, trace.num_heads, **reached)
+        check_edit(edit, *trace.shapes[edit.site], **reached)
     return trace
 
 
@@ -173,18 +197,57 @@ def _read_edit(values: Mapping[str, Any]) -> HeadEdit:
     return edit
 
 
-def _read_inputs(arrays: Mapping[str, Array], path: str, values: Mapping[str, Any]) -> AttentionInputs:
+def _with_edits(
+    inputs: AttentionInputs | WeightsOnly, edits: list[HeadEdit], site: str, layer: int
+) -> AttentionInputs | WeightsOnly:
+    here = tuple(edit for edit in edits if (edit.site, edit.layer) == (site, layer))
+    if isinstance(inputs, WeightsOnly):
+        return inputs
+    return replace(inputs, edits=here)
+
+
+def _read_picture(arrays: Mapping[str, Array], header: Mapping[str, Any]) -> Picture | None:
+    if "picture" not in arrays:
+        return None
+    places = {part: int(header["picture"][part]) for part in PICTURE}
+    return Picture(pixels=torch.from_numpy(arrays["picture"]), **places)
+
+
+def _read_inputs(arrays: Mapping[str, Array], path: str, values: Mapping[str, Any]) -> AttentionInputs | WeightsOnly:
     def optional(part: str) -> Tensor | None:
         return torch.from_numpy(arrays[f"{path}/{part}"]) if f"{path}/{part}" in arrays else None
 
-    query, key, value = (torch.from_numpy(arrays[f"{path}/{part}"]) for part in ("query", "key", "value"))
+    def number(name: str) -> int | None:
+        return None if values.get(name) is None else int(values[name])
+
+    held = optional("held")
+    if held is None:
+        query, key, value = (torch.from_numpy(arrays[f"{path}/{part}"]) for part in ("query", "key", "value"))
+        if key.size(1) != value.size(1):
+            raise ValueError(f"keys and values of {path} differ in number")
+        num_queries, num_keys = query.size(1), key.size(1)
+    else:
+        num_queries, num_keys = held.size(1), held.size(2)
     mask = AttentionMask(
-        num_queries=query.size(1),
-        num_keys=key.size(1),
+        num_queries=num_queries,
+        num_keys=num_keys,
         key_padding=optional("key_padding"),
         causal=bool(values["causal"]),
         first_query=int(values["first_query"]),
+        window=number("window"),
+        chunk=number("chunk"),
+        explicit=optional("explicit"),
     )
+    if held is not None:
+        return WeightsOnly(held=held, mask=mask, why=str(values["why"]))
+    table = optional("distance_bias")
     return AttentionInputs(
-        query=query, key=key, value=value, mask=mask, scale=float(values["scale"]), bias=optional("bias")
+        query=query,
+        key=key,
+        value=value,
+        mask=mask,
+        scale=float(values["scale"]),
+        bias=optional("bias") if table is None else DistanceBias(table, num_queries),
+        softcap=None if values.get("softcap") is None else float(values["softcap"]),
+        sinks=optional("sinks"),
     )

@@ -3,7 +3,7 @@
 Knows nothing of pages or the command line.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +11,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from model.abilities import Abilities
+from model.adapters.marian import is_marian, load_marian
 from model.analysis.edit_comparison import EditComparison, check_step, compare_sessions
 from model.analysis.logit_lens import LogitLens, logit_lens
 from model.batch_masks import BatchMasks, run_batch
@@ -28,7 +30,7 @@ from model.sampling import UNCHANGED, Sampling
 from model.session import DecodingSession, forced_steps
 from model.tokenizer import Tokenizer
 from model.trace import Trace, build_trace, join_recorded
-from model.transformer import Transformer, site_path
+from model.transformer import SITES, Transformer, site_path
 
 MOST_SAMPLES = 64
 LARGEST_ALPHA = 5.0
@@ -49,7 +51,7 @@ class Translator:
 
     @classmethod
     def load(cls, folder: str | Path, *, device: str | None = None, dtype: str = "float32") -> "Translator":
-        """Load a checkpoint folder.
+        """Load a checkpoint folder, or a MarianMT (OPUS-MT) model as Hugging Face's hub has it.
 
         Args:
             folder: for example "checkpoints/en-de".
@@ -61,7 +63,8 @@ class Translator:
             DeviceError: there is no such device, or it does not run this number type.
         """
         chosen = choose_device(device)
-        checkpoint = load_checkpoint(Path(folder), chosen, choose_dtype(dtype, chosen))
+        load = load_marian if is_marian(Path(folder)) else load_checkpoint
+        checkpoint = load(Path(folder), chosen, choose_dtype(dtype, chosen))
         return cls(checkpoint.model, checkpoint.tokenizer, name=Path(folder).name, digest=checkpoint.digest)
 
     @property
@@ -73,6 +76,21 @@ class Translator:
     def device(self) -> torch.device:
         """Where the model lies."""
         return self.model.device
+
+    @property
+    def abilities(self) -> Abilities:
+        """What the model has: everything."""
+        return Abilities(
+            kind="encoder-decoder",
+            family="Headlight",
+            heads={site: (self.config.num_heads,) * self.config.layers_of(site) for site in SITES},
+            generates=True,
+            knows_inputs=True,
+            edits_heads=True,
+            positions="sinusoidal",
+            max_length=self.config.max_length,
+            max_target_length=self.config.max_length + EXTRA_LENGTH,
+        )
 
     def output_projection(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:
         """W_O of an attention site, cut into each head's own rows (§3.2.2), float32 on the CPU; without its bias."""
@@ -234,7 +252,7 @@ class Translator:
         Raises:
             InputTextError: the text is blank or too long.
         """
-        return [*self._checked(text, name, self.config.max_length - 1), self.config.eos_id]
+        return [*self._checked(text, name, self.config.max_length - 1, self.tokenizer.encode), self.config.eos_id]
 
     def target_ids(self, text: str) -> list[int]:
         """Token ids that a given translation emits, ending with </s>.
@@ -242,7 +260,8 @@ class Translator:
         Raises:
             InputTextError: the text is blank or too long.
         """
-        return [*self._checked(text, "The target", self.config.max_length + EXTRA_LENGTH - 1), self.config.eos_id]
+        limit = self.config.max_length + EXTRA_LENGTH - 1
+        return [*self._checked(text, "The target", limit, self.tokenizer.encode_target), self.config.eos_id]
 
     def masks(self, texts: Sequence[str]) -> BatchMasks:
         """Translate several sentences, then read all of them in one padded batch and report the masks used.
@@ -278,11 +297,11 @@ class Translator:
             edits=functions,
         )
 
-    def _checked(self, text: str, what: str, limit: int) -> list[int]:
+    def _checked(self, text: str, what: str, limit: int, encode: Callable[[str], list[int]]) -> list[int]:
         if not text.strip():
             raise InputTextError(f"{what} is empty. Type a sentence, for example “The cat sleeps.”")
         # A piece has at most 16 characters, so far longer texts need not be tokenized to be refused.
-        token_ids = self.tokenizer.encode(text) if len(text) <= 100 * limit else None
+        token_ids = encode(text) if len(text) <= 100 * limit else None
         if token_ids is None or len(token_ids) > limit:
             length = "far more" if token_ids is None else f"{len(token_ids):,}"
             raise InputTextError(

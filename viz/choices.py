@@ -3,6 +3,7 @@
 Knows nothing of URLs, sessions, widgets or models: whether a layer exists is for the page to say (`Selection.within`).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Self
 
@@ -155,6 +156,15 @@ class Selection:
     corpus: str = CORPORA[0]
     corpus_figure: str = CORPUS_FIGURES[2]
     read_off: str = READ_OFF[0]
+
+    def for_model(self, shapes: Mapping[str, tuple[int, int]]) -> Self:
+        """The same selection, with an attention, layer or head that this model lacks set back to its first.
+
+        Args:
+            shapes: attention → its layers and heads.
+        """
+        site = self.site if self.site in shapes else next(iter(shapes))
+        return replace(self, site=site).within(*shapes[site])
 
     def within(self, num_layers: int, num_heads: int) -> Self:
         """The same selection, with a layer or head that this model lacks set back to the first."""

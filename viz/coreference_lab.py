@@ -138,7 +138,8 @@ def opened_row(
 
     loaded = loader.translator(selection)
     values = pair_rows.measured_rows(loaded, trace, site, layer, rows, MEASURES[selection.measure])
-    keys = (axes.whole_words if selection.words else axes.single_tokens)(trace.axis_tokens(site)[1])
+    tokens = trace.axis_tokens(site)[1]
+    keys = axes.whole_words(tokens, trace.special_tokens) if selection.words else axes.single_tokens(tokens)
     joined = axes.between(values, axes.Axis(("",), (tuple(range(len(rows))),)), keys)[:, 0].numpy()
     joined.setflags(write=False)
     read = None if case is None or site == "decoder.self" else read_case(loaded, case)

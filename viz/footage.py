@@ -37,9 +37,9 @@ def _film(
 ) -> PlayerData:
     from model.analysis.spread import spread
 
-    layers = range(_trace.num_layers)
     cross, self_ = (
-        np.stack([_trace.weights(f"decoder.{kind}", layer).numpy() for layer in layers]) for kind in ("cross", "self")
+        np.stack([_trace.weights(site, layer).numpy() for layer in range(_trace.layers_of(site))])
+        for site in ("decoder.cross", "decoder.self")
     )
     spreads = spread(_trace, _translator.model)
     steps = map(_player_step, _trace.steps, spreads.chosen_ranks.tolist())

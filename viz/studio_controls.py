@@ -95,7 +95,8 @@ def candidate(trace: "Trace") -> None:
 def which_head(trace: "Trace") -> tuple[str, int, int]:
     """Which attention, layer and head."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        return controls.site(trace.sites), controls.layer(trace.num_layers), controls.head(trace.num_heads)
+        site = controls.site(trace.sites)
+        return site, controls.layer(trace.layers_of(site)), controls.head(trace.heads_of(site))
 
 
 def short_names(count: int) -> list[str]:

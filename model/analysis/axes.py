@@ -5,7 +5,7 @@ text would be split into again. Knows nothing of models or pages.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,6 +17,9 @@ from model.tokenizer import SPECIAL_TOKENS
 
 #: SentencePiece's sign for the space before a word.
 WORD_BEGIN: Final = "▁"
+#: A line's end, as tokenizers that keep it show it, is a place of its own.
+LINE_END: Final = "⏎"
+_BEGINS: Final = (WORD_BEGIN, LINE_END)
 _BYTES: Final = re.compile(r"(?:<0x[0-9A-F]{2}>)+")
 
 
@@ -32,18 +35,18 @@ class Axis:
     labels: tuple[str, ...]
     groups: tuple[tuple[int, ...], ...]
 
-    def without_special_tokens(self) -> "Axis":
-        """The same places but for <s>, </s> and the like."""
-        kept = [place for place, label in enumerate(self.labels) if not self._is_special(place, label)]
+    def without_special_tokens(self, special: Collection[str] = SPECIAL_TOKENS) -> "Axis":
+        """The same places but for <s>, </s> and the like, or for those that another model has."""
+        # A word may spell "</s>", in several pieces; the special token is one.
+        is_special = [
+            label in special and len(group) == 1 for label, group in zip(self.labels, self.groups, strict=True)
+        ]
+        kept = [place for place, skipped in enumerate(is_special) if not skipped]
         return Axis(tuple(self.labels[i] for i in kept), tuple(self.groups[i] for i in kept))
 
     def place_of(self, position: int) -> int | None:
         """The place at which a token stands, if it is on this axis."""
         return next((place for place, group in enumerate(self.groups) if position in group), None)
-
-    def _is_special(self, place: int, label: str) -> bool:
-        # A word may spell "</s>", in several pieces; the special token is one.
-        return label in SPECIAL_TOKENS and len(self.groups[place]) == 1
 
 
 def single_tokens(tokens: Sequence[str]) -> Axis:
@@ -51,15 +54,15 @@ def single_tokens(tokens: Sequence[str]) -> Axis:
     return Axis(tuple(tokens), tuple((position,) for position in range(len(tokens))))
 
 
-def whole_words(tokens: Sequence[str]) -> Axis:
+def whole_words(tokens: Sequence[str], special: Collection[str] = SPECIAL_TOKENS) -> Axis:
     """A place for every word: a word begins at a piece with "▁" in front; a special token is a word of its own.
 
     So a word is what white space separates, as in `words.word_spans`, and punctuation and byte tokens stay with it.
     """
     groups: list[list[int]] = []
     for position, token in enumerate(tokens):
-        follows_special = position > 0 and tokens[position - 1] in SPECIAL_TOKENS
-        if not groups or token.startswith(WORD_BEGIN) or token in SPECIAL_TOKENS or follows_special:
+        follows_special = position > 0 and tokens[position - 1] in special
+        if not groups or token.startswith(_BEGINS) or token in special or follows_special:
             groups.append([])
         groups[-1].append(position)
     labels = (spelled([tokens[position] for position in group]) for group in groups)

@@ -97,13 +97,21 @@ def derive_row(inputs: AttentionInputs, head: int, row: int, *, scaled: bool, ma
     _check("Query rows", row, inputs.query.size(1))
     query = inputs.query[head, row].float()
     keys, values = (_of_head(inputs, shared, head) for shared in (inputs.key, inputs.value))
-    bias = None
-    if inputs.bias is not None:
-        bias = inputs.bias.expand(inputs.num_heads, inputs.query.size(1), keys.size(0))[head, row][None].float()
+    bias = inputs.bias_rows([head], [row])
+    bias = None if bias is None else bias[0]
     scale = inputs.scale if scaled else 1.0
     allowed = inputs.mask.rows([row])[0]
-    before_mask, _ = attention_weights(query[None], keys, scale=scale, bias=bias)
-    derived = attention_weights(query[None, None], keys[None], scale=scale, bias=bias, mask=allowed if masked else None)
+    cap, sinks = inputs.softcap, inputs.sinks_of([head])
+    before_mask, _ = attention_weights(query[None], keys, scale=scale, bias=bias, softcap=cap)
+    derived = attention_weights(
+        query[None, None],
+        keys[None],
+        scale=scale,
+        bias=bias,
+        mask=allowed if masked else None,
+        softcap=cap,
+        sinks=sinks,
+    )
     scores, weights = (of_head[0] for of_head in inputs.edited(derived, [head], [row]))
     weighted_values = weights[0, :, None] * values
     return DerivedRow(

@@ -79,7 +79,7 @@ def candidate_weights(
             attention_between_words(
                 measured_rows(translator, trace, site, layer, rows, measure), [range(len(rows))], candidates
             )[:, 0]
-            for layer in range(trace.num_layers)
+            for layer in range(trace.layers_of(site))
         ]
     )
 

@@ -57,6 +57,6 @@ def rollout_at(trace: Trace, site: str, layer: int) -> Float[Tensor, "query key"
     if site == "decoder.cross":
         encoder = rollout_at(trace, "encoder.self", len(trace.inputs["encoder.self"]) - 1)
         return cross_rollout(trace.weights(site, layer).mean(dim=0), encoder)
-    trace.attention(site, layer)
+    trace.mask(site, layer, [])  # says so where there is no such site or layer
     means = [trace.weights(site, below).mean(dim=0) for below in range(layer + 1)]
     return attention_rollout(torch.stack(means))

@@ -25,7 +25,7 @@ def assert_same_trace(ours, theirs) -> None:
     assert ours.target_ids == theirs.target_ids
     assert [step.token_id for step in ours.steps] == [step.token_id for step in theirs.steps]
     for site in ours.sites:
-        for layer in range(ours.num_layers):
+        for layer in range(ours.layers_of(site)):
             torch.testing.assert_close(ours.weights(site, layer), theirs.weights(site, layer))
     assert ours.recorded.keys() == theirs.recorded.keys()
     for name, value in ours.recorded.items():
@@ -150,7 +150,7 @@ def test_a_branch_of_a_finished_translation_can_be_taken_back_and_changed(transl
 
 def assert_weights_are_those_the_model_used(trace) -> None:
     for site in trace.sites:
-        for layer in range(trace.num_layers):
+        for layer in range(trace.layers_of(site)):
             assert trace.head_output_deviation(site, layer) <= 1e-5
 
 

@@ -41,9 +41,9 @@ def test_weights_at_value_equal_the_heads_real_output(trace: Trace, site: str, l
 @pytest.mark.parametrize("site", SITES)
 def test_weights_have_a_row_per_query_that_sums_to_one(trace: Trace, site: str):
     queries, keys = trace.axis_tokens(site)
-    for layer in range(trace.num_layers):
+    for layer in range(trace.layers_of(site)):
         weights = trace.weights(site, layer)
-        assert weights.shape == (trace.num_heads, len(queries), len(keys))
+        assert weights.shape == (trace.heads_of(site), len(queries), len(keys))
         assert weights.dtype == torch.float32
         torch.testing.assert_close(weights.sum(-1), torch.ones(weights.shape[:2]))
         assert (weights[:, ~trace.mask(site, layer)] == 0).all()

@@ -24,7 +24,7 @@ def test_a_trace_survives_saving_and_loading(translator, tmp_path: Path, text: s
     for name in ("text", "translation", "source_tokens", "target_ids", "predicted_tokens", "steps", "sites"):
         assert getattr(again, name) == getattr(trace, name)
     for site in trace.sites:
-        for layer in range(trace.num_layers):
+        for layer in range(trace.layers_of(site)):
             assert torch.equal(again.scores(site, layer), trace.scores(site, layer))
             assert torch.equal(again.weights(site, layer), trace.weights(site, layer))
             assert torch.equal(again.head_output(site, layer), trace.head_output(site, layer))

@@ -73,7 +73,8 @@ def test_the_animal_pair_works_at_once_and_the_map_is_the_models():
         trace = shipped.trace(text)
         row = [step.token for step in trace.steps].index(pronoun)
         animal, street = (trace.source_tokens.index(piece) for piece in ("▁animal", "▁street"))
-        weights = np.stack([trace.weights("decoder.cross", layer).numpy()[:, row] for layer in range(trace.num_layers)])
+        layers = range(trace.layers_of("decoder.cross"))
+        weights = np.stack([trace.weights("decoder.cross", layer).numpy()[:, row] for layer in layers])
         moved = moved + sign * (weights[..., animal] - weights[..., street])
     (cells,) = maps(app)
     shown = {(layer, head): float(value.replace("−", "-")) for layer, head, _, value, *_ in cells}

@@ -10,7 +10,7 @@ frame.title(
 )
 with frame.errors_shown():
     trace = frame.read_sentence(state.current().text)
-    state.put(state.current().within(trace.num_layers, trace.num_heads))
+    state.put(state.current().for_model(trace.shapes))
     contents = {
         "All heads": all_heads.show,
         "Where a weight comes from": origin.show,

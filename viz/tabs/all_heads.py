@@ -31,7 +31,7 @@ def show(trace: "Trace") -> None:
                 figure = head_figures.tile_figure(name, site, values)
             order = controls.order(disabled=figure is None)
             ranked = figure is not None and order != choices.ORDERS[0]
-            keep = controls.keep(trace.num_layers * trace.num_heads, disabled=not ranked)
+            keep = controls.keep(trace.layers_of(site) * trace.heads_of(site), disabled=not ranked)
         with st.container():
             opened_head.settings()
     if figure is not None:
@@ -71,7 +71,7 @@ def _show_pictures(trace: "Trace", site: str, figure: TileFigure | None, ranking
             addresses = {other: derived.tiles_address(trace.text, other, selection) for other in trace.sites}
             head_grid(
                 addresses[site],
-                (trace.num_layers, trace.num_heads),
+                trace.shapes[site],
                 selected=HeadChoice(selection.layer, selection.head),
                 figure=figure,
                 ranking=ranking,

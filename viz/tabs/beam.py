@@ -158,11 +158,11 @@ def _open(text: str, tree: "BeamTree", index: int) -> None:
 def _attention(text: str, tree: "BeamTree", index: int) -> None:
     selection = state.current()
     trace = decoded.node_trace(text, tree, index, selection)
-    selection = selection.within(trace.num_layers, trace.num_heads)
+    selection = selection.for_model(trace.shapes)
     state.put(selection)
     with st.container(horizontal=True):
-        layer = controls.layer(trace.num_layers)
-        head = controls.head(trace.num_heads)
+        layer = controls.layer(trace.layers_of("decoder.cross"))
+        head = controls.head(trace.heads_of("decoder.cross"))
     st.caption(
         "Cross-attention along its own ancestors: a row for each token it wrote (what went in → what came out · the "
         "row of the batch that computed it, so you see where the beam changed places), a column for each source "

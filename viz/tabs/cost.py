@@ -111,7 +111,7 @@ def _cache(trace: "Trace", cost: "StepCost", step: int, name: str) -> None:
     for title, kind, states, tokens in blocks:
         st.markdown(f"**{title}**")
         st.plotly_chart(
-            cache_blocks(states, tokens, trace.num_layers),
+            cache_blocks(states, tokens, trace.layers_of(f"decoder.{kind}")),
             key=f"cache-{kind}",
             config=frame.chart_config(f"{name}-cache-{kind}"),
             alt=f"{title}: which keys and values step {step + 1} computes and which it reuses",

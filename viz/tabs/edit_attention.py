@@ -58,7 +58,7 @@ def show(trace: "Trace") -> None:
     site = controls.site(trace.sites)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         step = studio_controls.step(trace)
-        layer, head = controls.layer(trace.num_layers), controls.head(trace.num_heads)
+        layer, head = controls.layer(trace.layers_of(site)), controls.head(trace.heads_of(site))
     action = _action(trace, step, site, layer, head)
     made = studio.choices()
     tried = _try(made, _base(made, step), step, action)

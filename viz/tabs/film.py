@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @frame.fragment
 def show(trace: "Trace") -> None:
     """The film. Another token that a person chooses in it, or has drawn, makes a branch."""
-    selection = state.current().within(trace.num_layers, trace.num_heads)
+    selection = state.current().for_model(trace.shapes)
     film = footage.film(trace, selection)
     heard = decode_player(film, _place(selection), key="player", name=file_name("film", sentence=trace.text))
     if heard.state is not None:

@@ -47,7 +47,7 @@ class Side:
 def show_heads(sides: Sequence[Side]) -> None:
     """The choice of an attention and of the rows, the map of all heads, and the rows of one layer."""
     first = sides[0].trace
-    state.put(state.current().within(first.num_layers, first.num_heads))
+    state.put(state.current().for_model(first.shapes))
     st.subheader("Every head", anchor=False)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         site = controls.site(first.sites)
@@ -156,8 +156,8 @@ def _show_rows(sides: Sequence[Side], site: str) -> None:
     first, measure = sides[0].trace, MEASURES[selection.measure]
     st.subheader("One layer, from these rows", anchor=False)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        layer = controls.layer(first.num_layers)
-        head = controls.head(first.num_heads, disabled=not measure.is_per_head)
+        layer = controls.layer(first.layers_of(site))
+        head = controls.head(first.heads_of(site), disabled=not measure.is_per_head)
         words = controls.switch("words", "Whole words", "To a word of several pieces, its pieces are summed.")
     selection = state.current()
     rows = [coreference_lab.opened_row(side.trace, side.case, site, layer, side.rows, selection) for side in sides]

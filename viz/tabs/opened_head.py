@@ -49,8 +49,8 @@ def show(trace: "Trace", site: str, addresses: Mapping[str, str]) -> None:
     """
     measure = MEASURES[state.current().measure]
     with st.container(horizontal=True):
-        layer = controls.layer(trace.num_layers)
-        controls.head(trace.num_heads, disabled=not measure.is_per_head)
+        layer = controls.layer(trace.layers_of(site))
+        controls.head(trace.heads_of(site), disabled=not measure.is_per_head)
     selection = state.current()
     opened = derived.opened_layer(trace, site, layer, selection)
     st.caption(_caption(measure, site, selection))

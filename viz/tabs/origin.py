@@ -29,8 +29,8 @@ def show(trace: "Trace") -> None:
     )
     site = controls.site(trace.sites)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        layer = controls.layer(trace.num_layers)
-        head = controls.head(trace.num_heads)
+        layer = controls.layer(trace.layers_of(site))
+        head = controls.head(trace.heads_of(site))
         row = controls.token("token", "Query", focus.row_labels(trace, site), default=focus.default_row(trace, site))
         real = derived.derived_row(trace, site, layer, head, row, scaled=True, masked=True)
         key = controls.token("key_token", "Key", _key_labels(trace, site), default=strongest(real))

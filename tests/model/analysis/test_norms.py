@@ -46,7 +46,7 @@ def test_norms_are_the_lengths_of_vectors_formed_one_by_one(translator: Translat
     # What went into W_V: solved for from all heads' values, since W_V is square and invertible.
     joined = inputs.value.transpose(0, 1).flatten(1)
     x = torch.linalg.solve(value.weight.detach().double(), (joined - value.bias.detach()).double().T).T
-    for head in range(trace.num_heads):
+    for head in range(inputs.num_heads):
         rows = slice(head * d_k, (head + 1) * d_k)
         for query, key in ((0, 0), (5, 3), (7, 7)):
             carried = value.weight[rows].detach().double() @ x[key] + value.bias[rows].detach().double()

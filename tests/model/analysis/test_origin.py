@@ -69,7 +69,7 @@ def test_both_switches_on_is_what_the_trace_says_of_every_row(trace, site):
 @pytest.mark.parametrize("layer", [0, 1])
 def test_the_head_outputs_are_the_ones_the_model_computed(trace, site, layer):
     recorded = trace.recorded[f"{site_path(site, layer)}.hook_head_output"]
-    for head in range(trace.num_heads):
+    for head in range(trace.heads_of(site)):
         derived = derive_row(trace.attention(site, layer), head, 3, scaled=True, masked=True)
         torch.testing.assert_close(derived.head_output, recorded[head, 3], atol=1e-5, rtol=0)
 
@@ -176,7 +176,7 @@ def test_a_row_that_may_see_nothing_gives_zeros():
 def test_without_scaling_the_entropy_never_rises(trace, site):
     """A theorem where there is no bias: d entropy / d scale = −scale · variance of the scores under the weights ≤ 0."""
     inputs = trace.attention(site, 0)
-    for head in range(trace.num_heads):
+    for head in range(inputs.num_heads):
         for row in range(inputs.query.size(1)):
             entropies = [derive_row(inputs, head, row, scaled=on, masked=True).entropy for on in (False, True)]
             assert entropies[0] <= entropies[1] + 1e-6

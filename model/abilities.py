@@ -1,0 +1,71 @@
+"""What a model has and what it lacks, in a form that pages can show. Knows nothing of torch or of any model.
+
+Layers and heads are numbers per site, because stacks may differ. For everything that a model lacks there is one plain
+sentence that says why.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Literal
+
+Kind = Literal["encoder", "decoder", "encoder-decoder", "image"]
+PositionScheme = Literal["sinusoidal", "learned", "rotary", "ALiBi", "relative bias", "none"]
+View = Literal[
+    "scores",
+    "head outputs",
+    "norms",
+    "edits",
+    "decoding",
+    "beam",
+    "logit lens",
+    "positional encodings",
+    "embeddings",
+    "batch masks",
+]
+"""What a page may want to show: scores and where a weight comes from · real head outputs to check the derived ones
+against · weights times the length of the values · heads switched off or pointed elsewhere · writing step by step · beam
+search · what each layer would say · the encodings as added · the embeddings before them · masks of a padded batch."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Abilities:
+    """What a model offers.
+
+    Attributes:
+        kind: which stacks it has.
+        family: what kind of model it is, by its usual name, for example "BERT".
+        heads: site → the number of heads of each of its layers.
+        generates: whether it writes text.
+        knows_inputs: whether query, key and value are known, or weights only.
+        edits_heads: whether heads can be switched off, and their real outputs be checked.
+        positions: how it knows where a token stands.
+        max_length: tokens that it reads at most, special ones included; None if nothing limits it but memory.
+        max_target_length: the same for what it writes; None as well where it writes nothing.
+        lacks: what cannot be shown of it → one sentence that says why.
+    """
+
+    kind: Kind
+    family: str
+    heads: Mapping[str, tuple[int, ...]]
+    generates: bool
+    knows_inputs: bool
+    edits_heads: bool
+    positions: PositionScheme
+    max_length: int | None
+    max_target_length: int | None = None
+    lacks: Mapping[View, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def sites(self) -> tuple[str, ...]:
+        """The attention sites, of encoder.self, decoder.self and decoder.cross."""
+        return tuple(self.heads)
+
+    @property
+    def shapes(self) -> Mapping[str, tuple[int, int]]:
+        """Site → its layers and heads (the most, where layers differ)."""
+        return {site: (len(heads), max(heads)) for site, heads in self.heads.items()}
+
+    def has(self, view: View) -> bool:
+        """Whether this can be shown of the model."""
+        return view not in self.lacks

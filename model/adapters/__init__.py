@@ -1,0 +1,1 @@
+"""Other people's models, read through the same `Trace` (see `model.reader`)."""

@@ -1,0 +1,37 @@
+"""Named edits of another model's heads, checked against it. Knows nothing of how they are applied."""
+
+from collections.abc import Mapping
+
+from model.abilities import Abilities
+from model.adapters.capture import SITE_AND_LAYER
+from model.edit_hooks import Edits, check_edit
+from model.edits import HeadEdit, SwitchOff
+from model.errors import EditError
+
+
+def edits_by_place(
+    edits: Edits | None, abilities: Abilities, *, num_source: int, num_target: int
+) -> Mapping[SITE_AND_LAYER, tuple[HeadEdit, ...]]:
+    """(site, layer) → what is done to its heads, SwitchOff last: what is off is off, whatever else was done to it.
+
+    Args:
+        edits: named ones.
+        abilities: of the model.
+        num_source, num_target: rows of the encoder and of the decoder, as many as there can be.
+
+    Raises:
+        EditError: an edit is a function, or names what does not exist, or the model's heads cannot be edited.
+    """
+    if not edits:
+        return {}
+    if isinstance(edits, Mapping):
+        raise EditError("Heads of this model are edited by name: SwitchOff, MakeUniform or PointAt.")
+    if "edits" in abilities.lacks:
+        raise EditError(abilities.lacks["edits"])
+    found: dict[SITE_AND_LAYER, tuple[HeadEdit, ...]] = {}
+    for edit in sorted(edits, key=lambda one: isinstance(one, SwitchOff)):
+        if edit.site not in abilities.heads:
+            raise EditError(f"There is no site {edit.site!r}; sites are {', '.join(abilities.sites)}.")
+        check_edit(edit, *abilities.shapes[edit.site], num_source=num_source, num_target=num_target)
+        found[edit.site, edit.layer] = (*found.get((edit.site, edit.layer), ()), edit)
+    return found

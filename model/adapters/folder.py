@@ -1,0 +1,214 @@
+"""A folder that holds a model of unknown origin: looked at, bounded and refused, before any library opens it.
+
+Only safetensors and JSON are accepted as weights and settings; code, pickle and anything outside the folder never.
+Knows nothing of what the files mean to a model.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from model.checked import Malformed, parsed
+from model.errors import CheckpointError
+
+CONFIG: Final = "config.json"
+WEIGHTS: Final = "model.safetensors"
+INDEX: Final = "model.safetensors.index.json"
+LARGEST_CONFIG: Final = 1 << 20
+LARGEST_INDEX: Final = 32 << 20
+LARGEST_TOKENIZER: Final = 256 << 20
+LARGEST_HEADER: Final = 64 << 20
+TOKENIZER_FILES: Final = (
+    "tokenizer.json",
+    "tokenizer.model",
+    "spiece.model",
+    "sentencepiece.bpe.model",
+    "source.spm",
+    "spm.model",
+    "vocab.json",
+    "vocab.txt",
+    "merges.txt",
+)
+PICTURE_FILES: Final = ("preprocessor_config.json", "processor_config.json")
+#: Settings by which a folder could ask for code, for files elsewhere or for another way of computing; and labels, of
+#: which nothing is shown.
+_NEVER: Final = re.compile(
+    r"auto_map|custom_pipelines|_?attn_implementation.*|_?experts_implementation.*|transformers_weights|_name_or_path|"
+    r"torch_dtype|dtype|_commit_hash|trust_remote_code|num_labels|id2label|label2id"
+)
+_PART: Final = re.compile(r"[\w.-]+\.safetensors")
+_PLAIN: Final = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1}
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A folder that may be opened.
+
+    Attributes:
+        path: where it is.
+        config: what config.json says, without what is never followed.
+        weights: the files that hold the weights.
+        numbers: how many numbers these hold.
+    """
+
+    path: Path
+    config: dict[str, Any]
+    weights: tuple[Path, ...]
+    numbers: int
+
+    def digest(self) -> str:
+        """SHA-256 over settings, weights and tokenizer files: names exactly this content. Reads every byte."""
+        whole = hashlib.sha256()
+        for path in sorted(_relevant(self.path)):
+            with path.open("rb") as file:
+                whole.update(f"{path.name}\0{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
+        return whole.hexdigest()
+
+
+def check_folder(path: Path) -> Folder:
+    """Look at a folder as at any other input.
+
+    Raises:
+        CheckpointError: something is missing, damaged, too large, outside of the folder, or could run code.
+    """
+    if not path.is_dir():
+        raise CheckpointError(f"There is no folder {path}.")
+    if not (path / CONFIG).is_file():
+        raise CheckpointError(
+            f"{path.name} has no {CONFIG}. Give a folder with a model that `save_pretrained` of transformers wrote, "
+            "or a checkpoint of Headlight's own (which has a manifest.json)."
+        )
+    _check_inside(path)
+    config = _read_json(path / CONFIG, LARGEST_CONFIG)
+    if "quantization_config" in config:
+        raise CheckpointError(
+            f"The weights in {path.name} are quantized. Headlight reads whole numbers of 16 or 32 bits: save the model "
+            "without quantization."
+        )
+    if (path / "adapter_config.json").exists():
+        raise CheckpointError(
+            f"{path.name} holds an adapter (PEFT), which needs another model beneath it. Merge the two with "
+            "`merge_and_unload()` and save the result."
+        )
+    weights = _weight_files(path)
+    numbers = sum(_count_numbers(file) for file in weights)
+    return Folder(path, _without_orders(config), weights, numbers)
+
+
+def check_tokenizer_files(path: Path) -> None:
+    """Make sure that there is a tokenizer beside the model.
+
+    Raises:
+        CheckpointError: there is none.
+    """
+    if not any((path / name).is_file() for name in TOKENIZER_FILES):
+        raise CheckpointError(
+            f"{path.name} holds a model but no tokenizer, so no text can be read. Save it beside the model: "
+            "`AutoTokenizer.from_pretrained(…).save_pretrained(folder)`."
+        )
+
+
+def _check_inside(path: Path) -> None:
+    """No link leads out of the folder, and no file that is read whole is too large to be one of its kind."""
+    root = path.resolve()
+    for file in path.iterdir():
+        # A cache of the hub keeps the files of all versions in a folder of their own, two levels up, and links to them.
+        inside = file.resolve().is_relative_to(root) or _is_hub_blob(file, root)
+        if not inside:
+            raise CheckpointError(
+                f"{path.name}/{file.name} leads to a file outside of the folder; copy the file instead."
+            )
+        is_text = file.suffix in (".json", ".txt", ".model", ".spm", ".jinja")
+        if is_text and file.is_file() and file.stat().st_size > LARGEST_TOKENIZER:
+            raise CheckpointError(
+                f"{path.name}/{file.name} is larger than {LARGEST_TOKENIZER >> 20} MB; it is refused."
+            )
+
+
+def _is_hub_blob(file: Path, root: Path) -> bool:
+    in_cache = root.parent.name == "snapshots"
+    return in_cache and file.resolve().parent == root.parent.parent / "blobs"
+
+
+def _weight_files(path: Path) -> tuple[Path, ...]:
+    if (path / WEIGHTS).is_file():
+        return (path / WEIGHTS,)
+    if (path / INDEX).is_file():
+        return _parts(path)
+    if any(path.glob("*.bin")) or any(path.glob("*.pt")) or any(path.glob("*.pth")):
+        raise CheckpointError(
+            f"The weights in {path.name} are saved as pickle, which can run any program when it is opened. Save them "
+            "as safetensors: load the model where you trust it and call `save_pretrained(folder)`."
+        )
+    raise CheckpointError(f"{path.name} has no weights: there is no {WEIGHTS} and no {INDEX}.")
+
+
+def _parts(path: Path) -> tuple[Path, ...]:
+    index = _read_json(path / INDEX, LARGEST_INDEX)
+    entries = index.get("weight_map")
+    if not isinstance(entries, dict) or not entries:
+        raise CheckpointError(f"{path.name}/{INDEX} lists no weights.")
+    names = set(entries.values()) if all(isinstance(name, str) for name in entries.values()) else {""}
+    if wrong := sorted(name for name in names if not _PART.fullmatch(name)):
+        raise CheckpointError(
+            f"{path.name}/{INDEX} must name .safetensors files of this folder, got {wrong[0][:80]!r}."
+        )
+    if missing := sorted(name for name in names if not (path / name).is_file()):
+        raise CheckpointError(f"{path.name} lacks {missing[0]}, which {INDEX} names.")
+    return tuple(path / name for name in sorted(names))
+
+
+def _count_numbers(path: Path) -> int:
+    """Numbers in a safetensors file, from its header alone.
+
+    Raises:
+        CheckpointError: it is none.
+    """
+    name = f"{path.parent.name}/{path.name}"
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        if not 2 <= length <= min(LARGEST_HEADER, size - 8):
+            raise CheckpointError(f"{name} is no safetensors file, or it is not complete.")
+        header = file.read(length)
+    try:
+        tensors = {key: value for key, value in json.loads(header).items() if key != "__metadata__"}
+        kinds = {str(value["dtype"]) for value in tensors.values()}
+        end = max((int(value["data_offsets"][1]) for value in tensors.values()), default=0)
+        numbers = sum(
+            (int(value["data_offsets"][1]) - int(value["data_offsets"][0])) // _PLAIN[value["dtype"]]
+            for value in tensors.values()
+            if value["dtype"] in _PLAIN
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
+        raise CheckpointError(f"{name} is no safetensors file, or it is damaged.") from error
+    if strange := sorted(kinds - _PLAIN.keys()):
+        raise CheckpointError(f"{name} holds numbers of the kind {strange[0][:20]}; save the model in 16 or 32 bits.")
+    if end + length + 8 != size:
+        raise CheckpointError(f"{name} is not complete: it should have {end + length + 8:,} bytes and has {size:,}.")
+    return numbers
+
+
+def _read_json(path: Path, largest: int) -> dict[str, Any]:
+    name = f"{path.parent.name}/{path.name}"
+    if path.stat().st_size > largest:
+        raise CheckpointError(f"{name} is larger than {largest >> 20} MB; it is refused.")
+    try:
+        return parsed(path.read_text(encoding="utf-8"))
+    except (Malformed, UnicodeDecodeError) as error:
+        raise CheckpointError(f"{name} cannot be read: {error}.") from error
+
+
+def _without_orders(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_orders(inner) for key, inner in value.items() if not _NEVER.fullmatch(key)}
+    return [_without_orders(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _relevant(path: Path) -> Iterator[Path]:
+    kinds = {".json", ".safetensors", ".txt", ".model", ".spm", ".jinja"}
+    return (file for file in path.iterdir() if file.suffix in kinds and file.is_file())

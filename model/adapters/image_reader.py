@@ -1,0 +1,210 @@
+"""Vision transformers, read through the same `Trace`: patches are tokens. Knows nothing of folders or pages."""
+
+from collections.abc import Collection
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from PIL import Image, UnidentifiedImageError
+from torch import Tensor, nn
+
+from model.abilities import Abilities
+from model.adapters.capture import Listener, listen
+from model.adapters.edits import edits_by_place
+from model.adapters.layout import Layout
+from model.analysis.axes import WORD_BEGIN
+from model.edit_hooks import Edits
+from model.errors import InputTextError, TraceError
+from model.picture import Picture
+from model.trace import Trace
+from model.transformer import site_path
+
+OUTPUTS: Final = "hook_head_output"
+LARGEST_SIDE: Final = 20_000
+LARGEST_AREA: Final = 50_000_000
+"""Pixels beyond which a picture is refused before it is unpacked."""
+
+
+class ImageReader:
+    """A loaded vision model of `transformers`. Safe to share between threads.
+
+    Args:
+        model: in evaluation mode, with our attention.
+        processor: what turns a picture into the numbers that the model reads.
+        layout: where it attends.
+        abilities: what it has and lacks.
+        name, digest: of its folder.
+    """
+
+    def __init__(
+        self, model: nn.Module, processor: Any, layout: Layout, abilities: Abilities, *, name: str, digest: str
+    ) -> None:
+        self.model, self.processor, self.layout, self.name, self.digest = model, processor, layout, name, digest
+        self._abilities = abilities
+
+    @property
+    def abilities(self) -> Abilities:
+        """What the model has and lacks."""
+        return self._abilities
+
+    @property
+    def device(self) -> torch.device:
+        """Where the model lies."""
+        return next(self.model.parameters()).device
+
+    def output_projection(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:
+        """W_O of an attention site, cut into each head's own rows (§3.2.2), float32 on the CPU; without its bias.
+
+        Raises:
+            TraceError: there is no such site or layer, or the model does not tell.
+        """
+        return self.layout.known_projection(site, layer)
+
+    def trace(
+        self,
+        text: str,
+        target: str | None = None,
+        *,
+        extras: Collection[str] = (),
+        edits: Edits | None = None,
+    ) -> Trace:
+        """Look at the picture in a file.
+
+        Args:
+            text: path of the file.
+            target: none; this model only looks.
+            extras: {"hook_head_output"} to record the real head outputs.
+            edits: named edits of heads.
+
+        Raises:
+            InputTextError: there is no picture in the file, or it is too large.
+            EditError: an edit names what does not exist.
+            TraceError: an extra is asked for that this model does not record.
+        """
+        if target is not None:
+            raise InputTextError(f"{self.abilities.family} only looks at pictures; it has no decoder.")
+        if unknown := sorted(set(extras) - {OUTPUTS}):
+            raise TraceError(
+                f"{unknown[0]} is not recorded of this model; scores and weights are derived from q and k."
+            )
+        return self.trace_picture(open_picture(Path(text)), name=Path(text).name, extras=extras, edits=edits)
+
+    @torch.inference_mode()
+    def trace_picture(
+        self,
+        picture: Image.Image | np.ndarray[Any, Any],
+        *,
+        name: str = "picture",
+        extras: Collection[str] = (),
+        edits: Edits | None = None,
+    ) -> Trace:
+        """Look at a picture and keep what every attention site computed.
+
+        Args:
+            picture: an image, or bytes [height, width, 3] of red, green and blue.
+            name: what the trace calls it.
+            extras: {"hook_head_output"} to record the real head outputs.
+            edits: named edits of heads.
+
+        Raises:
+            InputTextError: it is no picture of this form.
+            EditError: an edit names what does not exist.
+        """
+        image = _as_image(picture)
+        pixels = self.processor(image, return_tensors="pt")["pixel_values"].to(self.device, self._dtype)
+        rows, columns = pixels.shape[-2] // self._patch, pixels.shape[-1] // self._patch
+        listener = Listener(
+            keeps_outputs=OUTPUTS in extras,
+            places=self.layout.places,
+            edits=edits_by_place(edits, self.abilities, num_source=self._most, num_target=0),
+        )
+        with listen(listener):
+            self.model(pixel_values=pixels)
+        inputs = self.layout.inputs(listener.calls)
+        first = inputs["encoder.self"][0].shape[1] - rows * columns
+        special = tuple(["[CLS]", "[DIST]", "[REG]"][min(place, 2)] for place in range(first))
+        tokens = (
+            *special,
+            *(f"{WORD_BEGIN}{row + 1}·{column + 1}" for row in range(rows) for column in range(columns)),
+        )
+        recorded = {
+            f"{site_path(*at)}.{OUTPUTS}": call.output[0].transpose(0, 1).cpu()
+            for at, call in self.layout.located(listener.calls)
+            if call.output is not None
+        }
+        return Trace(
+            text=name,
+            translation="",
+            source_ids=tuple(range(len(tokens))),
+            source_tokens=tokens,
+            target_ids=(),
+            target_tokens=(),
+            predicted_ids=(),
+            predicted_tokens=(),
+            steps=(),
+            inputs=inputs,
+            recorded=MappingProxyType(recorded),
+            special_tokens=frozenset(special),
+            picture=Picture(pixels=self._as_seen(pixels[0]), rows=rows, columns=columns, first_patch=first),
+        )
+
+    @property
+    def _patch(self) -> int:
+        size = getattr(self.model.config, "patch_size", 16)
+        return int(size[0] if isinstance(size, list | tuple) else size)
+
+    @property
+    def _dtype(self) -> torch.dtype:
+        return next(self.model.parameters()).dtype
+
+    @property
+    def _most(self) -> int:
+        return self.abilities.max_length or 0
+
+    def _as_seen(self, pixels: Float[Tensor, "3 height width"]) -> Tensor:
+        """Bytes [height, width, 3] of what the model was given, its normalised colours turned back."""
+        values = pixels.float().cpu()
+        if getattr(self.processor, "do_normalize", False):
+            mean, spread = (
+                torch.tensor(getattr(self.processor, name)).view(-1, 1, 1) for name in ("image_mean", "image_std")
+            )
+            values = values * spread + mean
+        if getattr(self.processor, "do_rescale", False):
+            values = values / float(self.processor.rescale_factor)
+        return values.round().clamp(0, 255).to(torch.uint8).permute(1, 2, 0).contiguous()
+
+
+def open_picture(path: Path) -> Image.Image:
+    """The picture in a file, its size checked before it is unpacked.
+
+    Raises:
+        InputTextError: there is no picture in the file, or it is too large.
+    """
+    try:
+        # Only formats that hold nothing but pixels.
+        with Image.open(path, formats=("PNG", "JPEG", "WEBP", "BMP", "GIF")) as image:
+            _check_size(image.size)
+            return image.convert("RGB")
+    except FileNotFoundError as error:
+        raise InputTextError(f"There is no file {path}. Give the path of a PNG or JPEG picture.") from error
+    except (UnidentifiedImageError, OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+        raise InputTextError(f"{path.name} is no picture that can be read; give a PNG or JPEG file.") from error
+
+
+def _as_image(picture: Image.Image | np.ndarray[Any, Any]) -> Image.Image:
+    if isinstance(picture, Image.Image):
+        _check_size(picture.size)
+        return picture.convert("RGB")
+    if picture.ndim != 3 or picture.shape[2] != 3 or picture.dtype != np.uint8 or 0 in picture.shape:
+        raise InputTextError(f"A picture must be bytes [height, width, 3], got {picture.dtype} {list(picture.shape)}.")
+    _check_size((picture.shape[1], picture.shape[0]))
+    return Image.fromarray(picture)
+
+
+def _check_size(size: tuple[int, int]) -> None:
+    width, height = size
+    if max(size) > LARGEST_SIDE or width * height > LARGEST_AREA:
+        raise InputTextError(f"The picture has {width:,} × {height:,} pixels; at most {LARGEST_AREA:,} can be read.")

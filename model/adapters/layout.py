@@ -1,0 +1,144 @@
+"""Which module of a model is which attention site and layer, found by watching one short pass. Knows no architecture.
+
+Encoder and decoder get texts of different lengths, so that the number of queries and keys tells the site; the order in
+which modules are called tells the layer. The module that reads what the heads wrote is their output projection.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from model.abilities import Kind
+from model.adapters.capture import SITE_AND_LAYER, Call, Listener, listen
+from model.errors import CheckpointError, TraceError
+from model.trace import SiteLayers
+from model.transformer import SITES
+
+SOURCE_LENGTH: Final = 3
+TARGET_LENGTH: Final = 2
+_SITE_BY_LENGTHS: Final = {
+    (SOURCE_LENGTH, SOURCE_LENGTH): "encoder.self",
+    (TARGET_LENGTH, TARGET_LENGTH): "decoder.self",
+    (TARGET_LENGTH, SOURCE_LENGTH): "decoder.cross",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Where a model attends.
+
+    Attributes:
+        places: attention module → site and layer of its first, second … call in a pass (layers may share a module).
+        heads: site → heads of each layer.
+        projections: (site, layer) → W_O as [head · d_v, d_model], where it was found.
+        num_watched: tokens that the first site read in the pass that was watched; of an image model always so many.
+    """
+
+    places: Mapping[nn.Module, tuple[SITE_AND_LAYER, ...]]
+    heads: Mapping[str, tuple[int, ...]]
+    projections: Mapping[SITE_AND_LAYER, nn.Module]
+    num_watched: int = 0
+
+    def inputs(self, calls: Sequence[Call], place: int = 0) -> SiteLayers:
+        """What one sentence of a batch left at every site and layer, on the CPU.
+
+        Args:
+            calls: of one whole pass.
+            place: of the sentence in the batch.
+        """
+        found = {at: call.of_sentence(place, torch.device("cpu")) for at, call in self.located(calls)}
+        return {site: tuple(found[site, layer] for layer in range(len(heads))) for site, heads in self.heads.items()}
+
+    def located(self, calls: Sequence[Call]) -> list[tuple[SITE_AND_LAYER, Call]]:
+        """The site and layer of each call of one pass."""
+        done: dict[nn.Module, int] = {}
+        located = []
+        for call in calls:
+            places = self.places[call.module]
+            located.append((places[done.get(call.module, 0) % len(places)], call))
+            done[call.module] = done.get(call.module, 0) + 1
+        return located
+
+    def known_projection(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:
+        """`projection`, where it must be there.
+
+        Raises:
+            TraceError: there is no such site or layer, or the model does not tell.
+        """
+        if (site, layer) not in self.projections:
+            raise TraceError(
+                f"What the heads of layer {layer} of {site} add to the output is not known of this model: there is no "
+                "such layer, or the model gives its weights only."
+            )
+        found = self.projection(site, layer)
+        assert found is not None
+        return found
+
+    def projection(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"] | None:
+        """W_O of a site, cut into heads, float32 on the CPU; None where it is not known."""
+        module = self.projections.get((site, layer))
+        if module is None:
+            return None
+        weight = module.get_parameter("weight").detach()
+        # A linear layer holds its matrix transposed, GPT-2's layer does not.
+        joined = weight.T if isinstance(module, nn.Linear) else weight
+        return joined.reshape(self.heads[site][layer], -1, joined.size(1)).float().cpu()
+
+
+def find_layout(model: nn.Module, kind: Kind, run: Callable[[], Any]) -> Layout:
+    """Watch one pass over made-up tokens.
+
+    Args:
+        model: whose attention is registered as ours.
+        kind: which stacks it has.
+        run: one pass: `SOURCE_LENGTH` tokens for an encoder, `TARGET_LENGTH` for the decoder behind one.
+
+    Raises:
+        CheckpointError: a site is called that is none of those expected.
+    """
+    listener = Listener(keeps_outputs=True)
+    readers: dict[int, nn.Module] = {}
+
+    def note(module: nn.Module, given: tuple[Any, ...]) -> None:
+        if listener.calls and given and isinstance(given[0], Tensor):
+            call = listener.calls[-1]
+            wrote = call.output
+            if wrote is not None and given[0].data_ptr() == wrote.data_ptr() and given[0].numel() == wrote.numel():
+                readers.setdefault(len(listener.calls) - 1, module)
+
+    linear = [one for one in model.modules() if isinstance(one, nn.Linear) or type(one).__name__ == "Conv1D"]
+    hooks = [module.register_forward_pre_hook(note) for module in linear]
+    try:
+        with torch.inference_mode(), listen(listener):
+            run()
+    finally:
+        for hook in hooks:
+            hook.remove()
+    places: dict[nn.Module, list[SITE_AND_LAYER]] = {}
+    heads: dict[str, list[int]] = {}
+    projections: dict[SITE_AND_LAYER, nn.Module] = {}
+    for number, call in enumerate(listener.calls):
+        site = _site(kind, call)
+        at = (site, len(heads.setdefault(site, [])))
+        places.setdefault(call.module, []).append(at)
+        heads[site].append(call.query.size(1))
+        if number in readers:
+            projections[at] = readers[number]
+    in_order = {site: tuple(heads[site]) for site in SITES if site in heads}
+    watched = listener.calls[0].key.size(2) if listener.calls else 0
+    return Layout({module: tuple(at) for module, at in places.items()}, in_order, projections, watched)
+
+
+def _site(kind: Kind, call: Call) -> str:
+    if kind != "encoder-decoder":
+        return "decoder.self" if kind == "decoder" else "encoder.self"
+    lengths = (call.query.size(2), call.key.size(2))
+    if lengths not in _SITE_BY_LENGTHS:
+        raise CheckpointError(
+            f"This model attends from {lengths[0]} to {lengths[1]} positions, which Headlight cannot place."
+        )
+    return _SITE_BY_LENGTHS[lengths]

@@ -1,0 +1,50 @@
+"""How much memory a model would take and how much there is. Knows nothing of models."""
+
+import os
+from pathlib import Path
+from typing import Final
+
+import torch
+
+from model.errors import CheckpointError
+
+_MEMINFO: Final = Path("/proc/meminfo")
+_GROUP: Final = Path("/sys/fs/cgroup")
+GIGABYTE: Final = 1e9
+
+
+def available_bytes(device: torch.device) -> int:
+    """Memory that is free for a model on this device."""
+    if device.type == "cuda":
+        return int(torch.cuda.mem_get_info(device)[0])
+    found = [_of_machine()]
+    try:
+        # A container may hold less than the machine has.
+        limit, used = ((_GROUP / name).read_text().strip() for name in ("memory.max", "memory.current"))
+        found += [] if limit == "max" else [int(limit) - int(used)]
+    except (OSError, ValueError):
+        pass
+    return max(0, min(found))
+
+
+def check_room(name: str, numbers: int, dtype: torch.dtype, device: torch.device) -> None:
+    """Make sure that so many numbers fit.
+
+    Raises:
+        CheckpointError: they do not; the message names both amounts.
+    """
+    needed, there = numbers * dtype.itemsize, available_bytes(device)
+    if needed > there:
+        where = "on the GPU" if device.type == "cuda" else "in memory"
+        raise CheckpointError(
+            f"{name} is too large: its {numbers:,} weights need {needed / GIGABYTE:.1f} GB, and "
+            f"{there / GIGABYTE:.1f} GB are free {where}. Close other models, or choose a smaller one."
+        )
+
+
+def _of_machine() -> int:
+    try:
+        lines = dict(line.split(":", 1) for line in _MEMINFO.read_text().splitlines())
+        return int(lines["MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError, ValueError):
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

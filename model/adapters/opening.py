@@ -1,0 +1,174 @@
+"""From a folder that `transformers` wrote to a reader of it. Knows nothing of pages."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+from torch import nn
+
+from model.abilities import Abilities, Kind, View
+from model.adapters import capture, library
+from model.adapters.families import FAMILIES, family_of, max_length_of, positions_of
+from model.adapters.folder import check_folder, check_tokenizer_files
+from model.adapters.layout import SOURCE_LENGTH, TARGET_LENGTH, Layout, find_layout
+from model.adapters.lens import final_norm
+from model.adapters.memory import check_room
+from model.adapters.pieces import Pieces
+from model.adapters.text_reader import TextReader
+from model.adapters.text_writer import TextWriter
+from model.adapters.values import check_values
+from model.adapters.weights_path import eager_weights, longest_text
+from model.device import choose_device, choose_dtype
+from model.errors import CheckpointError
+from model.reader import Reader
+
+EAGER: Final = "eager"
+#: Times as many weights as there are: a head that a checkpoint leaves out is no more than that.
+MOST_MISSING: Final = 3
+
+library.register(capture.attend, capture.causal_or_padding)
+
+
+def open_folder(path: Path, *, device: str | None = None, dtype: str = "float32") -> Reader:
+    """Open a folder as `transformers` saves it.
+
+    Args:
+        path: the folder.
+        device: "cpu", "cuda" or "cuda:N"; by default CUDA if present, else the CPU.
+        dtype: "float32", or "bfloat16" on CUDA.
+
+    Raises:
+        CheckpointError: it holds no model, or one that cannot be opened; the message says what works.
+        DeviceError: there is no such device, or it does not run this number type.
+    """
+    chosen = choose_device(device)
+    number_type = choose_dtype(dtype, chosen)
+    folder = check_folder(path)
+    model_type = folder.config.get("model_type")
+    family = family_of(model_type)
+    assert isinstance(model_type, str)
+    if family.kind != "image":
+        check_tokenizer_files(path)
+    check_values(folder.config, family.positions)
+    config = library.make_config(
+        model_type, {key: value for key, value in folder.config.items() if key != "model_type"}
+    )
+    check_room(path.name, folder.numbers, number_type, chosen)
+    if library.count_parameters(family.kind, config) > MOST_MISSING * folder.numbers:
+        raise CheckpointError(f"The weights in {path.name} are far fewer than its config.json speaks of. Copy it anew.")
+    is_ours = library.knows_interface(family.kind, config)
+    model = library.load_weights(path, family.kind, config, library.OURS if is_ours else EAGER, number_type).to(chosen)
+    if family.kind == "image":
+        # Only who looks at pictures needs what reads them.
+        from model.adapters.image_reader import ImageReader
+
+        processor = library.load_image_processor(path)
+        layout, abilities = explore(model, model_type)
+        return ImageReader(model, processor, layout, abilities, name=path.name, digest=folder.digest())
+    pieces = Pieces(library.load_tokenizer(path))
+    layout, abilities = explore(model, model_type)
+    made = TextWriter if abilities.generates else TextReader
+    return made(model, pieces, layout, abilities, name=path.name, digest=folder.digest())
+
+
+def explore(model: nn.Module, model_type: str) -> tuple[Layout, Abilities]:
+    """Find out by one short pass where a model attends, and say what it has and lacks.
+
+    Args:
+        model: in evaluation mode, with our attention or its own eager one.
+        model_type: a key of `FAMILIES`.
+
+    Raises:
+        CheckpointError: no attention was seen.
+    """
+    kind = FAMILIES[model_type].kind
+    seen: list[Any] = []
+    layout = find_layout(model, kind, _probe(model, kind, seen))
+    knows_inputs = bool(layout.heads)
+    heads: Mapping[str, tuple[int, ...]] = layout.heads
+    if not knows_inputs:
+        heads = {
+            site: tuple(layer.size(1) for layer in layers) for site, layers in eager_weights(seen[0], kind).items()
+        }
+    if not heads or not all(heads.values()):
+        raise CheckpointError(f"No attention was seen in this {FAMILIES[model_type].name} model.")
+    return layout, _abilities(model, model_type, heads, layout if knows_inputs else None)
+
+
+def _probe(model: nn.Module, kind: Kind, seen: list[Any]) -> Callable[[], None]:
+    """One pass over made-up tokens; what comes out is put into `seen`."""
+    config: Any = model.config
+    device = next(model.parameters()).device
+
+    def tokens(count: int) -> torch.Tensor:
+        return torch.full((1, count), min(5, config.vocab_size - 1), device=device)
+
+    def run() -> None:
+        given: dict[str, Any] = {"output_attentions": config._attn_implementation == EAGER}
+        if kind == "image":
+            given["pixel_values"] = torch.zeros(
+                1, config.num_channels, config.image_size, config.image_size, device=device
+            )
+        else:
+            given["input_ids"] = tokens(SOURCE_LENGTH)
+        if kind == "encoder-decoder":
+            given["decoder_input_ids"] = tokens(TARGET_LENGTH)
+        seen.append(model(**given))
+
+    return run
+
+
+def _abilities(
+    model: nn.Module, model_type: str, heads: Mapping[str, tuple[int, ...]], layout: Layout | None
+) -> Abilities:
+    config: Any = model.config
+    family = FAMILIES[model_type]
+    length = max_length_of(model_type, config)
+    if family.kind == "image" and layout is not None:
+        length = layout.num_watched
+    if layout is None:
+        most = longest_text(heads)
+        length = most if length is None else min(length, most)
+    return Abilities(
+        kind=family.kind,
+        family=family.name,
+        heads=heads,
+        generates=family.kind in ("decoder", "encoder-decoder"),
+        knows_inputs=layout is not None,
+        edits_heads=layout is not None,
+        positions=positions_of(model_type, config),
+        max_length=length,
+        max_target_length=length if family.kind == "encoder-decoder" else None,
+        lacks=_lacks(model, family.name, family.kind, heads, layout, length),
+    )
+
+
+def _lacks(
+    model: nn.Module,
+    name: str,
+    kind: Kind,
+    heads: Mapping[str, tuple[int, ...]],
+    layout: Layout | None,
+    length: int | None,
+) -> Mapping[View, str]:
+    lacks: dict[View, str] = {
+        "positional encodings": f"{name} does not show what it adds for positions; Headlight's own models do.",
+        "embeddings": f"{name} does not show its embeddings; Headlight's own models do.",
+        "batch masks": "Masks of a padded batch are shown of Headlight's own models only.",
+    }
+    if kind != "decoder" or layout is None or final_norm(model) is None:
+        lacks["logit lens"] = "The logit lens reads the layers of Headlight's own models and of most decoder-only ones."
+    if kind in ("encoder", "image"):
+        only_reads = f"{name} reads and does not write, so there is nothing to decode."
+        lacks |= {"decoding": only_reads, "beam": only_reads}
+    if layout is None:
+        why = (
+            f"transformers lets nobody listen to the attention of {name}, so its weights are known and its queries, "
+            f"keys and values are not; the weights of all heads are held at once, so texts may have at most {length:,} "
+            "tokens."
+        )
+        lacks |= {"scores": why, "head outputs": why, "norms": why, "edits": why}
+    elif any((site, layer) not in layout.projections for site in heads for layer in range(len(heads[site]))):
+        lacks["norms"] = f"the output projection of {name} was not found."
+    return lacks

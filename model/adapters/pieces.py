@@ -1,0 +1,125 @@
+"""Tokens of every kind of tokenizer, spelled alike. Knows nothing of models.
+
+A piece that begins a word has "▁" in front (GPT-2 writes "Ġ", BERT writes "##" before pieces that do *not*); bytes that
+are no whole character are "<0xF0>"; special tokens stay as their model writes them. So whole words, labels and exports
+need to know one spelling only.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any, Final, Literal
+
+from model.analysis.axes import LINE_END, WORD_BEGIN
+from model.errors import TokenError
+
+Spelling = Literal["metaspace", "bytes", "wordpiece"]
+_BEGINS: Final[dict[str, Spelling]] = {WORD_BEGIN: "metaspace", "Ġ": "bytes", "##": "wordpiece"}
+_BLANKS: Final = str.maketrans({" ": WORD_BEGIN, "\n": LINE_END, "\t": "⇥", "\r": "␍"})
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A text as token ids, and these as tokens."""
+
+    ids: tuple[int, ...]
+    tokens: tuple[str, ...]
+
+
+class Pieces:
+    """A tokenizer of `transformers`, with tokens spelled as everywhere here."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self.tokenizer = tokenizer
+        added = {int(number): token for number, token in tokenizer.added_tokens_decoder.items()}
+        special = {number for number, token in added.items() if token.special} | set(tokenizer.all_special_ids)
+        self.special_ids = frozenset(special)
+        self.special_tokens = frozenset(str(tokenizer.convert_ids_to_tokens(number)) for number in special)
+        self._verbatim = {number: str(token.content) for number, token in added.items()}
+        self._spelling = _spelling_of(tokenizer.get_vocab())
+
+    def encode(self, text: str, *, is_target: bool = False, with_special: bool = True) -> Encoded:
+        """Token ids of a text, with the special tokens that the model expects."""
+        text = text.encode("utf-8", errors="replace").decode("utf-8")
+        options = {"add_special_tokens": with_special, "return_offsets_mapping": self._has_offsets, "verbose": False}
+        encoding = self.tokenizer(**{"text_target" if is_target else "text": text}, **options)
+        ids = tuple(map(int, encoding["input_ids"]))
+        tokens = list(self.tokens(ids))
+        if self._spelling == "wordpiece" and self._has_offsets:
+            offsets = encoding["offset_mapping"]
+            for place in range(1, len(ids)):
+                # "didn't" is three pieces of one word, none of which is marked as going on.
+                if ids[place] not in self._verbatim and offsets[place][0] == offsets[place - 1][1] > 0:
+                    tokens[place] = tokens[place].removeprefix(WORD_BEGIN) or tokens[place]
+        return Encoded(ids, tuple(tokens))
+
+    def tokens(self, token_ids: Sequence[int]) -> tuple[str, ...]:
+        """The tokens of ids, whatever text they come from."""
+        spelled: list[str] = []
+        for number in map(int, token_ids):
+            token = self._spell(number)
+            after_line = bool(spelled) and spelled[-1].endswith(LINE_END)
+            begins = token.startswith((WORD_BEGIN, LINE_END)) or number in self._verbatim
+            spelled.append(WORD_BEGIN + token if after_line and not begins else token)
+        return tuple(spelled)
+
+    def token_id(self, token: str) -> int:
+        """The id of a token that is spelled so.
+
+        Raises:
+            TokenError: there is none.
+        """
+        if token not in self._ids:
+            raise TokenError(f"{token!r} is no token of this vocabulary. One that begins a word begins with “▁”.")
+        return self._ids[token]
+
+    def decode(self, token_ids: Sequence[int]) -> str:
+        """The text of token ids; special tokens leave no trace."""
+        return str(self.tokenizer.decode(list(token_ids), skip_special_tokens=True))
+
+    @cached_property
+    def _ids(self) -> dict[str, int]:
+        """Spelled token → the first id that is spelled so."""
+        return {self._spell(number): number for number in reversed(range(len(self.tokenizer)))}
+
+    @property
+    def _has_offsets(self) -> bool:
+        return bool(self.tokenizer.is_fast)
+
+    def _spell(self, number: int) -> str:
+        if number in self._verbatim:
+            return self._verbatim[number]
+        piece = self.tokenizer.convert_ids_to_tokens(number)
+        if piece is None:
+            # Some models have more rows of embeddings than their tokenizer has pieces.
+            return f"<id {number}>"
+        if number in self.special_ids:
+            return str(piece)
+        if self._spelling == "wordpiece":
+            return str(piece).removeprefix("##") if piece.startswith("##") else WORD_BEGIN + str(piece)
+        return _from_bytes(str(piece)) if self._spelling == "bytes" else str(piece).translate(_BLANKS)
+
+
+def _spelling_of(vocabulary: dict[str, int]) -> Spelling:
+    """By which sign most pieces say whether they begin a word."""
+    counts = {sign: sum(piece.startswith(sign) for piece in vocabulary) for sign in _BEGINS}
+    return _BEGINS[max(counts, key=lambda sign: counts[sign])]
+
+
+def _from_bytes(piece: str) -> str:
+    """A byte-level piece as text; bytes that are no whole character by their numbers."""
+    table = _bytes_of_signs()
+    if any(sign not in table for sign in piece):
+        return piece
+    raw = bytes(table[sign] for sign in piece)
+    # Bytes that are no UTF-8 come back as lone surrogates, U+DC80 to U+DCFF.
+    text = raw.decode("utf-8", errors="surrogateescape").translate(_BLANKS)
+    return "".join(f"<0x{ord(sign) - 0xDC00:02X}>" if "\udc80" <= sign <= "\udcff" else sign for sign in text)
+
+
+@cache
+def _bytes_of_signs() -> dict[str, int]:
+    """Which byte each printable sign stands for in GPT-2's byte-level vocabulary (Radford et al. 2019, encoder.py)."""
+    plain = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
+    others = [byte for byte in range(256) if byte not in plain]
+    return {chr(byte): byte for byte in plain} | {chr(256 + place): byte for place, byte in enumerate(others)}

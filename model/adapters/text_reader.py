@@ -1,0 +1,307 @@
+"""Other people's models of text, read through the same `Trace`. Knows nothing of folders or pages."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from model.abilities import Abilities
+from model.adapters.capture import Listener, listen
+from model.adapters.edits import edits_by_place
+from model.adapters.layout import Layout
+from model.adapters.pieces import Encoded, Pieces
+from model.adapters.weights_path import weights_of
+from model.decoding import EXTRA_LENGTH
+from model.edit_hooks import Edits
+from model.errors import InputTextError, TraceError
+from model.steps import DecodingStep, describe_step
+from model.trace import SiteLayers, Trace
+from model.transformer import site_path
+
+OUTPUTS: Final = "hook_head_output"
+#: Longer pieces than this there are none worth waiting for: a far longer text is refused before it is cut into tokens.
+LONGEST_PIECE: Final = 100
+#: A longer text that a decoder only reads gets no candidates for every one of its tokens.
+LONGEST_WITH_STEPS: Final = 512
+
+
+@dataclass(frozen=True, eq=False)
+class _Pass:
+    """What one pass left behind: what every site computed, what was recorded beside, and one row of logits per row."""
+
+    inputs: SiteLayers
+    recorded: Mapping[str, Tensor]
+    logits: Float[Tensor, "row vocab"] | None
+
+
+class TextReader:
+    """A loaded model of `transformers` that reads text. Safe to share between threads.
+
+    Args:
+        model: in evaluation mode; with our attention where `abilities.knows_inputs`, with its own eager one otherwise.
+        pieces: its tokenizer.
+        layout: where it attends.
+        abilities: what it has and lacks.
+        name, digest: of its folder.
+    """
+
+    def __init__(
+        self, model: nn.Module, pieces: Pieces, layout: Layout, abilities: Abilities, *, name: str, digest: str
+    ) -> None:
+        self.model, self.pieces, self.layout, self.name, self.digest = model, pieces, layout, name, digest
+        self._abilities = abilities
+
+    @property
+    def abilities(self) -> Abilities:
+        """What the model has and lacks."""
+        return self._abilities
+
+    @property
+    def device(self) -> torch.device:
+        """Where the model lies."""
+        return next(self.model.parameters()).device
+
+    @property
+    def config(self) -> Any:
+        """The model's configuration, as the library has it."""
+        return self.model.config
+
+    def output_projection(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:
+        """W_O of an attention site, cut into each head's own rows (§3.2.2), float32 on the CPU; without its bias.
+
+        Raises:
+            TraceError: there is no such site or layer, or the model does not tell.
+        """
+        return self.layout.known_projection(site, layer)
+
+    def trace(
+        self,
+        text: str,
+        target: str | None = None,
+        *,
+        extras: Collection[str] = (),
+        edits: Edits | None = None,
+    ) -> Trace:
+        """Read a text once and keep what every attention site computed.
+
+        Args:
+            text: what to read.
+            target: what the decoder reads along: a translation, or (decoder only) what follows the text. By default the
+                model's own greedy translation, or nothing more.
+            extras: {"hook_head_output"} to record the real head outputs.
+            edits: named edits of heads.
+
+        Raises:
+            InputTextError: a text is blank or too long, or a target is given to a model without a decoder.
+            EditError: an edit names what does not exist, or the model's heads cannot be edited.
+            TraceError: an extra is asked for that this model does not record.
+        """
+        source, keep = self.source(text), OUTPUTS in self.checked_extras(extras)
+        match self.abilities.kind:
+            case "encoder":
+                return self._read_only(text, target, source, keep, edits)
+            case "decoder":
+                more = Encoded((), ()) if target is None else self.pieces.encode(target, with_special=False)
+                return self.trace_tokens(text, source.ids, more.ids, keep_outputs=keep, edits=edits)
+            case _:
+                if target is None:
+                    begin, *emitted = self.write(source.ids, edits)
+                else:
+                    emitted = list(self._target(target).ids)
+                    begin = self._begin_before(emitted)
+                return self.trace_tokens(text, source.ids, emitted, begin=begin, keep_outputs=keep, edits=edits)
+
+    def checked_extras(self, extras: Collection[str]) -> Collection[str]:
+        """The same extras.
+
+        Raises:
+            TraceError: one is asked for that this model does not record.
+        """
+        if unknown := sorted(set(extras) - {OUTPUTS}):
+            raise TraceError(
+                f"{unknown[0]} is not recorded of this model; scores and weights are derived from q and k."
+            )
+        if extras and "head outputs" in self.abilities.lacks:
+            raise TraceError(self.abilities.lacks["head outputs"])
+        return extras
+
+    def source(self, text: str) -> Encoded:
+        """The tokens of a text, checked.
+
+        Raises:
+            InputTextError: the text is blank or too long.
+        """
+        return self._checked(text, "The text", self.abilities.max_length, is_target=False)
+
+    def trace_tokens(
+        self,
+        text: str,
+        source_ids: Sequence[int],
+        emitted: Sequence[int],
+        *,
+        begin: int | None = None,
+        keep_outputs: bool = False,
+        edits: Edits | None = None,
+    ) -> Trace:
+        """Run a decoder once over what is given as token ids.
+
+        Args:
+            text: what the ids spell.
+            source_ids: of the text.
+            emitted: what was written after the text, or (encoder–decoder) after the token that begins.
+            begin: the token with which the decoder of an encoder–decoder began.
+            keep_outputs: whether to record the real head outputs.
+            edits: named edits of heads.
+
+        Raises:
+            InputTextError: the tokens are too many.
+            EditError: an edit names what does not exist, or the model's heads cannot be edited.
+        """
+        has_encoder = self.abilities.kind == "encoder-decoder"
+        if has_encoder:
+            rows = [self._begin_before(emitted) if begin is None else begin, *emitted[:-1]]
+        else:
+            rows = [*source_ids, *emitted]
+        most = self.abilities.max_target_length if has_encoder else self.abilities.max_length
+        if most is not None and len(rows) > most:
+            raise InputTextError(
+                f"The decoder reads at most {most:,} tokens, these are {len(rows):,}. Shorten the text."
+            )
+        encoder_ids = tuple(source_ids) if has_encoder else ()
+        done = self._run(encoder_ids, rows, keep_outputs, edits)
+        predicted = [] if done.logits is None else done.logits.argmax(-1).tolist()
+        # What each row is followed by; the last token of a text that nothing follows, by what the model would write.
+        following = list(emitted) if has_encoder else [*rows[1:], *predicted[-1:]]
+        return Trace(
+            text=text,
+            translation=self.pieces.decode(emitted),
+            source_ids=encoder_ids,
+            source_tokens=self.pieces.tokens(encoder_ids),
+            target_ids=tuple(rows),
+            target_tokens=self.pieces.tokens(rows),
+            predicted_ids=tuple(predicted),
+            predicted_tokens=self.pieces.tokens(predicted),
+            steps=() if done.logits is None else self._steps(done.logits, following),
+            inputs=done.inputs,
+            recorded=done.recorded,
+            special_tokens=self.pieces.special_tokens,
+        )
+
+    @torch.inference_mode()
+    def write(self, source_ids: Sequence[int], edits: Edits | None = None) -> list[int]:
+        """The greedy translation of an encoder–decoder as token ids, with the token that begins it."""
+        most = min(len(source_ids) + EXTRA_LENGTH, self.abilities.max_target_length or len(source_ids) + EXTRA_LENGTH)
+        listener = Listener(
+            keeps_calls=False,
+            places=self.layout.places,
+            edits=edits_by_place(edits, self.abilities, num_source=len(source_ids), num_target=most),
+        )
+        given = torch.tensor([list(source_ids)], device=self.device)
+        options: dict[str, Any] = {"do_sample": False, "num_beams": 1, "max_new_tokens": most, "max_length": None}
+        options |= self.start_options
+        with listen(listener):
+            # Only a run that is changed needs to be heard; what it computes here is computed again and kept there.
+            written = self.model.generate(  # type: ignore[operator]
+                given, attention_mask=torch.ones_like(given), **options
+            )
+        return [int(one) for one in written[0].tolist()]
+
+    @property
+    def start_options(self) -> Mapping[str, Any]:
+        """What `generate` must be told of the decoder's first token where the model does not say it (mBART)."""
+        needs_one = self.abilities.kind == "encoder-decoder" and self._begin is None
+        return {"decoder_start_token_id": self.config.eos_token_id} if needs_one else {}
+
+    @property
+    def vocab_size(self) -> int:
+        """Token ids that the model knows."""
+        return int(self.config.vocab_size)
+
+    @property
+    def _begin(self) -> int | None:
+        """The token with which the decoder begins, as far as the model says."""
+        settings = getattr(self.model, "generation_config", None)
+        found = (getattr(one, "decoder_start_token_id", None) for one in (self.config, settings))
+        return next((int(start) for start in found if start is not None), None)
+
+    def _begin_before(self, emitted: Sequence[int]) -> int:
+        # Without a word of the model, a target begins with the token that ends it, as mBART's do with the language.
+        return int(emitted[-1]) if self._begin is None else self._begin
+
+    def _read_only(
+        self, text: str, target: str | None, source: Encoded, keep_outputs: bool, edits: Edits | None
+    ) -> Trace:
+        if target is not None:
+            raise InputTextError(f"{self.abilities.family} only reads; it has no decoder that could read a target.")
+        done = self._run(source.ids, (), keep_outputs, edits)
+        return Trace(
+            text=text,
+            translation="",
+            source_ids=source.ids,
+            source_tokens=source.tokens,
+            target_ids=(),
+            target_tokens=(),
+            predicted_ids=(),
+            predicted_tokens=(),
+            steps=(),
+            inputs=done.inputs,
+            recorded=done.recorded,
+            special_tokens=self.pieces.special_tokens,
+        )
+
+    @torch.inference_mode()
+    def _run(
+        self, source_ids: Sequence[int], target_ids: Sequence[int], keep_outputs: bool, edits: Edits | None
+    ) -> _Pass:
+        listener = Listener(
+            keeps_outputs=keep_outputs,
+            places=self.layout.places,
+            edits=edits_by_place(edits, self.abilities, num_source=len(source_ids), num_target=len(target_ids)),
+        )
+        first = torch.tensor([list(source_ids or target_ids)], device=self.device)
+        given: dict[str, Any] = {"input_ids": first, "attention_mask": torch.ones_like(first)}
+        if source_ids and target_ids:
+            given["decoder_input_ids"] = torch.tensor([list(target_ids)], device=self.device)
+        if target_ids:
+            given["use_cache"] = False
+        if not self.abilities.knows_inputs:
+            given["output_attentions"] = True
+        # What comes after each token of a long text nobody asks for, and it may take as long as all the rest.
+        wants_logits = bool(target_ids) and (bool(source_ids) or len(target_ids) <= LONGEST_WITH_STEPS)
+        with listen(listener):
+            output = (self.model if wants_logits else self.model.base_model)(**given)  # type: ignore[operator]
+        logits = output.logits[0].float().cpu() if wants_logits else None
+        if not self.abilities.knows_inputs:
+            return _Pass(weights_of(output, self.abilities), MappingProxyType({}), logits)
+        recorded = {
+            f"{site_path(*at)}.{OUTPUTS}": call.output[0].transpose(0, 1).cpu()
+            for at, call in self.layout.located(listener.calls)
+            if call.output is not None
+        }
+        return _Pass(self.layout.inputs(listener.calls), MappingProxyType(recorded), logits)
+
+    def _steps(self, logits: Tensor, following: Sequence[int]) -> tuple[DecodingStep, ...]:
+        return tuple(describe_step(logits[row], token, row, self.pieces) for row, token in enumerate(following))
+
+    def _target(self, target: str) -> Encoded:
+        return self._checked(target, "The target", self.abilities.max_target_length, is_target=True)
+
+    def _checked(self, text: str, what: str, limit: int | None, *, is_target: bool) -> Encoded:
+        if not text.strip():
+            raise InputTextError(f"{what} is empty. Type a sentence, for example “The cat sleeps.”")
+        encoded = None
+        if limit is None or len(text) <= LONGEST_PIECE * limit:
+            encoded = self.pieces.encode(text, is_target=is_target)
+        if encoded is None or (limit is not None and len(encoded.ids) > limit):
+            length = "far more" if encoded is None else f"{len(encoded.ids):,}"
+            raise InputTextError(
+                f"{what} is too long: this model reads at most {limit:,} tokens, the text has {length} "
+                f"({len(text):,} characters). Shorten it, or enter it in parts."
+            )
+        if not encoded.ids or all(one in self.pieces.special_ids for one in encoded.ids):
+            raise InputTextError(f"{what} holds only characters that cannot be seen. Type a sentence.")
+        return encoded

@@ -1,0 +1,174 @@
+"""Small random models of every architecture, and tokenizers of every kind, built from nothing and saved as folders."""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+
+from model.adapters.families import FAMILIES
+from model.adapters.library import HEADS
+from tests.conftest import SENTENCES
+
+VOCAB = 400
+SMALL = {
+    "vocab_size": VOCAB,
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "intermediate_size": 48,
+    "max_position_embeddings": 96,
+}
+SHARED = {"num_key_value_heads": 2, "head_dim": 8, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
+#: The encoder has other numbers than the decoder, so that nothing can be mistaken for the other.
+TWO_STACKS = {
+    "vocab_size": VOCAB,
+    "d_model": 32,
+    "encoder_layers": 3,
+    "decoder_layers": 2,
+    "encoder_attention_heads": 4,
+    "decoder_attention_heads": 2,
+    "encoder_ffn_dim": 48,
+    "decoder_ffn_dim": 48,
+    "max_position_embeddings": 96,
+    "pad_token_id": 0,
+    "bos_token_id": 1,
+    "eos_token_id": 2,
+    "decoder_start_token_id": 2,
+    "forced_eos_token_id": None,
+}
+BUCKETS = {"vocab_size": VOCAB, "d_model": 32, "d_kv": 8, "d_ff": 48, "num_heads": 4, "num_layers": 3}
+BUCKETS |= {"num_decoder_layers": 2, "relative_attention_num_buckets": 8, "relative_attention_max_distance": 12}
+BUCKETS |= {"pad_token_id": 0, "eos_token_id": 2, "decoder_start_token_id": 0}
+PATCHES = {"image_size": 24, "patch_size": 8, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
+PATCHES |= {"intermediate_size": 48}
+WINDOW = {"sliding_window": 5}
+
+CONFIGS: dict[str, dict[str, Any]] = {
+    "albert": SMALL | {"embedding_size": 16},
+    "bert": SMALL,
+    "camembert": SMALL | {"pad_token_id": 1},
+    "deberta": SMALL | {"relative_attention": True, "pos_att_type": ["c2p", "p2c"], "pad_token_id": 0},
+    "deberta-v2": SMALL | {"relative_attention": True, "pos_att_type": ["c2p", "p2c"], "position_buckets": 8},
+    "distilbert": {
+        "vocab_size": VOCAB,
+        "dim": 32,
+        "n_layers": 2,
+        "n_heads": 4,
+        "hidden_dim": 48,
+        "max_position_embeddings": 96,
+    },
+    "electra": SMALL | {"embedding_size": 16},
+    "modernbert": SMALL
+    | {"local_attention": 6, "global_attn_every_n_layers": 2, "pad_token_id": 0, "bos_token_id": 1}
+    | {"eos_token_id": 2, "cls_token_id": 1, "sep_token_id": 2},
+    "mpnet": SMALL | {"pad_token_id": 1},
+    "roberta": SMALL | {"pad_token_id": 1},
+    "xlm-roberta": SMALL | {"pad_token_id": 1},
+    "bloom": {"vocab_size": VOCAB, "hidden_size": 32, "n_layer": 2, "n_head": 4},
+    "falcon": SMALL | {"alibi": False, "new_decoder_architecture": False, "multi_query": True, "ffn_hidden_size": 48},
+    "gemma": SMALL | SHARED,
+    "gemma2": SMALL | SHARED | WINDOW | {"attn_logit_softcapping": 2.0, "query_pre_attn_scalar": 8},
+    "gemma3_text": SMALL | SHARED | WINDOW | {"query_pre_attn_scalar": 8, "sliding_window_pattern": 2},
+    "gpt2": {"vocab_size": VOCAB, "n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 96},
+    "gpt_neo": {"vocab_size": VOCAB, "hidden_size": 32, "num_layers": 2, "num_heads": 4, "max_position_embeddings": 96}
+    | {"attention_types": [[["global", "local"], 1]], "window_size": 5, "intermediate_size": 48},
+    "gpt_neox": SMALL,
+    "gpt_oss": SMALL | SHARED | WINDOW | {"num_local_experts": 4, "num_experts_per_tok": 2},
+    "granite": SMALL | {"num_key_value_heads": 2, "attention_multiplier": 0.3, "logits_scaling": 3.0},
+    "llama": SMALL | {"num_key_value_heads": 2},
+    "mistral": SMALL | SHARED | WINDOW,
+    "mpt": {"vocab_size": VOCAB, "d_model": 32, "n_layers": 2, "n_heads": 4, "max_seq_len": 96},
+    "olmo2": SMALL | {"num_key_value_heads": 2},
+    "opt": {"vocab_size": VOCAB, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "ffn_dim": 48}
+    | {"max_position_embeddings": 96, "word_embed_proj_dim": 32, "pad_token_id": 0},
+    "phi": SMALL,
+    "phi3": SMALL | {"num_key_value_heads": 2, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2},
+    "qwen2": SMALL | {"num_key_value_heads": 2},
+    "qwen3": SMALL | {"num_key_value_heads": 2, "head_dim": 16},
+    "smollm3": SMALL | {"num_key_value_heads": 2, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2},
+    "stablelm": SMALL | {"num_key_value_heads": 2},
+    "starcoder2": SMALL | {"num_key_value_heads": 2} | WINDOW,
+    "bart": TWO_STACKS,
+    "blenderbot": TWO_STACKS,
+    "m2m_100": TWO_STACKS,
+    "marian": TWO_STACKS,
+    "mbart": TWO_STACKS | {"decoder_start_token_id": None},
+    "mt5": BUCKETS,
+    "pegasus": TWO_STACKS,
+    "t5": BUCKETS,
+    "deit": PATCHES,
+    "dinov2": PATCHES | {"mlp_ratio": 2},
+    "vit": PATCHES,
+}
+
+
+def tiny(model_type: str, seed: int = 0) -> torch.nn.Module:
+    """A random model whose attention is far from even, with its own eager attention."""
+    config = transformers.AutoConfig.for_model(model_type, **CONFIGS[model_type])
+    torch.manual_seed(seed)
+    model = HEADS[FAMILIES[model_type].kind].from_config(config, attn_implementation="eager").eval()
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if "norm" not in name.lower() and parameter.dim() > 1:
+                parameter.normal_(
+                    std=0.15 if "num_heads" in CONFIGS[model_type] and "d_kv" in CONFIGS[model_type] else 0.25
+                )
+            elif "sinks" in name:
+                parameter.normal_(std=1.0)
+    return model
+
+
+def save_model(folder: Path, model_type: str, tokenizer: str = "wordpiece") -> Path:
+    """A folder with a random model and a tokenizer in it."""
+    tiny(model_type).save_pretrained(folder)
+    save_tokenizer(folder, tokenizer)
+    return folder
+
+
+def save_tokenizer(folder: Path, kind: str) -> None:
+    """A tokenizer of one of the three kinds, learned from a few sentences."""
+    {"wordpiece": _wordpiece, "bytes": _bytes, "metaspace": _metaspace}[kind]().save_pretrained(folder)
+
+
+def _wordpiece() -> transformers.PreTrainedTokenizerFast:
+    special = ["[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]"]
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.train_from_iterator(SENTENCES, trainers.WordPieceTrainer(vocab_size=300, special_tokens=special))
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 1), ("[SEP]", 2)]
+    )
+    tokenizer.decoder = decoders.WordPiece()
+    return _fast(tokenizer, pad="[PAD]", cls="[CLS]", sep="[SEP]", unk="[UNK]", mask="[MASK]")
+
+
+def _bytes() -> transformers.PreTrainedTokenizerFast:
+    special = ["<|pad|>", "<|begin|>", "<|end|>"]
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(
+        vocab_size=380, special_tokens=special, initial_alphabet=alphabet, show_progress=False
+    )
+    tokenizer.train_from_iterator(SENTENCES, trainer)
+    tokenizer.decoder = decoders.ByteLevel()
+    return _fast(tokenizer, pad="<|pad|>", bos="<|begin|>", eos="<|end|>")
+
+
+def _metaspace() -> transformers.PreTrainedTokenizerFast:
+    special = ["<pad>", "<s>", "</s>", "<unk>"]
+    tokenizer = Tokenizer(models.Unigram())
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    trainer = trainers.UnigramTrainer(vocab_size=300, special_tokens=special, unk_token="<unk>", show_progress=False)
+    tokenizer.train_from_iterator(SENTENCES, trainer)
+    tokenizer.post_processor = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 2)])
+    tokenizer.decoder = decoders.Metaspace()
+    return _fast(tokenizer, pad="<pad>", bos="<s>", eos="</s>", unk="<unk>")
+
+
+def _fast(tokenizer: Tokenizer, **special: str) -> transformers.PreTrainedTokenizerFast:
+    named = {f"{name}_token": token for name, token in special.items()}
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **named)
