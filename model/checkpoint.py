@@ -16,6 +16,7 @@ from torch import Tensor
 
 from model.config import TransformerConfig
 from model.errors import CheckpointError, ConfigError
+from model.layout import lay_out_for_decoding
 from model.tokenizer import Tokenizer
 from model.transformer import Transformer
 
@@ -81,7 +82,10 @@ def load_checkpoint(folder: Path, device: torch.device, dtype: torch.dtype = tor
     check_weights(weights, config)
     model = Transformer(config)
     model.load_state_dict(weights, strict=False)  # strict in check_weights, which knows of shared matrices
-    return Checkpoint(model.to(device=device, dtype=dtype).eval(), tokenizer, digest)
+    model = model.to(device=device, dtype=dtype).eval()
+    if device.type == "cpu":
+        lay_out_for_decoding(model)
+    return Checkpoint(model, tokenizer, digest)
 
 
 def check_weights(weights: dict[str, Tensor], config: TransformerConfig) -> None:

@@ -48,17 +48,17 @@ class Listener:
     edits: Mapping[str, Edit] = field(default_factory=dict)
     recorded: dict[str, list[Any]] = field(default_factory=dict)
 
-    def visit(self, name: str, value: T) -> T:
+    def visit(self, name: str, kind: str, value: T) -> T:
         """Apply the edit of this point, then record the value that the model goes on with."""
-        if (edit := self.edits.get(name)) is not None:
+        if self.edits and (edit := self.edits.get(name)) is not None:
             value = edit(value)
-        if name.rpartition(".")[2] in self.record:
+        if kind in self.record:
             self.recorded.setdefault(name, []).append(value)
         return value
 
-    def wants(self, name: str) -> bool:
+    def wants(self, name: str, kind: str) -> bool:
         """Whether this point is recorded or edited."""
-        return name in self.edits or name.rpartition(".")[2] in self.record
+        return kind in self.record or name in self.edits
 
 
 _LISTENER: ContextVar[Listener | None] = ContextVar("headlight_listener", default=None)
@@ -87,16 +87,16 @@ def listen(*, record: Collection[str] = (), edits: Mapping[str, Edit] | None = N
 
 
 class HookPoint(nn.Module):
-    """An identity with a name. `name_hooks` of the whole model fills the name in."""
+    """An identity with a name, and with the last part of it as kind. `name_hooks` of the whole model fills both in."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.name = ""
+        self.name = self.kind = ""
 
     def forward(self, value: T) -> T:
         """The value, as the current listener (if any) leaves it."""
         listener = _LISTENER.get()
-        return value if listener is None else listener.visit(self.name, value)
+        return value if listener is None else listener.visit(self.name, self.kind, value)
 
     # Called some eighty times for each token that is written: torch's own call costs three times what happens here.
     __call__ = forward
@@ -105,7 +105,7 @@ class HookPoint(nn.Module):
     def is_wanted(self) -> bool:
         """Whether the current listener records or edits here."""
         listener = _LISTENER.get()
-        return listener is not None and listener.wants(self.name)
+        return listener is not None and listener.wants(self.name, self.kind)
 
 
 _FIRST_ROW: ContextVar[int] = ContextVar("headlight_first_row", default=0)
@@ -133,4 +133,4 @@ def name_hooks(model: nn.Module) -> None:
     """Give every hook point of the model its module path as name."""
     for name, module in model.named_modules():
         if isinstance(module, HookPoint):
-            module.name = name
+            module.name, module.kind = name, name.rpartition(".")[2]

@@ -6,6 +6,7 @@ padding, from causality, from a window or from chunks, and gives rows on demand.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import torch
 from jaxtyping import Bool, Int
@@ -83,13 +84,15 @@ class AttentionMask:
         explicit = None if self.explicit is None else self.explicit.to(device)
         return replace(self, key_padding=padding, explicit=explicit, device=device)
 
-    def followed_by(self, other: "AttentionMask") -> "AttentionMask":
-        """One mask for these rows and then the other's, as when decoding computed them one after the other."""
-        assert (other.causal, other.window, other.chunk) == (self.causal, self.window, self.chunk)
-        assert self.explicit is None
-        assert other.explicit is None
-        assert not self.causal or other.first_query == self.first_query + self.num_queries
-        return replace(other, num_queries=self.num_queries + other.num_queries, first_query=self.first_query)
+    @classmethod
+    def joined(cls, masks: Sequence["AttentionMask"]) -> "AttentionMask":
+        """One mask for the rows of several, as when decoding computed them one after the other."""
+        first, last = masks[0], masks[-1]
+        assert all(mask.explicit is None for mask in masks)
+        for before, after in pairwise(masks):
+            assert (after.causal, after.window, after.chunk) == (before.causal, before.window, before.chunk)
+            assert not after.causal or after.first_query == before.first_query + before.num_queries
+        return replace(last, num_queries=sum(mask.num_queries for mask in masks), first_query=first.first_query)
 
 
 def pad(rows: Sequence[Sequence[int]], pad_id: int) -> Int[Tensor, "row position"]:

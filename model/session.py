@@ -6,6 +6,7 @@ trace, equal to one teacher-forced pass over the same tokens.
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -20,6 +21,15 @@ from model.steps import DecodingStep, FilteredStep, describe_filtered, describe_
 from model.tokenizer import Tokenizer
 from model.trace import Recorded, Trace, build_trace, join_recorded
 from model.transformer import Transformer
+
+
+class Written(NamedTuple):
+    """One row of the decoder: the step it took, what was recorded, its logits [vocab] and the likeliest token."""
+
+    step: DecodingStep
+    recorded: Recorded
+    logits: Tensor
+    likeliest: int
 
 
 class DecodingSession:
@@ -55,9 +65,7 @@ class DecodingSession:
         self._source_ids = tuple(source_ids)
         self._record = ALWAYS_RECORDED | extras
         self._edits = self._edit_functions(edits)
-        self._steps: list[DecodingStep] = []
-        self._rows: list[Recorded] = []
-        self._logits: list[Tensor] = []
+        self._written: list[Written] = []
         self._cache = model.new_cache()
         with torch.inference_mode(), listen(record=self._record, edits=self._edits) as recorded:
             self._memory = model.encode(torch.tensor([self._source_ids], device=model.device))
@@ -66,12 +74,12 @@ class DecodingSession:
     @property
     def steps(self) -> tuple[DecodingStep, ...]:
         """The steps so far."""
-        return tuple(self._steps)
+        return tuple(row.step for row in self._written)
 
     @property
     def target_ids(self) -> tuple[int, ...]:
         """What the decoder has read or reads next: <s> and the tokens chosen so far."""
-        return (self._model.config.bos_id, *(step.token_id for step in self._steps))
+        return (self._model.config.bos_id, *(row.step.token_id for row in self._written))
 
     @property
     def max_steps(self) -> int:
@@ -81,13 +89,13 @@ class DecodingSession:
     @property
     def finished(self) -> bool:
         """Whether </s> was chosen or the longest allowed translation is reached."""
-        ended = bool(self._steps) and self._steps[-1].token_id == self._model.config.eos_id
-        return ended or len(self._steps) >= self.max_steps
+        ended = bool(self._written) and self._written[-1].step.token_id == self._model.config.eos_id
+        return ended or len(self._written) >= self.max_steps
 
     @property
     def translation(self) -> str:
         """The text so far."""
-        return self._tokenizer.decode([step.token_id for step in self._steps])
+        return self._tokenizer.decode([row.step.token_id for row in self._written])
 
     def step(self, draws: Draws | None = None) -> DecodingStep:
         """Write the most probable next token, or the one that these draws give.
@@ -96,8 +104,8 @@ class DecodingSession:
             SessionError: the translation is finished.
         """
         if draws is None:
-            return self._advance(most_probable)
-        return self._advance(lambda logits: draws.draw(logits, len(self._steps)))
+            return self._advance(lambda _, likeliest: likeliest)
+        return self._advance(lambda logits, _: draws.draw(logits, len(self._written)))
 
     def force(self, token: str | int) -> DecodingStep:
         """Write this token (a piece of the vocabulary, or its id) as the next one, however improbable.
@@ -109,7 +117,7 @@ class DecodingSession:
         token_id = self._tokenizer.token_id(token) if isinstance(token, str) else token
         if not 0 <= token_id < self._model.config.vocab_size:
             raise TokenError(f"Token ids run from 0 to {self._model.config.vocab_size - 1}, got {token_id}.")
-        return self._advance(lambda _: token_id)
+        return self._advance(lambda _, likeliest: token_id)
 
     def back(self) -> None:
         """Take the last token back.
@@ -117,10 +125,9 @@ class DecodingSession:
         Raises:
             SessionError: nothing is written yet.
         """
-        if not self._steps:
+        if not self._written:
             raise SessionError("Nothing is written yet, so there is no step to take back.")
-        for done in (self._steps, self._rows, self._logits):
-            done.pop()
+        self._written.pop()
         self._forget_unwritten()
 
     def run(self, draws: Draws | None = None) -> None:
@@ -144,10 +151,10 @@ class DecodingSession:
             ValueError: there is no such hook point.
         """
         other = copy.copy(self)
-        other._steps, other._rows, other._logits = list(self._steps), list(self._rows), list(self._logits)
+        other._written = list(self._written)
         other._cache = self._cache.copy()
         if edits is not None:
-            begun = len(self._steps)
+            begun = len(self._written)
             later = self._edit_functions(edits if isinstance(edits, Mapping) else edits_from(edits, begun))
             self._check_later_edits(later)
             other._edits = change_edits(self._edits, later, begun)
@@ -159,11 +166,11 @@ class DecodingSession:
         Raises:
             SessionError: there is no such step yet.
         """
-        if not 0 <= index < len(self._steps):
+        if not 0 <= index < len(self._written):
             raise SessionError(
-                f"There is no step {index}: {len(self._steps)} are written, counted from 0. Step on first."
+                f"There is no step {index}: {len(self._written)} are written, counted from 0. Step on first."
             )
-        return describe_filtered(self._logits[index], sampling, self._tokenizer)
+        return describe_filtered(self._written[index].logits, sampling, self._tokenizer)
 
     def trace(self) -> Trace:
         """Everything computed so far, one target row per step.
@@ -171,7 +178,7 @@ class DecodingSession:
         Raises:
             SessionError: nothing is written yet.
         """
-        if not self._steps:
+        if not self._written:
             raise SessionError("Nothing is written yet; take a step first.")
         return build_trace(
             text=self._text,
@@ -179,35 +186,42 @@ class DecodingSession:
             tokenizer=self._tokenizer,
             source_ids=self._source_ids,
             target_ids=self.target_ids[:-1],
-            predicted_ids=[most_probable(logits) for logits in self._logits],
-            steps=self._steps,
-            recorded={**join_recorded([self._encoder_recorded]), **join_recorded(self._rows)},
+            predicted_ids=[row.likeliest for row in self._written],
+            steps=self.steps,
+            recorded={
+                **join_recorded([self._encoder_recorded]),
+                **join_recorded([row.recorded for row in self._written]),
+            },
             config=self._model.config,
             edits=self._edits,
         )
 
     @torch.inference_mode()
-    def _advance(self, choose: Callable[[Tensor], int]) -> DecodingStep:
+    def _advance(self, choose: Callable[[Tensor, int], int]) -> DecodingStep:
+        """Write one token: the one that is chosen, given the logits and the likeliest."""
         if self.finished:
             raise SessionError("The translation is finished; step back to change it.")
-        last = torch.tensor([[self.target_ids[-1]]], device=self._model.device)
+        last = torch.tensor([[self._next_read]], device=self._model.device)
         try:
             with listen(record=self._record, edits=self._edits) as recorded:
                 hidden = self._model.decode(last, self._memory, cache=self._cache)
             logits: Tensor = self._model.projection(hidden[0, -1])
-            step = describe_step(logits, choose(logits), len(self._steps), self._tokenizer)
+            likeliest = most_probable(logits)
+            step = describe_step(logits, choose(logits, likeliest), len(self._written), self._tokenizer)
         except BaseException:
             # An edit may raise half-way: what some layers have cached of this row must not stay.
             self._forget_unwritten()
             raise
-        self._steps.append(step)
-        self._rows.append(recorded)
-        self._logits.append(logits)
+        self._written.append(Written(step, recorded, logits, likeliest))
         return step
 
+    @property
+    def _next_read(self) -> int:
+        return self._written[-1].step.token_id if self._written else self._model.config.bos_id
+
     def _forget_unwritten(self) -> None:
-        if self._steps:
-            self._cache.truncate(len(self._steps))
+        if self._written:
+            self._cache.truncate(len(self._written))
         else:
             # The memory's keys and values are recorded with the first row, so they are computed with it again.
             self._cache = self._model.new_cache()
@@ -224,10 +238,10 @@ class DecodingSession:
         of_memory = sorted(
             name for name in edits if name.endswith(("cross_attention.hook_key", "cross_attention.hook_value"))
         )
-        if of_memory and self._steps:
+        if of_memory and self._written:
             raise SessionError(
                 f"The memory's keys and values are computed in the first step only, so an edit of {of_memory[0]} "
-                f"after {len(self._steps)} steps would change nothing. Branch before the first step, or edit "
+                f"after {len(self._written)} steps would change nothing. Branch before the first step, or edit "
                 "the scores, the weights or the head output."
             )
 

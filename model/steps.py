@@ -113,5 +113,5 @@ def describe_filtered(logits: Float[Tensor, " vocab"], sampling: Sampling, token
 
 def entropy_of(log_probs: Float[Tensor, " vocab"]) -> float:
     """−Σ p log p in nats; 0 · log 0 counts as 0, also where a log-probability is −∞."""
-    probabilities = log_probs.exp()
-    return max(0.0, -float(torch.special.xlogy(probabilities, probabilities).sum()))
+    least = torch.finfo(log_probs.dtype).min
+    return max(0.0, -float(log_probs.exp() @ log_probs.clamp_min(least)))

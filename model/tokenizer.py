@@ -107,7 +107,7 @@ class Tokenizer:
 
     def tokens(self, token_ids: Sequence[int]) -> tuple[str, ...]:
         """The pieces of token ids, as they stand in the vocabulary."""
-        return tuple(self._processor.id_to_piece(int(i)) for i in token_ids)
+        return tuple(self._processor.id_to_piece([int(i) for i in token_ids]))
 
     def token_id(self, token: str) -> int:
         """The id of a piece.

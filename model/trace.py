@@ -12,7 +12,6 @@ model that gives nothing but weights, these are held (`WeightsOnly`).
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -240,7 +239,7 @@ def join_recorded(calls: Sequence[Recorded]) -> dict[str, Any]:
     for name in {name: None for call in calls for name in call}:
         values = [value for call in calls for value in call.get(name, ())]
         if isinstance(values[0], AttentionMask):
-            joined[name] = reduce(AttentionMask.followed_by, values)
+            joined[name] = AttentionMask.joined(values)
         else:
             rows = torch.cat(values, dim=-2).to("cpu")
             joined[name] = rows if name.endswith("hook_positional") else rows[0]

@@ -15,6 +15,7 @@ from model.errors import HeadlightError
 from viz import atlas_store, choices, state
 from viz.atlas_store import BadLine, Found, Reading
 from viz.controls import plain
+from viz.loader import checkpoint_root
 
 if TYPE_CHECKING:
     from model.analysis.atlas import Atlas
@@ -182,10 +183,10 @@ def _said(found: Found, reading: Reading) -> str:
 
 
 def _short(path: Path | None) -> str:
-    """A path as people write it: ~ for the home directory."""
+    """A path as people write it: from the folder of checkpoints on, or with ~ for the home directory."""
     if path is None:
         return "this session only"
-    try:
-        return str(Path("~") / path.relative_to(Path.home()))
-    except (ValueError, RuntimeError):
-        return str(path)
+    for base, shown in ((checkpoint_root().parent, Path()), (Path.home(), Path("~"))):
+        if path.is_relative_to(base):
+            return str(shown / path.relative_to(base))
+    return str(path)

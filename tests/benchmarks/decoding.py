@@ -18,6 +18,7 @@ from transformers import GenerationConfig, MarianConfig, MarianMTModel
 from model import Translator
 from model.config import TransformerConfig
 from model.decoding import EXTRA_LENGTH, greedy_search
+from model.layout import lay_out_for_decoding
 from model.session import DecodingSession
 from model.tokenizer import Tokenizer
 from model.transformer import Transformer
@@ -38,6 +39,7 @@ def ours(shape: Shape, source: list[int], tokenizer: Tokenizer) -> dict[str, Cal
         vocab_size=VOCABULARY, d_model=d_model, num_layers=layers, num_heads=heads, d_ff=d_ff, norm="post"
     )
     model = Transformer(config).eval()
+    lay_out_for_decoding(model)  # as of every checkpoint that is loaded
     with torch.no_grad():  # </s> has no probability to win, as with MarianMT's `min_new_tokens`
         model.decoder.embedding.tokens.weight[config.eos_id] = 0.0
 

@@ -33,10 +33,7 @@ def test_rows_asked_for_equal_those_of_the_whole():
 
 def test_masks_of_single_steps_joined_are_the_mask_of_the_whole_pass():
     steps = [AttentionMask(num_queries=1, num_keys=i + 1, causal=True, first_query=i) for i in range(5)]
-    joined = steps[0]
-    for step in steps[1:]:
-        joined = joined.followed_by(step)
-    assert torch.equal(joined.rows(), AttentionMask(num_queries=5, num_keys=5, causal=True).rows())
+    assert torch.equal(AttentionMask.joined(steps).rows(), AttentionMask(num_queries=5, num_keys=5, causal=True).rows())
 
 
 def test_nothing_dense_is_made_where_every_query_sees_every_key():
