@@ -9,7 +9,7 @@ import torch
 
 from model.decoding import greedy_search
 from model.hooks import listen
-from model.masks import key_padding, pad
+from model.masks import key_padding, pad, prefix_padding
 from model.tokenizer import Tokenizer
 from model.transformer import Transformer
 
@@ -46,7 +46,7 @@ def run_batch(model: Transformer, tokenizer: Tokenizer, source_ids: Sequence[Seq
     outputs = greedy_search(model, source, source_padding)
     target = pad([[model.config.bos_id, *ids] for ids in outputs], model.config.pad_id).to(model.device)
     with listen(record={"hook_mask"}) as recorded:
-        model(source, target, source_padding, key_padding(target, model.config.pad_id))
+        model(source, target, source_padding, prefix_padding(target, model.config.pad_id))
     encoder_self, decoder_self, decoder_cross = (
         recorded[f"{path}.hook_mask"][0]
         for path in (

@@ -1,14 +1,14 @@
 """The whole tree of one beam search: every hypothesis that was compared, and what became of it.
 
-Built from what `model.decoding.SentenceBeam` decided; it decides nothing itself, and knows nothing of the model.
+Built from what `model.beam.SentenceBeam` decided; it decides nothing itself, and knows nothing of the model.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from model.decoding import Hypothesis, SentenceBeam
-from model.tokenizer import Tokenizer
+from model.beam import PAPER, BeamRule, Hypothesis, SentenceBeam
+from model.steps import Vocabulary
 
 LARGEST_WIDTH = 12
 
@@ -61,6 +61,7 @@ class BeamTree:
     Attributes:
         width: hypotheses kept at each step.
         alpha: exponent of the length penalty.
+        rule: how finished hypotheses were compared, and when the search was over.
         limit: longest translation, in tokens without </s>.
         nodes: the root, then step by step the 2 · `width` best continuations, best first.
         hypotheses: the nodes of the hypotheses that the search returned, best score first.
@@ -71,6 +72,7 @@ class BeamTree:
     limit: int
     nodes: tuple[BeamNode, ...]
     hypotheses: tuple[int, ...]
+    rule: BeamRule = PAPER
 
     @property
     def winner(self) -> BeamNode:
@@ -112,7 +114,7 @@ class Outcome(NamedTuple):
     score: float | None = None
 
 
-def grow_tree(search: SentenceBeam, bos_id: int, tokenizer: Tokenizer) -> BeamTree:
+def grow_tree(search: SentenceBeam, bos_id: int, tokenizer: Vocabulary) -> BeamTree:
     """The tree of a search that has come to its end."""
     (bos,) = tokenizer.tokens([bos_id])
     nodes = [
@@ -152,7 +154,12 @@ def grow_tree(search: SentenceBeam, bos_id: int, tokenizer: Tokenizer) -> BeamTr
     ends = {written[node.index]: node.index for node in nodes if node.score is not None}
     hypotheses = tuple(ends[tuple(one.token_ids)] for one in search.finished)
     return BeamTree(
-        width=search.width, alpha=search.alpha, limit=search.limit, nodes=tuple(nodes), hypotheses=hypotheses
+        width=search.width,
+        alpha=search.alpha,
+        limit=search.limit,
+        nodes=tuple(nodes),
+        hypotheses=hypotheses,
+        rule=search.rule,
     )
 
 
@@ -169,7 +176,9 @@ def _outcome(search: SentenceBeam, number: int, rank: int, written: Sequence[int
         survivors = {following.candidates[place].parent for place in (*following.kept, *following.ended)}
         return Outcome("continued" if row in survivors else "outranked", number + 1)
     if len(written) == search.limit:
-        return _finished(search, number, Hypothesis(list(written), total), "length limit")
+        if not search.may_be_cut(rank):
+            return Outcome("outranked", number)
+        return _finished(search, number, Hypothesis(list(written), total, ended=False), "length limit")
     return Outcome("search over", number)
 
 

@@ -8,16 +8,30 @@ from typing import Any, Literal, get_args
 from model.errors import ConfigError
 
 Norm = Literal["post", "pre"]
+Activation = Literal["relu", "silu", "gelu"]
+PositionLayout = Literal["interleaved", "halves"]
 
 # A configuration may come from anywhere: these bounds keep a wrong one from taking all memory before it is noticed.
 LARGEST: Mapping[str, int] = {
     "vocab_size": 1_000_000,
     "d_model": 16_384,
     "num_layers": 128,
+    "decoder_layers": 128,
     "num_heads": 256,
     "d_ff": 65_536,
     "max_length": 32_768,
 }
+
+# Settings in which other people's models differ from the paper. A configuration that follows the paper does not write
+# them, so that it reads, and a model's digest stays, as before there were any.
+BEYOND_THE_PAPER = (
+    "num_decoder_layers",
+    "activation",
+    "position_layout",
+    "scale_embedding",
+    "tie_output",
+    "output_bias",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +41,7 @@ class TransformerConfig:
     Attributes:
         vocab_size: number of pieces in the (joint) vocabulary.
         d_model: width of every embedding and layer output.
-        num_layers: N, layers of the encoder and of the decoder alike.
+        num_layers: N, layers of the encoder, and of the decoder unless `num_decoder_layers` says otherwise.
         num_heads: h, attention heads of every attention sub-layer; d_k = d_v = d_model / num_heads.
         d_ff: inner width of the position-wise feed-forward network (§3.3).
         dropout: P_drop on sub-layer outputs and embedding sums (§5.4).
@@ -36,7 +50,17 @@ class TransformerConfig:
             the last layer.
         share_embeddings: one matrix for source, target and output projection (§3.4); otherwise three.
         max_length: longest source or target, in tokens, that a person may enter (sinusoids themselves have no limit).
-        pad_id, unk_id, bos_id, eos_id: ids of the special tokens.
+        pad_id, unk_id, bos_id, eos_id: ids of the special tokens; `bos_id`, with which decoding begins, may be the
+            padding's (Marian).
+        num_decoder_layers: layers of the decoder; None for as many as the encoder has (the paper; Marian's small
+            models have fewer).
+        activation: between both maps of the feed-forward network: max(0, x) as in §3.3, x · sigmoid(x) ("SiLU", also
+            called swish; Marian), or x · Φ(x) ("GELU").
+        position_layout: where sine and cosine of one angle stand: side by side as in §3.5, or all sines in the first
+            half of the row and all cosines in the second (Marian).
+        scale_embedding: whether embeddings are multiplied by √d_model (§3.4).
+        tie_output: with separate embeddings: whether the output projection is the target's.
+        output_bias: whether a number of its own is added to each token's logit (Marian's final_logits_bias).
     """
 
     vocab_size: int
@@ -53,15 +77,21 @@ class TransformerConfig:
     unk_id: int = 1
     bos_id: int = 2
     eos_id: int = 3
+    num_decoder_layers: int | None = None
+    activation: Activation = "relu"
+    position_layout: PositionLayout = "interleaved"
+    scale_embedding: bool = True
+    tie_output: bool = False
+    output_bias: bool = False
 
     def __post_init__(self) -> None:
         for field in fields(self):
             value, expected = getattr(self, field.name), type(field.default)
-            if field.name == "vocab_size":
+            if field.name in ("vocab_size", "num_decoder_layers"):
                 expected = int
             # An int is a fine float; a bool is no number, although Python counts it as one.
             fits = type(value) is expected or (expected is float and type(value) is int)
-            if not fits:
+            if not fits and not (value is None and field.default is None):
                 raise ConfigError(f"{field.name} must be of type {expected.__name__}, got {value!r}.")
         for name, most in LARGEST.items():
             if not 1 <= getattr(self, name) <= most:
@@ -73,12 +103,20 @@ class TransformerConfig:
         for name in ("dropout", "attention_dropout"):
             if not 0 <= getattr(self, name) < 1:
                 raise ConfigError(f"{name} must lie in [0, 1), got {getattr(self, name)}.")
-        if self.norm not in get_args(Norm):
-            raise ConfigError(f"norm must be one of {', '.join(get_args(Norm))}, got {self.norm!r}.")
+        for name, choices in (("norm", Norm), ("activation", Activation), ("position_layout", PositionLayout)):
+            if getattr(self, name) not in get_args(choices):
+                raise ConfigError(f"{name} must be one of {', '.join(get_args(choices))}, got {getattr(self, name)!r}.")
+        if self.tie_output and self.share_embeddings:
+            raise ConfigError("tie_output is for separate embeddings; with share_embeddings the output is tied anyway.")
+        self._check_special_ids()
+
+    def _check_special_ids(self) -> None:
         special = (self.pad_id, self.unk_id, self.bos_id, self.eos_id)
-        if len(set(special)) < 4 or not all(0 <= i < self.vocab_size for i in special):
+        different = 3 if self.bos_id == self.pad_id else 4
+        if len(set(special)) < different or not all(0 <= i < self.vocab_size for i in special):
             raise ConfigError(
-                f"pad, unk, bos and eos ids must be four different ids below {self.vocab_size}, got {special}."
+                f"pad, unk, bos and eos ids must be four different ids below {self.vocab_size} (only bos may be the "
+                f"same as pad), got {special}."
             )
 
     @property
@@ -86,9 +124,24 @@ class TransformerConfig:
         """Width of one head's queries, keys and values (§3.2.2)."""
         return self.d_model // self.num_heads
 
+    @property
+    def decoder_layers(self) -> int:
+        """Layers of the decoder."""
+        return self.num_layers if self.num_decoder_layers is None else self.num_decoder_layers
+
+    def layers_of(self, site: str) -> int:
+        """Layers of the stack in which an attention site lies, for example "decoder.cross"."""
+        return self.num_layers if site.startswith("encoder.") else self.decoder_layers
+
     def to_json(self) -> str:
         """The settings as a JSON object, one line per setting."""
-        return json.dumps(asdict(self), indent=2) + "\n"
+        defaults = {field.name: field.default for field in fields(self)}
+        settings = {
+            name: value
+            for name, value in asdict(self).items()
+            if name not in BEYOND_THE_PAPER or value != defaults[name]
+        }
+        return json.dumps(settings, indent=2) + "\n"
 
     @classmethod
     def from_json(cls, text: str) -> "TransformerConfig":

@@ -65,8 +65,8 @@ class StepCost:
 def step_cost(config: TransformerConfig, source_length: int, step: int) -> StepCost:
     """Cost of the decoding step that follows `step` others, from a source of `source_length` tokens (with </s>).
 
-    With d = d_model, S = source_length, n = step + 1 rows read, N layers: r new rows, of which each attends to n keys,
-    and m rows of the memory to project take
+    With d = d_model, S = source_length, n = step + 1 rows read, N decoder layers: r new rows, of which each attends to
+    n keys, and m rows of the memory to project take
 
         self_projections   N · 4 r d²             cross_projections  N · (2 r d² + 2 m d²)
         self_attention     N · 2 r n d            cross_attention    N · 2 r S d
@@ -85,14 +85,14 @@ def step_cost(config: TransformerConfig, source_length: int, step: int) -> StepC
         reused_target_rows=step,
         new_source_rows=source_length - reused_source_rows,
         reused_source_rows=reused_source_rows,
-        reused_numbers=config.num_layers * 2 * config.d_model * (step + reused_source_rows),
+        reused_numbers=config.decoder_layers * 2 * config.d_model * (step + reused_source_rows),
         cached=_work(config, source_length, step + 1, rows=1, memory_rows=source_length - reused_source_rows),
         recomputed=_work(config, source_length, step + 1, rows=step + 1, memory_rows=source_length),
     )
 
 
 def _work(config: TransformerConfig, source_length: int, prefix_length: int, *, rows: int, memory_rows: int) -> Work:
-    d, layers = config.d_model, config.num_layers
+    d, layers = config.d_model, config.decoder_layers
     return Work(
         self_projections=layers * 4 * rows * d * d,
         self_attention=layers * 2 * rows * prefix_length * d,

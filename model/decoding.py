@@ -3,62 +3,18 @@
 The interactive counterpart, one sentence and one step at a time, is `model.session`.
 """
 
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections.abc import Collection, Sequence
+from typing import Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from model.beam import PAPER, BeamRule, Candidate, Hypothesis, SentenceBeam
 from model.transformer import Transformer
 
 EXTRA_LENGTH = 50
 """A translation may be this many tokens longer than its source (§6.1)."""
-
-
-@dataclass(frozen=True)
-class Hypothesis:
-    """A finished translation: ids without <s> and </s>, and the sum of their log-probabilities (with that of </s>)."""
-
-    token_ids: list[int]
-    log_prob: float
-
-
-class Candidate(NamedTuple):
-    """A living hypothesis (counted within its sentence) and a token after it, with the log-probability of the whole."""
-
-    log_prob: float
-    parent: int
-    token_id: int
-
-
-class Living(NamedTuple):
-    """A hypothesis that may still grow, and which of its sentence's living ones it grew from in the last step."""
-
-    token_ids: list[int]
-    log_prob: float
-    parent: int
-
-
-class BeamStep(NamedTuple):
-    """What one step of the search over one sentence decided.
-
-    Attributes:
-        candidates: the continuations that were compared, best first.
-        kept: places among these of the hypotheses that live on, best first.
-        ended: places among these of the hypotheses that are finished.
-        finished: the best finished hypotheses after this step, best first.
-    """
-
-    candidates: list[Candidate]
-    kept: list[int]
-    ended: list[int]
-    finished: list[Hypothesis]
-
-
-def length_penalty(length: int, alpha: float) -> float:
-    """((5 + length) / 6)^α, by which a hypothesis' log-probability is divided (Wu et al. 2016, eq. 14; §6.1)."""
-    return float(((5 + length) / 6) ** alpha)
 
 
 def length_limits(
@@ -70,52 +26,18 @@ def length_limits(
     return source_padding.sum(1) - 1 + EXTRA_LENGTH
 
 
-@dataclass(frozen=True)
-class SentenceBeam:
-    """Beam search over one sentence, between two steps.
+@runtime_checkable
+class Prefixes(Protocol):
+    """Unfinished texts of any model side by side, one a row, as searching and drawing need them."""
 
-    Attributes:
-        limit: longest translation.
-        width: hypotheses of each kind.
-        alpha: exponent of the length penalty.
-        living: by log-probability, best first; empty when the search is over.
-        finished: by log-probability / length penalty, best first.
-        steps: how it came here.
-    """
+    def logits(self, last: Int[Tensor, "row"]) -> Float[Tensor, "row vocab"]:
+        """Read one more token of every row, and say what may follow it."""
 
-    limit: int
-    width: int
-    alpha: float
-    living: list[Living] = field(default_factory=lambda: [Living([], 0.0, 0)])
-    finished: list[Hypothesis] = field(default_factory=list)
-    steps: tuple[BeamStep, ...] = ()
+    def log_probs(self, last: Int[Tensor, "row"]) -> Float[Tensor, "row vocab"]:
+        """The same as log-probabilities in float32, by which beams are compared."""
 
-    def extended(self, candidates: list[Candidate], eos_id: int) -> "SentenceBeam":
-        """One step on, by the 2 · width best candidates (best first), of which at most `width` end a hypothesis."""
-        kept = [place for place, one in enumerate(candidates) if one.token_id != eos_id][: self.width]
-        ended = [place for place, one in enumerate(candidates[: self.width]) if one.token_id == eos_id]
-        living, finished = [], list(self.finished)
-        for log_prob, parent, token_id in (candidates[place] for place in kept):
-            living.append(Living([*self.living[parent].token_ids, token_id], log_prob, parent))
-        for log_prob, parent, _ in (candidates[place] for place in ended):
-            finished.append(Hypothesis(self.living[parent].token_ids, log_prob))
-        finished = self._best(finished)
-        # Log-probabilities only fall, so this is the best that a living hypothesis can still reach.
-        reachable = living[0].log_prob / length_penalty(self.limit + 1, self.alpha)
-        if len(living[0].token_ids) == self.limit:
-            finished = self._best([*finished, *(Hypothesis(one.token_ids, one.log_prob) for one in living)])
-            living = []
-        elif len(finished) == self.width and self.score(finished[-1]) >= reachable:
-            living = []
-        steps = (*self.steps, BeamStep(candidates, kept, ended, finished))
-        return SentenceBeam(self.limit, self.width, self.alpha, living, finished, steps)
-
-    def score(self, hypothesis: Hypothesis) -> float:
-        """Log-probability / length penalty, by which finished hypotheses compete."""
-        return hypothesis.log_prob / length_penalty(len(hypothesis.token_ids) + 1, self.alpha)
-
-    def _best(self, hypotheses: list[Hypothesis]) -> list[Hypothesis]:
-        return sorted(hypotheses, key=self.score, reverse=True)[: self.width]
+    def select(self, rows: Int[Tensor, "kept"]) -> None:
+        """Keep these rows, in this order; one may be named more than once."""
 
 
 class PrefixBatch:
@@ -140,6 +62,10 @@ class PrefixBatch:
         """Read one more token of every row, and say what may follow it."""
         hidden = self._model.decode(last[:, None], self._memory, self._padding, cache=self._cache)
         return self._model.projection(hidden[:, -1])  # type: ignore[no-any-return]
+
+    def log_probs(self, last: Int[Tensor, "row"]) -> Float[Tensor, "row vocab"]:
+        """The same as log-probabilities in float32."""
+        return self.logits(last).float().log_softmax(-1)
 
     def select(self, rows: Int[Tensor, "kept"]) -> None:
         """Keep these rows, in this order; one may be named more than once."""
@@ -201,6 +127,7 @@ def search_beams(
     *,
     beam: int,
     alpha: float,
+    rule: BeamRule = PAPER,
 ) -> list[SentenceBeam]:
     """Beam search for each sentence of the batch, to its end.
 
@@ -210,19 +137,39 @@ def search_beams(
         source_padding: True at real tokens, None if all are.
         beam: width.
         alpha: exponent of the length penalty.
+        rule: how finished hypotheses are compared, and when a search is over.
 
     At each step the `beam` best continuations of the living hypotheses are kept, finished ones are set aside; a
-    sentence leaves when no living one can still beat the worst of `beam` finished ones, or at its length limit.
+    sentence leaves when no living one can still beat the worst of `beam` finished ones (or as the rule says), or at
+    its length limit.
     """
-    searches = [SentenceBeam(limit, beam, alpha) for limit in length_limits(source_ids, source_padding).tolist()]
+    limits = length_limits(source_ids, source_padding).tolist()
+    searches = [SentenceBeam(limit, beam, alpha, rule=rule) for limit in limits]
     batch = PrefixBatch(model, source_ids, source_padding)
+    return run_searches(searches, batch, torch.full_like(source_ids[:, 0], model.config.bos_id), (model.config.eos_id,))
+
+
+@torch.inference_mode()
+def run_searches(
+    begun: Sequence[SentenceBeam], batch: Prefixes, last: Int[Tensor, "sentence"], eos_ids: Collection[int]
+) -> list[SentenceBeam]:
+    """Searches over any model's texts, all of one width, from their beginning to their end.
+
+    Args:
+        begun: the searches, none of which has taken a step.
+        batch: one row for each, which `last` follows.
+        last: the token to read first.
+        eos_ids: each of them ends a hypothesis.
+    """
+    searches = list(begun)
+    # As many candidates that, were every end among them, enough would live on.
+    count = max(2, 1 + len(eos_ids)) * searches[0].width
     alive = list(range(len(searches)))
-    last = torch.full_like(source_ids[:, 0], model.config.bos_id)
-    log_probs = torch.zeros(len(alive), device=source_ids.device)
+    log_probs = torch.zeros(len(alive), device=last.device)
     while alive:
-        totals = batch.logits(last).float().log_softmax(-1).add_(log_probs[:, None])
-        for i, candidates in zip(alive, best_candidates(totals, len(alive), 2 * beam), strict=True):
-            searches[i] = searches[i].extended(candidates, model.config.eos_id)
+        totals = batch.log_probs(last) + log_probs[:, None]
+        for i, candidates in zip(alive, best_candidates(totals, len(alive), count), strict=True):
+            searches[i] = searches[i].extended(candidates, eos_ids)
         # Every living sentence has as many rows as any other: one at first, `beam` once there are so many.
         width = len(last) // len(alive)
         going = [(place * width + one.parent, one) for place, i in enumerate(alive) for one in searches[i].living]

@@ -112,7 +112,7 @@ def compile_edits(
     """
     compiled: dict[str, Edit] = {}
     for edit in edits:
-        check_edit(edit, config.num_layers, config.num_heads, num_source=num_source, num_target=num_target)
+        check_edit(edit, config.layers_of(edit.site), config.num_heads, num_source=num_source, num_target=num_target)
     for site, layer in dict.fromkeys((edit.site, edit.layer) for edit in edits):
         here = [edit for edit in edits if (edit.site, edit.layer) == (site, layer)]
         off = tuple(edit for edit in here if isinstance(edit, SwitchOff))
@@ -141,7 +141,7 @@ def check_edit(edit: HeadEdit, num_layers: int, num_heads: int, *, num_source: i
 
     Args:
         edit: any.
-        num_layers, num_heads: of the model.
+        num_layers, num_heads: of the edit's site.
         num_source, num_target: rows of the encoder and of the decoder.
 
     Raises:

@@ -1,6 +1,6 @@
 """The sub-layers and layers of both stacks (§3.1, §3.3), post- or pre-norm. Knows nothing of tokens or decoding."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import torch
 import torch.nn.functional as F
@@ -8,7 +8,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from model.attention import KeyValueCache, MultiHeadAttention
-from model.config import TransformerConfig
+from model.config import Activation, TransformerConfig
 from model.hooks import HookPoint
 from model.masks import AttentionMask
 from model.positional import sinusoidal_encoding
@@ -39,17 +39,24 @@ class Dropout(nn.Module):
         return x * kept.to(x.dtype).mul_(256 / (256 - dropped))
 
 
-class FeedForward(nn.Module):
-    """FFN(x) = max(0, x W_1 + b_1) W_2 + b_2, at each position alike (§3.3, eq. 2)."""
+ACTIVATIONS: Mapping[Activation, Callable[[Tensor], Tensor]] = {"relu": F.relu, "silu": F.silu, "gelu": F.gelu}
 
-    def __init__(self, d_model: int, d_ff: int) -> None:
+
+class FeedForward(nn.Module):
+    """FFN(x) = max(0, x W_1 + b_1) W_2 + b_2, at each position alike (§3.3, eq. 2).
+
+    Other models have SiLU or GELU (Hendrycks & Gimpel 2016) in place of max(0, ·), the ReLU.
+    """
+
+    def __init__(self, d_model: int, d_ff: int, activation: Activation = "relu") -> None:
         super().__init__()
+        self.activation = ACTIVATIONS[activation]
         self.inner = nn.Linear(d_model, d_ff)
         self.outer = nn.Linear(d_ff, d_model)
 
     def forward(self, x: Float[Tensor, "batch position d_model"]) -> Float[Tensor, "batch position d_model"]:
-        """Apply both linear maps with a ReLU between."""
-        result: Tensor = self.outer(self.inner(x).relu())
+        """Apply both linear maps with the activation between."""
+        result: Tensor = self.outer(self.activation(self.inner(x)))
         return result
 
 
@@ -79,11 +86,12 @@ class Embedding(nn.Module):
     def __init__(self, config: TransformerConfig, tokens: nn.Embedding) -> None:
         super().__init__()
         self.tokens = tokens
-        self.scale = config.d_model**0.5
+        self.scale = config.d_model**0.5 if config.scale_embedding else 1.0
+        self.layout = config.position_layout
         self.dropout = Dropout(config.dropout)
         self.hook_embedding, self.hook_positional = HookPoint(), HookPoint()
         # Decoding may go on 50 tokens beyond the longest source (§6.1), and begins with one more.
-        table = sinusoidal_encoding(config.max_length + 51, config.d_model)
+        table = sinusoidal_encoding(config.max_length + 51, config.d_model, layout=self.layout)
         self.register_buffer("positions", table, persistent=False)
 
     def forward(
@@ -95,7 +103,9 @@ class Embedding(nn.Module):
         if last <= len(self.positions):
             positions = self.positions[first:last]
         else:
-            positions = sinusoidal_encoding(last - first, embedded.size(-1), first=first, device=embedded.device)
+            positions = sinusoidal_encoding(
+                last - first, embedded.size(-1), first=first, layout=self.layout, device=embedded.device
+            )
         result: Tensor = self.dropout(embedded + self.hook_positional(positions.to(embedded.dtype)))
         return result
 
@@ -107,7 +117,7 @@ class EncoderLayer(nn.Module):
         super().__init__()
         self.self_attention = MultiHeadAttention(config.d_model, config.num_heads, config.attention_dropout)
         self.self_attention_residual = Residual(config)
-        self.feed_forward = FeedForward(config.d_model, config.d_ff)
+        self.feed_forward = FeedForward(config.d_model, config.d_ff, config.activation)
         self.feed_forward_residual = Residual(config)
         self.hook_output = HookPoint()
 
@@ -148,7 +158,7 @@ class DecoderLayer(nn.Module):
         self.self_attention_residual = Residual(config)
         self.cross_attention = MultiHeadAttention(config.d_model, config.num_heads, config.attention_dropout)
         self.cross_attention_residual = Residual(config)
-        self.feed_forward = FeedForward(config.d_model, config.d_ff)
+        self.feed_forward = FeedForward(config.d_model, config.d_ff, config.activation)
         self.feed_forward_residual = Residual(config)
         self.hook_output = HookPoint()
 

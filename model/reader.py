@@ -12,6 +12,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from model.abilities import Abilities
+from model.adapters.marian import is_opus_mt
 from model.checkpoint import MANIFEST
 from model.edit_hooks import Edits
 from model.errors import CheckpointError
@@ -71,7 +72,7 @@ def open_reader(folder: str | Path, device: str | None = None, dtype: str = "flo
     """Open a folder with a model in it, whichever kind it is.
 
     Args:
-        folder: a checkpoint of Headlight's own, or a folder as `transformers` saves it.
+        folder: a checkpoint of Headlight's own, a MarianMT (OPUS-MT) model, or any folder as `transformers` saves it.
         device: "cpu", "cuda" or "cuda:N"; by default CUDA if present, else the CPU.
         dtype: "float32", or "bfloat16" on CUDA.
 
@@ -80,7 +81,8 @@ def open_reader(folder: str | Path, device: str | None = None, dtype: str = "flo
         DeviceError: there is no such device, or it does not run this number type.
     """
     path = Path(folder)
-    if (path / MANIFEST).is_file():
+    if (path / MANIFEST).is_file() or is_opus_mt(path):
+        # MarianMT has our own architecture: what works for our checkpoints works for it.
         from model.translator import Translator
 
         return Translator.load(path, device=device, dtype=dtype)

@@ -7,8 +7,8 @@ All four files are optional, and hostile until checked:
     metrics.json        {"entries": [{"command", "result"}]}, results as `python -m model … --json` printed them
     README.md           the card
 
-A reader returns None where its file is absent. A file must be listed in the manifest with its SHA-256 and be of a
-sensible size, and each value in it must have the type and range that is expected.
+A reader returns None where its file is absent. A file must be listed in the manifest with its SHA-256 (only a card may
+stand in a folder without one) and be of a sensible size, and each value in it must have the type and range expected.
 """
 
 import hashlib
@@ -151,6 +151,8 @@ def _read(folder: Path, name: str, parse: Callable[[str], Content]) -> Content |
         if not (folder / name).is_file():
             return None
         content = _bounded(folder, name)
+        if name == CARD and not (folder / MANIFEST).exists():  # of a model from elsewhere, whose files nobody listed
+            return parse(content.decode("utf-8"))
         manifest = checked.parsed(_bounded(folder, MANIFEST).decode("utf-8"), f"{MANIFEST}: ")
         listed = checked.json_object(manifest.get("sha256"), f"{MANIFEST}: sha256")
         if listed.get(name) != hashlib.sha256(content).hexdigest():

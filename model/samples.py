@@ -3,13 +3,14 @@
 What may be drawn, and by what chance, is said in `model.sampling`.
 """
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from model.decoding import PrefixBatch, length_limits
+from model.decoding import PrefixBatch, Prefixes, length_limits
 from model.sampling import Draws, Sampling, draw_tokens, filtered_log_probs
 from model.transformer import Transformer
 
@@ -54,10 +55,28 @@ def sample(
             bfloat16 more often) moves a probability across the number drawn or a token across the edge of top k or p.
     """
     draws = [Draws(sampling=sampling, seed=seed, sample=i) for i in range(n)]
+    batch, last = PrefixBatch(model, source_ids[None], None), source_ids.new_tensor([model.config.bos_id])
+    limit = int(length_limits(source_ids[None], None))
+    return draw_samples(batch, last, draws, limit=limit, eos_ids=(model.config.eos_id,))
+
+
+@torch.inference_mode()
+def draw_samples(
+    batch: Prefixes, last: Int[Tensor, " row"], draws: Sequence[Draws], *, limit: int, eos_ids: Collection[int]
+) -> list[Sample]:
+    """Draw texts of any model, one for each of `draws`, from the same beginning.
+
+    Args:
+        batch: one row, which `last` follows.
+        last: the token to read first.
+        draws: all of the same sampling.
+        limit: longest text, in tokens.
+        eos_ids: each of them ends a text.
+    """
     written: list[list[tuple[int, float, float]]] = [[] for _ in draws]
-    batch = PrefixBatch(model, source_ids[None], None)
-    going, last = list(range(n)), source_ids.new_tensor([model.config.bos_id])
-    for step in range(int(length_limits(source_ids[None], None))):
+    sampling, ends, device = draws[0].sampling, torch.tensor(sorted(eos_ids)), last.device
+    going = list(range(len(draws)))
+    for step in range(limit):
         # All begin with the same row. On the CPU the same logits give the same token wherever the model lies.
         logits = batch.logits(last).cpu().float().expand(len(going), -1)
         filtered = filtered_log_probs(logits, sampling)
@@ -65,12 +84,12 @@ def sample(
         chances = (one.gather(1, drawn[:, None])[:, 0].tolist() for one in (logits.log_softmax(-1), filtered))
         for i, token in zip(going, zip(drawn.tolist(), *chances, strict=True), strict=True):
             written[i].append(token)
-        unfinished = (drawn != model.config.eos_id).nonzero()[:, 0]
+        unfinished = (~torch.isin(drawn, ends)).nonzero()[:, 0]
         if len(unfinished) == 0:
             break
         going = [going[row] for row in unfinished.tolist()]
         rows = unfinished if step > 0 else torch.zeros_like(unfinished)
-        batch.select(rows.to(source_ids.device))
-        last = drawn[unfinished].to(source_ids.device)
+        batch.select(rows.to(device))
+        last = drawn[unfinished].to(device)
     columns = [tuple(zip(*tokens, strict=True)) for tokens in written]
     return [Sample(token_ids=ids, log_probs=own, filtered_log_probs=filtered) for ids, own, filtered in columns]

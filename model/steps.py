@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Protocol, runtime_checkable
 
 import torch
@@ -85,11 +86,12 @@ def most_probable(logits: Float[Tensor, " vocab"]) -> int:
 
 
 def describe_step(logits: Float[Tensor, " vocab"], chosen: int, index: int, tokenizer: Vocabulary) -> DecodingStep:
-    """Log-probabilities, entropy and candidates of one row of logits."""
+    """Log-probabilities, entropy and candidates of one row of logits; a token at −∞ cannot be written and is none."""
     log_probs = logits.float().log_softmax(-1)
     best = log_probs.topk(min(NUM_CANDIDATES, log_probs.numel()))
     ids = best.indices.tolist()
-    candidates = tuple(map(Candidate, ids, tokenizer.tokens(ids), best.values.tolist()))
+    named = zip(ids, tokenizer.tokens(ids), best.values.tolist(), strict=True)
+    candidates = tuple(Candidate(*one) for one in named if one[2] > -inf)
     (token,) = tokenizer.tokens([chosen])
     return DecodingStep(index, chosen, token, float(log_probs[chosen]), entropy_of(log_probs), candidates)
 

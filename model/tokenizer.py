@@ -79,7 +79,11 @@ class Tokenizer:
 
     def encode(self, text: str) -> list[int]:
         """Token ids of a text, without special tokens."""
-        return list(self._processor.encode(_without_surrogates(text)))
+        return list(self._processor.encode(without_surrogates(text)))
+
+    def encode_target(self, text: str) -> list[int]:
+        """Token ids of a translation, without special tokens: cut like a source, for the vocabulary is joint."""
+        return self.encode(text)
 
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids of many texts, without special tokens."""
@@ -91,14 +95,8 @@ class Tokenizer:
         A piece that is no character of its own (a "▁" alone, all but the last byte of a character, the first pieces
         of a character that is written as several) has the span of the piece after it.
         """
-        clean = _without_surrogates(text)
-        offsets: list[tuple[int, int]] = []
-        following = (len(clean), len(clean))
-        for begin, end in reversed(self._processor.encode(clean, return_type="offset_mapping")["offsets"]):
-            visible = clean[begin:end].lstrip()
-            following = (end - len(visible), end - len(visible) + len(visible.rstrip())) if visible else following
-            offsets.append(following)
-        return offsets[::-1]
+        clean = without_surrogates(text)
+        return visible_spans(clean, self._processor.encode(clean, return_type="offset_mapping")["offsets"])
 
     def decode(self, token_ids: Sequence[int]) -> str:
         """The text of token ids; special tokens leave no trace."""
@@ -136,6 +134,20 @@ class Tokenizer:
             )
 
 
-def _without_surrogates(text: str) -> str:
-    # A lone surrogate is no text and has no UTF-8; it is shown as the replacement character.
+def without_surrogates(text: str) -> str:
+    """The text with each lone surrogate, which is no character and has no UTF-8, as the replacement character."""
     return text.encode("utf-8", errors="replace").decode("utf-8")
+
+
+def visible_spans(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The characters [begin, end) of a text behind each piece without white space at their ends.
+
+    A piece that is no character of its own has the span of the piece after it.
+    """
+    visible_ones: list[tuple[int, int]] = []
+    following = (len(text), len(text))
+    for begin, end in reversed(spans):
+        visible = text[begin:end].lstrip()
+        following = (end - len(visible), end - len(visible) + len(visible.rstrip())) if visible else following
+        visible_ones.append(following)
+    return visible_ones[::-1]

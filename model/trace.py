@@ -267,7 +267,7 @@ def build_trace(
     inputs: dict[str, tuple[AttentionInputs, ...]] = {}
     for site in SITES:
         layers = []
-        for layer in range(config.num_layers):
+        for layer in range(config.layers_of(site)):
             path = site_path(site, layer)
             query, key, value, mask = (recorded[f"{path}.hook_{part}"] for part in ("query", "key", "value", "mask"))
             cpu_mask = mask.to(torch.device("cpu"))

@@ -78,7 +78,7 @@ class Decoder(nn.Module):
     def __init__(self, config: TransformerConfig, tokens: nn.Embedding) -> None:
         super().__init__()
         self.embedding = Embedding(config, tokens)
-        self.layers = nn.ModuleList(DecoderLayer(config) for _ in range(config.num_layers))
+        self.layers = nn.ModuleList(DecoderLayer(config) for _ in range(config.decoder_layers))
         self.norm = final_norm(config)
 
     def forward(
@@ -109,7 +109,10 @@ class Decoder(nn.Module):
 
 
 class Transformer(nn.Module):
-    """Encoder, decoder and output projection; with shared embeddings the projection is the embedding matrix (§3.4)."""
+    """Encoder, decoder and output projection; with shared embeddings the projection is the embedding matrix (§3.4).
+
+    An entry of −∞ in the projection's bias, if it has one, keeps a token from ever being written.
+    """
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
@@ -118,11 +121,11 @@ class Transformer(nn.Module):
         target_tokens = source_tokens if config.share_embeddings else nn.Embedding(config.vocab_size, config.d_model)
         self.encoder = Encoder(config, source_tokens)
         self.decoder = Decoder(config, target_tokens)
-        self.projection = nn.Linear(config.d_model, config.vocab_size, bias=False)
+        self.projection = nn.Linear(config.d_model, config.vocab_size, bias=config.output_bias)
         initialise(self)
-        if config.share_embeddings:
-            self.projection.weight = source_tokens.weight
-            nn.init.normal_(source_tokens.weight, std=config.d_model**-0.5)
+        if config.share_embeddings or config.tie_output:
+            self.projection.weight = target_tokens.weight
+            nn.init.normal_(target_tokens.weight, std=config.d_model**-0.5)
         name_hooks(self)
 
     def encode(
@@ -172,7 +175,7 @@ class Transformer(nn.Module):
 
     def new_cache(self) -> DecoderCache:
         """An empty cache for one decoding run."""
-        return DecoderCache(self.config.num_layers)
+        return DecoderCache(self.config.decoder_layers)
 
     @property
     def device(self) -> torch.device:

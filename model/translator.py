@@ -3,7 +3,7 @@
 Knows nothing of pages or the command line.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from model.abilities import Abilities
+from model.adapters.marian import is_marian, load_marian
 from model.analysis.edit_comparison import EditComparison, check_step, compare_sessions
 from model.analysis.logit_lens import LogitLens, logit_lens
 from model.batch_masks import BatchMasks, run_batch
@@ -50,7 +51,7 @@ class Translator:
 
     @classmethod
     def load(cls, folder: str | Path, *, device: str | None = None, dtype: str = "float32") -> "Translator":
-        """Load a checkpoint folder.
+        """Load a checkpoint folder, or a MarianMT (OPUS-MT) model as Hugging Face's hub has it.
 
         Args:
             folder: for example "checkpoints/en-de".
@@ -62,7 +63,8 @@ class Translator:
             DeviceError: there is no such device, or it does not run this number type.
         """
         chosen = choose_device(device)
-        checkpoint = load_checkpoint(Path(folder), chosen, choose_dtype(dtype, chosen))
+        load = load_marian if is_marian(Path(folder)) else load_checkpoint
+        checkpoint = load(Path(folder), chosen, choose_dtype(dtype, chosen))
         return cls(checkpoint.model, checkpoint.tokenizer, name=Path(folder).name, digest=checkpoint.digest)
 
     @property
@@ -81,7 +83,7 @@ class Translator:
         return Abilities(
             kind="encoder-decoder",
             family="Headlight",
-            heads=dict.fromkeys(SITES, (self.config.num_heads,) * self.config.num_layers),
+            heads={site: (self.config.num_heads,) * self.config.layers_of(site) for site in SITES},
             generates=True,
             knows_inputs=True,
             edits_heads=True,
@@ -250,7 +252,7 @@ class Translator:
         Raises:
             InputTextError: the text is blank or too long.
         """
-        return [*self._checked(text, name, self.config.max_length - 1), self.config.eos_id]
+        return [*self._checked(text, name, self.config.max_length - 1, self.tokenizer.encode), self.config.eos_id]
 
     def target_ids(self, text: str) -> list[int]:
         """Token ids that a given translation emits, ending with </s>.
@@ -258,7 +260,8 @@ class Translator:
         Raises:
             InputTextError: the text is blank or too long.
         """
-        return [*self._checked(text, "The target", self.config.max_length + EXTRA_LENGTH - 1), self.config.eos_id]
+        limit = self.config.max_length + EXTRA_LENGTH - 1
+        return [*self._checked(text, "The target", limit, self.tokenizer.encode_target), self.config.eos_id]
 
     def masks(self, texts: Sequence[str]) -> BatchMasks:
         """Translate several sentences, then read all of them in one padded batch and report the masks used.
@@ -294,11 +297,11 @@ class Translator:
             edits=functions,
         )
 
-    def _checked(self, text: str, what: str, limit: int) -> list[int]:
+    def _checked(self, text: str, what: str, limit: int, encode: Callable[[str], list[int]]) -> list[int]:
         if not text.strip():
             raise InputTextError(f"{what} is empty. Type a sentence, for example “The cat sleeps.”")
         # A piece has at most 16 characters, so far longer texts need not be tokenized to be refused.
-        token_ids = self.tokenizer.encode(text) if len(text) <= 100 * limit else None
+        token_ids = encode(text) if len(text) <= 100 * limit else None
         if token_ids is None or len(token_ids) > limit:
             length = "far more" if token_ids is None else f"{len(token_ids):,}"
             raise InputTextError(

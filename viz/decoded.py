@@ -54,7 +54,7 @@ def node_text(tree: "BeamTree", node: int, selection: Selection) -> str:
 
 def penalised(total: float, length: int, alpha: float) -> float:
     """The score by which finished hypotheses compete: log-probability over length penalty; </s> counts as a token."""
-    from model.decoding import length_penalty
+    from model.beam import length_penalty
 
     return total / length_penalty(length, alpha)
 

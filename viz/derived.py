@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import streamlit as st
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from viz import loader
 from viz.choices import Selection
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from model.analysis.axes import Axis
     from model.analysis.origin import DerivedRow, DotProductSpread
     from model.analysis.positions import Likeness, RotationResidual
+    from model.config import PositionLayout
 
 MAX_TILES: Final = 64
 MAX_LAYERS: Final = 16
@@ -109,21 +110,31 @@ def head_output_deviation(text: str, site: str, layer: int, selection: Selection
     return _head_output_deviation(text, site, layer, loaded.digest, str(loaded.device), loader.trace(text, selection))
 
 
-def encoding(num_positions: int, d_model: int, base: int) -> Float[np.ndarray, "position d_model"]:
+def encoding(
+    num_positions: int, d_model: int, base: int, layout: "PositionLayout"
+) -> Float[np.ndarray, "position d_model"]:
     """The formula's positional encodings, in float32: for the model's own settings, what it adds."""
     from model.positional import sinusoidal_encoding
 
-    return sinusoidal_encoding(num_positions, d_model, base=float(base)).numpy()
+    return sinusoidal_encoding(num_positions, d_model, base=float(base), layout=layout).numpy()
+
+
+def pair_dimensions(d_model: int, layout: "PositionLayout") -> Int[np.ndarray, "pair 2"]:
+    """In which dimensions the sine and the cosine of each angle stand."""
+    from model import positional
+
+    return positional.pair_dimensions(d_model, layout).numpy()
 
 
 def wave(
-    dimension: int, num_positions: int, d_model: int, base: int
+    dimension: int, num_positions: int, d_model: int, base: int, layout: "PositionLayout"
 ) -> tuple[Float[np.ndarray, "sample"], Float[np.ndarray, "sample"], float]:
     """One dimension of the formula between the positions too: where, how much, and its wavelength in positions."""
     from model.analysis.positions import dimension_wave, wavelengths
 
-    where, values = dimension_wave(dimension, num_positions, d_model, base=float(base))
-    return where.numpy(), values.numpy(), float(wavelengths(d_model, base=float(base))[dimension // 2])
+    where, values = dimension_wave(dimension, num_positions, d_model, base=float(base), layout=layout)
+    (pair,), _ = np.nonzero(pair_dimensions(d_model, layout) == dimension)
+    return where.numpy(), values.numpy(), float(wavelengths(d_model, base=float(base))[pair])
 
 
 def shift_rotation(

@@ -17,6 +17,7 @@ Rows = list[tuple[str, ...]]
 
 #: What SentencePiece calls the piece of a single byte.
 BYTE: Final = re.compile(r"<0x[0-9A-F]{2}>")
+ACTIVATIONS: Final = {"relu": "ReLU", "silu": "SiLU", "gelu": "GELU"}
 SUBJECTS: Final = {"align": "Alignment"}
 SPECIAL, BYTE_KIND, BEGINS, CONTINUES = "special", "byte", "begins a word", "within a word"
 
@@ -34,18 +35,25 @@ def number(value: str | float | bool) -> str:
     return f"{value:,.4f}".rstrip("0").rstrip(".")
 
 
+def _matrices(config: "TransformerConfig") -> str:
+    if config.share_embeddings:
+        return "1, shared"
+    return "2, output tied to the target's" if config.tie_output else "3"
+
+
 def configuration(shapes: Sequence[tuple[str, "TransformerConfig", "ParameterCounts"]]) -> tuple[list[Column], Rows]:
     """One column a model, one row a setting, named as in the paper."""
     configs, counts = [config for _, config, _ in shapes], [count for _, _, count in shapes]
     settings = (
-        ("Layers (encoder + decoder)", [f"{config.num_layers} + {config.num_layers}" for config in configs]),
+        ("Layers (encoder + decoder)", [f"{config.num_layers} + {config.decoder_layers}" for config in configs]),
         ("Heads", [number(config.num_heads) for config in configs]),
         ("d_model", [number(config.d_model) for config in configs]),
         ("d_ff", [number(config.d_ff) for config in configs]),
         ("d_k", [number(config.d_k) for config in configs]),
         ("Vocabulary", [number(config.vocab_size) for config in configs]),
-        ("Embedding matrices", ["1, shared" if config.share_embeddings else "3" for config in configs]),
+        ("Embedding matrices", [_matrices(config) for config in configs]),
         ("Norm", [config.norm for config in configs]),
+        ("Activation", [ACTIVATIONS[config.activation] for config in configs]),
         ("Dropout", [number(config.dropout) for config in configs]),
         ("Parameters", [number(count.total) for count in counts]),
     )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 import streamlit as st
 
-from model.config import PRESETS, TransformerConfig
+from model.config import PRESETS, PositionLayout, TransformerConfig
 from model.errors import CheckpointError
 from model.parameters import ParameterCounts, count_parameters
 from model.record import Metrics, Training, TrainingLog, read_card, read_log, read_metrics, read_training
@@ -134,6 +134,11 @@ def vocabulary(selection: Selection) -> tuple[str, ...]:
     """Every piece of the vocabulary, in the order of their ids."""
     loaded = translator(selection)
     return _vocabulary(loaded.digest, loaded)
+
+
+def position_layout(selection: Selection) -> PositionLayout:
+    """In which dimensions the chosen model's positional encodings have their sines and cosines."""
+    return translator(selection).config.position_layout
 
 
 def training(selection: Selection) -> Training | None:

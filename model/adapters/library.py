@@ -5,6 +5,7 @@ What the library types poorly, or not at all, ends here. Knows nothing of traces
 
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Any, Final
@@ -131,6 +132,73 @@ def load_image_processor(folder: Path) -> Any:
         raise CheckpointError(
             f"The image processor in {folder.name} cannot be loaded: {_first_line(error)}."
         ) from error
+
+
+@dataclass(frozen=True, eq=False)
+class Beginning:
+    """How `generate` would begin to write.
+
+    Attributes:
+        token_ids: what the decoder reads first: the text, or the token that begins a target.
+        encoded: what the decoder is given in every step: the encoder's output and its mask; nothing without one.
+        rules: from the tokens read [row, position] and scores of the next [row, vocab] to scores with all that the
+            model's own settings ask for: tokens that must or must not come, penalties for repetition.
+        eos_ids: each of them ends a text.
+        length_penalty, early_stopping: as the model's settings have them for beam search.
+    """
+
+    token_ids: tuple[int, ...]
+    encoded: Mapping[str, Any]
+    rules: Callable[[Tensor, Tensor], Tensor]
+    eos_ids: tuple[int, ...]
+    length_penalty: float
+    early_stopping: bool | str
+
+
+def begin_writing(model: Any, token_ids: Tensor, most: int, options: Mapping[str, Any]) -> Beginning:
+    """Let `generate` prepare everything, and take it over before it writes; the encoder has run then.
+
+    Args:
+        model: that writes.
+        token_ids: [1, position], of the text.
+        most: tokens that may be written.
+        options: further ones of `generate`.
+    """
+    taken: list[Beginning] = []
+
+    def take_over(
+        _model: Any, input_ids: Tensor, logits_processor: Any, generation_config: Any, **given: Any
+    ) -> Tensor:
+        ends = generation_config._eos_token_tensor
+        mask = given.get("attention_mask")
+        outputs = given.get("encoder_outputs")
+        taken.append(
+            Beginning(
+                token_ids=tuple(input_ids[0].tolist()),
+                encoded={} if outputs is None else {"encoder_outputs": outputs, "attention_mask": mask},
+                rules=logits_processor,
+                eos_ids=() if ends is None else tuple(ends.tolist()),
+                length_penalty=float(generation_config.length_penalty or 0.0),
+                early_stopping=generation_config.early_stopping or False,
+            )
+        )
+        return input_ids
+
+    with _quiet():
+        model.generate(
+            token_ids, attention_mask=torch.ones_like(token_ids), max_new_tokens=most, max_length=None,
+            do_sample=False, num_beams=1, custom_generate=take_over, **options,
+        )  # fmt: skip
+    return taken[0]
+
+
+def new_cache(has_encoder: bool) -> Any:
+    """An empty key/value cache that keeps every row, also of layers that look no further than a window.
+
+    So it can always be cut; what lies behind a window is masked.
+    """
+    own = transformers.DynamicCache()
+    return transformers.EncoderDecoderCache(own, transformers.DynamicCache()) if has_encoder else own
 
 
 def knows_interface(kind: str, config: Any) -> bool:

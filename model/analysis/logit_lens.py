@@ -95,7 +95,7 @@ def residual_levels(trace: Trace, model: Transformer) -> list[Float[Tensor, "row
     Raises:
         TraceError: the trace is not of this model.
     """
-    outputs = [f"decoder.layers.{layer}.hook_output" for layer in range(model.config.num_layers)]
+    outputs = [f"decoder.layers.{layer}.hook_output" for layer in range(model.config.decoder_layers)]
     embedding, positional = (f"decoder.embedding.hook_{part}" for part in ("embedding", "positional"))
     shape = (len(trace.steps), model.config.d_model)
     for name in (embedding, positional, *outputs):

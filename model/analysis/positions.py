@@ -11,6 +11,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from model.config import PositionLayout
 from model.positional import angular_frequencies, encode_positions, sinusoidal_encoding
 
 #: Points of a wave for every position: enough for the fastest, sin(pos), to look round.
@@ -18,16 +19,21 @@ SAMPLES = 8
 
 
 def wavelengths(d_model: int, *, base: float = 10_000.0) -> Float[Tensor, "pair"]:
-    """λ_i = 2π / ω_i = 2π · base^(2i/d_model): after so many positions dimensions 2i and 2i+1 repeat (§3.5)."""
+    """λ_i = 2π / ω_i = 2π · base^(2i/d_model): after so many positions sine and cosine of pair i repeat (§3.5)."""
     return 2 * math.pi / angular_frequencies(d_model, base=base)
 
 
 def dimension_wave(
-    dimension: int, num_positions: int, d_model: int, *, base: float = 10_000.0
+    dimension: int,
+    num_positions: int,
+    d_model: int,
+    *,
+    base: float = 10_000.0,
+    layout: PositionLayout = "interleaved",
 ) -> tuple[Float[Tensor, "sample"], Float[Tensor, "sample"]]:
     """One dimension from position 0 to the last, also between them: dots alone do not show how a fast one runs."""
     where = torch.linspace(0, num_positions - 1, (num_positions - 1) * SAMPLES + 1, dtype=torch.float64)
-    return where, encode_positions(where, d_model, base=base)[:, dimension]
+    return where, encode_positions(where, d_model, base=base, layout=layout)[:, dimension]
 
 
 def products_at_distances(count: int, d_model: int, *, base: float = 10_000.0) -> Float[Tensor, "distance"]:
@@ -101,7 +107,7 @@ class RotationResidual:
 
 
 def rotation_residual(num_positions: int, d_model: int, *, shift: int, base: float = 10_000.0) -> RotationResidual:
-    """How far rotating by `shift` misses the encoding of the shifted position, at worst.
+    """How far rotating by `shift` misses the encoding of the shifted position, at worst, wherever pairs stand.
 
     float64 tests the claim; float32 is the table that a model holds, and its rounding.
     """

@@ -7,8 +7,9 @@ import pytest
 import torch
 
 from model import BeamTree, Transformer, TransformerConfig, Translator, decoding
+from model.beam import Candidate, SentenceBeam, length_penalty
 from model.beam_tree import grow_tree
-from model.decoding import SentenceBeam, beam_search, length_penalty, search_beams
+from model.decoding import beam_search, search_beams
 from model.errors import ConfigError, TokenError
 from model.hooks import listen
 
@@ -166,7 +167,7 @@ def test_a_tie_or_an_early_end_costs_no_node(tokenizer):
         [(-1.0, 0, 3), (-2.0, 0, 10), (-3.0, 0, 11), (-4.0, 0, 12)],
         [(-2.5, 0, 20), (-2.5, 0, 21), (-3.5, 1, 3), (-5.0, 1, 22)],
     ):
-        search = search.extended([decoding.Candidate(*one) for one in totals], eos_id=3)
+        search = search.extended([Candidate(*one) for one in totals], eos_ids=(3,))
     tree = grow_tree(search, 2, tokenizer)
     assert [(node.token_id, node.parent, node.fate, node.fate_step, node.score) for node in tree.nodes] == [
         (2, None, "continued", 0, None),

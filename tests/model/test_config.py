@@ -1,8 +1,12 @@
 """Configurations: validated, and the same after a trip through JSON."""
 
+import json
+from pathlib import Path
+from typing import Any
+
 import pytest
 
-from model.config import PRESETS, TransformerConfig, preset
+from model.config import BEYOND_THE_PAPER, PRESETS, TransformerConfig, preset
 from model.errors import ConfigError
 
 
@@ -48,3 +52,37 @@ def test_text_that_is_no_configuration_is_said(text: str):
 def test_an_unknown_preset_lists_the_known_ones():
     with pytest.raises(ConfigError, match="base, big, en-de"):
         preset("huge")
+
+
+def test_a_configuration_of_the_paper_does_not_write_what_differs_from_it():
+    assert not set(BEYOND_THE_PAPER) & json.loads(PRESETS["base"].to_json()).keys()
+    text = Path("checkpoints/en-de/config.json").read_text(encoding="utf-8")
+    assert TransformerConfig.from_json(text).to_json() == text
+
+
+def test_what_differs_from_the_paper_is_kept():
+    config = TransformerConfig(
+        vocab_size=20, bos_id=0, num_decoder_layers=2, activation="silu", position_layout="halves",
+        scale_embedding=False, share_embeddings=False, tie_output=True, output_bias=True,
+    )  # fmt: skip
+    assert TransformerConfig.from_json(config.to_json()) == config
+    assert (config.layers_of("encoder.self"), config.layers_of("decoder.cross")) == (6, 2)
+    assert TransformerConfig(vocab_size=20).decoder_layers == 6
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"activation": "tanh"}, "one of relu, silu, gelu"),
+        ({"position_layout": "learned"}, "one of interleaved, halves"),
+        ({"num_decoder_layers": 0}, "between 1 and 128"),
+        ({"num_decoder_layers": "2"}, "of type int"),
+        ({"output_bias": None}, "of type bool"),
+        ({"tie_output": True}, "tied anyway"),
+        ({"bos_id": 3}, "only bos may be the same as pad"),
+        ({"unk_id": 0}, "four different ids"),
+    ],
+)
+def test_what_differs_from_the_paper_is_checked(changes: dict[str, Any], message: str):
+    with pytest.raises(ConfigError, match=message):
+        TransformerConfig(**{"vocab_size": 20, **changes})

@@ -6,7 +6,8 @@ import math
 import pytest
 import torch
 
-from model.decoding import Hypothesis, beam_search, greedy_search, length_penalty
+from model.beam import Hypothesis, length_penalty
+from model.decoding import beam_search, greedy_search
 from model.errors import SessionError, TokenError
 from model.hooks import listen
 from model.masks import key_padding, pad

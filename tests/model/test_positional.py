@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from model.positional import encode_positions, sinusoidal_encoding
+from model.positional import encode_positions, pair_dimensions, sinusoidal_encoding
 
 
 @pytest.mark.parametrize(("position", "dimension"), [(0, 0), (1, 1), (7, 4), (500, 511), (4095, 2)])
@@ -44,3 +44,11 @@ def test_between_two_positions_the_formula_goes_on_in_the_number_type_asked_for(
     assert half[0].tolist() == pytest.approx(
         [math.sin(0.5), math.cos(0.5), math.sin(0.005), math.cos(0.005)], abs=1e-15
     )
+
+
+def test_halves_hold_the_same_numbers_in_other_columns():
+    own, theirs = sinusoidal_encoding(9, 8), sinusoidal_encoding(9, 8, layout="halves")
+    assert torch.equal(theirs, torch.cat((own[:, 0::2], own[:, 1::2]), dim=1))
+    for i, (sine, cosine) in enumerate(pair_dimensions(8, "halves").tolist()):
+        assert (sine, cosine) == (i, i + 4)
+        assert torch.equal(theirs[:, [sine, cosine]], own[:, pair_dimensions(8)[i]])

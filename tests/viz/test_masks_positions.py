@@ -226,9 +226,13 @@ def test_the_matrix_of_a_sentence_that_fills_it_has_no_line():
 
 
 def test_sines_and_cosines_of_a_position_are_two_curves():
-    sine, cosine = position_curve(np.array([0.1, 0.2, 0.3, 0.4])).data
-    assert (list(sine.x), list(sine.y)) == ([0, 2], [0.1, 0.3])
-    assert (list(cosine.x), list(cosine.y)) == ([1, 3], [0.2, 0.4])
+    row = np.array([0.1, 0.2, 0.3, 0.4])
+    sine, cosine = position_curve(row, np.array([[0, 1], [2, 3]])).data
+    assert (list(sine.x), list(sine.y), sine.name) == ([0, 2], [0.1, 0.3], "sine (even)")
+    assert (list(cosine.x), list(cosine.y), cosine.name) == ([1, 3], [0.2, 0.4], "cosine (odd)")
+    sine, cosine = position_curve(row, np.array([[0, 2], [1, 3]])).data
+    assert (list(sine.x), list(sine.y), sine.name) == ([0, 1], [0.1, 0.2], "sine (first half)")
+    assert (list(cosine.x), list(cosine.y), cosine.name) == ([2, 3], [0.3, 0.4], "cosine (second half)")
 
 
 @pytest.mark.parametrize(("wavelength", "bands"), [(2.5, [2.5]), (3.5, [])])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import plotly.graph_objects as go
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from viz import theme
 from viz.figures.axes import token_labels
@@ -61,19 +61,25 @@ def encoding_heatmap(encoding: Float[np.ndarray, "position dimension"], tokens: 
     return figure
 
 
-def position_curve(row: Float[np.ndarray, "dimension"]) -> go.Figure:
-    """One position over its dimensions: the sines, in even dimensions, and the cosines, in odd ones."""
+def position_curve(row: Float[np.ndarray, "dimension"], pairs: Int[np.ndarray, "pair 2"]) -> go.Figure:
+    """One position over its dimensions: a curve of its sines and one of its cosines.
+
+    Args:
+        row: the encoding of the position.
+        pairs: in which dimensions the sine and the cosine of each angle stand.
+    """
+    places = ("even", "odd") if pairs[0, 1] == 1 else ("first half", "second half")
     traces = [
         go.Scatter(
-            x=np.arange(start, len(row), 2),
-            y=row[start::2],
-            name=name,
+            x=dimensions,
+            y=row[dimensions],
+            name=f"{name} ({place})",
             mode="lines+markers",
             line=_line(colour, 1.5),
             marker={"size": 4},
             hovertemplate="dimension %{x}<br>%{y:+.4f}<extra></extra>",
         )
-        for start, name, colour in ((0, "sine (even)", SINE), (1, "cosine (odd)", COSINE))
+        for dimensions, name, place, colour in zip(pairs.T, ("sine", "cosine"), places, (SINE, COSINE), strict=True)
     ]
     return _chart(CURVE_HEIGHT, traces, _axis("dimension"), _axis("value") | UNIT_AXIS)
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import streamlit as st
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
-from viz import controls, derived, frame, state
+from viz import controls, derived, frame, loader, state
 from viz.components.wire import display_token
 from viz.export.names import file_name
 from viz.figures.positions import (
@@ -24,11 +24,23 @@ from viz.figures.positions import (
 
 if TYPE_CHECKING:
     from model import Trace
+    from model.config import PositionLayout
 
 #: The formula is shown for so many positions at least: waves need room. As many rows as can all have their label.
 MIN_POSITIONS: Final = 64
 #: The paper's base, which every model here uses.
 OWN_BASE: Final = 10_000
+#: How sines and cosines stand in a row, by the model's layout.
+ARRANGEMENT: Final[dict["PositionLayout", str]] = {
+    "interleaved": (
+        "Even dimensions hold the sine and odd ones the cosine of the same angle. On the left the angle turns fast "
+        "from token to token, on the right it hardly moves."
+    ),
+    "halves": (
+        "The left half holds sines and the right half the cosines of the same angles (the paper has them side by "
+        "side). On the left of each half the angle turns fast from token to token, on its right it hardly moves."
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,6 +49,7 @@ class Shown:
 
     d_model: int
     base: int
+    layout: "PositionLayout"
     tokens: Sequence[str]
     rows: Float[np.ndarray, "position d_model"]
 
@@ -44,6 +57,12 @@ class Shown:
     def count(self) -> int:
         """Positions."""
         return len(self.rows)
+
+    @property
+    def pairs(self) -> Int[np.ndarray, "pair 2"]:
+        """In which dimensions the sine and the cosine of each angle stand."""
+        pairs: np.ndarray = derived.pair_dimensions(self.d_model, self.layout)
+        return pairs
 
 
 @frame.fragment
@@ -55,13 +74,14 @@ def show(trace: "Trace") -> None:
         own = recorded.shape[1]
         d_model, base = controls.width(own), controls.base(OWN_BASE)
     tokens = trace.source_tokens if side == "source" else trace.target_tokens
-    rows = derived.encoding(max(MIN_POSITIONS, len(tokens)), d_model, base)
+    layout = loader.position_layout(state.current())
+    rows = derived.encoding(max(MIN_POSITIONS, len(tokens)), d_model, base, layout)
     is_own = (d_model, base) == (own, OWN_BASE)
     if is_own:
         deviation = float(np.abs(rows[: len(tokens)] - recorded).max())
         rows[: len(tokens)] = recorded
     _say_what_is_shown(own, deviation if is_own else None, len(tokens))
-    shown = Shown(d_model, base, tokens, rows)
+    shown = Shown(d_model, base, layout, tokens, rows)
     st.plotly_chart(
         encoding_heatmap(rows, tokens),
         key="encoding",
@@ -69,9 +89,8 @@ def show(trace: "Trace") -> None:
         alt="Positional encoding, one row a position, one column a dimension",
     )
     st.caption(
-        "Each row is added to the embedding of the token at that position. Even dimensions hold the sine and odd ones "
-        "the cosine of the same angle. On the left the angle turns fast from token to token, on the right it hardly "
-        "moves. Above the green line stands this sentence, below it the formula goes on."
+        f"Each row is added to the embedding of the token at that position. {ARRANGEMENT[layout]} Above the green line "
+        "stands this sentence, below it the formula goes on."
     )
     _show_curves(shown)
     _show_likeness(shown, (trace.embedding[side] + trace.positional[side]).numpy(), recorded, is_own)
@@ -108,17 +127,20 @@ def _show_curves(shown: Shown) -> None:
     with st.grid(2, min_column_width=210, gap="medium"):
         position = controls.slider("position", "Position", 0, shown.count - 1)
         dimension = controls.slider("dimension", "Dimension", 0, shown.d_model - 1)
-    where, wave, wavelength = derived.wave(dimension, shown.count, shown.d_model, shown.base)
+    where, wave, wavelength = derived.wave(dimension, shown.count, shown.d_model, shown.base, shown.layout)
+    pair = int(np.nonzero(shown.pairs == dimension)[0][0])
     with st.grid(2, min_column_width=400, gap="medium"):
         with st.container(gap="xsmall"):
             st.markdown(f"**Position {position}**, {_place(shown, position)}")
             st.plotly_chart(
-                position_curve(shown.rows[position]),
+                position_curve(shown.rows[position], shown.pairs),
                 key="position-curve",
                 config=frame.chart_config(file_name("positions position-curve")),
                 alt=f"Position {position}: a curve of its sines and one of its cosines over the dimensions",
             )
-            st.caption("Every position has its own pattern: it waves on the left and comes to rest on the right.")
+            st.caption(
+                "Every position has its own pattern: both curves wave on their left and come to rest further on."
+            )
         with st.container(gap="xsmall"):
             st.markdown(f"**Dimension {dimension}**: one wave is {_length(wavelength)} tokens long")
             st.plotly_chart(
@@ -128,29 +150,31 @@ def _show_curves(shown: Shown) -> None:
                 alt=f"Dimension {dimension} over the positions, wavelength {_length(wavelength)} tokens",
             )
             st.caption(
-                f"Wavelength 2π · {shown.base:,}^({dimension // 2 * 2}/{shown.d_model}) = {_length(wavelength)} (§3.5)."
+                f"Wavelength 2π · {shown.base:,}^({2 * pair}/{shown.d_model}) = {_length(wavelength)} (§3.5)."
                 + (" The band is one wave." if wavelength < shown.count else " That is more than is drawn here.")
             )
     st.subheader("A shift is a rotation", anchor=False)
     shift = controls.slider("shift", "Shift k, in tokens", 1, MIN_POSITIONS - 1)
-    _show_rotation(shown, position, dimension // 2, shift, 2 * np.pi * shift / wavelength)
+    _show_rotation(shown, position, pair, shift, 2 * np.pi * shift / wavelength)
 
 
 def _show_rotation(shown: Shown, position: int, pair: int, shift: int, angle: float) -> None:
     """That a shift by k turns a pair of dimensions by an angle which does not depend on the position."""
     turns, residual = derived.shift_rotation(shift, shown.count, shown.d_model, shown.base)
-    sine, cosine = derived.encoding(shown.count + shift, shown.d_model, shown.base)[:, 2 * pair : 2 * pair + 2].T
+    sine_at, cosine_at = (int(dimension) for dimension in shown.pairs[pair])
+    encoding = derived.encoding(shown.count + shift, shown.d_model, shown.base, shown.layout)
+    sine, cosine = encoding[:, sine_at], encoding[:, cosine_at]
     (cos, sin), _ = turns[pair]
     with st.grid(2, min_column_width=400, gap="medium"):
         st.plotly_chart(
             shift_on_circle(sine, cosine, position, shift, angle),
             key="circle",
             config=frame.chart_config(file_name("positions circle")),
-            alt=f"Dimensions {2 * pair} and {2 * pair + 1} on the unit circle, at {position} and {position + shift}",
+            alt=f"Dimensions {sine_at} and {cosine_at} on the unit circle, at {position} and {position + shift}",
         )
         with st.container():
             st.markdown(
-                f"Dimensions {2 * pair} and {2 * pair + 1} at position {position}, turned by kω = {angle:.4g} rad "
+                f"Dimensions {sine_at} and {cosine_at} at position {position}, turned by kω = {angle:.4g} rad "
                 f"({np.degrees(angle):.4g}°), are those at position {position + shift}:"
             )
             st.latex(_equation((sine, cosine), position, shift, (cos, sin)))

@@ -122,3 +122,10 @@ def test_positions_explain_themselves_wholly_and_an_unrelated_side_not_at_all():
 def test_half_of_the_variance_is_explained_where_half_of_it_is_added_noise():
     signal, noise = np.array([1.0, 1.0, -1.0, -1.0]), np.array([1.0, -1.0, 1.0, -1.0])
     assert explained_share(signal + noise, signal) == pytest.approx(0.5)
+
+
+def test_a_wave_follows_the_layout():
+    where, values = dimension_wave(9, 20, 16, layout="halves")
+    whole = where == where.round()
+    torch.testing.assert_close(values[whole].float(), sinusoidal_encoding(20, 16, layout="halves")[:, 9])
+    torch.testing.assert_close(values, dimension_wave(3, 20, 16)[1])  # the cosine of pair 1

@@ -1,0 +1,294 @@
+"""MarianMT folders (OPUS-MT and others) as a model and tokenizer of our own: same architecture, same numbers.
+
+A folder in Hugging Face's form: config.json · model.safetensors (or shards with their index) · source.spm · target.spm
+· vocab.json. It may come from anywhere: every file lies in the folder itself and has a bounded size, names and shapes
+are compared with the configuration before memory is taken for weights, and nothing but JSON, SentencePiece and
+safetensors is read. Knows nothing of transformers.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import Tensor
+
+from model import checked
+from model.adapters.marian_tokenizer import MarianTokenizer
+from model.checked import Malformed
+from model.checkpoint import Checkpoint, check_weights
+from model.config import Activation, TransformerConfig
+from model.errors import CheckpointError, ConfigError
+from model.transformer import Transformer
+
+CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
+SOURCE, TARGET, VOCABULARY = "source.spm", "target.spm", "vocab.json"
+PICKLED: Final = "pytorch_model.bin"
+#: Bytes beyond which a file is refused.
+LARGEST: Mapping[str, int] = {
+    CONFIG: 1 << 20,
+    INDEX: 8 << 20,
+    SOURCE: 32 << 20,
+    TARGET: 32 << 20,
+    VOCABULARY: 64 << 20,
+    WEIGHTS: 16 << 30,
+}
+MAX_SHARDS: Final = 100
+ACTIVATIONS: Mapping[str, Activation] = {"relu": "relu", "silu": "silu", "swish": "silu", "gelu": "gelu"}
+
+#: What a configuration that leaves it out means (transformers' MarianConfig).
+DEFAULTS: Mapping[str, Any] = {
+    "activation_function": "gelu",
+    "scale_embedding": False,
+    "share_encoder_decoder_embeddings": True,
+    "tie_word_embeddings": True,
+    "max_position_embeddings": 1024,
+    "decoder_vocab_size": None,
+}
+SAME_ON_BOTH_SIDES: Final = ("attention_heads", "ffn_dim")
+
+#: The last parts of parameter names, theirs and ours.
+ATTENTION: Mapping[str, str] = {"q_proj": "query", "k_proj": "key", "v_proj": "value", "out_proj": "output"}
+SUBLAYERS: Mapping[str, str] = {
+    "self_attn": "self_attention",
+    "encoder_attn": "cross_attention",
+    "self_attn_layer_norm": "self_attention_residual.norm",
+    "encoder_attn_layer_norm": "cross_attention_residual.norm",
+    "final_layer_norm": "feed_forward_residual.norm",
+    "fc1": "feed_forward.inner",
+    "fc2": "feed_forward.outer",
+}
+
+
+def is_marian(folder: Path) -> bool:
+    """Whether a folder says that it holds a MarianMT model in Hugging Face's form, whatever else is wrong with it."""
+    try:
+        return bool(_json(folder, CONFIG).get("model_type") == "marian")
+    except CheckpointError:
+        return False
+
+
+def is_opus_mt(folder: Path) -> bool:
+    """Whether a MarianMT folder comes with the two SentencePiece models that its tokenizer is made of."""
+    return is_marian(folder) and (folder / SOURCE).exists()
+
+
+def load_marian(folder: Path, device: torch.device, dtype: torch.dtype = torch.float32) -> Checkpoint:
+    """Read and check a MarianMT folder; the model comes in evaluation mode and never writes <pad>.
+
+    That the padding is never written is what every OPUS-MT folder asks of `generate` (`bad_words_ids`): its entry in
+    the output's bias becomes −∞, so that the probabilities of the other tokens sum to one (`renormalize_logits`).
+
+    Raises:
+        CheckpointError: a file is missing, damaged or too large, lies elsewhere, or does not fit the others.
+    """
+    tokenizer = MarianTokenizer(*(_file(folder, name) for name in (SOURCE, TARGET, VOCABULARY)))
+    config = read_config(folder, tokenizer.unk_id)
+    tokenizer.check(config)
+    weights = _read_weights(folder, config)
+    check_weights(weights, config)
+    model = Transformer(config)
+    model.load_state_dict(weights, strict=False)  # strict in check_weights, which knows of shared matrices
+    with torch.no_grad():
+        model.projection.bias[config.pad_id] = -torch.inf
+    return Checkpoint(model.to(device=device, dtype=dtype).eval(), tokenizer, digest(folder))
+
+
+def read_config(folder: Path, unk_id: int) -> TransformerConfig:
+    """The settings of a MarianMT folder as ours.
+
+    Raises:
+        CheckpointError: a value is missing or wrong, or asks for what our Transformer does not have.
+    """
+    content = {**DEFAULTS, **_json(folder, CONFIG)}
+    try:
+        numbers = {
+            name: checked.count(content.get(name), name)
+            for name in (
+                "vocab_size", "d_model", "encoder_layers", "decoder_layers", "encoder_attention_heads",
+                "decoder_attention_heads", "encoder_ffn_dim", "decoder_ffn_dim", "max_position_embeddings",
+                "pad_token_id", "eos_token_id", "decoder_start_token_id",
+            )
+        }  # fmt: skip
+        _check_form(content, numbers)
+        shares = content["share_encoder_decoder_embeddings"]
+        return TransformerConfig(
+            vocab_size=numbers["vocab_size"],
+            d_model=numbers["d_model"],
+            num_layers=numbers["encoder_layers"],
+            num_decoder_layers=numbers["decoder_layers"],
+            num_heads=numbers["encoder_attention_heads"],
+            d_ff=numbers["encoder_ffn_dim"],
+            share_embeddings=shares,
+            tie_output=content["tie_word_embeddings"] and not shares,
+            max_length=numbers["max_position_embeddings"],
+            pad_id=numbers["pad_token_id"],
+            unk_id=unk_id,
+            bos_id=numbers["decoder_start_token_id"],
+            eos_id=numbers["eos_token_id"],
+            activation=ACTIVATIONS[content["activation_function"]],
+            position_layout="halves",
+            scale_embedding=content["scale_embedding"],
+            output_bias=True,
+        )
+    except (Malformed, ConfigError) as error:
+        raise CheckpointError(f"{folder.name}/{CONFIG}: {error}") from error
+
+
+def _check_form(content: Mapping[str, Any], numbers: Mapping[str, int]) -> None:
+    """Refuse what our Transformer could not compute, each with a sentence."""
+    for name in ("scale_embedding", "share_encoder_decoder_embeddings", "tie_word_embeddings"):
+        if not isinstance(content[name], bool):
+            raise checked.wrong(name, "true or false", content[name])
+    for what in SAME_ON_BOTH_SIDES:
+        ours, theirs = numbers[f"encoder_{what}"], numbers[f"decoder_{what}"]
+        if ours != theirs:
+            raise Malformed(f"encoder_{what} and decoder_{what} must be the same, got {ours} and {theirs}")
+    if content["activation_function"] not in list(ACTIVATIONS):  # a list need not be hashable to be looked for
+        raise checked.wrong("activation_function", f"one of {', '.join(ACTIVATIONS)}", content["activation_function"])
+    if content["decoder_vocab_size"] not in (None, numbers["vocab_size"]):
+        raise Malformed(
+            f"source and target must share one vocabulary, got {numbers['vocab_size']} and "
+            f"{content['decoder_vocab_size']} pieces"
+        )
+    if numbers["decoder_start_token_id"] != numbers["pad_token_id"]:
+        raise Malformed("decoding must begin with the padding token, as Marian's does")
+    if content["share_encoder_decoder_embeddings"] and not content["tie_word_embeddings"]:
+        raise Malformed("embeddings shared by source and target must be the output's too (tie_word_embeddings)")
+
+
+def digest(folder: Path) -> str:
+    """SHA-256 over everything that the model and tokenizer are made from."""
+    whole = hashlib.sha256()
+    for name in (CONFIG, SOURCE, TARGET, VOCABULARY, *_weight_files(folder)):
+        with _path(folder, name).open("rb") as file:
+            whole.update(name.encode())
+            whole.update(hashlib.file_digest(file, "sha256").digest())
+    return whole.hexdigest()
+
+
+def _read_weights(folder: Path, config: TransformerConfig) -> dict[str, Tensor]:
+    """All weights under our names, in float32; shared matrices once.
+
+    Raises:
+        CheckpointError: a tensor is missing, left over, or of another shape; a copy of a matrix differs from it.
+    """
+    shapes = parameter_names(config)
+    weights: dict[str, Tensor] = {}
+    for name, tensor in _tensors(folder, {name: shape for name, (_, shape) in shapes.items()}):
+        own = shapes[name][0]
+        tensor = tensor.reshape(-1) if name == "final_logits_bias" else tensor
+        if not tensor.is_floating_point():
+            raise CheckpointError(f"{folder.name}: {name} holds no floating-point numbers.")
+        if own in weights and not torch.equal(weights[own], tensor.float()):
+            raise CheckpointError(
+                f"{folder.name}: {name} should be the matrix that {CONFIG} says is shared; it differs."
+            )
+        weights[own] = tensor.float()
+    # Their programs leave it out where it is zero.
+    weights.setdefault("projection.bias", torch.zeros(config.vocab_size))
+    return weights
+
+
+def parameter_names(config: TransformerConfig) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """Marian's name of every tensor that a file may hold → our name of it and its shape in the file."""
+    with torch.device("meta"):
+        own = {name: tuple(one.shape) for name, one in Transformer(config).named_parameters(remove_duplicate=False)}
+    names: dict[str, tuple[str, tuple[int, ...]]] = {"final_logits_bias": ("projection.bias", (1, config.vocab_size))}
+    for stack, layers in (("encoder", config.num_layers), ("decoder", config.decoder_layers)):
+        for layer in range(layers):
+            for theirs, ours in SUBLAYERS.items():
+                if stack == "encoder" and theirs.startswith("encoder_attn"):
+                    continue
+                parts = ATTENTION.items() if theirs.endswith("_attn") else [("", "")]
+                for kind in ("weight", "bias"):
+                    for part, our_part in parts:
+                        left = ".".join(filter(None, (f"model.{stack}.layers.{layer}", theirs, part, kind)))
+                        right = ".".join(filter(None, (f"{stack}.layers.{layer}", ours, our_part, kind)))
+                        names[left] = (right, own[right])
+    shared = "encoder.embedding.tokens.weight"
+    target = shared if config.share_embeddings else "decoder.embedding.tokens.weight"
+    output = target if config.share_embeddings or config.tie_output else "projection.weight"
+    matrices = {"model.encoder.embed_tokens": shared, "model.decoder.embed_tokens": target, "lm_head": output}
+    if config.share_embeddings:
+        matrices["model.shared"] = shared
+    return names | {f"{theirs}.weight": (ours, own[ours]) for theirs, ours in matrices.items()}
+
+
+def _tensors(folder: Path, shapes: Mapping[str, tuple[int, ...]]) -> Iterator[tuple[str, Tensor]]:
+    """Every tensor of the weight files, all of whose shapes were compared before the first is read."""
+    with ExitStack() as stack:
+        places = {}
+        for file in _weight_files(folder):
+            try:
+                opened = stack.enter_context(safe_open(_path(folder, file), framework="pt"))
+                for name in opened.keys():  # noqa: SIM118 - no mapping
+                    _check_shape(f"{folder.name}/{file}", name, tuple(opened.get_slice(name).get_shape()), shapes)
+                    places[name] = opened
+            except SafetensorError as error:
+                raise CheckpointError(f"{folder.name}/{file} is no safetensors file: {error}.") from error
+        for name, opened in places.items():
+            # Sinusoids are computed; some files hold a table of them all the same.
+            if name in shapes:
+                yield name, opened.get_tensor(name)
+
+
+def _check_shape(file: str, name: str, found: tuple[int, ...], shapes: Mapping[str, tuple[int, ...]]) -> None:
+    if name in shapes and found != shapes[name]:
+        raise CheckpointError(f"{file}: {name} should have the shape {shapes[name]} by {CONFIG}, it has {found}.")
+    if name not in shapes and not name.endswith("embed_positions.weight"):
+        raise CheckpointError(f"{file} holds {name[:100]!r}, which the model that {CONFIG} describes does not have.")
+
+
+def _weight_files(folder: Path) -> list[str]:
+    if (folder / WEIGHTS).exists():
+        return [WEIGHTS]
+    if not (folder / INDEX).exists():
+        advice = "convert it with `MarianMTModel.from_pretrained(folder).save_pretrained(folder)` of transformers"
+        raise CheckpointError(
+            f"{folder.name} holds its weights as {PICKLED} only, which can run code when it is read; {advice}."
+            if (folder / PICKLED).exists()
+            else f"{folder.name} lacks {WEIGHTS}."
+        )
+    try:
+        named = checked.json_object(_json(folder, INDEX).get("weight_map"), "weight_map").values()
+        files = sorted({checked.text(file, "a file of weight_map") for file in named})
+        if not 1 <= len(files) <= MAX_SHARDS or not all(
+            Path(file).name == file and file.endswith(".safetensors") for file in files
+        ):
+            raise Malformed(f"weight_map must name 1 to {MAX_SHARDS} safetensors files of this folder")
+    except Malformed as error:
+        raise CheckpointError(f"{folder.name}/{INDEX}: {error}.") from error
+    return files
+
+
+def _json(folder: Path, name: str) -> dict[str, Any]:
+    try:
+        return checked.parsed(_file(folder, name).decode("utf-8"))
+    except (Malformed, UnicodeDecodeError) as error:
+        raise CheckpointError(f"{folder.name}/{name} cannot be read: {error}.") from error
+
+
+def _file(folder: Path, name: str) -> bytes:
+    try:
+        return _path(folder, name).read_bytes()
+    except OSError as error:
+        raise CheckpointError(f"{folder.name}/{name} cannot be read: {error.strerror}.") from error
+
+
+def _path(folder: Path, name: str) -> Path:
+    """Where a file of the folder lies, if it really lies there and is not too large."""
+    path = folder / name
+    if not path.is_file():
+        raise CheckpointError(f"{folder.name} lacks {name}; copy it again from its origin.")
+    if path.resolve().parent != folder.resolve():
+        raise CheckpointError(
+            f"{folder.name}/{name} is a link out of its folder; copy the files themselves (`cp -rL`) into one folder."
+        )
+    most = LARGEST.get(name, LARGEST[WEIGHTS])
+    if path.stat().st_size > most:
+        raise CheckpointError(f"{folder.name}/{name} has more than {most:,} bytes; it is refused.")
+    return path

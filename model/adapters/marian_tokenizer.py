@@ -1,0 +1,139 @@
+"""Text to token ids and back as MarianMT models do it: two SentencePiece models and one vocabulary.
+
+SentencePiece cuts, and vocab.json numbers the pieces: one that it does not list is <unk>. Knows nothing of the model.
+"""
+
+from collections.abc import Sequence
+
+import sentencepiece as spm
+
+from model import checked
+from model.checked import Malformed
+from model.config import TransformerConfig
+from model.errors import CheckpointError, TokenError
+from model.tokenizer import Tokenizer, visible_spans, without_surrogates
+
+PAD, UNK, EOS = "<pad>", "<unk>", "</s>"
+LARGEST_ID = 1_000_000
+
+
+class MarianTokenizer(Tokenizer):
+    """The tokenizer of a MarianMT folder; it does all that ours does, without byte fallback.
+
+    A multilingual model is told its target language by a token in front, ">>deu<< The cat sleeps."; `languages` lists
+    them. Text that looks like a special token ("</s>") is read as ordinary characters.
+
+    Args:
+        source, target: contents of source.spm and target.spm.
+        vocabulary: content of vocab.json, piece → id.
+
+    Raises:
+        CheckpointError: a file is not what it should be.
+    """
+
+    def __init__(self, source: bytes, target: bytes, vocabulary: bytes) -> None:
+        self._source, self._target = _processor(source, "source.spm"), _processor(target, "target.spm")
+        self.serialized = source + target + vocabulary
+        self._ids = _vocabulary(vocabulary)
+        self._pieces = dict(zip(self._ids.values(), self._ids, strict=True))
+        self.pad_id, self.unk_id, self.eos_id = (self._ids[token] for token in (PAD, UNK, EOS))
+        self._size = max(self._pieces) + 1
+        self.languages = tuple(piece for piece in self._ids if piece.startswith(">>") and piece.endswith("<<"))
+
+    @property
+    def vocab_size(self) -> int:
+        """Ids that a piece may have: the largest and those below it."""
+        return self._size
+
+    def encode(self, text: str) -> list[int]:
+        """Token ids of a text, without special tokens but with that of a language in front."""
+        language, rest = _split_language(without_surrogates(text))
+        pieces = ([language] if language else []) + list(self._source.encode(rest, out_type=str))
+        return [self._ids.get(piece, self.unk_id) for piece in pieces]
+
+    def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token ids of many texts, as `encode`."""
+        return [self.encode(text) for text in texts]
+
+    def encode_target(self, text: str) -> list[int]:
+        """Token ids of a translation, cut as the target language's SentencePiece model cuts."""
+        return [
+            self._ids.get(piece, self.unk_id) for piece in self._target.encode(without_surrogates(text), out_type=str)
+        ]
+
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        """The characters [begin, end) of the text behind each token id that `encode` gives, without white space."""
+        clean = without_surrogates(text)
+        language, rest = _split_language(clean)
+        spans = self._source.encode(rest, return_type="offset_mapping")["offsets"]
+        shifted = [(begin + len(language), end + len(language)) for begin, end in spans]
+        return ([(0, len(language))] if language else []) + visible_spans(clean, shifted)
+
+    def decode(self, token_ids: Sequence[int]) -> str:
+        """The text of token ids; <pad> and </s> leave no trace, <unk> is shown as "⁇"."""
+        pieces = [self._pieces.get(int(i), UNK) for i in token_ids if i not in (self.pad_id, self.eos_id)]
+        return str(self._target.decode_pieces(pieces)).replace("▁", " ").strip()
+
+    def tokens(self, token_ids: Sequence[int]) -> tuple[str, ...]:
+        """The pieces of token ids, as they stand in the vocabulary; an id without a piece is "<unused>"."""
+        return tuple(self._pieces.get(int(i), "<unused>") for i in token_ids)
+
+    def token_id(self, token: str) -> int:
+        """The id of a piece.
+
+        Raises:
+            TokenError: the vocabulary has no such piece.
+        """
+        if token not in self._ids:
+            raise TokenError(f"{token!r} is no piece of this vocabulary. A piece that begins a word begins with “▁”.")
+        return self._ids[token]
+
+    def check(self, config: TransformerConfig) -> None:
+        """Make sure that this tokenizer and a model of this configuration speak of the same ids.
+
+        Raises:
+            CheckpointError: they do not.
+        """
+        if self.vocab_size > config.vocab_size:
+            raise CheckpointError(
+                f"vocab.json and config.json do not belong together: ids run to {self.vocab_size - 1}, but the model "
+                f"has {config.vocab_size} pieces."
+            )
+        own, expected = (self.pad_id, self.unk_id, self.eos_id), (config.pad_id, config.unk_id, config.eos_id)
+        if own != expected:
+            raise CheckpointError(
+                f"vocab.json and config.json do not belong together: (pad, unk, eos) is {own} in the vocabulary and "
+                f"{expected} in the configuration."
+            )
+
+
+def _processor(serialized: bytes, name: str) -> spm.SentencePieceProcessor:
+    try:
+        processor = spm.SentencePieceProcessor(model_proto=serialized)
+        if processor.get_piece_size() == 0:  # it takes an empty file for a model not loaded yet
+            raise RuntimeError("no pieces")
+    except RuntimeError as error:
+        raise CheckpointError(f"{name} is no SentencePiece model; copy it again from its origin.") from error
+    return processor
+
+
+def _vocabulary(content: bytes) -> dict[str, int]:
+    try:
+        ids = checked.parsed(content.decode("utf-8"))
+        for piece, one in ids.items():
+            checked.text(piece, "a piece")
+            if checked.count(one, "an id") > LARGEST_ID:
+                raise Malformed(f"ids may run to {LARGEST_ID:,}, got {one:,}")
+        if len(set(ids.values())) < len(ids):
+            raise Malformed("two pieces have the same id")
+        if missing := [token for token in (PAD, UNK, EOS) if token not in ids]:
+            raise Malformed(f"it lacks {', '.join(missing)}")
+    except (Malformed, UnicodeDecodeError) as error:
+        raise CheckpointError(f"vocab.json cannot be used: {error}.") from error
+    return ids
+
+
+def _split_language(text: str) -> tuple[str, str]:
+    """A language token in front of a text (empty if there is none), and the text behind it."""
+    end = text.find("<<") if text.startswith(">>") else -1
+    return (text[: end + 2], text[end + 2 :]) if end >= 0 else ("", text)

@@ -1,0 +1,102 @@
+"""Texts that a model of transformers is writing, side by side, with what is cached of them. Knows nothing of steps."""
+
+import copy
+import inspect
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from model.adapters.library import Beginning, new_cache
+from model.hooks import rows_from
+
+
+class WrittenRows:
+    """Texts of one beginning, one a row. What is cached is never written in place, so copies share it.
+
+    Args:
+        model: that writes.
+        beginning: where it begins; its tokens are yet to be read.
+    """
+
+    def __init__(self, model: nn.Module, beginning: Beginning) -> None:
+        self._model, self._beginning = model, beginning
+        self._has_encoder = bool(beginning.encoded)
+        self._cache = new_cache(self._has_encoder)
+        self._read = torch.empty(1, 0, dtype=torch.long, device=next(model.parameters()).device)
+        # The logits of a long text's every token would take more memory than all else.
+        self._last_only = {"logits_to_keep": 1} if "logits_to_keep" in inspect.signature(model.forward).parameters else {}
+
+    def __len__(self) -> int:
+        return self._read.size(1)
+
+    def read(self, token_ids: Int[Tensor, "row new"]) -> Float[Tensor, "row vocab"]:
+        """Read more tokens of every row; the model's own scores of what follows, in float32."""
+        first, name = len(self), "decoder_input_ids" if self._has_encoder else "input_ids"
+        given: dict[str, Any] = {name: token_ids, "past_key_values": self._cache, "use_cache": True}
+        with rows_from(first):
+            output = self._model(**given, **self._encoded(), **self._last_only)
+        self._read = torch.cat((self._read, token_ids), dim=1)
+        logits: Tensor = output.logits[:, -1].float()
+        return logits
+
+    def ruled(self, scores: Float[Tensor, "row vocab"]) -> Float[Tensor, "row vocab"]:
+        """Scores of what follows with all that the model's settings ask for, −∞ for what must not come."""
+        return self._beginning.rules(self._read, scores)
+
+    def logits(self, last: Int[Tensor, "row"]) -> Float[Tensor, "row vocab"]:
+        """Read one more token of every row, and say what may follow it."""
+        return self.ruled(self.read(last[:, None]))
+
+    def log_probs(self, last: Int[Tensor, "row"]) -> Float[Tensor, "row vocab"]:
+        """The same as log-probabilities; as in `generate`, the rules come after the softmax where beams are compared."""
+        return self.ruled(self.read(last[:, None]).log_softmax(-1))
+
+    def select(self, rows: Int[Tensor, "kept"]) -> None:
+        """Keep these rows, in this order; one may be named more than once."""
+        self._cache.batch_select_indices(rows)
+        self._read = self._read[rows]
+
+    def truncate(self, length: int) -> None:
+        """Forget every token from `length` on."""
+        surplus = len(self) - length
+        if length == 0:
+            self._cache = new_cache(self._has_encoder)
+        elif surplus > 0:
+            own = self._cache.self_attention_cache if self._has_encoder else self._cache
+            own.crop(-surplus)
+        self._read = self._read[:, :length]
+
+    def repair(self, length: int) -> None:
+        """Begin anew after a pass that broke off half-way: what some layers have cached of it must not stay."""
+        read = self._read[:, :length]
+        self.truncate(0)
+        if length:
+            self.read(read)
+
+    def copy(self) -> "WrittenRows":
+        """The same texts, to go on elsewhere."""
+        copied = copy.copy(self)
+        copied._cache = _copy_cache(self._cache)
+        return copied
+
+    def _encoded(self) -> dict[str, Any]:
+        """What the encoder said, for as many rows as there are."""
+        if not self._has_encoder:
+            return {}
+        count = self._read.size(0)
+        outputs, mask = copy.copy(self._beginning.encoded["encoder_outputs"]), self._beginning.encoded["attention_mask"]
+        outputs["last_hidden_state"] = outputs["last_hidden_state"].expand(count, -1, -1)
+        return {"encoder_outputs": outputs, "attention_mask": None if mask is None else mask.expand(count, -1)}
+
+
+def _copy_cache(cache: Any) -> Any:
+    copied = copy.copy(cache)
+    if hasattr(cache, "self_attention_cache"):
+        copied.self_attention_cache = _copy_cache(cache.self_attention_cache)
+        copied.cross_attention_cache = _copy_cache(cache.cross_attention_cache)
+        copied.is_updated = dict(cache.is_updated)
+    else:
+        copied.layers = [copy.copy(layer) for layer in cache.layers]
+    return copied

@@ -1,0 +1,103 @@
+"""Models of transformers that write: step by step, by beam search, or by chance. Knows nothing of folders or pages."""
+
+from collections.abc import Collection, Mapping
+from typing import Final
+
+import torch
+
+from model.adapters.generation import GenerationSession, beginning_of, check_writes, most_steps
+from model.adapters.rows import WrittenRows
+from model.adapters.text_reader import TextReader
+from model.beam import BeamRule, SentenceBeam, Stop
+from model.beam_tree import LARGEST_WIDTH, BeamTree, grow_tree
+from model.decoding import run_searches
+from model.edit_hooks import Edits
+from model.errors import ConfigError
+from model.samples import draw_samples
+from model.sampling import UNCHANGED, Draws, Sampling
+from model.translator import LARGEST_ALPHA, MOST_SAMPLES, SampledTranslation
+
+#: transformers' `early_stopping` → how we call it.
+STOPS: Final[Mapping[bool | str, Stop]] = {False: "unlikely", True: "full", "never": "unbeatable"}
+
+
+class TextWriter(TextReader):
+    """A `TextReader` whose model writes; safe to share between threads as well."""
+
+    def decode(self, text: str, *, extras: Collection[str] = (), edits: Edits | None = None) -> GenerationSession:
+        """Begin to write step by step; what is asked for, and what may be wrong, as in `GenerationSession`."""
+        return GenerationSession(self, text, extras=extras, edits=edits)
+
+    def translate(self, text: str) -> str:
+        """What the model writes greedily: a translation, or how the text goes on.
+
+        Raises:
+            SessionError: the model does not write.
+            InputTextError: the text is blank or too long.
+        """
+        session = self.decode(text)
+        session.run()
+        return session.translation
+
+    @torch.inference_mode()
+    def beam_tree(
+        self, text: str, beam: int = 4, alpha: float | None = None, *, early_stopping: bool | str | None = None
+    ) -> BeamTree:
+        """Beam search as `generate(num_beams=beam)` does it, with everything that it compared on the way.
+
+        Args:
+            text: to translate, or to go on with.
+            beam: width.
+            alpha: exponent of the length penalty n^α; by default the model's own (`length_penalty`).
+            early_stopping: False, True or "never" (see `BeamRule`); by default the model's own.
+
+        Raises:
+            SessionError: the model does not write.
+            InputTextError: the text is blank or too long.
+            ConfigError: the beam is not 1 to 12 wide, `alpha` lies outside ±5, or there is no such `early_stopping`.
+        """
+        check_writes(self)
+        if not 1 <= beam <= LARGEST_WIDTH:
+            raise ConfigError(f"A beam whose tree is kept must be 1 to {LARGEST_WIDTH} wide, got {beam}.")
+        source_ids = self.source(text).ids
+        most = most_steps(self, len(source_ids))
+        beginning = beginning_of(self, source_ids, most)
+        alpha = beginning.length_penalty if alpha is None else alpha
+        early_stopping = beginning.early_stopping if early_stopping is None else early_stopping
+        if not -LARGEST_ALPHA <= alpha <= LARGEST_ALPHA:
+            raise ConfigError(f"The length penalty's exponent must lie within ±{LARGEST_ALPHA:g}, got {alpha}.")
+        if early_stopping not in STOPS:
+            raise ConfigError(f'early_stopping must be False, True or "never", got {early_stopping!r}.')
+        rows, last = self._rows_before_last(beginning.token_ids, WrittenRows(self.model, beginning))
+        begun = SentenceBeam(most, beam, alpha, rule=BeamRule("power", STOPS[early_stopping]))
+        (search,) = run_searches([begun], rows, last, beginning.eos_ids)
+        return grow_tree(search, beginning.token_ids[-1], self.pieces)
+
+    @torch.inference_mode()
+    def sample(
+        self, text: str, *, n: int = 1, sampling: Sampling = UNCHANGED, seed: int = 0
+    ) -> list[SampledTranslation]:
+        """Draw `n` texts, at most 64, as `Translator.sample` does.
+
+        Raises:
+            SessionError: the model does not write.
+            InputTextError: the text is blank or too long.
+            ConfigError: `n` or `seed` is out of range.
+        """
+        check_writes(self)
+        if not 1 <= n <= MOST_SAMPLES:
+            raise ConfigError(f"Between 1 and {MOST_SAMPLES} samples can be drawn at once, got {n}.")
+        source_ids = self.source(text).ids
+        most = most_steps(self, len(source_ids))
+        beginning = beginning_of(self, source_ids, most)
+        rows, last = self._rows_before_last(beginning.token_ids, WrittenRows(self.model, beginning))
+        draws = [Draws(sampling=sampling, seed=seed, sample=i) for i in range(n)]
+        drawn = draw_samples(rows, last, draws, limit=most, eos_ids=beginning.eos_ids)
+        return [SampledTranslation(**vars(one), text=self.pieces.decode(one.token_ids)) for one in drawn]
+
+    def _rows_before_last(self, token_ids: tuple[int, ...], rows: WrittenRows) -> tuple[WrittenRows, torch.Tensor]:
+        """All of a beginning read but its last token, and that token."""
+        given = torch.tensor([token_ids], device=self.device)
+        if len(token_ids) > 1:
+            rows.read(given[:, :-1])
+        return rows, given[:, -1]

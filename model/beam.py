@@ -1,0 +1,152 @@
+"""Beam search over one sentence, decided step by step. Knows nothing of models, tensors or text."""
+
+import math
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from typing import Literal, NamedTuple
+
+Penalty = Literal["wu", "power"]
+Stop = Literal["unbeatable", "unlikely", "full"]
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A finished translation.
+
+    Attributes:
+        token_ids: without <s> and </s>.
+        log_prob: the sum of their log-probabilities, with that of </s>.
+        ended: whether it ended with </s>, or at the length limit.
+    """
+
+    token_ids: list[int]
+    log_prob: float
+    ended: bool = True
+
+
+@dataclass(frozen=True)
+class BeamRule:
+    """How finished hypotheses are compared, and when a search is over.
+
+    Attributes:
+        penalty: what a log-probability is divided by. "wu": ((5 + n) / 6)^α (Wu et al. 2016, eq. 14; §6.1), where n is
+            the number of tokens with </s>, counted for a hypothesis without it, too. "power": n^α, where n is the
+            number of tokens that were written (transformers' `length_penalty`).
+        stop: a search over as many finished hypotheses as it is wide ends "unbeatable": when no living one can still
+            beat the worst of them, however long it grows (transformers' `early_stopping="never"`); "unlikely": when
+            none beats it at its present length (`False`, the default there); "full": at once (`True`).
+    """
+
+    penalty: Penalty = "wu"
+    stop: Stop = "unbeatable"
+
+    def divisor(self, length: int, alpha: float) -> float:
+        """The penalty of a hypothesis of so many tokens, </s> among them."""
+        return length_penalty(length, alpha) if self.penalty == "wu" else float(length**alpha)
+
+
+PAPER = BeamRule()
+
+
+class Candidate(NamedTuple):
+    """A living hypothesis (counted within its sentence) and a token after it, with the log-probability of the whole."""
+
+    log_prob: float
+    parent: int
+    token_id: int
+
+
+class Living(NamedTuple):
+    """A hypothesis that may still grow, and which of its sentence's living ones it grew from in the last step."""
+
+    token_ids: list[int]
+    log_prob: float
+    parent: int
+
+
+class BeamStep(NamedTuple):
+    """What one step of the search over one sentence decided.
+
+    Attributes:
+        candidates: the continuations that were compared, best first.
+        kept: places among these of the hypotheses that live on, best first.
+        ended: places among these of the hypotheses that are finished.
+        finished: the best finished hypotheses after this step, best first.
+    """
+
+    candidates: list[Candidate]
+    kept: list[int]
+    ended: list[int]
+    finished: list[Hypothesis]
+
+
+def length_penalty(length: int, alpha: float) -> float:
+    """((5 + length) / 6)^α, by which a hypothesis' log-probability is divided (Wu et al. 2016, eq. 14; §6.1)."""
+    return float(((5 + length) / 6) ** alpha)
+
+
+@dataclass(frozen=True)
+class SentenceBeam:
+    """Beam search over one sentence, between two steps.
+
+    Attributes:
+        limit: longest translation.
+        width: hypotheses of each kind.
+        alpha: exponent of the length penalty.
+        rule: how finished hypotheses are compared, and when the search is over.
+        living: by log-probability, best first; empty when the search is over.
+        finished: by log-probability / length penalty, best first.
+        steps: how it came here.
+    """
+
+    limit: int
+    width: int
+    alpha: float
+    living: list[Living] = field(default_factory=lambda: [Living([], 0.0, 0)])
+    finished: list[Hypothesis] = field(default_factory=list)
+    steps: tuple[BeamStep, ...] = ()
+    rule: BeamRule = PAPER
+
+    def extended(self, candidates: list[Candidate], eos_ids: Collection[int]) -> "SentenceBeam":
+        """One step on, by the 2 · width best candidates (best first), of which at most `width` end a hypothesis."""
+        kept = [place for place, one in enumerate(candidates) if one.token_id not in eos_ids][: self.width]
+        ended = [place for place, one in enumerate(candidates[: self.width]) if one.token_id in eos_ids]
+        living, finished = [], list(self.finished)
+        for log_prob, parent, token_id in (candidates[place] for place in kept):
+            living.append(Living([*self.living[parent].token_ids, token_id], log_prob, parent))
+        for log_prob, parent, _ in (candidates[place] for place in ended):
+            finished.append(Hypothesis(self.living[parent].token_ids, log_prob))
+        finished = self._best(finished)
+        if len(living[0].token_ids) == self.limit:
+            cut = (one for one, place in zip(living, kept, strict=True) if self.may_be_cut(place))
+            finished = self._best([*finished, *(Hypothesis(one.token_ids, one.log_prob, ended=False) for one in cut)])
+            living = []
+        elif len(finished) == self.width and self.score(finished[-1]) >= self._reachable(living[0]):
+            living = []
+        return replace(
+            self, living=living, finished=finished, steps=(*self.steps, BeamStep(candidates, kept, ended, finished))
+        )
+
+    def may_be_cut(self, place: int) -> bool:
+        """Whether the candidate of the last step at this place counts as finished at the length limit.
+
+        Transformers lets only the best `width` candidates of a step finish, with </s> or without it.
+        """
+        return self.rule.penalty == "wu" or place < self.width
+
+    def score(self, hypothesis: Hypothesis) -> float:
+        """Log-probability / length penalty, by which finished hypotheses compete."""
+        counts_end = hypothesis.ended or self.rule.penalty == "wu"
+        return hypothesis.log_prob / self.rule.divisor(len(hypothesis.token_ids) + counts_end, self.alpha)
+
+    def _reachable(self, living: Living) -> float:
+        """The score that a living hypothesis is taken to reach at best; its log-probability can only fall."""
+        if self.rule.stop == "full":
+            return -math.inf
+        if self.rule.stop == "unlikely":
+            return living.log_prob / self.rule.divisor(len(living.token_ids), self.alpha)
+        longest = self.limit + (self.rule.penalty == "wu")
+        return living.log_prob / self.rule.divisor(longest, self.alpha)
+
+    def _best(self, hypotheses: list[Hypothesis]) -> list[Hypothesis]:
+        return sorted(hypotheses, key=self.score, reverse=True)[: self.width]

@@ -1,0 +1,81 @@
+"""Small random MarianMT folders, made as transformers makes them; nothing is downloaded."""
+
+import io
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import sentencepiece as spm
+import torch
+from transformers import GenerationConfig, MarianConfig, MarianMTModel
+from transformers.models.marian.tokenization_marian import MarianTokenizer as TheirTokenizer
+
+ENGLISH = [
+    "The animal didn't cross the street because it was too tired.",
+    "A man in a red shirt walks along the river with his old dog.",
+    "Tom told me that he would be late again tomorrow morning.",
+    "She gave her sister the book, and they read it together.",
+] * 8
+GERMAN = [
+    "Das Tier überquerte die Straße nicht, weil es zu müde war.",
+    "Ein Mann in einem roten Hemd geht mit seinem alten Hund am Fluss entlang.",
+    "Tom sagte mir, dass er morgen früh wieder zu spät kommen würde.",
+    "Sie gab ihrer Schwester das Buch, und sie lasen es zusammen.",
+] * 8
+TEXTS = ["The animal was too tired.", "A man walks.", "She gave Tom the red book 中, and he read it to his old dog."]
+
+
+def train(lines: list[str]) -> bytes:
+    model = io.BytesIO()
+    spm.SentencePieceTrainer.train(
+        sentence_iterator=iter(lines), model_writer=model, vocab_size=90, hard_vocab_limit=False, minloglevel=2
+    )
+    return model.getvalue()
+
+
+def write_marian(folder: Path, *, max_shard_size: str = "1GB", **settings: Any) -> MarianMTModel:
+    """Write a folder like those of Helsinki-NLP and return the model in it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    processors = []
+    for name, lines in (("source", ENGLISH), ("target", GERMAN)):
+        (folder / f"{name}.spm").write_bytes(train(lines))
+        processors.append(spm.SentencePieceProcessor(model_file=str(folder / f"{name}.spm")))
+    pieces = {one.id_to_piece(i) for one in processors for i in range(3, one.get_piece_size())}
+    order = ["</s>", "<unk>", ">>deu<<", ">>nld<<", *sorted(pieces), "<pad>"]
+    vocabulary = {piece: number for number, piece in enumerate(order)}
+    (folder / "vocab.json").write_text(json.dumps(vocabulary), encoding="utf-8")
+    tokenizer = TheirTokenizer.from_pretrained(folder, source_lang="eng", target_lang="deu")
+    shape = {
+        "vocab_size": len(order), "d_model": 32, "encoder_layers": 2, "decoder_layers": 2, "encoder_ffn_dim": 64,
+        "decoder_ffn_dim": 64, "encoder_attention_heads": 4, "decoder_attention_heads": 4, "init_std": 0.1,
+        "activation_function": "swish", "max_position_embeddings": 128, "scale_embedding": True,
+        "pad_token_id": vocabulary["<pad>"], "eos_token_id": 0, "forced_eos_token_id": 0,
+        "decoder_start_token_id": vocabulary["<pad>"],
+    }  # fmt: skip
+    torch.manual_seed(3)
+    model = MarianMTModel(MarianConfig(**{**shape, **settings})).eval()
+    # As varied as a trained model's: biases, gains, the output's bias; and translations that end at several lengths.
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.dim() == 1:
+                parameter.add_(torch.randn_like(parameter) * 0.1)
+        model.model.decoder.layers[-1].final_layer_norm.weight.normal_()
+        model.final_logits_bias.normal_(std=0.5)
+        model.final_logits_bias[0, 0] += 2.0
+    pad = int(shape["pad_token_id"])
+    model.generation_config = GenerationConfig(
+        bad_words_ids=[[pad]], decoder_start_token_id=pad, eos_token_id=0, forced_eos_token_id=0, max_length=128,
+        num_beams=1, pad_token_id=pad, renormalize_logits=True,
+    )  # fmt: skip
+    model.save_pretrained(folder, max_shard_size=max_shard_size)
+    tokenizer.save_pretrained(folder)
+    return model
+
+
+def changed(folder: Path, to: Path, name: str, **values: Any) -> Path:
+    """A copy of a folder with some values of one of its JSON files replaced."""
+    shutil.copytree(folder, to)
+    content = json.loads((to / name).read_text(encoding="utf-8"))
+    (to / name).write_text(json.dumps({**content, **values}), encoding="utf-8")
+    return to
