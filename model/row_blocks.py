@@ -48,7 +48,7 @@ def row_slices(start: int, stop: int, values_a_row: int) -> Iterator[slice]:
 
 
 def log_sum_exp(inputs: AttentionInputs, heads: Sequence[int] | None = None) -> Float[Tensor, "head query"]:
-    """lse_i = log Σ_j exp(s_ij) of every row, in float32; +∞ for a row that may attend to nothing: its weights are 0."""
+    """lse_i = log Σ_j exp(s_ij) of every row, in float32; +∞ for one that may attend to nothing: its weights are 0."""
     chosen = list(range(inputs.num_heads)) if heads is None else list(heads)
     queries, keys = inputs.query.size(1), inputs.key.size(1)
     sums = torch.empty(len(chosen), queries, device=inputs.query.device)

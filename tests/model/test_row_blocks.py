@@ -1,6 +1,7 @@
 """Rows in blocks against the dense softmax: log-sum-exp, tiles, maxima of blocks, and how much is held at once."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 import torch
@@ -103,8 +104,8 @@ def test_maxima_of_blocks_are_those_of_the_dense_weights_and_stand_where_they_sa
         for n, count in zip(blocks, weights.shape[1:], strict=True)
     )
     found = row_blocks.pooled_weights(inputs, rows, columns)
-    for row, (top, bottom) in enumerate(zip(rows, rows[1:], strict=False)):
-        for column, (left, right) in enumerate(zip(columns, columns[1:], strict=False)):
+    for row, (top, bottom) in enumerate(pairwise(rows)):
+        for column, (left, right) in enumerate(pairwise(columns)):
             block = weights[:, top:bottom, left:right]
             torch.testing.assert_close(found.maxima[:, row, column], block.amax((1, 2)), atol=1e-6, rtol=1e-5)
             down, across = found.down[:, row, column], found.across[:, row, column]
