@@ -48,17 +48,9 @@ class MatrixPicture {
     this.note.dataset.notInPicture = "";
     this.tools = pictureButtons(this.root, () => this.header.fileName);
     this.tools.classList.add("matrix-tools");
-    const button = (label, said, act) => {
-      const created = element("button", "picture-button", label);
-      created.type = "button";
-      created.title = said;
-      created.setAttribute("aria-label", said);
-      created.addEventListener("click", act);
-      return created;
-    };
-    this.out = button("−", "Zoom out", () => this.gestures.zoom(1 / STEP));
-    this.whole = button("Whole", "Show the whole matrix", () => this.showWhole());
-    this.tools.prepend(this.out, button("+", "Zoom in", () => this.gestures.zoom(STEP)), this.whole);
+    this.out = toolButton("−", "Zoom out", () => this.gestures.zoom(1 / STEP));
+    this.whole = toolButton("Whole", "Show the whole matrix", () => this.showWhole());
+    this.tools.prepend(this.out, toolButton("+", "Zoom in", () => this.gestures.zoom(STEP)), this.whole);
     const bar = element("div", "matrix-bar");
     bar.append(this.title, this.note, this.tools);
     return bar;
@@ -130,9 +122,8 @@ class MatrixPicture {
 
   describe() {
     const { title, label, stops, marks, number, rowTokens, isPreview, keptColour } = this.header;
-    const isPooled = this.matrix.rows < rowTokens.length;
     this.title.textContent = title;
-    this.note.textContent = isPreview && isPooled ? "preview: each spot is the largest number around it" : "";
+    this.note.textContent = isPreview && this.matrix.rows < rowTokens.length ? "preview: each spot is the largest number around it" : "";
     this.stage.setAttribute("aria-label", `${label} Arrow keys move, Enter keeps row and column, plus and minus zoom.`);
     const said = JSON.stringify([stops, marks, number]);
     this.status.textContent = "";
@@ -185,11 +176,6 @@ class MatrixPicture {
     if (this.place) this.tell();
   }
 
-  drawSoon() {
-    cancelAnimationFrame(this.soon);
-    this.soon = requestAnimationFrame(() => this.draw());
-  }
-
   /** Lay a frame around a row, a column or, given both, a cell, as far as it is seen. */
   frame(frame, row, column) {
     const { left, above, width, height } = this.sizes;
@@ -226,6 +212,11 @@ class MatrixPicture {
     this.frame(this.cursor, row, column);
   }
 
+  drawSoon() {
+    cancelAnimationFrame(this.soon);
+    this.soon = requestAnimationFrame(() => this.draw());
+  }
+
   hideCell() {
     this.tooltip.hide();
     this.cursor.hidden = true;
@@ -248,11 +239,7 @@ class MatrixPicture {
     if (event.altKey || event.metaKey || event.ctrlKey || !this.sizes) return;
     const { row, column } = this.place ?? { row: this.header.kept[0] ?? 0, column: this.header.kept[1] ?? 0 };
     const [lastRow, lastColumn] = [this.spans.row.count - 1, this.spans.column.count - 1];
-    const aPage = Math.max(1, Math.floor(this.spans.row.length));
-    const steps = {
-      ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1],
-      Home: [0, -lastColumn], End: [0, lastColumn], PageUp: [-aPage, 0], PageDown: [aPage, 0],
-    };
+    const steps = stepsOf(Math.max(1, Math.floor(this.spans.row.length)), lastColumn);
     const acts = {
       Enter: () => this.keep({ row, column }),
       " ": () => this.keep({ row, column }),
@@ -283,8 +270,7 @@ class MatrixPicture {
 
   /** Where the cell that one stands on is seen, for zooming around it. */
   visited() {
-    const at = ({ start, length }, cell) => Math.min(1, Math.max(0, (cell + 0.5 - start) / length));
-    return this.place ? { down: at(this.spans.row, this.place.row), across: at(this.spans.column, this.place.column) } : undefined;
+    return this.place ? { down: placeIn(this.spans.row, this.place.row), across: placeIn(this.spans.column, this.place.column) } : undefined;
   }
 
   tell() {
@@ -293,20 +279,8 @@ class MatrixPicture {
     this.status.replaceChildren(tokenElement(rowTokens[row]), " → ", tokenElement(columnTokens[column]), `: ${number} ${this.format(row, column)}`);
   }
 
-  /** The number of a cell as it is read: four decimals, three in a preview; what is not zero never reads as zero. */
   format(row, column) {
-    const { rows, columns, values, block } = this.matrix;
-    const { rowTokens, columnTokens, isPreview, low, deep } = this.header;
-    const exact = deep && this.tiles.valueAt(row, column);
-    const [down, across] = [blockOf(row, rowTokens.length, rows, block?.[0]), blockOf(column, columnTokens.length, columns, block?.[1])];
-    const value = exact ?? values[down * columns + across];
-    if (Number.isNaN(value)) return "–";
-    const digits = isPreview ? 3 : (deep?.decimals ?? 4);
-    const isBlock = rows < rowTokens.length || columns < columnTokens.length;
-    const note = isBlock && exact === null ? " (max of a block)" : "";
-    const least = 10 ** -digits;
-    if (value > 0 && value < least / 2) return `< ${least}${note}`;
-    return `${low < 0 && value > 0 ? "+" : ""}${value.toFixed(digits)}${note}`;
+    return readCell(this.matrix, this.header, this.header.deep && this.tiles.valueAt(row, column), row, column);
   }
 }
 

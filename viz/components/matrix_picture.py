@@ -34,6 +34,7 @@ _COMPONENT = st.components.v2.component(
         "tile_requests.js",
         "matrix_view.js",
         "matrix_tiles.js",
+        "matrix_reading.js",
         "matrix_axes.js",
         "matrix_gestures.js",
         "matrix_picture.js",
