@@ -75,6 +75,7 @@ _READERS: Final[Mapping[str, Callable[[str], object]]] = {
     "measure": _one_of(choices.MEASURES),
     "also": _counts,
     "threshold": _count,
+    "window": _count,
     "words": _yes_or_no,
     "special": _yes_or_no,
     "scaled": _yes_or_no,

@@ -136,6 +136,21 @@ def slider(field: str, label: str, low: int, high: int) -> int:
     return int(chosen)
 
 
+def window(last: int, default: int) -> int:
+    """How many places are left out before those that are shown; by default so many."""
+    chosen = state.current().window
+    value = min(max(default if chosen is None else chosen, 0), last)
+    shown = st.slider(
+        "Left out before the first line",
+        0,
+        last,
+        key=state.bind("window", value),
+        on_change=state.take,
+        args=("window",),
+    )
+    return int(shown)
+
+
 def width(own: int) -> int:
     """How many dimensions the formula is given, an even number; the model's own unless another is chosen."""
     most = max(MAX_WIDTH, own)

@@ -5,7 +5,7 @@ What is cached, for all viewers, is read-only and keyed by (text, checkpoint dig
 nothing of widgets or figures.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
@@ -66,6 +66,23 @@ def head_figures(text: str, site: str, selection: Selection) -> Mapping[str, Flo
     """What each head of one attention site does, in numbers (`model.analysis.head_figures`); NaN where it has none."""
     loaded = loader.translator(selection)
     return _head_figures(text, site, loaded.digest, str(loaded.device), loader.trace(text, selection))
+
+
+def collected_figures(
+    trace: "Trace", site: str, progress: Callable[[int], object]
+) -> Mapping[str, Float[np.ndarray, "layer head"]]:
+    """`head_figures`, computed; `progress` is told of every layer."""
+    from model.analysis.head_figures import streamed_head_figures
+
+    _, key_tokens = trace.axis_tokens(site)
+    layers = []
+    for inputs in trace.inputs[site]:
+        layers.append(streamed_head_figures(inputs, key_tokens, is_self=site.endswith(".self")))
+        progress(1)
+    figures = {name: np.stack([layer[name].numpy() for layer in layers]) for name in layers[0]}
+    for values in figures.values():
+        values.setflags(write=False)
+    return MappingProxyType(figures)
 
 
 def derived_row(
@@ -207,18 +224,7 @@ def _head_tiles(text: str, site: str, digest: str, device: str, _trace: "Trace")
 def _head_figures(
     text: str, site: str, digest: str, device: str, _trace: "Trace"
 ) -> Mapping[str, np.ndarray[Any, Any]]:
-    from model.analysis.head_figures import head_figures
-
-    _, key_tokens = _trace.axis_tokens(site)
-    is_self = site.endswith(".self")
-    layers = [
-        head_figures(_trace.weights(site, layer), _trace.mask(site, layer), key_tokens, is_self=is_self)
-        for layer in range(_trace.layers_of(site))
-    ]
-    figures = {name: np.stack([layer[name].numpy() for layer in layers]) for name in layers[0]}
-    for values in figures.values():
-        values.setflags(write=False)
-    return MappingProxyType(figures)
+    return collected_figures(_trace, site, lambda done: None)
 
 
 @st.cache_data(max_entries=MAX_DEVIATIONS, show_spinner=False)

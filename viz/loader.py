@@ -28,6 +28,8 @@ ROOT_VARIABLE: Final = "HEADLIGHT_CHECKPOINTS"
 Progress = Callable[[int, int], None]
 Key = TypeVar("Key")
 Kept = TypeVar("Kept")
+#: Weights of all heads that a file to take along may hold.
+MAX_WEIGHT_BYTES: Final = 256 * 1024**2
 MAX_TRANSLATORS, MAX_TRACES, MAX_SESSIONS, MAX_TRANSLATIONS = 4, 64, 16, 500
 
 
@@ -96,19 +98,26 @@ def identity(selection: Selection) -> tuple[str, str]:
 
 
 def trace_file(trace: "Trace") -> bytes:
-    """A trace with all its weights, as `python -m model trace` writes it."""
+    """A trace as `python -m model trace` writes it, with all its weights unless they are too many to hold."""
     from model.trace_file import weight_arrays, write_trace
 
     file = BytesIO()
-    write_trace(trace, file, weight_arrays(trace))
+    write_trace(trace, file, weight_arrays(trace) if trace_file_has_weights(trace) else None)
     return file.getvalue()
+
+
+def trace_file_has_weights(trace: "Trace") -> bool:
+    """Whether `trace_file` holds the weights; queries, keys and values, from which they follow, it always holds."""
+    from model.trace_file import weight_bytes
+
+    return weight_bytes(trace) <= MAX_WEIGHT_BYTES
 
 
 def trace_file_size(trace: "Trace") -> int:
     """About how many bytes `trace_file` will return."""
-    from model.trace_file import expected_bytes
+    from model.trace_file import expected_bytes, weight_bytes
 
-    return expected_bytes(trace)
+    return expected_bytes(trace) + (weight_bytes(trace) if trace_file_has_weights(trace) else 0)
 
 
 def masks(texts: tuple[str, ...], selection: Selection) -> "BatchMasks":

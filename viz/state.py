@@ -81,7 +81,7 @@ def take(field: str) -> None:
     value = st.session_state[field]
     changes: dict[str, Any] = {field: tuple(value) if isinstance(value, list) else value}
     if field in ("text", "site", "checkpoint"):
-        changes |= {"token": None, "key_token": None, "step": 0}
+        changes |= {"token": None, "key_token": None, "window": None, "step": 0}
     if field in ("text", "checkpoint"):
         changes |= _NO_BRANCHES
     if field in ("other", "site", "checkpoint"):
@@ -109,7 +109,7 @@ def take_example(text: str, twin: str) -> None:
 
 def take_sentence(text: str) -> None:
     """A sentence was picked elsewhere: it alone changes, with what was chosen in the one before."""
-    put(replace(current(), text=text, token=None, key_token=None, step=0, **_NO_BRANCHES))
+    put(replace(current(), text=text, token=None, key_token=None, window=None, step=0, **_NO_BRANCHES))
 
 
 def publish() -> None:

@@ -1,0 +1,85 @@
+"""What Headlight does between a text and its first picture, with the functions that its pages call, and what it sends.
+
+Without Streamlit and without a browser: the server's part. `drawn` measures the rest.
+"""
+
+import time
+from collections.abc import Iterator
+from typing import Final
+
+from model.adapters.text_reader import TextReader
+from model.analysis import axes, head_matrix
+from model.row_blocks import pooled_weights
+from model.trace import Trace
+from tests.benchmarks.proof.memory import peak, settle
+from viz.components.head_tiles import GridSpec, LayerTiles, Tiles, edges
+from viz.components.matrix_picture import ColourScale, Kept, MatrixData, pack_matrix
+from viz.components.tile_store import pack_frame, pack_layer, pack_tiles
+from viz.long_texts import OVERVIEW_SIDE, SHORT
+
+ADDRESS: Final = "0123456789abcdef"
+
+
+def first_pictures(reader: TextReader, text: str) -> dict[str, float]:
+    """Text → trace → grid → opened head.
+
+    Returns:
+        `picture`: seconds from the text until the first tiles can be sent; `grid`: until all can; `head`: from then
+        until the first head is open. `bytes`: of grid and head together; `picture_memory`: the most that was held.
+    """
+    before = settle()
+    began = time.perf_counter()
+    trace = reader.trace(text)
+    site = trace.sites[0]
+    first, sent = 0.0, 0
+    for message in _grid(trace, site):
+        first = first or time.perf_counter() - began
+        sent += len(message)
+    grid = time.perf_counter() - began
+    opened = _head(trace, site)
+    head = time.perf_counter() - began - grid
+    return {
+        "picture": first,
+        "grid": grid,
+        "head": head,
+        "bytes": sent + len(opened),
+        "picture_memory": peak() - before,
+    }
+
+
+def _grid(trace: Trace, site: str) -> Iterator[bytes]:
+    """What is sent of a grid, in order: all at once, or of a long text layer by layer."""
+    queries, keys = trace.axis_tokens(site)
+    shape = (*trace.shapes[site], len(queries), len(keys))
+    layers = range(trace.layers_of(site))
+    if max(shape[2:]) <= SHORT:
+        tiles = Tiles.of(shape, (trace.weights(site, layer).numpy() for layer in layers))
+        yield pack_tiles(tiles, queries, keys, ADDRESS)
+        return
+    spec = GridSpec.of(shape)
+    rows, columns = edges(spec.queries, spec.rows).tolist(), edges(spec.keys, spec.columns).tolist()
+    frame = pack_frame(spec, queries, keys, ADDRESS)
+    for layer in layers:
+        pooled = pooled_weights(trace.attention(site, layer), rows, columns)
+        arrays = pooled.maxima.numpy(), pooled.down.numpy(), pooled.across.numpy()
+        yield frame + pack_layer(LayerTiles.of(spec, layer, *arrays), ADDRESS)
+        frame = b""
+
+
+def _head(trace: Trace, site: str) -> bytes:
+    """The first head, as it is sent when a person opens it."""
+    queries, keys = map(axes.single_tokens, trace.axis_tokens(site))
+    matrix = head_matrix.HeadMatrix(head_matrix.weights_of(trace.attention(site, 0), 0), queries, keys)
+    longest = max(len(queries.labels), len(keys.labels))
+    side = 1 if longest <= SHORT else -(-longest // OVERVIEW_SIDE)
+    data = MatrixData(
+        values=matrix.pooled(slice(None), slice(None), (side, side)).numpy(),
+        row_tokens=queries.labels,
+        column_tokens=keys.labels,
+        scale=ColourScale.root("weight", 1.0),
+        title="",
+        label="",
+        block=(side, side),
+        address=ADDRESS,
+    )
+    return pack_matrix(data, Kept(), None)
