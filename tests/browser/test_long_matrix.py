@@ -1,5 +1,6 @@
 """A matrix too large to be sent whole, in a real browser: overview, exact tiles, keyboard, moving, saved pictures."""
 
+import re
 import statistics
 from pathlib import Path
 from xml.etree import ElementTree
@@ -79,7 +80,7 @@ def test_by_keyboard_one_walks_pages_zooms_where_one_stands_and_keeps(page, serv
         page.keyboard.press("+")
     expect(root.get_by_role("status")).to_have_text("row1 → column3: weight 0.0010")
     page.keyboard.press("PageDown")
-    expect(root.get_by_role("status")).not_to_contain_text("row1 ")
+    expect(root.get_by_role("status")).to_have_text(re.compile(r"^row\d{2,} → column3: weight"))
     page.keyboard.press("Enter")
     expect(page.get_by_text(", 3)")).to_be_visible()
     page.keyboard.press("0")

@@ -1,6 +1,7 @@
 """A text of some 1,500 tokens on the attention page: the grid fills, a head is opened, exact numbers, lines."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,13 +20,11 @@ TEXT = " ".join((SENTENCES[::2] * 20)[:54])
 @pytest.fixture(scope="module")
 def url(serve, tmp_path_factory, config, tokenizer):
     """The app with a random model that reads 2,048 tokens, and whose translations end at once."""
-    from dataclasses import replace
-
     torch.manual_seed(7)
     model = Transformer(replace(config, max_length=2048))
     with torch.no_grad():
         # What comes out of the decoder always looks like </s>.
-        model.decoder.norm.bias.copy_(100 * model.embedding.weight[config.eos_id])
+        model.decoder.norm.bias.copy_(100 * model.decoder.embedding.tokens.weight[config.eos_id])
     root: Path = tmp_path_factory.mktemp("long")
     save_checkpoint(root / "en-de", model, tokenizer, card="Random weights, for tests.\n")
     os.environ["HEADLIGHT_CHECKPOINTS"] = str(root)

@@ -123,6 +123,7 @@ class MatrixPicture {
   describe() {
     const { title, label, stops, marks, number, rowTokens, isPreview, keptColour } = this.header;
     this.title.textContent = title;
+    this.extent.textContent = "";
     this.note.textContent = isPreview && this.matrix.rows < rowTokens.length ? "preview: each spot is the largest number around it" : "";
     this.stage.setAttribute("aria-label", `${label} Arrow keys move, Enter keeps row and column, plus and minus zoom.`);
     const said = JSON.stringify([stops, marks, number]);
@@ -156,7 +157,8 @@ class MatrixPicture {
     const { left, above, width, height } = this.sizes;
     const { row, column } = this.spans;
     const ratio = window.devicePixelRatio || 1;
-    sizeCanvas(this.canvas, Math.round(width * ratio), Math.round(height * ratio), ratio);
+    const [across, down] = [Math.round(width * ratio), Math.round(height * ratio)];
+    if (this.canvas.width !== across || this.canvas.height !== down) sizeCanvas(this.canvas, across, down, ratio);
     Object.assign(this.canvas.style, { left: `${left}px`, top: `${above}px` });
     this.paint(row, column, ratio);
     const [keptRow, keptColumn] = this.header.kept;
@@ -168,7 +170,6 @@ class MatrixPicture {
   }
 
   paint(row, column, ratio) {
-    this.extent.textContent = "";
     if (!this.header.deep) return paintView(this.canvas, this.matrix, this.scale, row, column, ratio);
     const { block, isLoading } = this.tiles.paint(this.canvas, this.matrix, row, column, ratio);
     this.extent.textContent = extentSentence(row, column, block);
