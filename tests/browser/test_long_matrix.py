@@ -8,7 +8,8 @@ from xml.etree import ElementTree
 from playwright.sync_api import expect
 
 HERE = Path(__file__).parent
-# Twenty frames, in each of which the matrix is dragged on, or not; milliseconds between them.
+# Twenty frames, in each of which the matrix is dragged on, or not: the milliseconds between them, and those from the
+# beginning of each until it was drawn.
 FRAMES = """(stage, isDragged) => new Promise((resolve) => {
   const box = stage.querySelector("canvas").getBoundingClientRect();
   const send = (type, i) => isDragged && stage.dispatchEvent(new PointerEvent(type, {
@@ -19,15 +20,17 @@ FRAMES = """(stage, isDragged) => new Promise((resolve) => {
   }));
   stage.setPointerCapture = () => {};
   send("pointerdown", 0);
-  const times = [];
+  const [times, drawn] = [[], []];
   const step = (now) => {
     times.push(now);
+    // What was asked for in the frame before is drawn in this one, before this is called.
+    drawn.push(performance.now() - now);
     if (times.length <= 20) {
       send("pointermove", times.length);
       return requestAnimationFrame(step);
     }
     send("pointerup", 20);
-    resolve(times.slice(1).map((time, place) => time - times[place]));
+    resolve([times.slice(1).map((time, place) => time - times[place]), drawn.slice(1)]);
   };
   requestAnimationFrame(step);
 })"""
@@ -92,11 +95,10 @@ def test_moving_asks_for_what_comes_into_view_and_is_drawn_from_what_is_here(pag
     zoom_in(page, root)
     expect(root).to_have_attribute("data-block", "1 1")
     before = root.locator(".extent").inner_text()
-    stage = root.locator(".stage")
-    resting, moving = (statistics.median(stage.evaluate(FRAMES, dragged)) for dragged in (False, True))
+    _, drawn = root.locator(".stage").evaluate(FRAMES, True)
     assert root.locator(".extent").inner_text() != before
-    # 30 a second, or as many as a busy machine has for a page on which nothing happens.
-    assert moving < max(34, 2.5 * resting)
+    # A few milliseconds on a quiet machine; no frame waits for Python.
+    assert statistics.median(drawn) < 100
     expect(root).to_have_attribute("data-block", "1 1")
 
 

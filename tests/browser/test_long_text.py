@@ -14,7 +14,7 @@ from tests.browser.conftest import ROOT
 from tests.browser.test_long_matrix import zoom_in
 from tests.conftest import SENTENCES
 
-TEXT = " ".join((SENTENCES[::2] * 20)[:54])
+TEXT = " ".join((SENTENCES[::2] * 20)[:46])
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def test_a_text_of_1500_tokens_is_shown_head_by_head_down_to_exact_numbers(page,
     root.wait_for()
     expect(root.locator(".extent")).to_contain_text("each spot is the largest")
     # Every layer has come, and its tiles open heads.
-    expect(page.locator(".head-grid[data-waiting='0']")).to_be_visible(timeout=60_000)
+    expect(page.locator(".head-grid[data-waiting='0']")).to_be_visible(timeout=90_000)
     expect(page.locator(".cell.waiting")).to_have_count(0)
     page.locator('.head-grid .cell[data-layer="1"][data-head="2"]').click()
     expect(root.locator(".matrix-title")).to_have_text("Layer 2 · Head 3")

@@ -1,8 +1,7 @@
 // One matrix between two lists of tokens: numbers on hover, a row and a column that can be kept, zooming and moving.
 // The browser draws all of it. What another component already has of the next matrix, it announces by the event
 // `headlight-preview` on the window; that is drawn at once and makes way for Python's exact numbers.
-// A matrix too large to be sent whole comes as the largest numbers of its blocks, and its parts as they are looked at
-// (matrix_tiles.js). Data: the payload of matrix_picture.py. Sends back the trigger `kept`: { row, column, axes }.
+// A matrix too large to be sent whole comes as maxima of blocks (matrix_tiles.js). Data: the payload of matrix_picture.py. Sends back the trigger `kept`: { row, column, axes }.
 
 const ROW_HEIGHT = 25;
 const [LOWEST, HIGHEST] = [60, 720];
