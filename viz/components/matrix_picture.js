@@ -1,7 +1,8 @@
 // One matrix between two lists of tokens: numbers on hover, a row and a column that can be kept, zooming and moving.
 // The browser draws all of it. What another component already has of the next matrix, it announces by the event
 // `headlight-preview` on the window; that is drawn at once and makes way for Python's exact numbers.
-// A matrix too large to be sent whole comes as maxima of blocks (matrix_tiles.js). Data: the payload of matrix_picture.py. Sends back the trigger `kept`: { row, column, axes }.
+// A matrix too large to be sent whole comes as maxima of blocks (matrix_tiles.js).
+// Data: the payload of matrix_picture.py. Sends back the trigger `kept`: { row, column, axes }.
 
 const ROW_HEIGHT = 25;
 const [LOWEST, HIGHEST] = [60, 720];
@@ -141,10 +142,9 @@ class MatrixPicture {
   layOut() {
     const available = this.root.clientWidth;
     if (!this.header || !available) return;
-    const inner = available - 6;
-    const { left, above, right } = this.axes.room(inner);
+    const { left, above, right } = this.axes.room(available - 6);
     const { rowTokens, columnTokens } = this.header;
-    const width = Math.max(40, Math.min(inner - left - right, columnTokens.length * WIDEST_CELL));
+    const width = Math.max(40, Math.min(available - 6 - left - right, columnTokens.length * WIDEST_CELL));
     const height = Math.min(HIGHEST, Math.max(LOWEST, rowTokens.length * ROW_HEIGHT));
     this.sizes = { available, left, above, width, height };
     this.stage.style.height = `${above + height}px`;
