@@ -106,17 +106,20 @@ def _figures_of_rows(
 ) -> dict[str, RowFigure]:
     """The figures of some rows: those at these places of as many queries."""
     rows, keys = mask.shape
-    off = from_diagonal(queries, keys, places)
-    figures = {"entropy": row_entropy(weights, mask), "distance": row_distance(weights, mask, off)}
-    for name, shift in SHIFTS.items():
-        there = shifted(places, keys, shift) if is_self else torch.zeros(rows, keys, dtype=torch.bool)
-        figures[name] = row_share(weights, mask, there)
-    column = torch.arange(keys).expand(rows, keys)
-    figures["first"] = row_share(weights, mask, column == 0)
-    figures["last"] = row_share(weights, mask, column == keys - 1)
-    figures["diagonal"] = row_share(weights, mask, off <= DIAGONAL_REACH)
+    off, column = from_diagonal(queries, keys, places), torch.arange(keys).expand(rows, keys)
     is_mark = torch.tensor([is_punctuation(token) for token in key_tokens])
-    figures["punctuation"] = row_share(weights, mask, is_mark.expand(rows, keys))
+    there = {
+        name: shifted(places, keys, shift) if is_self else torch.zeros(rows, keys, dtype=torch.bool)
+        for name, shift in SHIFTS.items()
+    }
+    there |= {"first": column == 0, "last": column == keys - 1, "diagonal": off <= DIAGONAL_REACH}
+    there["punctuation"] = is_mark.expand(rows, keys)
+    # One product for all of them: the weights of a long text are read once.
+    factors = torch.stack([off, *there.values()], dim=-1).to(weights.dtype)
+    distance, *shares = torch.bmm(weights.transpose(0, 1), factors).permute(2, 1, 0)
+    figures = {"entropy": row_entropy(weights, mask), "distance": RowFigure(distance, has_choice(mask))}
+    for share, (name, keys_there) in zip(shares, there.items(), strict=True):
+        figures[name] = RowFigure(share, may_choose(mask, keys_there))
     return figures
 
 
@@ -127,7 +130,8 @@ def entropy(weights: Float[Tensor, "head query key"], mask: Bool[Tensor, "query 
 
 def mean_distance(weights: Float[Tensor, "head query key"], mask: Bool[Tensor, "query key"]) -> Float[Tensor, "head"]:
     """D = mean over rows i of Σ_j α_ij |j − d_i|, in keys, with d_i from `from_diagonal`: |j − i| in self-attention."""
-    return row_distance(weights, mask, from_diagonal(*mask.shape)).mean()
+    values = torch.einsum("hqk,qk->hq", weights, from_diagonal(*mask.shape))
+    return RowFigure(values, has_choice(mask)).mean()
 
 
 def row_entropy(weights: Float[Tensor, "head query key"], mask: Bool[Tensor, "query key"]) -> RowFigure:
@@ -135,22 +139,16 @@ def row_entropy(weights: Float[Tensor, "head query key"], mask: Bool[Tensor, "qu
     return RowFigure(torch.special.entr(weights).sum(-1) / math.log(2), has_choice(mask))
 
 
-def row_distance(
-    weights: Float[Tensor, "head query key"], mask: Bool[Tensor, "query key"], off: Float[Tensor, "query key"]
-) -> RowFigure:
-    """Σ_j α_ij |j − d_i|, in keys; `off` is |j − d_i| (`from_diagonal`)."""
-    return RowFigure(torch.einsum("hqk,qk->hq", weights, off), has_choice(mask))
-
-
 def row_share(
     weights: Float[Tensor, "head query key"], mask: Bool[Tensor, "query key"], there: Bool[Tensor, "query key"]
 ) -> RowFigure:
-    """S_i = Σ_j α_ij [there_ij]: which part of its weight a head gives to these keys, from 0 to 1.
+    """S_i = Σ_j α_ij [there_ij]: which part of its weight a head gives to these keys, from 0 to 1."""
+    return RowFigure(torch.einsum("hqk,qk->hq", weights, there.to(weights.dtype)), may_choose(mask, there))
 
-    Rows count that may look at one of these keys and also at another.
-    """
-    on, off = (mask & there).any(-1), (mask & ~there).any(-1)
-    return RowFigure(torch.einsum("hqk,qk->hq", weights, there.to(weights.dtype)), on & off)
+
+def may_choose(mask: Bool[Tensor, "query key"], there: Bool[Tensor, "query key"]) -> Bool[Tensor, "query"]:
+    """Rows that may look at one of these keys and also at another: their share says which they prefer."""
+    return (mask & there).any(-1) & (mask & ~there).any(-1)
 
 
 def has_choice(mask: Bool[Tensor, "query key"]) -> Bool[Tensor, "query"]:

@@ -27,6 +27,7 @@ class MatrixAxes {
     this.rows = element("div", "row-labels");
     this.columns = element("div", "column-labels");
     for (const side of [this.rows, this.columns]) side.setAttribute("aria-hidden", "true");
+    this.standing = new Map();
   }
 
   /** Other labels; returns nothing, for how much room they need depends on the width. */
@@ -35,6 +36,8 @@ class MatrixAxes {
     const font = `${LABEL_SIZE}px ${family}`;
     this.inks = { rows: inkOf(this.labels.rows, font), columns: inkOf(this.labels.columns, font) };
     this.shown = null;
+    this.standing.clear();
+    for (const side of [this.rows, this.columns]) side.replaceChildren();
   }
 
   /** The room that labels need in CSS pixels: left of the cells, above them, and right of them where labels are slanted. */
@@ -56,29 +59,37 @@ class MatrixAxes {
     if (signature === this.shown) return;
     this.shown = signature;
     const upright = this.isSlanted ? "slanted" : "upright";
-    this.rows.replaceChildren(
-      ...this.spread("rows", rowSpan, height, kept.row).map(({ text, at, size, isKept }) => {
-        const label = this.label(text, size, isKept, "row-label");
-        label.style.top = `${above + at - 8}px`;
-        label.style.right = `calc(100% - ${left - BETWEEN}px)`;
-        return label;
-      }),
-    );
-    this.columns.replaceChildren(
-      ...this.spread("columns", columnSpan, width, kept.column).map(({ text, at, size, isKept }) => {
-        const label = this.label(text, size, isKept, `column-label ${upright}`);
-        label.style.left = `${left + at}px`;
-        label.style.top = `${above - BETWEEN - 8}px`;
-        return label;
-      }),
-    );
+    this.update(this.rows, this.spread("rows", rowSpan, height, kept.row), "row-label", (label, at) => {
+      label.style.top = `${above + at - 8}px`;
+      label.style.right = `calc(100% - ${left - BETWEEN}px)`;
+    });
+    this.update(this.columns, this.spread("columns", columnSpan, width, kept.column), `column-label ${upright}`, (label, at) => {
+      label.style.left = `${left + at}px`;
+      label.style.top = `${above - BETWEEN - 8}px`;
+    });
   }
 
-  label(text, size, isKept, className) {
-    const label = element("span", `${className}${isKept ? " kept" : ""}`);
-    label.style.fontSize = `${size}px`;
-    label.append(tokenElement(text));
-    return label;
+  /** Labels that stay only move: making them anew in every frame would be most of the work of moving the matrix. */
+  update(side, found, className, put) {
+    const before = this.standing.get(side) ?? new Map();
+    const standing = new Map();
+    let last = null;
+    for (const { index, text, at, size, isKept } of found) {
+      const label = before.get(index) ?? element("span");
+      if (!before.delete(index)) {
+        label.append(tokenElement(text));
+        if (last) last.after(label);
+        else side.prepend(label);
+      }
+      last = label;
+      const classes = `${className}${isKept ? " kept" : ""}`;
+      if (label.className !== classes) label.className = classes;
+      label.style.fontSize = `${size}px`;
+      put(label, at);
+      standing.set(index, label);
+    }
+    before.forEach((label) => label.remove());
+    this.standing.set(side, standing);
   }
 
   /** The labels that fit, with their places: every one, or every second, third …; and always the kept one. */
@@ -91,7 +102,7 @@ class MatrixAxes {
     for (let index = Math.ceil(span.start - 0.5); index < span.start + span.length - 0.45; index++) {
       const at = (index + 0.5 - span.start) * cell;
       if (index === kept || (index % stride === 0 && !near(index)))
-        found.push({ text: this.labels[side][index], at, size, isKept: index === kept });
+        found.push({ index, text: this.labels[side][index], at, size, isKept: index === kept });
     }
     return found;
   }

@@ -1,8 +1,8 @@
 // One matrix between two lists of tokens: numbers on hover, a row and a column that can be kept, zooming and moving.
 // The browser draws all of it. What another component already has of the next matrix, it announces by the event
 // `headlight-preview` on the window; that is drawn at once and makes way for Python's exact numbers.
-// A matrix too large to be sent whole comes as the largest numbers of its blocks, and its parts as they are looked at
-// (matrix_tiles.js). Data: the payload of matrix_picture.py. Sends back the trigger `kept`: { row, column, axes }.
+// A matrix too large to be sent whole comes as maxima of blocks (matrix_tiles.js).
+// Data: the payload of matrix_picture.py. Sends back the trigger `kept`: { row, column, axes }.
 
 const ROW_HEIGHT = 25;
 const [LOWEST, HIGHEST] = [60, 720];
@@ -123,6 +123,7 @@ class MatrixPicture {
   describe() {
     const { title, label, stops, marks, number, rowTokens, isPreview, keptColour } = this.header;
     this.title.textContent = title;
+    this.extent.textContent = "";
     this.note.textContent = isPreview && this.matrix.rows < rowTokens.length ? "preview: each spot is the largest number around it" : "";
     this.stage.setAttribute("aria-label", `${label} Arrow keys move, Enter keeps row and column, plus and minus zoom.`);
     const said = JSON.stringify([stops, marks, number]);
@@ -141,10 +142,9 @@ class MatrixPicture {
   layOut() {
     const available = this.root.clientWidth;
     if (!this.header || !available) return;
-    const inner = available - 6;
-    const { left, above, right } = this.axes.room(inner);
+    const { left, above, right } = this.axes.room(available - 6);
     const { rowTokens, columnTokens } = this.header;
-    const width = Math.max(40, Math.min(inner - left - right, columnTokens.length * WIDEST_CELL));
+    const width = Math.max(40, Math.min(available - 6 - left - right, columnTokens.length * WIDEST_CELL));
     const height = Math.min(HIGHEST, Math.max(LOWEST, rowTokens.length * ROW_HEIGHT));
     this.sizes = { available, left, above, width, height };
     this.stage.style.height = `${above + height}px`;
@@ -156,7 +156,8 @@ class MatrixPicture {
     const { left, above, width, height } = this.sizes;
     const { row, column } = this.spans;
     const ratio = window.devicePixelRatio || 1;
-    sizeCanvas(this.canvas, Math.round(width * ratio), Math.round(height * ratio), ratio);
+    const [across, down] = [Math.round(width * ratio), Math.round(height * ratio)];
+    if (this.canvas.width !== across || this.canvas.height !== down) sizeCanvas(this.canvas, across, down, ratio);
     Object.assign(this.canvas.style, { left: `${left}px`, top: `${above}px` });
     this.paint(row, column, ratio);
     const [keptRow, keptColumn] = this.header.kept;
@@ -168,7 +169,6 @@ class MatrixPicture {
   }
 
   paint(row, column, ratio) {
-    this.extent.textContent = "";
     if (!this.header.deep) return paintView(this.canvas, this.matrix, this.scale, row, column, ratio);
     const { block, isLoading } = this.tiles.paint(this.canvas, this.matrix, row, column, ratio);
     this.extent.textContent = extentSentence(row, column, block);

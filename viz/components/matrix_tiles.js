@@ -11,14 +11,14 @@ const TILE_PATIENCE = 4000;
 /** What a view shows for less than this is not worth a question. */
 const TILE_PAUSE = 60;
 
-/** A matrix of shades as pixels. */
+/** A matrix of shades as pixels that do not change, so that the browser need not look whether they have. */
 function bitmapOf({ shades, rows, columns }, scale) {
   const bitmap = new OffscreenCanvas(columns, rows);
   const image = new ImageData(columns, rows);
   const pixels = new Uint32Array(image.data.buffer);
   for (let i = 0; i < pixels.length; i++) pixels[i] = scale[shades[i]];
   bitmap.getContext("2d").putImageData(image, 0, 0);
-  return bitmap;
+  return bitmap.transferToImageBitmap();
 }
 
 class MatrixTiles {

@@ -16,6 +16,7 @@ import struct
 import unicodedata
 import zlib
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -130,4 +131,10 @@ def display_token(token: str) -> str:
 
 def display_tokens(tokens: Sequence[str]) -> list[str]:
     """`display_token` of each."""
-    return [display_token(token) for token in tokens]
+    return list(_display_tokens(tuple(tokens)))
+
+
+@lru_cache(maxsize=64)
+def _display_tokens(tokens: tuple[str, ...]) -> tuple[str, ...]:
+    # A page sends the tokens of a long text again and again.
+    return tuple(map(display_token, tokens))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from model import Trace
 
 #: Seconds between two looks at what is computed meanwhile.
-INTERVAL: Final = 0.5
+INTERVAL: Final = 1.0
 _JOB: Final = "long-tiles"
 
 
@@ -60,7 +60,7 @@ def _fill(trace: "Trace", site: str, shelf: long_texts.GridShelf, address: str, 
     for layer in sorted(ready):
         send_layer(ready[layer], address=address, key=f"tiles-{site}-{layer}")
     if job is not None and job.finished and st.session_state.get(f"{_JOB}/seen") is not job:
-        # Once more, and no longer every half second.
+        # Once more, and no longer every second.
         st.session_state[f"{_JOB}/seen"] = job
         st.rerun()
 

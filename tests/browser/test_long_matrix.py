@@ -1,0 +1,114 @@
+"""A matrix too large to be sent whole, in a real browser: overview, exact tiles, keyboard, moving, saved pictures."""
+
+import re
+import statistics
+from pathlib import Path
+from xml.etree import ElementTree
+
+from playwright.sync_api import expect
+
+HERE = Path(__file__).parent
+# Twenty frames, in each of which the matrix is dragged on, or not: the milliseconds between them, and those from the
+# beginning of each until it was drawn.
+FRAMES = """(stage, isDragged) => new Promise((resolve) => {
+  const box = stage.querySelector("canvas").getBoundingClientRect();
+  const send = (type, i) => isDragged && stage.dispatchEvent(new PointerEvent(type, {
+    clientX: box.left + box.width / 2 + 4 * i,
+    clientY: box.top + box.height / 2 + 3 * i,
+    pointerId: 1,
+    bubbles: true,
+  }));
+  stage.setPointerCapture = () => {};
+  send("pointerdown", 0);
+  const [times, drawn] = [[], []];
+  const step = (now) => {
+    times.push(now);
+    // What was asked for in the frame before is drawn in this one, before this is called.
+    drawn.push(performance.now() - now);
+    if (times.length <= 20) {
+      send("pointermove", times.length);
+      return requestAnimationFrame(step);
+    }
+    send("pointerup", 20);
+    resolve([times.slice(1).map((time, place) => time - times[place]), drawn.slice(1)]);
+  };
+  requestAnimationFrame(step);
+})"""
+
+
+def picture(page, serve):
+    page.goto(serve(HERE / "demo_long_matrix.py"))
+    root = page.locator(".matrix-picture[data-ready='1']")
+    root.wait_for(timeout=30_000)
+    page.locator(".tile-server[data-serves='invented']").wait_for(state="attached")
+    return root
+
+
+def zoom_in(page, root, times=5, across=0.5, down=0.5):
+    box = root.locator("canvas").bounding_box()
+    page.mouse.move(box["x"] + box["width"] * across, box["y"] + box["height"] * down)
+    page.keyboard.down("Control")
+    for _ in range(times):
+        page.mouse.wheel(0, -300)
+    page.keyboard.up("Control")
+
+
+def test_from_afar_it_shows_maxima_of_blocks_and_zoomed_in_every_exact_number(page, serve):
+    root = picture(page, serve)
+    expect(root.locator(".extent")).to_have_text(
+        "Queries 1–1,500 of 1,500, keys 1–1,400 of 1,400; each spot is the largest of up to 3 × 3 numbers."
+    )
+    # Only labels that can be read are on the page.
+    assert 20 < root.locator(".row-label").count() < 80
+    box = root.locator("canvas").bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 4)
+    expect(root.locator(".tooltip-value")).to_contain_text("(max of a block)")
+    zoom_in(page, root, times=8)
+    expect(root).to_have_attribute("data-block", "1 1")
+    expect(root.locator(".extent")).to_contain_text("every number is exact")
+    page.mouse.move(box["x"] + box["width"] / 2 + 30, box["y"] + box["height"] / 2 + 90)
+    query, key = root.locator(".tooltip-pair").inner_text().split(" → ")
+    row, column = int(query.removeprefix("row")), int(key.removeprefix("column"))
+    number = 0.9 if row == column else (7 * row + column) % 997 / 10_000
+    expect(root.locator(".tooltip-value")).to_have_text(f"weight {number:.4f}")
+
+
+def test_by_keyboard_one_walks_pages_zooms_where_one_stands_and_keeps(page, serve):
+    root = picture(page, serve)
+    root.get_by_role("application").focus()
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowRight", "ArrowRight"):
+        page.keyboard.press(key)
+    expect(root.get_by_role("status")).to_have_text("row1 → column3: weight 0.0019 (max of a block)")
+    for _ in range(7):
+        page.keyboard.press("+")
+    expect(root.get_by_role("status")).to_have_text("row1 → column3: weight 0.0010")
+    page.keyboard.press("PageDown")
+    expect(root.get_by_role("status")).to_have_text(re.compile(r"^row\d{2,} → column3: weight"))
+    page.keyboard.press("Enter")
+    expect(page.get_by_text(", 3)")).to_be_visible()
+    page.keyboard.press("0")
+    expect(root.get_by_role("button", name="Show the whole matrix")).to_be_disabled()
+
+
+def test_moving_asks_for_what_comes_into_view_and_is_drawn_from_what_is_here(page, serve):
+    root = picture(page, serve)
+    zoom_in(page, root)
+    expect(root).to_have_attribute("data-block", "1 1")
+    before = root.locator(".extent").inner_text()
+    _, drawn = root.locator(".stage").evaluate(FRAMES, True)
+    assert root.locator(".extent").inner_text() != before
+    # A few milliseconds on a quiet machine; no frame waits for Python.
+    assert statistics.median(drawn) < 100
+    expect(root).to_have_attribute("data-block", "1 1")
+
+
+def test_a_saved_picture_says_what_it_shows(page, serve):
+    root = picture(page, serve)
+    zoom_in(page, root)
+    expect(root).to_have_attribute("data-block", "1 1")
+    with page.expect_download() as download:
+        root.get_by_role("button", name="Save this picture as SVG").click()
+    drawing = ElementTree.fromstring(Path(download.value.path()).read_bytes())
+    text = " ".join("".join(node.itertext()) for node in drawing.iter() if node.tag.endswith("text"))
+    assert "of 1,500, keys" in text
+    assert "every number is exact" in text
