@@ -11,7 +11,6 @@ from playwright.sync_api import expect
 from model import Transformer
 from model.checkpoint import save_checkpoint
 from tests.browser.conftest import ROOT
-from tests.browser.test_long_matrix import zoom_in
 from tests.conftest import SENTENCES
 
 TEXT = " ".join((SENTENCES[::2] * 20)[:46])
@@ -48,7 +47,9 @@ def test_a_text_of_1500_tokens_is_shown_head_by_head_down_to_exact_numbers(page,
     page.locator('.head-grid .cell[data-layer="1"][data-head="2"]').click()
     expect(root.locator(".matrix-title")).to_have_text("Layer 2 · Head 3")
     expect(page.locator(".matrix-picture[data-exact='1']")).to_be_visible(timeout=30_000)
-    zoom_in(page, root, 4)
+    root.get_by_role("application").focus()
+    for _ in range(6):
+        page.keyboard.press("+")
     expect(root).to_have_attribute("data-block", "1 1", timeout=30_000)
     expect(root.locator(".extent")).to_contain_text("every number is exact")
     page.get_by_role("radio", name="Lines").click()
