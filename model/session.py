@@ -71,7 +71,12 @@ class DecodingSession:
     @property
     def target_ids(self) -> tuple[int, ...]:
         """What the decoder has read or reads next: <s> and the tokens chosen so far."""
-        return (self._model.config.bos_id, *(step.token_id for step in self._steps))
+        return (self._model.config.bos_id, *self.written_ids)
+
+    @property
+    def written_ids(self) -> tuple[int, ...]:
+        """The tokens chosen so far."""
+        return tuple(step.token_id for step in self._steps)
 
     @property
     def max_steps(self) -> int:
