@@ -259,8 +259,8 @@ def knows_interface(kind: str, config: Any) -> bool:
 def _tokens_only(settings: Any) -> Any:
     """Which tokens begin, end and may not be written, as the folder says; how to search is never its business."""
     kept = {name: getattr(settings, name, None) for name in TOKEN_SETTINGS}
-    make: Callable[..., Any] = transformers.GenerationConfig
-    return make(**{name: value for name, value in kept.items() if value is not None})
+    made: Any = transformers.GenerationConfig
+    return made(**{name: value for name, value in kept.items() if value is not None})
 
 
 class _quiet:

@@ -7,7 +7,7 @@ import pytest
 import torch
 from transformers import GenerationConfig
 
-from model import Draws, Sampling, SwitchOff
+from model import Draws, Sampling, SwitchOff, Translator
 from model.adapters.generation import GenerationSession
 from model.adapters.library import OURS
 from model.adapters.opening import explore
@@ -16,6 +16,7 @@ from model.adapters.text_reader import TextReader
 from model.adapters.text_writer import TextWriter
 from model.errors import ConfigError, EditError, InputTextError, SessionError, TokenError, TraceError
 from model.reader import open_reader
+from model.writer import Session, Writer
 from tests.model.adapters import zoo
 
 DECODERS = ["gpt2", "llama", "qwen2", "mistral", "gpt_oss"]
@@ -177,6 +178,17 @@ def test_back_and_branch_go_on_as_if_nothing_had_been(writers: dict[str, TextWri
         session.back()
     session.run()
     assert session.target_ids == finished(reader).target_ids
+
+
+def test_ours_and_theirs_have_the_same_face(writers: dict[str, TextWriter], translator: Translator):
+    own: Writer = translator
+    theirs: Writer = writers["gpt2"]
+    for one in (own, theirs):
+        assert isinstance(one, Writer)
+        session = one.decode(TEXT)
+        assert isinstance(session, Session)
+        session.step()
+        assert session.written_ids == session.target_ids[-1:]
 
 
 def test_a_token_is_forced_by_its_spelling(writers: dict[str, TextWriter]):
