@@ -156,11 +156,15 @@ def report(crowd: Crowd) -> str:
         if values:
             ranked = sorted(values)
             places = {"median": 0.5, "90 %": 0.9, "most": 1.0}
-            said = (f"{label} {ranked[min(len(ranked) - 1, int(p * len(ranked)))]:.2f} s" for label, p in places.items())
+            said = (
+                f"{label} {ranked[min(len(ranked) - 1, int(p * len(ranked)))]:.2f} s" for label, p in places.items()
+            )
             lines.append(f"  seconds until its {name}: " + ", ".join(said))
     if crowd.memory:
         step = max(1, len(crowd.memory) // 12)
-        lines.append("  server's memory: " + ", ".join(f"{at:.0f} s {held / 1e6:,.0f} MB" for at, held in crowd.memory[::step]))
+        lines.append(
+            "  server's memory: " + ", ".join(f"{at:.0f} s {held / 1e6:,.0f} MB" for at, held in crowd.memory[::step])
+        )
         lines.append(f"  most {max(held for _, held in crowd.memory) / 1e6:,.0f} MB")
     return "\n".join([*lines, *(f"  WRONG: {problem}" for problem in crowd.problems)])
 
@@ -197,7 +201,9 @@ def main() -> None:
         check(crowd, root, log)
     slow = [seen.frame for seen in crowd.seen if seen.frame > FRAME_SECONDS]
     if slow:
-        crowd.problems.append(f"{len(slow)} titles took longer than {FRAME_SECONDS:.0f} s, the longest {max(slow):.2f} s")
+        crowd.problems.append(
+            f"{len(slow)} titles took longer than {FRAME_SECONDS:.0f} s, the longest {max(slow):.2f} s"
+        )
     print(report(crowd))
     sys.exit(bool(crowd.problems))
 

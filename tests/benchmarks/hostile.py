@@ -66,7 +66,17 @@ FILES: Final = (
     b'{"text": "<img src=x onerror=alert(1)>", "pronoun": [0, 1], "antecedent": "no"}', b"PK\x03\x04" + bytes(99),
     b"\x89PNG\r\n\x1a\n" + bytes(99), b'{"id": NaN, "en": Infinity}', b"the\tdie\n\xff\xff\n",
 )  # fmt: skip
-NAMES: Final = ("a.txt", "a.tsv", "a.jsonl", "a.json", "no ending", "<b>.txt", "../a.tsv", "a" * 300 + ".txt", "😀.jsonl")
+NAMES: Final = (
+    "a.txt",
+    "a.tsv",
+    "a.jsonl",
+    "a.json",
+    "no ending",
+    "<b>.txt",
+    "../a.tsv",
+    "a" * 300 + ".txt",
+    "😀.jsonl",
+)
 
 
 @dataclass(frozen=True)
@@ -88,9 +98,13 @@ class Hostile:
     file: tuple[str, bytes] | None = None
 
     def __str__(self) -> str:
-        told = {name: value if len(value) < 80 else f"{value[:80]}… ({len(value)})" for name, value in self.params.items()}
+        told = {
+            name: value if len(value) < 80 else f"{value[:80]}… ({len(value)})" for name, value in self.params.items()
+        }
         typed = None if self.typed is None else self.typed[:80]
-        return f"input {self.number} on {self.page}: link {told!r}, typed {typed!r}, file {self.file and self.file[0]!r}"
+        return (
+            f"input {self.number} on {self.page}: link {told!r}, typed {typed!r}, file {self.file and self.file[0]!r}"
+        )
 
 
 def inputs(count: int, seed: int = 2017) -> Iterator[Hostile]:
@@ -119,7 +133,9 @@ def inputs(count: int, seed: int = 2017) -> Iterator[Hostile]:
 def _text(random_: random.Random) -> str:
     kind = random_.randrange(8)
     if kind == 0:
-        return random_.choice(("", " ", "\n\t ", "\x00", "\u200b\u200b", "x" * 10_000, "word " * 2_000, "😀" * 3_000, "\n" * 10_000))
+        return random_.choice(
+            ("", " ", "\n\t ", "\x00", "\u200b\u200b", "x" * 10_000, "word " * 2_000, "😀" * 3_000, "\n" * 10_000)
+        )
     if kind == 1:
         return "".join(chr(random_.randrange(0x110000)) for _ in range(random_.randint(1, 30)))
     return random_.choice(("", " ")).join(random_.choices(PIECES, k=random_.randint(1, 10)))
@@ -136,9 +152,20 @@ def _params(random_: random.Random, count: int) -> dict[str, str]:
     names = [field.name for field in fields(Selection)]
     chosen = {name: _value(random_, name) for name in random_.sample(names, count)}
     # Tabs and pages have options of their own; most of what can go wrong lies behind them.
-    tabs = {"view": choices.VIEWS, "studio": choices.STUDIO, "lab": choices.LAB, "part": choices.PARTS, "about": choices.ABOUT}
+    tabs = {
+        "view": choices.VIEWS,
+        "studio": choices.STUDIO,
+        "lab": choices.LAB,
+        "part": choices.PARTS,
+        "about": choices.ABOUT,
+    }
     opened = random_.choice(list(tabs))
     return {"checkpoint": "en-de", **chosen, opened: random_.choice(tabs[opened])}
+
+
+def _as_it_arrives(text: str) -> str:
+    """A lone surrogate cannot travel: UTF-8 has none, and what reads its bytes makes replacement characters of them."""
+    return text.encode("utf-8", errors="surrogatepass").decode("utf-8", errors="replace")
 
 
 @contextmanager
@@ -165,14 +192,14 @@ def problem_of(hostile: Hostile) -> str:
     """Send one input through its page; what went wrong, or nothing."""
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=MOST_SECONDS)
     for name, value in hostile.params.items():
-        app.query_params[name] = value
+        app.query_params[name] = _as_it_arrives(value)
     with offline() as asked:
         try:
             app.run()
             if hostile.page != next(iter(PAGES)):
                 app.switch_page(hostile.page).run()
             if hostile.typed is not None and not app.exception:
-                app.text_area(key="text").set_value(hostile.typed).run()
+                app.text_area(key="text").set_value(_as_it_arrives(hostile.typed)).run()
             if hostile.file is not None and not app.exception:
                 # None where the model cannot be measured at all.
                 for uploader in list(app.file_uploader)[:1]:
@@ -185,9 +212,13 @@ def problem_of(hostile: Hostile) -> str:
         return f"traceback: {app.exception[0].value}\n{''.join(app.exception[0].stack_trace)}"
     if [title.value for title in app.title] != [PAGES[hostile.page][0]]:
         return f"titles {[title.value for title in app.title]}"
-    for element in (*app.html, *app.markdown, *app.caption, *app.error, *app.info, *app.warning):
-        if any(sign in element.value for sign in ("<script", "<img", f"]({EVIL}", "](javascript")):
-            return f"the input is on the page as HTML or Markdown: {element.value[:300]!r}"
+    as_markdown = [element.value for element in (*app.markdown, *app.caption, *app.error, *app.info, *app.warning)]
+    for value in (*as_markdown, *(element.value for element in app.html)):
+        if any(sign in value for sign in ("<script", "<img")):
+            return f"the input is on the page as HTML: {value[:2_000]!r}"
+    for value in as_markdown:
+        if any(sign in value for sign in (f"]({EVIL}", "](javascript")):
+            return f"the input is on the page as Markdown: {value[:2_000]!r}"
     return ""
 
 
@@ -203,10 +234,15 @@ def in_browser(chosen: Sequence[Hostile], root: Path) -> list[str]:
         browser = playwright.chromium.launch(executable_path=find_executable(), args=list(FLAGS))
         for hostile in chosen:
             page = browser.new_page()
-            page.on("request", lambda request, said=str(hostile): is_local(request.url) or problems.append(f"{said}: asked {request.url}"))
+            page.on(
+                "request",
+                lambda request, said=str(hostile): (
+                    is_local(request.url) or problems.append(f"{said}: asked {request.url}")
+                ),
+            )
             page.on("pageerror", lambda error, said=str(hostile): problems.append(f"{said}: {error}"))
             params = {"text": hostile.typed, **hostile.params} if hostile.typed else hostile.params
-            query = urlencode({name: value[:1_500] for name, value in params.items()}, errors="replace")
+            query = urlencode({name: value[:1_500] for name, value in params.items()}, errors="surrogatepass")
             page.goto(f"{url}/{PAGES[hostile.page][1]}?{query}")
             title = PAGES[hostile.page][0]
             try:
