@@ -28,6 +28,7 @@ from model.errors import TraceError
 from model.hooks import Edit
 from model.masks import AttentionMask, Rows
 from model.picture import Picture
+from model.row_blocks import row_slices
 from model.steps import DecodingStep
 from model.tokenizer import SPECIAL_TOKENS, Tokenizer
 from model.transformer import SITES, site_path
@@ -194,7 +195,9 @@ class Trace:
         name = f"{site_path(site, layer)}.hook_head_output"
         if name not in self.recorded:
             raise TraceError("This trace holds no real head outputs; trace with extras={'hook_head_output'}.")
-        return float((self.head_output(site, layer) - self.recorded[name].float()).abs().max())
+        inputs, real = self.attention(site, layer), self.recorded[name].float()
+        blocks = row_slices(0, inputs.query.size(1), inputs.num_heads * inputs.key.size(1))
+        return max(float((inputs.head_output(rows=rows) - real[:, rows]).abs().max()) for rows in blocks)
 
     def save(self, path: str | Path) -> None:
         """Write everything to one .npz file (see `model.trace_file`)."""

@@ -7,7 +7,6 @@ they were asked for, the weights as `SITE/weights` [layer, head, query, key].
 """
 
 import json
-import math
 import zipfile
 from collections.abc import Mapping
 from dataclasses import asdict, replace
@@ -94,12 +93,18 @@ def weight_arrays(trace: Trace) -> dict[str, Array]:
 
 
 def expected_bytes(trace: Trace) -> int:
-    """About how large the file with all weights will be, without making it: the arrays, four bytes a number."""
+    """About how large the file without weights will be, without making it: the arrays, four bytes a number."""
     numbers = sum(value.numel() for value in trace.recorded.values())
     for layers in trace.inputs.values():
         for inputs in layers:
-            numbers += sum(value.numel() for value in _layer_tensors(inputs).values()) + math.prod(inputs.shape)
+            numbers += sum(value.numel() for value in _layer_tensors(inputs).values())
     return 4 * numbers
+
+
+def weight_bytes(trace: Trace) -> int:
+    """What all weights take beside that."""
+    every = (inputs for layers in trace.inputs.values() for inputs in layers)
+    return 4 * sum(inputs.num_heads * inputs.mask.num_queries * inputs.mask.num_keys for inputs in every)
 
 
 def load_trace(path: Path) -> Trace:

@@ -65,10 +65,11 @@ class Selection:
 
     No checkpoint (`""`) means the first of the list, no token: the page chooses. On the attention page, `figure` is the
     one that tiles carry, by which `order` sorts and of which `keep` (0: all) heads stay; `also` are further heads drawn
-    as lines, those above `threshold` percent; `words` joins pieces, `special` shows special tokens; `scaled` and
-    `masked` are the two switches of where a weight comes from, `key_token` the key that is followed there. On the masks
-    page, `companion` holds the sentences that share a batch, one a line, and `member` says which of the batch is looked
-    at; `position`, `dimension` and `shift` choose curves, `width` (0: the model's own) and `base` other encodings.
+    as lines, those above `threshold` percent, of a long text from its place `window` on; `words` joins pieces,
+    `special` shows special tokens; `scaled` and `masked` are the two switches of where a weight comes from, `key_token`
+    the key that is followed there. On the masks page, `companion` holds the sentences that share a batch, one a line,
+    and `member` says which of the batch is looked at; `position`, `dimension` and `shift` choose curves, `width` (0:
+    the model's own) and `base` other encodings.
 
     On the decoding page, `branches` are the choices that made other translations (`viz.studio`), `branch` the one that
     is shown and `against` the one that it is compared with; `whose` says which row belongs to a token, `candidates` how
@@ -85,6 +86,9 @@ class Selection:
 
     On the atlas page, `atlas` is the open tab, `corpus` what was read, `corpus_figure` the figure that is looked at and
     `read_off` what it is computed from.
+
+    Two choices stay in the session and are in no address: `folder`, where the model lies if only this session has it on
+    its list, and `picture`, by which a picture that was given is asked for ("": the one that we draw).
     """
 
     checkpoint: str = ""
@@ -112,6 +116,7 @@ class Selection:
     measure: str = MEASURES[0]
     also: tuple[int, ...] = ()
     threshold: int = 0
+    window: int | None = None
     words: bool = False
     special: bool = True
     scaled: bool = True
@@ -156,6 +161,8 @@ class Selection:
     corpus: str = CORPORA[0]
     corpus_figure: str = CORPUS_FIGURES[2]
     read_off: str = READ_OFF[0]
+    folder: str = ""
+    picture: str = ""
 
     def for_model(self, shapes: Mapping[str, tuple[int, int]]) -> Self:
         """The same selection, with an attention, layer or head that this model lacks set back to its first.

@@ -44,6 +44,10 @@ class Axis:
         kept = [place for place, skipped in enumerate(is_special) if not skipped]
         return Axis(tuple(self.labels[i] for i in kept), tuple(self.groups[i] for i in kept))
 
+    def part(self, places: slice) -> "Axis":
+        """Some of the places, with the same positions."""
+        return Axis(self.labels[places], self.groups[places])
+
     def place_of(self, position: int) -> int | None:
         """The place at which a token stands, if it is on this axis."""
         return next((place for place, group in enumerate(self.groups) if position in group), None)

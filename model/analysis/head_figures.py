@@ -4,7 +4,8 @@ Rows i are queries and columns j keys; α_ij is a weight, the model's own. Rows 
 as the decoder's first, which sees only itself, say nothing about a head and are left out of every mean. A figure for
 which no row is left is NaN.
 
-`row_figures` keeps the rows, so that a whole corpus can be averaged; `head_figures` is their mean over one sentence.
+`row_figures` keeps the rows, so that a whole corpus can be averaged; `head_figures` is their mean over one sentence,
+and `streamed_head_figures` the same for a long one, of which it never holds more than a block of rows.
 
 Sources: Vig & Belinkov 2019, "Analyzing the Structure of Attention in a Transformer Language Model" (entropy, mean
 distance); Clark et al. 2019, "What Does BERT Look At?", §3.1–3.3 (neighbours, separators and punctuation, entropy);
@@ -17,8 +18,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
+
+from model.attention import AttentionInputs
+from model.row_blocks import row_slices
 
 SHIFTS = {"previous": -1, "same": 0, "next": 1}
 """Figure → how many places after its query the key stands."""
@@ -61,6 +65,24 @@ def head_figures(
     return {name: figure.mean() for name, figure in row_figures(weights, mask, key_tokens, is_self=is_self).items()}
 
 
+def streamed_head_figures(
+    inputs: AttentionInputs, key_tokens: Sequence[str], *, is_self: bool
+) -> dict[str, Float[Tensor, "head"]]:
+    """`head_figures` of all heads of one layer, from a block of rows at a time."""
+    queries, keys = inputs.query.size(1), inputs.key.size(1)
+    blocks = []
+    for rows in row_slices(0, queries, inputs.num_heads * keys):
+        weights, mask = inputs.scores_and_weights(rows=rows).weights, inputs.mask.rows(rows)[0]
+        places = torch.arange(queries)[rows]
+        blocks.append(_figures_of_rows(weights, mask, key_tokens, places, queries, is_self=is_self))
+    return {
+        name: RowFigure(
+            torch.cat([block[name].values for block in blocks], -1), torch.cat([block[name].counts for block in blocks])
+        ).mean()
+        for name in blocks[0]
+    }
+
+
 def row_figures(
     weights: Float[Tensor, "head query key"],
     mask: Bool[Tensor, "query key"],
@@ -69,17 +91,32 @@ def row_figures(
     is_self: bool,
 ) -> dict[str, RowFigure]:
     """Every figure of every head in each row, by name; arguments as for `head_figures`."""
-    queries, keys = mask.shape
-    figures = {"entropy": row_entropy(weights, mask), "distance": row_distance(weights, mask)}
+    places = torch.arange(len(mask))
+    return _figures_of_rows(weights, mask, key_tokens, places, len(mask), is_self=is_self)
+
+
+def _figures_of_rows(
+    weights: Float[Tensor, "head row key"],
+    mask: Bool[Tensor, "row key"],
+    key_tokens: Sequence[str],
+    places: Int[Tensor, "row"],
+    queries: int,
+    *,
+    is_self: bool,
+) -> dict[str, RowFigure]:
+    """The figures of some rows: those at these places of as many queries."""
+    rows, keys = mask.shape
+    off = from_diagonal(queries, keys, places)
+    figures = {"entropy": row_entropy(weights, mask), "distance": row_distance(weights, mask, off)}
     for name, shift in SHIFTS.items():
-        there = shifted(queries, keys, shift) if is_self else torch.zeros(queries, keys, dtype=torch.bool)
+        there = shifted(places, keys, shift) if is_self else torch.zeros(rows, keys, dtype=torch.bool)
         figures[name] = row_share(weights, mask, there)
-    column = torch.arange(keys).expand(queries, keys)
+    column = torch.arange(keys).expand(rows, keys)
     figures["first"] = row_share(weights, mask, column == 0)
     figures["last"] = row_share(weights, mask, column == keys - 1)
-    figures["diagonal"] = row_share(weights, mask, from_diagonal(queries, keys) <= DIAGONAL_REACH)
+    figures["diagonal"] = row_share(weights, mask, off <= DIAGONAL_REACH)
     is_mark = torch.tensor([is_punctuation(token) for token in key_tokens])
-    figures["punctuation"] = row_share(weights, mask, is_mark.expand(queries, keys))
+    figures["punctuation"] = row_share(weights, mask, is_mark.expand(rows, keys))
     return figures
 
 
@@ -90,7 +127,7 @@ def entropy(weights: Float[Tensor, "head query key"], mask: Bool[Tensor, "query 
 
 def mean_distance(weights: Float[Tensor, "head query key"], mask: Bool[Tensor, "query key"]) -> Float[Tensor, "head"]:
     """D = mean over rows i of Σ_j α_ij |j − d_i|, in keys, with d_i from `from_diagonal`: |j − i| in self-attention."""
-    return row_distance(weights, mask).mean()
+    return row_distance(weights, mask, from_diagonal(*mask.shape)).mean()
 
 
 def row_entropy(weights: Float[Tensor, "head query key"], mask: Bool[Tensor, "query key"]) -> RowFigure:
@@ -98,9 +135,11 @@ def row_entropy(weights: Float[Tensor, "head query key"], mask: Bool[Tensor, "qu
     return RowFigure(torch.special.entr(weights).sum(-1) / math.log(2), has_choice(mask))
 
 
-def row_distance(weights: Float[Tensor, "head query key"], mask: Bool[Tensor, "query key"]) -> RowFigure:
-    """Σ_j α_ij |j − d_i|, in keys."""
-    return RowFigure(torch.einsum("hqk,qk->hq", weights, from_diagonal(*mask.shape)), has_choice(mask))
+def row_distance(
+    weights: Float[Tensor, "head query key"], mask: Bool[Tensor, "query key"], off: Float[Tensor, "query key"]
+) -> RowFigure:
+    """Σ_j α_ij |j − d_i|, in keys; `off` is |j − d_i| (`from_diagonal`)."""
+    return RowFigure(torch.einsum("hqk,qk->hq", weights, off), has_choice(mask))
 
 
 def row_share(
@@ -119,19 +158,22 @@ def has_choice(mask: Bool[Tensor, "query key"]) -> Bool[Tensor, "query"]:
     return mask.sum(-1) > 1
 
 
-def shifted(queries: int, keys: int, shift: int) -> Bool[Tensor, "query key"]:
-    """True where j = i + shift."""
-    return torch.arange(keys)[None, :] == torch.arange(queries)[:, None] + shift
+def shifted(places: Int[Tensor, "row"], keys: int, shift: int) -> Bool[Tensor, "row key"]:
+    """True where j = i + shift, for the rows i at these places."""
+    return torch.arange(keys)[None, :] == places[:, None] + shift
 
 
-def from_diagonal(queries: int, keys: int) -> Float[Tensor, "query key"]:
+def from_diagonal(queries: int, keys: int, places: Int[Tensor, "row"] | None = None) -> Float[Tensor, "row key"]:
     """|j − d_i| with d_i = i · (keys − 1) / (queries − 1): how far a key is from the diagonal, counted in keys.
+
+    For the rows i at these places, or for all of them.
 
     The diagonal leads from first query and first key to last query and last key. With as many queries as keys d_i = i;
     otherwise it compares places relative to the lengths of the two sentences. A single query is at the first key.
     """
     slope = (keys - 1) / (queries - 1) if queries > 1 else 0.0
-    return (torch.arange(keys)[None, :] - torch.arange(queries)[:, None] * slope).abs()
+    rows = torch.arange(queries) if places is None else places
+    return (torch.arange(keys)[None, :] - rows[:, None] * slope).abs()
 
 
 def is_punctuation(token: str) -> bool:

@@ -4,11 +4,16 @@ Abnar & Zuidema 2020 ("Quantifying Attention Flow in Transformers", §3): in a l
 it attends to and half stays, through the residual connection; a path through the layers multiplies these shares.
 """
 
+from collections.abc import Iterable
+from functools import reduce
+
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from model.row_blocks import mean_over_heads
 from model.trace import Trace
+from model.weights_only import WeightsOnly
 
 
 def with_residual(
@@ -20,17 +25,15 @@ def with_residual(
 
 
 def attention_rollout(
-    weights: Float[Tensor, "layer *batch position position"],
+    weights: Iterable[Float[Tensor, "*batch position position"]],
 ) -> Float[Tensor, "*batch position position"]:
     """R = Ã_L … Ã_2 Ã_1: the share of each input position in each position after the last of these layers.
 
     Args:
-        weights: of one stack's self-attention, averaged over heads, first layer first.
+        weights: of each layer of one stack's self-attention, averaged over heads, first layer first. Of those that are
+            made one by one, no two are held.
     """
-    rollout = with_residual(weights[0])
-    for layer in weights[1:]:
-        rollout = with_residual(layer) @ rollout
-    return rollout
+    return reduce(lambda below, mixed: mixed @ below, map(with_residual, weights))
 
 
 def cross_rollout(
@@ -56,7 +59,12 @@ def rollout_at(trace: Trace, site: str, layer: int) -> Float[Tensor, "query key"
     """
     if site == "decoder.cross":
         encoder = rollout_at(trace, "encoder.self", len(trace.inputs["encoder.self"]) - 1)
-        return cross_rollout(trace.weights(site, layer).mean(dim=0), encoder)
-    trace.attention(site, layer)
-    means = [trace.weights(site, below).mean(dim=0) for below in range(layer + 1)]
-    return attention_rollout(torch.stack(means))
+        return cross_rollout(_mean_over_heads(trace, site, layer), encoder)
+    trace.mask(site, layer, [])
+    return attention_rollout(_mean_over_heads(trace, site, below) for below in range(layer + 1))
+
+
+def _mean_over_heads(trace: Trace, site: str, layer: int) -> Float[Tensor, "query key"]:
+    trace.mask(site, layer, [])
+    inputs = trace.inputs[site][layer]
+    return inputs.weights().mean(0) if isinstance(inputs, WeightsOnly) else mean_over_heads(inputs)

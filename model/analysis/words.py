@@ -73,13 +73,18 @@ def attention_between_words(
         weights: attention weights between tokens.
         query_words, key_words: for each word, the positions of its rows or columns.
     """
-    average = torch.zeros(len(query_words), weights.size(-2))
-    for i, rows in enumerate(query_words):
-        average[i, list(rows)] = 1 / max(1, len(rows))
-    total = torch.zeros(weights.size(-1), len(key_words))
-    for i, columns in enumerate(key_words):
-        total[list(columns), i] = 1.0
-    return average @ weights @ total
+    totals = _summed(weights, key_words, -1)
+    counts = torch.tensor([max(1, len(word)) for word in query_words], dtype=totals.dtype)
+    return _summed(totals, query_words, -2) / counts[:, None]
+
+
+def _summed(values: Tensor, words: Sequence[Sequence[int]], dimension: int) -> Tensor:
+    """For each word, the sum of its positions along a dimension."""
+    positions = torch.tensor([position for word in words for position in word], dtype=torch.long)
+    owners = torch.tensor([i for i, word in enumerate(words) for _ in word], dtype=torch.long)
+    shape = list(values.shape)
+    shape[dimension] = len(words)
+    return values.new_zeros(shape).index_add_(dimension, owners, values.index_select(dimension, positions))
 
 
 def with_mean_of_heads(weights: Float[Tensor, "head query key"]) -> Float[Tensor, "head_or_mean query key"]:

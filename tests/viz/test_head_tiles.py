@@ -35,7 +35,10 @@ def test_what_fits_is_not_pooled(shape):
     [
         ((6, 8, 129, 20), (128, 20), (2, 1)),
         ((6, 8, 300, 300), (128, 128), (3, 3)),
-        ((6, 8, 1000, 2048), (128, 128), (8, 16)),
+        # Long sentences have smaller tiles: the place of a maximum in its block takes more bits, the larger the block.
+        ((6, 8, 1000, 2048), (96, 96), (11, 22)),
+        ((12, 12, 4096, 4096), (48, 48), (86, 86)),
+        ((24, 16, 4096, 4096), (28, 28), (147, 147)),
         # 24 × 16 heads: √(10⁶ / 384) = 51 is the narrower limit.
         ((24, 16, 100, 100), (51, 51), (2, 2)),
         ((1000, 2000, 5, 5), (1, 1), (5, 5)),

@@ -50,12 +50,14 @@ class HeadGrid {
     this.awaited.take(`${header.address} ${header.selected}`, () => this.show(header));
   }
 
-  /** Tiles that have not come yet are waited for. */
+  /** Tiles that have not come yet, or not all of them, are waited for. */
   show(header) {
     this.stopWaiting?.();
     const tiles = tilesAt(header.address);
     if (tiles) this.draw(header, tiles);
-    else this.stopWaiting = onTiles(header.address, () => this.show(header));
+    // Meanwhile a person may have opened another head.
+    const again = () => this.show(this.header?.address === header.address ? this.header : header);
+    if (!tiles || tiles.missing.size) this.stopWaiting = onTiles(header.address, again);
   }
 
   draw(header, tiles) {
@@ -69,7 +71,8 @@ class HeadGrid {
     this.buildFoot();
     this.layOut();
     this.board.mark(header.selected);
-    Object.assign(this.root.dataset, { ready: "1", shown: header.address, keys: tiles.header.keyTokens.length });
+    const waiting = tiles.missing.size;
+    Object.assign(this.root.dataset, { ready: "1", shown: header.address, keys: tiles.header.keyTokens.length, waiting });
   }
 
   buildFoot() {
@@ -101,7 +104,7 @@ class HeadGrid {
       this.board.mark(selected);
     }
     const sides = this.board.tileSides(this.tiles.header, clientWidth, ratio);
-    const signature = `${sides.width} ${sides.height} ${ratio}`;
+    const signature = `${sides.width} ${sides.height} ${ratio} ${this.tiles.missing.size}`;
     if (signature === this.painted) return;
     this.painted = signature;
     this.paint(sides, this.board.setSizes(sides, ratio), ratio);
@@ -117,6 +120,8 @@ class HeadGrid {
     const context = canvas.getContext("2d");
     const image = context.createImageData(canvas.width, canvas.height);
     cells.forEach((cell, index) => {
+      cell.classList.toggle("waiting", this.isMissing(cell));
+      if (this.isMissing(cell)) return;
       const left = (index % across) * pitch.across;
       const top = Math.floor(index / across) * pitch.down;
       const base = this.tiles.baseOf(this.board.placeOf(cell));
@@ -125,11 +130,16 @@ class HeadGrid {
     context.putImageData(image, 0, 0);
   }
 
+  /** Whether the tiles of this cell's layer have not come yet. */
+  isMissing(cell) {
+    return this.tiles.missing.has(this.board.placeOf(cell)[0]);
+  }
+
   // ---- pointer ----
 
   point(event) {
     const cell = event.target.closest(".cell");
-    if (!cell || !this.painted) return this.leave();
+    if (!cell || !this.painted || this.isMissing(cell)) return this.leave();
     const frame = cell.getBoundingClientRect();
     // The name over a tile and the number under it are no weights.
     if (event.clientY < frame.top || event.clientY > frame.bottom) return this.leave();
@@ -168,8 +178,9 @@ class HeadGrid {
     this.board.cells.forEach((other) => (other.tabIndex = other === cell ? 0 : -1));
     const [layer, head] = this.board.placeOf(cell);
     const { rows, columns } = this.tiles.header;
-    const { query, key, weight } = this.tiles.largest([layer, head], [0, rows], [0, columns]);
     const title = `Layer ${layer + 1}, head ${head + 1}: strongest `;
+    if (this.isMissing(cell)) return this.status.replaceChildren(`Layer ${layer + 1}, head ${head + 1}: being computed`);
+    const { query, key, weight } = this.tiles.largest([layer, head], [0, rows], [0, columns]);
     this.status.replaceChildren(title, tokenElement(query), " → ", tokenElement(key), `, ${weight}`);
   }
 
@@ -220,7 +231,7 @@ class HeadGrid {
   announce() {
     const { address, selected } = this.header;
     this.awaited.expect(`${address} ${selected}`);
-    if (!selected) return;
+    if (!selected || this.tiles.missing.has(selected[0])) return;
     const { rows, columns, queryTokens, keyTokens } = this.tiles.header;
     const [layer, head] = selected;
     const detail = { address, layer, head, title: `Layer ${layer + 1} · Head ${head + 1}` };

@@ -7,7 +7,7 @@ function joinPlanes(planes, start, count) {
   return joined;
 }
 
-/** All tiles. `values` are ordered as the weights are, and their upper byte is the colour, as `paintMatrix` wants it. */
+/** All tiles, or those that have come: `missing` are layers that have not. `values` are ordered as the weights are, and their upper byte is the colour, as `paintMatrix` wants it. */
 class Tiles {
   constructor(header, planes) {
     this.header = header;
@@ -22,8 +22,24 @@ class Tiles {
         this.thousandths[(colour << 8) | within] = shade === 0 ? 0 : firstThousandth[shade] + within;
       }
     });
-    this.values = joinPlanes(planes, 0, count).map((cell) => valueOf[cell]);
-    this.offsets = this.isPooled ? joinPlanes(planes, 2 * count, count) : null;
+    this.valueOf = valueOf;
+    this.values = new Uint16Array(count);
+    this.offsets = this.isPooled ? new Uint16Array(count) : null;
+    this.missing = new Set(Array.from({ length: layers }, (_, layer) => layer));
+    if (planes) this.put(0, count, planes);
+    if (planes) this.missing.clear();
+  }
+
+  /** The tiles of one layer have come. */
+  fill(layer, planes) {
+    const { heads, rows, columns } = this.header;
+    this.put(this.baseOf([layer, 0]), heads * rows * columns, planes);
+    this.missing.delete(layer);
+  }
+
+  put(base, count, planes) {
+    this.values.set(joinPlanes(planes, 0, count).map((cell) => this.valueOf[cell]), base);
+    this.offsets?.set(joinPlanes(planes, 2 * count, count), base);
   }
 
   get isPooled() {

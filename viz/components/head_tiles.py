@@ -20,6 +20,10 @@ from viz.components import wire
 #: No tile is drawn larger than this on a common screen, and all tiles together stay a message of about a megabyte.
 MAX_SIDE: Final = 128
 MAX_CELLS: Final = 1_000_000
+#: Where blocks are large, the places of their maxima take most of the message, and count as what they were measured to
+#: take; a little less than a megabyte, for the tokens travel too.
+MAX_BYTES: Final = 950_000
+LARGE_BLOCK: Final = 16
 
 #: As many shades can be told apart on the page, and fewer cells make a shorter message.
 SHADES: Final = 128
@@ -44,10 +48,20 @@ class GridSpec:
 
     @classmethod
     def of(cls, shape: tuple[int, int, int, int]) -> Self:
-        """Tiles of min(n, 128, √(10⁶ / heads)) blocks a side, n being queries or keys."""
+        """Tiles of min(n, 128, √(10⁶ / heads)) blocks a side, n being queries or keys; of fewer where n is large."""
         layers, heads, queries, keys = shape
         side = max(1, min(MAX_SIDE, math.isqrt(MAX_CELLS // (layers * heads))))
-        return cls(layers, heads, queries, keys, min(queries, side), min(keys, side))
+        spec = cls(layers, heads, queries, keys, min(queries, side), min(keys, side))
+        while side > 1 and spec.block_queries * spec.block_keys > LARGE_BLOCK and spec.expected_bytes > MAX_BYTES:
+            side -= 1
+            spec = cls(layers, heads, queries, keys, min(queries, side), min(keys, side))
+        return spec
+
+    @property
+    def expected_bytes(self) -> float:
+        """What large blocks take, as measured on random weights: a byte a weight, and the bits of its place."""
+        place = 1.15 * math.log2(self.block_queries * self.block_keys) / 8
+        return self.layers * self.heads * self.rows * self.columns * (1 + place)
 
     @property
     def block_queries(self) -> int:
@@ -100,6 +114,38 @@ class Tiles:
                     planes[2, layer, head], planes[3, layer, head] = offsets & 255, offsets >> 8
         deflated = wire.deflate(planes)
         return cls(spec, deflated, wire.digest(repr(spec), np.frombuffer(deflated, np.uint8)))
+
+
+@dataclass(frozen=True)
+class LayerTiles:
+    """The tiles of one layer, ready to be sent before those of the others are computed.
+
+    Attributes:
+        spec: the sizes of all tiles.
+        layer: from 0.
+        deflated: as that of `Tiles`, of one layer alone.
+    """
+
+    spec: GridSpec
+    layer: int
+    deflated: bytes
+
+    @classmethod
+    def of(
+        cls,
+        spec: GridSpec,
+        layer: int,
+        maxima: Float[np.ndarray, "head row column"],
+        down: Int[np.ndarray, "head row column"],
+        across: Int[np.ndarray, "head row column"],
+    ) -> Self:
+        """Code what is pooled already: the largest weights of blocks, and where in its block each stands."""
+        assert maxima.shape == (spec.heads, spec.rows, spec.columns), "one number for each block of each head"
+        numbers = [code(maxima), (down * spec.block_keys + across).astype(np.uint16)]
+        planes = [
+            part.astype(np.uint8) for number in numbers[: 1 + spec.is_pooled] for part in (number & 255, number >> 8)
+        ]
+        return cls(spec, layer, wire.deflate(np.stack(planes)))
 
 
 def edges(count: int, blocks: int) -> Int[np.ndarray, "edge"]:

@@ -12,7 +12,12 @@ const BETWEEN = 6;
 const inkOf = (labels, font) => {
   const context = (inkOf.context ??= new OffscreenCanvas(1, 1).getContext("2d"));
   context.font = font;
-  return labels.map((label) => Math.min(WIDEST_LABEL, Math.ceil(context.measureText(label).width)));
+  // In thousands of tokens most come again.
+  const known = new Map();
+  return labels.map((label) => {
+    if (!known.has(label)) known.set(label, Math.min(WIDEST_LABEL, Math.ceil(context.measureText(label).width)));
+    return known.get(label);
+  });
 };
 
 const shortened = (label) => ([...label].length > LONGEST_LABEL ? `${[...label].slice(0, LONGEST_LABEL - 1).join("")}…` : label);

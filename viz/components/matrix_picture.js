@@ -1,7 +1,8 @@
 // One matrix between two lists of tokens: numbers on hover, a row and a column that can be kept, zooming and moving.
 // The browser draws all of it. What another component already has of the next matrix, it announces by the event
 // `headlight-preview` on the window; that is drawn at once and makes way for Python's exact numbers.
-// Data: the payload of matrix_picture.py. Sends back the trigger `kept`: { row, column, axes }.
+// A matrix too large to be sent whole comes as the largest numbers of its blocks, and its parts as they are looked at
+// (matrix_tiles.js). Data: the payload of matrix_picture.py. Sends back the trigger `kept`: { row, column, axes }.
 
 const ROW_HEIGHT = 25;
 const [LOWEST, HIGHEST] = [60, 720];
@@ -14,6 +15,7 @@ class MatrixPicture {
     this.root = root;
     this.axes = new MatrixAxes();
     this.awaited = new Awaited();
+    this.tiles = new MatrixTiles(() => this.drawSoon());
     this.canvas = element("canvas");
     this.canvas.setAttribute("aria-hidden", "true");
     this.frames = { row: element("div", "kept-frame"), column: element("div", "kept-frame") };
@@ -28,6 +30,7 @@ class MatrixPicture {
     this.stage.append(this.canvas, this.axes.rows, this.axes.columns, ...overlays);
     this.gestures = new MatrixGestures(this);
     this.foot = element("div", "matrix-foot muted");
+    this.extent = element("p", "extent");
     this.status = element("p", "status");
     this.status.setAttribute("role", "status");
     this.status.dataset.notInPicture = "";
@@ -45,17 +48,9 @@ class MatrixPicture {
     this.note.dataset.notInPicture = "";
     this.tools = pictureButtons(this.root, () => this.header.fileName);
     this.tools.classList.add("matrix-tools");
-    const button = (label, said, act) => {
-      const created = element("button", "picture-button", label);
-      created.type = "button";
-      created.title = said;
-      created.setAttribute("aria-label", said);
-      created.addEventListener("click", act);
-      return created;
-    };
-    this.out = button("−", "Zoom out", () => this.gestures.zoom(1 / STEP));
-    this.whole = button("Whole", "Show the whole matrix", () => this.showWhole());
-    this.tools.prepend(this.out, button("+", "Zoom in", () => this.gestures.zoom(STEP)), this.whole);
+    this.out = toolButton("−", "Zoom out", () => this.gestures.zoom(1 / STEP));
+    this.whole = toolButton("Whole", "Show the whole matrix", () => this.showWhole());
+    this.tools.prepend(this.out, toolButton("+", "Zoom in", () => this.gestures.zoom(STEP)), this.whole);
     const bar = element("div", "matrix-bar");
     bar.append(this.title, this.note, this.tools);
     return bar;
@@ -71,6 +66,7 @@ class MatrixPicture {
 
   dispose() {
     this.awaited.forget();
+    this.tiles.dispose();
     this.ends.abort();
     this.observer.disconnect();
   }
@@ -82,10 +78,16 @@ class MatrixPicture {
     return JSON.stringify([shows, kept]);
   }
 
-  receive({ header, arrays }) {
+  async receive({ header, arrays }) {
+    const { deep, rowTokens, columnTokens } = header;
+    this.received = header;
+    const values = deep ? decimalsOf(await inflate(arrays[0]), deep.decimals) : arrays[0];
+    // Of several messages that follow fast, the last one counts.
+    if (this.received !== header) return;
     if (this.header?.previews.join() !== header.previews.join()) this.awaited.forget();
-    const [rows, columns] = [header.rowTokens.length, header.columnTokens.length];
-    this.awaited.take(this.nameOf(header), () => this.show(header, { values: arrays[0], rows, columns }));
+    const [tall, wide] = deep?.block ?? [1, 1];
+    const matrix = { values, rows: Math.ceil(rowTokens.length / tall), columns: Math.ceil(columnTokens.length / wide), block: deep?.block };
+    this.awaited.take(this.nameOf(header), () => this.show(header, matrix));
   }
 
   /** Draw what is announced, if it is of the kind that Python will send. */
@@ -93,7 +95,7 @@ class MatrixPicture {
     if (!this.header?.previews.includes(address)) return;
     const shows = [address, layer, head];
     const isSame = this.header.shows?.[0] === address;
-    const header = { ...this.header, shows, title, rowTokens, columnTokens, isPreview: true };
+    const header = { ...this.header, shows, title, rowTokens, columnTokens, isPreview: true, deep: null };
     if (!isSame) Object.assign(header, { kept: [null, null], axes: null });
     this.awaited.expect(this.nameOf(header));
     this.show(header, { values, rows, columns });
@@ -112,6 +114,7 @@ class MatrixPicture {
       this.sizes = null;
     }
     this.describe();
+    this.tiles.show(header, this.scale);
     if (isNew) this.layOut();
     else this.draw();
     Object.assign(this.root.dataset, { ready: "1", title: header.title, exact: header.isPreview ? "0" : "1" });
@@ -119,9 +122,8 @@ class MatrixPicture {
 
   describe() {
     const { title, label, stops, marks, number, rowTokens, isPreview, keptColour } = this.header;
-    const isPooled = this.matrix.rows < rowTokens.length;
     this.title.textContent = title;
-    this.note.textContent = isPreview && isPooled ? "preview: each spot is the largest number around it" : "";
+    this.note.textContent = isPreview && this.matrix.rows < rowTokens.length ? "preview: each spot is the largest number around it" : "";
     this.stage.setAttribute("aria-label", `${label} Arrow keys move, Enter keeps row and column, plus and minus zoom.`);
     const said = JSON.stringify([stops, marks, number]);
     this.status.textContent = "";
@@ -131,7 +133,7 @@ class MatrixPicture {
     this.stage.style.setProperty("--kept", keptColour);
     this.scale = pixelScale(stops);
     const legend = colourBar(number, `Colour scale of ${number}, from ${marks[0][1]} to ${marks.at(-1)[1]}`, stops, marks);
-    this.foot.replaceChildren(legend, this.status);
+    this.foot.replaceChildren(legend, this.extent, this.status);
   }
 
   // ---- layout and drawing ----
@@ -156,13 +158,22 @@ class MatrixPicture {
     const ratio = window.devicePixelRatio || 1;
     sizeCanvas(this.canvas, Math.round(width * ratio), Math.round(height * ratio), ratio);
     Object.assign(this.canvas.style, { left: `${left}px`, top: `${above}px` });
-    paintView(this.canvas, this.matrix, this.scale, row, column, ratio);
+    this.paint(row, column, ratio);
     const [keptRow, keptColumn] = this.header.kept;
     this.axes.place(this.sizes, row, column, { row: keptRow, column: keptColumn });
     this.frame(this.frames.row, keptRow, null);
     this.frame(this.frames.column, null, keptColumn);
     this.stage.classList.toggle("near", this.isNear());
     this.out.disabled = this.whole.disabled = !this.isNear();
+  }
+
+  paint(row, column, ratio) {
+    this.extent.textContent = "";
+    if (!this.header.deep) return paintView(this.canvas, this.matrix, this.scale, row, column, ratio);
+    const { block, isLoading } = this.tiles.paint(this.canvas, this.matrix, row, column, ratio);
+    this.extent.textContent = extentSentence(row, column, block);
+    Object.assign(this.root.dataset, { block: block.join(" "), loading: isLoading ? "1" : "0" });
+    if (this.place) this.tell();
   }
 
   /** Lay a frame around a row, a column or, given both, a cell, as far as it is seen. */
@@ -185,8 +196,7 @@ class MatrixPicture {
   seeSpans(row, column) {
     this.spans = { row, column };
     this.hideCell();
-    cancelAnimationFrame(this.soon);
-    this.soon = requestAnimationFrame(() => this.draw());
+    this.drawSoon();
   }
 
   showWhole() {
@@ -200,6 +210,11 @@ class MatrixPicture {
     const said = `${number} ${this.format(row, column)}${note ? `\n${note}` : ""}`;
     this.tooltip.show(event, title, rowTokens[row], columnTokens[column], said);
     this.frame(this.cursor, row, column);
+  }
+
+  drawSoon() {
+    cancelAnimationFrame(this.soon);
+    this.soon = requestAnimationFrame(() => this.draw());
   }
 
   hideCell() {
@@ -224,13 +239,13 @@ class MatrixPicture {
     if (event.altKey || event.metaKey || event.ctrlKey || !this.sizes) return;
     const { row, column } = this.place ?? { row: this.header.kept[0] ?? 0, column: this.header.kept[1] ?? 0 };
     const [lastRow, lastColumn] = [this.spans.row.count - 1, this.spans.column.count - 1];
-    const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], Home: [0, -lastColumn], End: [0, lastColumn] };
+    const steps = stepsOf(Math.max(1, Math.floor(this.spans.row.length)), lastColumn);
     const acts = {
       Enter: () => this.keep({ row, column }),
       " ": () => this.keep({ row, column }),
       Escape: () => this.header.kept.some((kept) => kept !== null) && this.keep({ row: this.header.kept[0], column: this.header.kept[1] }),
-      "+": () => this.gestures.zoom(STEP),
-      "-": () => this.gestures.zoom(1 / STEP),
+      "+": () => this.gestures.zoom(STEP, this.visited()),
+      "-": () => this.gestures.zoom(1 / STEP, this.visited()),
       0: () => this.showWhole(),
     };
     if (event.key in steps) {
@@ -253,22 +268,19 @@ class MatrixPicture {
     this.tell();
   }
 
+  /** Where the cell that one stands on is seen, for zooming around it. */
+  visited() {
+    return this.place ? { down: placeIn(this.spans.row, this.place.row), across: placeIn(this.spans.column, this.place.column) } : undefined;
+  }
+
   tell() {
     const { row, column } = this.place;
     const { rowTokens, columnTokens, number } = this.header;
     this.status.replaceChildren(tokenElement(rowTokens[row]), " → ", tokenElement(columnTokens[column]), `: ${number} ${this.format(row, column)}`);
   }
 
-  /** The number of a cell as it is read: four decimals, three in a preview; what is not zero never reads as zero. */
   format(row, column) {
-    const { rows, columns, values } = this.matrix;
-    const { rowTokens, columnTokens, isPreview, low } = this.header;
-    const value = values[blockOf(row, rowTokens.length, rows) * columns + blockOf(column, columnTokens.length, columns)];
-    if (Number.isNaN(value)) return "–";
-    const digits = isPreview ? 3 : 4;
-    const least = 10 ** -digits;
-    if (value > 0 && value < least / 2) return `< ${least}`;
-    return `${low < 0 && value > 0 ? "+" : ""}${value.toFixed(digits)}`;
+    return readCell(this.matrix, this.header, this.header.deep && this.tiles.valueAt(row, column), row, column);
   }
 }
 

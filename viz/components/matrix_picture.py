@@ -1,5 +1,8 @@
 """One matrix as a heatmap that the browser draws: exact numbers on hover, a kept row and column, zoom, PNG and SVG.
 
+One too large to be sent whole is sent as the largest number of every block; the browser then asks `tile_server` for
+exact tiles of what a person looks at.
+
 Knows nothing of attention, sites or pages. What the numbers mean it is told in a `ColourScale` and in words.
 """
 
@@ -13,6 +16,7 @@ from jaxtyping import Float
 
 from viz import theme
 from viz.components import wire
+from viz.components.decimals import decimals_for, pack_decimals
 
 _HTML: Final = """
 <div class="matrix-picture"></div>
@@ -23,10 +27,14 @@ _COMPONENT = st.components.v2.component(
     css=wire.sources("picture.css", "save_picture.css", "matrix_picture.css"),
     js=wire.script(
         "wire.js",
+        "decimals.js",
         "picture.js",
         "save_picture.js",
         "awaited.js",
+        "tile_requests.js",
         "matrix_view.js",
+        "matrix_tiles.js",
+        "matrix_reading.js",
         "matrix_axes.js",
         "matrix_gestures.js",
         "matrix_picture.js",
@@ -91,13 +99,15 @@ class MatrixData:
     """What there is to draw.
 
     Attributes:
-        values: exact; NaN where there is no number.
+        values: exact; NaN where there is no number. Of a matrix that is pooled, the largest number of every block.
         row_tokens, column_tokens: one for each row and each column.
         scale: the colours.
         title: stands above the picture and on hover.
         label: what the picture is, read aloud.
         note: what to know of the numbers, on hover.
         file_name: of saved pictures, without their ending.
+        block: the rows and columns of a block; those at the ends may be smaller. No number is then below 0.
+        address: under which `tile_server` offers tiles of a matrix that is pooled.
     """
 
     values: Float[np.ndarray, "row column"]
@@ -108,10 +118,22 @@ class MatrixData:
     label: str
     note: str = ""
     file_name: str = "matrix"
+    block: tuple[int, int] = (1, 1)
+    address: str = ""
 
     def __post_init__(self) -> None:
-        expected = (len(self.row_tokens), len(self.column_tokens))
+        expected = tuple(-(-count // size) for count, size in zip(self.shape, self.block, strict=True))
         assert self.values.shape == expected, f"values have shape {self.values.shape}, labels {expected}"
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of the matrix itself."""
+        return len(self.row_tokens), len(self.column_tokens)
+
+    @property
+    def is_pooled(self) -> bool:
+        """Whether numbers stand for blocks."""
+        return self.block != (1, 1)
 
     @property
     def axes(self) -> str:
@@ -120,8 +142,12 @@ class MatrixData:
 
 
 def pack_matrix(data: MatrixData, kept: Kept, preview: Preview | None) -> bytes:
-    """The payload of `matrix_picture.js`: labels, colours and what is kept, and the numbers as float32."""
+    """The payload of `matrix_picture.js`: labels, colours and what is kept, and the numbers.
+
+    These travel as float32; maxima of blocks as so many decimals, which is shorter.
+    """
     scale = data.scale
+    decimals = decimals_for(scale.high)
     header = {
         "rowTokens": wire.display_tokens(data.row_tokens),
         "columnTokens": wire.display_tokens(data.column_tokens),
@@ -140,7 +166,10 @@ def pack_matrix(data: MatrixData, kept: Kept, preview: Preview | None) -> bytes:
         "keptColour": theme.HEAD_COLOURS[1],
         "shows": None if preview is None else preview.shows,
         "previews": [] if preview is None else preview.addresses,
+        "deep": {"address": data.address, "block": data.block, "decimals": decimals} if data.is_pooled else None,
     }
+    if data.is_pooled:
+        return wire.pack(header, np.frombuffer(pack_decimals(data.values, decimals), np.uint8))
     return wire.pack(header, np.asarray(data.values, np.float32))
 
 
@@ -149,7 +178,7 @@ def read_kept(value: object, data: MatrixData) -> Kept | None:
     if not isinstance(value, Mapping) or value.get("axes") != data.axes:
         return None
     places = value.get("row"), value.get("column")
-    for place, count in zip(places, data.values.shape, strict=True):
+    for place, count in zip(places, data.shape, strict=True):
         # A boolean is an int to Python, but no place.
         if place is not None and not (type(place) is int and 0 <= place < count):
             return None

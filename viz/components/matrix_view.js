@@ -35,17 +35,23 @@ function extentOf({ start, length }, cell, side) {
   return to - from > 0.5 ? [from, to - from] : null;
 }
 
-/** The stored row (or column) that holds a cell, where `stored` blocks share `count` cells (`head_tiles.edges`). */
-const blockOf = (cell, count, stored) => (stored === count ? cell : Math.ceil(((cell + 1) * stored) / count) - 1);
+/**
+ * The stored row (or column) that holds a cell: `size` cells make a block, or, without it, `stored` blocks share `count`
+ * cells (`head_tiles.edges`).
+ */
+function blockOf(cell, count, stored, size) {
+  if (size) return Math.floor(cell / size);
+  return stored === count ? cell : Math.ceil(((cell + 1) * stored) / count) - 1;
+}
 
 /** For each of `pixels` places along the side, the stored run [first, end) that it shows: several if they are small. */
-function runsOf(span, pixels, stored) {
+function runsOf(span, pixels, stored, size) {
   const step = span.length / pixels;
   return Array.from({ length: pixels }, (_, place) => {
     const from = span.start + place * step;
     const first = Math.min(span.count - 1, Math.floor(step > 1 ? from : from + step / 2));
     const last = step > 1 ? Math.max(first, Math.min(span.count, Math.ceil(from + step)) - 1) : first;
-    return [blockOf(first, span.count, stored), blockOf(last, span.count, stored) + 1];
+    return [blockOf(first, span.count, stored, size), blockOf(last, span.count, stored, size) + 1];
   });
 }
 
@@ -73,7 +79,7 @@ function farthest({ shades, zero, columns }, top, bottom, left, right) {
 }
 
 /**
- * Paint what the two spans show of a stored matrix { shades, zero, rows, columns } into a canvas, at its own pixels.
+ * Paint what the two spans show of a stored matrix { shades, zero, rows, columns, block } into a canvas, at its own pixels.
  * `scale` has a colour for each shade; nothing is painted where there is no number.
  */
 function paintView(canvas, matrix, scale, rowSpan, columnSpan, ratio) {
@@ -81,8 +87,8 @@ function paintView(canvas, matrix, scale, rowSpan, columnSpan, ratio) {
   const { width, height } = canvas;
   const image = context.createImageData(width, height);
   const pixels = new Uint32Array(image.data.buffer);
-  const rowRuns = runsOf(rowSpan, height, matrix.rows);
-  const columnRuns = runsOf(columnSpan, width, matrix.columns);
+  const rowRuns = runsOf(rowSpan, height, matrix.rows, matrix.block?.[0]);
+  const columnRuns = runsOf(columnSpan, width, matrix.columns, matrix.block?.[1]);
   for (let y = 0; y < height; y++) {
     const [top, bottom] = rowRuns[y];
     const line = y * width;
@@ -90,6 +96,13 @@ function paintView(canvas, matrix, scale, rowSpan, columnSpan, ratio) {
     else for (let x = 0; x < width; x++) pixels[line + x] = scale[farthest(matrix, top, bottom, columnRuns[x][0], columnRuns[x][1])];
   }
   context.putImageData(image, 0, 0);
+  setApart(canvas, rowSpan, columnSpan, ratio);
+}
+
+/** Clear a line between cells that are large. */
+function setApart(canvas, rowSpan, columnSpan, ratio) {
+  const { width, height } = canvas;
+  const context = canvas.getContext("2d");
   const sides = [[rowSpan, height], [columnSpan, width]];
   if (sides.some(([span, side]) => side / ratio / span.length < ROOM_FOR_GAPS)) return;
   const gap = Math.max(1, Math.round(ratio));

@@ -8,6 +8,11 @@ const tilesAt = (address) => SHELF.kept.get(address);
 
 function keepTiles(address, tiles) {
   SHELF.kept.set(address, tiles);
+  tilesChanged(address);
+}
+
+/** More of these tiles have come. */
+function tilesChanged(address) {
   SHELF.arrivals.dispatchEvent(new Event(address));
 }
 
@@ -15,7 +20,7 @@ function dropTiles(address) {
   SHELF.kept.delete(address);
 }
 
-/** Calls `go` when the tiles of this address have come, and returns what stops the waiting. */
+/** Calls `go` once, when the tiles of this address have come, or more of them, and returns what stops the waiting. */
 function onTiles(address, go) {
   SHELF.arrivals.addEventListener(address, go, { once: true });
   return () => SHELF.arrivals.removeEventListener(address, go);

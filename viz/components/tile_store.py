@@ -11,7 +11,7 @@ import numpy as np
 import streamlit as st
 
 from viz.components import wire
-from viz.components.head_tiles import FIRST_CELL, FIRST_THOUSANDTH, Tiles
+from viz.components.head_tiles import FIRST_CELL, FIRST_THOUSANDTH, GridSpec, LayerTiles, Tiles
 
 _HTML: Final = """
 <div class="tile-keeper" hidden></div>
@@ -25,10 +25,24 @@ _COMPONENT = st.components.v2.component(
 
 def pack_tiles(tiles: Tiles, query_tokens: Sequence[str], key_tokens: Sequence[str], address: str) -> bytes:
     """The payload of `tile_keeper.js`: sizes, tokens as they are shown, how cells are decoded, and the tiles."""
-    spec = tiles.spec
+    header = _header(tiles.spec, query_tokens, key_tokens, address)
+    return wire.pack(header, np.frombuffer(tiles.deflated, np.uint8))
+
+
+def pack_frame(spec: GridSpec, query_tokens: Sequence[str], key_tokens: Sequence[str], address: str) -> bytes:
+    """The same without any tiles: they follow, each layer by itself."""
+    return wire.pack(_header(spec, query_tokens, key_tokens, address))
+
+
+def pack_layer(tiles: LayerTiles, address: str) -> bytes:
+    """One layer of tiles whose frame is sent under the same address."""
+    return wire.pack({"address": address, "layer": tiles.layer}, np.frombuffer(tiles.deflated, np.uint8))
+
+
+def _header(spec: GridSpec, query_tokens: Sequence[str], key_tokens: Sequence[str], address: str) -> dict[str, object]:
     tokens = (len(query_tokens), len(key_tokens))
     assert tokens == (spec.queries, spec.keys), "one token for each query row and each key column"
-    header = {
+    return {
         "address": address,
         "layers": spec.layers,
         "heads": spec.heads,
@@ -41,7 +55,6 @@ def pack_tiles(tiles: Tiles, query_tokens: Sequence[str], key_tokens: Sequence[s
         "firstCell": FIRST_CELL.tolist(),
         "firstThousandth": FIRST_THOUSANDTH.tolist(),
     }
-    return wire.pack(header, np.frombuffer(tiles.deflated, np.uint8))
 
 
 def send_tiles(tiles: Tiles, query_tokens: Sequence[str], key_tokens: Sequence[str], *, address: str, key: str) -> None:
@@ -54,3 +67,15 @@ def send_tiles(tiles: Tiles, query_tokens: Sequence[str], key_tokens: Sequence[s
         key: of the component.
     """
     _COMPONENT(data=pack_tiles(tiles, query_tokens, key_tokens, address), key=key, height=1)
+
+
+def send_frame(
+    spec: GridSpec, query_tokens: Sequence[str], key_tokens: Sequence[str], *, address: str, key: str
+) -> None:
+    """As `send_tiles`, of a grid whose tiles `send_layer` sends one layer after another, in any order."""
+    _COMPONENT(data=pack_frame(spec, query_tokens, key_tokens, address), key=key, height=1)
+
+
+def send_layer(tiles: LayerTiles, *, address: str, key: str) -> None:
+    """Send one layer of tiles to the frame of this address."""
+    _COMPONENT(data=pack_layer(tiles, address), key=key, height=1)

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 #: The rows that a spreadsheet can hold, without the one for the titles.
 MAX_ROWS: Final = 2**20 - 1
+#: Numbers of one head that a table may hold: some 60 MB of text.
+MAX_HEAD_NUMBERS: Final = 2**22
+ROWS_AT_ONCE: Final = 256
 #: With these a cell begins to be a formula (OWASP, "CSV Injection"): also their full-width forms, tab and line ends.
 FORMULA_SIGNS: Final = "=+-@\t\r\n＝＋－＠"
 
@@ -50,7 +53,34 @@ def matrix(values: Float[np.ndarray, "row column"], rows: Sequence[str], columns
 
 def open_head(trace: "Trace", site: str, layer: int, head: int) -> bytes:
     """The weights of one head: a row for each query token, a column for each key token."""
-    return matrix(trace.weights(site, layer, [head])[0].numpy(), *trace.axis_tokens(site))
+    queries, keys = trace.axis_tokens(site)
+    lines = (
+        [cell(queries[place]), *numbers]
+        for rows, weights in _blocks_of_rows(trace, site, layer, head)
+        for place, numbers in enumerate(digits(weights), start=rows.start)
+    )
+    return table(["", *map(cell, keys)], lines)
+
+
+def open_head_array(trace: "Trace", site: str, layer: int, head: int) -> bytes:
+    """The same as a NumPy file (`.npy`, float32), for a text too long for a table."""
+    queries, keys = map(len, trace.axis_tokens(site))
+    found = np.empty((queries, keys), np.float32)
+    for rows, weights in _blocks_of_rows(trace, site, layer, head):
+        found[rows] = weights
+    file = io.BytesIO()
+    np.save(file, found)
+    return file.getvalue()
+
+
+def _blocks_of_rows(
+    trace: "Trace", site: str, layer: int, head: int
+) -> Iterator[tuple[slice, Float[np.ndarray, "row key"]]]:
+    """The weights of one head, some rows at a time."""
+    queries = len(trace.axis_tokens(site)[0])
+    for first in range(0, queries, ROWS_AT_ONCE):
+        rows = slice(first, min(queries, first + ROWS_AT_ONCE))
+        yield rows, trace.weights(site, layer, [head], rows)[0].numpy()
 
 
 def figures(values: Mapping[str, Float[np.ndarray, "layer head"]]) -> bytes:

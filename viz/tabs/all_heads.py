@@ -1,14 +1,17 @@
 """Every head of one attention at a glance, and one of them opened. Knows nothing of how weights are computed."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import numpy as np
 import streamlit as st
+from jaxtyping import Float
 
-from viz import choices, controls, derived, frame, head_figures, state
+from viz import choices, controls, derived, frame, head_figures, long_runs, long_texts, state
 from viz.components.head_grid import Followed, HeadChoice, Ranking, TileFigure, head_grid
 from viz.components.tile_store import send_tiles
 from viz.export.names import file_name
-from viz.tabs import opened_head
+from viz.tabs import long_tiles, opened_head
 
 if TYPE_CHECKING:
     from model import Trace
@@ -26,30 +29,47 @@ def show(trace: "Trace") -> None:
     with st.grid(2, min_column_width=430, gap="medium"):
         with st.container(horizontal=True, vertical_alignment="bottom"):
             name = controls.figure(head_figures.labels())
-            if name:
-                values = derived.head_figures(trace.text, site, state.current())[name]
-                figure = head_figures.tile_figure(name, site, values)
+            values = _figures(trace, site) if name else None
+            if values is not None:
+                figure = head_figures.tile_figure(name, site, values[name])
             order = controls.order(disabled=figure is None)
             ranked = figure is not None and order != choices.ORDERS[0]
             keep = controls.keep(trace.layers_of(site) * trace.heads_of(site), disabled=not ranked)
         with st.container():
-            opened_head.settings()
+            opened_head.settings(trace)
     if figure is not None:
         ranking = head_figures.ranking(figure, order, keep)
-    elif name:
+    elif values is not None:
         st.info(head_figures.why_none(name, site), icon=":material/info:")
-    pictures, keepers = st.container(), st.container(gap=None)
+    progress, pictures, keepers = st.container(), st.container(), st.container(gap=None)
     with keepers:
         # A place each, whichever comes first: what stands where it stood is not sent again.
         places = {other: st.container() for other in trace.sites}
-    with places[site]:
-        _send_tiles(trace, site)
+    is_long = long_texts.is_long(trace, site)
+    if not is_long:
+        long_tiles.stop()
+        with places[site]:
+            _send_tiles(trace, site)
     with pictures:
         _show_pictures(trace, site, figure, ranking)
+    if is_long:
+        # After the open head, which a person need not wait for; and of this attention alone.
+        with progress:
+            long_tiles.send(trace, site)
+        return
     for other in trace.sites:
-        if other != site:
+        if other != site and not long_texts.is_long(trace, other):
             with places[other]:
                 _send_tiles(trace, other)
+
+
+def _figures(trace: "Trace", site: str) -> Mapping[str, Float[np.ndarray, "layer head"]] | None:
+    """The figures of all heads; of a long text they take a while, and meanwhile there is their progress."""
+    selection = state.current()
+    if not long_texts.is_long(trace, site):
+        return derived.head_figures(trace.text, site, selection)
+    task = long_texts.figures_task(trace, site, selection)
+    return long_runs.outcome(task, "Compute the figures", key="figures", start=True)
 
 
 def _send_tiles(trace: "Trace", site: str) -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from viz import footage, frame, state, studio, studio_controls
+from viz import footage, frame, long_texts, state, studio, studio_controls
 from viz.components.decode_player import Draw, Force, PlayerState, decode_player
 from viz.export.names import file_name
 
@@ -17,6 +17,13 @@ if TYPE_CHECKING:
 @frame.fragment
 def show(trace: "Trace") -> None:
     """The film. Another token that a person chooses in it, or has drawn, makes a branch."""
+    if any(long_texts.is_long(trace, site) for site in trace.sites):
+        st.info(
+            f"The film carries the rows of all heads in every step, up to {long_texts.SHORT} tokens a side; there are "
+            f"{max(len(trace.source_tokens), len(trace.target_tokens)):,} here. The attention page shows them all.",
+            icon=":material/info:",
+        )
+        return
     selection = state.current().for_model(trace.shapes)
     film = footage.film(trace, selection)
     heard = decode_player(film, _place(selection), key="player", name=file_name("film", sentence=trace.text))

@@ -9,7 +9,7 @@ import streamlit as st
 from jaxtyping import Bool, UInt8
 
 from model.errors import InputTextError
-from viz import controls, frame, loader, state
+from viz import controls, frame, loader, long_texts, state
 from viz.export.names import file_name
 from viz.figures.masks import COLOURS, STATES, batch_overview, mask_heatmap, reasons
 from viz.markup import swatches, visible
@@ -53,6 +53,14 @@ class SiteMask:
 @frame.fragment
 def show(trace: "Trace") -> None:
     """The masks of the sentence alone, then those of a batch that it shares with others."""
+    if any(long_texts.is_long(trace, site) for site in trace.sites):
+        st.info(
+            f"Masks are drawn cell by cell, up to {long_texts.SHORT} tokens a side; there are "
+            f"{max(len(trace.source_tokens), len(trace.target_tokens)):,} here. Alone, the encoder and the decoder "
+            "looking at the source see every key, and each decoder row sees the keys up to its own place.",
+            icon=":material/info:",
+        )
+        return
     st.html(swatches(tuple(zip(COLOURS, STATES, strict=True))))
     _draw({site: SiteMask.alone(trace, site) for site in trace.sites}, "alone")
     st.caption(

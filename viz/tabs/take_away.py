@@ -3,14 +3,14 @@
 No file is made before its button is pressed. Knows nothing of how a file is made.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from viz import choices, controls, derived, focus, frame, loader, offers, state
+from viz import choices, controls, derived, focus, frame, loader, long_texts, offers, state
 from viz.export import tables
 from viz.export.names import file_name, head_name
 from viz.measures import MEASURES
@@ -48,6 +48,11 @@ def _offer_tables(trace: "Trace", site: str, layer: int, head: int) -> None:
             f"All heads together would be {count:,} rows, more than a spreadsheet holds. Take the arrays instead, or "
             "one head after another."
         )
+    if long_texts.is_long(trace, site):
+        st.caption(
+            f"Norms, rollouts and words as a table are offered up to {long_texts.SHORT} tokens; in Python, "
+            "`model.analysis.head_matrix` gives any part of them."
+        )
     st.caption(
         "CSV in UTF-8 with a byte-order mark, for Excel; pandas reads it as it is, Python's csv as “utf-8-sig”. Numbers"
         " have all their digits. In files, as in the address, layers, heads and positions count from 0. A token that a "
@@ -62,30 +67,33 @@ def _tables(trace: "Trace", site: str, layer: int, head: int) -> list[Offer]:
 def _tables_of_weights(trace: "Trace", site: str, layer: int, head: int) -> list[Offer]:
     queries, keys = map(len, trace.axis_tokens(site))
     count = tables.num_weights(trace, site)
-    one = _csv(
-        trace,
-        f"Layer {layer + 1}, head {head + 1}",
-        f"{queries} × {keys} weights: a row for each query token, a column for each key token",
-        partial(tables.open_head, trace, site, layer, head),
-        head_name(site, layer, head),
-        14 * queries * keys,
-    )
+    label = f"Layer {layer + 1}, head {head + 1}"
+    inside = f"{queries} × {keys} weights: a row for each query token, a column for each key token"
+    if queries * keys <= tables.MAX_HEAD_NUMBERS:
+        make = partial(tables.open_head, trace, site, layer, head)
+        one = _csv(trace, label, inside, make, head_name(site, layer, head), 14 * queries * keys)
+    else:
+        make = partial(tables.open_head_array, trace, site, layer, head)
+        name = f"{file_name(head_name(site, layer, head), sentence=trace.text)}.npy"
+        inside = f"{queries:,} × {keys:,} weights for numpy.load: more than a table of a reasonable size holds"
+        one = Offer(label, inside, make, name, "application/octet-stream", 4 * queries * keys)
     offers = [one, *_as_shown(trace, site, layer, head), _row(trace, site, layer, head)]
     inside = "entropy, mean distance and the other figures that tiles can carry: a row for each head"
     # When a button is pressed, there is no session to ask what is chosen.
-    make = partial(_figures, trace, site, state.current())
-    offers.append(_csv(trace, "Figures of heads", inside, make, f"{site} figures", 60 * _num_heads(trace, site)))
+    of_figures = partial(_figures, trace, site, state.current())
+    offers.append(_csv(trace, "Figures of heads", inside, of_figures, f"{site} figures", 60 * _num_heads(trace, site)))
     if count <= tables.MAX_ROWS:
         inside = f"{count:,} weights, one a row: layer, head, query, key, weight"
-        make = partial(tables.all_heads, trace, site)
-        offers.append(_csv(trace, "All heads", inside, make, f"{site} all heads", 38 * count))
+        of_heads = partial(tables.all_heads, trace, site)
+        offers.append(_csv(trace, "All heads", inside, of_heads, f"{site} all heads", 38 * count))
     return offers
 
 
 def _as_shown(trace: "Trace", site: str, layer: int, head: int) -> list[Offer]:
     """The open head by the measure and between the words or tokens that are chosen, where these are not the weights."""
     selection = state.current()
-    if (selection.measure, selection.words, selection.special) == (choices.MEASURES[0], False, True):
+    is_plain = (selection.measure, selection.words, selection.special) == (choices.MEASURES[0], False, True)
+    if is_plain or long_texts.is_long(trace, site):
         return []
     measure = MEASURES[selection.measure]
     opened = derived.opened_layer(trace, site, layer, selection)
@@ -125,11 +133,14 @@ def _num_heads(trace: "Trace", site: str) -> int:
 
 def _tables_of_sentence(trace: "Trace") -> list[Offer]:
     sides = {"source": len(trace.source_tokens), "target": len(trace.target_tokens)}
-    d_model = trace.positional["source"].shape[1]
     inside = "of both sides, with their ids"
     found = [_csv(trace, "Tokens", inside, partial(tables.tokens, trace), "tokens", 24 * sum(sides.values()))]
-    inside = "each step's token, its probability, entropy and candidates"
-    found.append(_csv(trace, "Decoding", inside, partial(tables.steps, trace), "decoding", 620 * len(trace.steps)))
+    if trace.steps:
+        inside = "each step's token, its probability, entropy and candidates"
+        found.append(_csv(trace, "Decoding", inside, partial(tables.steps, trace), "decoding", 620 * len(trace.steps)))
+    if "positional encodings" in loader.abilities(state.current()).lacks:
+        return found
+    d_model = trace.positional["source"].shape[1]
     inside = f"the encoding added to each token, {d_model} dimensions"
     for side, count in sides.items():
         make = partial(tables.positional_encoding, trace, side)
@@ -144,31 +155,51 @@ def _csv(trace: "Trace", label: str, inside: str, make: Callable[[], bytes], nam
 
 def _offer_page(trace: "Trace", site: str, layer: int, head: int) -> None:
     st.subheader("This view as a page", anchor=False)
-    make = partial(_page, trace, site, layer, head, _link(), *loader.identity(state.current()))
+    if long_texts.is_long(trace, site):
+        st.caption(
+            f"The page holds every weight of all heads and is offered up to {long_texts.SHORT} tokens; this attention "
+            f"has {max(map(len, trace.axis_tokens(site))):,}. The link below reopens the view in Headlight."
+        )
+        return
+    lines = [(line.mark, line.language, line.text) for line in frame.lines_of(trace)]
+    make = partial(_page, lines, trace, site, layer, head, _link(), *loader.identity(state.current()))
     name = f"{file_name(head_name(site, layer, head), sentence=trace.text)}.html"
     inside = "sentence, open head, all heads, decoding: one file that opens anywhere, offline"
     queries, keys = map(len, trace.axis_tokens(site))
     show_offer(Offer("HTML page", inside, make, name, "text/html", _PAGE_BYTES + _PAGE_BYTES_A_WEIGHT * queries * keys))
 
 
-def _page(trace: "Trace", site: str, layer: int, head: int, link: str, checkpoint: str, digest: str) -> bytes:
+def _page(
+    lines: Sequence[tuple[str, str, str]],
+    trace: "Trace",
+    site: str,
+    layer: int,
+    head: int,
+    link: str,
+    checkpoint: str,
+    digest: str,
+) -> bytes:
     # plotly's figures are imported when one is wanted; most visits want none of these.
     from viz.export.view_page import OpenView, view_page
 
-    view = OpenView(site, controls.SITE_LABELS[site], layer, head, link)
+    view = OpenView(site, controls.SITE_LABELS[site], layer, head, link, lines)
     return view_page(trace, view, checkpoint=checkpoint, digest=digest)
 
 
 def _offer_arrays(trace: "Trace") -> None:
     st.subheader("The whole trace", anchor=False)
     name = f"{file_name('trace', sentence=trace.text)}.npz"
-    inside = "every weight, query, key and value of all three attentions, tokens and steps"
     size = loader.trace_file_size(trace)
+    has_weights = loader.trace_file_has_weights(trace)
+    inside = f"{'every weight, ' * has_weights}query, key and value of all attentions, tokens and steps"
     show_offer(Offer("NumPy arrays", inside, partial(loader.trace_file, trace), name, "application/octet-stream", size))
-    st.caption(
-        "`numpy.load(file)` reads it without Headlight and without pickle: `decoder.cross/weights` is "
-        "`[layer, head, query, key]`. `Trace.load(file)` makes it a trace again."
-    )
+    weights = "`decoder.cross/weights` is `[layer, head, query, key]`. `Trace.load(file)` makes it a trace again."
+    if not has_weights:
+        weights = (
+            "The weights of so long a text are too many for a file and left out: `Trace.load(file)` makes it a "
+            "trace again, and its `weights(site, layer, heads, rows)` derives those that you want."
+        )
+    st.caption(f"`numpy.load(file)` reads it without Headlight and without pickle. {weights}")
 
 
 def _tell_of_pictures() -> None:

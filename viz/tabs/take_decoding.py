@@ -34,7 +34,8 @@ def show(trace: "Trace") -> None:
     show_offer(
         Offer(
             "NumPy arrays",
-            "every weight, query, key and value of all three attentions, tokens and steps; `numpy.load` reads it",
+            f"{'every weight, ' * loader.trace_file_has_weights(trace)}query, key and value of all attentions, tokens "
+            "and steps; `numpy.load` reads it",
             partial(loader.trace_file, trace),
             f"{file_name('trace', of_branch, sentence=trace.text)}.npz",
             "application/octet-stream",

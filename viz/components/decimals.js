@@ -1,0 +1,13 @@
+// The reading half of decimals.py. Knows nothing of what the numbers mean.
+
+/** Numbers from unpacked planes; one that no decimal shows lies between zero and what rounds to zero. */
+function decimalsOf(planes, decimals) {
+  const count = planes.length / 2;
+  const numbers = new Float32Array(count);
+  const unit = 10 ** -decimals;
+  for (let i = 0; i < count; i++) {
+    const code = planes[i] | (planes[count + i] << 8);
+    numbers[i] = code > 1 ? (code - 1) * unit : code * unit * 0.25;
+  }
+  return numbers;
+}

@@ -1,0 +1,168 @@
+// A matrix too large to be sent whole: its overview, and exact tiles of what is seen, asked for as a person comes near.
+// What has come stays, the least recently seen goes first; moving only copies pixels that are here already.
+// Knows spans (matrix_view.js) and tiles (tile_requests.js), nothing of the pointer or of Python.
+
+/** 48 tiles are about 30 MB of numbers and pixels. */
+const MOST_TILES = 48;
+/** As in tile_server.py. */
+const MOST_ASKED = 6;
+/** If an answer gets lost, its tiles may be asked for again. */
+const TILE_PATIENCE = 4000;
+/** What a view shows for less than this is not worth a question. */
+const TILE_PAUSE = 60;
+
+/** A matrix of shades as pixels. */
+function bitmapOf({ shades, rows, columns }, scale) {
+  const bitmap = new OffscreenCanvas(columns, rows);
+  const image = new ImageData(columns, rows);
+  const pixels = new Uint32Array(image.data.buffer);
+  for (let i = 0; i < pixels.length; i++) pixels[i] = scale[shades[i]];
+  bitmap.getContext("2d").putImageData(image, 0, 0);
+  return bitmap;
+}
+
+class MatrixTiles {
+  /** `redraw()` is called when tiles have come. */
+  constructor(redraw) {
+    this.redraw = redraw;
+    this.kept = new Map();
+    this.ends = new AbortController();
+    COUNTER.addEventListener("delivered", ({ detail }) => this.take(detail), { signal: this.ends.signal });
+  }
+
+  dispose() {
+    this.forgetQuestion();
+    this.ends.abort();
+  }
+
+  /** What is shown now; of another matrix, or in other colours, nothing that has come is of use. */
+  show(header, scale) {
+    const name = header.deep ? `${header.deep.address} ${header.stops} ${header.high}` : null;
+    if (name === this.name) return;
+    this.forgetQuestion();
+    Object.assign(this, { name, header, scale, overview: null });
+    this.kept.clear();
+  }
+
+  take({ address, tiles }) {
+    if (address !== this.header?.deep?.address) return;
+    this.forgetQuestion();
+    for (const tile of tiles) {
+      const shaded = { ...tile, ...shadesOf(tile.values, this.header) };
+      this.kept.set(nameOfTile(tile), { ...shaded, bitmap: bitmapOf(shaded, this.scale) });
+    }
+    for (const name of this.kept.keys()) {
+      if (this.kept.size <= MOST_TILES) break;
+      this.kept.delete(name);
+    }
+    this.redraw();
+  }
+
+  /** The exact number of a cell, if its tile is here. */
+  valueAt(row, column) {
+    const tile = this.kept.get(nameOfTile({ level: 0, row: Math.floor(row / TILE_SIDE), column: Math.floor(column / TILE_SIDE) }));
+    return tile ? tile.values[(row % TILE_SIDE) * tile.columns + (column % TILE_SIDE)] : null;
+  }
+
+  /** The finest level whose blocks are no smaller than a pixel, in a view of so many pixels; null: the overview does. */
+  levelOf(rowSpan, columnSpan, height, width) {
+    const level = Math.max(0, Math.ceil(Math.log2(Math.max(rowSpan.length / height, columnSpan.length / width))));
+    return 2 ** level < Math.max(...this.header.deep.block) ? level : null;
+  }
+
+  /** The tiles of a level that a view shows, those in its middle first. */
+  seen(level, rowSpan, columnSpan) {
+    const side = TILE_SIDE * 2 ** level;
+    const run = ({ start, length, count }) => [Math.floor(start / side), Math.ceil(Math.min(count, start + length) / side)];
+    const middle = ({ start, length }) => (start + length / 2) / side - 0.5;
+    const [[top, bottom], [left, right]] = [run(rowSpan), run(columnSpan)];
+    const found = [];
+    for (let row = top; row < bottom; row++) for (let column = left; column < right; column++) found.push({ level, row, column });
+    const off = ({ row, column }) => Math.hypot(row - middle(rowSpan), column - middle(columnSpan));
+    return found.sort((one, other) => off(one) - off(other));
+  }
+
+  /** Paint what two spans show, from the overview and from finer tiles as far as they are here; returns how exact it is. */
+  paint(canvas, overview, rowSpan, columnSpan, ratio) {
+    const { width, height } = canvas;
+    const [tall, wide] = this.header.deep.block;
+    const isSmall = rowSpan.length / tall > height || columnSpan.length / wide > width;
+    const level = this.levelOf(rowSpan, columnSpan, height, width);
+    if (isSmall) paintView(canvas, overview, this.scale, rowSpan, columnSpan, ratio);
+    else {
+      this.overview ??= bitmapOf(overview, this.scale);
+      const context = canvas.getContext("2d");
+      context.imageSmoothingEnabled = false;
+      const view = { context, width, height, rowSpan, columnSpan };
+      copyBlocks(view, this.overview, 0, 0, tall, wide);
+      const finest = level ?? Infinity;
+      const coarser = [...this.kept.values()].filter((tile) => tile.level >= finest).sort((a, b) => b.level - a.level);
+      for (const tile of coarser) {
+        const size = 2 ** tile.level;
+        copyBlocks(view, tile.bitmap, tile.row * TILE_SIDE * size, tile.column * TILE_SIDE * size, size, size);
+      }
+      setApart(canvas, rowSpan, columnSpan, ratio);
+    }
+    const missing = level === null ? [] : this.missing(level, rowSpan, columnSpan);
+    this.askSoon(missing);
+    const block = level === null || missing.length ? [tall, wide] : [2 ** level, 2 ** level];
+    return { block, isLoading: missing.length > 0 };
+  }
+
+  missing(level, rowSpan, columnSpan) {
+    return this.seen(level, rowSpan, columnSpan).filter((tile) => {
+      const name = nameOfTile(tile);
+      const kept = this.kept.get(name);
+      if (!kept) return true;
+      // The last in the map is the one seen last.
+      this.kept.delete(name);
+      this.kept.set(name, kept);
+      return false;
+    });
+  }
+
+  /** Ask for tiles after a moment, for those that are wanted then; one question at a time, so that no answer is lost. */
+  askSoon(missing) {
+    this.wanted = missing;
+    if (!missing.length || this.timer) return;
+    const wait = this.asked ? Math.max(TILE_PAUSE, this.asked + TILE_PATIENCE - performance.now()) : TILE_PAUSE;
+    this.timer = setTimeout(() => {
+      this.timer = null;
+      if (!this.wanted.length) return;
+      this.asked = performance.now();
+      askForTiles(this.header.deep.address, this.wanted.slice(0, MOST_ASKED));
+      this.askSoon(this.wanted);
+    }, wait);
+  }
+
+  forgetQuestion() {
+    clearTimeout(this.timer);
+    this.timer = this.asked = null;
+  }
+}
+
+/** Copy a bitmap whose pixels are blocks of so many cells, its first at (row, column), to where a view shows them. */
+function copyBlocks({ context, width, height, rowSpan, columnSpan }, bitmap, row, column, tall, wide) {
+  const [down, across] = [shownBlocks(rowSpan, height, row, tall, bitmap.height), shownBlocks(columnSpan, width, column, wide, bitmap.width)];
+  if (!down || !across) return;
+  context.drawImage(bitmap, across.from, down.from, across.count, down.count, across.at, down.at, across.length, down.length);
+}
+
+/** Which blocks along a side are seen, and where they lie there, in pixels. */
+function shownBlocks({ start, length }, side, first, size, count) {
+  const from = Math.max(0, Math.floor((start - first) / size));
+  const to = Math.min(count, Math.ceil((start + length - first) / size));
+  if (to <= from) return null;
+  const pixel = (block) => ((first + block * size - start) / length) * side;
+  return { from, count: to - from, at: pixel(from), length: pixel(to) - pixel(from) };
+}
+
+/** What a view shows, in words; tokens count from 1. */
+function extentSentence(rowSpan, columnSpan, [tall, wide]) {
+  const run = ({ start, length, count }) => {
+    const [first, last, all] = [Math.floor(start) + 1, Math.min(count, Math.ceil(start + length)), count].map((n) => n.toLocaleString("en"));
+    return `${first}–${last} of ${all}`;
+  };
+  const what = tall * wide === 1 ? "every number is exact" : `each spot is the largest of up to ${tall} × ${wide} numbers`;
+  return `Queries ${run(rowSpan)}, keys ${run(columnSpan)}; ${what}.`;
+}
