@@ -15,7 +15,7 @@ than a window, so that it can always be cut.
 import copy
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 import torch
 from torch import Tensor

@@ -26,7 +26,9 @@ class WrittenRows:
         self._cache = new_cache(self._has_encoder)
         self._read = torch.empty(1, 0, dtype=torch.long, device=next(model.parameters()).device)
         # The logits of a long text's every token would take more memory than all else.
-        self._last_only = {"logits_to_keep": 1} if "logits_to_keep" in inspect.signature(model.forward).parameters else {}
+        self._last_only = (
+            {"logits_to_keep": 1} if "logits_to_keep" in inspect.signature(model.forward).parameters else {}
+        )
 
     def __len__(self) -> int:
         return self._read.size(1)
