@@ -72,14 +72,6 @@ def collected_figures(
     trace: "Trace", site: str, progress: Callable[[int], object]
 ) -> Mapping[str, Float[np.ndarray, "layer head"]]:
     """`head_figures`, computed; `progress` is told of every layer."""
-<<<<<<< HEAD
-    from model.analysis.head_figures import streamed_head_figures
-
-    _, key_tokens = trace.axis_tokens(site)
-    layers = []
-    for inputs in trace.inputs[site]:
-        layers.append(streamed_head_figures(inputs, key_tokens, is_self=site.endswith(".self")))
-=======
     from model.analysis.head_figures import head_figures, streamed_head_figures
 
     _, key_tokens = trace.axis_tokens(site)
@@ -91,7 +83,6 @@ def collected_figures(
         else:
             found = head_figures(trace.weights(site, layer), trace.mask(site, layer), key_tokens, is_self=is_self)
         layers.append(found)
->>>>>>> pages
         progress(1)
     figures = {name: np.stack([layer[name].numpy() for layer in layers]) for name in layers[0]}
     for values in figures.values():

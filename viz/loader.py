@@ -28,13 +28,6 @@ if TYPE_CHECKING:
 
 ROOT_VARIABLE: Final = shelf.ROOT_VARIABLE
 Progress = Callable[[int, int], None]
-<<<<<<< HEAD
-Key = TypeVar("Key")
-Kept = TypeVar("Kept")
-#: Weights of all heads that a file to take along may hold.
-MAX_WEIGHT_BYTES: Final = 256 * 1024**2
-MAX_TRANSLATORS, MAX_TRACES, MAX_SESSIONS, MAX_TRANSLATIONS = 4, 64, 16, 500
-=======
 Place = tuple[str, str, str]
 #: Weights of all heads that a file to take along may hold.
 MAX_WEIGHT_BYTES: Final = 256 * 1024**2
@@ -44,7 +37,6 @@ MODELS_SHARE, TRACES_SHARE = 0.5, 0.1
 MAX_PICTURE_BYTES: Final = 64 * 1024**2
 #: The hook that proves what a page derives.
 _OUTPUTS: Final = "hook_head_output"
->>>>>>> pages
 
 
 def checkpoint_root() -> Path:

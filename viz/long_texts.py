@@ -23,11 +23,7 @@ from viz.derived import OpenedLayer, collected_figures, tiles_address
 from viz.loader import RecentlyUsed
 
 if TYPE_CHECKING:
-<<<<<<< HEAD
-    from model import Trace, Translator
-=======
     from model import Reader, Trace
->>>>>>> pages
     from model.analysis.axes import Axis
     from model.analysis.head_matrix import HeadMatrix
 
@@ -73,13 +69,8 @@ class GridShelf:
 
 
 def is_long(trace: "Trace", site: str) -> bool:
-<<<<<<< HEAD
-    """Whether a site has more queries or keys than whole matrices are made of."""
-    return max(map(len, trace.axis_tokens(site))) > SHORT
-=======
     """Whether a site has more tokens a side than whole matrices are made of; weights alone are all held anyway."""
     return trace.knows_inputs and max(map(len, trace.axis_tokens(site))) > SHORT
->>>>>>> pages
 
 
 def grid_shelf(trace: "Trace", site: str, selection: Selection) -> GridShelf:
@@ -121,11 +112,7 @@ def figures_task(
 
 def long_head(trace: "Trace", site: str, layer: int, head: int, selection: Selection) -> LongHead:
     """A head by the measure of the selection, between words or tokens, with or without special tokens."""
-<<<<<<< HEAD
-    loaded = loader.translator(selection)
-=======
     loaded = loader.reader(selection)
->>>>>>> pages
     choices = (selection.measure, selection.words, selection.special)
     place = (trace.text, site, layer, 0 if selection.measure == "rollout" else head)
     return _long_head(place, choices, loaded.digest, str(loaded.device), trace, loaded)
@@ -136,11 +123,7 @@ def window(trace: "Trace", site: str, layer: int, start: int, selection: Selecti
 
     In cross-attention, keys are those that lie as far along the source as the queries along the translation.
     """
-<<<<<<< HEAD
-    loaded = loader.translator(selection)
-=======
     loaded = loader.reader(selection)
->>>>>>> pages
     choices = (selection.measure, selection.words, selection.special)
     return _window((trace.text, site, layer, start), choices, loaded.digest, str(loaded.device), trace, loaded)
 
@@ -158,16 +141,11 @@ def num_places(trace: "Trace", site: str, selection: Selection) -> int:
 def _axes(trace: "Trace", site: str, words: bool, special: bool) -> tuple["Axis", "Axis"]:
     from model.analysis import axes
 
-<<<<<<< HEAD
-    queries, keys = map(axes.whole_words if words else axes.single_tokens, trace.axis_tokens(site))
-    return (queries, keys) if special else (queries.without_special_tokens(), keys.without_special_tokens())
-=======
     own = trace.special_tokens
     queries, keys = (
         axes.whole_words(tokens, own) if words else axes.single_tokens(tokens) for tokens in trace.axis_tokens(site)
     )
     return (queries, keys) if special else (queries.without_special_tokens(own), keys.without_special_tokens(own))
->>>>>>> pages
 
 
 def _layer_tiles(trace: "Trace", site: str, layer: int, spec: GridSpec) -> LayerTiles:
@@ -179,11 +157,7 @@ def _layer_tiles(trace: "Trace", site: str, layer: int, spec: GridSpec) -> Layer
 
 
 def _head_matrix(
-<<<<<<< HEAD
-    trace: "Trace", site: str, layer: int, head: int, choices: tuple[str, bool, bool], translator: "Translator"
-=======
     trace: "Trace", site: str, layer: int, head: int, choices: tuple[str, bool, bool], reader: "Reader"
->>>>>>> pages
 ) -> "HeadMatrix":
     from model.analysis import head_matrix, rollout
 
@@ -192,11 +166,7 @@ def _head_matrix(
     if measure == "rollout":
         values = head_matrix.values_of(rollout.rollout_at(trace, site, layer))
     elif measure == "norms":
-<<<<<<< HEAD
-        values = head_matrix.norms_of(inputs, head, translator.output_projection(site, layer))
-=======
         values = head_matrix.norms_of(inputs, head, reader.output_projection(site, layer))
->>>>>>> pages
     else:
         values = head_matrix.weights_of(inputs, head)
     return head_matrix.HeadMatrix(values, *_axes(trace, site, words, special))
@@ -209,19 +179,11 @@ def _long_head(
     digest: str,
     device: str,
     _trace: "Trace",
-<<<<<<< HEAD
-    _translator: "Translator",
-) -> LongHead:
-    from viz.components import wire
-
-    matrix = _head_matrix(_trace, *place[1:], choices, _translator)
-=======
     _reader: "Reader",
 ) -> LongHead:
     from viz.components import wire
 
     matrix = _head_matrix(_trace, *place[1:], choices, _reader)
->>>>>>> pages
     shape = len(matrix.queries.labels), len(matrix.keys.labels)
     block = -(-shape[0] // OVERVIEW_SIDE), -(-shape[1] // OVERVIEW_SIDE)
     everything = slice(0, None)
@@ -244,11 +206,7 @@ def _window(
     digest: str,
     device: str,
     _trace: "Trace",
-<<<<<<< HEAD
-    _translator: "Translator",
-=======
     _reader: "Reader",
->>>>>>> pages
 ) -> OpenedLayer:
     _, site, layer, start = place
     heads = range(1 if choices[0] == "rollout" else _trace.inputs[site][layer].num_heads)
@@ -259,11 +217,7 @@ def _window(
     along = rows.start / max(1, len(queries.labels) - length)
     columns = _run(round(along * max(0, len(keys.labels) - length)), length, len(keys.labels))
     values = np.stack(
-<<<<<<< HEAD
-        [_head_matrix(_trace, site, layer, head, choices, _translator).part(rows, columns).numpy() for head in heads]
-=======
         [_head_matrix(_trace, site, layer, head, choices, _reader).part(rows, columns).numpy() for head in heads]
->>>>>>> pages
     )
     values.setflags(write=False)
     return OpenedLayer(values, queries.part(rows), keys.part(columns))

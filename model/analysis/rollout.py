@@ -59,11 +59,6 @@ def rollout_at(trace: Trace, site: str, layer: int) -> Float[Tensor, "query key"
     """
     if site == "decoder.cross":
         encoder = rollout_at(trace, "encoder.self", len(trace.inputs["encoder.self"]) - 1)
-<<<<<<< HEAD
-        return cross_rollout(mean_over_heads(trace.attention(site, layer)), encoder)
-    trace.attention(site, layer)
-    return attention_rollout(mean_over_heads(trace.inputs[site][below]) for below in range(layer + 1))
-=======
         return cross_rollout(_mean_over_heads(trace, site, layer), encoder)
     trace.mask(site, layer, [])
     return attention_rollout(_mean_over_heads(trace, site, below) for below in range(layer + 1))
@@ -73,4 +68,3 @@ def _mean_over_heads(trace: Trace, site: str, layer: int) -> Float[Tensor, "quer
     trace.mask(site, layer, [])
     inputs = trace.inputs[site][layer]
     return inputs.weights().mean(0) if isinstance(inputs, WeightsOnly) else mean_over_heads(inputs)
->>>>>>> pages

@@ -21,7 +21,6 @@ from html import escape
 from pathlib import Path
 from typing import Any, Final
 
-
 from model.reader import Reader, open_reader
 from tests.benchmarks.wire_session import Seen, open_page
 from tests.browser.conftest import ROOT, streamlit_server

@@ -43,7 +43,7 @@ PIECES: Final = (
     "😀", "👩‍👧‍👦", "🏳️‍🌈", "é", "e\u0301" * 9, "החתול", "القطة", "\u202e", "\u200f", "\u200b", "\ufeff", "\u2028", "\x00",
     "\x07", "\x1b[31m", "\r\n", "\t", "\x7f", "\ud800", "\udfff", "\U0010ffff", "ﷺ", "中文字", "ꦎ", "½", "ﬃ", "<b>cat</b>",
     f"<img src={EVIL}a.png onerror=alert(1)>", "<script>alert(1)</script>", "</script><script>", "<!--", "]]>",
-    f"![x]({EVIL}b.png)", f"[x](javascript:alert(1))", f"@import url({EVIL}c.css)", "${7*7}", "{{7*7}}", "%s%n%x", "`rm`",
+    f"![x]({EVIL}b.png)", "[x](javascript:alert(1))", f"@import url({EVIL}c.css)", "${7*7}", "{{7*7}}", "%s%n%x", "`rm`",
     "$\\frac{1}{0}$", "$$", "**", "|a|b|", ":material/home:", ":red[x]", ":cat:", "#", "../../etc/passwd", "C:\\con",
     "'; DROP TABLE heads; --", "▁", "Ġ", "##", "<0xF0>", "</s>", "<s>", "<pad>", "[CLS]", "<|endoftext|>", "⏎", "␍",
     "NaN", "-0", "1e999", "null", "the", "it", "because", "didn't", "cat", ".", ",", " ", "  ", "\n\n", "\u00a0", "\u3164",

@@ -8,11 +8,7 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
-<<<<<<< HEAD
-from viz import choices, controls, derived, long_texts, state
-=======
 from viz import choices, controls, derived, loader, long_texts, state
->>>>>>> pages
 from viz.components.head_lines import LinesData, LinesPlace, head_lines
 from viz.components.matrix_picture import ColourScale, Kept, MatrixData, Preview, matrix_picture
 from viz.components.tile_server import Source, tile_server
@@ -140,11 +136,7 @@ def _lines_of_window(trace: "Trace", site: str, layer: int, measure: Measure) ->
     """Lines between as many tokens as the eye and the browser can follow."""
     selection = state.current()
     count = long_texts.num_places(trace, site, selection)
-<<<<<<< HEAD
-    length = long_texts.window_length(trace.num_heads)
-=======
     length = long_texts.window_length(trace.heads_of(site))
->>>>>>> pages
     around = selection.token if selection.token is not None else selection.key_token
     # A kept token stands in the middle.
     start = controls.window(max(1, count - length), 0 if around is None else around - length // 2)
