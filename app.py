@@ -4,8 +4,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from viz import state
-from viz.loader import checkpoint_names
+from viz import shelf, state
+from viz.add_model import say_missing
 from viz.sidebar import sidebar
 
 # A file of our own: Streamlit fetches a Material icon for the browser's tab from the network.
@@ -22,8 +22,9 @@ PAGES = [
     st.Page("viz/pages/model.py", title="Model"),
 ]
 page = st.navigation(PAGES, position="top")
-names = checkpoint_names()
+names = list(shelf.models())
 state.begin(names)
 sidebar(names)
+say_missing(names)
 page.run()
 state.publish()

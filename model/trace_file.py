@@ -7,7 +7,6 @@ they were asked for, the weights as `SITE/weights` [layer, head, query, key].
 """
 
 import json
-import math
 import zipfile
 from collections.abc import Mapping
 from dataclasses import asdict, replace

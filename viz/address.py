@@ -138,10 +138,10 @@ def parse(params: Mapping[str, str], base: Selection) -> Selection:
 
 
 def to_params(selection: Selection) -> dict[str, str]:
-    """The URL's parameters: every choice that differs from the default."""
+    """The URL's parameters: every choice that differs from the default; never where a model or a picture lies."""
     params = {}
     for field in fields(selection):
         value = getattr(selection, field.name)
-        if value != field.default:
+        if field.name in _READERS and value != field.default:
             params[field.name] = ".".join(map(str, value)) if isinstance(value, tuple) else str(value)
     return {name: value for name, value in params.items() if len(value) <= choices.MAX_TEXT_IN_URL}

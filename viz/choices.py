@@ -86,6 +86,9 @@ class Selection:
 
     On the atlas page, `atlas` is the open tab, `corpus` what was read, `corpus_figure` the figure that is looked at and
     `read_off` what it is computed from.
+
+    Two choices stay in the session and are in no address: `folder`, where the model lies if only this session has it on
+    its list, and `picture`, by which a picture that was given is asked for ("": the one that we draw).
     """
 
     checkpoint: str = ""
@@ -158,6 +161,8 @@ class Selection:
     corpus: str = CORPORA[0]
     corpus_figure: str = CORPUS_FIGURES[2]
     read_off: str = READ_OFF[0]
+    folder: str = ""
+    picture: str = ""
 
     def for_model(self, shapes: Mapping[str, tuple[int, int]]) -> Self:
         """The same selection, with an attention, layer or head that this model lacks set back to its first.

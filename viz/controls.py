@@ -31,7 +31,7 @@ def site(sites: Sequence[str]) -> str:
     chosen = st.segmented_control(
         "Attention",
         sites,
-        key=state.bind("site"),
+        key=state.bind("site", None if state.current().site in sites else sites[0]),
         # What all three share stands above them.
         format_func=lambda path: SITE_LABELS[path].removesuffix("-attention"),
         required=True,
@@ -70,9 +70,11 @@ def drawn() -> None:
     one_of("drawn", "Drawn as", {name: name for name in choices.DRAWN})
 
 
-def measure() -> None:
-    """What the numbers of the open head are."""
-    one_of("measure", "Numbers", {name: MEASURES[name].label for name in choices.MEASURES})
+def measure(offered: Sequence[str] = choices.MEASURES) -> None:
+    """What the numbers of the open head are; one that is not offered becomes the first."""
+    if state.current().measure not in offered:
+        state.change(measure=offered[0])
+    one_of("measure", "Numbers", {name: MEASURES[name].label for name in offered})
 
 
 def switch(field: str, label: str, help_text: str) -> bool:

@@ -20,7 +20,7 @@ from viz.components import wire
 from viz.components.head_tiles import Tiles
 
 if TYPE_CHECKING:
-    from model import Trace, Translator
+    from model import Reader, Trace
     from model.analysis.axes import Axis
     from model.analysis.origin import DerivedRow, DotProductSpread
     from model.analysis.positions import Likeness, RotationResidual
@@ -45,26 +45,26 @@ class OpenedLayer:
 
 def opened_layer(trace: "Trace", site: str, layer: int, selection: Selection) -> OpenedLayer:
     """A layer's heads by the measure of the selection, between words or tokens, with or without special tokens."""
-    loaded = loader.translator(selection)
+    loaded = loader.reader(selection)
     choices = (selection.measure, selection.words, selection.special)
     return _opened_layer(trace.text, site, layer, choices, loaded.digest, str(loaded.device), trace, loaded)
 
 
 def head_tiles(text: str, site: str, selection: Selection) -> Tiles:
     """Every head of every layer of one attention site, small enough to be sent."""
-    loaded = loader.translator(selection)
+    loaded = loader.reader(selection)
     return _head_tiles(text, site, loaded.digest, str(loaded.device), loader.trace(text, selection))
 
 
 def tiles_address(text: str, site: str, selection: Selection) -> str:
     """A name that these tiles alone have, known before they are computed."""
-    loaded = loader.translator(selection)
+    loaded = loader.reader(selection)
     return wire.digest(text, site, loaded.digest, str(loaded.device))
 
 
 def head_figures(text: str, site: str, selection: Selection) -> Mapping[str, Float[np.ndarray, "layer head"]]:
     """What each head of one attention site does, in numbers (`model.analysis.head_figures`); NaN where it has none."""
-    loaded = loader.translator(selection)
+    loaded = loader.reader(selection)
     return _head_figures(text, site, loaded.digest, str(loaded.device), loader.trace(text, selection))
 
 
@@ -72,12 +72,17 @@ def collected_figures(
     trace: "Trace", site: str, progress: Callable[[int], object]
 ) -> Mapping[str, Float[np.ndarray, "layer head"]]:
     """`head_figures`, computed; `progress` is told of every layer."""
-    from model.analysis.head_figures import streamed_head_figures
+    from model.analysis.head_figures import head_figures, streamed_head_figures
 
     _, key_tokens = trace.axis_tokens(site)
     layers = []
-    for inputs in trace.inputs[site]:
-        layers.append(streamed_head_figures(inputs, key_tokens, is_self=site.endswith(".self")))
+    is_self = site.endswith(".self")
+    for layer in range(trace.layers_of(site)):
+        if trace.knows_inputs:
+            found = streamed_head_figures(trace.attention(site, layer), key_tokens, is_self=is_self)
+        else:
+            found = head_figures(trace.weights(site, layer), trace.mask(site, layer), key_tokens, is_self=is_self)
+        layers.append(found)
         progress(1)
     figures = {name: np.stack([layer[name].numpy() for layer in layers]) for name in layers[0]}
     for values in figures.values():
@@ -101,7 +106,7 @@ def head_parts(
     from model.analysis.origin import head_parts
 
     return head_parts(
-        trace.attention(site, layer), row, loader.translator(selection).output_projection(site, layer)
+        trace.attention(site, layer), row, loader.reader(selection).output_projection(site, layer)
     ).numpy()
 
 
@@ -111,7 +116,21 @@ def head_part(
     """What the head would add to the output of its site with the weights of this derived row."""
     from model.analysis.origin import head_part
 
-    return head_part(derived.head_output, loader.translator(selection).output_projection(site, layer)[head]).numpy()
+    return head_part(derived.head_output, loader.reader(selection).output_projection(site, layer)[head]).numpy()
+
+
+def added_to_scores(trace: "Trace", site: str, layer: int, head: int, row: int, key: int) -> str:
+    """What else a model does to the scaled score of a query and a key, in words; "" where it does nothing else."""
+    inputs = trace.attention(site, layer)
+    told = []
+    bias = inputs.bias_rows([head], [row])
+    if bias is not None:
+        told.append(f"Then the model adds a bias for where the two stand: {float(bias[0, 0, key]):+.3f} for this key.")
+    if inputs.softcap is not None:
+        told.append(f"A soft cap keeps scores within ±{inputs.softcap:g}: c · tanh(s ÷ c).")
+    if inputs.sinks is not None:
+        told.append("A sink takes a part of the softmax, so the weights of a row add up to less than 1.")
+    return " ".join(told)
 
 
 def dot_product_spread(trace: "Trace", site: str, layer: int, head: int) -> "DotProductSpread":
@@ -123,7 +142,7 @@ def dot_product_spread(trace: "Trace", site: str, layer: int, head: int) -> "Dot
 
 def head_output_deviation(text: str, site: str, layer: int, selection: Selection) -> float:
     """Largest difference between the head outputs derived from a trace and those the model computed in that run."""
-    loaded = loader.translator(selection)
+    loaded = loader.reader(selection)
     return _head_output_deviation(text, site, layer, loaded.digest, str(loaded.device), loader.trace(text, selection))
 
 
@@ -189,7 +208,7 @@ def _opened_layer(
     digest: str,
     device: str,
     _trace: "Trace",
-    _translator: "Translator",
+    _reader: "Reader",
 ) -> OpenedLayer:
     from model.analysis import axes, norms, rollout
 
@@ -198,7 +217,7 @@ def _opened_layer(
         values = rollout.rollout_at(_trace, site, layer)[None]
     elif measure == "norms":
         inputs = _trace.attention(site, layer)
-        output_projection = _translator.output_projection(site, layer)
+        output_projection = _reader.output_projection(site, layer)
         values = norms.value_weighted_norms(inputs.scores_and_weights().weights, inputs.values(), output_projection)
     else:
         values = _trace.weights(site, layer)

@@ -1,7 +1,7 @@
 """What a checkpoint says of itself, as the cells of tables. Knows nothing of how a table is drawn, nor of files."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -70,7 +70,7 @@ class Piece:
     kind: str
 
 
-def pieces(vocabulary: Sequence[str], special_ids: Sequence[int]) -> list[Piece]:
+def pieces(vocabulary: Sequence[str], special_ids: Collection[int]) -> list[Piece]:
     """Every piece, by its id; spaces and signs that cannot be seen are made visible."""
     return [Piece(i, display_token(piece), _kind(piece, i in special_ids)) for i, piece in enumerate(vocabulary)]
 

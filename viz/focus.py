@@ -32,6 +32,10 @@ def default_row(trace: "Trace", site: str) -> int:
     """The query row to begin with: the pronoun that is read (encoder) or written (decoder); else the first."""
     if site == "encoder.self":
         found = first_of(trace.source_tokens, ENGLISH)
+    elif "decoder.cross" not in trace.sites:
+        # The first token of a decoder alone sees nothing but itself.
+        found = first_of(trace.target_tokens, ENGLISH)
+        return len(trace.target_tokens) - 1 if found is None else found
     else:
         found = first_of([step.token for step in trace.steps], GERMAN)
     return 0 if found is None else found
@@ -39,8 +43,9 @@ def default_row(trace: "Trace", site: str) -> int:
 
 def row_labels(trace: "Trace", site: str) -> list[str]:
     """How each query row stands in a list: its place, since a piece may occur twice, and its token."""
-    if site == "encoder.self":
-        return [f"{place} · {display_token(piece)}" for place, piece in enumerate(trace.source_tokens, start=1)]
+    tokens = trace.axis_tokens(site)[0]
+    if site == "encoder.self" or len(trace.steps) != len(tokens):
+        return [f"{place} · {display_token(piece)}" for place, piece in enumerate(tokens, start=1)]
     return [
         f"{place} · {display_token(read)} → {display_token(step.token)}"
         for place, (read, step) in enumerate(zip(trace.target_tokens, trace.steps, strict=True), start=1)

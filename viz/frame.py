@@ -3,8 +3,9 @@
 Knows nothing of what a page shows. Text of people reaches the page escaped: as HTML by `viz.markup`.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import wraps
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
@@ -17,7 +18,7 @@ from viz.controls import plain
 from viz.markup import literal
 
 if TYPE_CHECKING:
-    from model import Trace
+    from model import Abilities, Trace
 
 #: Height of the place that a figure will take, while the model is loading.
 SKELETON_HEIGHT: Final = 420
@@ -94,8 +95,50 @@ def show_sentence(compute: Callable[[loader.Progress], "Trace"]) -> "Trace":
     """As `read_sentence`, of the trace that `compute` makes; it tells how far it is."""
     slot = st.container()
     trace = computed(compute)
-    slot.html(sentence_html(trace.text, trace.translation))
+    slot.html(sentence_html(lines_of(trace)))
     return trace
+
+
+def lines_of(trace: "Trace") -> list["Line"]:
+    """What the model read, and what it wrote if it wrote anything, each called what it is."""
+    if trace.picture is not None:
+        height, width = trace.picture.pixels.shape[:2]
+        patches = f"{width} × {height} pixels as the model sees it, {trace.picture.rows} × {trace.picture.columns}"
+        return [Line("PICTURE", "", trace.text), Line("", "", f"{patches} patches")]
+    if loader.is_english_german(state.current()):
+        return [Line("EN", "en", trace.text), Line("DE", "de", trace.translation)]
+    if "decoder.cross" in trace.sites:
+        return [Line("SOURCE", "", trace.text), Line("TARGET", "", trace.translation)]
+    written = [Line("WRITTEN", "", trace.translation)] if trace.translation else []
+    return [Line("TEXT", "", trace.text), *written]
+
+
+def for_translators(why: str, instead: str = "") -> bool:
+    """Whether what follows needs a translator and the chosen model is none; then sentences say so.
+
+    Args:
+        why: what a translator is needed for, as a sentence.
+        instead: what there is of this model, as a sentence.
+    """
+    with st.spinner("Loading the model …"):
+        if loader.is_translator(state.current()):
+            return False
+        family = loader.abilities(state.current()).family
+    name = loader.name_of(state.current())
+    st.info(
+        plain(f"{why} {name} ({family}) is no translator of Headlight's own kind, so it is not shown here. {instead}"),
+        icon=":material/info:",
+    )
+    return True
+
+
+def lacking(abilities: "Abilities", view: str, instead: str = "") -> bool:
+    """Whether the model lacks what a page is about to show; then a sentence says so, and what there is instead."""
+    if view not in abilities.lacks:
+        return False
+    why = abilities.lacks[view]  # type: ignore[index]
+    st.info(plain(" ".join((why[0].upper() + why[1:], instead)).strip()), icon=":material/info:")
+    return True
 
 
 def computed(compute: Callable[[loader.Progress], "Trace"]) -> "Trace":
@@ -105,26 +148,36 @@ def computed(compute: Callable[[loader.Progress], "Trace"]) -> "Trace":
 
     def show_progress(written: int, most: int) -> None:
         if monotonic() - started > PATIENCE:
-            bar.progress(written / most, text=f"Writing the translation: {written} of at most {most} tokens")
+            bar.progress(written / most, text=f"Writing: {written} of at most {most} tokens")
 
-    with st.spinner("Translating; the first time, the model is loaded …"), st.skeleton(height=SKELETON_HEIGHT):
+    with st.spinner("Reading; the first time, the model is loaded …"), st.skeleton(height=SKELETON_HEIGHT):
         trace = compute(show_progress)
     bar.empty()
     return trace
 
 
-def sentence_html(source: str, translation: str) -> str:
-    """A sentence above its translation. Both are escaped; each takes its own writing direction."""
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A text that stands above a figure: what it is, its language ("" if nobody knows), and the text."""
+
+    mark: str
+    language: str
+    text: str
+
+
+def sentence_html(lines: Sequence[Line]) -> str:
+    """A sentence above its translation. All lines are escaped; each takes its own writing direction."""
     return (
         '<div style="display:grid;grid-template-columns:max-content 1fr;column-gap:0.9rem;row-gap:0.3rem;'
-        'align-items:baseline;line-height:1.4">' + _line("EN", "en", source) + _line("DE", "de", translation) + "</div>"
+        'align-items:baseline;line-height:1.4">' + "".join(map(_line, lines)) + "</div>"
     )
 
 
-def _line(mark: str, language: str, text: str) -> str:
-    shown = " ".join(text.split())
+def _line(line: Line) -> str:
+    shown = " ".join(line.text.split())
     cut = shown if len(shown) <= MAX_SHOWN else shown[:MAX_SHOWN] + " …"
+    size = "1.15rem" if line.mark else "0.9rem"
     return (
-        f'<span aria-hidden="true" style="font-size:0.75rem;letter-spacing:0.08em;opacity:0.65">{mark}</span>'
-        f'<span lang="{language}" dir="auto" style="font-size:1.15rem;overflow-wrap:anywhere">{literal(cut)}</span>'
+        f'<span aria-hidden="true" style="font-size:0.75rem;letter-spacing:0.08em;opacity:0.65">{line.mark}</span>'
+        f'<span lang="{line.language}" dir="auto" style="font-size:{size};overflow-wrap:anywhere">{literal(cut)}</span>'
     )

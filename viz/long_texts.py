@@ -23,7 +23,7 @@ from viz.derived import OpenedLayer, collected_figures, tiles_address
 from viz.loader import RecentlyUsed
 
 if TYPE_CHECKING:
-    from model import Trace, Translator
+    from model import Reader, Trace
     from model.analysis.axes import Axis
     from model.analysis.head_matrix import HeadMatrix
 
@@ -69,8 +69,8 @@ class GridShelf:
 
 
 def is_long(trace: "Trace", site: str) -> bool:
-    """Whether a site has more queries or keys than whole matrices are made of."""
-    return max(map(len, trace.axis_tokens(site))) > SHORT
+    """Whether a site has more tokens a side than whole matrices are made of; weights alone are all held anyway."""
+    return trace.knows_inputs and max(map(len, trace.axis_tokens(site))) > SHORT
 
 
 def grid_shelf(trace: "Trace", site: str, selection: Selection) -> GridShelf:
@@ -112,7 +112,7 @@ def figures_task(
 
 def long_head(trace: "Trace", site: str, layer: int, head: int, selection: Selection) -> LongHead:
     """A head by the measure of the selection, between words or tokens, with or without special tokens."""
-    loaded = loader.translator(selection)
+    loaded = loader.reader(selection)
     choices = (selection.measure, selection.words, selection.special)
     place = (trace.text, site, layer, 0 if selection.measure == "rollout" else head)
     return _long_head(place, choices, loaded.digest, str(loaded.device), trace, loaded)
@@ -123,7 +123,7 @@ def window(trace: "Trace", site: str, layer: int, start: int, selection: Selecti
 
     In cross-attention, keys are those that lie as far along the source as the queries along the translation.
     """
-    loaded = loader.translator(selection)
+    loaded = loader.reader(selection)
     choices = (selection.measure, selection.words, selection.special)
     return _window((trace.text, site, layer, start), choices, loaded.digest, str(loaded.device), trace, loaded)
 
@@ -141,8 +141,11 @@ def num_places(trace: "Trace", site: str, selection: Selection) -> int:
 def _axes(trace: "Trace", site: str, words: bool, special: bool) -> tuple["Axis", "Axis"]:
     from model.analysis import axes
 
-    queries, keys = map(axes.whole_words if words else axes.single_tokens, trace.axis_tokens(site))
-    return (queries, keys) if special else (queries.without_special_tokens(), keys.without_special_tokens())
+    own = trace.special_tokens
+    queries, keys = (
+        axes.whole_words(tokens, own) if words else axes.single_tokens(tokens) for tokens in trace.axis_tokens(site)
+    )
+    return (queries, keys) if special else (queries.without_special_tokens(own), keys.without_special_tokens(own))
 
 
 def _layer_tiles(trace: "Trace", site: str, layer: int, spec: GridSpec) -> LayerTiles:
@@ -154,7 +157,7 @@ def _layer_tiles(trace: "Trace", site: str, layer: int, spec: GridSpec) -> Layer
 
 
 def _head_matrix(
-    trace: "Trace", site: str, layer: int, head: int, choices: tuple[str, bool, bool], translator: "Translator"
+    trace: "Trace", site: str, layer: int, head: int, choices: tuple[str, bool, bool], reader: "Reader"
 ) -> "HeadMatrix":
     from model.analysis import head_matrix, rollout
 
@@ -163,7 +166,7 @@ def _head_matrix(
     if measure == "rollout":
         values = head_matrix.values_of(rollout.rollout_at(trace, site, layer))
     elif measure == "norms":
-        values = head_matrix.norms_of(inputs, head, translator.output_projection(site, layer))
+        values = head_matrix.norms_of(inputs, head, reader.output_projection(site, layer))
     else:
         values = head_matrix.weights_of(inputs, head)
     return head_matrix.HeadMatrix(values, *_axes(trace, site, words, special))
@@ -176,11 +179,11 @@ def _long_head(
     digest: str,
     device: str,
     _trace: "Trace",
-    _translator: "Translator",
+    _reader: "Reader",
 ) -> LongHead:
     from viz.components import wire
 
-    matrix = _head_matrix(_trace, *place[1:], choices, _translator)
+    matrix = _head_matrix(_trace, *place[1:], choices, _reader)
     shape = len(matrix.queries.labels), len(matrix.keys.labels)
     block = -(-shape[0] // OVERVIEW_SIDE), -(-shape[1] // OVERVIEW_SIDE)
     everything = slice(0, None)
@@ -203,7 +206,7 @@ def _window(
     digest: str,
     device: str,
     _trace: "Trace",
-    _translator: "Translator",
+    _reader: "Reader",
 ) -> OpenedLayer:
     _, site, layer, start = place
     heads = range(1 if choices[0] == "rollout" else _trace.inputs[site][layer].num_heads)
@@ -214,7 +217,7 @@ def _window(
     along = rows.start / max(1, len(queries.labels) - length)
     columns = _run(round(along * max(0, len(keys.labels) - length)), length, len(keys.labels))
     values = np.stack(
-        [_head_matrix(_trace, site, layer, head, choices, _translator).part(rows, columns).numpy() for head in heads]
+        [_head_matrix(_trace, site, layer, head, choices, _reader).part(rows, columns).numpy() for head in heads]
     )
     values.setflags(write=False)
     return OpenedLayer(values, queries.part(rows), keys.part(columns))

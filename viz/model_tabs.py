@@ -28,15 +28,14 @@ VOCABULARY_HEIGHT: Final = 420
 
 def vocabulary(selection: Selection) -> None:
     """Every piece, to be searched."""
-    config = loader.translator(selection).config
-    special = (config.pad_id, config.unk_id, config.bos_id, config.eos_id)
-    pieces = facts.pieces(loader.vocabulary(selection), special)
+    pieces = facts.pieces(loader.vocabulary(selection), loader.special_ids(selection))
     counts = Counter(piece.kind for piece in pieces)
     kinds = ", ".join(f"{counts[kind]:,} {label}" for kind, label in _KINDS.items())
-    st.caption(
+    how = (
         f"{len(pieces):,} pieces, the same for English and German: {kinds}. A text is cut into the pieces that the "
         "tokenizer finds most probable; a character that no piece holds becomes its bytes, so nothing is unknown."
     )
+    st.caption(how if loader.is_english_german(selection) else f"{len(pieces):,} pieces: {kinds}.")
     wanted = st.text_input(
         "Find pieces", placeholder="Letters of a piece, or an id; a space stands for the ▁ before a word", key="wanted"
     )

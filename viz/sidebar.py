@@ -1,14 +1,23 @@
-"""What every page has on its left: the sentence, examples, the checkpoint, the device. Knows nothing of the pages."""
+"""What every page has on its left: the model, what it reads, examples, the device. Knows nothing of the pages."""
 
 from collections.abc import Sequence
 from typing import Final
 
 import streamlit as st
 
-from viz import choices, controls, state
+from model.errors import HeadlightError
+from viz import choices, controls, loader, state
+from viz.add_model import add_model
 from viz.examples import EXAMPLES, Example
 
 DEVICE_LABELS: Final = {"auto": "Automatic", "cpu": "CPU", "cuda": "GPU"}
+#: Kind of model → what the field says, what stands in it, and what the button says.
+_FIELDS: Final = {
+    "encoder-decoder": ("Source text", "Type a text to translate", "Translate"),
+    "encoder": ("Text", "Type a text", "Read"),
+    "decoder": ("Text", "Type a text", "Read"),
+}
+_PICTURE_TYPES: Final = ["png", "jpg", "jpeg"]
 
 
 def sidebar(checkpoints: Sequence[str]) -> None:
@@ -16,18 +25,7 @@ def sidebar(checkpoints: Sequence[str]) -> None:
     with st.sidebar:
         st.header("Headlight", anchor=False)
         st.caption("Every attention head of a Transformer, while it reads a sentence and writes its translation.")
-        st.text_area(
-            "English sentence",
-            key=state.bind("text"),
-            height=120,
-            placeholder="Type an English sentence",
-            help="Ctrl + Enter, or a click elsewhere, translates.",
-            on_change=state.take,
-            args=("text",),
-        )
-        with st.container(horizontal=True):
-            st.button("Translate", type="primary", icon=":material/translate:")
-            st.menu_button("Examples", EXAMPLES, key="examples", format_func=_example_label, on_click=_take_example)
+        _given()
         st.selectbox(
             "Checkpoint",
             checkpoints,
@@ -37,6 +35,7 @@ def sidebar(checkpoints: Sequence[str]) -> None:
             on_change=state.take,
             args=("checkpoint",),
         )
+        add_model()
         st.segmented_control(
             "Device",
             choices.DEVICES,
@@ -55,6 +54,54 @@ def sidebar(checkpoints: Sequence[str]) -> None:
             on_change=state.take,
             args=("pictures",),
         )
+
+
+def _given() -> None:
+    """What the model reads: a text or a picture."""
+    kind = loader.kind(state.current())
+    if kind == "image":
+        _picture()
+        return
+    if kind is None or loader.is_english_german(state.current()):
+        label, placeholder, button = "English sentence", "Type an English sentence", "Translate"
+    else:
+        label, placeholder, button = _FIELDS[kind]
+    st.text_area(
+        label,
+        key=state.bind("text"),
+        height=120,
+        placeholder=placeholder,
+        help="Ctrl + Enter, or a click elsewhere, reads it.",
+        on_change=state.take,
+        args=("text",),
+    )
+    with st.container(horizontal=True):
+        st.button(button, type="primary", icon=":material/translate:" if button == "Translate" else ":material/search:")
+        st.menu_button("Examples", EXAMPLES, key="examples", format_func=_example_label, on_click=_take_example)
+
+
+def _picture() -> None:
+    file = st.file_uploader(
+        "Picture",
+        _PICTURE_TYPES,
+        key="picture-file",
+        help="PNG or JPEG, at most 5 MB. It stays on this machine. Without one, the model looks at a picture that "
+        "Headlight draws.",
+    )
+    if file is None:
+        _look_at("")
+        st.caption("No file chosen: the model looks at a picture that Headlight draws itself.")
+        return
+    try:
+        _look_at(loader.keep_picture(file.getvalue(), file.name))
+    except HeadlightError as error:
+        _look_at("")
+        st.error(controls.plain(f"{error} The model looks at a picture that Headlight draws."), icon=":material/error:")
+
+
+def _look_at(digest: str) -> None:
+    if state.current().picture != digest:
+        state.change(picture=digest, token=None, key_token=None)
 
 
 def _example_label(example: Example) -> str:

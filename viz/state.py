@@ -16,10 +16,12 @@ from typing import Any, Final
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from viz import shelf
 from viz.address import parse, to_params
 from viz.choices import MARKS, OTHER_MARKS, Selection
 
 _SELECTION: Final = "selection"
+_MISSING: Final = "state/missing"
 #: Branches belong to one translation.
 _NO_BRANCHES: Final[dict[str, Any]] = {"branches": (), "branch": 0, "against": None, "node": None}
 
@@ -33,8 +35,17 @@ def begin(checkpoints: Sequence[str]) -> None:
     stored: Selection | None = st.session_state.get(_SELECTION)
     context = get_script_run_ctx()
     if stored is None or (context is not None and context.is_history_navigation):
-        stored = parse(st.query_params.to_dict(), stored or Selection())
-    put(stored if stored.checkpoint in checkpoints else replace(stored, checkpoint=""))
+        picture = "" if stored is None else stored.picture
+        stored = replace(parse(st.query_params.to_dict(), stored or Selection()), picture=picture)
+    if stored.checkpoint and stored.checkpoint not in checkpoints:
+        st.session_state[_MISSING] = stored.checkpoint
+        stored = replace(stored, checkpoint="")
+    put(stored)
+
+
+def take_missing() -> str:
+    """The model that the address asked for and that is not on the list, once; "" if there was none."""
+    return str(st.session_state.pop(_MISSING, ""))
 
 
 def current() -> Selection:
@@ -45,7 +56,8 @@ def current() -> Selection:
 
 def put(selection: Selection) -> None:
     """Make this the selection, before the widgets that show it are drawn."""
-    st.session_state[_SELECTION] = selection
+    folder = shelf.folder_of(selection.checkpoint) if selection.checkpoint else ""
+    st.session_state[_SELECTION] = selection if selection.folder == folder else replace(selection, folder=folder)
 
 
 def change(**fields: object) -> None:
@@ -99,6 +111,11 @@ def _of_the_pair(field: str) -> dict[str, Any]:
     if field in (MARKS[0], OTHER_MARKS[0]):
         return {"token" if field == MARKS[0] else "other_token": None}
     return {}
+
+
+def take_model(name: str) -> None:
+    """Another model was chosen elsewhere than in its list: what was chosen in the one before goes."""
+    change(checkpoint=name, token=None, key_token=None, other_token=None, window=None, step=0, **_NO_BRANCHES)
 
 
 def take_example(text: str, twin: str) -> None:

@@ -1,6 +1,7 @@
 """Vision transformers, read through the same `Trace`: patches are tokens. Knows nothing of folders or pages."""
 
 from collections.abc import Collection
+from io import BytesIO
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -184,14 +185,22 @@ def open_picture(path: Path) -> Image.Image:
         InputTextError: there is no picture in the file, or it is too large.
     """
     try:
-        # Only formats that hold nothing but pixels.
-        with Image.open(path, formats=("PNG", "JPEG", "WEBP", "BMP", "GIF")) as image:
-            _check_size(image.size)
-            return image.convert("RGB")
+        return picture_of(path.read_bytes(), path.name)
     except FileNotFoundError as error:
         raise InputTextError(f"There is no file {path}. Give the path of a PNG or JPEG picture.") from error
-    except (UnidentifiedImageError, OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+    except OSError as error:
         raise InputTextError(f"{path.name} is no picture that can be read; give a PNG or JPEG file.") from error
+
+
+def picture_of(content: bytes, name: str) -> Image.Image:
+    """The picture that the bytes of a file hold, as `open_picture`; `name` is what an error calls it."""
+    try:
+        # Only formats that hold nothing but pixels.
+        with Image.open(BytesIO(content), formats=("PNG", "JPEG", "WEBP", "BMP", "GIF")) as image:
+            _check_size(image.size)
+            return image.convert("RGB")
+    except (UnidentifiedImageError, OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+        raise InputTextError(f"{name} is no picture that can be read; give a PNG or JPEG file.") from error
 
 
 def _as_image(picture: Image.Image | np.ndarray[Any, Any]) -> Image.Image:

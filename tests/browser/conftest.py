@@ -157,7 +157,7 @@ def url(serve: Serve, recorded_checkpoints: Path) -> str:
         del os.environ["HEADLIGHT_CHECKPOINTS"]
 
 
-def _is_local(url: str) -> bool:
+def is_local(url: str) -> bool:
     parts = urlsplit(url)
     return parts.scheme in {"data", "blob", "about"} or parts.hostname == "127.0.0.1"
 
@@ -174,11 +174,11 @@ def page(chromium: "Browser") -> "Iterator[Page]":
             problems.append(f"console error: {message.text}")
 
     def on_request(request: Any) -> None:
-        if not _is_local(request.url):
+        if not is_local(request.url):
             problems.append(f"outside request: {request.url}")
 
     def on_websocket(socket: Any) -> None:
-        if not _is_local(socket.url):
+        if not is_local(socket.url):
             problems.append(f"outside websocket: {socket.url}")
 
     tab.on("console", on_console)

@@ -143,7 +143,14 @@ def test_the_page_opens_from_a_disk_without_any_request_and_holds_every_text_cap
     tokens = (HOSTILE, *trace.source_tokens[1:])
     trace = replace(trace, text=HOSTILE, translation=HOSTILE, source_tokens=tokens)
     file = tmp_path / "view.html"
-    view = OpenView("decoder.cross", "Decoder cross-attention", 1, 2, f"text={HOSTILE}")
+    view = OpenView(
+        "decoder.cross",
+        "Decoder cross-attention",
+        1,
+        2,
+        f"text={HOSTILE}",
+        [("EN", "en", trace.text), ("DE", "de", trace.translation)],
+    )
     file.write_bytes(view_page(trace, view, checkpoint=HOSTILE, digest="0"))
     context = chromium.new_context(offline=True, color_scheme=theme)
     tab, asked, problems = context.new_page(), [], []

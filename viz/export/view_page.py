@@ -59,13 +59,17 @@ dd { margin: 0; overflow-wrap: anywhere; }
 
 @dataclass(frozen=True, slots=True)
 class OpenView:
-    """What is open: an attention (its path, its name), a layer and a head from 0, and what stands in the address."""
+    """What is open: an attention (its path, its name), a layer and a head from 0, and what stands in the address.
+
+    `lines` are the texts that stand above: what each is, its language, and the text.
+    """
 
     site: str
     site_label: str
     layer: int
     head: int
     query_string: str
+    lines: Sequence[tuple[str, str, str]]
 
 
 def view_page(trace: "Trace", view: OpenView, *, checkpoint: str, digest: str) -> bytes:
@@ -88,7 +92,7 @@ def view_page(trace: "Trace", view: OpenView, *, checkpoint: str, digest: str) -
             _heading(trace, view),
             '<div id="figure" role="img" aria-label="Weights of the open head, a row for each query token"></div>',
             _all_heads(weights, view),
-            _decoding(trace),
+            _decoding(trace) if trace.steps else "",
             _origin(view, checkpoint, digest),
             "</main>",
         )
@@ -114,11 +118,10 @@ def _style(shape: tuple[int, ...]) -> str:
 
 
 def _heading(trace: "Trace", view: OpenView) -> str:
-    lines = (("EN", "en", trace.text), ("DE", "de", trace.translation))
     shown = "".join(
         f'<p class="sentence"><span class="mark" aria-hidden="true">{mark}</span>'
         f'<span lang="{language}" dir="auto">{literal(" ".join(text.split()))}</span></p>'
-        for mark, language, text in lines
+        for mark, language, text in view.lines
     )
     return (
         f"<h1>Attention</h1>{shown}"

@@ -34,6 +34,7 @@ class Origin:
         head: from 0.
         parts: what each head adds to the output, as the model computed it.
         other_part: what this head would add; None as `other`.
+        added: what else the model does to a score, in words.
     """
 
     query_token: str
@@ -45,6 +46,7 @@ class Origin:
     head: int
     parts: Float[np.ndarray, "head d_model"]
     other_part: Float[np.ndarray, "d_model"] | None
+    added: str = ""
 
     @property
     def shown(self) -> "DerivedRow":
@@ -202,6 +204,8 @@ def _scaling_formula(origin: Origin) -> str:
 
 
 def _scaling_sentence(origin: Origin) -> str:
+    if origin.is_scaled and origin.added:
+        return origin.added
     if origin.is_scaled:
         return "On the same ruler as above; the outline is what was there before."
     return f"The scores stay {1 / origin.real.scale:.3g} times as large as the model's, which are outlined in blue."
@@ -214,11 +218,19 @@ def _mask_sentence(origin: Origin) -> str:
             f"The row looks ahead at {_keys(cut)} written after it, marked ▲. While translating they do not exist "
             "yet; the recording is complete, so their k and v are known."
         )
+    if cut and origin.site != "decoder.cross" and _cuts_before(origin):
+        return f"This mask is a window: a row may not look at what lies too far from it. {_keys(cut)} cut off."
     if cut:
         return f"A row may not look at what is written after it: {_keys(cut)} cut off. exp(−∞) is 0, so no weight."
     if origin.site == "decoder.self":
         return "The last row: nothing is written after it, so nothing is cut off."
-    return "A sentence on its own has no padding, so the mask lets every key through and changes nothing."
+    return "A text on its own has no padding, so the mask lets every key through and changes nothing."
+
+
+def _cuts_before(origin: Origin) -> bool:
+    """Whether a key is cut off that stands before one that is not."""
+    allowed = origin.real.allowed.numpy()
+    return bool(allowed.any() and not allowed[: int(np.argmax(allowed)) + 1].all())
 
 
 def _softmax_sentence(origin: Origin) -> str:

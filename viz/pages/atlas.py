@@ -11,9 +11,13 @@ frame.title(
     "sentence on the left plays no part here; the sentences in which a head is strongest lead back to it.",
 )
 with frame.errors_shown():
-    measured = atlas_corpus.measured()
-    if measured is not None:
-        atlas.show(measured)
+    if not frame.for_translators(
+        "The atlas reads 200 sentences with their translations, and its figures of cross-attention come from these.",
+        "The attention page has the same figures for one text, under each tile and as an order of heads.",
+    ):
+        measured = atlas_corpus.measured()
+        if measured is not None:
+            atlas.show(measured)
 with st.expander("Formulas and sources", icon=":material/function:"):
     for name, formula, note in atlas_texts.FORMULAS:
         st.markdown(f"**{name}**")

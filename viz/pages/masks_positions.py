@@ -1,7 +1,7 @@
-"""The masks as the model used them, and the positional encodings as it added them. Knows nothing of their formulas."""
+"""The masks as the model used them, and how it knows places. Knows nothing of formulas or of where masks come from."""
 
-from viz import frame, state
-from viz.tabs import masks, positions
+from viz import frame, loader, state
+from viz.tabs import masks, model_masks, model_positions, positions
 
 frame.title(
     "Masks & positions",
@@ -10,4 +10,7 @@ frame.title(
 )
 with frame.errors_shown():
     trace = frame.read_sentence(state.current().text)
-    frame.tabs("part", {"Masks": masks.show, "Positional encodings": positions.show}, trace)
+    state.put(state.current().for_model(trace.shapes))
+    has_all = loader.is_translator(state.current())
+    shown = (masks.show, positions.show) if has_all else (model_masks.show, model_positions.show)
+    frame.tabs("part", {"Masks": shown[0], "Positional encodings": shown[1]}, trace)

@@ -1,4 +1,4 @@
-"""What the chosen checkpoint is, what it learned from, how well it does. Knows nothing of how that is measured."""
+"""What the chosen model is, what it learned from, how well it does. Knows nothing of how that is measured."""
 
 import streamlit as st
 
@@ -7,6 +7,7 @@ from viz.export.names import file_name
 from viz.figures.parameters import parameter_bars
 from viz.markup import table
 from viz.model_tabs import TABS
+from viz.tabs import other_model
 
 frame.title(
     "Model",
@@ -16,25 +17,34 @@ frame.title(
 with frame.errors_shown():
     selection = state.current()
     with st.spinner("Loading the model …"), st.skeleton(height=frame.SKELETON_HEIGHT):
-        shapes = loader.shapes(selection)
-    with st.grid(2, min_column_width=430, gap="medium"):
-        with st.container():
-            st.html(table(*facts.configuration(shapes), label="Configuration, beside the paper's base and big"))
-        with st.container():
-            st.plotly_chart(
-                parameter_bars([name for name, _, _ in shapes], [counts for _, _, counts in shapes]),
-                key="parameters",
-                config=frame.chart_config(file_name("parameters", shapes[0][0])),
-                alt="Parameters by part, one stacked bar a model: in millions, and as shares of the model",
-            )
-    st.caption(
-        "One bar is a model, one colour a part of it. Above, how many parameters each part has; below, the same as "
-        "shares, so that a small model can be read too. *base* and *big* are the two models of *Attention Is All You "
-        "Need*, with its vocabulary of about 37,000 pieces. Point at a segment for its exact number."
-    )
-    # No `default`: another default is another widget to Streamlit, and whoever came by keyboard would lose their place.
-    tabs = st.tabs(choices.ABOUT, key=state.bind("about"), on_change=state.take, args=("about",))
-    for tab, show in zip(tabs, TABS.values(), strict=True):
-        if tab.open:
-            with tab, frame.errors_shown():
-                show(selection)
+        is_ours = loader.is_translator(selection)
+        shapes = loader.shapes(selection) if is_ours else []
+    if is_ours:
+        with st.grid(2, min_column_width=430, gap="medium"):
+            with st.container():
+                st.html(table(*facts.configuration(shapes), label="Configuration, beside the paper's base and big"))
+            with st.container():
+                st.plotly_chart(
+                    parameter_bars([name for name, _, _ in shapes], [counts for _, _, counts in shapes]),
+                    key="parameters",
+                    config=frame.chart_config(file_name("parameters", shapes[0][0])),
+                    alt="Parameters by part, one stacked bar a model: in millions, and as shares of the model",
+                )
+        st.caption(
+            "One bar is a model, one colour a part of it. Above, how many parameters each part has; below, the same as "
+            "shares, so that a small model can be read too. *base* and *big* are the two models of *Attention Is All "
+            "You Need*, with its vocabulary of about 37,000 pieces. Point at a segment for its exact number."
+        )
+    else:
+        other_model.show(selection)
+    names = choices.ABOUT if loader.is_english_german(selection) else other_model.ABOUT[loader.kind(selection)]
+    if names:
+        chosen = state.current().about
+        state.change(about=chosen if chosen in names else names[0])
+        # No `default`: another default is another widget to Streamlit, and whoever came by keyboard would lose their
+        # place.
+        tabs = st.tabs(names, key=state.bind("about"), on_change=state.take, args=("about",))
+        for tab, name in zip(tabs, names, strict=True):
+            if tab.open:
+                with tab, frame.errors_shown():
+                    TABS[name](selection)

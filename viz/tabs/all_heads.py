@@ -36,7 +36,7 @@ def show(trace: "Trace") -> None:
             ranked = figure is not None and order != choices.ORDERS[0]
             keep = controls.keep(trace.layers_of(site) * trace.heads_of(site), disabled=not ranked)
         with st.container():
-            opened_head.settings()
+            opened_head.settings(trace)
     if figure is not None:
         ranking = head_figures.ranking(figure, order, keep)
     elif values is not None:

@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
-from viz import choices, controls, derived, long_texts, state
+from viz import choices, controls, derived, loader, long_texts, state
 from viz.components.head_lines import LinesData, LinesPlace, head_lines
 from viz.components.matrix_picture import ColourScale, Kept, MatrixData, Preview, matrix_picture
 from viz.components.tile_server import Source, tile_server
@@ -35,14 +35,22 @@ HOW_TO_READ: Final = {
 }
 
 
-def settings() -> None:
+def settings(trace: "Trace") -> None:
     """How the open head is drawn, what its numbers are, and between what."""
+    lacks = loader.abilities(state.current()).lacks
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.drawn()
-        controls.measure()
+        controls.measure([name for name in choices.MEASURES if name != "norms" or "norms" not in lacks])
     with st.container(horizontal=True, gap="medium"):
         controls.switch("words", "Whole words", "Joins the pieces of a word.")
-        controls.switch("special", "Special tokens", "Shows <s> and </s>, where heads often rest.")
+        controls.switch("special", "Special tokens", f"Shows {_named(trace)}, where heads often rest.")
+
+
+def _named(trace: "Trace") -> str:
+    """The special tokens of this text, as people write them."""
+    there = dict.fromkeys(token for token in trace.source_tokens + trace.target_tokens if token in trace.special_tokens)
+    names = list(there)[:3] or ["tokens that stand for no text"]
+    return controls.plain(" and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names))
 
 
 def show(trace: "Trace", site: str, addresses: Mapping[str, str]) -> None:
@@ -128,7 +136,7 @@ def _lines_of_window(trace: "Trace", site: str, layer: int, measure: Measure) ->
     """Lines between as many tokens as the eye and the browser can follow."""
     selection = state.current()
     count = long_texts.num_places(trace, site, selection)
-    length = long_texts.window_length(trace.num_heads)
+    length = long_texts.window_length(trace.heads_of(site))
     around = selection.token if selection.token is not None else selection.key_token
     # A kept token stands in the middle.
     start = controls.window(max(1, count - length), 0 if around is None else around - length // 2)

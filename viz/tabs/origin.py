@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from viz import controls, derived, focus, frame, state
+from viz import controls, derived, focus, frame, loader, state
 from viz.components.origin_story import origin_story
 from viz.components.wire import display_token
 from viz.export.names import file_name, head_name
@@ -23,6 +23,10 @@ TOLERANCE: Final = 1e-5
 @frame.fragment
 def show(trace: "Trace") -> None:
     """One row of one head, from q and k to its part of the output."""
+    abilities = loader.abilities(state.current())
+    instead = "The grid, the heatmap, the lines and bertviz show its weights."
+    if frame.lacking(abilities, "scores", instead) or frame.lacking(abilities, "norms", instead):
+        return
     st.caption(
         "How one token's weights in one head come about, in seven steps. Every column is a key: point at one to follow "
         "it through all steps, click it to see its dot product."
@@ -49,6 +53,7 @@ def show(trace: "Trace") -> None:
         followed=key,
         site=site,
         head=head,
+        added=derived.added_to_scores(trace, site, layer, head, row, key),
         parts=derived.head_parts(trace, site, layer, row, selection),
         other_part=None if other is None else derived.head_part(other, site, layer, head, selection),
     )
@@ -65,7 +70,7 @@ def _switches(site: str, *, cuts_off: bool) -> tuple[bool, bool]:
             masked = st.toggle("Mask", key=state.bind("masked"), on_change=state.take, args=("masked",))
         else:
             masked = True
-            why = "it is the last row" if site == "decoder.self" else "a sentence on its own has no padding"
+            why = "it is the last row" if site == "decoder.self" else "a text on its own has no padding"
             st.caption(f"The mask cuts nothing off here: {why}.", width="content")
     return scaled, masked
 

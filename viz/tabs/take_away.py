@@ -3,7 +3,7 @@
 No file is made before its button is pressed. Knows nothing of how a file is made.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -133,11 +133,14 @@ def _num_heads(trace: "Trace", site: str) -> int:
 
 def _tables_of_sentence(trace: "Trace") -> list[Offer]:
     sides = {"source": len(trace.source_tokens), "target": len(trace.target_tokens)}
-    d_model = trace.positional["source"].shape[1]
     inside = "of both sides, with their ids"
     found = [_csv(trace, "Tokens", inside, partial(tables.tokens, trace), "tokens", 24 * sum(sides.values()))]
-    inside = "each step's token, its probability, entropy and candidates"
-    found.append(_csv(trace, "Decoding", inside, partial(tables.steps, trace), "decoding", 620 * len(trace.steps)))
+    if trace.steps:
+        inside = "each step's token, its probability, entropy and candidates"
+        found.append(_csv(trace, "Decoding", inside, partial(tables.steps, trace), "decoding", 620 * len(trace.steps)))
+    if "positional encodings" in loader.abilities(state.current()).lacks:
+        return found
+    d_model = trace.positional["source"].shape[1]
     inside = f"the encoding added to each token, {d_model} dimensions"
     for side, count in sides.items():
         make = partial(tables.positional_encoding, trace, side)
@@ -158,18 +161,28 @@ def _offer_page(trace: "Trace", site: str, layer: int, head: int) -> None:
             f"has {max(map(len, trace.axis_tokens(site))):,}. The link below reopens the view in Headlight."
         )
         return
-    make = partial(_page, trace, site, layer, head, _link(), *loader.identity(state.current()))
+    lines = [(line.mark, line.language, line.text) for line in frame.lines_of(trace)]
+    make = partial(_page, lines, trace, site, layer, head, _link(), *loader.identity(state.current()))
     name = f"{file_name(head_name(site, layer, head), sentence=trace.text)}.html"
     inside = "sentence, open head, all heads, decoding: one file that opens anywhere, offline"
     queries, keys = map(len, trace.axis_tokens(site))
     show_offer(Offer("HTML page", inside, make, name, "text/html", _PAGE_BYTES + _PAGE_BYTES_A_WEIGHT * queries * keys))
 
 
-def _page(trace: "Trace", site: str, layer: int, head: int, link: str, checkpoint: str, digest: str) -> bytes:
+def _page(
+    lines: Sequence[tuple[str, str, str]],
+    trace: "Trace",
+    site: str,
+    layer: int,
+    head: int,
+    link: str,
+    checkpoint: str,
+    digest: str,
+) -> bytes:
     # plotly's figures are imported when one is wanted; most visits want none of these.
     from viz.export.view_page import OpenView, view_page
 
-    view = OpenView(site, controls.SITE_LABELS[site], layer, head, link)
+    view = OpenView(site, controls.SITE_LABELS[site], layer, head, link, lines)
     return view_page(trace, view, checkpoint=checkpoint, digest=digest)
 
 

@@ -1,4 +1,4 @@
-"""What is compared, each measured in a process of its own: python -m tests.benchmarks.proof.contenders NAME FOLDER TEXT.
+"""What is compared, each in a process of its own: python -m tests.benchmarks.proof.contenders NAME FOLDER TEXT.
 
 Every contender loads the same folder, warms up with a short text, and then reads the text once. Seconds are of that
 one pass with its capture; memory is the most that was held during it, less what was held before. Our own pass stands

@@ -80,11 +80,9 @@ def _wordpiece(size: int) -> transformers.PreTrainedTokenizerFast:
 def _bytes(size: int) -> transformers.PreTrainedTokenizerFast:
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     merges: list[tuple[str, str]] = []
-    for word in (*WORDS, *("Ġ" + word for word in WORDS)):
-        made = word[0]
-        for letter in word[1:]:
-            merges.append((made, letter))
-            made += letter
+    for word in WORDS:
+        merges += [(word[:place], word[place]) for place in range(1, len(word))]
+    merges += [("Ġ", word) for word in WORDS]
     pieces = ["<|endoftext|>", *alphabet, *(first + second for first, second in merges)]
     tokenizer = Tokenizer(models.BPE(_filled(pieces, size, "Ġ#"), list(dict.fromkeys(merges))))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)

@@ -7,10 +7,11 @@ import pytest
 from viz.export.view_page import OpenView, view_page
 
 HOSTILE = "</script><script>alert(1)</script><img src=https://evil.example/x onerror=alert(2)><!-- \u2028 </style>"
-VIEW = OpenView("decoder.cross", "Decoder cross-attention", 1, 2, "checkpoint=en-de&text=%3Cb%3E")
+VIEW = OpenView("decoder.cross", "Decoder cross-attention", 1, 2, "checkpoint=en-de&text=%3Cb%3E", ())
 
 
 def made(trace, view=VIEW, **words):
+    view = replace(view, lines=[("EN", "en", trace.text), ("DE", "de", trace.translation)])
     return view_page(trace, view, checkpoint=words.get("checkpoint", "tiny"), digest="0123abc").decode()
 
 
@@ -71,5 +72,5 @@ def test_no_text_of_people_leaves_its_place(trace, page):
 
 def test_an_attention_may_have_layers_of_its_own_number(trace):
     uneven = replace(trace, inputs=MappingProxyType({**trace.inputs, "encoder.self": trace.inputs["encoder.self"][:1]}))
-    view = OpenView("encoder.self", "Encoder self-attention", 0, 0, "")
+    view = OpenView("encoder.self", "Encoder self-attention", 0, 0, "", ())
     assert made(uneven, view).count("<img") == 4

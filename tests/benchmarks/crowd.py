@@ -1,0 +1,211 @@
+"""Many people at once: python -m tests.benchmarks.crowd [--people 20] [--rounds 3], or with --hostile, bad input.
+
+Real sessions on one real server, each with a sentence and a model of its own: the shipped checkpoint, and small random
+models in folders of `transformers`. Every answer is compared with what the same model says of that sentence in this
+process; printed are seconds until a session's page has its title while others compute, seconds until its answer is
+there, and the server's memory over time. Ends with an error if an answer is wrong, a page shows a traceback, the
+server's log holds one, or a title takes longer than it may.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import struct
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import Any, Final
+
+from model.reader import Reader, open_reader
+from tests.benchmarks.wire_session import Seen, open_page
+from tests.browser.conftest import ROOT, streamlit_server
+from tests.model.adapters.zoo import save_model
+from viz.components.wire import display_tokens
+from viz.loader import ROOT_VARIABLE
+
+#: Kind of model → its tokenizer's.
+FOLDERS: Final = {"bert": "wordpiece", "gpt2": "bytes", "marian": "metaspace"}
+SUBJECTS: Final = ("The man", "A woman", "The dog", "My sister", "Tom")
+VERBS: Final = ("sees", "likes", "forgets", "follows")
+OBJECTS: Final = ("the house", "an old car", "the river", "two horses", "a red book", "the children", "her brother")
+#: Seconds that a title may take while others compute, and that one answer may take.
+FRAME_SECONDS: Final = 1.0
+ANSWER_SECONDS: Final = 180.0
+INTERVAL: Final = 0.25
+
+
+@dataclass(frozen=True)
+class Person:
+    """One session to come: which model, and a sentence that nobody else has."""
+
+    model: str
+    text: str
+
+    @property
+    def params(self) -> dict[str, str]:
+        """What the link says."""
+        return {"checkpoint": self.model, "text": self.text}
+
+
+@dataclass
+class Crowd:
+    """What was seen: one entry a session."""
+
+    people: list[Person] = field(default_factory=list)
+    seen: list[Seen] = field(default_factory=list)
+    memory: list[tuple[float, int]] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+
+def sentence(number: int) -> str:
+    """A sentence for each number; 140 are different, and then they say how often."""
+    again, place = divmod(number, len(SUBJECTS) * len(VERBS) * len(OBJECTS))
+    subject, verb = SUBJECTS[place % len(SUBJECTS)], VERBS[place % len(VERBS)]
+    what = OBJECTS[place % len(OBJECTS)]
+    return f"{subject} {verb} {what}{' again' * again}."
+
+
+def people_of(models: Sequence[str], count: int, start: int) -> list[Person]:
+    """So many people, who share the models among them."""
+    return [Person(models[(start + place) % len(models)], sentence(start + place)) for place in range(count)]
+
+
+async def visit(url: str, people: Sequence[Person], rounds: int, server: int) -> Crowd:
+    """`rounds` times, all people but the first round's come with a new sentence; all of a round at the same time."""
+    crowd, began = Crowd(), time.perf_counter()
+    watching = asyncio.create_task(_watch(crowd, began, server))
+    models = list(dict.fromkeys(person.model for person in people))
+    for number in range(rounds):
+        now = people if number == 0 else people_of(models, len(people), number * len(people))
+        pages = (asyncio.wait_for(open_page(url, person.params), ANSWER_SECONDS) for person in now)
+        for person, seen in zip(now, await asyncio.gather(*pages, return_exceptions=True), strict=True):
+            if isinstance(seen, BaseException):
+                crowd.problems.append(f"{person.text} ({person.model}): {type(seen).__name__} {seen}")
+            else:
+                crowd.people.append(person)
+                crowd.seen.append(seen)
+    watching.cancel()
+    return crowd
+
+
+async def _watch(crowd: Crowd, began: float, server: int) -> None:
+    while True:
+        crowd.memory.append((time.perf_counter() - began, resident(server)))
+        await asyncio.sleep(INTERVAL)
+
+
+def resident(process: int) -> int:
+    """Bytes that a process holds in memory (Linux)."""
+    pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def youngest_child() -> int:
+    """The process that this one started last: the server."""
+    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    return int(children[-1])
+
+
+def header_of(payload: bytes) -> dict[str, Any]:
+    """What a component is told, without the arrays behind it."""
+    if len(payload) < 4:
+        return {}
+    (length,) = struct.unpack_from("<I", payload)
+    header: dict[str, Any] = json.loads(payload[4 : 4 + length])
+    return header
+
+
+def wrong(person: Person, seen: Seen, reader: Reader) -> str:
+    """What is wrong with a session's answer; nothing if it is the model's own."""
+    if seen.exceptions or seen.errors:
+        return f"it shows {(seen.exceptions or seen.errors)[0]!r}"
+    trace = reader.trace(person.text)
+    said = " ".join(seen.html)
+    for text in filter(None, (person.text, trace.translation)):
+        if escape(text) not in said.replace("&#39;", "&#x27;"):
+            return f"it does not say {text!r}"
+    grids = [header for header in map(header_of, seen.payloads) if "queryTokens" in header]
+    if not grids:
+        return "it has no grid"
+    expected = [display_tokens(tokens) for tokens in trace.axis_tokens(trace.sites[0])]
+    if not any([grid["queryTokens"], grid["keyTokens"]] == expected for grid in grids):
+        return "its grid has other tokens"
+    return ""
+
+
+def check(crowd: Crowd, root: Path, log: Path) -> None:
+    """Add to the problems what is wrong with answers, titles and the server's log."""
+    readers = {name: open_reader(root / name) for name in {person.model for person in crowd.people}}
+    for person, seen in zip(crowd.people, crowd.seen, strict=True):
+        if problem := wrong(person, seen, readers[person.model]):
+            crowd.problems.append(f"{person.text} ({person.model}): {problem}")
+    if "Traceback" in (said := log.read_text(errors="replace")):
+        crowd.problems.append(f"the server's log: {said[said.index('Traceback') :][:2_000]}")
+
+
+def report(crowd: Crowd) -> str:
+    """Times, memory and problems, as text."""
+    lines = [f"{len(crowd.seen)} sessions"]
+    for name, values in (("title", [s.frame for s in crowd.seen]), ("answer", [s.done for s in crowd.seen])):
+        if values:
+            ranked = sorted(values)
+            places = {"median": 0.5, "90 %": 0.9, "most": 1.0}
+            said = (
+                f"{label} {ranked[min(len(ranked) - 1, int(p * len(ranked)))]:.2f} s" for label, p in places.items()
+            )
+            lines.append(f"  seconds until its {name}: " + ", ".join(said))
+    if crowd.memory:
+        step = max(1, len(crowd.memory) // 12)
+        lines.append(
+            "  server's memory: " + ", ".join(f"{at:.0f} s {held / 1e6:,.0f} MB" for at, held in crowd.memory[::step])
+        )
+        lines.append(f"  most {max(held for _, held in crowd.memory) / 1e6:,.0f} MB")
+    return "\n".join([*lines, *(f"  WRONG: {problem}" for problem in crowd.problems)])
+
+
+def make_root(root: Path, shipped: Path, folders: Sequence[str]) -> list[str]:
+    """A folder with the shipped checkpoint and random models in it; their names."""
+    root.mkdir(parents=True)
+    (root / shipped.name).symlink_to(shipped.resolve(), target_is_directory=True)
+    for name in folders:
+        save_model(root / name, name, FOLDERS[name])
+    return [shipped.name, *folders]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--people", type=int, default=20)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--folders", nargs="*", default=list(FOLDERS), choices=list(FOLDERS))
+    parser.add_argument("--hostile", action="store_true", help="bad input instead")
+    parser.add_argument("--inputs", type=int, default=500, help="how much bad input")
+    arguments = parser.parse_args()
+    if arguments.hostile:
+        from tests.benchmarks.hostile import main as hostile
+
+        hostile(arguments.inputs)
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        root, log = Path(temporary) / "checkpoints", Path(temporary) / "server.log"
+        names = make_root(root, ROOT / "checkpoints" / "en-de", arguments.folders)
+        os.environ[ROOT_VARIABLE] = str(root)
+        with streamlit_server(ROOT / "app.py", (), log) as url:
+            server = youngest_child()
+            crowd = asyncio.run(visit(url, people_of(names, arguments.people, 0), arguments.rounds, server))
+        check(crowd, root, log)
+    slow = [seen.frame for seen in crowd.seen if seen.frame > FRAME_SECONDS]
+    if slow:
+        crowd.problems.append(
+            f"{len(slow)} titles took longer than {FRAME_SECONDS:.0f} s, the longest {max(slow):.2f} s"
+        )
+    print(report(crowd))
+    sys.exit(bool(crowd.problems))
+
+
+if __name__ == "__main__":
+    main()
