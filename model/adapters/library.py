@@ -17,7 +17,7 @@ from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 from transformers.utils import logging as _transformers_logging
 
-from model.errors import CheckpointError
+from model.errors import CheckpointError, HeadlightError, SessionError
 
 OURS: Final = "headlight"
 """What our attention is called in the library's register."""
@@ -65,6 +65,20 @@ def make_config(model_type: str, values: Mapping[str, Any]) -> Any:
         raise CheckpointError(
             f"config.json is no configuration of a {model_type} model ({_first_line(error)})."
         ) from error
+
+
+def count_parameters(kind: str, config: Any) -> int:
+    """How many numbers a model of this configuration holds; no memory is taken for them.
+
+    Raises:
+        CheckpointError: the values of the configuration make no model.
+    """
+    try:
+        with _LOADING, _quiet(), torch.device("meta"):
+            model = HEADS[kind].from_config(config)
+    except Exception as error:
+        raise CheckpointError(f"config.json describes no model that can be built: {_first_line(error)}.") from error
+    return sum(parameter.numel() for parameter in model.parameters())
 
 
 def load_weights(folder: Path, kind: str, config: Any, implementation: str, dtype: torch.dtype) -> nn.Module:
@@ -163,6 +177,9 @@ def begin_writing(model: Any, token_ids: Tensor, most: int, options: Mapping[str
         token_ids: [1, position], of the text.
         most: tokens that may be written.
         options: further ones of `generate`.
+
+    Raises:
+        SessionError: the model's own settings for writing cannot be used.
     """
     taken: list[Beginning] = []
 
@@ -184,11 +201,19 @@ def begin_writing(model: Any, token_ids: Tensor, most: int, options: Mapping[str
         )
         return input_ids
 
-    with _quiet():
-        model.generate(
-            token_ids, attention_mask=torch.ones_like(token_ids), max_new_tokens=most, max_length=None,
-            do_sample=False, num_beams=1, custom_generate=take_over, **options,
-        )  # fmt: skip
+    try:
+        with _quiet():
+            model.generate(
+                token_ids, attention_mask=torch.ones_like(token_ids), max_new_tokens=most, max_length=None,
+                do_sample=False, num_beams=1, custom_generate=take_over, **options,
+            )  # fmt: skip
+    except HeadlightError:
+        raise
+    except (ValueError, TypeError, KeyError, AttributeError, RuntimeError) as error:
+        # generation_config.json comes from outside, and is read where it is used.
+        raise SessionError(
+            f"This model cannot begin to write: its generation_config.json does not fit it ({_first_line(error)})."
+        ) from error
     return taken[0]
 
 
