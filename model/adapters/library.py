@@ -30,6 +30,18 @@ HEADS: Final[dict[str, Any]] = {
 }
 """Kind of model → which of the library's classes loads it."""
 
+TOKEN_SETTINGS: Final = (
+    "bos_token_id",
+    "eos_token_id",
+    "pad_token_id",
+    "decoder_start_token_id",
+    "forced_bos_token_id",
+    "forced_eos_token_id",
+    "bad_words_ids",
+    "suppress_tokens",
+    "begin_suppress_tokens",
+)
+
 # The library sets global number types while it loads.
 _LOADING: Final = Lock()
 
@@ -110,12 +122,18 @@ def load_weights(folder: Path, kind: str, config: Any, implementation: str, dtyp
             f"The weights in {folder.name} do not fit its config.json: they {what} "
             f"({len(missing) + len(mismatched)} such tensors). Save the model again, or copy the folder anew."
         )
+    if hasattr(model, "generation_config"):
+        model.generation_config = _tokens_only(model.generation_config)
     loaded: nn.Module = model.eval()
     return loaded
 
 
-def load_tokenizer(folder: Path) -> Any:
+def load_tokenizer(folder: Path, config: Any) -> Any:
     """The tokenizer of a folder.
+
+    Args:
+        folder: checked by `model.adapters.folder`.
+        config: from `make_config`; without it the library would read config.json again, unchecked.
 
     Raises:
         CheckpointError: there is none that can be loaded.
@@ -123,7 +141,7 @@ def load_tokenizer(folder: Path) -> Any:
     try:
         with _LOADING, _quiet():
             return transformers.AutoTokenizer.from_pretrained(
-                str(folder), local_files_only=True, trust_remote_code=False
+                str(folder), config=config, local_files_only=True, trust_remote_code=False
             )
     except Exception as error:
         raise CheckpointError(
@@ -132,8 +150,11 @@ def load_tokenizer(folder: Path) -> Any:
         ) from error
 
 
-def load_image_processor(folder: Path) -> Any:
+def load_image_processor(folder: Path, config: Any) -> Any:
     """What turns a picture into the numbers that an image model reads.
+
+    Args:
+        folder, config: as of `load_tokenizer`.
 
     Raises:
         CheckpointError: there is none that can be loaded.
@@ -141,7 +162,7 @@ def load_image_processor(folder: Path) -> Any:
     try:
         with _LOADING, _quiet():
             open_it: Callable[..., Any] = transformers.AutoImageProcessor.from_pretrained
-            return open_it(str(folder), local_files_only=True, trust_remote_code=False)
+            return open_it(str(folder), config=config, local_files_only=True, trust_remote_code=False)
     except Exception as error:
         raise CheckpointError(
             f"The image processor in {folder.name} cannot be loaded: {_first_line(error)}."
@@ -233,6 +254,13 @@ def knows_interface(kind: str, config: Any) -> bool:
     except KeyError as error:
         raise CheckpointError(f"A {config.model_type} model cannot be loaded as {kind}.") from error
     return bool(found._can_set_attn_implementation())
+
+
+def _tokens_only(settings: Any) -> Any:
+    """Which tokens begin, end and may not be written, as the folder says; how to search is never its business."""
+    kept = {name: getattr(settings, name, None) for name in TOKEN_SETTINGS}
+    make: Callable[..., Any] = transformers.GenerationConfig
+    return make(**{name: value for name, value in kept.items() if value is not None})
 
 
 class _quiet:

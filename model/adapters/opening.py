@@ -63,10 +63,10 @@ def open_folder(path: Path, *, device: str | None = None, dtype: str = "float32"
         # Only who looks at pictures needs what reads them.
         from model.adapters.image_reader import ImageReader
 
-        processor = library.load_image_processor(path)
+        processor = library.load_image_processor(path, config)
         layout, abilities = explore(model, model_type)
         return ImageReader(model, processor, layout, abilities, name=path.name, digest=folder.digest())
-    pieces = Pieces(library.load_tokenizer(path))
+    pieces = Pieces(library.load_tokenizer(path, config))
     layout, abilities = explore(model, model_type)
     made = TextWriter if abilities.generates else TextReader
     return made(model, pieces, layout, abilities, name=path.name, digest=folder.digest())

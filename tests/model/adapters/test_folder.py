@@ -239,3 +239,15 @@ def test_the_digest_names_the_content(bert: Path, folder: Folder):
     assert check_folder(bert).digest() == before
     set_config(bert, note=1)
     assert check_folder(bert).digest() != before
+
+
+def test_how_to_search_is_not_for_a_folder_to_say(folder: Folder, tmp_path: Path):
+    changed = Path(shutil.copytree(folder("marian"), tmp_path / "marian"))
+    settings = json.loads((changed / "generation_config.json").read_text())
+    orders = {"num_beams": 7, "do_sample": True, "temperature": 9.0, "min_new_tokens": 90, "bad_words_ids": [[5]]}
+    (changed / "generation_config.json").write_text(json.dumps({**settings, **orders}))
+    reader = open_reader(changed)
+    kept = reader.model.generation_config
+    assert (kept.num_beams, kept.do_sample, kept.min_new_tokens) == (None, None, None)
+    assert kept.bad_words_ids == [[5]]
+    assert kept.decoder_start_token_id == 2

@@ -61,8 +61,7 @@ def test_bytes_that_are_no_whole_character_are_readable_and_join_to_one(pieces):
 def test_a_line_that_ends_is_a_sign_of_its_own_and_the_next_word_begins(pieces):
     made = pieces("bytes")
     tokens = made.encode("the\nanimal\tthe").tokens
-    assert tokens[1] == "⏎"
-    assert tokens[2].startswith("▁")
+    assert tokens[tokens.index("⏎") + 1].startswith("▁")
     assert not any(sign in token for token in tokens for sign in "\n\t ")
     assert whole_words(tokens, made.special_tokens).labels[:3] == ("the", "⏎", "animal⇥the")
 
