@@ -16,12 +16,12 @@ class Hypothesis:
     Attributes:
         token_ids: without <s> and </s>.
         log_prob: the sum of their log-probabilities, with that of </s>.
-        ended: whether it ended with </s>, or at the length limit.
+        end: the </s> that ended it (some models have several); None at the length limit.
     """
 
     token_ids: list[int]
     log_prob: float
-    ended: bool = True
+    end: int | None = None
 
 
 @dataclass(frozen=True)
@@ -114,12 +114,12 @@ class SentenceBeam:
         living, finished = [], list(self.finished)
         for log_prob, parent, token_id in (candidates[place] for place in kept):
             living.append(Living([*self.living[parent].token_ids, token_id], log_prob, parent))
-        for log_prob, parent, _ in (candidates[place] for place in ended):
-            finished.append(Hypothesis(self.living[parent].token_ids, log_prob))
+        for log_prob, parent, end in (candidates[place] for place in ended):
+            finished.append(Hypothesis(self.living[parent].token_ids, log_prob, end))
         finished = self._best(finished)
         if len(living[0].token_ids) == self.limit:
             cut = (one for one, place in zip(living, kept, strict=True) if self.may_be_cut(place))
-            finished = self._best([*finished, *(Hypothesis(one.token_ids, one.log_prob, ended=False) for one in cut)])
+            finished = self._best([*finished, *(Hypothesis(one.token_ids, one.log_prob) for one in cut)])
             living = []
         elif len(finished) == self.width and self.score(finished[-1]) >= self._reachable(living[0]):
             living = []
@@ -136,7 +136,7 @@ class SentenceBeam:
 
     def score(self, hypothesis: Hypothesis) -> float:
         """Log-probability / length penalty, by which finished hypotheses compete."""
-        counts_end = hypothesis.ended or self.rule.penalty == "wu"
+        counts_end = hypothesis.end is not None or self.rule.penalty == "wu"
         return hypothesis.log_prob / self.rule.divisor(len(hypothesis.token_ids) + counts_end, self.alpha)
 
     def _reachable(self, living: Living) -> float:

@@ -151,8 +151,12 @@ def grow_tree(search: SentenceBeam, bos_id: int, tokenizer: Vocabulary) -> BeamT
                 )
             )
         living = [len(nodes) - len(step.candidates) + place for place in step.kept]
-    ends = {written[node.index]: node.index for node in nodes if node.score is not None}
-    hypotheses = tuple(ends[tuple(one.token_ids)] for one in search.finished)
+    ends = {
+        (written[node.index], node.token_id if len(written[node.index]) <= node.step else None): node.index
+        for node in nodes
+        if node.score is not None
+    }
+    hypotheses = tuple(ends[tuple(one.token_ids), one.end] for one in search.finished)
     return BeamTree(
         width=search.width,
         alpha=search.alpha,
@@ -168,7 +172,8 @@ def _outcome(search: SentenceBeam, number: int, rank: int, written: Sequence[int
     step = search.steps[number]
     total = step.candidates[rank].log_prob
     if rank in step.ended:
-        return _finished(search, number, Hypothesis(list(written), total), "finished")
+        end = step.candidates[rank].token_id
+        return _finished(search, number, Hypothesis(list(written), total, end), "finished")
     if rank not in step.kept:
         return Outcome("outranked", number)
     if number + 1 < len(search.steps):
@@ -178,13 +183,15 @@ def _outcome(search: SentenceBeam, number: int, rank: int, written: Sequence[int
     if len(written) == search.limit:
         if not search.may_be_cut(rank):
             return Outcome("outranked", number)
-        return _finished(search, number, Hypothesis(list(written), total, ended=False), "length limit")
+        return _finished(search, number, Hypothesis(list(written), total), "length limit")
     return Outcome("search over", number)
 
 
 def _finished(search: SentenceBeam, number: int, hypothesis: Hypothesis, fate: Fate) -> Outcome:
     score = search.score(hypothesis)
     for later in range(number, len(search.steps)):
-        if hypothesis.token_ids not in [one.token_ids for one in search.steps[later].finished]:
+        if (hypothesis.token_ids, hypothesis.end) not in [
+            (one.token_ids, one.end) for one in search.steps[later].finished
+        ]:
             return Outcome("outscored", later, score)
     return Outcome(fate, number, score)

@@ -79,7 +79,12 @@ class DecodingSession:
     @property
     def target_ids(self) -> tuple[int, ...]:
         """What the decoder has read or reads next: <s> and the tokens chosen so far."""
-        return (self._model.config.bos_id, *(row.step.token_id for row in self._written))
+        return (self._model.config.bos_id, *self.written_ids)
+
+    @property
+    def written_ids(self) -> tuple[int, ...]:
+        """The tokens chosen so far."""
+        return tuple(row.step.token_id for row in self._written)
 
     @property
     def max_steps(self) -> int:

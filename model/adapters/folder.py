@@ -34,9 +34,11 @@ TOKENIZER_FILES: Final = (
     "merges.txt",
 )
 PICTURE_FILES: Final = ("preprocessor_config.json", "processor_config.json")
-#: Settings by which a folder could ask for code, for files elsewhere or for another way of computing.
+#: Settings by which a folder could ask for code, for files elsewhere or for another way of computing; and labels, of
+#: which nothing is shown.
 _NEVER: Final = re.compile(
-    r"auto_map|custom_pipelines|_?attn_implementation.*|_?experts_implementation.*|transformers_weights|_name_or_path|torch_dtype|dtype|_commit_hash|trust_remote_code"
+    r"auto_map|custom_pipelines|_?attn_implementation.*|_?experts_implementation.*|transformers_weights|_name_or_path|"
+    r"torch_dtype|dtype|_commit_hash|trust_remote_code|num_labels|id2label|label2id"
 )
 _PART: Final = re.compile(r"[\w.-]+\.safetensors")
 _PLAIN: Final = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1}

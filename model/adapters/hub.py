@@ -29,7 +29,10 @@ def open_hub(name: str, allowed: bool, *, device: str | None = None, dtype: str 
         CheckpointError: there is no such model here (or there), or it cannot be opened.
         DeviceError: as in `open_reader`.
     """
-    return open_reader(hub_folder(name, allowed), device, dtype)
+    reader = open_reader(hub_folder(name, allowed), device, dtype)
+    # Its folder is called by a long number.
+    reader.name = name
+    return reader
 
 
 def hub_folder(name: str, allowed: bool) -> Path:

@@ -17,7 +17,7 @@ from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 from transformers.utils import logging as _transformers_logging
 
-from model.errors import CheckpointError
+from model.errors import CheckpointError, HeadlightError, SessionError
 
 OURS: Final = "headlight"
 """What our attention is called in the library's register."""
@@ -29,6 +29,18 @@ HEADS: Final[dict[str, Any]] = {
     "image": transformers.AutoModel,
 }
 """Kind of model → which of the library's classes loads it."""
+
+TOKEN_SETTINGS: Final = (
+    "bos_token_id",
+    "eos_token_id",
+    "pad_token_id",
+    "decoder_start_token_id",
+    "forced_bos_token_id",
+    "forced_eos_token_id",
+    "bad_words_ids",
+    "suppress_tokens",
+    "begin_suppress_tokens",
+)
 
 # The library sets global number types while it loads.
 _LOADING: Final = Lock()
@@ -67,6 +79,20 @@ def make_config(model_type: str, values: Mapping[str, Any]) -> Any:
         ) from error
 
 
+def count_parameters(kind: str, config: Any) -> int:
+    """How many numbers a model of this configuration holds; no memory is taken for them.
+
+    Raises:
+        CheckpointError: the values of the configuration make no model.
+    """
+    try:
+        with _LOADING, _quiet(), torch.device("meta"):
+            model = HEADS[kind].from_config(config)
+    except Exception as error:
+        raise CheckpointError(f"config.json describes no model that can be built: {_first_line(error)}.") from error
+    return sum(parameter.numel() for parameter in model.parameters())
+
+
 def load_weights(folder: Path, kind: str, config: Any, implementation: str, dtype: torch.dtype) -> nn.Module:
     """The model of a folder, on the CPU, in evaluation mode.
 
@@ -96,12 +122,18 @@ def load_weights(folder: Path, kind: str, config: Any, implementation: str, dtyp
             f"The weights in {folder.name} do not fit its config.json: they {what} "
             f"({len(missing) + len(mismatched)} such tensors). Save the model again, or copy the folder anew."
         )
+    if hasattr(model, "generation_config"):
+        model.generation_config = _tokens_only(model.generation_config)
     loaded: nn.Module = model.eval()
     return loaded
 
 
-def load_tokenizer(folder: Path) -> Any:
+def load_tokenizer(folder: Path, config: Any) -> Any:
     """The tokenizer of a folder.
+
+    Args:
+        folder: checked by `model.adapters.folder`.
+        config: from `make_config`; without it the library would read config.json again, unchecked.
 
     Raises:
         CheckpointError: there is none that can be loaded.
@@ -109,7 +141,7 @@ def load_tokenizer(folder: Path) -> Any:
     try:
         with _LOADING, _quiet():
             return transformers.AutoTokenizer.from_pretrained(
-                str(folder), local_files_only=True, trust_remote_code=False
+                str(folder), config=config, local_files_only=True, trust_remote_code=False
             )
     except Exception as error:
         raise CheckpointError(
@@ -118,8 +150,11 @@ def load_tokenizer(folder: Path) -> Any:
         ) from error
 
 
-def load_image_processor(folder: Path) -> Any:
+def load_image_processor(folder: Path, config: Any) -> Any:
     """What turns a picture into the numbers that an image model reads.
+
+    Args:
+        folder, config: as of `load_tokenizer`.
 
     Raises:
         CheckpointError: there is none that can be loaded.
@@ -127,7 +162,7 @@ def load_image_processor(folder: Path) -> Any:
     try:
         with _LOADING, _quiet():
             open_it: Callable[..., Any] = transformers.AutoImageProcessor.from_pretrained
-            return open_it(str(folder), local_files_only=True, trust_remote_code=False)
+            return open_it(str(folder), config=config, local_files_only=True, trust_remote_code=False)
     except Exception as error:
         raise CheckpointError(
             f"The image processor in {folder.name} cannot be loaded: {_first_line(error)}."
@@ -163,6 +198,9 @@ def begin_writing(model: Any, token_ids: Tensor, most: int, options: Mapping[str
         token_ids: [1, position], of the text.
         most: tokens that may be written.
         options: further ones of `generate`.
+
+    Raises:
+        SessionError: the model's own settings for writing cannot be used.
     """
     taken: list[Beginning] = []
 
@@ -184,11 +222,19 @@ def begin_writing(model: Any, token_ids: Tensor, most: int, options: Mapping[str
         )
         return input_ids
 
-    with _quiet():
-        model.generate(
-            token_ids, attention_mask=torch.ones_like(token_ids), max_new_tokens=most, max_length=None,
-            do_sample=False, num_beams=1, custom_generate=take_over, **options,
-        )  # fmt: skip
+    try:
+        with _quiet():
+            model.generate(
+                token_ids, attention_mask=torch.ones_like(token_ids), max_new_tokens=most, max_length=None,
+                do_sample=False, num_beams=1, custom_generate=take_over, **options,
+            )  # fmt: skip
+    except HeadlightError:
+        raise
+    except (ValueError, TypeError, KeyError, AttributeError, RuntimeError) as error:
+        # generation_config.json comes from outside, and is read where it is used.
+        raise SessionError(
+            f"This model cannot begin to write: its generation_config.json does not fit it ({_first_line(error)})."
+        ) from error
     return taken[0]
 
 
@@ -208,6 +254,13 @@ def knows_interface(kind: str, config: Any) -> bool:
     except KeyError as error:
         raise CheckpointError(f"A {config.model_type} model cannot be loaded as {kind}.") from error
     return bool(found._can_set_attn_implementation())
+
+
+def _tokens_only(settings: Any) -> Any:
+    """Which tokens begin, end and may not be written, as the folder says; how to search is never its business."""
+    kept = {name: getattr(settings, name, None) for name in TOKEN_SETTINGS}
+    make: Callable[..., Any] = transformers.GenerationConfig
+    return make(**{name: value for name, value in kept.items() if value is not None})
 
 
 class _quiet:

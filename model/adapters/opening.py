@@ -12,15 +12,20 @@ from model.adapters import capture, library
 from model.adapters.families import FAMILIES, family_of, max_length_of, positions_of
 from model.adapters.folder import check_folder, check_tokenizer_files
 from model.adapters.layout import SOURCE_LENGTH, TARGET_LENGTH, Layout, find_layout
+from model.adapters.lens import final_norm
 from model.adapters.memory import check_room
 from model.adapters.pieces import Pieces
 from model.adapters.text_reader import TextReader
+from model.adapters.text_writer import TextWriter
+from model.adapters.values import check_values
 from model.adapters.weights_path import eager_weights, longest_text
 from model.device import choose_device, choose_dtype
 from model.errors import CheckpointError
 from model.reader import Reader
 
 EAGER: Final = "eager"
+#: Times as many weights as there are: a head that a checkpoint leaves out is no more than that.
+MOST_MISSING: Final = 3
 
 library.register(capture.attend, capture.causal_or_padding)
 
@@ -45,22 +50,26 @@ def open_folder(path: Path, *, device: str | None = None, dtype: str = "float32"
     assert isinstance(model_type, str)
     if family.kind != "image":
         check_tokenizer_files(path)
+    check_values(folder.config, family.positions)
     config = library.make_config(
         model_type, {key: value for key, value in folder.config.items() if key != "model_type"}
     )
     check_room(path.name, folder.numbers, number_type, chosen)
+    if library.count_parameters(family.kind, config) > MOST_MISSING * folder.numbers:
+        raise CheckpointError(f"The weights in {path.name} are far fewer than its config.json speaks of. Copy it anew.")
     is_ours = library.knows_interface(family.kind, config)
     model = library.load_weights(path, family.kind, config, library.OURS if is_ours else EAGER, number_type).to(chosen)
     if family.kind == "image":
         # Only who looks at pictures needs what reads them.
         from model.adapters.image_reader import ImageReader
 
-        processor = library.load_image_processor(path)
+        processor = library.load_image_processor(path, config)
         layout, abilities = explore(model, model_type)
         return ImageReader(model, processor, layout, abilities, name=path.name, digest=folder.digest())
-    pieces = Pieces(library.load_tokenizer(path))
+    pieces = Pieces(library.load_tokenizer(path, config))
     layout, abilities = explore(model, model_type)
-    return TextReader(model, pieces, layout, abilities, name=path.name, digest=folder.digest())
+    made = TextWriter if abilities.generates else TextReader
+    return made(model, pieces, layout, abilities, name=path.name, digest=folder.digest())
 
 
 def explore(model: nn.Module, model_type: str) -> tuple[Layout, Abilities]:
@@ -131,19 +140,25 @@ def _abilities(
         positions=positions_of(model_type, config),
         max_length=length,
         max_target_length=length if family.kind == "encoder-decoder" else None,
-        lacks=_lacks(family.name, family.kind, heads, layout, length),
+        lacks=_lacks(model, family.name, family.kind, heads, layout, length),
     )
 
 
 def _lacks(
-    name: str, kind: Kind, heads: Mapping[str, tuple[int, ...]], layout: Layout | None, length: int | None
+    model: nn.Module,
+    name: str,
+    kind: Kind,
+    heads: Mapping[str, tuple[int, ...]],
+    layout: Layout | None,
+    length: int | None,
 ) -> Mapping[View, str]:
     lacks: dict[View, str] = {
         "positional encodings": f"{name} does not show what it adds for positions; Headlight's own models do.",
         "embeddings": f"{name} does not show its embeddings; Headlight's own models do.",
-        "logit lens": "The logit lens reads the layers of Headlight's own models only.",
         "batch masks": "Masks of a padded batch are shown of Headlight's own models only.",
     }
+    if kind != "decoder" or layout is None or final_norm(model) is None:
+        lacks["logit lens"] = "The logit lens reads the layers of Headlight's own models and of most decoder-only ones."
     if kind in ("encoder", "image"):
         only_reads = f"{name} reads and does not write, so there is nothing to decode."
         lacks |= {"decoding": only_reads, "beam": only_reads}

@@ -7,10 +7,11 @@ need to know one spelling only.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Final, Literal
 
 from model.analysis.axes import LINE_END, WORD_BEGIN
+from model.errors import TokenError
 
 Spelling = Literal["metaspace", "bytes", "wordpiece"]
 _BEGINS: Final[dict[str, Spelling]] = {WORD_BEGIN: "metaspace", "Ġ": "bytes", "##": "wordpiece"}
@@ -62,9 +63,24 @@ class Pieces:
             spelled.append(WORD_BEGIN + token if after_line and not begins else token)
         return tuple(spelled)
 
+    def token_id(self, token: str) -> int:
+        """The id of a token that is spelled so.
+
+        Raises:
+            TokenError: there is none.
+        """
+        if token not in self._ids:
+            raise TokenError(f"{token!r} is no token of this vocabulary. One that begins a word begins with “▁”.")
+        return self._ids[token]
+
     def decode(self, token_ids: Sequence[int]) -> str:
         """The text of token ids; special tokens leave no trace."""
         return str(self.tokenizer.decode(list(token_ids), skip_special_tokens=True))
+
+    @cached_property
+    def _ids(self) -> dict[str, int]:
+        """Spelled token → the first id that is spelled so."""
+        return {self._spell(number): number for number in reversed(range(len(self.tokenizer)))}
 
     @property
     def _has_offsets(self) -> bool:

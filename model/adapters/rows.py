@@ -52,7 +52,7 @@ class WrittenRows:
         return self.ruled(self.read(last[:, None]))
 
     def log_probs(self, last: Int[Tensor, "row"]) -> Float[Tensor, "row vocab"]:
-        """The same as log-probabilities; as in `generate`, the rules come after the softmax where beams are compared."""
+        """The same as log-probabilities; as in `generate`, beams meet the rules after the softmax."""
         return self.ruled(self.read(last[:, None]).log_softmax(-1))
 
     def select(self, rows: Int[Tensor, "kept"]) -> None:
@@ -62,20 +62,12 @@ class WrittenRows:
 
     def truncate(self, length: int) -> None:
         """Forget every token from `length` on."""
-        surplus = len(self) - length
         if length == 0:
             self._cache = new_cache(self._has_encoder)
-        elif surplus > 0:
+        elif length < len(self):
             own = self._cache.self_attention_cache if self._has_encoder else self._cache
-            own.crop(-surplus)
+            own.crop(length - len(self))
         self._read = self._read[:, :length]
-
-    def repair(self, length: int) -> None:
-        """Begin anew after a pass that broke off half-way: what some layers have cached of it must not stay."""
-        read = self._read[:, :length]
-        self.truncate(0)
-        if length:
-            self.read(read)
 
     def copy(self) -> "WrittenRows":
         """The same texts, to go on elsewhere."""

@@ -100,13 +100,7 @@ class TextReader:
             EditError: an edit names what does not exist, or the model's heads cannot be edited.
             TraceError: an extra is asked for that this model does not record.
         """
-        if unknown := sorted(set(extras) - {OUTPUTS}):
-            raise TraceError(
-                f"{unknown[0]} is not recorded of this model; scores and weights are derived from q and k."
-            )
-        if extras and "head outputs" in self.abilities.lacks:
-            raise TraceError(self.abilities.lacks["head outputs"])
-        source, keep = self.source(text), OUTPUTS in extras
+        source, keep = self.source(text), OUTPUTS in self.checked_extras(extras)
         match self.abilities.kind:
             case "encoder":
                 return self._read_only(text, target, source, keep, edits)
@@ -120,6 +114,20 @@ class TextReader:
                     emitted = list(self._target(target).ids)
                     begin = self._begin_before(emitted)
                 return self.trace_tokens(text, source.ids, emitted, begin=begin, keep_outputs=keep, edits=edits)
+
+    def checked_extras(self, extras: Collection[str]) -> Collection[str]:
+        """The same extras.
+
+        Raises:
+            TraceError: one is asked for that this model does not record.
+        """
+        if unknown := sorted(set(extras) - {OUTPUTS}):
+            raise TraceError(
+                f"{unknown[0]} is not recorded of this model; scores and weights are derived from q and k."
+            )
+        if extras and "head outputs" in self.abilities.lacks:
+            raise TraceError(self.abilities.lacks["head outputs"])
+        return extras
 
     def source(self, text: str) -> Encoded:
         """The tokens of a text, checked.
@@ -194,14 +202,24 @@ class TextReader:
         )
         given = torch.tensor([list(source_ids)], device=self.device)
         options: dict[str, Any] = {"do_sample": False, "num_beams": 1, "max_new_tokens": most, "max_length": None}
-        if self._begin is None:
-            options["decoder_start_token_id"] = self.config.eos_token_id
+        options |= self.start_options
         with listen(listener):
             # Only a run that is changed needs to be heard; what it computes here is computed again and kept there.
             written = self.model.generate(  # type: ignore[operator]
                 given, attention_mask=torch.ones_like(given), **options
             )
         return [int(one) for one in written[0].tolist()]
+
+    @property
+    def start_options(self) -> Mapping[str, Any]:
+        """What `generate` must be told of the decoder's first token where the model does not say it (mBART)."""
+        needs_one = self.abilities.kind == "encoder-decoder" and self._begin is None
+        return {"decoder_start_token_id": self.config.eos_token_id} if needs_one else {}
+
+    @property
+    def vocab_size(self) -> int:
+        """Token ids that the model knows."""
+        return int(self.config.vocab_size)
 
     @property
     def _begin(self) -> int | None:

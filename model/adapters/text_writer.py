@@ -6,8 +6,10 @@ from typing import Final
 import torch
 
 from model.adapters.generation import GenerationSession, beginning_of, check_writes, most_steps
+from model.adapters.lens import decoder_lens
 from model.adapters.rows import WrittenRows
 from model.adapters.text_reader import TextReader
+from model.analysis.logit_lens import LogitLens
 from model.beam import BeamRule, SentenceBeam, Stop
 from model.beam_tree import LARGEST_WIDTH, BeamTree, grow_tree
 from model.decoding import run_searches
@@ -15,6 +17,7 @@ from model.edit_hooks import Edits
 from model.errors import ConfigError
 from model.samples import draw_samples
 from model.sampling import UNCHANGED, Draws, Sampling
+from model.trace import Trace
 from model.translator import LARGEST_ALPHA, MOST_SAMPLES, SampledTranslation
 
 #: transformers' `early_stopping` → how we call it.
@@ -94,6 +97,15 @@ class TextWriter(TextReader):
         draws = [Draws(sampling=sampling, seed=seed, sample=i) for i in range(n)]
         drawn = draw_samples(rows, last, draws, limit=most, eos_ids=beginning.eos_ids)
         return [SampledTranslation(**vars(one), text=self.pieces.decode(one.token_ids)) for one in drawn]
+
+    def logit_lens(self, trace: Trace, top: int = 5) -> LogitLens:
+        """What each layer of a decoder-only model would have said, with its `top` most probable tokens.
+
+        Raises:
+            TraceError: the model is no such, or not known well enough; the trace is of another one; or `top` is no
+                number of tokens of the vocabulary.
+        """
+        return decoder_lens(self.model, self.layout, self.abilities, trace, self.pieces, top)
 
     def _rows_before_last(self, token_ids: tuple[int, ...], rows: WrittenRows) -> tuple[WrittenRows, torch.Tensor]:
         """All of a beginning read but its last token, and that token."""

@@ -4,7 +4,7 @@ nostalgebraist 2020 ("interpreting GPT: the logit lens"): every layer adds to th
 can be read with the model's own final norm (where it has one: pre-norm) and output projection.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ from torch import Tensor
 
 from model.analysis.blocks import row_blocks
 from model.errors import TraceError
+from model.steps import DecodingStep, Vocabulary
 from model.tokenizer import Tokenizer
 from model.trace import Trace
 from model.transformer import Transformer
@@ -72,14 +73,26 @@ def logit_lens(trace: Trace, model: Transformer, tokenizer: Tokenizer, top: int)
         raise TraceError(f"The lens can show 1 to {model.config.vocab_size:,} tokens, asked for {top}.")
     levels = residual_levels(trace, model)
     chosen = torch.tensor([step.token_id for step in trace.steps], device=model.device)
+
+    def readout(rows: Float[Tensor, "row d_model"]) -> Float[Tensor, "row vocab"]:
+        return model.projection(model.decoder.norm(rows))  # type: ignore[no-any-return]
+
     with torch.inference_mode():
-        read = [_read_level(level.to(model.device), chosen, model, top) for level in levels]
+        read = [
+            read_level(level.to(model.device), chosen, readout, top, vocab_size=model.config.vocab_size)
+            for level in levels
+        ]
+    return join_levels(read, trace.steps, tokenizer)
+
+
+def join_levels(levels: Sequence[LensRows], steps: Sequence[DecodingStep], tokenizer: Vocabulary) -> LogitLens:
+    """The lens of a whole decoder, from what each of its levels says of the rows of these steps."""
     token_ids, log_probs, chosen_log_probs, ranks, entropy = (
-        torch.stack(part).cpu() for part in zip(*read, strict=True)
+        torch.stack(part).cpu() for part in zip(*levels, strict=True)
     )
     return LogitLens(
-        chosen_ids=tuple(step.token_id for step in trace.steps),
-        chosen_tokens=tuple(step.token for step in trace.steps),
+        chosen_ids=tuple(step.token_id for step in steps),
+        chosen_tokens=tuple(step.token for step in steps),
         token_ids=token_ids,
         tokens=tuple(tuple(tokenizer.tokens(row) for row in level) for level in token_ids.tolist()),
         probabilities=log_probs.exp(),
@@ -132,12 +145,10 @@ def read_rows(states: Float[Tensor, "row d_model"], chosen: Int[Tensor, "row"], 
     )
 
 
-def _read_level(
-    states: Float[Tensor, "row d_model"], chosen: Int[Tensor, "row"], model: Transformer, top: int
+def read_level(
+    states: Float[Tensor, "row d_model"], chosen: Int[Tensor, "row"], readout: Readout, top: int, *, vocab_size: int
 ) -> LensRows:
-    def readout(block: Float[Tensor, "block d_model"]) -> Float[Tensor, "block vocab"]:
-        return model.projection(model.decoder.norm(block))  # type: ignore[no-any-return]
-
-    blocks = zip(*(row_blocks(rows, model.config.vocab_size) for rows in (states, chosen)), strict=True)
+    """`read_rows`, so many rows at a time that their logits fit into memory."""
+    blocks = zip(*(row_blocks(rows, vocab_size) for rows in (states, chosen)), strict=True)
     parts = [read_rows(block, follows, readout, top) for block, follows in blocks]
     return LensRows(*(torch.cat(part) for part in zip(*parts, strict=True)))

@@ -1,11 +1,15 @@
 """Attention against torch's own modules, and the invariants that every picture relies on."""
 
+import math
+
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
 
+from model.analysis.origin import derive_row
 from model.attention import AttentionInputs, KeyValueCache, MultiHeadAttention, attention_weights
+from model.bias import DistanceBias
 from model.hooks import listen, name_hooks
 from model.masks import AttentionMask
 
@@ -142,3 +146,66 @@ def test_a_cache_gives_back_what_went_in_and_forgets_from_a_length_on():
     assert len(cache) == 3
     assert cache.key is not None
     torch.testing.assert_close(cache.key, first)
+
+
+def by_hand(query, key, *, scale, cap=None, bias=None, allowed=None, sink=None):
+    """One head, one number at a time: scores as the papers write them, then exp over their sum."""
+    rows = []
+    for i in range(len(query)):
+        scores = [float(query[i] @ key[j]) * scale for j in range(len(key))]
+        if cap is not None:
+            scores = [cap * math.tanh(score / cap) for score in scores]
+        if bias is not None:
+            scores = [score + float(bias[i, j]) for j, score in enumerate(scores)]
+        shares = [math.exp(score) if allowed is None or allowed[i, j] else 0.0 for j, score in enumerate(scores)]
+        total = sum(shares) + (0.0 if sink is None else math.exp(sink))
+        rows.append([share / total for share in shares])
+    return torch.tensor(rows)
+
+
+@pytest.mark.parametrize("window", [None, 3])
+@pytest.mark.parametrize("with_bias", [False, True])
+@pytest.mark.parametrize("sinks", [None, (0.5, -1.0, 2.0, 0.0)])
+@pytest.mark.parametrize("cap", [None, 0.7])
+def test_soft_cap_bias_window_and_sinks_are_what_the_equations_say(cap, sinks, with_bias: bool, window):
+    torch.manual_seed(3)
+    query, key, value = torch.randn(4, 6, 8), torch.randn(2, 6, 8), torch.randn(2, 6, 8)
+    table = DistanceBias(torch.randn(4, 11), 6) if with_bias else None
+    inputs = AttentionInputs(
+        query=query,
+        key=key,
+        value=value,
+        mask=AttentionMask(num_queries=6, num_keys=6, causal=True, window=window),
+        scale=0.3,
+        bias=table,
+        softcap=cap,
+        sinks=None if sinks is None else torch.tensor(sinks),
+    )
+    allowed = torch.tensor([[j <= i and (window is None or i - j < window) for j in range(6)] for i in range(6)])
+    for head in range(4):
+        expected = by_hand(
+            query[head],
+            key[head // 2],
+            scale=0.3,
+            cap=cap,
+            bias=None if table is None else table.rows([head])[0],
+            allowed=allowed,
+            sink=None if sinks is None else sinks[head],
+        )
+        torch.testing.assert_close(inputs.weights([head])[0], expected, atol=1e-6, rtol=1e-5)
+        torch.testing.assert_close(inputs.weights([head], [4, 1])[0], expected[[4, 1]], atol=1e-6, rtol=1e-5)
+        output = inputs.head_output([head])[0]
+        torch.testing.assert_close(output, expected @ value[head // 2], atol=1e-5, rtol=1e-5)
+        one_row = derive_row(inputs, head, 3, scaled=True, masked=True)
+        torch.testing.assert_close(one_row.weights, expected[3], atol=1e-6, rtol=1e-5)
+
+
+def test_a_bias_given_whole_and_as_a_table_is_the_same():
+    torch.manual_seed(0)
+    table = DistanceBias(torch.randn(2, 9), 5)
+    shared = {"key": torch.randn(2, 5, 4), "value": torch.randn(2, 5, 4), "scale": 0.5}
+    query, mask = torch.randn(2, 5, 4), AttentionMask(num_queries=5, num_keys=5)
+    whole, small = (
+        AttentionInputs(query=query, mask=mask, bias=bias, **shared) for bias in (table.rows([0, 1]), table)
+    )
+    assert torch.equal(whole.scores_and_weights([1], [2, 4]).scores, small.scores_and_weights([1], [2, 4]).scores)

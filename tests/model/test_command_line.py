@@ -11,6 +11,7 @@ import torch
 
 from model.__main__ import main
 from tests.conftest import SENTENCES
+from tests.model.adapters.zoo import save_model
 
 
 @pytest.fixture
@@ -50,6 +51,15 @@ def test_trace_writes_every_weight_of_every_site(checkpoint: str, tmp_path: Path
         assert arrays["encoder.self/weights"].shape == (2, 4, source, source)
         assert arrays["decoder.self/weights"].shape == (2, 4, target, target)
         assert arrays["decoder.cross/weights"].shape == (2, 4, target, source)
+
+
+def test_trace_reads_a_model_that_transformers_saved(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    folder, out = save_model(tmp_path / "gpt2", "gpt2", "bytes"), tmp_path / "trace.npz"
+    assert main(["trace", "Tom told me.", "--model", str(folder), "--out", str(out)]) == 0
+    with np.load(out, allow_pickle=False) as arrays:
+        assert arrays["decoder.self/weights"].shape[:2] == (2, 4)
+    assert main(["trace", "Tom told me.", "--model", str(tmp_path), "--out", str(out)]) == 2
+    assert "config.json" in capsys.readouterr().err
 
 
 def test_train_writes_a_checkpoint_that_translates(pairs: Path, tmp_path: Path, capsys):

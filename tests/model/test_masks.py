@@ -1,5 +1,6 @@
 """Masks as small values that give their rows on demand."""
 
+import pytest
 import torch
 
 from model.masks import AttentionMask, key_padding
@@ -58,3 +59,27 @@ def test_parts_of_rows_computed_after_others_stay_where_they_are():
     causal, padding = AttentionMask(num_queries=1, num_keys=4, causal=True, first_query=2).parts()
     assert causal.rows().tolist() == [[[True, True, True, False]]]
     assert padding.rows().all()
+
+
+@pytest.mark.parametrize("causal", [True, False])
+def test_a_window_allows_what_is_nearer_than_it_and_chunks_their_own_keys(causal: bool):
+    window = AttentionMask(num_queries=6, num_keys=6, causal=causal, window=2).rows()[0].tolist()
+    chunk = AttentionMask(num_queries=6, num_keys=6, causal=causal, chunk=4).rows()[0].tolist()
+    for query in range(6):
+        for key in range(6):
+            seen = key <= query or not causal
+            assert window[query][key] == (seen and abs(query - key) < 2)
+            assert chunk[query][key] == (seen and query // 4 == key // 4)
+
+
+def test_rows_of_a_window_are_made_on_demand_also_for_later_queries():
+    whole = AttentionMask(num_queries=8, num_keys=8, causal=True, window=3)
+    later = AttentionMask(num_queries=3, num_keys=8, causal=True, window=3, first_query=5)
+    assert torch.equal(later.rows(), whole.rows([5, 6, 7]))
+    assert later.dense() is not None
+
+
+def test_a_mask_is_cut_to_one_sentence_of_its_batch():
+    mask = AttentionMask(num_queries=4, num_keys=4, key_padding=torch.tensor([[True] * 4, [True, True, False, False]]))
+    assert mask.of_sentence(0).key_padding is None
+    assert torch.equal(mask.of_sentence(1).rows()[0], mask.rows()[1])

@@ -6,6 +6,8 @@ import torch
 from model.adapters import capture, library
 from model.adapters.families import FAMILIES
 from model.adapters.opening import explore
+from model.adapters.weights_path import weights_of
+from model.errors import TraceError
 from tests.model.adapters.zoo import CONFIGS, VOCAB, tiny
 
 library.register(capture.attend, capture.causal_or_padding)
@@ -69,3 +71,67 @@ def test_weights_and_head_outputs_are_those_of_the_eager_model(model_type: str):
                 torch.testing.assert_close(inputs.head_output()[:, :queries], real[:, :queries], atol=1e-5, rtol=1e-5)
                 if keys is not None:
                     assert not inputs.weights()[:, :queries, keys:].any()
+
+
+@pytest.mark.parametrize("model_type", sorted(WEIGHTS_ONLY))
+def test_where_nobody_can_listen_the_model_says_so_and_its_weights_are_known(model_type: str):
+    model = tiny(model_type)
+    assert not library.knows_interface(FAMILIES[model_type].kind, model.config)
+    layout, abilities = explore(model, model_type)
+    assert not layout.heads
+    assert not abilities.knows_inputs
+    assert {"scores", "head outputs", "norms", "edits"} <= abilities.lacks.keys()
+    assert f"{abilities.max_length:,} tokens" in abilities.lacks["scores"]
+    given, _ = batch(model_type, lengths=(13,) * 2)
+    with torch.inference_mode():
+        output = model(**{name: value[:1] for name, value in given.items()}, output_attentions=True)
+    ((site, layers),) = weights_of(output, abilities).items()
+    assert abilities.shapes == {site: (len(layers), 4)}
+    for layer, weights in zip(layers, output.attentions, strict=True):
+        assert torch.equal(layer.weights(), weights[0])
+        assert torch.equal(layer.weights([2, 1], [3]), weights[0][[2, 1]][:, [3]])
+        assert not layer.weights()[:, ~layer.mask.rows()[0]].any()
+        with pytest.raises(TraceError, match=FAMILIES[model_type].name.split()[0]):
+            layer.scores_and_weights()
+
+
+def test_a_sliding_window_and_a_soft_cap_reach_the_small_mask_and_the_scores():
+    model = tiny("gemma2")
+    model.set_attn_implementation(library.OURS)
+    layout, _ = explore(model, "gemma2")
+    listener = capture.Listener()
+    with torch.inference_mode(), capture.listen(listener):
+        model(torch.randint(6, VOCAB, (1, 12)))
+    first, second = layout.inputs(listener.calls)["decoder.self"]
+    assert (first.mask.causal, first.mask.window, second.mask.window) == (True, 5, None)
+    assert first.softcap == 2.0
+    scores = second.scores_and_weights().scores
+    assert scores[scores.isfinite()].abs().max() < 2.0
+    assert first.key.size(0) == 2 < first.query.size(0)
+
+
+def test_a_relative_bias_is_one_table_that_all_layers_share():
+    model = tiny("t5")
+    model.set_attn_implementation(library.OURS)
+    layout, _ = explore(model, "t5")
+    listener = capture.Listener()
+    with torch.inference_mode(), capture.listen(listener):
+        model(torch.randint(6, VOCAB, (1, 12)), decoder_input_ids=torch.randint(6, VOCAB, (1, 7)))
+    inputs = layout.inputs(listener.calls)
+    tables = [one.bias for one in inputs["encoder.self"]]
+    assert tables[0].table.shape == (4, 23)
+    assert len({table.table.data_ptr() for table in tables}) == 1
+    assert all(one.bias is None for one in inputs["decoder.cross"])
+
+
+def test_sinks_take_a_part_of_every_row():
+    model = tiny("gpt_oss")
+    model.set_attn_implementation(library.OURS)
+    layout, _ = explore(model, "gpt_oss")
+    listener = capture.Listener()
+    with torch.inference_mode(), capture.listen(listener):
+        model(torch.randint(6, VOCAB, (1, 8)))
+    for layer in layout.inputs(listener.calls)["decoder.self"]:
+        totals = layer.weights().sum(-1)
+        assert totals.max() <= 1
+        assert totals.min() < 0.9

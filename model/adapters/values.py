@@ -1,0 +1,52 @@
+"""Numbers of a config.json that could exhaust this machine before any weight is read. Knows nothing of what they mean.
+
+A configuration says how many layers to build and how long tables of positions are; both are built before a library
+looks at the weights. Real models stay far below these bounds.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from model.abilities import PositionScheme
+from model.errors import CheckpointError
+
+MOST_LAYERS: Final = 1_000
+LONGEST_TABLE: Final = 32_768
+"""Positions that a learned or sinusoidal table may hold."""
+LONGEST: Final = 1 << 24
+LARGEST: Final = 10**9
+_POSITIONS: Final = frozenset(
+    {"max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "max_source_positions", "max_target_positions"}
+)
+
+
+def check_values(config: dict[str, Any], positions: PositionScheme) -> None:
+    """Make sure that no number in a configuration is beyond reason.
+
+    Args:
+        config: what config.json says.
+        positions: the model's scheme; tables are built of some only.
+
+    Raises:
+        CheckpointError: one is; the message names it.
+    """
+    has_table = positions in ("learned", "sinusoidal")
+    for name, number in _numbers(config, ""):
+        most = LARGEST
+        if "layer" in name or name == "attention_types":
+            most = MOST_LAYERS
+        elif name in _POSITIONS:
+            most = LONGEST_TABLE if has_table else LONGEST
+        if not -LARGEST <= number <= most:
+            raise CheckpointError(f"config.json says {name[:60]} = {number:.6g}; at most {most:,} can be read.")
+
+
+def _numbers(value: Any, name: str) -> Iterator[tuple[str, int | float]]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _numbers(inner, str(key))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _numbers(inner, name)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield name, value

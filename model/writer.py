@@ -1,0 +1,86 @@
+"""What all models that write have in common: sessions that go step by step, beams, samples. Knows nothing of models.
+
+Headlight's own `Translator` and `model.adapters.text_writer.TextWriter` are such; their sessions are `DecodingSession`
+and `GenerationSession`.
+"""
+
+from collections.abc import Collection
+from typing import Protocol, runtime_checkable
+
+from model.analysis.logit_lens import LogitLens
+from model.beam_tree import BeamTree
+from model.edit_hooks import Edits
+from model.reader import Reader
+from model.sampling import UNCHANGED, Draws, Sampling
+from model.steps import DecodingStep, FilteredStep
+from model.trace import Trace
+from model.translator import SampledTranslation
+
+
+@runtime_checkable
+class Session(Protocol):
+    """A text in the making; each method may raise what `DecodingSession` says."""
+
+    @property
+    def steps(self) -> tuple[DecodingStep, ...]:
+        """The steps so far."""
+
+    @property
+    def target_ids(self) -> tuple[int, ...]:
+        """What the decoder has read or reads next: what it began with, and the tokens chosen so far."""
+
+    @property
+    def written_ids(self) -> tuple[int, ...]:
+        """The tokens chosen so far."""
+
+    @property
+    def max_steps(self) -> int:
+        """Steps after which a text ends by itself."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether the text is at its end."""
+
+    @property
+    def translation(self) -> str:
+        """What was written so far."""
+
+    def step(self, draws: Draws | None = None) -> DecodingStep:
+        """Write the most probable next token, or the one that these draws give."""
+
+    def force(self, token: str | int) -> DecodingStep:
+        """Write this token as the next one, however improbable."""
+
+    def back(self) -> None:
+        """Take the last token back."""
+
+    def run(self, draws: Draws | None = None) -> None:
+        """Write on until the text is finished."""
+
+    def branch(self, *, edits: Edits | None = None) -> "Session":
+        """A session of its own that stands where this one stands."""
+
+    def filtered(self, index: int, sampling: Sampling) -> FilteredStep:
+        """What the step at this place, counted from 0, could have drawn under this sampling."""
+
+    def trace(self) -> Trace:
+        """Everything computed so far."""
+
+
+@runtime_checkable
+class Writer(Reader, Protocol):
+    """A `Reader` whose model writes; each method may raise what `Translator` says, or a SessionError."""
+
+    def decode(self, text: str, *, extras: Collection[str] = (), edits: Edits | None = None) -> Session:
+        """Begin to write step by step."""
+
+    def beam_tree(self, text: str, beam: int = 4, alpha: float = ...) -> BeamTree:
+        """Beam search with everything that it compared on the way."""
+
+    def sample(
+        self, text: str, *, n: int = 1, sampling: Sampling = UNCHANGED, seed: int = 0
+    ) -> list[SampledTranslation]:
+        """Draw texts side by side."""
+
+    def logit_lens(self, trace: Trace, top: int = 5) -> LogitLens:
+        """What each layer of the decoder would have said."""

@@ -1,0 +1,32 @@
+"""Folders with small random models, and readers of them, made once."""
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from model.reader import Reader, open_reader
+from tests.model.adapters.zoo import save_model
+
+Open = Callable[..., Reader]
+#: Model types whose tests read text → their tokenizer.
+TOKENIZERS = {"bert": "wordpiece", "mpnet": "wordpiece", "gpt2": "bytes", "bloom": "bytes", "mistral": "bytes"}
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Model type → a folder with such a model; not to be changed."""
+    root = tmp_path_factory.mktemp("models")
+
+    @cache
+    def made(model_type: str) -> Path:
+        return save_model(root / model_type, model_type, TOKENIZERS.get(model_type, "metaspace"))
+
+    return made
+
+
+@pytest.fixture(scope="session")
+def opened(folder: Callable[[str], Path]) -> Callable[[str], Reader]:
+    """Model type → a reader of such a model."""
+    return cache(lambda model_type: open_reader(folder(model_type)))

@@ -1,0 +1,96 @@
+"""The attention that `transformers` calls: fused where it can be, and the same numbers where it cannot."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from model.adapters import capture, library
+from model.adapters.capture import Listener, attend, listen
+from model.edits import SwitchOff
+
+N = 300  # more than one block of rows
+
+
+class Site(nn.Module):
+    """As much of an attention module as the function sees."""
+
+    is_causal = True
+    num_key_value_groups = 2
+
+
+@pytest.fixture
+def parts() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    torch.manual_seed(0)
+    return torch.randn(2, 4, N, 8), torch.randn(2, 2, N, 8), torch.randn(2, 2, N, 8)
+
+
+def expected(parts, mask: torch.Tensor) -> torch.Tensor:
+    query, key, value = parts
+    key, value = (one.repeat_interleave(2, dim=1) for one in (key, value))
+    return F.scaled_dot_product_attention(query, key, value, mask, scale=0.3).transpose(1, 2)
+
+
+def test_a_run_keeps_its_tensors_by_reference_and_computes_what_torch_computes(parts):
+    listener = Listener(keeps_outputs=True)
+    with listen(listener):
+        output, weights = attend(Site(), *parts, None, scaling=0.3)
+    (call,) = listener.calls
+    assert weights is None
+    assert [call.query is parts[0], call.key is parts[1], call.value is parts[2], call.output is output] == [True] * 4
+    torch.testing.assert_close(output, expected(parts, torch.ones(N, N, dtype=torch.bool).tril()))
+    torch.testing.assert_close(call.of_sentence(1, torch.device("cpu")).head_output().transpose(0, 1), output[1])
+
+
+def test_nothing_is_kept_when_nobody_listens(parts):
+    listener = Listener()
+    with listen(listener):
+        pass
+    attend(Site(), *parts, None, scaling=0.3)
+    assert not listener.calls
+
+
+def test_rows_computed_block_by_block_are_those_of_the_fused_kernel(parts):
+    site = Site()
+    off = (SwitchOff("decoder.self", 0, 3, since=N),)
+    listener = Listener(places={site: (("decoder.self", 0),)}, edits={("decoder.self", 0): off})
+    with listen(listener):
+        edited, _ = attend(site, *parts, None, scaling=0.3)
+    plain, _ = attend(site, *parts, None, scaling=0.3)
+    torch.testing.assert_close(edited, plain, atol=1e-5, rtol=1e-5)
+
+
+def test_a_float_mask_with_a_bias_in_it_is_taken_apart(parts):
+    bias = torch.arange(N)[None, :] - torch.arange(N)[:, None]
+    causal = torch.ones(N, N, dtype=torch.bool).tril()
+    mask = (0.01 * bias).masked_fill(~causal, torch.finfo(torch.float32).min)[None, None]
+    listener = Listener()
+    with listen(listener):
+        output, _ = attend(Site(), *parts, mask, scaling=0.3)
+    inputs = listener.calls[0].of_sentence(0, torch.device("cpu"))
+    assert inputs.mask.causal
+    assert inputs.mask.explicit is None
+    torch.testing.assert_close(inputs.head_output().transpose(0, 1), output[0], atol=1e-5, rtol=1e-5)
+
+
+def test_an_error_leaves_nobody_listening(parts):
+    with pytest.raises(RuntimeError), listen(Listener()):
+        attend(Site(), parts[0], parts[1][..., :3], parts[2], None, scaling=0.3)
+    assert capture._LISTENER.get() is None
+
+
+def test_rows_that_come_one_at_a_time_see_all_keys_before_them(parts):
+    query, key, value = parts
+    listener = Listener()
+    with listen(listener):
+        attend(Site(), query[:, :, -1:], key, value, None, scaling=0.3)
+    mask = listener.calls[0].mask
+    assert (mask.first_query, mask.num_queries) == (N - 1, 1)
+    assert mask.rows().all()
+
+
+@pytest.mark.parametrize("kind", ["decoder", "encoder"])
+def test_no_booleans_are_made_where_none_are_needed(kind: str):
+    causal = {"allow_is_causal_skip": kind == "decoder", "allow_is_bidirectional_skip": kind == "encoder"}
+    assert capture.causal_or_padding(batch_size=1, q_length=9, kv_length=9, attention_mask=None, **causal) is None
+    assert library.OURS == "headlight"

@@ -1,0 +1,253 @@
+"""A folder of unknown origin: what is wrong with it is said in one sentence, and nothing of it runs."""
+
+import json
+import shutil
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from model.adapters import memory
+from model.adapters.folder import check_folder
+from model.errors import CheckpointError
+from model.reader import open_reader
+
+Folder = Callable[[str], Path]
+
+
+@pytest.fixture
+def bert(folder: Folder, tmp_path: Path) -> Path:
+    """A folder with a BERT that a test may spoil."""
+    return Path(shutil.copytree(folder("bert"), tmp_path / "bert"))
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("a connection was opened")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+
+
+def set_config(folder: Path, **values: object) -> None:
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, **values}))
+
+
+def refused(folder: Path, words: str) -> None:
+    with pytest.raises(CheckpointError, match=words) as error:
+        open_reader(folder)
+    assert len(str(error.value)) < 1200
+    assert "\n" not in str(error.value)
+
+
+def test_a_folder_without_a_model_says_what_is_expected(tmp_path: Path):
+    refused(tmp_path / "none", "There is no folder")
+    refused(tmp_path, "no config.json.*save_pretrained")
+
+
+def test_pickled_weights_are_never_opened(bert: Path):
+    (bert / "model.safetensors").rename(bert / "pytorch_model.bin")
+    refused(bert, "pickle.*safetensors")
+
+
+def test_weights_that_are_missing_cut_off_or_no_safetensors_are_refused(bert: Path):
+    weights = bert / "model.safetensors"
+    whole = weights.read_bytes()
+    weights.write_bytes(whole[:-100])
+    refused(bert, "not complete")
+    weights.write_bytes(b"\x80\x04" + b"x" * 100)
+    refused(bert, "no safetensors file")
+    weights.write_bytes((20).to_bytes(8, "little") + b"[" * 20)
+    refused(bert, "no safetensors file|damaged")
+    weights.unlink()
+    refused(bert, "no weights")
+
+
+def test_weights_that_do_not_fit_are_never_made_up(bert: Path):
+    tensors = load_file(bert / "model.safetensors")
+    name = next(name for name in tensors if "query.weight" in name)
+    save_file({key: value for key, value in tensors.items() if key != name}, bert / "model.safetensors")
+    refused(bert, "lack .*query.weight")
+
+
+def test_a_missing_pooler_is_none_of_our_business(bert: Path):
+    tensors = load_file(bert / "model.safetensors")
+    save_file({key: value for key, value in tensors.items() if "pooler" not in key}, bert / "model.safetensors")
+    assert open_reader(bert).abilities.shapes == {"encoder.self": (2, 4)}
+
+
+def test_weights_in_parts_are_read_and_parts_stay_in_the_folder(bert: Path):
+    tensors = load_file(bert / "model.safetensors")
+    whole = open_reader(bert).trace("The animal was tired.")
+    (bert / "model.safetensors").unlink()
+    names = sorted(tensors)
+    parts = {"model-00001-of-00002.safetensors": names[::2], "model-00002-of-00002.safetensors": names[1::2]}
+    for part, held in parts.items():
+        save_file({name: tensors[name] for name in held}, bert / part, metadata={"format": "pt"})
+    index = {"metadata": {}, "weight_map": {name: part for part, held in parts.items() for name in held}}
+    (bert / "model.safetensors.index.json").write_text(json.dumps(index))
+    again = open_reader(bert).trace("The animal was tired.")
+    assert torch.equal(again.weights("encoder.self", 1), whole.weights("encoder.self", 1))
+    for wrong in ("../x.safetensors", "/etc/passwd", "a/b.safetensors", "x.bin", 7):
+        index["weight_map"][names[0]] = wrong
+        (bert / "model.safetensors.index.json").write_text(json.dumps(index))
+        refused(bert, "must name .safetensors files of this folder")
+    index["weight_map"][names[0]] = "model-00003-of-00003.safetensors"
+    (bert / "model.safetensors.index.json").write_text(json.dumps(index))
+    refused(bert, "lacks model-00003")
+
+
+def test_links_out_of_the_folder_are_refused(bert: Path, tmp_path: Path):
+    (tmp_path / "secret.json").write_text("{}")
+    (bert / "extra.json").symlink_to(tmp_path / "secret.json")
+    refused(bert, "outside of the folder")
+
+
+def test_the_cache_of_the_hub_may_link_to_its_own_blobs(folder: Folder, tmp_path: Path):
+    snapshot, blobs = tmp_path / "models--x--y" / "snapshots" / "0123", tmp_path / "models--x--y" / "blobs"
+    snapshot.mkdir(parents=True)
+    blobs.mkdir()
+    for number, file in enumerate(folder("bert").iterdir()):
+        shutil.copy(file, blobs / str(number))
+        (snapshot / file.name).symlink_to(Path("../../blobs") / str(number))
+    assert open_reader(snapshot).digest == open_reader(folder("bert")).digest
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", "null", '{"model_type": NaN}', "\udcff"])
+def test_a_damaged_config_is_refused(bert: Path, text: str):
+    (bert / "config.json").write_bytes(text.encode("utf-8", "surrogateescape"))
+    refused(bert, "config.json cannot be read")
+
+
+def test_a_huge_config_is_refused_unread(bert: Path):
+    (bert / "config.json").write_text(json.dumps({"x": "y" * (1 << 20)}))
+    refused(bert, "larger than 1 MB")
+
+
+@pytest.mark.parametrize("model_type", ["mamba", "evil", None, 3, ["bert"], "x" * 500])
+def test_an_architecture_that_does_not_work_is_named_with_all_that_do(bert: Path, model_type: object):
+    set_config(bert, model_type=model_type)
+    refused(bert, "It reads ALBERT, BERT.*T5.*ViT, and checkpoints of its own")
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"hidden_size": "many"},
+        {"num_attention_heads": 7},
+        {"hidden_size": -4},
+        {"num_hidden_layers": 3},
+        {"vocab_size": 9},
+    ],
+)
+def test_values_that_make_no_model_are_refused(bert: Path, values: dict[str, object]):
+    set_config(bert, **values)
+    refused(bert, ".")
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"num_hidden_layers": 10**9},
+        {"max_position_embeddings": 10**9},
+        {"hidden_size": 10**12},
+        {"hidden_size": 10**6, "intermediate_size": 10**6},
+        {"vocab_size": 10**8},
+        {"rope_parameters": {"factor": 1e300}},
+    ],
+)
+def test_numbers_that_would_exhaust_the_machine_are_refused_first(bert: Path, values: dict[str, object]):
+    set_config(bert, **values)
+    refused(bert, "at most|far fewer")
+
+
+def test_a_billion_labels_are_not_made(bert: Path):
+    set_config(bert, num_labels=10**8)
+    assert open_reader(bert).abilities.family == "BERT"
+
+
+def test_nothing_in_a_folder_is_run_or_fetched(bert: Path, tmp_path: Path):
+    proof = tmp_path / "ran"
+    (bert / "modeling_evil.py").write_text(f"open({str(proof)!r}, 'w')\n")
+    orders = {
+        "AutoModel": "modeling_evil.Evil",
+        "AutoConfig": "modeling_evil.Evil",
+        "AutoTokenizer": ["modeling_evil.E", None],
+    }
+    set_config(
+        bert,
+        auto_map=orders,
+        _attn_implementation="kernels-community/evil",
+        attn_implementation="evil/evil",
+        transformers_weights="../evil.safetensors",
+        _name_or_path="evil/evil",
+    )
+    settings = json.loads((bert / "tokenizer_config.json").read_text())
+    (bert / "tokenizer_config.json").write_text(json.dumps({**settings, "auto_map": orders}))
+    assert open_reader(bert).trace("The animal was tired.").sites == ("encoder.self",)
+    assert not proof.exists()
+
+
+def test_quantized_weights_and_adapters_are_refused(bert: Path):
+    (bert / "adapter_config.json").write_text('{"base_model_name_or_path": "evil/evil"}')
+    refused(bert, "adapter")
+    (bert / "adapter_config.json").unlink()
+    set_config(bert, quantization_config={"quant_method": "bitsandbytes", "load_in_4bit": True})
+    refused(bert, "quantized")
+
+
+def test_a_folder_without_a_tokenizer_says_how_to_get_one(bert: Path):
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        (bert / name).unlink()
+    refused(bert, "no tokenizer.*save_pretrained")
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[" * 5000, '{"version": "1.0", "model": {"type": "Evil"}}'])
+def test_a_damaged_tokenizer_is_refused(bert: Path, text: str):
+    (bert / "tokenizer.json").write_text(text)
+    refused(bert, "tokenizer")
+
+
+def test_a_model_too_large_for_memory_is_refused_with_both_numbers(bert: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(memory, "available_bytes", lambda device: 50_000)
+    refused(bert, r"need 0\.\d GB, and 0\.0 GB are free")
+
+
+def test_memory_is_counted_in_the_number_type_that_is_loaded(bert: Path, monkeypatch: pytest.MonkeyPatch):
+    numbers = check_folder(bert).numbers
+    assert numbers == sum(tensor.numel() for tensor in load_file(bert / "model.safetensors").values())
+    monkeypatch.setattr(memory, "available_bytes", lambda device: 4 * numbers)
+    memory.check_room("bert", numbers, torch.float32, torch.device("cpu"))
+    with pytest.raises(CheckpointError, match="too large"):
+        memory.check_room("bert", numbers + 1, torch.float32, torch.device("cpu"))
+    memory.check_room("bert", 2 * numbers, torch.bfloat16, torch.device("cpu"))
+
+
+def test_some_memory_is_available_here():
+    assert 1e6 < memory.available_bytes(torch.device("cpu")) < 1e15
+
+
+def test_the_digest_names_the_content(bert: Path, folder: Folder):
+    before = check_folder(bert).digest()
+    assert before == check_folder(folder("bert")).digest()
+    (bert / "notes.md").write_text("hello")
+    assert check_folder(bert).digest() == before
+    set_config(bert, note=1)
+    assert check_folder(bert).digest() != before
+
+
+def test_how_to_search_is_not_for_a_folder_to_say(folder: Folder, tmp_path: Path):
+    changed = Path(shutil.copytree(folder("marian"), tmp_path / "marian"))
+    settings = json.loads((changed / "generation_config.json").read_text())
+    orders = {"num_beams": 7, "do_sample": True, "temperature": 9.0, "min_new_tokens": 90, "bad_words_ids": [[5]]}
+    (changed / "generation_config.json").write_text(json.dumps({**settings, **orders}))
+    reader = open_reader(changed)
+    kept = reader.model.generation_config
+    assert (kept.num_beams, kept.do_sample, kept.min_new_tokens) == (None, None, None)
+    assert kept.bad_words_ids == [[5]]
+    assert kept.decoder_start_token_id == 2

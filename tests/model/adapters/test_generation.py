@@ -1,0 +1,359 @@
+"""Other people's models write here what `generate` writes: greedily, in beams, with the caches that they have."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from transformers import GenerationConfig
+
+from model import Draws, Sampling, SwitchOff, Translator
+from model.adapters.generation import GenerationSession
+from model.adapters.library import OURS
+from model.adapters.opening import explore
+from model.adapters.pieces import Pieces
+from model.adapters.text_reader import TextReader
+from model.adapters.text_writer import TextWriter
+from model.errors import ConfigError, EditError, InputTextError, SessionError, TokenError, TraceError
+from model.reader import open_reader
+from model.writer import Session, Writer
+from tests.model.adapters import zoo
+
+DECODERS = ["gpt2", "llama", "qwen2", "mistral", "gpt_oss"]
+BOTH = ["t5", "bart", "marian", "mbart"]
+TEXT = "The animal was too tired."
+
+
+@pytest.fixture(autouse=True)
+def short_texts(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("model.adapters.generation.LONGEST_CONTINUATION", 24)
+    monkeypatch.setattr("model.adapters.generation.EXTRA_LENGTH", 12)
+
+
+def writer(model_type: str, **settings: Any) -> TextWriter:
+    """A random model of this kind that ends its texts now and then, with our attention."""
+    model: Any = zoo.tiny(model_type)
+    model.set_attn_implementation(OURS)
+    values = {
+        **model.generation_config.to_dict(),
+        "eos_token_id": [2, *range(41, 80, 2)],
+        "pad_token_id": 0,
+        **settings,
+    }
+    model.generation_config = GenerationConfig(**{name: value for name, value in values.items() if value is not None})
+    layout, abilities = explore(model, model_type)
+    return TextWriter(model, Pieces(zoo._metaspace()), layout, abilities, name=model_type, digest=model_type)
+
+
+@pytest.fixture(scope="module")
+def writers() -> dict[str, TextWriter]:
+    return {model_type: writer(model_type) for model_type in (*DECODERS, *BOTH)}
+
+
+def generate(reader: TextWriter, **options: Any) -> Any:
+    """What the library writes."""
+    given = torch.tensor([reader.source(TEXT).ids])
+    session = reader.decode(TEXT)
+    return reader.model.generate(  # type: ignore[operator]
+        given, attention_mask=torch.ones_like(given), max_new_tokens=session.max_steps, max_length=None,
+        do_sample=False, **{"num_beams": 1, **reader.start_options, **options},
+    )  # fmt: skip
+
+
+def finished(reader: TextWriter) -> GenerationSession:
+    session = reader.decode(TEXT)
+    session.run()
+    return session
+
+
+# ---- what is written ----
+
+
+@pytest.mark.parametrize("model_type", [*DECODERS, *BOTH])
+def test_greedy_steps_equal_generate(writers: dict[str, TextWriter], model_type: str):
+    expected = generate(writers[model_type])[0].tolist()
+    session = finished(writers[model_type])
+    assert list(session.target_ids) == expected
+    assert session.translation == writers[model_type].pieces.decode(session.written_ids)
+    with pytest.raises(SessionError, match="finished"):
+        session.step()
+
+
+@pytest.mark.parametrize(
+    ("model_type", "settings"),
+    [
+        ("bart", {"forced_bos_token_id": 5, "no_repeat_ngram_size": 2, "min_new_tokens": 6}),
+        ("gpt2", {"repetition_penalty": 1.5, "suppress_tokens": [3, 4], "begin_suppress_tokens": [5]}),
+        ("marian", {"bad_words_ids": [[0]], "forced_eos_token_id": 2, "eos_token_id": 2, "renormalize_logits": True}),
+    ],
+)
+def test_the_models_own_settings_are_kept(model_type: str, settings: dict[str, Any]):
+    reader = writer(model_type, **settings)
+    session = finished(reader)
+    assert list(session.target_ids) == generate(reader)[0].tolist()
+    assert all(candidate.log_prob > -torch.inf for step in session.steps for candidate in step.candidates)
+    tree = reader.beam_tree(TEXT, beam=3)
+    found = generate(reader, num_beams=3)[0].tolist()
+    assert [*session.prompt_ids, *tree.token_ids(tree.winner.index)] == found
+
+
+@pytest.mark.parametrize("model_type", ["gpt2", "llama", "mistral", "t5", "bart"])
+@pytest.mark.parametrize(("early_stopping", "alpha"), [(False, 1.0), (True, 0.6), ("never", 2.0)])
+def test_beams_equal_those_of_generate(
+    writers: dict[str, TextWriter], model_type: str, early_stopping: bool | str, alpha: float
+):
+    reader = writers[model_type]
+    found = generate(
+        reader, num_beams=4, num_return_sequences=4, early_stopping=early_stopping, length_penalty=alpha,
+        return_dict_in_generate=True, output_scores=True,
+    )  # fmt: skip
+    tree = reader.beam_tree(TEXT, 4, alpha, early_stopping=early_stopping)
+    prompt = reader.decode(TEXT).prompt_ids
+    for node, row in zip(tree.hypotheses, found.sequences.tolist(), strict=True):
+        own, theirs = list(tree.token_ids(node)), row[len(prompt) :]
+        assert own == theirs[: len(own)]
+        assert set(theirs[len(own) :]) <= {0, 2}  # what shorter ones are filled up with
+    scores = [tree.nodes[node].score for node in tree.hypotheses]
+    assert scores == pytest.approx(found.sequences_scores.tolist(), abs=1e-4)
+
+
+def test_samples_are_those_of_a_session_and_follow_the_seed(writers: dict[str, TextWriter]):
+    for model_type in ("llama", "t5"):
+        reader, sampling = writers[model_type], Sampling(temperature=2.0, top_k=30)
+        drawn = reader.sample(TEXT, n=3, sampling=sampling, seed=5)
+        for number, one in enumerate(drawn):
+            session = reader.decode(TEXT)
+            session.run(Draws(sampling=sampling, seed=5, sample=number))
+            assert session.written_ids == one.token_ids
+            assert [step.log_prob for step in session.steps] == pytest.approx(one.log_probs, abs=1e-4)
+        assert len({one.token_ids for one in drawn}) > 1
+
+
+# ---- steps ----
+
+
+@pytest.mark.parametrize("model_type", [*DECODERS, *BOTH])
+def test_step_by_step_equals_one_pass_over_the_same_tokens(writers: dict[str, TextWriter], model_type: str):
+    reader = writers[model_type]
+    session = reader.decode(TEXT)
+    for token in (20, 21, 22, 23, 24, 25, 26):
+        session.force(token)
+    trace = session.trace()
+    prompt = len(session.prompt_ids)
+    assert trace.target_ids == session.target_ids[:-1]
+    assert trace.steps[prompt - 1 :] == session.steps
+    given: dict[str, Any] = {"input_ids": torch.tensor([session.target_ids[:-1]])}
+    if reader.abilities.kind == "encoder-decoder":
+        given = {"input_ids": torch.tensor([trace.source_ids]), "decoder_input_ids": given["input_ids"]}
+    with torch.inference_mode():
+        log_probs = reader.model(**given, use_cache=False).logits[0].log_softmax(-1)
+    for step in session.steps:
+        assert step.log_prob == pytest.approx(log_probs[step.index, step.token_id].item(), abs=1e-4)
+    weights = trace.weights("decoder.self", 1)
+    assert weights.shape[-1] == len(trace.target_tokens)
+    torch.testing.assert_close(weights.sum(-1).clamp_min(1.0), torch.ones(weights.shape[:2]), atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("model_type", ["gpt2", "mistral", "t5"])
+def test_back_and_branch_go_on_as_if_nothing_had_been(writers: dict[str, TextWriter], model_type: str):
+    reader = writers[model_type]
+    straight, session = reader.decode(TEXT), reader.decode(TEXT)
+    for token in (20, 21, 22, 23, 24, 25):
+        session.force(token)
+    branched = session.branch()
+    branched.force(30)
+    for _ in range(4):
+        session.back()
+    for one in (straight, session):
+        for token in (20, 21)[len(one.steps) :]:
+            one.force(token)
+        one.run()
+    assert session.target_ids == straight.target_ids
+    for a, b in zip(session.steps, straight.steps, strict=True):
+        assert a.log_prob == pytest.approx(b.log_prob, abs=1e-4)
+    assert branched.written_ids == (20, 21, 22, 23, 24, 25, 30)
+    while session.steps:
+        session.back()
+    with pytest.raises(SessionError, match="Nothing is written"):
+        session.back()
+    session.run()
+    assert session.target_ids == finished(reader).target_ids
+
+
+def test_ours_and_theirs_have_the_same_face(writers: dict[str, TextWriter], translator: Translator):
+    own: Writer = translator
+    theirs: Writer = writers["gpt2"]
+    for one in (own, theirs):
+        assert isinstance(one, Writer)
+        session = one.decode(TEXT)
+        assert isinstance(session, Session)
+        session.step()
+        assert session.written_ids == session.target_ids[-1:]
+
+
+def test_a_token_is_forced_by_its_spelling(writers: dict[str, TextWriter]):
+    reader = writers["llama"]
+    session = reader.decode(TEXT)
+    step = session.force(reader.pieces.tokens([30])[0])
+    assert step.token_id == 30
+    assert step.index == len(session.prompt_ids) - 1
+    for wrong in ("no such token", 400, -1):
+        with pytest.raises(TokenError):
+            session.force(wrong)
+
+
+def test_what_sampling_leaves_is_said_of_a_step(writers: dict[str, TextWriter]):
+    session = finished(writers["bart"])
+    assert session.filtered(0, Sampling(top_k=3)).num_kept == 3
+    with pytest.raises(SessionError, match="no step"):
+        session.filtered(len(session.steps), Sampling())
+
+
+# ---- heads switched off ----
+
+
+@pytest.mark.parametrize("model_type", ["gpt2", "t5"])
+def test_edits_act_alike_step_by_step_and_in_one_pass(writers: dict[str, TextWriter], model_type: str):
+    reader = writers[model_type]
+    edits = [SwitchOff("decoder.self", layer, head) for layer in range(2) for head in (0, 2)]
+    session = reader.decode(TEXT, edits=edits)
+    for token in (20, 21, 22, 23):
+        session.force(token)
+    trace = session.trace()
+    assert trace.edits == tuple(edits)
+    assert float(trace.weights("decoder.self", 0)[0].abs().max()) == 0.0
+    given: dict[str, Any] = {"edits": edits}
+    if reader.abilities.kind == "encoder-decoder":
+        given["begin"] = session.prompt_ids[0]
+    emitted = session.written_ids if "begin" in given else session.written_ids[:-1]
+    whole = reader.trace_tokens(TEXT, reader.source(TEXT).ids, emitted, **given)
+    plain = reader.decode(TEXT)
+    plain.force(20)
+    for step in session.steps:
+        other = whole.steps[step.index]
+        assert step.candidates[0].log_prob == pytest.approx(other.candidates[0].log_prob, abs=1e-4)
+    assert session.steps[0].log_prob != pytest.approx(plain.steps[0].log_prob, abs=1e-4)
+
+
+def test_a_branch_with_edits_leaves_what_was_written_as_it_is(writers: dict[str, TextWriter]):
+    reader = writers["gpt2"]
+    session = reader.decode(TEXT)
+    for token in (20, 21, 22):
+        session.force(token)
+    branched = session.branch(edits=[SwitchOff("decoder.self", 1, 1)])
+    branched.force(23)
+    session.force(23)
+    assert branched.steps[:3] == session.steps[:3]
+    assert branched.steps[3].log_prob != session.steps[3].log_prob
+    weights = branched.trace().weights("decoder.self", 1, [1])[0]
+    first = branched.steps[3].index
+    assert float(weights[first:].abs().max()) == 0.0
+    assert float(weights[:first].sum(-1).min()) == pytest.approx(1.0, abs=1e-5)
+    with pytest.raises(SessionError, match="encoder"):
+        writers["t5"].decode(TEXT).branch(edits=[SwitchOff("encoder.self", 0, 0)])
+
+
+def test_an_edit_that_breaks_off_leaves_the_session_whole(
+    writers: dict[str, TextWriter], monkeypatch: pytest.MonkeyPatch
+):
+    session = writers["gpt2"].decode(TEXT)
+    for token in (20, 21):
+        session.force(token)
+
+    def broken(_: object) -> int:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        session._advance(broken)
+    session.force(22)
+    straight = writers["gpt2"].decode(TEXT)
+    for token in (20, 21, 22):
+        straight.force(token)
+    assert session.steps[-1].log_prob == pytest.approx(straight.steps[-1].log_prob, abs=1e-5)
+
+
+# ---- what is refused ----
+
+
+def test_what_cannot_be_is_said(writers: dict[str, TextWriter], tmp_path: Path):
+    reader = writers["gpt2"]
+    for text in ("", " \n"):
+        with pytest.raises(InputTextError):
+            reader.decode(text)
+    with pytest.raises(EditError, match="by name"):
+        reader.decode(TEXT, edits={"decoder.layers.0.self_attention.hook_scores": lambda value: value})
+    with pytest.raises(EditError, match="Layers"):
+        reader.decode(TEXT, edits=[SwitchOff("decoder.self", 9, 0)])
+    with pytest.raises(SessionError, match="Nothing is written"):
+        reader.decode(TEXT).trace()
+    for beam in (0, 13):
+        with pytest.raises(ConfigError, match="wide"):
+            reader.beam_tree(TEXT, beam=beam)
+    with pytest.raises(ConfigError, match="early_stopping"):
+        reader.beam_tree(TEXT, early_stopping="soon")
+
+
+def test_a_model_that_only_reads_says_so():
+    model: Any = zoo.tiny("bert")
+    layout, abilities = explore(model, "bert")
+    reader = TextReader(model, Pieces(zoo._wordpiece()), layout, abilities, name="bert", digest="bert")
+    with pytest.raises(SessionError, match="does not write"):
+        GenerationSession(reader, TEXT)
+
+
+def test_settings_for_writing_that_do_not_fit_are_said():
+    reader = writer("gpt2", suppress_tokens="all of them")
+    with pytest.raises(SessionError, match=r"generation_config\.json"):
+        reader.decode(TEXT)
+
+
+def test_a_folder_opens_as_what_writes(tmp_path: Path):
+    reader = open_reader(zoo.save_model(tmp_path / "gpt2", "gpt2", "bytes"), device="cpu")
+    assert isinstance(reader, TextWriter)
+    session = reader.decode(TEXT)
+    session.run()
+    assert session.trace().target_ids == session.target_ids[:-1]
+
+
+def test_a_text_that_fills_the_positions_gets_its_last_token():
+    reader = writer("gpt2", eos_token_id=None)
+    words = "the " * 96
+    while len(reader.pieces.encode(words).ids) > 96:
+        words = words[:-2]
+    session = reader.decode(words)
+    session.run()
+    assert len(session.prompt_ids) + len(session.steps) == 97
+
+
+# ---- the logit lens ----
+
+
+@pytest.mark.parametrize("model_type", ["gpt2", "llama", "mistral", "opt", "phi", "gpt_neox", "granite", "gemma2"])
+def test_the_last_level_of_the_lens_is_what_the_model_says(model_type: str):
+    reader = writer(model_type)
+    trace = reader.trace(TEXT)
+    lens = reader.logit_lens(trace, top=3)
+    assert len(lens.token_ids) == reader.abilities.shapes["decoder.self"][0] + 1
+    assert tuple(lens.token_ids[-1, :, 0].tolist()) == trace.predicted_ids
+    chances = torch.tensor([step.log_prob for step in trace.steps]).exp()
+    torch.testing.assert_close(lens.chosen_probabilities[-1], chances, atol=1e-5, rtol=1e-3)
+    with pytest.raises(TraceError, match="asked for 0"):
+        reader.logit_lens(trace, top=0)
+
+
+def test_a_level_of_the_lens_is_norm_and_projection_of_that_layer(writers: dict[str, TextWriter]):
+    reader = writers["gpt2"]
+    trace = reader.trace(TEXT)
+    model: Any = reader.model
+    with torch.inference_mode():
+        out = model(torch.tensor([trace.target_ids]), output_hidden_states=True)
+        expected = (model.transformer.ln_f(out.hidden_states[1][0]) @ model.lm_head.weight.T).softmax(-1)
+    lens = reader.logit_lens(trace, top=400)
+    torch.testing.assert_close(lens.probabilities[1], expected.sort(-1, descending=True).values, atol=1e-5, rtol=1e-3)
+
+
+def test_the_lens_of_an_encoder_decoder_is_said_to_be_missing(writers: dict[str, TextWriter]):
+    reader = writers["t5"]
+    assert "decoder-only" in reader.abilities.lacks["logit lens"]
+    with pytest.raises(TraceError, match="decoder-only"):
+        reader.logit_lens(reader.trace(TEXT))

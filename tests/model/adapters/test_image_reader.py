@@ -1,0 +1,108 @@
+"""Vision transformers: patches are tokens that lie in the picture."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from PIL import Image
+
+from model import SwitchOff, Trace, open_reader
+from model.adapters import image_reader
+from model.errors import CheckpointError, EditError, InputTextError
+from tests.model.adapters.zoo import tiny
+
+PIXELS = np.random.default_rng(0).integers(0, 256, (50, 70, 3), dtype=np.uint8)
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("vit")
+    tiny("vit").save_pretrained(root)
+    size = {"height": 24, "width": 24}
+    transformers.ViTImageProcessorPil(size=size).save_pretrained(root)
+    return root
+
+
+@pytest.fixture(scope="module")
+def reader(root: Path):
+    return open_reader(root)
+
+
+@pytest.fixture(scope="module")
+def trace(reader) -> Trace:
+    return reader.trace_picture(PIXELS, extras={"hook_head_output"})
+
+
+def test_patches_are_tokens_after_the_class_token(reader, trace: Trace):
+    assert reader.abilities.kind == "image"
+    assert reader.abilities.max_length == 10
+    assert trace.sites == ("encoder.self",)
+    assert trace.source_tokens == ("[CLS]", *(f"▁{row}·{column}" for row in (1, 2, 3) for column in (1, 2, 3)))
+    assert trace.special_tokens == {"[CLS]"}
+    assert (trace.picture.rows, trace.picture.columns) == (3, 3)
+    assert [trace.picture.place_of(position) for position in (0, 1, 6, 9, 10)] == [None, (0, 0), (1, 2), (2, 2), None]
+
+
+def test_weights_are_those_of_the_eager_model(reader, trace: Trace):
+    model = tiny("vit")
+    pixels = reader.processor(Image.fromarray(PIXELS), return_tensors="pt")["pixel_values"]
+    with torch.inference_mode():
+        eager = model(pixel_values=pixels, output_attentions=True).attentions
+    for layer in range(2):
+        torch.testing.assert_close(trace.weights("encoder.self", layer), eager[layer][0], atol=1e-5, rtol=0)
+        assert trace.head_output_deviation("encoder.self", layer) <= 1e-5
+
+
+def test_the_picture_is_kept_as_the_model_saw_it(trace: Trace):
+    seen = np.asarray(Image.fromarray(PIXELS).resize((24, 24), Image.Resampling.BILINEAR), dtype=int)
+    assert trace.picture.pixels.shape == (24, 24, 3)
+    assert np.abs(trace.picture.pixels.numpy().astype(int) - seen).max() <= 1
+
+
+def test_a_file_an_image_and_bytes_give_the_same_trace(reader, trace: Trace, tmp_path: Path):
+    Image.fromarray(PIXELS).save(tmp_path / "cat.png")
+    for other in (reader.trace(str(tmp_path / "cat.png")), reader.trace_picture(Image.fromarray(PIXELS))):
+        assert torch.equal(other.weights("encoder.self", 1), trace.weights("encoder.self", 1))
+    assert reader.trace(str(tmp_path / "cat.png")).text == "cat.png"
+
+
+def test_heads_can_be_switched_off(reader):
+    edited = reader.trace_picture(PIXELS, extras={"hook_head_output"}, edits=[SwitchOff("encoder.self", 0, 2)])
+    assert not edited.weights("encoder.self", 0, [2]).any()
+    assert edited.head_output_deviation("encoder.self", 1) <= 1e-5
+    with pytest.raises(EditError, match="Layers"):
+        reader.trace_picture(PIXELS, edits=[SwitchOff("encoder.self", 9, 2)])
+
+
+def test_a_trace_with_a_picture_survives_its_file(trace: Trace, tmp_path: Path):
+    trace.save(tmp_path / "trace.npz")
+    again = Trace.load(tmp_path / "trace.npz")
+    assert torch.equal(again.picture.pixels, trace.picture.pixels)
+    assert again.picture.place_of(6) == trace.picture.place_of(6)
+    assert torch.equal(again.weights("encoder.self", 1), trace.weights("encoder.self", 1))
+
+
+def test_what_is_no_picture_is_refused(reader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "x.png").write_bytes(b"<svg onload=alert(1)>")
+    for text, words in (
+        (str(tmp_path / "x.png"), "no picture"),
+        ("/nowhere.png", "no file"),
+        ("", "no picture|no file"),
+    ):
+        with pytest.raises(InputTextError, match=words):
+            reader.trace(text)
+    with pytest.raises(InputTextError, match="bytes"):
+        reader.trace_picture(np.zeros((4, 4), dtype=np.uint8))
+    with pytest.raises(InputTextError, match="no decoder"):
+        reader.trace("a.png", "a cat")
+    monkeypatch.setattr(image_reader, "LARGEST_AREA", 100)
+    with pytest.raises(InputTextError, match="at most 100"):
+        reader.trace_picture(PIXELS)
+
+
+def test_a_folder_without_an_image_processor_says_so(tmp_path: Path):
+    tiny("vit").save_pretrained(tmp_path)
+    with pytest.raises(CheckpointError, match="image processor"):
+        open_reader(tmp_path)

@@ -1,0 +1,86 @@
+"""Tokens of every kind of tokenizer, spelled alike."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import transformers
+
+from model.adapters.pieces import Pieces
+from model.analysis.axes import whole_words
+from tests.model.adapters.zoo import save_tokenizer
+
+TEXT = "The animal didn't cross the street."
+WORDS = ("The", "animal", "didn't", "cross", "the", "street.")
+
+
+@pytest.fixture(scope="module")
+def pieces(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Pieces]:
+    def made(kind: str) -> Pieces:
+        folder: Path = tmp_path_factory.mktemp(kind)
+        save_tokenizer(folder, kind)
+        return Pieces(transformers.AutoTokenizer.from_pretrained(str(folder)))
+
+    return made
+
+
+@pytest.mark.parametrize("kind", ["wordpiece", "bytes", "metaspace"])
+def test_words_are_what_white_space_separates(pieces, kind: str):
+    made = pieces(kind)
+    encoded = made.encode(TEXT)
+    words = whole_words(encoded.tokens, made.special_tokens).without_special_tokens(made.special_tokens)
+    expected = tuple(map(str.lower, WORDS)) if kind == "wordpiece" else WORDS
+    assert words.labels == expected
+    assert len(encoded.ids) == len(encoded.tokens)
+
+
+@pytest.mark.parametrize(
+    ("kind", "special"),
+    [
+        ("wordpiece", {"[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]"}),
+        ("bytes", {"<|pad|>", "<|begin|>", "<|end|>"}),
+        ("metaspace", {"<pad>", "<s>", "</s>", "<unk>"}),
+    ],
+)
+def test_special_tokens_keep_their_names(pieces, kind: str, special: set[str]):
+    made = pieces(kind)
+    assert made.special_tokens == special
+    encoded = made.encode(TEXT)
+    shown = [token for token in encoded.tokens if token in special]
+    assert shown == {"wordpiece": ["[CLS]", "[SEP]"], "bytes": [], "metaspace": ["</s>"]}[kind]
+
+
+def test_bytes_that_are_no_whole_character_are_readable_and_join_to_one(pieces):
+    made = pieces("bytes")
+    tokens = made.encode("a 🐈 é").tokens
+    assert tokens[0] == "a"
+    assert [token for token in tokens if token.startswith("<0x")][:4] == ["<0xF0>", "<0x9F>", "<0x90>", "<0x88>"]
+    assert "🐈" in whole_words(tokens, made.special_tokens).labels[1]
+
+
+def test_a_line_that_ends_is_a_sign_of_its_own_and_the_next_word_begins(pieces):
+    made = pieces("bytes")
+    tokens = made.encode("the\nanimal\tthe").tokens
+    assert tokens[tokens.index("⏎") + 1].startswith("▁")
+    assert not any(sign in token for token in tokens for sign in "\n\t ")
+    assert whole_words(tokens, made.special_tokens).labels[:3] == ("the", "⏎", "animal⇥the")
+
+
+def test_tokens_of_ids_are_those_of_the_text(pieces):
+    for kind in ("bytes", "metaspace"):
+        made = pieces(kind)
+        encoded = made.encode(TEXT)
+        assert made.tokens(encoded.ids) == encoded.tokens
+        assert made.decode(encoded.ids).strip() == TEXT
+
+
+def test_ids_beyond_the_vocabulary_have_a_name(pieces):
+    assert pieces("metaspace").tokens([399]) == ("<id 399>",)
+
+
+@pytest.mark.parametrize("text", ["\ud800 x", "שלום", "\u202eabc", "<b>x</b>", "a" * 5000, "\x00\x07"])
+def test_any_text_has_tokens_and_comes_out_without_an_error(pieces, text: str):
+    for kind in ("wordpiece", "bytes", "metaspace"):
+        encoded = pieces(kind).encode(text)
+        assert len(encoded.ids) == len(encoded.tokens)
+        assert all(token for token in encoded.tokens)

@@ -1,0 +1,234 @@
+"""Models of every kind through the same trace: their tokens, sites, steps, edits and errors."""
+
+import threading
+
+import pytest
+import torch
+
+from model import MakeUniform, PointAt, SwitchOff, Trace
+from model.errors import EditError, InputTextError, TraceError
+
+TEXT = "The animal didn't cross the street because it was too tired."
+OUTPUTS = {"hook_head_output"}
+HEARD = ("bert", "gpt2", "mistral", "gpt_oss", "gemma2", "marian", "t5", "mbart", "m2m_100")
+SITES = {
+    "encoder": ("encoder.self",),
+    "decoder": ("decoder.self",),
+    "encoder-decoder": ("encoder.self", "decoder.self", "decoder.cross"),
+}
+
+
+@pytest.mark.parametrize("model_type", [*HEARD, "bloom", "mpnet"])
+def test_a_trace_has_the_sites_tokens_and_shapes_of_its_model(opened, model_type: str):
+    reader = opened(model_type)
+    abilities = reader.abilities
+    trace = reader.trace(TEXT)
+    assert trace.sites == abilities.sites == SITES[abilities.kind]
+    assert trace.shapes == abilities.shapes
+    assert trace.knows_inputs == abilities.knows_inputs == (model_type in HEARD)
+    assert bool(trace.source_ids) == (abilities.kind != "decoder")
+    assert bool(trace.target_ids) == abilities.generates == (abilities.kind != "encoder")
+    for site in trace.sites:
+        queries, keys = trace.axis_tokens(site)
+        for layer in range(trace.layers_of(site)):
+            assert trace.weights(site, layer).shape == (trace.heads_of(site), len(queries), len(keys))
+    assert len(trace.steps) == len(trace.target_ids) == len(trace.predicted_ids)
+
+
+@pytest.mark.parametrize("model_type", HEARD)
+def test_derived_head_outputs_are_the_real_ones(opened, model_type: str):
+    reader = opened(model_type)
+    trace = reader.trace(TEXT, extras=OUTPUTS)
+    for site in trace.sites:
+        for layer in range(trace.layers_of(site)):
+            assert trace.head_output_deviation(site, layer) <= 2e-5
+
+
+@pytest.mark.parametrize("model_type", ["bert", "gpt2", "t5", "marian", "mistral"])
+def test_head_outputs_times_their_projection_are_what_the_site_adds(opened, model_type: str):
+    reader = opened(model_type)
+    for (site, layer), module in reader.layout.projections.items():
+        seen: list[torch.Tensor] = []
+        handle = module.register_forward_hook(lambda _, given, out, seen=seen: seen.append(out[0]))
+        trace = reader.trace(TEXT, target="it was" if reader.abilities.kind == "encoder-decoder" else None)
+        handle.remove()
+        parts = torch.einsum("hrv,hvm->rm", trace.head_output(site, layer), reader.output_projection(site, layer))
+        bias = getattr(module, "bias", None)
+        expected = parts if bias is None else parts + bias
+        torch.testing.assert_close(expected, seen[-1], atol=1e-4, rtol=1e-4)
+
+
+def test_steps_say_what_follows_each_token_of_a_text_and_what_would_come_next(opened):
+    trace = opened("gpt2").trace(TEXT)
+    assert [step.token_id for step in trace.steps] == [*trace.target_ids[1:], trace.predicted_ids[-1]]
+    with torch.inference_mode():
+        logits = opened("gpt2").model(torch.tensor([trace.target_ids])).logits[0].log_softmax(-1)
+    expected = [float(logits[row, step.token_id]) for row, step in enumerate(trace.steps)]
+    assert [step.log_prob for step in trace.steps] == pytest.approx(expected, abs=1e-4)
+
+
+def test_a_target_of_a_decoder_follows_its_text(opened):
+    reader = opened("gpt2")
+    trace = reader.trace("The animal", " was tired")
+    assert trace.target_ids[: len(reader.source("The animal").ids)] == reader.source("The animal").ids
+    assert trace.translation == " was tired"
+
+
+@pytest.mark.parametrize("model_type", ["marian", "t5", "m2m_100", "mbart"])
+def test_a_translation_is_the_one_that_generate_writes(opened, model_type: str):
+    reader = opened(model_type)
+    trace = reader.trace("The animal was tired.")
+    ids = torch.tensor([trace.source_ids])
+    start = {"decoder_start_token_id": 2} if model_type == "mbart" else {}
+    written = reader.model.generate(ids, do_sample=False, num_beams=1, max_new_tokens=len(trace.target_ids), **start)
+    assert written[0].tolist() == [*trace.target_ids, trace.steps[-1].token_id]
+    assert [step.token_id for step in trace.steps[:-1]] == list(trace.target_ids[1:])
+    assert trace.predicted_ids == tuple(step.token_id for step in trace.steps)
+
+
+def test_a_given_target_is_read_along(opened):
+    reader = opened("marian")
+    trace = reader.trace("The animal was tired.", "Das Tier war müde.")
+    assert trace.target_ids[0] == reader.config.decoder_start_token_id
+    assert trace.translation.strip() == "Das Tier war müde."
+    assert trace.steps[-1].token == "</s>"
+
+
+@pytest.mark.parametrize("model_type", ["gpt2", "marian"])
+def test_what_edits_leave_is_what_the_model_used(opened, model_type: str):
+    reader = opened(model_type)
+    decoder = "decoder.self"
+    edits = [SwitchOff(decoder, 0, 1), MakeUniform(decoder, 1, 0), PointAt(decoder, 1, 1, key=0, since=2)]
+    trace = reader.trace(TEXT, extras=OUTPUTS, edits=edits)
+    assert set(trace.edits) == set(edits)
+    for layer in range(2):
+        assert trace.head_output_deviation(decoder, layer) <= 1e-5
+    assert not trace.weights(decoder, 0, [1]).any()
+    assert (trace.weights(decoder, 1, [1], slice(2, None))[..., 0] == 1).all()
+    rows = trace.weights(decoder, 1, [0])[0]
+    torch.testing.assert_close(rows[4, :5], torch.full((5,), 0.2))
+    plain = reader.trace(TEXT)
+    assert not torch.equal(plain.weights(decoder, 1, [1]), trace.weights(decoder, 1, [1]))
+    assert not plain.edits
+
+
+def test_a_translation_under_edits_is_written_under_them(opened):
+    reader = opened("marian")
+    edits = [PointAt("decoder.cross", layer, head, key=1, row=3) for layer in (0, 1) for head in (0, 1)]
+    edits += [SwitchOff("encoder.self", 1, head) for head in range(4)]
+    trace = reader.trace("The animal was tired.", edits=edits)
+    assert trace.predicted_ids == tuple(step.token_id for step in trace.steps)
+    for row in (2, 3):
+        assert bool((trace.weights("decoder.cross", 1, rows=[row])[..., 1] == 1).all()) == (row == 3)
+
+
+@pytest.mark.parametrize(
+    ("edit", "words"),
+    [
+        (SwitchOff("encoder.self", 0, 0), "no site"),
+        (SwitchOff("decoder.self", 2, 0), "Layers .* 0 to 1"),
+        (SwitchOff("decoder.self", 0, 4), "Heads .* 0 to 3"),
+        (PointAt("decoder.self", 0, 0, key=5, row=3), "comes later"),
+    ],
+)
+def test_edits_of_what_is_not_there_are_refused(opened, edit, words: str):
+    with pytest.raises(EditError, match=words):
+        opened("gpt2").trace(TEXT, edits=[edit])
+
+
+def test_a_model_with_weights_only_says_why_it_cannot_do_the_rest(opened):
+    reader = opened("bloom")
+    trace = reader.trace(TEXT)
+    why = reader.abilities.lacks["scores"]
+    assert "BLOOM" in why
+    for refused in (trace.scores, trace.head_output, trace.attention):
+        with pytest.raises(TraceError, match="BLOOM"):
+            refused("decoder.self", 0)
+    with pytest.raises(EditError, match="BLOOM"):
+        reader.trace(TEXT, edits=[SwitchOff("decoder.self", 0, 0)])
+    with pytest.raises(TraceError, match="BLOOM"):
+        reader.trace(TEXT, extras=OUTPUTS)
+    with pytest.raises(TraceError, match="weights only"):
+        reader.output_projection("decoder.self", 0)
+    assert trace.mask("decoder.self", 0)[2].tolist()[:4] == [True, True, True, False]
+
+
+@pytest.mark.parametrize("model_type", ["bert", "gpt2", "marian"])
+def test_texts_that_cannot_be_read_are_refused_in_a_sentence(opened, model_type: str):
+    reader = opened(model_type)
+    for text in ("", " \n\t"):
+        with pytest.raises(InputTextError, match="empty"):
+            reader.trace(text)
+    for count in (200, 1_000_000):
+        with pytest.raises(InputTextError, match="at most 96 tokens"):
+            reader.trace("tired " * count)
+
+
+def test_an_encoder_takes_no_target_and_unknown_extras_are_named(opened):
+    with pytest.raises(InputTextError, match="no decoder"):
+        opened("bert").trace(TEXT, "x")
+    with pytest.raises(TraceError, match="hook_scores"):
+        opened("bert").trace(TEXT, extras={"hook_scores"})
+    with pytest.raises(TraceError, match="no such layer"):
+        opened("bert").output_projection("encoder.self", 7)
+    with pytest.raises(TraceError, match="positional"):
+        _ = opened("bert").trace(TEXT).positional
+
+
+@pytest.mark.parametrize("model_type", ["bert", "gpt2", "gemma2", "gpt_oss", "t5", "bloom"])
+def test_a_trace_of_every_kind_survives_its_file(opened, tmp_path, model_type: str):
+    trace = opened(model_type).trace(TEXT, "it was" if model_type == "t5" else None)
+    trace.save(tmp_path / "trace.npz")
+    again = Trace.load(tmp_path / "trace.npz")
+    for name in ("text", "translation", "source_tokens", "target_tokens", "predicted_ids", "steps", "special_tokens"):
+        assert getattr(again, name) == getattr(trace, name)
+    assert again.shapes == trace.shapes
+    for site in trace.sites:
+        for layer in range(trace.layers_of(site)):
+            assert torch.equal(again.weights(site, layer), trace.weights(site, layer))
+            assert torch.equal(again.mask(site, layer), trace.mask(site, layer))
+            if trace.knows_inputs:
+                assert torch.equal(again.scores(site, layer), trace.scores(site, layer))
+
+
+def test_threads_that_share_a_model_do_not_see_each_others_runs(opened):
+    reader = opened("gpt2")
+    texts = ["The animal was tired.", "Tom told me that he would be late again tomorrow morning.", "She gave"]
+    expected = {text: reader.trace(text).weights("decoder.self", 1) for text in texts}
+    edited = [SwitchOff("decoder.self", 1, head) for head in range(4)]
+    wrong: list[str] = []
+
+    def work(text: str) -> None:
+        for turn in range(4):
+            found = reader.trace(text, edits=edited if turn % 2 else None).weights("decoder.self", 1)
+            if not torch.equal(found, torch.zeros_like(found) if turn % 2 else expected[text]):
+                wrong.append(text)
+
+    threads = [threading.Thread(target=work, args=(text,)) for text in texts * 2]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+@pytest.mark.parametrize("model_type", ["bert", "gpt2", "mistral", "t5"])
+def test_what_a_run_leaves_is_no_larger_than_query_key_and_value(opened, model_type: str):
+    trace = opened(model_type).trace("the animal " * 20, "it was" if model_type == "t5" else None)
+    for layers in trace.inputs.values():
+        held = sum(part.numel() for one in layers for part in (one.query, one.key, one.value))
+        storages = {
+            part.untyped_storage().data_ptr(): part.untyped_storage().nbytes() // part.element_size()
+            for one in layers
+            for part in (one.query, one.key, one.value, one.mask.explicit, getattr(one.bias, "table", None))
+            if part is not None
+        }
+        assert sum(storages.values()) <= 1.2 * held
+
+
+def test_a_long_text_that_a_decoder_only_reads_has_no_steps(opened, monkeypatch):
+    monkeypatch.setattr("model.adapters.text_reader.LONGEST_WITH_STEPS", 4)
+    trace = opened("gpt2").trace(TEXT)
+    assert not trace.steps
+    assert not trace.predicted_ids
+    torch.testing.assert_close(trace.weights("decoder.self", 1).sum(-1), torch.ones(4, len(trace.target_ids)))

@@ -1,0 +1,39 @@
+"""Whatever a folder holds is opened as what it is."""
+
+from pathlib import Path
+
+import pytest
+
+from model import Abilities, Translator, open_reader
+from model.adapters.text_reader import TextReader
+from model.errors import CheckpointError
+from tests.model.adapters.zoo import save_model
+
+PUBLIC = ("name", "digest", "device", "abilities", "trace", "output_projection")
+
+
+def test_a_checkpoint_of_ours_opens_as_a_translator_that_can_do_everything(tiny_checkpoints: Path):
+    reader = open_reader(tiny_checkpoints / "en-de", "cpu")
+    assert isinstance(reader, Translator)
+    abilities = reader.abilities
+    assert (abilities.kind, abilities.positions, abilities.lacks) == ("encoder-decoder", "sinusoidal", {})
+    assert abilities.shapes == reader.trace("The animal was tired.").shapes
+    assert abilities.has("scores")
+
+
+def test_a_folder_of_transformers_opens_as_a_reader_with_the_same_methods(tmp_path: Path):
+    reader = open_reader(save_model(tmp_path / "mine", "bart", "metaspace"), "cpu")
+    assert isinstance(reader, TextReader)
+    assert reader.name == "mine"
+    assert all((hasattr(reader, name) and hasattr(Translator, name)) or name in ("name", "digest") for name in PUBLIC)
+    assert isinstance(reader.abilities, Abilities)
+    # BART's stacks differ: 3 layers of 4 heads, 2 layers of 2.
+    assert reader.abilities.shapes == {"encoder.self": (3, 4), "decoder.self": (2, 2), "decoder.cross": (2, 2)}
+    assert not reader.abilities.has("positional encodings")
+
+
+def test_a_file_and_nothing_at_all_are_no_folders(tmp_path: Path):
+    (tmp_path / "x").write_text("x")
+    for path in (tmp_path / "x", tmp_path / "none"):
+        with pytest.raises(CheckpointError, match="no folder"):
+            open_reader(path)
