@@ -12,7 +12,6 @@ import os
 import shlex
 import sys
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -21,21 +20,11 @@ from tests.benchmarks.proof import table
 from tests.benchmarks.proof.contenders import CONTENDERS
 from tests.benchmarks.proof.limits import Limits, RunFailedError, figures_of
 from tests.benchmarks.proof.memory import available
-from tests.benchmarks.proof.models import SHAPES, Shape, save_model, text_of
+from tests.benchmarks.proof.models import SHAPES, Case, save_model, text_of
 from tests.benchmarks.proof.table import Results
 
 #: Of the memory that is free when a process starts, so much may be taken.
 SHARE = 0.8
-
-
-@dataclass(frozen=True)
-class Case:
-    """One model and one text of so many tokens, where both lie."""
-
-    shape: Shape
-    tokens: int
-    folder: Path
-    text: Path
 
 
 def progress(line: str) -> None:
@@ -93,7 +82,7 @@ def main() -> None:
         if arguments.browser:
             from tests.benchmarks.proof.drawn import draw_all
 
-            draw_all(cases, measured, Path(temporary))
+            draw_all(cases, measured, Path(temporary), limits(arguments))
         for number in range(arguments.rounds):
             for case in cases:
                 for name in arguments.contenders:
