@@ -40,17 +40,23 @@ PAGES: Final = {
 MOST_SECONDS: Final = 60.0
 EVIL: Final = "https://evil.example/"
 PIECES: Final = (
-    "😀", "👩‍👧‍👦", "🏳️‍🌈", "é", "e\u0301" * 9, "החתול", "القطة", "\u202e", "\u200f", "\u200b", "\ufeff", "\u2028", "\x00",
-    "\x07", "\x1b[31m", "\r\n", "\t", "\x7f", "\ud800", "\udfff", "\U0010ffff", "ﷺ", "中文字", "ꦎ", "½", "ﬃ", "<b>cat</b>",
+    "😀", "👩‍👧‍👦", "🏳️‍🌈", "é", "e\u0301" * 9, "החתול", "القطة", "\u202e", "\u200f", "\u200b",
+    "\ufeff", "\u2028", "\x00",
+    "\x07", "\x1b[31m", "\r\n", "\t", "\x7f", "\ud800", "\udfff", "\U0010ffff", "ﷺ", "中文字", "ꦎ",
+    "½", "ﬃ", "<b>cat</b>",
     f"<img src={EVIL}a.png onerror=alert(1)>", "<script>alert(1)</script>", "</script><script>", "<!--", "]]>",
-    f"![x]({EVIL}b.png)", "[x](javascript:alert(1))", f"@import url({EVIL}c.css)", "${7*7}", "{{7*7}}", "%s%n%x", "`rm`",
+    f"![x]({EVIL}b.png)", "[x](javascript:alert(1))", f"@import url({EVIL}c.css)", "${7*7}",
+    "{{7*7}}", "%s%n%x", "`rm`",
     "$\\frac{1}{0}$", "$$", "**", "|a|b|", ":material/home:", ":red[x]", ":cat:", "#", "../../etc/passwd", "C:\\con",
     "'; DROP TABLE heads; --", "▁", "Ġ", "##", "<0xF0>", "</s>", "<s>", "<pad>", "[CLS]", "<|endoftext|>", "⏎", "␍",
-    "NaN", "-0", "1e999", "null", "the", "it", "because", "didn't", "cat", ".", ",", " ", "  ", "\n\n", "\u00a0", "\u3164",
+    "NaN", "-0", "1e999", "null", "the", "it", "because", "didn't", "cat", ".", ",", " ", "  ",
+    "\n\n", "\u00a0", "\u3164",
 )  # fmt: skip
 NUMBERS: Final = (
-    "-1", "0", "1", "3", "7", "63", "64", "99", "999999", "1000000", "99999999999999999999", "1.5", "1e3", "٣", "²", "+1",
-    " 1", "0x1", "NaN", "inf", "", "None", "null", "[]", "1.2.3", "1-2", "0.0.0", "a-b.c", "True", "False", "true", "-", ".",
+    "-1", "0", "1", "3", "7", "63", "64", "99", "999999", "1000000", "99999999999999999999", "1.5",
+    "1e3", "٣", "²", "+1",
+    " 1", "0x1", "NaN", "inf", "", "None", "null", "[]", "1.2.3", "1-2", "0.0.0", "a-b.c", "True",
+    "False", "true", "-", ".",
     "....", "e00", "1'--",
 )  # fmt: skip
 #: What opens the tabs in which files are read.

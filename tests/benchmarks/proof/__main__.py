@@ -20,7 +20,7 @@ from tests.benchmarks.proof import table
 from tests.benchmarks.proof.contenders import CONTENDERS
 from tests.benchmarks.proof.limits import Limits, RunFailedError, figures_of
 from tests.benchmarks.proof.memory import available
-from tests.benchmarks.proof.models import SHAPES, Shape, save_model, text_of
+from tests.benchmarks.proof.models import SHAPES, Case, save_model, text_of
 from tests.benchmarks.proof.table import Results
 
 #: Of the memory that is free when a process starts, so much may be taken.
@@ -35,26 +35,31 @@ def limits(arguments: argparse.Namespace) -> Limits:
     return Limits(arguments.seconds, int(min(arguments.memory * 1e9, SHARE * available())))
 
 
-def measure(
-    shape: Shape, tokens: int, folder: Path, text: Path, arguments: argparse.Namespace
-) -> dict[tuple[str, int, str], Results]:
-    """All contenders on one model and one text, round after round."""
-    found = {(shape.name, tokens, name): Results() for name in arguments.contenders}
-    for number in range(arguments.rounds):
-        for (_, _, name), results in found.items():
-            if results.failure:
-                continue
-            module = "tests.benchmarks.proof.contenders"
-            command = [sys.executable, "-m", module, name, str(folder), str(text)]
-            try:
-                figures = figures_of(command, limits(arguments))
-                assert figures["tokens"] == tokens, f"{name} read {figures['tokens']} tokens"
-                results.rounds.append(figures)
-            except RunFailedError as failure:
-                results.failure = str(failure)
-            done = results.failure or f"{results.rounds[-1]['seconds']:.2f} s"
-            progress(f"{shape.name}, {tokens} tokens, round {number + 1}, {name}: {done}")
-    return found
+def measure(case: Case, name: str, results: Results, arguments: argparse.Namespace) -> None:
+    """One contender reads one text with one model, in a process of its own."""
+    module = "tests.benchmarks.proof.contenders"
+    try:
+        command = [sys.executable, "-m", module, name, str(case.folder), str(case.text)]
+        figures = figures_of(command, limits(arguments))
+        if figures["tokens"] != case.tokens:
+            raise RunFailedError(f"read {figures['tokens']:,} tokens instead")
+        results.rounds.append(figures)
+    except RunFailedError as failure:
+        results.failure = str(failure)
+    done = results.failure or f"{results.rounds[-1]['seconds']:.2f} s"
+    progress(f"{case.shape.name}, {case.tokens} tokens, {name}: {done}")
+
+
+def make_cases(root: Path, arguments: argparse.Namespace) -> list[Case]:
+    """Every model with every length, saved."""
+    cases = []
+    for shape in (SHAPES[name] for name in arguments.models):
+        folder = save_model(shape, root / "models")
+        for tokens in arguments.tokens:
+            text = root / f"{shape.folder}-{tokens}.txt"
+            text.write_text(text_of(shape, tokens))
+            cases.append(Case(shape, tokens, folder, text))
+    return cases
 
 
 def main() -> None:
@@ -63,30 +68,32 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, nargs="+", default=[64, 512, 2_048, 4_096])
     parser.add_argument("--contenders", nargs="+", default=list(CONTENDERS), choices=list(CONTENDERS))
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=300.0, help="that one process may take")
+    parser.add_argument("--seconds", type=float, default=600.0, help="that one process may take")
     parser.add_argument("--memory", type=float, default=16.0, help="GB that one process may take, if so much is free")
     parser.add_argument("--browser", action="store_true", help="time until drawn in Chromium too")
-    parser.add_argument("--out", type=Path, help="where to write the table as well")
+    parser.add_argument("--out", type=Path, help="where to write the table as well, anew after each round")
     arguments = parser.parse_args()
-    began = os.getloadavg()[0]
-    measured: dict[tuple[str, int, str], Results] = {}
     command = shlex.join(["python", "-m", "tests.benchmarks.proof", *sys.argv[1:]])
+    loads = [os.getloadavg()[0]]
+    page = ""
     with tempfile.TemporaryDirectory() as temporary:
-        root = Path(temporary) / "models"
-        for shape in (SHAPES[name] for name in arguments.models):
-            folder = save_model(shape, root)
-            for tokens in arguments.tokens:
-                text = Path(temporary) / f"{shape.folder}-{tokens}.txt"
-                text.write_text(text_of(shape, tokens))
-                measured |= measure(shape, tokens, folder, text, arguments)
+        cases = make_cases(Path(temporary), arguments)
+        measured = {(case.shape.name, case.tokens, name): Results() for case in cases for name in arguments.contenders}
         if arguments.browser:
             from tests.benchmarks.proof.drawn import draw_all
 
-            draw_all(measured, root, arguments)
-    load = f"{began:.1f} at the beginning, {os.getloadavg()[0]:.1f} at the end"
-    page = table.page(measured, table.machine(torch.get_num_threads(), command, load), ())
-    if arguments.out:
-        arguments.out.write_text(page)
+            draw_all(cases, measured, Path(temporary), limits(arguments))
+        for number in range(arguments.rounds):
+            for case in cases:
+                for name in arguments.contenders:
+                    results = measured[case.shape.name, case.tokens, name]
+                    if not results.failure:
+                        measure(case, name, results, arguments)
+            loads.append(os.getloadavg()[0])
+            about = table.machine(torch.get_num_threads(), command, number + 1, loads)
+            page = table.page(measured, about)
+            if arguments.out:
+                arguments.out.write_text(page)
     print(page)
 
 

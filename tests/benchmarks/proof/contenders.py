@@ -21,6 +21,8 @@ from tests.benchmarks.proof.memory import peak, settle
 
 WARM_UP: Final = 16
 Figures = dict[str, float | str]
+#: What bertviz made, for who wants to see it drawn.
+PAGES: Final[list[str]] = []
 
 
 def measured(run: Callable[[], Any]) -> tuple[float, int, Any]:
@@ -166,6 +168,7 @@ def _bertviz(folder: Path, text: str, view: str) -> Figures:
         return str(getattr(module, view)(attention, tokens, html_action="return").data)
 
     seconds, held, html = measured(page)
+    PAGES.append(html)
     return {"tokens": len(tokens), "seconds": seconds, "memory": held, "bytes": len(html.encode()), "picture": seconds}
 
 
@@ -174,6 +177,7 @@ def main() -> None:
     parser.add_argument("contender", choices=CONTENDERS)
     parser.add_argument("folder", type=Path)
     parser.add_argument("text", type=Path, help="a file")
+    parser.add_argument("--page", type=Path, help="where to write bertviz's page")
     arguments = parser.parse_args()
     transformers.logging.set_verbosity_error()
     with torch.inference_mode():
@@ -181,6 +185,8 @@ def main() -> None:
             figures = CONTENDERS[arguments.contender](arguments.folder, arguments.text.read_text())
         except MemoryError:
             figures = {"failed": "out of memory"}
+    if arguments.page and PAGES:
+        arguments.page.write_text(PAGES[-1], encoding="utf-8")
     print(MARK + json.dumps(figures), flush=True)
 
 

@@ -33,6 +33,16 @@ class Shape:
     special: int
 
 
+@dataclass(frozen=True)
+class Case:
+    """One model and one text of so many tokens, where both lie."""
+
+    shape: Shape
+    tokens: int
+    folder: Path
+    text: Path
+
+
 SHAPES: Final = {
     "bert": Shape("BERT-base shape", "bert", "bert", {"max_position_embeddings": MAX_TOKENS}, 2),
     "gpt2": Shape("GPT-2 shape", "gpt2", "gpt2", {"n_positions": MAX_TOKENS}, 0),

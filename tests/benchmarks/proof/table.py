@@ -108,22 +108,23 @@ def rest_of_ours(measured: Measured) -> list[str]:
     return lines
 
 
-def machine(threads: int, command: str, load: str) -> str:
+def machine(threads: int, command: str, rounds: int, loads: Sequence[float]) -> str:
     """What it was measured on."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return (
         f"{_processor()}, {os.cpu_count()} cores, {memory / 1e9:.0f} GB RAM, {threads} threads; {platform.system()} "
         f"{platform.release()}, Python {platform.python_version()}, {', '.join(map(_versioned, PACKAGES))}. "
-        f"Load average {load}. `{command}`"
+        f"Medians of {rounds}; load average {', '.join(f'{load:.1f}' for load in loads)} before and after each round. "
+        f"`{command}`"
     )
 
 
-def page(measured: Measured, about: str, notes: Sequence[str]) -> str:
+def page(measured: Measured, about: str) -> str:
     """The whole comparison."""
     shapes = list(dict.fromkeys(model for model, _, _ in measured))
     lengths = list(dict.fromkeys(tokens for _, tokens, _ in measured))
     table = [line for place, results in measured.items() for line in row(*place, results)]
-    parts = ([*_HEAD, *table], goals(measured, shapes, lengths), rest_of_ours(measured), [about], notes)
+    parts = ([*_HEAD, *table], goals(measured, shapes, lengths), rest_of_ours(measured), [about])
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 

@@ -1,0 +1,48 @@
+"""A slice of `python -m tests.benchmarks.crowd`: four sessions at once on a real server, each with its own model."""
+
+import asyncio
+
+import pytest
+
+from tests.benchmarks import crowd
+from tests.benchmarks.wire_session import Seen
+from tests.browser.conftest import ROOT, streamlit_server
+from viz.loader import ROOT_VARIABLE
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory, tiny_checkpoints):
+    root = tmp_path_factory.mktemp("crowd") / "checkpoints"
+    crowd.make_root(root, tiny_checkpoints / "en-de", ["bert", "gpt2"])
+    return root
+
+
+@pytest.fixture(scope="module")
+def seen(root):
+    log = root.parent / "server.log"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(ROOT_VARIABLE, str(root))
+        with streamlit_server(ROOT / "app.py", (), log) as url:
+            people = crowd.people_of(["en-de", "bert", "gpt2"], 4, 0)
+            found = asyncio.run(crowd.visit(url, people, 1, crowd.youngest_child()))
+    crowd.check(found, root, log)
+    return found
+
+
+def test_each_of_four_sessions_gets_the_answer_of_its_own_model_to_its_own_sentence(seen):
+    assert not seen.problems, "\n".join(seen.problems)
+    assert len({(person.model, person.text) for person in seen.people}) == 4
+
+
+def test_a_page_has_its_title_before_its_answer_is_computed(seen):
+    assert all(0 < one.frame < one.done for one in seen.seen)
+
+
+def test_an_answer_to_another_sentence_would_be_noticed(seen, root):
+    (mine, theirs), (my_page, their_page) = seen.people[::3], seen.seen[::3]
+    reader = crowd.open_reader(root / mine.model)
+    assert crowd.wrong(mine, my_page, reader) == ""
+    assert theirs.model == mine.model
+    assert crowd.wrong(mine, their_page, reader)
+    mixed = Seen(html=my_page.html, payloads=their_page.payloads)
+    assert crowd.wrong(mine, mixed, reader) == "its grid has other tokens"
