@@ -129,6 +129,20 @@ class TransformerConfig:
         """Layers of the decoder."""
         return self.num_layers if self.num_decoder_layers is None else self.num_decoder_layers
 
+    @property
+    def equal_layers(self) -> int:
+        """Layers of each stack, for what lays all three attentions side by side in one table.
+
+        Raises:
+            ConfigError: the stacks differ.
+        """
+        if self.decoder_layers != self.num_layers:
+            raise ConfigError(
+                f"This model has {self.num_layers} layers in its encoder and {self.decoder_layers} in its decoder. What "
+                "puts the heads of all three attentions into one table is made for stacks of the same height only."
+            )
+        return self.num_layers
+
     def layers_of(self, site: str) -> int:
         """Layers of the stack in which an attention site lies, for example "decoder.cross"."""
         return self.num_layers if site.startswith("encoder.") else self.decoder_layers

@@ -11,7 +11,7 @@ from typing import Final
 from model.errors import CheckpointError
 from model.reader import Reader, open_reader
 
-PATTERNS: Final = ("*.safetensors", "*.json", "*.txt", "*.model")
+PATTERNS: Final = ("*.safetensors", "*.json", "*.txt", "*.model", "*.spm")
 #: Repositories often hold the same model for other programs too.
 NOT_WANTED: Final = ("*/*",)
 _NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?")

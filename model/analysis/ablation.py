@@ -67,7 +67,7 @@ def ablate_heads(
     changes: dict[str, Tensor] = {}
     for site in SITES:
         layers = []
-        for layer in range(config.num_layers):
+        for layer in range(config.equal_layers):
             with listen(edits={f"{site_path(site, layer)}.hook_head_output": _each_lacks_one}):
                 read = model.encode(source.expand(config.num_heads, -1)) if site == "encoder.self" else memory
                 layers.append(_log_probs(model, read.expand(config.num_heads, -1, -1), emitted) - intact)

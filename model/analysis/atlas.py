@@ -140,10 +140,10 @@ class _Survey:
         self.outputs = MeanOutputs()
         self._end = translator.tokenizer.tokens([config.eos_id])[0]
         self._projections = {
-            site: torch.cat([translator.output_projection(site, layer) for layer in range(config.num_layers)])
+            site: torch.cat([translator.output_projection(site, layer) for layer in range(config.equal_layers)])
             for site in SITES
         }
-        heads = config.num_layers * config.num_heads
+        heads = config.equal_layers * config.num_heads
         names = [prefix + name for prefix in ("", NORM) for name in FIGURES]
         self._sums = {name: torch.zeros(len(SITES), heads, dtype=torch.float64) for name in names}
         self._rows = {name: [0] * len(SITES) for name in names}
@@ -183,7 +183,7 @@ class _Survey:
 
     def strongest(self) -> dict[str, npt.NDArray[np.int32]]:
         """Numbers of the strongest sentences."""
-        shape = (len(SITES), self.config.num_layers, self.config.num_heads, STRONGEST)
+        shape = (len(SITES), self.config.equal_layers, self.config.num_heads, STRONGEST)
         return {
             name: np.stack([of_site.numbers() for of_site in best]).reshape(shape) for name, best in self._best.items()
         }
@@ -197,7 +197,7 @@ class _Survey:
     def by_head(self, values: Float[Tensor, "site layer_head *rest"]) -> Table:
         """Heads of all layers side by side, apart again."""
         table: Table = values.float().numpy()
-        return table.reshape(len(SITES), self.config.num_layers, self.config.num_heads, *table.shape[2:])
+        return table.reshape(len(SITES), self.config.equal_layers, self.config.num_heads, *table.shape[2:])
 
     def _add_figure(self, name: str, place: int, number: int, figure: RowFigure) -> None:
         rows = int(figure.counts.sum())
@@ -212,7 +212,7 @@ def _error_rates(
     translator: Translator, aligned: Sequence[AlignedPair], progress: Progress
 ) -> tuple[dict[str, Table], int]:
     """Tables of error rates by weights and by norms, and how many links they were held against."""
-    projections = [translator.output_projection("decoder.cross", i) for i in range(translator.config.num_layers)]
+    projections = [translator.output_projection("decoder.cross", i) for i in range(translator.config.equal_layers)]
 
     def cross_norms(trace: Trace, layer: int) -> Tensor:
         inputs = trace.attention("decoder.cross", layer)
@@ -230,7 +230,7 @@ def _error_rates(
 
 
 def _cross_table(config: TransformerConfig, scores: AlignmentScores, way: str) -> Table:
-    table = np.full((len(SITES), config.num_layers, config.num_heads), np.nan, dtype=np.float32)
+    table = np.full((len(SITES), config.equal_layers, config.num_heads), np.nan, dtype=np.float32)
     table[SITES.index("decoder.cross")] = scores.ways[way].heads
     return table
 

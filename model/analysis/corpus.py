@@ -204,7 +204,7 @@ def _run_batch(translator: Translator, batch: Sequence[_Tokenized]) -> Iterator[
     with listen(record={"hook_query", "hook_key", "hook_value"}) as recorded:
         memory = model.encode(source_ids, padding)
         model.decode(pad(targets, config.pad_id).to(device), memory, padding)
-    parts = {site: _joined(recorded, site, config.num_layers) for site in SITES}
+    parts = {site: _joined(recorded, site, config.equal_layers) for site in SITES}
     tokens = translator.tokenizer.tokens
     for place, (one, target, ids) in enumerate(zip(batch, targets, emitted, strict=True)):
         lengths = {"source": len(one.source_ids), "target": len(target)}

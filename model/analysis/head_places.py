@@ -32,7 +32,7 @@ class RankedHead(NamedTuple):
 
 def all_heads(config: TransformerConfig) -> Iterator[HeadPlace]:
     """Every head, in the order of a table [site, layer, head]."""
-    return (HeadPlace(SITES[i], j, k) for i, j, k in np.ndindex(len(SITES), config.num_layers, config.num_heads))
+    return (HeadPlace(SITES[i], j, k) for i, j, k in np.ndindex(len(SITES), config.equal_layers, config.num_heads))
 
 
 def all_but(config: TransformerConfig, kept: Collection[HeadPlace]) -> frozenset[HeadPlace]:
@@ -55,7 +55,7 @@ def check_heads(config: TransformerConfig, heads: Collection[HeadPlace]) -> None
         site, layer, head = min(unknown)
         raise EditError(
             f"There is no head {head} in layer {layer} of {site!r}; sites are {', '.join(SITES)}, layers run from 0 to "
-            f"{config.num_layers - 1}, heads from 0 to {config.num_heads - 1}."
+            f"{config.equal_layers - 1}, heads from 0 to {config.num_heads - 1}."
         )
 
 

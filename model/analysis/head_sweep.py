@@ -49,7 +49,7 @@ def sweep_heads(
         values: what each head gives instead of its own output.
         progress: called after each layer of a site with the number of runs done since the last call.
     """
-    heads, layers = model.config.num_heads, model.config.num_layers
+    heads, layers = model.config.num_heads, model.config.equal_layers
     swept = torch.empty(batch.num_cases, len(SITES), layers, heads)
     for place, site in enumerate(SITES):
         for layer in range(layers):

@@ -102,7 +102,7 @@ def patch_heads(
     model, config = translator.model, translator.config
     ids = [_pair_ids(translator, pair, measure) for pair in pairs]
     a, b = torch.empty(len(ids)), torch.empty(len(ids))
-    patched = torch.empty(len(ids), len(SITES), config.num_layers, config.num_heads)
+    patched = torch.empty(len(ids), len(SITES), config.equal_layers, config.num_heads)
     for numbers, batch in contrast_batches(translator, [one for one, _ in ids], config.num_heads):
         other = make_batch(translator, [ids[number][1] for number in numbers])
         memory, own, a[numbers] = _record(model, batch)
@@ -144,7 +144,7 @@ def _record(
     with listen(record={"hook_head_output"}) as recorded:
         memory = batch.encode(model)
         log_odds = batch.log_odds(model, memory)[0].cpu()
-    layers = range(model.config.num_layers)
+    layers = range(model.config.equal_layers)
     outputs = {site: [recorded[f"{site_path(site, layer)}.hook_head_output"][0] for layer in layers] for site in SITES}
     return memory, outputs, log_odds
 

@@ -22,7 +22,7 @@ from model.translator import Translator
 
 def zero_outputs(config: TransformerConfig) -> Float[Tensor, "site layer head d_v"]:
     """Zero ablation: nothing in place of each head."""
-    return torch.zeros(len(SITES), config.num_layers, config.num_heads, config.d_k)
+    return torch.zeros(len(SITES), config.equal_layers, config.num_heads, config.d_k)
 
 
 def mean_outputs(
@@ -42,7 +42,7 @@ def mean_outputs(
     for run in read_corpus(translator, sentences, progress).runs:
         for site in SITES:
             totals.add(site, run.sites[site].head_outputs())
-    return totals.means().view(len(SITES), translator.config.num_layers, translator.config.num_heads, -1)
+    return totals.means().view(len(SITES), translator.config.equal_layers, translator.config.num_heads, -1)
 
 
 class MeanOutputs:

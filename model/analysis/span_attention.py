@@ -139,7 +139,7 @@ def _words_within(sentence: str, span: Span) -> list[Span]:
 def site_layers(translator: Translator, recorded: Recorded, site: str) -> list[SiteLayer]:
     """Queries, keys and values of all layers of a site from a pass that recorded them."""
     layers = []
-    for layer in range(translator.config.num_layers):
+    for layer in range(translator.config.equal_layers):
         path = site_path(site, layer)
         query, key, value = (recorded[f"{path}.hook_{part}"][0].float() for part in ("query", "key", "value"))
         projection = translator.output_projection(site, layer).to(query.device)

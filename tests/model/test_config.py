@@ -1,6 +1,7 @@
 """Configurations: validated, and the same after a trip through JSON."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -86,3 +87,9 @@ def test_what_differs_from_the_paper_is_kept():
 def test_what_differs_from_the_paper_is_checked(changes: dict[str, Any], message: str):
     with pytest.raises(ConfigError, match=message):
         TransformerConfig(**{"vocab_size": 20, **changes})
+
+
+def test_a_table_of_all_three_attentions_needs_stacks_of_the_same_height():
+    assert preset("base").equal_layers == 6
+    with pytest.raises(ConfigError, match="6 layers in its encoder and 2 in its decoder"):
+        _ = replace(preset("base"), num_decoder_layers=2).equal_layers
