@@ -138,8 +138,8 @@ class TransformerConfig:
         """
         if self.decoder_layers != self.num_layers:
             raise ConfigError(
-                f"This model has {self.num_layers} layers in its encoder and {self.decoder_layers} in its decoder. What "
-                "puts the heads of all three attentions into one table is made for stacks of the same height only."
+                f"This model has {self.num_layers} layers in its encoder and {self.decoder_layers} in its decoder. "
+                "What puts the heads of all three attentions into one table is made for stacks of the same height only."
             )
         return self.num_layers
 
