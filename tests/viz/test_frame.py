@@ -14,35 +14,35 @@ HOSTILE = [
 ]
 
 
-def shown(source: str, target: str) -> str:
-    return sentence_html([Line("EN", "en", source), Line("DE", "de", target)])
+def both(source, translation):
+    return sentence_html([Line("EN", "en", source), Line("DE", "de", translation)])
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_sentence_cannot_leave_its_line(text):
-    html = shown(text, text)
-    assert html.count("<") == shown("a", "b").count("<")
-    assert html.count('"') == shown("a", "b").count('"')
+    html = both(text, text)
+    assert html.count("<") == both("a", "b").count("<")
+    assert html.count('"') == both("a", "b").count('"')
 
 
 def test_each_line_takes_its_own_writing_direction_and_names_its_language():
-    html = shown("שלום", "Hallo")
+    html = both("שלום", "Hallo")
     assert html.count('dir="auto"') == 2
     assert 'lang="en"' in html
     assert 'lang="de"' in html
 
 
 def test_control_characters_are_made_visible_and_line_breaks_become_spaces():
-    html = shown("a\x00b\nc", "d")
+    html = both("a\x00b\nc", "d")
     assert "a␀b c" in html
 
 
 def test_a_joined_emoji_stays_whole():
-    assert "👩‍👧" in shown("👩‍👧", "x")
+    assert "👩‍👧" in both("👩‍👧", "x")
 
 
 def test_a_very_long_text_is_cut_visibly():
-    assert "x" * MAX_SHOWN + " …" in shown("x" * 10_000, "y")
+    assert "x" * MAX_SHOWN + " …" in both("x" * 10_000, "y")
 
 
 @pytest.mark.parametrize("text", ["![x](https://evil.example/a.png)", "**b**", ":red[x]", "$x$", "`x`", "# x", "<b>"])
