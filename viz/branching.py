@@ -8,19 +8,19 @@ of the URL.
 import re
 from dataclasses import dataclass
 from threading import RLock
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from unicodedata import category
 
 import numpy as np
 from jaxtyping import Float
 
 from model.errors import SessionError, TokenError
-from viz import loader
+from viz import loader, writing
 from viz.branch_codes import MAX_PIECES, Action, Draw, EditHead, Path, Write
 from viz.choices import Selection
 
 if TYPE_CHECKING:
-    from model import BeamTree, DecodingSession, Trace, Translator
+    from model import BeamTree, DecodingSession, Trace
     from model.analysis.word_diff import WordSpan
     from model.edits import HeadEdit
     from model.sampling import Draws
@@ -78,10 +78,10 @@ def grow(
         progress: called after every new token of the branch with the number of tokens and the most there can be.
     """
     if not path:
-        return loader.trace(text, selection, progress)
+        return loader.written(text, selection, progress)
     with sessions.lock:
         grown = _finished(sessions, text, selection, path, progress)
-        grown.trace = grown.trace or grown.session.trace()
+        grown.trace = grown.trace or writing.trace_of(grown.session)
         return grown.trace
 
 
@@ -109,16 +109,16 @@ def effects_of_heads(
         site: whose heads are switched off, one after the other; in the encoder throughout the sentence.
         progress: called after every head with their number and how many there are.
     """
-    config = loader.translator(selection).config
-    changes = np.zeros((config.num_layers, config.num_heads), np.float32)
+    loaded = writing.writer(selection)
+    changes = np.zeros(loaded.abilities.shapes[site], np.float32)
     with sessions.lock:
         session = _finished(sessions, text, selection, path).session
         written = session.steps[step]
         for layer, head in np.ndindex(changes.shape):
             edit = EditHead("off", site, layer, head)
-            edited = _edited(loader.translator(selection), text, session, (*path, (step, edit)))
+            edited = _edited(loaded, text, session, (*path, (step, edit)))
             changes[layer, head] = edited.force(written.token_id).log_prob - written.log_prob
-            progress(layer * config.num_heads + head + 1, changes.size)
+            progress(layer * changes.shape[1] + head + 1, changes.size)
     return changes
 
 
@@ -130,7 +130,7 @@ def spell(word: str, selection: Selection) -> tuple[int, ...]:
     Raises:
         TokenError: there is nothing to write, too much, or something that the vocabulary cannot spell.
     """
-    tokenizer = loader.translator(selection).tokenizer
+    tokenizer = writing.pieces(selection)
     word = word.strip()
     if not word:
         raise TokenError("Type the word that the model should write, for example “sie”.")
@@ -141,10 +141,10 @@ def spell(word: str, selection: Selection) -> tuple[int, ...]:
         raise TokenError(f"{shown} has {len(word):,} characters; write at most {MAX_WORD} at once.")
     if word == "</s>" or word.startswith("▁") or category(word[0]) in _CLINGING:
         try:
-            return (tokenizer.token_id(word),)
+            return (int(tokenizer.token_id(word)),)
         except TokenError:
             pass
-    token_ids = tokenizer.encode(word.replace("▁", " "))
+    token_ids = writing.ids_of(word.replace("▁", " "), selection)
     pieces = tokenizer.tokens(token_ids)
     if not token_ids:
         raise TokenError(f"{shown} holds only characters that cannot be seen. Type a word, for example “sie”.")
@@ -184,7 +184,8 @@ def beam_settings(selection: Selection) -> tuple[int, float]:
 def beam_tree(text: str, selection: Selection) -> "BeamTree":
     """The tree of the beam search that is chosen."""
     width, penalty = beam_settings(selection)
-    return loader.translator(selection).beam_tree(text, beam=width, alpha=penalty)
+    tree: BeamTree = writing.writer(selection).beam_tree(text, beam=width, alpha=penalty)
+    return tree
 
 
 def _finished(
@@ -205,7 +206,7 @@ def _finished(
 
 
 def _begun(sessions: Sessions, text: str, selection: Selection, path: Path) -> _Grown:
-    loaded = loader.translator(selection)
+    loaded = writing.writer(selection)
     place = (text, loaded.digest, str(loaded.device), path)
     found = sessions.kept.get(place)
     if found is None:
@@ -214,7 +215,7 @@ def _begun(sessions: Sessions, text: str, selection: Selection, path: Path) -> _
     return found
 
 
-def _left(loaded: "Translator", text: str, origin: "DecodingSession", path: Path) -> "DecodingSession":
+def _left(loaded: Any, text: str, origin: "DecodingSession", path: Path) -> "DecodingSession":
     """A session of the branch that leaves `origin` by the last action of the path, which is done."""
     step, action = path[-1]
     if step >= len(origin.steps):
@@ -233,17 +234,19 @@ def _left(loaded: "Translator", text: str, origin: "DecodingSession", path: Path
     return session
 
 
-def _edited(loaded: "Translator", text: str, origin: "DecodingSession", path: Path) -> "DecodingSession":
+def _edited(loaded: Any, text: str, origin: "DecodingSession", path: Path) -> "DecodingSession":
     """A session that stands at the step of the last action of the path, an edit, with all edits of the path."""
     step, action = path[-1]
-    edits = [_head_edit(since, edit) for since, edit in path if isinstance(edit, EditHead)]
+    before = len(origin.target_ids) - len(origin.steps) - 1
+    edits = [_head_edit(before + since, edit) for since, edit in path if isinstance(edit, EditHead)]
     if isinstance(action, EditHead) and action.is_of_encoder:
-        session = loaded.decode(text, extras={"hook_head_output"}, edits=edits)
+        recorded = {loader.OUTPUTS} if loaded.abilities.has("head outputs") else set()
+        session: DecodingSession = loaded.decode(text, extras=recorded, edits=edits)
         for done in origin.steps[:step]:
             session.force(done.token_id)
         return session
     # What acted on single rows before this step stays in force there; the encoder's edits are in the memory.
-    acting = [edit for edit in edits if edit.site != "encoder.self" and (edit.row is None or edit.row >= step)]
+    acting = [edit for edit in edits if edit.site != "encoder.self" and (edit.row is None or edit.row >= before + step)]
     return _standing_at(origin, step).branch(edits=acting)
 
 

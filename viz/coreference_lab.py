@@ -21,7 +21,7 @@ from viz.choices import Selection
 from viz.pronoun_marks import Marks, Span, word_spans
 
 if TYPE_CHECKING:
-    from model import Trace, Translator
+    from model import Reader, Trace, Translator
     from model.analysis.coreference_data import PronounCase
     from model.analysis.pronoun_choice import PronounChoice
 
@@ -98,17 +98,18 @@ def pronoun_rows(trace: "Trace", case: "PronounCase", site: str, selection: Sele
     """
     from model.analysis import pair_rows
 
-    return pair_rows.pronoun_rows(loader.translator(selection), trace, case, site)
+    return pair_rows.pronoun_rows(loader.reader(selection), trace, case, site)
 
 
 def candidate_weights(
     trace: "Trace", case: "PronounCase", site: str, rows: Places, selection: Selection
 ) -> Float[np.ndarray, "layer head candidate"] | str:
     """From these rows to antecedent and distractor, by the measure of the selection, or why that cannot be said."""
+    from model.analysis.pair_rows import reads_sentence
     from model.analysis.span_attention import read_case
 
-    loaded = loader.translator(selection)
-    if site == "decoder.self":
+    loaded = loader.reader(selection)
+    if not (reads_sentence(trace, site) or site == "decoder.cross"):
         return "neither candidate is among the tokens that this attention looks at"
     read = read_case(loaded, case)
     if isinstance(read, str):
@@ -136,13 +137,14 @@ def opened_row(
     from model.analysis import axes, pair_rows
     from model.analysis.span_attention import read_case
 
-    loaded = loader.translator(selection)
+    loaded = loader.reader(selection)
     values = pair_rows.measured_rows(loaded, trace, site, layer, rows, MEASURES[selection.measure])
     tokens = trace.axis_tokens(site)[1]
     keys = axes.whole_words(tokens, trace.special_tokens) if selection.words else axes.single_tokens(tokens)
     joined = axes.between(values, axes.Axis(("",), (tuple(range(len(rows))),)), keys)[:, 0].numpy()
     joined.setflags(write=False)
-    read = None if case is None or site == "decoder.self" else read_case(loaded, case)
+    holds_case = pair_rows.reads_sentence(trace, site) or site == "decoder.cross"
+    read = read_case(loaded, case) if case is not None and holds_case else None
     pieces = () if read is None or isinstance(read, str) else read.pieces
     columns = [sorted({place for piece in span if (place := keys.place_of(piece)) is not None}) for span in pieces]
     return Row(joined, keys.labels, dict(zip(ROLES, map(tuple, columns), strict=False)))
@@ -167,7 +169,7 @@ def _candidate_weights(
     digest: str,
     device: str,
     _trace: "Trace",
-    _translator: "Translator",
+    _translator: "Reader",
 ) -> Float[np.ndarray, "layer head candidate"]:
     from model.analysis import pair_rows
 

@@ -5,16 +5,16 @@ viewers, is read-only and keyed by texts, settings and checkpoint digest, never 
 figures.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import streamlit as st
 
 from model.cost import StepCost, step_cost
-from viz import loader
+from viz import loader, writing
 from viz.choices import Selection
 
 if TYPE_CHECKING:
-    from model import BeamTree, SampledTranslation, Trace, Translator
+    from model import BeamTree, SampledTranslation, Trace
     from model.analysis.logit_lens import LogitLens
     from model.analysis.word_diff import WordSpan
 
@@ -31,37 +31,40 @@ Run = tuple[str, tuple[int, ...], str]
 
 def logit_lens(trace: "Trace", selection: Selection) -> "LogitLens":
     """What each layer would have said at each step of a trace, with its five most probable tokens."""
-    loaded = loader.translator(selection)
+    loaded = writing.writer(selection)
     return _logit_lens(_run(trace), loaded.digest, str(loaded.device), trace, loaded)
 
 
 def beam_tree(text: str, selection: Selection) -> "BeamTree":
     """The tree of a beam search with the width and the length penalty of the selection."""
-    loaded = loader.translator(selection)
+    loaded = writing.writer(selection)
     return _beam_tree(text, selection.beam, selection.penalty, loaded.digest, str(loaded.device), loaded)
 
 
 def node_trace(text: str, tree: "BeamTree", node: int, selection: Selection) -> "Trace":
     """The run that a hypothesis of a tree went through: a target row for each of its tokens. Not for the root."""
-    loaded = loader.translator(selection)
+    loaded = writing.writer(selection)
     return _node_trace(text, tree.token_ids(node), loaded.digest, str(loaded.device), loaded)
 
 
 def node_text(tree: "BeamTree", node: int, selection: Selection) -> str:
     """What a hypothesis has written, as text."""
-    return loader.translator(selection).tokenizer.decode(tree.token_ids(node))
+    return str(writing.pieces(selection).decode(tree.token_ids(node)))
 
 
-def penalised(total: float, length: int, alpha: float) -> float:
-    """The score by which finished hypotheses compete: log-probability over length penalty; </s> counts as a token."""
+def penalised(total: float, length: int, alpha: float, selection: Selection) -> float:
+    """The score by which finished hypotheses compete: log-probability over length penalty; </s> counts as a token.
+
+    transformers, whose beam search other models have, divides by length^α.
+    """
     from model.beam import length_penalty
 
-    return total / length_penalty(length, alpha)
+    return total / (length_penalty(length, alpha) if loader.is_translator(selection) else float(length**alpha))
 
 
 def samples(text: str, selection: Selection) -> tuple["SampledTranslation", ...]:
     """The translations that the selection's seed, temperature, top k and top p draw."""
-    loaded = loader.translator(selection)
+    loaded = writing.writer(selection)
     settings = (selection.samples, selection.draw, selection.temperature, selection.top_k, selection.top_p)
     return _samples(text, settings, loaded.digest, str(loaded.device), loaded)
 
@@ -84,23 +87,44 @@ def _run(trace: "Trace") -> Run:
 
 
 @st.cache_resource(max_entries=MAX_LENSES, show_spinner=False)
-def _logit_lens(run: Run, digest: str, device: str, _trace: "Trace", _translator: "Translator") -> "LogitLens":
-    return _translator.logit_lens(_trace, TOP)
+def _logit_lens(run: Run, digest: str, device: str, _trace: "Trace", _translator: Any) -> "LogitLens":
+    from model.analysis.logit_lens import LogitLens
+
+    lens: LogitLens = _translator.logit_lens(writing.whole(_trace), TOP)
+    rows = len(_trace.steps)
+    return LogitLens(
+        chosen_ids=lens.chosen_ids[-rows:],
+        chosen_tokens=lens.chosen_tokens[-rows:],
+        token_ids=lens.token_ids[:, -rows:],
+        tokens=tuple(level[-rows:] for level in lens.tokens),
+        probabilities=lens.probabilities[:, -rows:],
+        chosen_probabilities=lens.chosen_probabilities[:, -rows:],
+        chosen_ranks=lens.chosen_ranks[:, -rows:],
+        entropy=lens.entropy[:, -rows:],
+    )
 
 
 @st.cache_resource(max_entries=MAX_TREES, show_spinner=False)
-def _beam_tree(text: str, beam: int, penalty: int, digest: str, device: str, _translator: "Translator") -> "BeamTree":
-    return _translator.beam_tree(text, beam, penalty / 100)
+def _beam_tree(text: str, beam: int, penalty: int, digest: str, device: str, _translator: Any) -> "BeamTree":
+    tree: BeamTree = _translator.beam_tree(text, beam, penalty / 100)
+    return tree
 
 
 @st.cache_resource(max_entries=MAX_NODES, show_spinner=False)
-def _node_trace(text: str, token_ids: tuple[int, ...], digest: str, device: str, _translator: "Translator") -> "Trace":
-    return _translator.trace_tokens(text, token_ids)
+def _node_trace(text: str, token_ids: tuple[int, ...], digest: str, device: str, _translator: Any) -> "Trace":
+    from model import Translator
+
+    if isinstance(_translator, Translator):
+        return _translator.trace_tokens(text, token_ids)
+    session = _translator.decode(text)
+    for token_id in token_ids:
+        session.force(token_id)
+    return writing.trace_of(session)
 
 
 @st.cache_resource(max_entries=MAX_DRAWS, show_spinner=False)
 def _samples(
-    text: str, settings: tuple[int, int, int, int, int], digest: str, device: str, _translator: "Translator"
+    text: str, settings: tuple[int, int, int, int, int], digest: str, device: str, _translator: Any
 ) -> tuple["SampledTranslation", ...]:
     from model import Sampling
 

@@ -46,7 +46,13 @@ def row_labels(trace: "Trace", site: str) -> list[str]:
     tokens = trace.axis_tokens(site)[0]
     if site == "encoder.self" or len(trace.steps) != len(tokens):
         return [f"{place} · {display_token(piece)}" for place, piece in enumerate(tokens, start=1)]
+    return step_labels(trace)
+
+
+def step_labels(trace: "Trace") -> list[str]:
+    """How each step stands in a list: its place, the token that it reads and the one that it writes."""
+    read_by = trace.target_tokens[len(trace.target_tokens) - len(trace.steps) :]
     return [
         f"{place} · {display_token(read)} → {display_token(step.token)}"
-        for place, (read, step) in enumerate(zip(trace.target_tokens, trace.steps, strict=True), start=1)
+        for place, (read, step) in enumerate(zip(read_by, trace.steps, strict=True), start=1)
     ]

@@ -3,24 +3,25 @@
 Like `viz.derived` a door from the pages to the model; torch is imported inside functions. Knows nothing of widgets.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import streamlit as st
+from jaxtyping import Float
 
-from viz import loader
+from viz import writing
 from viz.choices import Selection
 from viz.components.film_data import PlayerCandidate, PlayerData, PlayerSpread, PlayerStep
 
 if TYPE_CHECKING:
-    from model import DecodingStep, Trace, Translator
+    from model import DecodingStep, Trace
 
 MAX_FILMS: Final = 16
 
 
 def film(trace: "Trace", selection: Selection) -> PlayerData:
     """Every step of a trace with all its weights and its distribution, ready to be sent."""
-    loaded = loader.translator(selection)
+    loaded = writing.writer(selection)
     # Two decodings of a sentence differ in what was written, or in what was done to heads meanwhile.
     decoding = tuple(step.token_id for step in trace.steps), repr(trace.edits)
     return _film(trace.text, decoding, loaded.digest, str(loaded.device), trace, loaded)
@@ -33,23 +34,30 @@ def _film(
     digest: str,
     device: str,
     _trace: "Trace",
-    _translator: "Translator",
+    _writer: Any,
 ) -> PlayerData:
-    from model.analysis.spread import spread
-
-    cross, self_ = (
-        np.stack([_trace.weights(site, layer).numpy() for layer in range(_trace.layers_of(site))])
-        for site in ("decoder.cross", "decoder.self")
-    )
-    spreads = spread(_trace, _translator.model)
+    before = writing.rows_before(_trace)
+    own = _stacked(_trace, "decoder.self")[:, :, before:]
+    if "decoder.cross" in _trace.sites:
+        sources, cross, own = _trace.source_tokens, _stacked(_trace, "decoder.cross"), own[..., before:]
+    else:
+        # A decoder alone looks at the text and at what it has written in one row: the text stands where a source would.
+        sources, cross, own = _trace.target_tokens[:before], own[..., :before], own[..., before:]
+        if not before:  # of a text of one token there is nothing but what was written
+            sources, cross = ("∅",), np.zeros((*own.shape[:3], 1), np.float32)
+    spreads = writing.spread(_trace, _writer)
     steps = map(_player_step, _trace.steps, spreads.chosen_ranks.tolist())
     distributions = PlayerSpread(
         best=spreads.best.numpy(),
         counts=spreads.counts.float().numpy(),
         centres=spreads.centres.numpy(),
-        vocab_size=_translator.config.vocab_size,
+        vocab_size=_writer.config.vocab_size,
     )
-    return PlayerData.of(_trace.source_tokens, _trace.target_tokens, tuple(steps), cross, self_, distributions)
+    return PlayerData.of(sources, _trace.target_tokens[before:], tuple(steps), cross, own, distributions)
+
+
+def _stacked(trace: "Trace", site: str) -> Float[np.ndarray, "layer head query key"]:
+    return np.stack([trace.weights(site, layer).numpy() for layer in range(trace.layers_of(site))])
 
 
 def _player_step(step: "DecodingStep", rank: int) -> PlayerStep:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 COLUMNS: Final = (
     Column("What"),
-    Column("Encoder", is_number=True),
+    Column("Own row", is_number=True),
     Column("Cross", is_number=True),
 )
 SITES: Final = ("encoder.self", "decoder.cross")
@@ -24,7 +24,9 @@ ABSENT: Final = "–"
 
 def summary(scores: "CoreferenceScores") -> list[tuple[str, str, str]]:
     """Baselines, the heads chosen fairly and the model's own preference, a line each; a column a site."""
+    # Of a model that only reads there is one site: the pronoun's own row, in the encoder or in a decoder alone.
     sites = [scores.sites.get(name) for name in SITES]
+    sites[0] = sites[0] or scores.sites.get("decoder.self")
     named = [{} if site is None else baselines(site) for site in sites]
     lines = [
         (name.capitalize(), *(share(of[name]) if of else ABSENT for of in named))

@@ -36,7 +36,7 @@ MAX_TRANSLATORS, MAX_TRACES, MAX_SESSIONS, MAX_TRANSLATIONS, MAX_PICTURES = 8, 6
 MODELS_SHARE, TRACES_SHARE = 0.5, 0.1
 MAX_PICTURE_BYTES: Final = 64 * 1024**2
 #: The hook that proves what a page derives.
-_OUTPUTS: Final = "hook_head_output"
+OUTPUTS: Final = "hook_head_output"
 
 
 def checkpoint_root() -> Path:
@@ -173,30 +173,48 @@ def trace(text: str, selection: Selection, progress: Progress = lambda written, 
         selection: says which model and device.
         progress: called after every token with the number of tokens written and the most there can be.
     """
-    from model import Translator
-
     loaded = reader(selection)
     what = f"picture {selection.picture}" if loaded.abilities.kind == "image" else text
     known, place = _traces(), (what, loaded.digest, str(loaded.device))
     found = known.get(place)
     if found is None:
-        if isinstance(loaded, Translator):
-            found = session(text, selection, progress).trace()
-        else:
-            found = _read(text, selection, loaded)
+        if loaded.abilities.kind == "encoder-decoder":
+            return written(text, selection, progress)
+        found = _read(text, selection, loaded)
+        found = known.put(place, found, _trace_bytes(found))
+    return found
+
+
+def written(text: str, selection: Selection, progress: Progress = lambda written, most: None) -> "Trace":
+    """What the model writes about a text, or after it, with the text; as `trace`, which only reads with a decoder.
+
+    Raises:
+        SessionError: the model does not write.
+    """
+    from viz.writing import trace_of
+
+    loaded = reader(selection)
+    # A trace that is only read is kept under the text alone.
+    what = text if loaded.abilities.kind == "encoder-decoder" else f"written {text}"
+    known, place = _traces(), (what, loaded.digest, str(loaded.device))
+    found = known.get(place)
+    if found is None:
+        found = trace_of(session(text, selection, progress))
         found = known.put(place, found, _trace_bytes(found))
     return found
 
 
 def session(text: str, selection: Selection, progress: Progress = lambda written, most: None) -> "DecodingSession":
     """The finished session behind `trace`, for all viewers: to be branched, never to be stepped. Raises as `trace`."""
-    loaded = translator(selection)
+    from viz import writing
+
+    loaded = writing.writer(selection)
     known, place = _sessions(), (text, loaded.digest, str(loaded.device))
     found = known.get(place)
     if found is None:
         # Real head outputs cost no time that can be measured and a fifth to a quarter more memory; against them, the
         # page that derives weights proves what it shows.
-        begun = loaded.decode(text, extras={_OUTPUTS})
+        begun = loaded.decode(text, extras=writing.extras(selection))
         while not begun.finished:
             begun.step()
             progress(len(begun.steps), begun.max_steps)
@@ -326,7 +344,7 @@ def _stamp(folder: Path) -> Stamp:
 
 def _read(text: str, selection: Selection, loaded: Any) -> "Trace":
     """One pass of a model that is not ours, with its head outputs where it gives them."""
-    extras = {_OUTPUTS} if loaded.abilities.has("head outputs") else set()
+    extras = {OUTPUTS} if loaded.abilities.has("head outputs") else set()
     if loaded.abilities.kind != "image":
         traced: Trace = loaded.trace(text, extras=extras)
         return traced
@@ -359,10 +377,11 @@ def _trace_bytes(trace: "Trace") -> int:
     return expected_bytes(trace) + (0 if trace.knows_inputs else weight_bytes(trace))
 
 
-def _session_bytes(loaded: "Translator", begun: "DecodingSession") -> int:
+def _session_bytes(loaded: Any, begun: "DecodingSession") -> int:
     """About the bytes of a session: query, key, value and output of every site and row, in float32."""
-    rows = begun.max_steps + 2 * len(begun.steps)
-    return 4 * 4 * rows * loaded.config.d_model * loaded.config.num_layers
+    rows = begun.max_steps + len(begun.target_ids)
+    width = int(getattr(loaded.config, "d_model", None) or getattr(loaded.config, "hidden_size", None) or 1024)
+    return 4 * 4 * rows * width * int(sum(layers for layers, _ in loaded.abilities.shapes.values()))
 
 
 def _memory(share: float) -> int:

@@ -39,7 +39,13 @@ ROLES: Final[Mapping[str, Role]] = dict(
 )
 
 
-def marked_sentence(source: str, spans: Mapping[str, Span], translation: str, found: Span | None) -> str:
+def marked_sentence(
+    source: str,
+    spans: Mapping[str, Span],
+    translation: str,
+    found: Span | None,
+    names: tuple[str, str] = ("EN", "DE"),
+) -> str:
     """A sentence above its translation; each takes its own writing direction.
 
     Args:
@@ -47,13 +53,14 @@ def marked_sentence(source: str, spans: Mapping[str, Span], translation: str, fo
         spans: role → its characters in the source.
         translation: German.
         found: the pronoun's characters in the translation.
+        names: what the two are; without a translation there is one line.
     """
     german = {} if found is None else {MARKS[0]: found}
     return (
         '<div style="display:grid;grid-template-columns:max-content 1fr;column-gap:0.9rem;row-gap:0.3rem;'
         'align-items:baseline;line-height:1.6">'
-        + _line("EN", "en", source, spans)
-        + _line("DE", "de", translation, german)
+        + _line(names[0], "en", source, spans)
+        + (_line(names[1], "de" if names[1] == "DE" else "", translation, german) if translation else "")
         + "</div>"
     )
 

@@ -2,7 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from model import Abilities
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,3 +74,8 @@ MEASURES: Final[Mapping[str, Measure]] = {
         cross_formula=r"R_\ell = \bar A^{\,\mathrm{cross}}_\ell\, R^{\,\mathrm{encoder}}",
     ),
 }
+
+
+def offered(abilities: "Abilities") -> tuple[str, ...]:
+    """The measures that can be read of a model."""
+    return tuple(name for name in MEASURES if name != "norms" or abilities.has("norms"))

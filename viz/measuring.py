@@ -90,12 +90,16 @@ def read_cases(content: bytes, name: str) -> GivenCases:
 
 def measuring(given: GivenCases, measure: str, selection: Selection) -> Task["CoreferenceScores"]:
     """All heads scored over a set; `measure` is one of `MODEL_MEASURES`."""
-    loaded = loader.translator(selection)
+    loaded = loader.reader(selection)
 
     def compute(progress: Progress) -> "CoreferenceScores":
+        from model import Translator
         from model.analysis.coreference import measure_coreference
+        from model.analysis.reading_coreference import measure_reading
 
         way: Any = MODEL_MEASURES[measure]
+        if not isinstance(loaded, Translator):
+            return measure_reading(loaded, given.cases, measure=way, progress=progress)
         return measure_coreference(loaded, given.cases, measure=way, progress=progress)
 
     place = ("coreference", loaded.digest, str(loaded.device), given.digest, measure)

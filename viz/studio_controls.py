@@ -15,7 +15,7 @@ from viz.branch_codes import Choice
 from viz.branch_words import ORIGINAL, summary
 from viz.components.wire import display_token
 from viz.controls import plain
-from viz.focus import row_labels
+from viz.focus import step_labels
 
 if TYPE_CHECKING:
     from model import Trace
@@ -73,7 +73,7 @@ def type_word(trace: "Trace", *, key: str = "write-instead") -> None:
 
 def step(trace: "Trace") -> int:
     """Which step of the translation, by the token that it reads and the one that it writes."""
-    return controls.token("step", "Step", row_labels(trace, "decoder.cross"), default=0)
+    return controls.token("step", "Step", step_labels(trace), default=0)
 
 
 def candidate(trace: "Trace") -> None:

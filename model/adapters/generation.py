@@ -18,6 +18,7 @@ from dataclasses import replace
 from typing import Final
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from model.adapters.capture import Listener, listen
@@ -219,6 +220,11 @@ class GenerationSession:
             predicted_ids=predicted,
             predicted_tokens=self._reader.pieces.tokens(predicted),
         )
+
+    @property
+    def log_probs(self) -> Float[Tensor, "step vocab"]:
+        """Of every step so far, in nats; of all tokens that the model's rules allow, −∞ of the others."""
+        return torch.stack(self._logits).float().log_softmax(-1)
 
     @property
     def _num_read(self) -> int:

@@ -53,6 +53,14 @@ class Pieces:
                     tokens[place] = tokens[place].removeprefix(WORD_BEGIN) or tokens[place]
         return Encoded(ids, tuple(tokens))
 
+    def offsets(self, text: str) -> list[tuple[int, int]] | None:
+        """The characters behind each token of `encode(text)`, (0, 0) for a special one; None if they are not known."""
+        if not self._has_offsets:
+            return None
+        text = text.encode("utf-8", errors="replace").decode("utf-8")
+        found = self.tokenizer(text, return_offsets_mapping=True, verbose=False)["offset_mapping"]
+        return [(int(begin), int(end)) for begin, end in found]
+
     def tokens(self, token_ids: Sequence[int]) -> tuple[str, ...]:
         """The tokens of ids, whatever text they come from."""
         spelled: list[str] = []

@@ -18,27 +18,36 @@ from model.analysis.pronoun_choice import find_pronoun
 from model.analysis.rollout import rollout_at
 from model.analysis.span_attention import Measure, read_case
 from model.analysis.words import attention_between_words
+from model.reader import Reader
 from model.trace import Trace
 from model.translator import Translator
 
 Numbers = TypeVar("Numbers", Tensor, np.ndarray[Any, Any])
 
 
-def pronoun_rows(translator: Translator, trace: Trace, case: PronounCase, site: str) -> tuple[int, ...] | str:
+def pronoun_rows(translator: Reader, trace: Trace, case: PronounCase, site: str) -> tuple[int, ...] | str:
     """The query rows that speak for a pronoun, or why there are none.
 
-    In the encoder these are the rows of its tokens; in the decoder it is the row that predicts the German pronoun.
+    Where the sentence itself is read these are the rows of its tokens; in the decoder of a translator it is the row
+    that predicts the German pronoun.
     """
-    if site == "encoder.self":
+    if reads_sentence(trace, site):
         read = read_case(translator, case)
         return read if isinstance(read, str) else read.pieces[0]
+    if not isinstance(translator, Translator):
+        return "which token was written for it is known of translators to German only"
     end = translator.config.eos_id
     found = find_pronoun(translator, case, [step.token_id for step in trace.steps if step.token_id != end])
     return found if isinstance(found, str) else (found.row,)
 
 
+def reads_sentence(trace: Trace, site: str) -> bool:
+    """Whether the rows of a site are those of the sentence: an encoder's, or those of a decoder on its own."""
+    return site == "encoder.self" or trace.sites == ("decoder.self",)
+
+
 def measured_rows(
-    translator: Translator, trace: Trace, site: str, layer: int, rows: Sequence[int], measure: Measure
+    translator: Reader, trace: Trace, site: str, layer: int, rows: Sequence[int], measure: Measure
 ) -> Float[Tensor, "head_or_one row key"]:
     """Weights, value-weighted norms, or rollout up to this layer, of these rows; a rollout has one "head".
 
@@ -56,7 +65,7 @@ def measured_rows(
 
 
 def candidate_weights(
-    translator: Translator,
+    translator: Reader,
     trace: Trace,
     site: str,
     rows: Sequence[int],
@@ -68,12 +77,12 @@ def candidate_weights(
     Args:
         translator: whose trace it is.
         trace: of one sentence.
-        site: one whose keys are source tokens: encoder.self or decoder.cross.
+        site: one whose keys are tokens of the sentence.
         rows: query rows, as of `pronoun_rows`.
         candidates: the antecedent's positions in the source, then the distractor's.
         measure: what counts as a weight.
     """
-    assert site != "decoder.self", "its keys are target tokens"
+    assert reads_sentence(trace, site) or site == "decoder.cross", "its keys are target tokens"
     return torch.stack(
         [
             attention_between_words(

@@ -18,6 +18,7 @@ from model.analysis.rollout import attention_rollout, cross_rollout
 from model.analysis.words import Span, pieces_of_spans, word_spans
 from model.attention import attention_weights
 from model.errors import InputTextError
+from model.reader import Reader
 from model.transformer import site_path
 from model.translator import Translator
 
@@ -27,6 +28,7 @@ MEASURES: Final[tuple[Measure, ...]] = get_args(Measure)
 
 REFUSED: Final = "too long or blank for this model"
 NO_TOKENS: Final = "pronoun or candidate without tokens"
+NO_OFFSETS: Final = "this tokenizer does not tell which characters a token stands for"
 Recorded = Mapping[str, list[Any]]
 
 
@@ -94,13 +96,14 @@ class Places(NamedTuple):
     total: Float[Tensor, "batch key column"]
 
 
-def read_case(translator: Translator, case: PronounCase) -> ReadCase | str:
+def read_case(translator: Reader, case: PronounCase) -> ReadCase | str:
     """The tokens of a case's sentence and spans, or why the model cannot score it."""
     try:
-        source_ids = translator.source_ids(case.sentence)
+        source_ids, offsets = _tokens_of(translator, case.sentence)
     except InputTextError:
         return REFUSED
-    offsets = translator.tokenizer.offsets(case.sentence)
+    if offsets is None:
+        return NO_OFFSETS
     pieces = pieces_of_spans(offsets, case.spans)
     if not all(pieces):
         return NO_TOKENS
@@ -111,8 +114,16 @@ def read_case(translator: Translator, case: PronounCase) -> ReadCase | str:
     return ReadCase(case, tuple(source_ids), tuple(map(tuple, pieces)), words, _german_ids(translator, case))
 
 
-def _german_ids(translator: Translator, case: PronounCase) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-    if case.german is None:
+def _tokens_of(reader: Reader, text: str) -> tuple[Sequence[int], Sequence[Span] | None]:
+    """Token ids of a text, and the characters behind each."""
+    if isinstance(reader, Translator):
+        return reader.source_ids(text), reader.tokenizer.offsets(text)
+    found: Any = reader
+    return found.source(text).ids, found.pieces.offsets(text)
+
+
+def _german_ids(translator: Reader, case: PronounCase) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    if case.german is None or not isinstance(translator, Translator):
         return None
     try:
         return tuple(translator.target_ids(case.german.right)), tuple(translator.target_ids(case.german.wrong))
@@ -195,6 +206,17 @@ def cross_weights(
     else:
         of_layers = [row_weights(layer, places.rows, padding, measure) for layer in layers]
     return _joined(of_layers, places)
+
+
+def trace_weights(
+    of_layers: Sequence[Float[Tensor, "head_or_one row key"]], places: Places, *, is_causal: bool
+) -> CandidateWeights:
+    """Between pronoun and candidates of one sentence, from the rows of `places` that its trace gave.
+
+    Where later tokens are masked, nothing looks from the candidates to a pronoun that follows them.
+    """
+    found = _joined([rows[None] for rows in of_layers], places)
+    return CandidateWeights(found.to, found.strongest_word, None) if is_causal else found
 
 
 def row_weights(

@@ -4,6 +4,7 @@ Enough to redo temperature, top k and top p (`model.sampling.filtered_log_probs`
 Knows nothing of pages.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -57,6 +58,15 @@ def spread(trace: Trace, model: Transformer) -> Spread:
             parts.append((*best_and_bins(log_probs), ranks))
     best, counts, centres, ranks = (torch.cat(part).cpu() for part in zip(*parts, strict=True))
     return Spread(best=best, counts=counts, centres=centres, chosen_ranks=ranks)
+
+
+@torch.inference_mode()
+def spread_of(log_probs: Float[Tensor, "step vocab"], token_ids: Sequence[int]) -> Spread:
+    """The distributions of steps whose log-probabilities (nats) are known, and the ranks of what they wrote."""
+    best, counts, centres = best_and_bins(log_probs)
+    chosen = log_probs.gather(1, torch.tensor(token_ids, device=log_probs.device)[:, None])
+    ranks = (log_probs > chosen).sum(-1) + 1
+    return Spread(best=best.cpu(), counts=counts.cpu(), centres=centres.cpu(), chosen_ranks=ranks.cpu())
 
 
 def best_and_bins(

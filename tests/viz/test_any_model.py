@@ -8,6 +8,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.model.adapters import zoo
+from viz.choices import STUDIO
+from viz.examples import EXAMPLES
+from viz.markup import literal
 from viz.shelf import DOWNLOADS_VARIABLE, ROOT_VARIABLE
 
 ROOT = Path(__file__).parents[2]
@@ -102,6 +105,22 @@ def test_a_measure_that_the_model_lacks_becomes_weights(app):
     opened(app, "mpnet")
     assert not app.error
     assert app.segmented_control(key="measure").value == "weights"
+
+
+@pytest.mark.parametrize("tab", STUDIO)
+@pytest.mark.parametrize("name", ["gpt2", "t5"])
+def test_every_tab_of_the_decoding_page_opens_for_a_model_that_writes(app, name, tab):
+    app.query_params["studio"] = tab
+    opened(app, name, "decode")
+    assert not app.error, app.error[0].value
+
+
+def test_what_a_decoder_writes_is_what_generate_writes(app, folders):
+    from model import open_reader
+
+    opened(app, "gpt2", "decode")
+    written = open_reader(folders / "gpt2").translate(EXAMPLES[0].text)
+    assert literal(" ".join(written.split())) in " ".join(element.value for element in app.html)
 
 
 # ---- a folder of one's own ----

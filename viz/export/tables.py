@@ -143,7 +143,8 @@ def steps(trace: "Trace") -> bytes:
     most = max((len(step.candidates) for step in trace.steps), default=0)
     numbered = [f"{name}_{rank}" for rank in range(1, most + 1) for name in ("candidate", "candidate_probability")]
     rows = []
-    for read, step in zip(trace.target_tokens, trace.steps, strict=True):
+    read_by = trace.target_tokens[len(trace.target_tokens) - len(trace.steps) :]
+    for read, step in zip(read_by, trace.steps, strict=True):
         candidates = [part for c in step.candidates for part in (cell(c.token), _number(exp(c.log_prob)))]
         written = (cell(read), cell(step.token), step.token_id, _number(exp(step.log_prob)), _number(step.entropy))
         rows.append((step.index, *written, *candidates))

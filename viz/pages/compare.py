@@ -3,7 +3,9 @@
 Knows no model.
 """
 
-from viz import choices, frame
+import streamlit as st
+
+from viz import choices, frame, loader, state
 from viz.tabs import lab_cause, lab_measured, lab_pairs
 
 frame.title(
@@ -12,5 +14,11 @@ frame.title(
     "for. See which heads follow, measure them over many sentences, and test whether they are the cause.",
 )
 with frame.errors_shown():
-    tabs = (lab_pairs, lab_measured, lab_cause)
-    frame.tabs("lab", {name: tab.show for name, tab in zip(choices.LAB, tabs, strict=True)})
+    if loader.kind(state.current()) == "image":
+        st.info(
+            "This page compares sentences, and the chosen model looks at pictures. The attention page shows its heads.",
+            icon=":material/info:",
+        )
+    else:
+        tabs = (lab_pairs, lab_measured, lab_cause)
+        frame.tabs("lab", {name: tab.show for name, tab in zip(choices.LAB, tabs, strict=True)})

@@ -13,9 +13,7 @@ frame.title(
 with frame.errors_shown():
     with st.spinner("Loading the model …"):
         abilities = loader.abilities(state.current())
-    if not frame.lacking(abilities, "decoding", "The attention page shows what its heads look at.") and not (
-        frame.for_translators("Decoding step by step is shown of translators.")
-    ):
+    if not frame.lacking(abilities, "decoding", "The attention page shows what its heads look at."):
         tabs = (film, branches, edit_attention, logit_lens, beam, sampling, cost, take_decoding)
         trace = studio.shown()
         studio_controls.above(trace)

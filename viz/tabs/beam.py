@@ -90,10 +90,10 @@ def _chosen(tree: "BeamTree") -> int:
 
 def _compare(text: str, tree: "BeamTree") -> None:
     """Greedy search and what the beam returned, with the words marked that greedy search did not write."""
-    greedy = loader.trace(text, state.current())
+    greedy = loader.written(text, state.current())
     total = sum(step.log_prob for step in greedy.steps)
     ends = greedy.steps[-1].token == END
-    score = decoded.penalised(total, len(greedy.steps) + (0 if ends else 1), tree.alpha)
+    score = decoded.penalised(total, len(greedy.steps) + (0 if ends else 1), tree.alpha, state.current())
     of_greedy = ("Greedy", greedy.translation, signed(total, 3), str(len(greedy.steps)), signed(score, 4))
     winner, *others = (_returned(tree, place, greedy.translation) for place in range(1, len(tree.hypotheses) + 1))
     st.html(markup.table(_COLUMNS, [of_greedy, winner], label="Greedy search beside the winner of beam search"))
@@ -160,6 +160,9 @@ def _attention(text: str, tree: "BeamTree", index: int) -> None:
     trace = decoded.node_trace(text, tree, index, selection)
     selection = selection.for_model(trace.shapes)
     state.put(selection)
+    if "decoder.cross" not in trace.sites:
+        st.caption("This model has no cross-attention; the film of a branch shows what its rows look at.")
+        return
     with st.container(horizontal=True):
         layer = controls.layer(trace.layers_of("decoder.cross"))
         head = controls.head(trace.heads_of("decoder.cross"))

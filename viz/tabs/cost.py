@@ -60,6 +60,8 @@ _COLUMNS: Final = (
 @frame.fragment
 def show(trace: "Trace") -> None:
     """The step, the cache in it, its cost by part, and the cost of all steps."""
+    if frame.for_translators("The cost of a step is counted from the paper's architecture."):
+        return
     st.caption(
         "Keys and values of a token do not change once they are computed, for later tokens are masked. So a step "
         "computes one new row in each layer and reads the rest from a cache."

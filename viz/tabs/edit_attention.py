@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
-from viz import branching, choices, controls, focus, frame, loader, state, studio, studio_controls
+from viz import branching, choices, controls, focus, frame, loader, state, studio, studio_controls, writing
 from viz.branch_codes import Choice, EditHead, Path, origin_of, path_of
 from viz.branch_words import ORIGINAL
 from viz.components.wire import display_token
@@ -51,6 +51,8 @@ class _Tried:
 @frame.fragment
 def show(trace: "Trace") -> None:
     """The choice of an edit, what it does, and the button that makes it a branch."""
+    if frame.lacking(loader.abilities(state.current()), "edits"):
+        return
     st.caption(
         "Change what one head looks at, at one step, and see what the model writes then. Everything from that step on "
         "is computed anew; an edit of the encoder acts on the whole sentence, but the tokens before the step are kept."
@@ -98,7 +100,7 @@ def _action(trace: "Trace", step: int, site: str, layer: int, head: int) -> Edit
 def _key(trace: "Trace", step: int, site: str) -> int:
     """The token to point at: one that the row at this step may see."""
     tokens = trace.axis_tokens(site)[1]
-    allowed = tokens[: step + 1] if site == "decoder.self" else tokens
+    allowed = tokens[: writing.rows_before(trace) + step + 1] if site == "decoder.self" else tokens
     names = [f"{place} · {plain(display_token(token))}" for place, token in enumerate(allowed, start=1)]
     chosen = state.position("key_token", len(allowed), 0)
     if len(allowed) > MAX_PILLS:
@@ -193,7 +195,7 @@ def _add(choice: Choice) -> None:
 def _show_row(tried: _Tried, action: EditHead) -> None:
     """The edited head's row before and after, as the traces have it."""
     site, layer, head = action.site, action.layer, action.head
-    row = tried.choice.step
+    row = writing.rows_before(tried.original) + tried.choice.step
     st.markdown("**The head’s row, before and after**")
     if action.is_of_encoder:
         labels = focus.row_labels(tried.original, site)
@@ -213,7 +215,7 @@ def _show_row(tried: _Tried, action: EditHead) -> None:
     off = " Switched off, it gives no weight to anything." if action.edit == "off" else ""
     st.caption(
         f"The row in which “{plain(display_token(queries[row]))}” "
-        + ("is read" if action.is_of_encoder else f"is read and token {row + 1} is written")
+        + ("is read" if action.is_of_encoder else f"is read and token {tried.choice.step + 1} is written")
         + f". Its weights add up to {before.sum():.3f} before and {after.sum():.3f} after.{off}"
     )
 

@@ -28,6 +28,9 @@ SITES: Final = tuple(switched_heads.LETTERS)
 @frame.fragment
 def show() -> None:
     """One pair or all of them, then three ways to look for a cause."""
+    why = "A cause is put to the test by what a translator writes: er, sie or es."
+    if frame.for_translators(why, "“Side by side” and “Measured” show which heads of it follow the antecedent."):
+        return
     st.caption(
         "Where a head looks is not yet what it does. Here heads are switched off, or are given what they computed for "
         "another sentence, while the model chooses between two German sentences that differ in the pronoun alone. "

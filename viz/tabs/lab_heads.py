@@ -13,7 +13,7 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
-from viz import controls, coreference_lab, decoding_controls, focus, frame, state
+from viz import controls, coreference_lab, decoding_controls, focus, frame, loader, measures, state
 from viz.components.wire import display_token
 from viz.controls import plain
 from viz.coreference_lab import Places, Row
@@ -51,7 +51,7 @@ def show_heads(sides: Sequence[Side]) -> None:
     st.subheader("Every head", anchor=False)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         site = controls.site(first.sites)
-        controls.measure()
+        controls.measure(measures.offered(loader.abilities(state.current())))
     with st.grid(2, min_column_width=430, gap="medium"):
         looking = [_looking(side, site) for side in sides]
     _show_map(looking, site)

@@ -10,7 +10,19 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import streamlit as st
 
-from viz import choices, controls, decoding_controls, frame, lab_findings, long_runs, markup, measuring, state
+from viz import (
+    choices,
+    controls,
+    decoding_controls,
+    frame,
+    lab_findings,
+    loader,
+    long_runs,
+    markup,
+    measures,
+    measuring,
+    state,
+)
 from viz.export import measured_tables
 from viz.export.names import file_name
 from viz.figures.lab_heads import (
@@ -31,6 +43,7 @@ if TYPE_CHECKING:
 SET_LABELS: Final = {"curated": "Curated set", "file": "A file of yours"}
 SITE_TITLES: Final = {
     "encoder.self": "Encoder self-attention: the pronoun’s own row",
+    "decoder.self": "Decoder self-attention: the pronoun’s own row",
     "decoder.cross": "Decoder cross-attention: the row that predicts the German pronoun",
 }
 #: So many bad lines of a file are listed.
@@ -59,7 +72,7 @@ def show() -> None:
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.one_of("given", "Measured on", SET_LABELS)
-        controls.measure()
+        controls.measure(measures.offered(loader.abilities(state.current())))
     given = _given()
     if given is None:
         return

@@ -43,6 +43,7 @@ def show() -> None:
                 _show_choice(number, trace, case, place)
     if all(cases):
         st.html(legend())
+    if all(cases) and loader.is_translator(state.current()):
         st.caption(
             "Bars: how probable each German pronoun was in the place of the written one, given the words before it. "
             "They need not add up to 1, for other words could follow as well."
@@ -58,8 +59,14 @@ def _read(text: str, slot: DeltaGenerator) -> tuple["Trace", DeltaGenerator]:
     with slot:
         place = st.empty()
         trace = frame.computed(lambda progress: loader.trace(text, state.current(), progress))
-        place.html(marked_sentence(trace.text, {}, trace.translation, None))
+        place.html(marked_sentence(trace.text, {}, trace.translation, None, _names()))
     return trace, place
+
+
+def _names() -> tuple[str, str]:
+    """What stands before a sentence and what was written for it."""
+    selection = state.current()
+    return ("EN", "DE") if loader.is_english_german(selection) else ("TEXT", "TARGET")
 
 
 def _own_cases(texts: Sequence[str]) -> list["PronounCase | None"]:
@@ -86,14 +93,18 @@ def _own_cases(texts: Sequence[str]) -> list["PronounCase | None"]:
 
 def _show_choice(number: int, trace: "Trace", case: "PronounCase", place: DeltaGenerator) -> None:
     """Mark the pronoun in both languages, and show how probable the other German pronouns were."""
+    if not loader.is_translator(state.current()):
+        spans = dict(zip(choices.MARKS, case.spans, strict=True))
+        place.html(marked_sentence(trace.text, spans, trace.translation, None, _names()))
+        return
     choice = coreference_lab.pronoun_choice(case, state.current())
     spans = dict(zip(choices.MARKS, case.spans, strict=True))
     found = choice.found
     if isinstance(found, str):
-        place.html(marked_sentence(trace.text, spans, trace.translation, None))
+        place.html(marked_sentence(trace.text, spans, trace.translation, None, _names()))
         st.caption(f"Which German word stands for “{plain(case.pronoun_text)}” cannot be told: {plain(found)}.")
         return
-    place.html(marked_sentence(trace.text, spans, choice.translation, found.span))
+    place.html(marked_sentence(trace.text, spans, choice.translation, found.span, _names()))
     st.plotly_chart(
         form_bars(choice.probabilities, found.text),
         key=f"forms-{number}",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from viz import decoded, decoding_controls, frame, state
+from viz import decoded, decoding_controls, frame, loader, state
 from viz.components.lens_table import lens_table
 from viz.export import decoded_tables
 from viz.export.names import file_name
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 @frame.fragment
 def show(trace: "Trace") -> None:
     """Layers by steps, the proof that the last layer is the model's output, and the table to take along."""
+    if frame.lacking(loader.abilities(state.current()), "logit lens"):
+        return
     st.caption(
         "What would each decoder layer have said, had it been the last? Its output goes through the model's own final "
         "norm and output projection. Read a column downwards: the token that goes in, what each layer would write "
@@ -30,8 +32,17 @@ def show(trace: "Trace") -> None:
     lens = decoded.logit_lens(trace, state.current())
     _badge(trace, lens)
     name = file_name("logit lens", sentence=trace.text)
-    lens_table(lens, trace.target_tokens, step=state.current().step, on_choose=_choose, key="lens", name=name)
-    decoding_controls.table_button("Table (CSV)", partial(decoded_tables.lens, lens, trace.target_tokens), name)
+    lens_table(
+        lens,
+        trace.target_tokens[-len(trace.steps) :],
+        step=state.current().step,
+        on_choose=_choose,
+        key="lens",
+        name=name,
+    )
+    decoding_controls.table_button(
+        "Table (CSV)", partial(decoded_tables.lens, lens, trace.target_tokens[-len(trace.steps) :]), name
+    )
 
 
 def deviation(trace: "Trace", lens: "LogitLens") -> float:

@@ -8,13 +8,14 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
-from viz import choices, controls, derived, loader, long_texts, state
+from viz import choices, controls, derived, loader, long_texts, measures, state
 from viz.components.head_lines import LinesData, LinesPlace, head_lines
 from viz.components.matrix_picture import ColourScale, Kept, MatrixData, Preview, matrix_picture
 from viz.components.tile_server import Source, tile_server
 from viz.export.names import file_name, head_name
 from viz.figures.heads import head_labels
 from viz.measures import MEASURES, Measure
+from viz.tabs import picture_head
 
 if TYPE_CHECKING:
     from model import Trace
@@ -37,10 +38,9 @@ HOW_TO_READ: Final = {
 
 def settings(trace: "Trace") -> None:
     """How the open head is drawn, what its numbers are, and between what."""
-    lacks = loader.abilities(state.current()).lacks
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.drawn()
-        controls.measure([name for name in choices.MEASURES if name != "norms" or "norms" not in lacks])
+        controls.measure(measures.offered(loader.abilities(state.current())))
     with st.container(horizontal=True, gap="medium"):
         controls.switch("words", "Whole words", "Joins the pieces of a word.")
         controls.switch("special", "Special tokens", f"Shows {_named(trace)}, where heads often rest.")
@@ -70,6 +70,7 @@ def show(trace: "Trace", site: str, addresses: Mapping[str, str]) -> None:
     # Tiles hold weights between single tokens, and all of them.
     is_tiled = selection.measure == "weights" and selection.special and not selection.words
     previews = addresses if is_tiled else {}
+    picture_head.show(trace, site)
     if long_texts.is_long(trace, site):
         _show_long(trace, site, layer, measure, previews)
     else:

@@ -36,7 +36,7 @@ def show(trace: "Trace") -> None:
     selection = state.current()
     with st.spinner("Drawing …", show_time=True):
         drawn = decoded.samples(trace.text, selection)
-    greedy = loader.trace(trace.text, selection)
+    greedy = loader.written(trace.text, selection)
     groups = grouped(drawn)
     st.caption(
         f"{len(drawn)} drawn, {len(groups)} different; the most frequent first. Words that the greedy translation does "
