@@ -252,8 +252,10 @@ def in_browser(chosen: Sequence[Hostile], root: Path) -> list[str]:
             page.goto(f"{url}/{PAGES[hostile.page][1]}?{query}")
             title = PAGES[hostile.page][0]
             try:
-                page.get_by_role("heading", name=title, exact=True).wait_for(timeout=20_000)
-                page.wait_for_selector("[data-testid='stApp'][data-test-script-state='notRunning']", timeout=60_000)
+                page.get_by_role("heading", name=title, exact=True).wait_for(timeout=1_000 * MOST_SECONDS)
+                page.wait_for_selector(
+                    "[data-testid='stApp'][data-test-script-state='notRunning']", timeout=2_000 * MOST_SECONDS
+                )
             except Exception as error:
                 problems.append(f"{hostile}: {error}")
             if page.locator("[data-testid='stException']").count():
