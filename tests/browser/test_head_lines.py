@@ -143,9 +143,7 @@ def test_a_picture_that_comes_back_is_as_it_was_left(page, serve):
     assert chips_on(root) == ["1", "4"]
 
 
-def test_an_svg_holds_every_token_as_text_and_is_named_by_its_heads_and_a_png_is_twice_as_fine(
-    page, serve, tmp_path
-):
+def test_an_svg_holds_every_token_as_text_and_is_named_by_its_heads_and_a_png_is_twice_as_fine(page, serve, tmp_path):
     root = lines(page, serve)
     root.get_by_role("button", name="Head 3").click()
     with page.expect_download() as download:
