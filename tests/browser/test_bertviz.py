@@ -92,11 +92,6 @@ def test_every_layer_of_every_attention_can_be_seen_whatever_the_others_have(pag
     expect(frame.locator("#vis line")).to_have_count(heads * queries * keys)
 
 
-@pytest.mark.parametrize(
-    ("dark", "text", "paper"),
-    [({}, "rgb(26, 32, 51)", "rgb(253, 252, 249)"), ({"dark": 1}, "rgb(235, 232, 222)", "rgb(23, 28, 41)")],
-    ids=["light", "dark"],
-)
 def test_a_head_of_the_model_view_is_opened_by_keyboard(page, serve):
     frame = opened(page, serve, "Model view", "decoder.self")
     frame.locator("[tabindex='0']").first.focus()
