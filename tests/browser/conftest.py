@@ -44,6 +44,8 @@ SERVER_OPTIONS = (
     "--browser.gatherUsageStats=false",
 )
 START_SECONDS = 60.0
+#: So long a test waits for what it expects: a loaded machine is no failure.
+PATIENCE_MS = 30_000
 HOW_TO_GET_IT = (
     f"The browser tests need Chromium and Playwright: `apt-get install {HEADLESS_SHELL}`, `pip install playwright`."
 )
@@ -78,9 +80,10 @@ def chromium() -> "Iterator[Browser]":
     if executable is None:
         _missing("No Chromium was found.")
     try:
-        from playwright.sync_api import sync_playwright
+        from playwright.sync_api import expect, sync_playwright
     except ImportError:
         _missing("Playwright is not installed.")
+    expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=list(FLAGS))
         yield browser

@@ -84,11 +84,13 @@ def decoding(repeat: int) -> PlayerData:
 
 @st.fragment
 def player() -> None:
-    """What a page does: take the step from the URL, and write it back there."""
+    """What a page does: take the step from the URL and write it back there, and ask for all else as it was reported."""
     repeat = int(st.query_params.get("repeat", "1"))
-    asked = PlayerState(int(st.query_params.get("step", "0")), int(st.query_params.get("layer", "0")))
+    step, layer = int(st.query_params.get("step", "0")), int(st.query_params.get("layer", "0"))
+    asked = replace(st.session_state.get("reported", PlayerState(0)), step=step, layer=layer)
     heard = decode_player(decoding(repeat), asked, key="player", name="headlight-film")
     if heard.state is not None:
+        st.session_state.reported = heard.state
         st.query_params.update(step=str(heard.state.step), layer=str(heard.state.layer))
     if heard.wish is not None:
         st.session_state.wishes = [*st.session_state.get("wishes", []), heard.wish]

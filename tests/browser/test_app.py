@@ -5,10 +5,16 @@ The `page` fixture also asserts that nothing went to the console as an error and
 
 import re
 
-import pytest
 from playwright.sync_api import Page, expect
 
 PATIENCE = 60_000
+UNUSUAL = {
+    "emoji": "I 😀 you 👩‍👧",
+    "right to left": "החתול ישן",
+    "control characters": "a\x07b\u202ec",
+    "HTML": "<img src=x onerror=alert(1)>",
+    "Markdown": "![x](https://evil.example/a.png)",
+}
 
 
 def opened(page: Page, url: str, query: str = ""):
@@ -35,53 +41,13 @@ def sentence(page: Page, language: str):
 # ---- what a person does first ----
 
 
-def test_the_app_starts_with_a_sentence_its_translation_and_every_head(page, url):
+def test_the_app_starts_with_a_sentence_its_translation_every_head_and_exact_weights(page, url):
     opened(page, url)
     expect(page.get_by_role("heading", name="Attention", level=1)).to_be_visible()
     expect(sentence(page, "en")).to_have_text("The animal didn't cross the street because it was too tired.")
     expect(sentence(page, "de")).not_to_be_empty()
     expect(page.get_by_role("gridcell")).to_have_count(2 * 4)
-
-
-def test_a_typed_sentence_is_translated(page, url):
-    opened(page, url)
-    before = sentence(page, "de").inner_text()
-    typed(page, "She read the book.")
-    expect(sentence(page, "en")).to_have_text("She read the book.", timeout=PATIENCE)
-    expect(sentence(page, "de")).not_to_have_text(before)
-    expect(page).to_have_url(re.compile("text=She\\+read\\+the\\+book"))
-
-
-def test_a_click_opens_a_head_and_back_closes_it_again(page, url):
-    opened(page, url)
-    expect(page.locator(".matrix-picture[data-exact='1']")).to_be_visible(timeout=PATIENCE)
-    page.get_by_role("gridcell", name="Layer 2, head 3").click()
-    expect(page).to_have_url(re.compile("layer=1&head=2"))
-    expect(page.locator(".matrix-picture[data-exact='1'] .matrix-title")).to_have_text("Layer 2 · Head 3")
-    expect(page.get_by_role("gridcell", name="Layer 2, head 3, open")).to_be_visible()
-    page.go_back()
-    expect(page.get_by_role("gridcell", name="Layer 1, head 1, open")).to_be_visible(timeout=PATIENCE)
-
-
-def test_of_quick_clicks_none_is_taken_back(page, url):
-    opened(page, url)
-    for name in ("Layer 1, head 2", "Layer 2, head 1", "Layer 1, head 4", "Layer 2, head 3"):
-        page.get_by_role("gridcell", name=name).click()
-    expect(page.locator(".matrix-picture[data-exact='1'] .matrix-title")).to_have_text("Layer 2 · Head 3")
-    expect(page).to_have_url(re.compile("layer=1&head=2"))
-    expect(page.get_by_role("gridcell", name="Layer 2, head 3, open")).to_be_visible()
-
-
-def test_a_head_is_opened_without_a_mouse(page, url):
-    opened(page, url)
-    page.get_by_role("gridcell", name="Layer 1, head 1").focus()
-    for key in ("ArrowDown", "ArrowRight", "Enter"):
-        page.keyboard.press(key)
-    expect(page).to_have_url(re.compile("layer=1&head=1"))
-
-
-def test_the_hover_tells_tokens_and_the_exact_weight(page, url):
-    opened(page, url)
+    # Pointing at a cell tells its tokens and its exact weight.
     picture = page.locator(".matrix-picture[data-exact='1']")
     picture.locator("canvas").hover(position={"x": 5, "y": 5}, timeout=PATIENCE)
     first = picture.locator(".row-label").first.text_content()
@@ -89,9 +55,39 @@ def test_the_hover_tells_tokens_and_the_exact_weight(page, url):
     expect(picture.locator(".tooltip-value")).to_have_text(re.compile(r"^weight 0\.\d{4}$"))
 
 
-def test_arrow_keys_step_through_the_decoding_and_the_link_follows(page, url):
+def test_heads_are_opened_by_a_click_by_keyboard_and_by_quick_clicks_and_back_closes_them(page, url):
     opened(page, url)
+    title = page.locator(".matrix-picture[data-exact='1'] .matrix-title")
+    expect(title).to_be_visible(timeout=PATIENCE)
+    page.get_by_role("gridcell", name="Layer 2, head 3").click()
+    expect(page).to_have_url(re.compile("layer=1&head=2"))
+    expect(title).to_have_text("Layer 2 · Head 3")
+    expect(page.get_by_role("gridcell", name="Layer 2, head 3, open")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("gridcell", name="Layer 1, head 1, open")).to_be_visible(timeout=PATIENCE)
+    # Without a mouse.
+    page.get_by_role("gridcell", name="Layer 1, head 1").focus()
+    for key in ("ArrowDown", "ArrowRight", "Enter"):
+        page.keyboard.press(key)
+    expect(page).to_have_url(re.compile("layer=1&head=1"))
+    # Of quick clicks none is taken back.
+    for name in ("Layer 1, head 2", "Layer 2, head 1", "Layer 1, head 4", "Layer 2, head 3"):
+        page.get_by_role("gridcell", name=name).click()
+    expect(title).to_have_text("Layer 2 · Head 3")
+    expect(page).to_have_url(re.compile("layer=1&head=2"))
+    expect(page.get_by_role("gridcell", name="Layer 2, head 3, open")).to_be_visible()
+
+
+def test_a_typed_sentence_is_translated_survives_a_change_of_page_and_is_stepped_through(page, url):
+    opened(page, url)
+    before = sentence(page, "de").inner_text()
+    field = typed(page, "She read the book.")
+    expect(sentence(page, "en")).to_have_text("She read the book.", timeout=PATIENCE)
+    expect(sentence(page, "de")).not_to_have_text(before)
+    expect(page).to_have_url(re.compile("text=She\\+read\\+the\\+book"))
     turned_to(page, "Decode")
+    expect(sentence(page, "en")).to_have_text("She read the book.", timeout=PATIENCE)
+    expect(field).to_have_value("She read the book.")
     player = page.locator("[data-ready='1'][data-step]")
     expect(player).to_have_attribute("data-step", "0", timeout=PATIENCE)
     player.get_by_role("slider", name="Step").focus()
@@ -100,24 +96,6 @@ def test_arrow_keys_step_through_the_decoding_and_the_link_follows(page, url):
     page.keyboard.press("ArrowLeft")
     expect(player).to_have_attribute("data-step", "4")
     expect(page).to_have_url(re.compile("step=4"), timeout=PATIENCE)
-
-
-def test_the_animal_pair_is_compared_from_it(page, url):
-    opened(page, url)
-    turned_to(page, "Compare")
-    for key in ("rows-token", "rows-other_token", "difference"):
-        expect(page.locator(f".st-key-{key} .js-plotly-plot")).to_be_visible(timeout=PATIENCE)
-    for field in ("token", "other_token"):
-        expect(page.locator(f".st-key-{field}").get_by_role("combobox")).to_have_value(re.compile(r"^\d+ · ▁?it$"))
-
-
-def test_masks_and_positions_are_drawn(page, url):
-    opened(page, url)
-    turned_to(page, "Masks & positions")
-    expect(page.locator(".st-key-mask-alone-decoder .js-plotly-plot")).to_be_visible(timeout=PATIENCE)
-    page.get_by_role("tab", name="Positional encodings").click()
-    expect(page.locator(".st-key-encoding .js-plotly-plot")).to_be_visible(timeout=PATIENCE)
-    expect(page).to_have_url(re.compile("part=Positional"))
 
 
 def test_bertviz_is_drawn_offline_in_its_tab(page, url):
@@ -160,45 +138,37 @@ def test_a_link_reopens_the_view(page, url):
     expect(chosen).to_be_checked()
 
 
-def test_the_sentence_survives_a_change_of_page(page, url):
-    opened(page, url)
-    field = typed(page, "It is late.")
-    expect(sentence(page, "en")).to_have_text("It is late.", timeout=PATIENCE)
-    turned_to(page, "Decode")
-    expect(sentence(page, "en")).to_have_text("It is late.", timeout=PATIENCE)
-    expect(field).to_have_value("It is late.")
-
-
 # ---- bad input ----
 
 
-@pytest.mark.parametrize("text", ["", "   ", "word " * 2_000], ids=["empty", "blank", "10,000 characters"])
-def test_a_refused_text_gets_an_answer_and_stays_in_its_field(page, url, text):
+def test_a_refused_text_gets_an_answer_and_stays_in_its_field(page, url):
     opened(page, url)
-    field = typed(page, text)
-    expect(page.get_by_role("alert")).to_contain_text("The sentence is", timeout=PATIENCE)
-    expect(field).to_have_value(text)
-    turned_to(page, "Decode")
-    expect(page.get_by_role("alert")).to_be_visible(timeout=PATIENCE)
-    expect(field).to_have_value(text)
-    typed(page, "It is late.")
-    expect(sentence(page, "en")).to_have_text("It is late.", timeout=PATIENCE)
+    alert = page.get_by_role("alert")
+    for other_page, text in (("Decode", ""), ("Attention", "   "), ("Decode", "word " * 2_000)):
+        field = typed(page, text)
+        expect(alert).to_contain_text("The sentence is", timeout=PATIENCE)
+        expect(field).to_have_value(text)
+        turned_to(page, other_page)
+        expect(alert).to_be_visible(timeout=PATIENCE)
+        expect(field).to_have_value(text)
+        typed(page, "It is late.")
+        expect(sentence(page, "en")).to_have_text("It is late.", timeout=PATIENCE)
+        expect(alert).to_have_count(0)
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["I 😀 you 👩‍👧", "החתול ישן", "a\x07b\u202ec", "<img src=x onerror=alert(1)>", "![x](https://evil.example/a.png)"],
-    ids=["emoji", "right to left", "control characters", "HTML", "Markdown"],
-)
-def test_unusual_text_is_shown_as_typed_on_every_page(page, url, text):
+def test_unusual_text_is_shown_as_typed_on_every_page(page, url):
     dialogs = []
     page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
     opened(page, url)
-    typed(page, text)
-    expect(sentence(page, "en")).to_have_text(text.replace("\x07", "␇"), timeout=PATIENCE)
-    for name in ("Decode", "Compare", "Masks & positions"):
+    for name in ("Attention", "Decode", "Compare", "Masks & positions"):
         turned_to(page, name)
-        expect(sentence(page, "en")).to_have_text(text.replace("\x07", "␇"), timeout=PATIENCE)
+        for what, text in UNUSUAL.items():
+            typed(page, text)
+            told = f"{what}, typed on the page {name}"
+            expect(sentence(page, "en"), told).to_have_text(text.replace("\x07", "␇"), timeout=PATIENCE)
+    # What was typed on the page before is shown on the one turned to.
+    turned_to(page, "Decode")
+    expect(sentence(page, "en")).to_have_text(text, timeout=PATIENCE)
     turned_to(page, "Model")
     expect(page.locator(".st-key-parameters .js-plotly-plot")).to_be_visible(timeout=PATIENCE)
     assert page.locator("[data-testid='stMain'] img").count() == 0

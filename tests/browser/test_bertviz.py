@@ -27,16 +27,54 @@ def colour(locator, name):
 
 
 @pytest.mark.parametrize("dark", [{}, {"dark": 1}], ids=["light", "dark"])
-@pytest.mark.parametrize("view", ["Head view", "Model view"])
-def test_hostile_tokens_stay_tokens(page, serve, view, dark):
-    frame = opened(page, serve, view, **dark)
-    if view == "Model view":
-        frame.get_by_role("button", name="Layer 1, head 2", exact=True).click()
+def test_hostile_tokens_stay_tokens_in_the_head_view_and_it_is_saved(page, serve, dark, tmp_path):
+    frame = opened(page, serve, "Head view", **dark)
+    assert_captive(page, frame)
+    assert_saved(page, frame, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("dark", "text", "paper"),
+    [({}, "rgb(26, 32, 51)", "rgb(253, 252, 249)"), ({"dark": 1}, "rgb(235, 232, 222)", "rgb(23, 28, 41)")],
+    ids=["light", "dark"],
+)
+def test_hostile_tokens_stay_tokens_in_the_model_view_it_has_the_colours_of_the_page_and_is_saved(
+    page, serve, dark, text, paper, tmp_path
+):
+    frame = opened(page, serve, "Model view", **dark)
+    assert_saved(page, frame, tmp_path)
+    frame.get_by_role("button", name="Layer 1, head 2", exact=True).click()
+    assert_captive(page, frame)
+    frame.get_by_role("button", name="Layer 2, head 1", exact=True).click()
+    assert {colour(label, "fill") for label in frame.locator("text").all()} == {text}
+    closed = frame.locator("#attn_background_0_0")
+    assert colour(closed, "fill") == paper
+    assert colour(frame.locator("rect.detail"), "fill") == paper
+    assert colour(frame.locator("#attn_background_1_0"), "fill") not in (paper, text)
+
+
+def assert_captive(page: Page, frame):
+    """Tokens that look like markup are shown, and do nothing."""
     shown = frame.locator("text").all_text_contents()
     for token in HOSTILE[:3]:
         assert token.replace(" ", "␣") in shown
     assert page.title() != "broken out"
     assert frame.locator("img").count() == frame.locator("#vis script").count() == 0
+
+
+def assert_saved(page: Page, frame, folder: Path):
+    """The picture is saved as pixels and as shapes."""
+    saved = {}
+    for label in ("PNG", "SVG"):
+        with page.expect_download() as download:
+            frame.get_by_role("button", name=label, exact=True).click()
+        saved[label] = folder / download.value.suggested_filename
+        download.value.save_as(saved[label])
+    assert saved["PNG"].read_bytes().startswith(b"\x89PNG")
+    shapes = ElementTree.fromstring(saved["SVG"].read_bytes())
+    lines = shapes.findall(".//{http://www.w3.org/2000/svg}line")
+    assert len(lines) == frame.locator("#vis line").count()
+    assert "bertviz" in saved["SVG"].name
 
 
 @pytest.mark.parametrize("site", SHAPES)
@@ -52,22 +90,6 @@ def test_every_layer_of_every_attention_can_be_seen_whatever_the_others_have(pag
     expect(choice).to_have_value(str(layers))
     choice.select_option("1")
     expect(frame.locator("#vis line")).to_have_count(heads * queries * keys)
-
-
-@pytest.mark.parametrize(
-    ("dark", "text", "paper"),
-    [({}, "rgb(26, 32, 51)", "rgb(253, 252, 249)"), ({"dark": 1}, "rgb(235, 232, 222)", "rgb(23, 28, 41)")],
-    ids=["light", "dark"],
-)
-def test_the_model_view_has_the_colours_of_the_page(page, serve, dark, text, paper):
-    frame = opened(page, serve, "Model view", **dark)
-    head = frame.get_by_role("button", name="Layer 2, head 1", exact=True)
-    head.click()
-    assert {colour(label, "fill") for label in frame.locator("text").all()} == {text}
-    closed = frame.locator("#attn_background_0_0")
-    assert colour(closed, "fill") == paper
-    assert colour(frame.locator("rect.detail"), "fill") == paper
-    assert colour(frame.locator("#attn_background_1_0"), "fill") not in (paper, text)
 
 
 def test_a_head_of_the_model_view_is_opened_by_keyboard(page, serve):
@@ -102,19 +124,3 @@ def test_a_view_needs_no_scrolling_of_its_own_on_a_narrow_page(page, serve, view
     assert sizes == [0, 0]
     inner = frame.locator("#vis").evaluate("e => e.scrollWidth - e.clientWidth")
     assert inner == 0
-
-
-@pytest.mark.parametrize("view", ["Head view", "Model view"])
-def test_the_picture_is_saved_as_pixels_and_as_shapes(page, serve, view, tmp_path):
-    frame = opened(page, serve, view)
-    saved = {}
-    for label in ("PNG", "SVG"):
-        with page.expect_download() as download:
-            frame.get_by_role("button", name=label, exact=True).click()
-        saved[label] = tmp_path / download.value.suggested_filename
-        download.value.save_as(saved[label])
-    assert saved["PNG"].read_bytes().startswith(b"\x89PNG")
-    shapes = ElementTree.fromstring(saved["SVG"].read_bytes())
-    lines = shapes.findall(".//{http://www.w3.org/2000/svg}line")
-    assert len(lines) == frame.locator("#vis line").count()
-    assert "bertviz" in saved["SVG"].name

@@ -38,8 +38,13 @@ def test_the_tree_is_walked_and_pruned_by_keyboard_and_a_removal_undone(page: Pa
     expect(shown_row(tree)).to_contain_text("Branch 1", timeout=PATIENCE)
 
 
-def test_a_click_shows_a_branch_and_the_link_remembers_it(page: Page, url: str):
+def test_the_tree_is_saved_with_its_text_and_a_click_shows_a_branch_that_the_link_remembers(page: Page, url: str):
     tree = opened(page, url, branches="0-2-t40.0-4-t41", branch=1)
+    with page.expect_download() as saving:
+        tree.get_by_role("button", name="Save this picture as SVG").click(timeout=PATIENCE)
+    picture = saving.value.path().read_text()
+    assert "Branch 1" in picture
+    assert "<path" in picture
     tree.get_by_role("button", name="Compare with Branch 2").click()
     expect(page).to_have_url(re.compile("against=2"), timeout=PATIENCE)
     expect(page.get_by_text("Branch 1, compared with")).to_be_visible(timeout=PATIENCE)
@@ -65,12 +70,3 @@ def test_a_head_is_pointed_at_a_token_by_a_click_and_the_edit_kept(page: Page, u
     page.get_by_role("button", name="Keep as a branch").click()
     expect(page.get_by_role("button", name="This is branch 1")).to_be_disabled(timeout=PATIENCE)
     expect(page).to_have_url(re.compile("branches=0-3-point-c-0-0-2"), timeout=PATIENCE)
-
-
-def test_the_tree_is_saved_as_a_picture_with_its_text(page: Page, url: str):
-    tree = opened(page, url, branches="0-2-t40")
-    with page.expect_download() as saving:
-        tree.get_by_role("button", name="Save this picture as SVG").click(timeout=PATIENCE)
-    picture = saving.value.path().read_text()
-    assert "Branch 1" in picture
-    assert "<path" in picture

@@ -34,24 +34,31 @@ def pixels_of(canvas):
 # ---- the grid of heads ----
 
 
-def test_every_head_has_a_labelled_cell_and_the_canvas_is_painted(page, serve):
+def test_every_head_has_a_labelled_cell_and_hovering_names_head_tokens_and_weight(page, serve):
     root = grid(page, serve)
     expect(root.get_by_role("gridcell")).to_have_count(48)
     assert root.get_by_role("columnheader").all_inner_texts()[1:] == [f"Head {i}" for i in range(1, 9)]
     assert root.get_by_role("rowheader").all_inner_texts() == [f"Layer {i}" for i in range(1, 7)]
     assert pixels_of(root.locator("canvas"))["colours"] > 50
+    cell = root.get_by_role("gridcell", name="Layer 4, head 3")
+    box = cell.bounding_box()
+    # The weight in row 10 (▁it), column 1 (▁animal) of 20 × 20.
+    cell.hover(position={"x": box["width"] * 1.5 / 20, "y": box["height"] * 9.5 / 20})
+    tooltip = root.locator(".tooltip")
+    expect(tooltip.locator(".tooltip-title")).to_have_text("Layer 4 · Head 3")
+    expect(tooltip.locator(".tooltip-pair")).to_have_text("▁it → ▁animal")
+    expect(tooltip.locator(".tooltip-value")).to_have_text(re.compile(r"^(0\.\d{3}|< 0\.001)$"))
+    page.mouse.move(5, 5)
+    expect(tooltip).to_be_hidden()
 
 
-def test_a_click_opens_a_head_and_python_hears_of_it(page, serve):
+def test_a_click_opens_a_head_python_hears_of_it_and_no_tile_is_painted_again(page, serve):
     root = grid(page, serve)
     root.get_by_role("gridcell", name="Layer 2, head 6").click()
     expect(page.get_by_text("open: (1, 5)")).to_be_visible()
     expect(root.locator(".cell.open")).to_have_attribute("aria-label", "Layer 2, head 6, open")
     expect(root.locator(".cell.open")).to_have_count(1)
-
-
-def test_opening_a_head_does_not_paint_the_tiles_again(page, serve):
-    root = grid(page, serve)
+    # Opening another one paints no tile again.
     root.locator("canvas").evaluate("canvas => canvas.getContext('2d').fillRect(0, 0, 5, 5)")
     root.get_by_role("gridcell", name="Layer 1, head 1").click()
     expect(page.get_by_text("open: (0, 0)")).to_be_visible()
@@ -59,8 +66,13 @@ def test_opening_a_head_does_not_paint_the_tiles_again(page, serve):
     assert corner == [0, 0, 0, 255]
 
 
-def test_arrow_keys_move_and_enter_opens(page, serve):
+def test_cells_lie_over_their_tiles_arrow_keys_move_and_enter_opens(page, serve):
     root = grid(page, serve, "cross")
+    canvas, cells = root.locator("canvas").bounding_box(), root.get_by_role("gridcell")
+    first, last = cells.first.bounding_box(), cells.last.bounding_box()
+    assert (first["x"], first["y"]) == pytest.approx((canvas["x"], canvas["y"]), abs=0.5)
+    assert last["x"] + last["width"] == pytest.approx(canvas["x"] + canvas["width"], abs=0.5)
+    assert last["y"] + last["height"] == pytest.approx(canvas["y"] + canvas["height"], abs=0.5)
     root.locator(".cell[tabindex='0']").focus()
     for key in (
         "ArrowUp",
@@ -81,20 +93,6 @@ def test_arrow_keys_move_and_enter_opens(page, serve):
     expect(root.locator(".cell:focus")).to_have_attribute("aria-label", "Layer 3, head 2, open")
 
 
-def test_hovering_names_head_tokens_and_weight(page, serve):
-    root = grid(page, serve)
-    cell = root.get_by_role("gridcell", name="Layer 4, head 3")
-    box = cell.bounding_box()
-    # The weight in row 10 (▁it), column 1 (▁animal) of 20 × 20.
-    cell.hover(position={"x": box["width"] * 1.5 / 20, "y": box["height"] * 9.5 / 20})
-    tooltip = root.locator(".tooltip")
-    expect(tooltip.locator(".tooltip-title")).to_have_text("Layer 4 · Head 3")
-    expect(tooltip.locator(".tooltip-pair")).to_have_text("▁it → ▁animal")
-    expect(tooltip.locator(".tooltip-value")).to_have_text(re.compile(r"^(0\.\d{3}|< 0\.001)$"))
-    page.mouse.move(5, 5)
-    expect(tooltip).to_be_hidden()
-
-
 def test_a_long_sentence_is_pooled_and_says_so(page, serve):
     root = grid(page, serve, "pooled")
     expect(root).to_contain_text("largest of up to 3 × 3 weights")
@@ -102,14 +100,15 @@ def test_a_long_sentence_is_pooled_and_says_so(page, serve):
     expect(root.locator(".tooltip-value")).to_contain_text("(max of block)")
 
 
-@pytest.mark.parametrize(("width", "first"), [(800, "1"), (1400, "Head 1")])
-def test_sixteen_heads_fit_beside_their_labels_at_any_width(page, serve, width, first):
-    page.set_viewport_size({"width": width, "height": 900})
+def test_sixteen_heads_fit_beside_their_labels_at_any_width(page, serve):
+    page.set_viewport_size({"width": 800, "height": 900})
     root = grid(page, serve, "big")
-    expect(root.get_by_role("columnheader").nth(1)).to_have_text(first)
-    last = root.get_by_role("gridcell", name="Layer 1, head 16").bounding_box()
-    assert last["x"] + last["width"] <= width
-    assert last["width"] > 30
+    for width, first in ((800, "1"), (1400, "Head 1")):
+        page.set_viewport_size({"width": width, "height": 900})
+        expect(root.get_by_role("columnheader").nth(1)).to_have_text(first)
+        last = root.get_by_role("gridcell", name="Layer 1, head 16").bounding_box()
+        assert last["x"] + last["width"] <= width
+        assert last["width"] > 30
 
 
 def test_tiles_have_as_many_pixels_as_a_fine_screen(chromium, serve):
@@ -118,12 +117,3 @@ def test_tiles_have_as_many_pixels_as_a_fine_screen(chromium, serve):
     size = pixels_of(root.locator("canvas"))
     assert size["width"] == pytest.approx(2 * size["cssWidth"], abs=1)
     context.close()
-
-
-def test_cells_lie_exactly_over_their_tiles(page, serve):
-    root = grid(page, serve, "cross")
-    canvas, cells = root.locator("canvas").bounding_box(), root.get_by_role("gridcell")
-    first, last = cells.first.bounding_box(), cells.last.bounding_box()
-    assert (first["x"], first["y"]) == pytest.approx((canvas["x"], canvas["y"]), abs=0.5)
-    assert last["x"] + last["width"] == pytest.approx(canvas["x"] + canvas["width"], abs=0.5)
-    assert last["y"] + last["height"] == pytest.approx(canvas["y"] + canvas["height"], abs=0.5)

@@ -48,7 +48,7 @@ def painted(root, layer):
 BASE, TOP = 0, 1
 
 
-def test_pointing_at_a_token_leaves_its_lines_alone_and_names_the_strongest(page, serve):
+def test_pointing_at_a_token_leaves_its_lines_alone_a_click_keeps_them_and_another_lets_them_go(page, serve):
     root = lines(page, serve)
     assert (painted(root, BASE) > 0, painted(root, TOP)) == (True, 0)
     token(root, "query", 1).hover()
@@ -59,10 +59,6 @@ def test_pointing_at_a_token_leaves_its_lines_alone_and_names_the_strongest(page
     page.mouse.move(2, 2)
     expect(root.locator(".status")).to_contain_text("Lines drawn")
     assert (painted(root, BASE) > 0, painted(root, TOP)) == (True, 0)
-
-
-def test_a_click_keeps_a_token_and_another_lets_it_go(page, serve):
-    root = lines(page, serve)
     token(root, "query", 2).click()
     told(page, (0,), query=2)
     page.mouse.move(2, 2)
@@ -147,7 +143,7 @@ def test_a_picture_that_comes_back_is_as_it_was_left(page, serve):
     assert chips_on(root) == ["1", "4"]
 
 
-def test_an_svg_holds_every_token_as_text_and_its_name_says_which_heads(page, serve, tmp_path):
+def test_an_svg_holds_every_token_as_text_and_is_named_by_its_heads_and_a_png_is_twice_as_fine(page, serve, tmp_path):
     root = lines(page, serve)
     root.get_by_role("button", name="Head 3").click()
     with page.expect_download() as download:
@@ -160,10 +156,6 @@ def test_an_svg_holds_every_token_as_text_and_its_name_says_which_heads(page, se
     assert texts[0] == "Invented · Layer 1 · Head 1, Head 3"
     assert texts[1:] == root.locator(".option").all_inner_texts()
     assert len(list(svg.iter(f"{name}line"))) == int(root.get_attribute("data-lines"))
-
-
-def test_a_png_is_twice_as_fine_as_the_page(page, serve, tmp_path):
-    root = lines(page, serve)
     with page.expect_download() as download:
         root.get_by_role("button", name="PNG").click()
     download.value.save_as(tmp_path / "lines.png")

@@ -4,6 +4,8 @@ import re
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.pointing import pointed_at
+
 PATIENCE = 60_000
 
 
@@ -13,20 +15,30 @@ def opened(page: Page, url: str, query: str = ""):
     expect(page.locator(".st-key-difference .js-plotly-plot")).to_be_visible(timeout=PATIENCE)
 
 
-def test_a_click_on_a_cell_opens_its_head(page: Page, url: str):
+def test_the_animal_pair_is_compared_a_cell_opens_its_head_and_another_pair_is_chosen(page: Page, url: str):
     opened(page, url)
-    cells = page.locator(".st-key-movement .nsewdrag").first
-    expect(cells).to_be_visible(timeout=PATIENCE)
-    cells.scroll_into_view_if_needed()
-    area = cells.bounding_box()
+    for key in ("rows-token", "rows-other_token"):
+        expect(page.locator(f".st-key-{key} .js-plotly-plot")).to_be_visible(timeout=PATIENCE)
+    for field in ("token", "other_token"):
+        expect(page.locator(f".st-key-{field}").get_by_role("combobox")).to_have_value(re.compile(r"^\d+ · ▁?it$"))
+    chart = page.locator(".st-key-movement .js-plotly-plot")
+    expect(chart).to_be_visible(timeout=PATIENCE)
     # Layer 2 of 2, head 3 of 4.
-    place = area["x"] + area["width"] * 2.5 / 4, area["y"] + area["height"] * 1.5 / 2
-    page.mouse.move(*place)
-    hover = page.locator(".st-key-movement .hoverlayer .hovertext")
-    expect(hover).to_contain_text("Layer 2, head 3", timeout=PATIENCE)
-    page.mouse.click(*place)
+    expect(pointed_at(chart, 2.5 / 4, 1.5 / 2)).to_contain_text("Layer 2, head 3", timeout=PATIENCE)
+    page.mouse.down()
+    page.mouse.up()
     expect(page).to_have_url(re.compile("layer=1&head=2"), timeout=PATIENCE)
     expect(page.get_by_text("Layer 2, head 3 moves")).to_be_visible(timeout=PATIENCE)
+    # A pair of the set is chosen, and the other tabs open.
+    page.locator("[class*='st-key-lab-group']").get_by_role("radio", name="Equal distance").click()
+    expect(page).to_have_url(re.compile("pair=equal-01"), timeout=PATIENCE)
+    expect(page.get_by_role("button", name="Make it mine")).to_be_visible(timeout=PATIENCE)
+    for name in ("Measured", "Cause"):
+        page.get_by_role("tab", name=name).click()
+        expect(page).to_have_url(re.compile(f"lab={name}"), timeout=PATIENCE)
+    page.get_by_role("tab", name="Side by side").click()
+    expect(page.locator(".st-key-movement .js-plotly-plot")).to_be_visible(timeout=PATIENCE)
+    expect(page).to_have_url(re.compile("pair=equal-01"))
 
 
 def test_a_clicked_word_is_marked_and_the_link_remembers_it(page: Page, url: str):
@@ -37,16 +49,3 @@ def test_a_clicked_word_is_marked_and_the_link_remembers_it(page: Page, url: str
     page.locator(".st-key-distractor").get_by_text("tired", exact=True).click()
     expect(first.locator("mark[title='distractor']")).to_have_text("tired", timeout=PATIENCE)
     expect(page).to_have_url(re.compile("distractor=10"), timeout=PATIENCE)
-
-
-def test_a_pair_of_the_set_is_chosen_and_the_other_tabs_open(page: Page, url: str):
-    opened(page, url)
-    page.locator("[class*='st-key-lab-group']").get_by_role("radio", name="Equal distance").click()
-    expect(page).to_have_url(re.compile("pair=equal-01"), timeout=PATIENCE)
-    expect(page.get_by_role("button", name="Make it mine")).to_be_visible(timeout=PATIENCE)
-    for name in ("Measured", "Cause"):
-        page.get_by_role("tab", name=name).click()
-        expect(page).to_have_url(re.compile(f"lab={name}"), timeout=PATIENCE)
-    page.get_by_role("tab", name="Side by side").click()
-    expect(page.locator(".st-key-movement .js-plotly-plot")).to_be_visible(timeout=PATIENCE)
-    expect(page).to_have_url(re.compile("pair=equal-01"))

@@ -20,20 +20,16 @@ def upload(page: Page, name: str, content: str) -> None:
     chooser.set_input_files({"name": name, "mimeType": "text/plain", "buffer": content.encode()})
 
 
-def test_a_file_is_measured_and_its_bad_line_listed(page: Page, url: str):
+def test_a_file_that_is_none_is_refused_and_another_is_measured_and_its_bad_line_listed(page: Page, url: str):
     opened(page, url, lab="Measured", given="file")
+    upload(page, "picture.tsv", "\0\1\2 nothing")
+    expect(page.get_by_role("alert")).to_contain_text("holds no row", timeout=PATIENCE)
     lines = [LINE.format(word, place, word) for word in ("he", "she") for place in ("home", "work")]
     upload(page, "mine.tsv", "\n".join([*lines, "<b>bad</b>"]))
     expect(page.get_by_text("1 line is left out")).to_be_visible(timeout=PATIENCE)
     page.get_by_role("button", name="Measure", exact=True).click()
     expect(page.get_by_text("A head looks there; the model knows")).to_be_visible(timeout=PATIENCE)
     expect(page.get_by_text("No sentence of this set carries German")).to_be_visible(timeout=PATIENCE)
-
-
-def test_a_file_that_is_none_is_refused_and_the_page_lives(page: Page, url: str):
-    opened(page, url, lab="Measured", given="file")
-    upload(page, "picture.tsv", "\0\1\2 nothing")
-    expect(page.get_by_role("alert")).to_contain_text("holds no row", timeout=PATIENCE)
     page.get_by_role("radio", name="Curated set").click()
     expect(page.get_by_role("button", name="Measure", exact=True)).to_be_visible(timeout=PATIENCE)
 

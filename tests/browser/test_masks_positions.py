@@ -2,8 +2,9 @@
 
 import re
 
-import pytest
 from playwright.sync_api import Page, expect
+
+from tests.browser.pointing import pointed_at
 
 PATIENCE = 60_000
 
@@ -22,13 +23,9 @@ def drawn(page: Page, key: str):
 
 
 def test_a_cell_says_which_query_may_not_attend_to_which_key_and_why(page, url):
-    opened(page, url, "companion=Hi.")
+    opened(page, url, "text=It+was+late.&companion=Hi.")
     plot = drawn(page, "mask-batch-decoder")
-    plot.scroll_into_view_if_needed()
-    area = plot.locator(".nsewdrag").first.bounding_box()
-    for inset in (3, 5):
-        page.mouse.move(area["x"] + area["width"] - inset, area["y"] + inset)
-    hover = plot.locator(".hoverlayer .hovertext")
+    hover = pointed_at(plot, 0.99, 0.01)
     expect(hover).to_contain_text("query <s>")
     expect(hover).to_contain_text(re.compile("key .*kept from: future"))
 
@@ -44,20 +41,20 @@ def test_sentences_typed_into_the_batch_are_drawn_and_a_wrong_one_leaves_the_res
     field.fill("Tom was late.")
     field.press("Control+Enter")
     expect(page.locator(".st-key-overview-Source .ytick text")).to_have_count(2, timeout=PATIENCE)
+    page.get_by_role("tab", name="Positional encodings").click()
+    drawn(page, "encoding")
+    expect(page).to_have_url(re.compile("part=Positional"))
 
 
-def test_a_slider_is_moved_by_keyboard_and_pictures_and_link_follow(page, url):
-    opened(page, url, "part=Positional+encodings&position=4")
+def test_sliders_are_moved_by_keyboard_and_pictures_link_and_what_is_said_follow(page, url):
+    opened(page, url, "text=Hi.&part=Positional+encodings&position=4")
     drawn(page, "circle")
     page.get_by_role("slider", name="Position").focus()
     page.keyboard.press("ArrowRight")
     expect(page.get_by_label(re.compile("^Position 5: a curve"))).to_be_visible(timeout=PATIENCE)
     expect(page.locator(".st-key-circle .legendtext", has_text="pos = 5")).to_be_visible(timeout=PATIENCE)
     expect(page).to_have_url(re.compile("position=5"))
-
-
-def test_another_width_is_said_not_to_be_the_models_until_it_is_taken_back(page, url):
-    opened(page, url, "part=Positional+encodings")
+    # Another width is said not to be the model's until it is taken back.
     drawn(page, "likeness-sums")
     page.get_by_role("slider", name=re.compile("d_model")).focus()
     page.keyboard.press("ArrowRight")
@@ -68,14 +65,21 @@ def test_another_width_is_said_not_to_be_the_models_until_it_is_taken_back(page,
     expect(page).not_to_have_url(re.compile("width="))
 
 
-@pytest.mark.parametrize(("part", "theme"), [("Masks", "dark"), ("Positional+encodings", "light")])
-def test_at_800_pixels_no_picture_is_wider_than_the_page(page, url, part, theme):
-    page.emulate_media(color_scheme=theme)
-    opened(page, url, f"part={part}")
+def test_at_800_pixels_no_picture_is_wider_than_the_page(page, url):
+    page.emulate_media(color_scheme="dark")
+    opened(page, url)
     # Afterwards: a narrow navigation keeps this page in its menu of more pages.
     page.set_viewport_size({"width": 800, "height": 900})
-    drawn(page, "mask-batch-cross" if part == "Masks" else "likeness-sums")
-    for plot in page.locator(".js-plotly-plot").all():
+    drawn(page, "mask-batch-cross")
+    assert_within(page, 800)
+    page.emulate_media(color_scheme="light")
+    page.get_by_role("tab", name="Positional encodings").click()
+    drawn(page, "likeness-sums")
+    assert_within(page, 800)
+
+
+def assert_within(page: Page, width: int):
+    for plot in page.locator(".js-plotly-plot:visible").all():
         box = plot.bounding_box()
         assert box["x"] >= 0
-        assert box["x"] + box["width"] <= 800
+        assert box["x"] + box["width"] <= width

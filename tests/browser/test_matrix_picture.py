@@ -6,7 +6,6 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
-import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
@@ -46,7 +45,7 @@ def saved(page, act):
     return download.value.suggested_filename, Path(download.value.path()).read_bytes()
 
 
-def test_every_row_and_column_has_its_label_and_a_cell_its_colour_and_number(page, serve):
+def test_labels_colours_and_numbers_stand_there_and_a_click_keeps_row_and_column_until_the_next(page, serve):
     root = picture(page, serve)
     expect(root.locator(".row-label")).to_have_count(8)
     expect(root.locator(".column-label")).to_have_count(9)
@@ -57,10 +56,7 @@ def test_every_row_and_column_has_its_label_and_a_cell_its_colour_and_number(pag
     expect(root.locator(".tooltip-pair")).to_have_text("▁was → ▁tired")
     # (2 · 9 + 4) / (20 · 8 · 9)
     expect(root.locator(".tooltip-value")).to_have_text("weight 0.0153")
-
-
-def test_a_click_keeps_row_and_column_python_hears_and_a_second_click_lets_go(page, serve):
-    root = picture(page, serve)
+    # A click keeps row and column, Python hears, and a second click lets go.
     page.mouse.click(*place(root, 2, 4))
     expect(page.get_by_text("kept: (2, 4)")).to_be_visible()
     expect(root.locator(".kept-frame:visible")).to_have_count(2)
@@ -111,18 +107,7 @@ def test_dragging_zooms_then_moves_and_a_double_click_shows_the_whole(page, serv
     expect(root.locator(".row-label")).to_have_count(8)
 
 
-def test_the_wheel_zooms_with_ctrl_and_scrolls_the_page_without(page, serve):
-    root = picture(page, serve, "long")
-    page.mouse.move(*place(root, 150, 100, 300, 200))
-    page.mouse.wheel(0, -200)
-    expect(root.get_by_role("button", name="Zoom out")).to_be_disabled()
-    page.keyboard.down("Control")
-    page.mouse.wheel(0, -200)
-    page.keyboard.up("Control")
-    expect(root.get_by_role("button", name="Zoom out")).to_be_enabled()
-
-
-def test_a_long_matrix_keeps_every_strong_number_and_thins_its_labels(page, serve):
+def test_a_long_matrix_keeps_every_strong_number_thins_its_labels_and_the_wheel_zooms_with_ctrl_only(page, serve):
     root = picture(page, serve, "long")
     assert root.locator("canvas").bounding_box()["height"] <= 721
     assert 20 < root.locator(".row-label").count() < 80
@@ -134,6 +119,13 @@ def test_a_long_matrix_keeps_every_strong_number_and_thins_its_labels(page, serv
     }"""
     # 200 of 300 rows have a strong cell: each shows in at least one pixel of every line of the upper two thirds.
     assert root.locator("canvas").evaluate(script) <= 2
+    page.mouse.move(*place(root, 150, 100, 300, 200))
+    page.mouse.wheel(0, -200)
+    expect(root.get_by_role("button", name="Zoom out")).to_be_disabled()
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -200)
+    page.keyboard.up("Control")
+    expect(root.get_by_role("button", name="Zoom out")).to_be_enabled()
 
 
 def test_a_preview_is_drawn_at_once_and_only_of_what_python_would_send(page, serve):
@@ -180,18 +172,17 @@ def test_it_fits_a_narrow_page(page, serve):
     assert max(label.bounding_box()["x"] for label in labels) <= box["x"] + box["width"]
 
 
-@pytest.mark.parametrize("ending", ["PNG", "SVG"])
-def test_it_is_saved_with_labels_and_cells(page, serve, ending):
+def test_it_is_saved_with_labels_and_cells(page, serve):
     root = picture(page, serve)
-    button = root.get_by_role("button", name=f"Save this picture as {ending}")
-    name, content = saved(page, button.click)
-    assert name == f"invented.{ending.lower()}"
-    if ending == "PNG":
-        pixels = np.asarray(Image.open(BytesIO(content)).convert("RGB"))
-        assert len(np.unique(pixels.reshape(-1, 3), axis=0)) > 30
-        assert pixels.shape[1] > 2 * root.locator("canvas").bounding_box()["width"]
-    else:
-        drawing = ElementTree.fromstring(content)
-        text = " ".join("".join(node.itertext()) for node in drawing.iter() if node.tag.endswith("text"))
-        assert all(word in text for word in ("▁animal", "<b>שלום</b>", "Layer 1 · Head 1", "weight"))
-        assert len(re.findall(rb"rotate\(-45\)", content)) == 9
+    content = {}
+    for form in ("png", "svg"):
+        button = root.get_by_role("button", name=f"Save this picture as {form.upper()}")
+        name, content[form] = saved(page, button.click)
+        assert name == f"invented.{form}"
+    pixels = np.asarray(Image.open(BytesIO(content["png"])).convert("RGB"))
+    assert len(np.unique(pixels @ (65_536, 256, 1))) > 30
+    assert pixels.shape[1] > 2 * root.locator("canvas").bounding_box()["width"]
+    drawing = ElementTree.fromstring(content["svg"])
+    text = " ".join("".join(node.itertext()) for node in drawing.iter() if node.tag.endswith("text"))
+    assert all(word in text for word in ("▁animal", "<b>שלום</b>", "Layer 1 · Head 1", "weight"))
+    assert len(re.findall(rb"rotate\(-45\)", content["svg"])) == 9

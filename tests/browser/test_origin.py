@@ -1,30 +1,16 @@
 """Where a weight comes from, in a real browser: pointing at a key, following it, a switch, by mouse and keyboard."""
 
-import os
 import re
-from pathlib import Path
 from urllib.parse import urlencode
 from xml.etree import ElementTree
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from viz.choices import VIEWS
 
-ROOT = Path(__file__).parents[2]
 PATIENCE = 60_000
 #: With the pieces of the tests' tokenizer, every key of the one has a column, and many of the other's are summed up.
 SHORT, LONG = "It was late.", "The animal didn't cross the street because it was too tired."
-
-
-@pytest.fixture(scope="module")
-def url(serve, tiny_checkpoints):
-    os.environ["HEADLIGHT_CHECKPOINTS"] = str(tiny_checkpoints)
-    try:
-        # An option that changes nothing keeps this server apart from those of other checkpoints.
-        return serve(ROOT / "app.py", "--browser.serverAddress=127.0.0.1")
-    finally:
-        del os.environ["HEADLIGHT_CHECKPOINTS"]
 
 
 def opened(page: Page, url: str, text: str = SHORT, **chosen: str | int):
@@ -38,7 +24,18 @@ def ground(story, step: int, column: int):
     return story.locator("li.step").nth(step).locator(f".ground[data-column='{column}']")
 
 
-def test_pointing_at_a_key_lights_it_in_every_step_and_tells_its_numbers(page, url):
+def assert_aligned_at_any_width(page: Page, story):
+    """At any width a key has one column in all steps, and nothing is cut off."""
+    for width in (800, 1400):
+        page.set_viewport_size({"width": width, "height": 1000})
+        expect(story).to_have_class(re.compile(r"\bwide\b") if width == 1400 else re.compile(r"story$"))
+        lefts = [ground(story, step, 3).bounding_box()["x"] for step in range(1, 6)]
+        assert max(lefts) - min(lefts) < 0.1, width
+        assert story.evaluate("story => story.scrollWidth <= story.clientWidth"), width
+        assert story.locator(".picture").evaluate_all("all => all.every((p) => p.scrollWidth <= p.clientWidth)"), width
+
+
+def test_a_key_that_is_pointed_at_lights_in_every_step_and_one_that_is_clicked_is_followed(page, url):
     story = opened(page, url)
     expect(story.locator("li.step")).to_have_count(7)
     story.locator("li.step").nth(3).scroll_into_view_if_needed()
@@ -47,10 +44,7 @@ def test_pointing_at_a_key_lights_it_in_every_step_and_tells_its_numbers(page, u
         expect(ground(story, step, 2)).to_have_class(re.compile(r"\blit\b"))
         expect(ground(story, step, 1)).not_to_have_class(re.compile(r"\blit\b"))
     expect(story.locator(".tooltip")).to_contain_text(re.compile(r"key 3.*q · k.*score.*weight", re.DOTALL))
-
-
-def test_a_click_follows_a_key_and_the_link_remembers_it(page, url):
-    story = opened(page, url)
+    # A click follows a key, and the link remembers it.
     product = story.locator("li.step").first.locator("svg")
     before = product.inner_html()
     ground(story, 1, 0).click()
@@ -59,8 +53,9 @@ def test_a_click_follows_a_key_and_the_link_remembers_it(page, url):
     assert product.inner_html() != before
 
 
-def test_a_key_is_followed_without_a_mouse_and_keeps_the_focus_when_the_columns_change(page, url):
+def test_many_keys_stay_aligned_and_one_is_followed_without_a_mouse_and_keeps_the_focus(page, url):
     story = opened(page, url, LONG, key_token=0)
+    assert_aligned_at_any_width(page, story)
     expect(story.locator(".rest")).to_be_visible()
     story.locator("button.key").first.focus()
     for key in ("ArrowRight", "ArrowRight", "Enter"):
@@ -81,20 +76,9 @@ def test_without_the_mask_the_row_is_compared_with_the_models(page, url):
     expect(page).to_have_url(re.compile("masked=False"))
 
 
-@pytest.mark.parametrize("text", [SHORT, LONG], ids=["short", "long"])
-def test_at_any_width_a_key_has_one_column_in_all_steps_and_nothing_is_cut_off(page, url, text):
-    story = opened(page, url, text)
-    for width in (1400, 800):
-        page.set_viewport_size({"width": width, "height": 1000})
-        expect(story).to_have_class(re.compile(r"\bwide\b") if width == 1400 else re.compile(r"story$"))
-        lefts = [ground(story, step, 3).bounding_box()["x"] for step in range(1, 6)]
-        assert max(lefts) - min(lefts) < 0.1
-        assert story.evaluate("story => story.scrollWidth <= story.clientWidth")
-        assert story.locator(".picture").evaluate_all("all => all.every((p) => p.scrollWidth <= p.clientWidth)")
-
-
-def test_the_story_is_saved_with_its_tokens_above_its_pictures(page, url):
+def test_few_keys_stay_aligned_and_the_story_is_saved_with_its_tokens_above_its_pictures(page, url):
     story = opened(page, url)
+    assert_aligned_at_any_width(page, story)
     with page.expect_download() as download:
         story.get_by_role("button", name="Save this picture as SVG").click()
     assert re.fullmatch(

@@ -23,17 +23,14 @@ def opened(page, url, query=""):
     return page.locator(".matrix-picture")
 
 
-def test_a_clicked_head_is_drawn_from_its_tile_and_then_from_pythons_numbers(page, url):
+def test_a_clicked_head_and_another_attention_are_drawn_from_tiles_and_then_from_pythons_numbers(page, url):
     picture = opened(page, url)
     shown = page.get_by_role("gridcell", name="Layer 2, head 3").evaluate(AFTER_CLICK)
     assert (shown["title"], shown["exact"]) == ("Layer 2 · Head 3", "0")
     expect(picture).to_have_attribute("data-exact", "1", timeout=PATIENCE)
     expect(picture).to_have_attribute("data-title", "Layer 2 · Head 3")
     expect(page).to_have_url(re.compile("layer=1&head=2"))
-
-
-def test_another_attention_is_drawn_from_tiles_that_wait_and_comes_from_python_unchanged(page, url):
-    picture = opened(page, url)
+    # Another attention is drawn from tiles that wait, and comes from Python unchanged.
     grid = page.locator(".head-grid")
     before = grid.get_attribute("data-shown")
     shown = page.get_by_role("radio", name="Decoder self").evaluate(AFTER_CLICK)

@@ -1,0 +1,34 @@
+"""Pointing at a chart until it answers. Knows nothing of what the chart shows."""
+
+import time
+
+from playwright.sync_api import Locator, TimeoutError
+
+SECONDS = 30.0
+ANSWER_MS = 2_000
+
+
+def pointed_at(chart: Locator, x: float, y: float) -> Locator:
+    """Point at a place of a Plotly chart, x and y from 0 to 1 from its upper left corner; what it then tells.
+
+    A chart that is drawn anew meanwhile, or pushed down by one above it, forgets the pointer. Then it is pointed at
+    again, as a person would.
+
+    Raises:
+        TimeoutError: it told nothing for half a minute.
+    """
+    area, told = chart.locator(".nsewdrag").first, chart.locator(".hoverlayer .hovertext")
+    deadline = time.monotonic() + SECONDS
+    while True:
+        box = area.bounding_box()
+        assert box is not None, "the chart is not on the page"
+        # Twice, because a pointer that does not move is not noticed.
+        for nudge in (2, 0):
+            area.hover(position={"x": x * box["width"] - nudge, "y": y * box["height"]})
+        try:
+            told.first.wait_for(timeout=ANSWER_MS)
+        except TimeoutError:
+            if time.monotonic() > deadline:
+                raise
+        else:
+            return told
