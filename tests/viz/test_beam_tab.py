@@ -148,8 +148,8 @@ def test_the_score_of_greedy_search_is_that_of_a_beam_of_one(chosen):
     total = sum(step.log_prob for step in trace.steps)
     ends = trace.steps[-1].token == "</s>"
     length = len(trace.steps) + (not ends)
-    assert decoded.penalised(total, length, 1.3) == pytest.approx(tree.winner.score, abs=1e-4)
-    assert decoded.penalised(-6.0, 7, 1.0) == pytest.approx(-3.0)
+    assert decoded.penalised(total, length, 1.3, chosen) == pytest.approx(tree.winner.score, abs=1e-4)
+    assert decoded.penalised(-6.0, 7, 1.0, chosen) == pytest.approx(-3.0)
 
 
 def test_rows_of_the_heatmap_name_what_went_in_what_came_out_and_the_row_of_the_batch():

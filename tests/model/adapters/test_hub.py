@@ -61,7 +61,7 @@ def test_with_permission_only_settings_tokenizers_and_safetensors_are_fetched(mo
     monkeypatch.setattr(huggingface_hub, "snapshot_download", note)
     assert hub_folder("someone/tiny", allowed=True) == Path("/somewhere")
     assert asked["local_files_only"] is False
-    assert set(asked["allow_patterns"]) == set(PATTERNS) == {"*.safetensors", "*.json", "*.txt", "*.model"}
+    assert set(asked["allow_patterns"]) == set(PATTERNS) == {"*.safetensors", "*.json", "*.txt", "*.model", "*.spm"}
 
 
 def test_a_failed_download_is_one_sentence():
