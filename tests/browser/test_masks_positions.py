@@ -23,7 +23,7 @@ def drawn(page: Page, key: str):
 
 
 def test_a_cell_says_which_query_may_not_attend_to_which_key_and_why(page, url):
-    opened(page, url, "text=It+was+late.&companion=Hi.")
+    opened(page, url, "companion=Hi.")
     plot = drawn(page, "mask-batch-decoder")
     hover = pointed_at(plot, 0.99, 0.01)
     expect(hover).to_contain_text("query <s>")
@@ -47,7 +47,7 @@ def test_sentences_typed_into_the_batch_are_drawn_and_a_wrong_one_leaves_the_res
 
 
 def test_sliders_are_moved_by_keyboard_and_pictures_link_and_what_is_said_follow(page, url):
-    opened(page, url, "text=Hi.&part=Positional+encodings&position=4")
+    opened(page, url, "part=Positional+encodings&position=4")
     drawn(page, "circle")
     page.get_by_role("slider", name="Position").focus()
     page.keyboard.press("ArrowRight")
