@@ -58,7 +58,11 @@ async def open_page(url: str, params: dict[str, str], page: str = "", *, leave_a
     seen, began = Seen(), time.perf_counter()
     address = urlsplit(url)
     async with connect(
-        f"ws://{address.netloc}/_stcore/stream", origin=url, subprotocols=["streamlit"], max_size=LARGEST
+        f"ws://{address.netloc}/_stcore/stream",
+        origin=url,
+        subprotocols=["streamlit"],
+        max_size=LARGEST,
+        ping_interval=None,
     ) as socket:
         asked = BackMsg()
         asked.rerun_script.query_string = urlencode(params)
