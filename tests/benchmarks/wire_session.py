@@ -53,12 +53,16 @@ class Seen:
                 self.payloads.append(element.bidi_component.bytes)
 
 
-async def open_page(url: str, params: dict[str, str], page: str = "") -> Seen:
-    """Begin a session at a page, as a link does, and stay until its run is over."""
+async def open_page(url: str, params: dict[str, str], page: str = "", *, leave_at_title: bool = False) -> Seen:
+    """Begin a session at a page, as a link does, and stay until its run is over, or until its title is there."""
     seen, began = Seen(), time.perf_counter()
     address = urlsplit(url)
     async with connect(
-        f"ws://{address.netloc}/_stcore/stream", origin=url, subprotocols=["streamlit"], max_size=LARGEST
+        f"ws://{address.netloc}/_stcore/stream",
+        origin=url,
+        subprotocols=["streamlit"],
+        max_size=LARGEST,
+        ping_interval=None,
     ) as socket:
         asked = BackMsg()
         asked.rerun_script.query_string = urlencode(params)
@@ -70,6 +74,8 @@ async def open_page(url: str, params: dict[str, str], page: str = "") -> Seen:
             match told.WhichOneof("type"):
                 case "delta" if told.delta.WhichOneof("type") == "new_element":
                     seen.take(told.delta.new_element, at)
+                    if leave_at_title and seen.frame:
+                        return seen
                 case "script_finished" if told.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
                     seen.done = at
                     return seen
