@@ -1,5 +1,6 @@
 """In a browser: a folder with a BERT is pasted on the left, and its heads are on the screen."""
 
+import re
 import shutil
 
 from playwright.sync_api import expect
@@ -16,6 +17,6 @@ def test_a_pasted_folder_shows_its_heads(url, page, tmp_path):
     expect(page.get_by_role("combobox", name="Checkpoint")).to_be_visible(timeout=60_000)
     expect(page.locator(".st-key-heads [data-ready]")).to_be_visible(timeout=60_000)
     expect(page.get_by_role("textbox", name="Text", exact=True)).to_be_visible()
-    assert "checkpoint=my-bert" in page.url
+    expect(page).to_have_url(re.compile("checkpoint=my-bert"), timeout=60_000)
     assert str(tmp_path) not in page.url
     shutil.rmtree(folder)

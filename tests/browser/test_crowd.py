@@ -1,6 +1,7 @@
 """A slice of `python -m tests.benchmarks.crowd`: four sessions at once on a real server, each with its own model."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -24,7 +25,10 @@ def seen(root):
         patch.setenv(ROOT_VARIABLE, str(root))
         with streamlit_server(ROOT / "app.py", (), log) as url:
             people = crowd.people_of(["en-de", "bert", "gpt2"], 4, 0)
-            found = asyncio.run(crowd.visit(url, people, 1, crowd.youngest_child()))
+            visit = crowd.visit(url, people, 1, crowd.youngest_child())
+            # In a thread of its own: Playwright keeps an event loop running in this one.
+            with ThreadPoolExecutor(1) as thread:
+                found = thread.submit(asyncio.run, visit).result()
     crowd.check(found, root, log)
     return found
 
