@@ -106,8 +106,9 @@ async def visit(url: str, people: Sequence[Person], rounds: int, server: int) ->
                 crowd.people.append(person)
                 crowd.seen.append(seen)
         crowd.rounds.append(crowd.seen[sum(map(len, crowd.rounds)) :])
-    watching.cancel()
-    passing.cancel()
+    for task in (watching, passing):
+        task.cancel()
+    await asyncio.gather(watching, passing, return_exceptions=True)
     return crowd
 
 
