@@ -5,7 +5,7 @@ A `Reader` is what Headlight's own `Translator` and the adapters of other people
 
 from collections.abc import Collection
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float
@@ -19,6 +19,7 @@ from model.errors import CheckpointError
 from model.trace import Trace
 
 
+@runtime_checkable
 class Reader(Protocol):
     """A loaded model. Safe to share between threads: nothing of a run is kept on it.
 

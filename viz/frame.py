@@ -109,7 +109,7 @@ def lines_of(trace: "Trace") -> list["Line"]:
     if loader.is_english_german(state.current()):
         return [Line("EN", "en", trace.text), Line("DE", "de", trace.translation)]
     if "decoder.cross" in trace.sites:
-        return [Line("SOURCE", "", trace.text), Line("TARGET", "", trace.translation)]
+        return [Line("SOURCE", "", trace.text), Line("TARGET", "", trace.translation or "(nothing but special tokens)")]
     written = [Line("WRITTEN", "", trace.translation)] if trace.translation else []
     return [Line("TEXT", "", trace.text), *written]
 

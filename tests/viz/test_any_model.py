@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from model.errors import InputTextError
 from tests.model.adapters import zoo
+from viz import loader
 from viz.choices import STUDIO
 from viz.examples import EXAMPLES
 from viz.markup import literal
@@ -217,3 +219,19 @@ def test_a_picture_model_asks_for_a_picture_and_no_text(app):
     opened(app, "vit")
     assert not app.sidebar.text_area
     assert "PICTURE" in " ".join(element.value for element in app.html)
+
+
+@pytest.mark.parametrize("content", [b"", b"no picture", b"GIF89a" + b"\x00" * 20, b"\x89PNG\r\n\x1a\n" + b"\xff" * 99])
+def test_a_file_that_is_no_picture_is_refused(content):
+    with pytest.raises(InputTextError, match="no picture that can be read"):
+        loader.keep_picture(content, "x.png")
+
+
+def test_the_same_picture_is_asked_for_by_the_same_name():
+    from io import BytesIO
+
+    from model.adapters.example_picture import example_picture
+
+    file = BytesIO()
+    example_picture().save(file, "PNG")
+    assert loader.keep_picture(file.getvalue(), "a.png") == loader.keep_picture(file.getvalue(), "a.png")

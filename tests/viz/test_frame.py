@@ -4,7 +4,7 @@ import pytest
 
 from viz.controls import plain
 from viz.focus import default_row, first_of, row_labels
-from viz.frame import MAX_SHOWN, sentence_html
+from viz.frame import MAX_SHOWN, Line, sentence_html
 
 HOSTILE = [
     "<img src=https://evil.example/a.png>",
@@ -14,31 +14,35 @@ HOSTILE = [
 ]
 
 
+def both(source, translation):
+    return sentence_html([Line("EN", "en", source), Line("DE", "de", translation)])
+
+
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_sentence_cannot_leave_its_line(text):
-    html = sentence_html(text, text)
-    assert html.count("<") == sentence_html("a", "b").count("<")
-    assert html.count('"') == sentence_html("a", "b").count('"')
+    html = both(text, text)
+    assert html.count("<") == both("a", "b").count("<")
+    assert html.count('"') == both("a", "b").count('"')
 
 
 def test_each_line_takes_its_own_writing_direction_and_names_its_language():
-    html = sentence_html("שלום", "Hallo")
+    html = both("שלום", "Hallo")
     assert html.count('dir="auto"') == 2
     assert 'lang="en"' in html
     assert 'lang="de"' in html
 
 
 def test_control_characters_are_made_visible_and_line_breaks_become_spaces():
-    html = sentence_html("a\x00b\nc", "d")
+    html = both("a\x00b\nc", "d")
     assert "a␀b c" in html
 
 
 def test_a_joined_emoji_stays_whole():
-    assert "👩‍👧" in sentence_html("👩‍👧", "x")
+    assert "👩‍👧" in both("👩‍👧", "x")
 
 
 def test_a_very_long_text_is_cut_visibly():
-    assert "x" * MAX_SHOWN + " …" in sentence_html("x" * 10_000, "y")
+    assert "x" * MAX_SHOWN + " …" in both("x" * 10_000, "y")
 
 
 @pytest.mark.parametrize("text", ["![x](https://evil.example/a.png)", "**b**", ":red[x]", "$x$", "`x`", "# x", "<b>"])

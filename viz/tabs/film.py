@@ -25,6 +25,11 @@ def show(trace: "Trace") -> None:
         )
         return
     selection = state.current().for_model(trace.shapes)
+    if "decoder.cross" not in trace.sites:
+        st.caption(
+            "This model has one attention and no source. What is called cross-attention below is the part of a row "
+            "that looks at the text, and self-attention the part that looks at what was written; together they are 1."
+        )
     film = footage.film(trace, selection)
     heard = decode_player(film, _place(selection), key="player", name=file_name("film", sentence=trace.text))
     if heard.state is not None:

@@ -59,13 +59,13 @@ def _draw(scheme: "PositionScheme", trace: "Trace") -> None:
     values = scheme.values.numpy()
     rows, columns = values.shape
     if scheme.what == "bias":
-        row_tokens = [f"Head {row + 1}" for row in range(rows)]
+        row_tokens = [f"H{row + 1}" for row in range(rows)]
         column_tokens = [f"{scheme.first + column:+d}" for column in range(columns)]
         bound = float(np.abs(values).max(initial=0.0)) or 1.0
     else:
         tokens = trace.source_tokens or trace.target_tokens
         is_text = trace.picture is None
-        row_tokens = [f"{row} {tokens[row] if is_text and row < len(tokens) else ''}".strip() for row in range(rows)]
+        row_tokens = [f"{row}·{tokens[row]}" if is_text and row < len(tokens) else str(row) for row in range(rows)]
         column_tokens = [str(column) for column in range(columns)]
         bound = 1.0 if scheme.what == "angles" else float(np.quantile(np.abs(values), 0.99)) or 1.0
     number = {"table": "value", "angles": "cosine", "bias": "bias"}[scheme.what]
