@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from viz import shelf, state
+from viz import shelf, state, turns
 from viz.add_model import say_missing
 from viz.sidebar import sidebar
 
@@ -26,5 +26,6 @@ names = list(shelf.models())
 state.begin(names)
 sidebar(names)
 say_missing(names)
-page.run()
+with turns.given_back():
+    page.run()
 state.publish()

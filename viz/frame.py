@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import streamlit as st
 
 from model.errors import HeadlightError
-from viz import loader, state
+from viz import loader, state, turns
 from viz.controls import plain
 from viz.markup import literal
 
@@ -48,6 +48,7 @@ def title(text: str, how_to_read: str) -> None:
     """The head of a page. It is on the screen before anything is computed."""
     st.title(text, anchor=False)
     st.caption(how_to_read)
+    turns.wait()
 
 
 @contextmanager

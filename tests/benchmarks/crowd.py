@@ -90,12 +90,12 @@ def people_of(models: Sequence[str], count: int, start: int) -> list[Person]:
 
 async def visit(url: str, people: Sequence[Person], rounds: int, server: int) -> Crowd:
     """`rounds` times, all people but the first round's come with a new sentence; all of a round at the same time."""
-    crowd, began = Crowd(), time.perf_counter()
+    crowd, began, over = Crowd(), time.perf_counter(), asyncio.Event()
     watching = asyncio.create_task(_watch(crowd, began, server))
     models = list(dict.fromkeys(person.model for person in people))
     crowd.first = await open_page(url, {"checkpoint": people[0].model})
     crowd.alone = (await open_page(url, {"checkpoint": people[0].model}, leave_at_title=True)).frame
-    passing = asyncio.create_task(_pass_by(crowd, url, people[0].model))
+    passing = asyncio.create_task(_pass_by(crowd, url, people[0].model, over))
     for number in range(rounds):
         now = people if number == 0 else people_of(models, len(people), number * len(people))
         pages = (asyncio.wait_for(open_page(url, person.params), ANSWER_SECONDS) for person in now)
@@ -106,14 +106,16 @@ async def visit(url: str, people: Sequence[Person], rounds: int, server: int) ->
                 crowd.people.append(person)
                 crowd.seen.append(seen)
         crowd.rounds.append(crowd.seen[sum(map(len, crowd.rounds)) :])
+    # Whoever passes by goes by themselves: a session cut off would leave its connection open.
+    over.set()
+    await passing
     watching.cancel()
-    passing.cancel()
     return crowd
 
 
-async def _pass_by(crowd: Crowd, url: str, model: str) -> None:
+async def _pass_by(crowd: Crowd, url: str, model: str, over: asyncio.Event) -> None:
     """One after another, people who only look whether there is a page, while the others compute."""
-    while True:
+    while not over.is_set():
         crowd.passers.append((await open_page(url, {"checkpoint": model}, leave_at_title=True)).frame)
         await asyncio.sleep(INTERVAL)
 
