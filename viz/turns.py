@@ -14,7 +14,7 @@ from typing import Final
 #: So many pages compute at once without waiting for one another.
 AT_ONCE: Final = max(2, os.cpu_count() or 1)
 #: Seconds that a page waits for its turn at most.
-PATIENCE: Final = 10.0
+PATIENCE: Final = 3.0
 
 _TURNS: Final = BoundedSemaphore(AT_ONCE)
 _MINE: Final = local()
