@@ -25,8 +25,9 @@ from torch import Tensor
 from model.adapters.capture import Listener, listen
 from model.adapters.edits import edits_by_place
 from model.adapters.library import Beginning, begin_writing
+from model.adapters.loaded import OUTPUTS
 from model.adapters.rows import WrittenRows
-from model.adapters.text_reader import OUTPUTS, TextReader
+from model.adapters.text_reader import TextReader
 from model.decoding import EXTRA_LENGTH
 from model.edit_hooks import Edits
 from model.edits import HeadEdit, edits_before, edits_from

@@ -16,20 +16,20 @@ from model.abilities import Abilities
 from model.adapters.capture import Listener, listen
 from model.adapters.edits import edits_by_place
 from model.adapters.layout import Layout
+from model.adapters.loaded import OUTPUTS, LoadedModel
 from model.analysis.axes import WORD_BEGIN
 from model.edit_hooks import Edits
-from model.errors import InputTextError, TraceError
+from model.errors import InputTextError
 from model.picture import Picture
 from model.trace import Trace
 from model.transformer import site_path
 
-OUTPUTS: Final = "hook_head_output"
 LARGEST_SIDE: Final = 20_000
 LARGEST_AREA: Final = 50_000_000
 """Pixels beyond which a picture is refused before it is unpacked."""
 
 
-class ImageReader:
+class ImageReader(LoadedModel):
     """A loaded vision model of `transformers`. Safe to share between threads.
 
     Args:
@@ -43,26 +43,8 @@ class ImageReader:
     def __init__(
         self, model: nn.Module, processor: Any, layout: Layout, abilities: Abilities, *, name: str, digest: str
     ) -> None:
-        self.model, self.processor, self.layout, self.name, self.digest = model, processor, layout, name, digest
-        self._abilities = abilities
-
-    @property
-    def abilities(self) -> Abilities:
-        """What the model has and lacks."""
-        return self._abilities
-
-    @property
-    def device(self) -> torch.device:
-        """Where the model lies."""
-        return next(self.model.parameters()).device
-
-    def output_projection(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:
-        """W_O of an attention site, cut into each head's own rows (§3.2.2), float32 on the CPU; without its bias.
-
-        Raises:
-            TraceError: there is no such site or layer, or the model does not tell.
-        """
-        return self.layout.known_projection(site, layer)
+        super().__init__(model, layout, abilities, name=name, digest=digest)
+        self.processor = processor
 
     def trace(
         self,
@@ -87,10 +69,7 @@ class ImageReader:
         """
         if target is not None:
             raise InputTextError(f"{self.abilities.family} only looks at pictures; it has no decoder.")
-        if unknown := sorted(set(extras) - {OUTPUTS}):
-            raise TraceError(
-                f"{unknown[0]} is not recorded of this model; scores and weights are derived from q and k."
-            )
+        self.checked_extras(extras)
         return self.trace_picture(open_picture(Path(text)), name=Path(text).name, extras=extras, edits=edits)
 
     @torch.inference_mode()

@@ -13,16 +13,16 @@ from model.abilities import Abilities
 from model.adapters.capture import Listener, listen
 from model.adapters.edits import edits_by_place
 from model.adapters.layout import Layout
+from model.adapters.loaded import OUTPUTS, LoadedModel
 from model.adapters.pieces import Encoded, Pieces
 from model.adapters.weights_path import weights_of
 from model.decoding import EXTRA_LENGTH
 from model.edit_hooks import Edits
-from model.errors import InputTextError, TraceError
+from model.errors import InputTextError
 from model.steps import DecodingStep, describe_step
 from model.trace import SiteLayers, Trace
 from model.transformer import site_path
 
-OUTPUTS: Final = "hook_head_output"
 #: Longer pieces than this there are none worth waiting for: a far longer text is refused before it is cut into tokens.
 LONGEST_PIECE: Final = 100
 #: A longer text that a decoder only reads gets no candidates for every one of its tokens.
@@ -38,7 +38,7 @@ class _Pass:
     logits: Float[Tensor, "row vocab"] | None
 
 
-class TextReader:
+class TextReader(LoadedModel):
     """A loaded model of `transformers` that reads text. Safe to share between threads.
 
     Args:
@@ -52,31 +52,8 @@ class TextReader:
     def __init__(
         self, model: nn.Module, pieces: Pieces, layout: Layout, abilities: Abilities, *, name: str, digest: str
     ) -> None:
-        self.model, self.pieces, self.layout, self.name, self.digest = model, pieces, layout, name, digest
-        self._abilities = abilities
-
-    @property
-    def abilities(self) -> Abilities:
-        """What the model has and lacks."""
-        return self._abilities
-
-    @property
-    def device(self) -> torch.device:
-        """Where the model lies."""
-        return next(self.model.parameters()).device
-
-    @property
-    def config(self) -> Any:
-        """The model's configuration, as the library has it."""
-        return self.model.config
-
-    def output_projection(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:
-        """W_O of an attention site, cut into each head's own rows (§3.2.2), float32 on the CPU; without its bias.
-
-        Raises:
-            TraceError: there is no such site or layer, or the model does not tell.
-        """
-        return self.layout.known_projection(site, layer)
+        super().__init__(model, layout, abilities, name=name, digest=digest)
+        self.pieces = pieces
 
     def trace(
         self,
@@ -114,20 +91,6 @@ class TextReader:
                     emitted = list(self._target(target).ids)
                     begin = self._begin_before(emitted)
                 return self.trace_tokens(text, source.ids, emitted, begin=begin, keep_outputs=keep, edits=edits)
-
-    def checked_extras(self, extras: Collection[str]) -> Collection[str]:
-        """The same extras.
-
-        Raises:
-            TraceError: one is asked for that this model does not record.
-        """
-        if unknown := sorted(set(extras) - {OUTPUTS}):
-            raise TraceError(
-                f"{unknown[0]} is not recorded of this model; scores and weights are derived from q and k."
-            )
-        if extras and "head outputs" in self.abilities.lacks:
-            raise TraceError(self.abilities.lacks["head outputs"])
-        return extras
 
     def source(self, text: str) -> Encoded:
         """The tokens of a text, checked.

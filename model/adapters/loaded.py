@@ -1,0 +1,66 @@
+"""What all readers of other people's models have in common. Knows nothing of texts, pictures or folders."""
+
+from collections.abc import Collection
+from typing import Any, Final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from model.abilities import Abilities
+from model.adapters.layout import Layout
+from model.errors import TraceError
+
+OUTPUTS: Final = "hook_head_output"
+
+
+class LoadedModel:
+    """A model of `transformers` in evaluation mode, where it attends, and what it has and lacks.
+
+    Args:
+        model: with our attention where `abilities.knows_inputs`, with its own eager one otherwise.
+        layout: where it attends.
+        abilities: what it has and lacks.
+        name, digest: of its folder.
+    """
+
+    def __init__(self, model: nn.Module, layout: Layout, abilities: Abilities, *, name: str, digest: str) -> None:
+        self.model, self.layout, self.name, self.digest = model, layout, name, digest
+        self._abilities = abilities
+
+    @property
+    def abilities(self) -> Abilities:
+        """What the model has and lacks."""
+        return self._abilities
+
+    @property
+    def device(self) -> torch.device:
+        """Where the model lies."""
+        return next(self.model.parameters()).device
+
+    @property
+    def config(self) -> Any:
+        """The model's configuration, as the library has it."""
+        return self.model.config
+
+    def output_projection(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:
+        """W_O of an attention site, as `model.reader.Reader` says.
+
+        Raises:
+            TraceError: there is no such site or layer, or the model does not tell.
+        """
+        return self.layout.known_projection(site, layer)
+
+    def checked_extras(self, extras: Collection[str]) -> Collection[str]:
+        """The same extras.
+
+        Raises:
+            TraceError: one is asked for that this model does not record.
+        """
+        if unknown := sorted(set(extras) - {OUTPUTS}):
+            raise TraceError(
+                f"{unknown[0]} is not recorded of this model; scores and weights are derived from q and k."
+            )
+        if extras and "head outputs" in self.abilities.lacks:
+            raise TraceError(self.abilities.lacks["head outputs"])
+        return extras
