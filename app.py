@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from viz import shelf, state, turns
+from viz import garbage, shelf, state, turns
 from viz.add_model import say_missing
 from viz.sidebar import sidebar
 
@@ -29,3 +29,4 @@ say_missing(names)
 with turns.given_back():
     page.run()
 state.publish()
+garbage.set_modules_aside()

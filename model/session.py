@@ -17,16 +17,16 @@ from model.edits import edits_from
 from model.errors import SessionError, TokenError
 from model.hooks import ALWAYS_RECORDED, Edit, listen
 from model.sampling import Draws, Sampling
-from model.steps import DecodingStep, FilteredStep, describe_filtered, describe_step, most_probable
+from model.steps import DecodingStep, FilteredStep, describe_filtered, describe_steps, most_probable
 from model.tokenizer import Tokenizer
 from model.trace import Recorded, Trace, build_trace, join_recorded
 from model.transformer import Transformer
 
 
 class Written(NamedTuple):
-    """One row of the decoder: the step it took, what was recorded, its logits [vocab] and the likeliest token."""
+    """One row of the decoder: the token it wrote, what was recorded, its logits [vocab] and the likeliest token."""
 
-    step: DecodingStep
+    token_id: int
     recorded: Recorded
     logits: Tensor
     likeliest: int
@@ -66,6 +66,7 @@ class DecodingSession:
         self._record = ALWAYS_RECORDED | extras
         self._edits = self._edit_functions(edits)
         self._written: list[Written] = []
+        self._described: tuple[DecodingStep, ...] = ()
         self._cache = model.new_cache()
         with torch.inference_mode(), listen(record=self._record, edits=self._edits) as recorded:
             self._memory = model.encode(torch.tensor([self._source_ids], device=model.device))
@@ -73,8 +74,14 @@ class DecodingSession:
 
     @property
     def steps(self) -> tuple[DecodingStep, ...]:
-        """The steps so far."""
-        return tuple(row.step for row in self._written)
+        """The steps so far, those that nobody has asked for yet described together."""
+        # Viewers share finished sessions: two may be here at once, and come to the same.
+        known = self._described
+        if new := self._written[len(known) :]:
+            logits, token_ids = torch.stack([row.logits for row in new]), [row.token_id for row in new]
+            known = (*known, *describe_steps(logits, token_ids, len(known), self._tokenizer))
+            self._described = known
+        return known
 
     @property
     def target_ids(self) -> tuple[int, ...]:
@@ -84,7 +91,7 @@ class DecodingSession:
     @property
     def written_ids(self) -> tuple[int, ...]:
         """The tokens chosen so far."""
-        return tuple(row.step.token_id for row in self._written)
+        return tuple(row.token_id for row in self._written)
 
     @property
     def max_steps(self) -> int:
@@ -94,13 +101,13 @@ class DecodingSession:
     @property
     def finished(self) -> bool:
         """Whether </s> was chosen or the longest allowed translation is reached."""
-        ended = bool(self._written) and self._written[-1].step.token_id == self._model.config.eos_id
+        ended = bool(self._written) and self._written[-1].token_id == self._model.config.eos_id
         return ended or len(self._written) >= self.max_steps
 
     @property
     def translation(self) -> str:
         """The text so far."""
-        return self._tokenizer.decode([row.step.token_id for row in self._written])
+        return self._tokenizer.decode(self.written_ids)
 
     def step(self, draws: Draws | None = None) -> DecodingStep:
         """Write the most probable next token, or the one that these draws give.
@@ -108,9 +115,8 @@ class DecodingSession:
         Raises:
             SessionError: the translation is finished.
         """
-        if draws is None:
-            return self._advance(lambda _, likeliest: likeliest)
-        return self._advance(lambda logits, _: draws.draw(logits, len(self._written)))
+        self._write(draws)
+        return self.steps[-1]
 
     def force(self, token: str | int) -> DecodingStep:
         """Write this token (a piece of the vocabulary, or its id) as the next one, however improbable.
@@ -122,7 +128,8 @@ class DecodingSession:
         token_id = self._tokenizer.token_id(token) if isinstance(token, str) else token
         if not 0 <= token_id < self._model.config.vocab_size:
             raise TokenError(f"Token ids run from 0 to {self._model.config.vocab_size - 1}, got {token_id}.")
-        return self._advance(lambda _, likeliest: token_id)
+        self._advance(lambda _, likeliest: token_id)
+        return self.steps[-1]
 
     def back(self) -> None:
         """Take the last token back.
@@ -133,12 +140,13 @@ class DecodingSession:
         if not self._written:
             raise SessionError("Nothing is written yet, so there is no step to take back.")
         self._written.pop()
+        self._described = self._described[: len(self._written)]
         self._forget_unwritten()
 
     def run(self, draws: Draws | None = None) -> None:
         """Write on until the translation is finished, greedily or by these draws."""
         while not self.finished:
-            self.step(draws)
+            self._write(draws)
 
     def branch(self, *, edits: Edits | None = None) -> "DecodingSession":
         """A session of its own that stands where this one stands; neither will disturb the other.
@@ -201,8 +209,14 @@ class DecodingSession:
             edits=self._edits,
         )
 
+    def _write(self, draws: Draws | None) -> None:
+        if draws is None:
+            self._advance(lambda _, likeliest: likeliest)
+        else:
+            self._advance(lambda logits, _: draws.draw(logits, len(self._written)))
+
     @torch.inference_mode()
-    def _advance(self, choose: Callable[[Tensor, int], int]) -> DecodingStep:
+    def _advance(self, choose: Callable[[Tensor, int], int]) -> None:
         """Write one token: the one that is chosen, given the logits and the likeliest."""
         if self.finished:
             raise SessionError("The translation is finished; step back to change it.")
@@ -212,17 +226,16 @@ class DecodingSession:
                 hidden = self._model.decode(last, self._memory, cache=self._cache)
             logits: Tensor = self._model.projection(hidden[0, -1])
             likeliest = most_probable(logits)
-            step = describe_step(logits, choose(logits, likeliest), len(self._written), self._tokenizer)
+            token_id = choose(logits, likeliest)
         except BaseException:
             # An edit may raise half-way: what some layers have cached of this row must not stay.
             self._forget_unwritten()
             raise
-        self._written.append(Written(step, recorded, logits, likeliest))
-        return step
+        self._written.append(Written(token_id, recorded, logits, likeliest))
 
     @property
     def _next_read(self) -> int:
-        return self._written[-1].step.token_id if self._written else self._model.config.bos_id
+        return self._written[-1].token_id if self._written else self._model.config.bos_id
 
     def _forget_unwritten(self) -> None:
         if self._written:
@@ -249,8 +262,3 @@ class DecodingSession:
                 f"after {len(self._written)} steps would change nothing. Branch before the first step, or edit "
                 "the scores, the weights or the head output."
             )
-
-
-def forced_steps(logits: Tensor, token_ids: Sequence[int], tokenizer: Tokenizer) -> list[DecodingStep]:
-    """The steps of a teacher-forced pass: row i of the logits [target, vocab], had it chosen `token_ids[i]`."""
-    return [describe_step(logits[i], token_id, i, tokenizer) for i, token_id in enumerate(token_ids)]

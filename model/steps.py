@@ -12,6 +12,8 @@ from torch import Tensor
 from model.sampling import Sampling, filtered_log_probs
 
 NUM_CANDIDATES = 20
+ROWS_AT_ONCE = 64
+"""So many rows of logits are described together: of a large vocabulary more would not be small."""
 
 
 @runtime_checkable
@@ -86,14 +88,35 @@ def most_probable(logits: Float[Tensor, " vocab"]) -> int:
 
 
 def describe_step(logits: Float[Tensor, " vocab"], chosen: int, index: int, tokenizer: Vocabulary) -> DecodingStep:
-    """Log-probabilities, entropy and candidates of one row of logits; a token at −∞ cannot be written and is none."""
-    log_probs = logits.float().log_softmax(-1)
-    best = log_probs.topk(min(NUM_CANDIDATES, log_probs.numel()))
-    ids = best.indices.tolist()
-    named = zip(ids, tokenizer.tokens(ids), best.values.tolist(), strict=True)
-    candidates = tuple(Candidate(*one) for one in named if one[2] > -inf)
-    (token,) = tokenizer.tokens([chosen])
-    return DecodingStep(index, chosen, token, float(log_probs[chosen]), entropy_of(log_probs), candidates)
+    """What one row of logits says of its step, as `describe_steps`."""
+    return describe_steps(logits[None], [chosen], index, tokenizer)[0]
+
+
+@torch.inference_mode()
+def describe_steps(
+    logits: Float[Tensor, "step vocab"], chosen: Sequence[int], first: int, tokenizer: Vocabulary
+) -> list[DecodingStep]:
+    """Log-probabilities, entropy and candidates of rows of logits; a token at −∞ cannot be written and is none.
+
+    Args:
+        logits: one row a step.
+        chosen: the token that each step wrote.
+        first: the index of the first step.
+        tokenizer: tells tokens by their ids.
+    """
+    steps: list[DecodingStep] = []
+    for start in range(0, len(chosen), ROWS_AT_ONCE):
+        token_ids = chosen[start : start + ROWS_AT_ONCE]
+        log_probs = logits[start : start + ROWS_AT_ONCE].float().log_softmax(-1)
+        best = log_probs.topk(min(NUM_CANDIDATES, log_probs.size(-1)))
+        own = log_probs.gather(-1, torch.tensor(token_ids, device=logits.device)[:, None])[:, 0]
+        columns = (own, _entropies(log_probs), best.indices, best.values)
+        for token_id, log_prob, entropy, ids, values in zip(token_ids, *(one.tolist() for one in columns), strict=True):
+            named = zip(ids, tokenizer.tokens(ids), values, strict=True)
+            candidates = tuple(Candidate(*one) for one in named if one[2] > -inf)
+            (token,) = tokenizer.tokens([token_id])
+            steps.append(DecodingStep(first + len(steps), token_id, token, log_prob, entropy, candidates))
+    return steps
 
 
 def describe_filtered(logits: Float[Tensor, " vocab"], sampling: Sampling, tokenizer: Vocabulary) -> FilteredStep:
@@ -109,11 +132,11 @@ def describe_filtered(logits: Float[Tensor, " vocab"], sampling: Sampling, token
         ),
         num_kept=int(kept.sum()),
         kept_mass=float(log_probs[kept].exp().sum()),
-        entropy=entropy_of(filtered),
+        entropy=float(_entropies(filtered)),
     )
 
 
-def entropy_of(log_probs: Float[Tensor, " vocab"]) -> float:
+def _entropies(log_probs: Float[Tensor, "*step vocab"]) -> Float[Tensor, "*step"]:
     """−Σ p log p in nats; 0 · log 0 counts as 0, also where a log-probability is −∞."""
     least = torch.finfo(log_probs.dtype).min
-    return max(0.0, -float(log_probs.exp() @ log_probs.clamp_min(least)))
+    return -(log_probs.exp() * log_probs.clamp_min(least)).sum(-1).clamp_max(0.0)

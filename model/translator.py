@@ -27,7 +27,8 @@ from model.errors import ConfigError, InputTextError, TokenError
 from model.hooks import ALWAYS_RECORDED, listen
 from model.samples import Sample, sample
 from model.sampling import UNCHANGED, Sampling
-from model.session import DecodingSession, forced_steps
+from model.session import DecodingSession
+from model.steps import describe_steps
 from model.tokenizer import Tokenizer
 from model.trace import Trace, build_trace, join_recorded
 from model.transformer import SITES, Transformer, site_path
@@ -291,7 +292,7 @@ class Translator:
             source_ids=source_ids,
             target_ids=target_ids,
             predicted_ids=logits.argmax(-1).tolist(),
-            steps=forced_steps(logits, emitted, self.tokenizer),
+            steps=describe_steps(logits, emitted, 0, self.tokenizer),
             recorded=join_recorded([recorded]),
             config=self.config,
             edits=functions,

@@ -4,8 +4,8 @@ A branch is a choice (what was done at which step of which branch), and all choi
 (`Selection.branches`): whoever opens the link sees the same tree. Branch 0 is the model's own translation. What a
 branch has computed stays in the session of the viewer. Knows nothing of models, widgets or figures.
 
-The functions that change something may be called in a callback or in a fragment: they draw the whole page anew. What
-cannot be done leaves everything as it was, with a sentence in `take_notices`.
+The functions that change something draw nothing: a fragment, or a callback of one, draws the whole page anew by
+`st.rerun`. What cannot be done leaves everything as it was, with a sentence in `take_notices`.
 """
 
 from collections.abc import Sequence
@@ -47,10 +47,10 @@ def choices() -> tuple[Choice, ...]:
         number_of = reading.number_of
         against = None if selection.against is None else number_of.get(selection.against)
         state.change(branches=codes, branch=number_of.get(selection.branch, 0), against=against)
-        _tell(*reading.problems)
+        tell(*reading.problems)
     elif selection.branch > len(codes):
         have = f"there are {len(codes)}" if codes else "there are none"
-        _tell(f"The address asks for branch {selection.branch}, but {have}. This is the model's own translation.")
+        tell(f"The address asks for branch {selection.branch}, but {have}. This is the model's own translation.")
         state.change(branch=0)
     return reading.choices
 
@@ -64,7 +64,7 @@ def shown() -> "Trace":
     trace = frame.show_sentence(_shown)
     if (step := state.current().step) >= len(trace.steps):
         last = len(trace.steps)
-        _tell(f"The address asks for step {step + 1}, but this translation has {last}. This is the last.")
+        tell(f"The address asks for step {step + 1}, but this translation has {last}. This is the last.")
         state.change(step=last - 1)
     return trace
 
@@ -176,10 +176,9 @@ def compared(made: Sequence[Choice]) -> int | None:
     return None
 
 
-def tell(notice: str) -> None:
-    """Say something above the page in its next run, which begins now."""
-    _tell(notice)
-    st.rerun()
+def tell(*notices: str) -> None:
+    """Say something above the page in its next run."""
+    st.session_state.setdefault(_NOTICES, []).extend(notices)
 
 
 def take_notices() -> list[str]:
@@ -237,7 +236,7 @@ def _drop(number: int, error: HeadlightError) -> None:
     against = None if selection.against is None else number_of.get(selection.against)
     state.change(branches=codes_of(kept), branch=number_of.get(selection.branch, 0), against=against)
     code = write_code(made[number - 1])
-    _tell(f"The branch “{code}” of the address is left out, with the branches that leave it. {error}")
+    tell(f"The branch “{code}” of the address is left out, with the branches that leave it. {error}")
 
 
 def _line(made: Sequence[Choice], number: int) -> list[int]:
@@ -259,8 +258,3 @@ def go(number: int, step: int) -> None:
     selection = state.current()
     against = None if selection.against == number else selection.against
     state.put(replace(selection, branch=number, step=step, against=against))
-    st.rerun()
-
-
-def _tell(*notices: str) -> None:
-    st.session_state.setdefault(_NOTICES, []).extend(notices)

@@ -120,10 +120,12 @@ def against(names: Sequence[str], chosen: int) -> None:
 
 def _take_candidate(token_ids: Sequence[int]) -> None:
     studio.force(state.current().step, token_ids[int(st.session_state["candidate"])])
+    st.rerun()
 
 
 def _show() -> None:
     studio.show(int(st.session_state["branch"]))
+    st.rerun()
 
 
 def _write(key: str) -> None:
@@ -138,3 +140,4 @@ def _write(key: str) -> None:
     else:
         st.session_state[key] = ""
         studio.write(state.current().step, token_ids)
+    st.rerun()

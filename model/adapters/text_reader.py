@@ -19,7 +19,7 @@ from model.adapters.weights_path import weights_of
 from model.decoding import EXTRA_LENGTH
 from model.edit_hooks import Edits
 from model.errors import InputTextError
-from model.steps import DecodingStep, describe_step
+from model.steps import DecodingStep, describe_steps
 from model.trace import SiteLayers, Trace
 from model.transformer import site_path
 
@@ -248,7 +248,7 @@ class TextReader(LoadedModel):
         return _Pass(self.layout.inputs(listener.calls), MappingProxyType(recorded), logits)
 
     def _steps(self, logits: Tensor, following: Sequence[int]) -> tuple[DecodingStep, ...]:
-        return tuple(describe_step(logits[row], token, row, self.pieces) for row, token in enumerate(following))
+        return tuple(describe_steps(logits[: len(following)], following, 0, self.pieces))
 
     def _target(self, target: str) -> Encoded:
         return self._checked(target, "The target", self.abilities.max_target_length, is_target=True)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from viz.components.decode_player import PlayerState, decode_player
+from viz.components.decode_player import PlayerState, decode_player, wished
 from viz.components.film_data import PlayerCandidate, PlayerData, PlayerSpread, PlayerStep
 
 SOURCE = (
@@ -88,13 +88,14 @@ def player() -> None:
     repeat = int(st.query_params.get("repeat", "1"))
     step, layer = int(st.query_params.get("step", "0")), int(st.query_params.get("layer", "0"))
     asked = replace(st.session_state.get("reported", PlayerState(0)), step=step, layer=layer)
-    heard = decode_player(decoding(repeat), asked, key="player", name="headlight-film")
-    if heard.state is not None:
-        st.session_state.reported = heard.state
-        st.query_params.update(step=str(heard.state.step), layer=str(heard.state.layer))
-    if heard.wish is not None:
-        st.session_state.wishes = [*st.session_state.get("wishes", []), heard.wish]
-    st.text(f"reported: {heard.state}")
+    asks = wished(decoding(repeat), key="player")
+    stands = decode_player(decoding(repeat), asked, key="player", name="headlight-film")
+    if stands is not None:
+        st.session_state.reported = stands
+        st.query_params.update(step=str(stands.step), layer=str(stands.layer))
+    if asks is not None:
+        st.session_state.wishes = [*st.session_state.get("wishes", []), asks.wish]
+    st.text(f"reported: {stands}")
     st.text(f"wishes: {st.session_state.get('wishes', [])}")
 
 
@@ -103,6 +104,9 @@ st.session_state.runs = st.session_state.get("runs", 0) + 1
 player()
 if st.button("Jump to step 4"):
     st.query_params["step"] = "3"
+    st.rerun()
+if st.button("The sentence once"):
+    st.query_params["repeat"] = "1"
     st.rerun()
 st.text_input("Some text")
 st.text(f"runs of the page: {st.session_state.runs}")

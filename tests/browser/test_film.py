@@ -100,6 +100,15 @@ def test_the_page_can_move_the_player(page, serve):
     page.wait_for_url("**step=4**")
 
 
+def test_a_shorter_decoding_takes_the_place_of_a_longer_one(page, serve):
+    root = player(page, serve, "/?repeat=3&step=38")
+    expect(root.locator(".position")).to_have_text("Step 39 of 40")
+    page.get_by_role("button", name="The sentence once").click()
+    expect(root.locator(".position")).to_have_text("Step 14 of 14")
+    page.keyboard.press("ArrowLeft")
+    expect(root.locator(".position")).to_have_text("Step 13 of 14")
+
+
 def test_keys_that_belong_to_others_are_left_alone(page, serve):
     root = player(page, serve, "/?step=5")
     for key in ("Shift+ArrowRight", "Control+ArrowRight", "End", "ArrowDown", " "):

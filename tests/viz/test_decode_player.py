@@ -201,7 +201,7 @@ def player_page():
     data = PlayerData.of(("x",), ("a",) * 4, steps, *weights, spread)
     if not st.session_state.get("left_out"):
         asked = PlayerState(st.session_state.get("asked", 0))
-        st.text(str(decode_player(data, asked, key="player", name="film").state))
+        st.text(str(decode_player(data, asked, key="player", name="film")))
 
 
 def command_of(app):

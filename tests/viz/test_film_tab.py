@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from viz import studio
-from viz.components.decode_player import Draw, Force, Heard, PlayerState
+from viz.components.decode_player import Draw, Force, PlayerState, Wished
 from viz.loader import ROOT_VARIABLE
 from viz.tabs import film
 
@@ -32,15 +32,21 @@ def app(tiny_checkpoints, monkeypatch):
 
 @pytest.fixture
 def says(monkeypatch):
-    """`says(heard)` makes the browser say this once, in the next run."""
+    """`says(place, wish)` makes the browser say this once, in the next run."""
     waiting, asked = [], []
 
     def player(data, state, *, key, name):
         asked.append(state)
-        return waiting.pop() if waiting else Heard(None, None)
+        place, wish = waiting.pop() if waiting else (None, None)
+        return None if wish is not None else place
+
+    def wished(data, *, key):
+        place, wish = waiting[-1] if waiting else (None, None)
+        return None if wish is None else Wished(wish, place)
 
     monkeypatch.setattr(film, "decode_player", player)
-    return waiting.append, asked
+    monkeypatch.setattr(film, "wished", wished)
+    return lambda place, wish=None: waiting.append((place, wish)), asked
 
 
 def opened(app):
@@ -63,7 +69,7 @@ def test_a_link_with_every_choice_reaches_the_player_and_stays(app, says):
 def test_what_the_player_reports_is_in_the_address(app, says):
     say, _ = says
     opened(app)
-    say(Heard(PlayerState(3, 1, 2, (0, 3), "in", 15, 80, 5, 90), None))
+    say(PlayerState(3, 1, 2, (0, 3), "in", 15, 80, 5, 90))
     app.run()
     assert {name: app.query_params[name] for name in CHOICES} == CHOICES
 
@@ -89,7 +95,7 @@ def test_a_wish_is_handed_on_and_the_page_stands_where_it_was_changed(app, says,
     monkeypatch.setattr(studio, "draw", lambda *arguments: calls.append(("draw", *arguments)))
     say, asked = says
     opened(app)
-    say(Heard(PlayerState(4), wish))
+    say(PlayerState(4), wish)
     app.run()
     assert calls == [done]
     assert asked[-1].step == wish.step

@@ -107,6 +107,8 @@ class DecodePlayer {
     );
     this.assemble();
     this.width = 0;
+    // Where the film before stood, this one may have no step; `obey` says where it stands.
+    this.state = null;
     this.resize();
   }
 

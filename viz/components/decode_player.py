@@ -87,11 +87,11 @@ class Draw:
 
 
 @dataclass(frozen=True)
-class Heard:
-    """What the browser has said: where it stands, if a person has moved it, and what they wish."""
+class Wished:
+    """What a person wishes written instead, and where the player stood when they said so."""
 
+    wish: Force | Draw
     state: PlayerState | None
-    wish: Force | Draw | None
 
 
 @dataclass(frozen=True)
@@ -195,8 +195,23 @@ def pack_player(
     return wire.pack(header, *data.deflated), command
 
 
-def decode_player(data: PlayerData, state: PlayerState, *, key: str, name: str) -> Heard:
-    """Show a decoding; return where the player stands once a person has moved it, and what they wish.
+def wished(data: PlayerData, *, key: str) -> Wished | None:
+    """What a person wishes in this run, known before the player is drawn: another decoding may be drawn at once.
+
+    Args:
+        data: the decoding that was drawn last.
+        key: of the component.
+    """
+    said = st.session_state.get(key, {})
+    last: Exchange | None = st.session_state.get(f"{key}/exchange")
+    wish = read_wish(said.get("wish"), data)
+    if wish is None or last is None:
+        return None
+    return Wished(wish, read_state(said.get("view"), data, last.command))
+
+
+def decode_player(data: PlayerData, state: PlayerState, *, key: str, name: str) -> PlayerState | None:
+    """Show a decoding; return where the player stands once a person has moved it. What they wish says `wished`.
 
     What is returned may be handed in again in the next run, through the URL or otherwise. What does not exist in a
     `state` is replaced by the nearest that does, which is then returned.
@@ -219,8 +234,7 @@ def decode_player(data: PlayerData, state: PlayerState, *, key: str, name: str) 
     result: Any = _COMPONENT(data=payload, key=key, on_view_change=_nothing, on_wish_change=_nothing)
     reported = read_state(result.view, data, command)
     st.session_state[memory_key] = Exchange(command, asked, reported)
-    stands = asked if reported is None and asked != state else reported
-    return Heard(stands, read_wish(result.wish, data))
+    return asked if reported is None and asked != state else reported
 
 
 def _is_whole(number: object) -> bool:

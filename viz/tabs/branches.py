@@ -91,6 +91,8 @@ def _act(act: TreeAct) -> None:
         pruning.remove(act.branch)
     else:
         studio.compare(None if act.branch == state.current().against else act.branch)
+        return
+    st.rerun()
 
 
 def _undo() -> None:
@@ -101,7 +103,12 @@ def _undo() -> None:
     with_it = f" and {others} {'branch' if others == 1 else 'branches'} that left it" if others else ""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"Removed: branch {gone.number}{with_it}.", width="content")
-        st.button("Bring back", key="bring-back", icon=":material/undo:", on_click=pruning.bring_back)
+        st.button("Bring back", key="bring-back", icon=":material/undo:", on_click=_bring_back)
+
+
+def _bring_back() -> None:
+    pruning.bring_back()
+    st.rerun()
 
 
 def _compare(made: Sequence[Choice], traces: Sequence["Trace"], other: int) -> None:

@@ -190,6 +190,7 @@ def _keep(made: tuple[Choice, ...], tried: _Tried) -> None:
 
 def _add(choice: Choice) -> None:
     studio.add(choice.step, choice.action, parent=choice.parent)
+    st.rerun()
 
 
 def _show_row(tried: _Tried, action: EditHead) -> None:

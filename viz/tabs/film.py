@@ -1,22 +1,27 @@
 """A translation as it was written, token by token, and what could have come. Knows nothing of how weights arise."""
 
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING
+from time import sleep
+from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
+from model.errors import HeadlightError
 from viz import footage, frame, long_texts, state, studio, studio_controls
-from viz.components.decode_player import Draw, Force, PlayerState, decode_player
+from viz.components.decode_player import Draw, Force, PlayerState, Wished, decode_player, wished
 from viz.export.names import file_name
 
 if TYPE_CHECKING:
     from model import Trace
     from viz.choices import Selection
 
+#: Seconds in which a film is on its way; what Streamlit has not sent when a run begins, it throws away.
+_SENT: Final = 0.02
+
 
 @frame.fragment
 def show(trace: "Trace") -> None:
-    """The film. Another token that a person chooses in it, or has drawn, makes a branch."""
+    """The film. Another token that a person chooses in it, or has drawn, makes a branch: its film comes first."""
     if any(long_texts.is_long(trace, site) for site in trace.sites):
         st.info(
             f"The film carries the rows of all heads in every step, up to {long_texts.SHORT} tokens a side; there are "
@@ -24,28 +29,44 @@ def show(trace: "Trace") -> None:
             icon=":material/info:",
         )
         return
-    selection = state.current().for_model(trace.shapes)
     if "decoder.cross" not in trace.sites:
         st.caption(
             "This model has one attention and no source. What is called cross-attention below is the part of a row "
             "that looks at the text, and self-attention the part that looks at what was written; together they are 1."
         )
+    selection = state.current().for_model(trace.shapes)
     film = footage.film(trace, selection)
-    heard = decode_player(film, _place(selection), key="player", name=file_name("film", sentence=trace.text))
-    if heard.state is not None:
-        selection = replace(selection, **asdict(heard.state))
-    state.put(selection)
+    asked = wished(film, key="player")
+    if asked is not None:
+        state.put(_stood(selection, asked.state))
+        trace = _written(asked, trace)
+        selection = state.current().for_model(trace.shapes)
+        film = footage.film(trace, selection)
+    stands = decode_player(film, _place(selection), key="player", name=file_name("film", sentence=trace.text))
+    state.put(_stood(selection, stands))
     studio_controls.type_word(trace, key="write-in-film")
-    if heard.wish is None:
-        return
-    # The new translation begins where it was changed, and the whole page shows it.
-    state.change(step=heard.wish.step)
-    match heard.wish:
+    if asked is not None:
+        # The rest of the page follows.
+        sleep(_SENT)
+        st.rerun()
+
+
+def _written(asked: Wished, trace: "Trace") -> "Trace":
+    """What the model writes as it was wished, from where it was changed; the trace again if that cannot be done."""
+    state.change(step=asked.wish.step)
+    match asked.wish:
         case Force(step, token_id):
             studio.force(step, token_id)
         case Draw(step, temperature, top_k, top_p):
             studio.draw(step, temperature, top_k, top_p)
-    st.rerun()
+    try:
+        return studio.trace_of(state.current().branch)
+    except HeadlightError:
+        return trace  # The whole page, which follows, leaves out what cannot be grown, and says so.
+
+
+def _stood(selection: "Selection", place: PlayerState | None) -> "Selection":
+    return selection if place is None else replace(selection, **asdict(place))
 
 
 def _place(selection: "Selection") -> PlayerState:
