@@ -9,8 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import transformers
 from streamlit.testing.v1 import AppTest
 
+from tests.model.adapters import zoo
 from tests.viz.sent import sent_to
 from tests.viz.test_tile_server import numbers_of
 from viz import derived, loader, long_texts
@@ -228,3 +230,28 @@ def test_a_file_without_room_for_weights_says_so(app, monkeypatch):
     opened(app, view="Take it with you")
     assert "too many for a file and left out" in said(app)
     assert "every weight, query" not in said(app)
+
+
+# ---- as long as it gets ----
+
+
+@pytest.mark.parametrize("model_type", zoo.LONGEST)
+def test_the_page_opens_the_longest_text_of_a_model_in_little_bytes(model_type, tmp_path, monkeypatch):
+    zoo.save_longest(tmp_path / model_type, model_type)
+    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
+    length = zoo.LONGEST[model_type][-1]
+    text = zoo.text_of(transformers.AutoTokenizer.from_pretrained(tmp_path / model_type), length)
+    app = opened(AppTest.from_file(str(ROOT / "app.py"), default_timeout=120), checkpoint=model_type)
+    app.text_area(key="text").set_value(text).run()
+    assert not app.error, app.error[0].value
+    deadline = time.monotonic() + 60
+    while len(sent_to(app, "tiles")) < 2 and time.monotonic() < deadline:
+        time.sleep(0.2)
+        app.run()
+    ((header, _),) = sent_to(app, "matrix")
+    assert len(header["rowTokens"]) == length
+    assert header["deep"]["block"][0] > 1
+    assert len(sent_to(app, "tiles")) == 2, "the frame, and the one layer"
+    sent = [element.proto for element in app.get("bidi_component")]
+    grid = sum(len(one.bytes) for one in sent if one.component_name in ("headlight_head_grid", "headlight_tiles"))
+    assert grid <= 1_000_000

@@ -1,5 +1,6 @@
 """Small random models of every architecture, and tokenizers of every kind, built from nothing and saved as folders."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -104,9 +105,9 @@ CONFIGS: dict[str, dict[str, Any]] = {
 }
 
 
-def tiny(model_type: str, seed: int = 0) -> torch.nn.Module:
+def tiny(model_type: str, seed: int = 0, changes: Mapping[str, Any] | None = None) -> torch.nn.Module:
     """A random model whose attention is far from even, with its own eager attention."""
-    config = transformers.AutoConfig.for_model(model_type, **CONFIGS[model_type])
+    config = transformers.AutoConfig.for_model(model_type, **(CONFIGS[model_type] | dict(changes or {})))
     torch.manual_seed(seed)
     model = HEADS[FAMILIES[model_type].kind].from_config(config, attn_implementation="eager").eval()
     with torch.no_grad():
@@ -125,6 +126,44 @@ def save_model(folder: Path, model_type: str, tokenizer: str = "wordpiece") -> P
     tiny(model_type).save_pretrained(folder)
     save_tokenizer(folder, tokenizer)
     return folder
+
+
+#: Models for long texts: their tokenizer, their setting of the longest text, and how long that is.
+LONGEST = {
+    "bert": ("wordpiece", "max_position_embeddings", 4_096),
+    "gpt2": ("bytes", "n_positions", 4_096),
+    "llama": ("bytes", "max_position_embeddings", 4_096),
+    "bart": ("metaspace", "max_position_embeddings", 1_024),
+}
+
+
+def save_longest(folder: Path, model_type: str) -> Path:
+    """As `save_model`, with one layer a stack, which reads as many tokens as `LONGEST` says."""
+    tokenizer, setting, length = LONGEST[model_type]
+    layers = {"num_hidden_layers": 1, "n_layer": 1, "encoder_layers": 1, "decoder_layers": 1}
+    known = CONFIGS[model_type]
+    changes = {name: one for name, one in layers.items() if name in known} | {setting: length}
+    tiny(model_type, changes=changes).save_pretrained(folder)
+    save_tokenizer(folder, tokenizer)
+    return folder
+
+
+def text_of(tokenizer: Any, length: int) -> str:
+    """A text of so many tokens, special ones among them."""
+    words = [word for sentence in SENTENCES for word in sentence.split()] * 99
+
+    def count(text: str) -> int:
+        return len(tokenizer(text).input_ids)
+
+    few, many = 1, length
+    while few < many:  # the most words that fit
+        middle = (few + many + 1) // 2
+        few, many = (middle, many) if count(" ".join(words[:middle])) <= length else (few, middle - 1)
+    text = " ".join(words[:few])
+    while count(text) < length:
+        text += " ." if count(f"{text} .") <= length else "."
+    assert count(text) == length
+    return text
 
 
 def save_tokenizer(folder: Path, kind: str) -> None:
