@@ -61,11 +61,11 @@ def add(folder: Path) -> str:
 
 
 def display_name(folder: Path) -> str:
-    """How people call the model in a folder: the folder's name, or the model's in a cache of the hub."""
-    folder = folder.resolve()
-    if folder.parent.name == "snapshots" and (cached := folder.parents[1].name).startswith("models--"):
+    """How people call the model in a folder: the folder's or link's name, or the model's in a cache of the hub."""
+    real = folder.resolve()
+    if real.parent.name == "snapshots" and (cached := real.parents[1].name).startswith("models--"):
         return cached.removeprefix("models--").replace("--", "/")
-    return folder.name or "model"
+    return Path(os.path.abspath(folder)).name or "model"
 
 
 def _added() -> Mapping[str, Path]:
