@@ -1,5 +1,7 @@
 """Other people's models write here what `generate` writes: greedily, in beams, with the caches that they have."""
 
+import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from model.errors import ConfigError, EditError, InputTextError, SessionError, T
 from model.reader import open_reader
 from model.writer import Session, Writer
 from tests.model.adapters import zoo
+from viz.export import trees
 
 DECODERS = ["gpt2", "llama", "qwen2", "mistral", "gpt_oss"]
 BOTH = ["t5", "bart", "marian", "mbart"]
@@ -115,6 +118,25 @@ def test_beams_equal_those_of_generate(
         assert set(theirs[len(own) :]) <= {0, 2}  # what shorter ones are filled up with
     scores = [tree.nodes[node].score for node in tree.hypotheses]
     assert scores == pytest.approx(found.sequences_scores.tolist(), abs=1e-4)
+
+
+@pytest.mark.parametrize("model_type", ["bart", "t5"])
+def test_a_tree_holds_nothing_that_the_rules_forbid(model_type: str):
+    reader = writer(model_type, forced_bos_token_id=5, forced_eos_token_id=2, eos_token_id=2)
+    tree = reader.beam_tree(TEXT, beam=3)
+    assert all(math.isfinite(node.total) and math.isfinite(node.log_prob) for node in tree.nodes)
+    assert [node.token_id for node in tree.nodes if node.step == 0] == [5]
+    assert {node.token_id for node in tree.nodes if node.step == tree.limit - 1} <= {2}
+    assert json.loads(trees.beam(tree, TEXT, checkpoint="bart", digest="d"))["nodes"][1]["total"] == 0.0
+
+
+def test_a_forbidden_token_that_a_person_writes_has_no_number_in_the_export():
+    session = writer("gpt2", suppress_tokens=[20]).decode(TEXT)
+    assert session.force(20).log_prob == -math.inf
+    session.force(21)
+    found = json.loads(trees.branches((), [session.trace()], checkpoint="gpt2", digest="d"))["branches"][0]
+    assert found["log_prob"] is None
+    assert [step["log_prob"] is None for step in found["steps"][-2:]] == [True, False]
 
 
 def test_samples_are_those_of_a_session_and_follow_the_seed(writers: dict[str, TextWriter]):
