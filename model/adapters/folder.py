@@ -116,8 +116,7 @@ def _check_inside(path: Path) -> None:
     """No link leads out of the folder, and no file that is read whole is too large to be one of its kind."""
     root = path.resolve()
     for file in path.iterdir():
-        # A cache of the hub keeps the files of all versions in a folder of their own, two levels up, and links to them.
-        inside = file.resolve().is_relative_to(root) or _is_hub_blob(file, root)
+        inside = file.resolve().is_relative_to(root) or is_hub_blob(file, root)
         if not inside:
             raise CheckpointError(
                 f"{path.name}/{file.name} leads to a file outside of the folder; copy the file instead."
@@ -129,7 +128,8 @@ def _check_inside(path: Path) -> None:
             )
 
 
-def _is_hub_blob(file: Path, root: Path) -> bool:
+def is_hub_blob(file: Path, root: Path) -> bool:
+    """Whether a link of a folder (`root`, resolved) leads to where the hub's cache keeps the files of all versions."""
     in_cache = root.parent.name == "snapshots"
     return in_cache and file.resolve().parent == root.parent.parent / "blobs"
 
