@@ -29,8 +29,8 @@ TEXT = "The animal was too tired."
 
 @pytest.fixture(autouse=True)
 def short_texts(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("model.adapters.generation.LONGEST_CONTINUATION", 24)
-    monkeypatch.setattr("model.adapters.generation.EXTRA_LENGTH", 12)
+    monkeypatch.setattr("model.adapters.writing.LONGEST_CONTINUATION", 24)
+    monkeypatch.setattr("model.adapters.writing.EXTRA_LENGTH", 12)
 
 
 def writer(model_type: str, **settings: Any) -> TextWriter:
@@ -294,6 +294,18 @@ def test_an_edit_that_breaks_off_leaves_the_session_whole(
     assert session.steps[-1].log_prob == pytest.approx(straight.steps[-1].log_prob, abs=1e-5)
 
 
+def test_a_trace_leaves_out_edits_of_rows_that_are_yet_to_come(writers: dict[str, TextWriter]):
+    for model_type in ("gpt2", "t5"):
+        reader = writers[model_type]
+        rows = len(reader.decode(TEXT).prompt_ids) + 3
+        now, later = SwitchOff("decoder.self", 0, 1), SwitchOff("decoder.self", 1, 1, row=rows)
+        session = reader.decode(TEXT, edits=[now, later])
+        for token in (20, 21, 22, 23, 24):
+            assert session.trace().edits == (now,) if session.steps and len(session.steps) < 5 else True
+            session.force(token)
+        assert set(session.trace().edits) == {now, later}
+
+
 # ---- what is refused ----
 
 
@@ -327,6 +339,34 @@ def test_settings_for_writing_that_do_not_fit_are_said():
     reader = writer("gpt2", suppress_tokens="all of them")
     with pytest.raises(SessionError, match=r"generation_config\.json"):
         reader.decode(TEXT)
+
+
+def test_rules_that_do_not_fit_are_said_where_they_are_first_used():
+    reader = writer("bart", forced_bos_token_id=10**6)
+    for write in (reader.trace, reader.translate, reader.beam_tree):
+        with pytest.raises(SessionError, match=r"generation_config\.json"):
+            write(TEXT)
+
+
+def test_tokens_that_only_the_tokenizer_knows_are_named():
+    reader = writer("gpt2")
+    tokenizer = zoo._metaspace()
+    tokenizer.add_tokens([f"extra{number}x" for number in range(400)])
+    reader.pieces = Pieces(tokenizer)
+    for given in (("tired extra399x",), ("tired", "tired extra399x")):
+        with pytest.raises(InputTextError, match=r"extra399x.*tokens 0 to 399 only.*resize_token_embeddings"):
+            reader.trace(*given)
+    assert reader.trace("tired extra0x").target_ids
+
+
+def test_texts_of_relative_positions_are_no_longer_than_memory_allows(monkeypatch: pytest.MonkeyPatch):
+    # Four heads at each of three sites, four bytes a number.
+    assert writer("t5").abilities.max_length == math.isqrt((1 << 30) // (4 * 12))
+    monkeypatch.setattr("model.adapters.weights_path.LARGEST", 4 * 12 * 10**2)
+    reader = writer("t5")
+    assert (reader.abilities.max_length, reader.abilities.max_target_length) == (10, 10)
+    with pytest.raises(InputTextError, match="at most 10 tokens, as its relative positions"):
+        reader.trace("tired " * 11)
 
 
 def test_a_folder_opens_as_what_writes(tmp_path: Path):
