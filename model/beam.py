@@ -108,7 +108,10 @@ class SentenceBeam:
     rule: BeamRule = PAPER
 
     def extended(self, candidates: list[Candidate], eos_ids: Collection[int]) -> "SentenceBeam":
-        """One step on, by the 2 · width best candidates (best first), of which at most `width` end a hypothesis."""
+        """One step on, by the 2 · width best candidates (best first), of which at most `width` end a hypothesis.
+
+        Rules of a model may leave fewer candidates, or only such as end; then nothing lives on.
+        """
         kept = [place for place, one in enumerate(candidates) if one.token_id not in eos_ids][: self.width]
         ended = [place for place, one in enumerate(candidates[: self.width]) if one.token_id in eos_ids]
         living, finished = [], list(self.finished)
@@ -117,11 +120,11 @@ class SentenceBeam:
         for log_prob, parent, end in (candidates[place] for place in ended):
             finished.append(Hypothesis(self.living[parent].token_ids, log_prob, end))
         finished = self._best(finished)
-        if len(living[0].token_ids) == self.limit:
+        if living and len(living[0].token_ids) == self.limit:
             cut = (one for one, place in zip(living, kept, strict=True) if self.may_be_cut(place))
             finished = self._best([*finished, *(Hypothesis(one.token_ids, one.log_prob) for one in cut)])
             living = []
-        elif len(finished) == self.width and self.score(finished[-1]) >= self._reachable(living[0]):
+        elif living and len(finished) == self.width and self.score(finished[-1]) >= self._reachable(living[0]):
             living = []
         return replace(
             self, living=living, finished=finished, steps=(*self.steps, BeamStep(candidates, kept, ended, finished))

@@ -4,6 +4,7 @@ The interactive counterpart, one sentence and one step at a time, is `model.sess
 """
 
 from collections.abc import Collection, Sequence
+from math import inf, isfinite
 from typing import Protocol, runtime_checkable
 
 import torch
@@ -170,10 +171,17 @@ def run_searches(
         totals = batch.log_probs(last) + log_probs[:, None]
         for i, candidates in zip(alive, best_candidates(totals, len(alive), count), strict=True):
             searches[i] = searches[i].extended(candidates, eos_ids)
-        # Every living sentence has as many rows as any other: one at first, `beam` once there are so many.
         width = len(last) // len(alive)
-        going = [(place * width + one.parent, one) for place, i in enumerate(alive) for one in searches[i].living]
+        first_rows = {i: place * width for place, i in enumerate(alive)}
         alive = [i for i in alive if searches[i].living]
+        # Every living sentence has as many rows as any other: one at first, `beam` once there are so many. Where rules
+        # leave one fewer hypotheses, the rows that are over repeat its first one at −∞, of which nothing is chosen.
+        rows = max((len(searches[i].living) for i in alive), default=0)
+        going = []
+        for i in alive:
+            living = searches[i].living
+            spare = [living[0]._replace(log_prob=-inf)] * (rows - len(living))
+            going += [(first_rows[i] + one.parent, one) for one in (*living, *spare)]
         batch.select(last.new_tensor([row for row, _ in going]))
         last = last.new_tensor([one.token_ids[-1] for _, one in going])
         log_probs = log_probs.new_tensor([one.log_prob for _, one in going])
@@ -181,11 +189,19 @@ def run_searches(
 
 
 def best_candidates(totals: Float[Tensor, "row vocab"], sentences: int, count: int) -> list[list[Candidate]]:
-    """The `count` most probable continuations of each sentence, best first; its rows lie together in `totals`."""
+    """The `count` most probable continuations of each sentence, best first; its rows lie together in `totals`.
+
+    What is forbidden (−∞) continues nothing. Where all is, the first token stands in for it, as `argmax` would choose.
+    """
     vocab_size = totals.size(1)
     of_sentence = totals.view(sentences, -1)
     best = of_sentence.topk(min(count, of_sentence.size(1)))
     return [
-        [Candidate(value, *divmod(index, vocab_size)) for value, index in zip(values, indices, strict=True)]
+        [
+            Candidate(value, *divmod(index, vocab_size))
+            for value, index in zip(values, indices, strict=True)
+            if isfinite(value)
+        ]
+        or [Candidate(-inf, 0, 0)]
         for values, indices in zip(best.values.tolist(), best.indices.tolist(), strict=True)
     ]

@@ -9,6 +9,19 @@ from model.edits import HeadEdit, SwitchOff
 from model.errors import EditError
 
 
+def named_only(edits: Edits | None) -> tuple[HeadEdit, ...]:
+    """The same edits, as many as there are.
+
+    Raises:
+        EditError: one is a function.
+    """
+    if isinstance(edits, Mapping):
+        if edits:
+            raise EditError("Heads of this model are edited by name: SwitchOff, MakeUniform or PointAt.")
+        return ()
+    return tuple(edits or ())
+
+
 def edits_by_place(
     edits: Edits | None, abilities: Abilities, *, num_source: int, num_target: int
 ) -> Mapping[SITE_AND_LAYER, tuple[HeadEdit, ...]]:
@@ -22,14 +35,13 @@ def edits_by_place(
     Raises:
         EditError: an edit is a function, or names what does not exist, or the model's heads cannot be edited.
     """
-    if not edits:
+    named = named_only(edits)
+    if not named:
         return {}
-    if isinstance(edits, Mapping):
-        raise EditError("Heads of this model are edited by name: SwitchOff, MakeUniform or PointAt.")
     if "edits" in abilities.lacks:
         raise EditError(abilities.lacks["edits"])
     found: dict[SITE_AND_LAYER, tuple[HeadEdit, ...]] = {}
-    for edit in sorted(edits, key=lambda one: isinstance(one, SwitchOff)):
+    for edit in sorted(named, key=lambda one: isinstance(one, SwitchOff)):
         if edit.site not in abilities.heads:
             raise EditError(f"There is no site {edit.site!r}; sites are {', '.join(abilities.sites)}.")
         check_edit(edit, *abilities.shapes[edit.site], num_source=num_source, num_target=num_target)

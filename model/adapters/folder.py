@@ -6,8 +6,10 @@ Knows nothing of what the files mean to a model.
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -33,7 +35,6 @@ TOKENIZER_FILES: Final = (
     "vocab.txt",
     "merges.txt",
 )
-PICTURE_FILES: Final = ("preprocessor_config.json", "processor_config.json")
 #: Settings by which a folder could ask for code, for files elsewhere or for another way of computing; and labels, of
 #: which nothing is shown.
 _NEVER: Final = re.compile(
@@ -61,11 +62,16 @@ class Folder:
     numbers: int
 
     def digest(self) -> str:
-        """SHA-256 over settings, weights and tokenizer files: names exactly this content. Reads every byte."""
+        """SHA-256 over settings, weights and tokenizer files: names exactly this content. Reads every byte.
+
+        Raises:
+            CheckpointError: a file cannot be read.
+        """
         whole = hashlib.sha256()
-        for path in sorted(_relevant(self.path)):
-            with path.open("rb") as file:
-                whole.update(f"{path.name}\0{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
+        with _readable(self.path):
+            for path in sorted(_relevant(self.path)):
+                with path.open("rb") as file:
+                    whole.update(f"{path.name}\0{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
         return whole.hexdigest()
 
 
@@ -75,6 +81,21 @@ def check_folder(path: Path) -> Folder:
     Raises:
         CheckpointError: something is missing, damaged, too large, outside of the folder, or could run code.
     """
+    with _readable(path):
+        return _checked(path)
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise CheckpointError(
+            f"{path.name} cannot be read ({error.strerror}). Allow it, or copy the folder anew."
+        ) from error
+
+
+def _checked(path: Path) -> Folder:
     if not path.is_dir():
         raise CheckpointError(f"There is no folder {path}.")
     if not (path / CONFIG).is_file():
@@ -116,8 +137,8 @@ def _check_inside(path: Path) -> None:
     """No link leads out of the folder, and no file that is read whole is too large to be one of its kind."""
     root = path.resolve()
     for file in path.iterdir():
-        # A cache of the hub keeps the files of all versions in a folder of their own, two levels up, and links to them.
-        inside = file.resolve().is_relative_to(root) or _is_hub_blob(file, root)
+        # Unlike `resolve`, no error where links lead in a circle: nothing lies there.
+        inside = Path(os.path.realpath(file)).is_relative_to(root) or is_hub_blob(file, root)
         if not inside:
             raise CheckpointError(
                 f"{path.name}/{file.name} leads to a file outside of the folder; copy the file instead."
@@ -129,7 +150,8 @@ def _check_inside(path: Path) -> None:
             )
 
 
-def _is_hub_blob(file: Path, root: Path) -> bool:
+def is_hub_blob(file: Path, root: Path) -> bool:
+    """Whether a link of a folder (`root`, resolved) leads to where the hub's cache keeps the files of all versions."""
     in_cache = root.parent.name == "snapshots"
     return in_cache and file.resolve().parent == root.parent.parent / "blobs"
 

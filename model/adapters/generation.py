@@ -14,37 +14,31 @@ than a window, so that it can always be cut.
 """
 
 import copy
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from typing import Final
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from model.adapters.capture import Listener, listen
-from model.adapters.edits import edits_by_place
-from model.adapters.library import Beginning, begin_writing
+from model.adapters.edits import edits_by_place, named_only
 from model.adapters.loaded import OUTPUTS
 from model.adapters.rows import WrittenRows
 from model.adapters.text_reader import TextReader
-from model.decoding import EXTRA_LENGTH
+from model.adapters.writing import Beginning, begin_writing, most_steps
 from model.edit_hooks import Edits
-from model.edits import HeadEdit, edits_before, edits_from
-from model.errors import EditError, SessionError, TokenError
+from model.edits import edits_before, edits_from
+from model.errors import SessionError, TokenError
 from model.sampling import Draws, Sampling
 from model.steps import DecodingStep, FilteredStep, describe_filtered, describe_step, most_probable
 from model.trace import Trace
-
-LONGEST_CONTINUATION: Final = 100
-"""A decoder-only model may write this many tokens after a text; some never end by themselves."""
 
 
 class GenerationSession:
     """A text in the making.
 
-    Greedy unless a token is forced or drawn. An encoder–decoder writes at most `EXTRA_LENGTH` tokens more than it read
-    (§6.1), a decoder-only model at most `LONGEST_CONTINUATION`, and neither more than its positions allow.
+    Greedy unless a token is forced or drawn; of `writing.most_steps` tokens at most.
 
     Args:
         reader: what writes.
@@ -66,8 +60,8 @@ class GenerationSession:
         self._reader, self._text = reader, text
         self._keeps_outputs = OUTPUTS in reader.checked_extras(extras)
         self._source_ids = reader.source(text).ids
-        self._most = most_steps(reader, len(self._source_ids))
-        self._edits: tuple[HeadEdit, ...] = _named(edits)
+        self._most = most_steps(reader.abilities, len(self._source_ids))
+        self._edits = named_only(edits)
         with torch.inference_mode(), listen(self._listener()):
             self._beginning = beginning_of(reader, self._source_ids, self._most)
         self._rows = WrittenRows(reader.model, self._beginning)
@@ -167,7 +161,7 @@ class GenerationSession:
         other._steps, other._logits, other._rows = list(self._steps), list(self._logits), self._rows.copy()
         if edits is not None:
             own = [one for one in self._edits if one.site == "encoder.self"]
-            later = _named(edits)
+            later = named_only(edits)
             if any(one.site == "encoder.self" for one in later):
                 raise SessionError(
                     "A branch shares the encoder's run with the session it leaves, so it cannot edit the encoder. "
@@ -194,8 +188,8 @@ class GenerationSession:
     def trace(self) -> Trace:
         """Everything computed so far, one target row for each token that the decoder has read.
 
-        The same tokens are read once more, in one pass under the same edits, for what every site computed; what was
-        chosen, and by what chance, is the session's.
+        The same tokens are read once more, in one pass under the same edits (without those of rows that are yet to
+        come), for what every site computed; what was chosen, and by what chance, is the session's.
 
         Raises:
             SessionError: nothing is written yet.
@@ -209,7 +203,7 @@ class GenerationSession:
             written if has_encoder else written[:-1],
             begin=self.prompt_ids[0] if has_encoder else None,
             keep_outputs=self._keeps_outputs,
-            edits=self._edits,
+            edits=[one for one in self._edits if one.site == "encoder.self" or one.first_row < self._num_read],
         )
         if not trace.steps:  # of a long text, whose rows nobody asks for one by one
             return replace(trace, translation=self.translation)
@@ -285,26 +279,7 @@ def check_writes(reader: TextReader) -> None:
         raise SessionError(reader.abilities.lacks.get("decoding", "This model reads and does not write."))
 
 
-def most_steps(reader: TextReader, num_source: int) -> int:
-    """Tokens that a model may write about a text, or after it, of so many tokens; the last need not be read."""
-    abilities = reader.abilities
-    if abilities.kind == "encoder-decoder":
-        most, limit = num_source + EXTRA_LENGTH, abilities.max_target_length
-    else:
-        most, limit = LONGEST_CONTINUATION, abilities.max_length
-        limit = None if limit is None else limit - num_source + 1
-    return most if limit is None else min(most, limit)
-
-
 def beginning_of(reader: TextReader, source_ids: Sequence[int], most: int) -> Beginning:
     """How this model begins to write; the encoder runs."""
     token_ids = torch.tensor([list(source_ids)], device=reader.device)
     return begin_writing(reader.model, token_ids, most, reader.start_options)
-
-
-def _named(edits: Edits | None) -> tuple[HeadEdit, ...]:
-    if isinstance(edits, Mapping):
-        if edits:
-            raise EditError("Heads of this model are edited by name: SwitchOff, MakeUniform or PointAt.")
-        return ()
-    return tuple(edits or ())

@@ -90,7 +90,7 @@ class ImageReader(LoadedModel):
             edits: named edits of heads.
 
         Raises:
-            InputTextError: it is no picture of this form.
+            InputTextError: it is no picture of this form, or the model does not read one of this shape.
             EditError: an edit names what does not exist.
         """
         image = _as_image(picture)
@@ -101,8 +101,14 @@ class ImageReader(LoadedModel):
             places=self.layout.places,
             edits=edits_by_place(edits, self.abilities, num_source=self._most, num_target=0),
         )
-        with listen(listener):
-            self.model(pixel_values=pixels)
+        try:
+            with listen(listener):
+                self.model(pixel_values=pixels)
+        except ValueError as error:
+            raise InputTextError(
+                f"The picture comes to {pixels.shape[-1]} × {pixels.shape[-2]} pixels, which this model does not read. "
+                "Cut it to a square first."
+            ) from error
         inputs = self.layout.inputs(listener.calls)
         first = inputs["encoder.self"][0].shape[1] - rows * columns
         special = tuple(["[CLS]", "[DIST]", "[REG]"][min(place, 2)] for place in range(first))

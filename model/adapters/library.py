@@ -4,12 +4,13 @@ What the library types poorly, or not at all, ends here. Knows nothing of traces
 """
 
 import logging
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from typing import Any, Final
 
+import numpy as np
 import torch
 import transformers
 from torch import Tensor, nn
@@ -17,7 +18,7 @@ from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 from transformers.utils import logging as _transformers_logging
 
-from model.errors import CheckpointError, HeadlightError, SessionError
+from model.errors import CheckpointError, HeadlightError
 
 OURS: Final = "headlight"
 """What our attention is called in the library's register."""
@@ -75,22 +76,25 @@ def make_config(model_type: str, values: Mapping[str, Any]) -> Any:
         return transformers.AutoConfig.for_model(model_type, **values)
     except Exception as error:  # Whatever a class of the library thinks of values from outside.
         raise CheckpointError(
-            f"config.json is no configuration of a {model_type} model ({_first_line(error)})."
+            f"config.json is no configuration of a {model_type} model ({first_line(error)})."
         ) from error
 
 
-def count_parameters(kind: str, config: Any) -> int:
-    """How many numbers a model of this configuration holds; no memory is taken for them.
+def count_numbers(kind: str, config: Any) -> tuple[int, int]:
+    """How many numbers a model of this configuration learns, and how many bytes its tables take that it computes.
+
+    No memory is taken for them.
 
     Raises:
         CheckpointError: the values of the configuration make no model.
     """
     try:
-        with _LOADING, _quiet(), torch.device("meta"):
+        with _LOADING, quiet(), torch.device("meta"):
             model = HEADS[kind].from_config(config)
     except Exception as error:
-        raise CheckpointError(f"config.json describes no model that can be built: {_first_line(error)}.") from error
-    return sum(parameter.numel() for parameter in model.parameters())
+        raise CheckpointError(f"config.json describes no model that can be built: {first_line(error)}.") from error
+    tables = sum(table.numel() * table.element_size() for table in model.buffers())
+    return sum(parameter.numel() for parameter in model.parameters()), tables
 
 
 def load_weights(folder: Path, kind: str, config: Any, implementation: str, dtype: torch.dtype) -> nn.Module:
@@ -109,10 +113,10 @@ def load_weights(folder: Path, kind: str, config: Any, implementation: str, dtyp
     options: dict[str, Any] = {"config": config, "dtype": dtype, "attn_implementation": implementation}
     options |= {"local_files_only": True, "use_safetensors": True, "trust_remote_code": False}
     try:
-        with _LOADING, _quiet():
+        with _LOADING, quiet():
             model, report = HEADS[kind].from_pretrained(str(folder), output_loading_info=True, **options)
     except Exception as error:
-        raise CheckpointError(f"The weights in {folder.name} cannot be loaded: {_first_line(error)}.") from error
+        raise CheckpointError(f"The weights in {folder.name} cannot be loaded: {first_line(error)}.") from error
     # A pooler sits behind the attention that is shown; checkpoints of language models often come without.
     missing = sorted(name for name in report["missing_keys"] if "pooler" not in name)
     mismatched = sorted(str(one[0]) for one in report.get("mismatched_keys", ()))
@@ -139,13 +143,13 @@ def load_tokenizer(folder: Path, config: Any) -> Any:
         CheckpointError: there is none that can be loaded.
     """
     try:
-        with _LOADING, _quiet():
+        with _LOADING, quiet():
             return transformers.AutoTokenizer.from_pretrained(
                 str(folder), config=config, local_files_only=True, trust_remote_code=False
             )
     except Exception as error:
         raise CheckpointError(
-            f"The tokenizer in {folder.name} cannot be loaded: {_first_line(error)}. Save it beside the model with "
+            f"The tokenizer in {folder.name} cannot be loaded: {first_line(error)}. Save it beside the model with "
             "`tokenizer.save_pretrained(folder)`."
         ) from error
 
@@ -160,82 +164,45 @@ def load_image_processor(folder: Path, config: Any) -> Any:
         CheckpointError: there is none that can be loaded.
     """
     try:
-        with _LOADING, _quiet():
+        with _LOADING, quiet():
             open_it: Callable[..., Any] = transformers.AutoImageProcessor.from_pretrained
             return open_it(str(folder), config=config, local_files_only=True, trust_remote_code=False)
     except Exception as error:
-        raise CheckpointError(
-            f"The image processor in {folder.name} cannot be loaded: {_first_line(error)}."
-        ) from error
+        raise CheckpointError(f"The image processor in {folder.name} cannot be loaded: {first_line(error)}.") from error
 
 
-@dataclass(frozen=True, eq=False)
-class Beginning:
-    """How `generate` would begin to write.
-
-    Attributes:
-        token_ids: what the decoder reads first: the text, or the token that begins a target.
-        encoded: what the decoder is given in every step: the encoder's output and its mask; nothing without one.
-        rules: from the tokens read [row, position] and scores of the next [row, vocab] to scores with all that the
-            model's own settings ask for: tokens that must or must not come, penalties for repetition.
-        eos_ids: each of them ends a text.
-        length_penalty, early_stopping: as the model's settings have them for beam search.
-    """
-
-    token_ids: tuple[int, ...]
-    encoded: Mapping[str, Any]
-    rules: Callable[[Tensor, Tensor], Tensor]
-    eos_ids: tuple[int, ...]
-    length_penalty: float
-    early_stopping: bool | str
+def picture_sizes(processor: Any) -> dict[str, Any]:
+    """To which sizes an image processor brings a picture, as its settings have them."""
+    settings = processor.to_dict()
+    return {name: settings.get(name) for name in ("size", "crop_size", "pad_size")}
 
 
-def begin_writing(model: Any, token_ids: Tensor, most: int, options: Mapping[str, Any]) -> Beginning:
-    """Let `generate` prepare everything, and take it over before it writes; the encoder has run then.
-
-    Args:
-        model: that writes.
-        token_ids: [1, position], of the text.
-        most: tokens that may be written.
-        options: further ones of `generate`.
+def blank_pixels(processor: Any) -> Tensor:
+    """What an image processor makes of a picture in which nothing is seen: [1, channel, height, width].
 
     Raises:
-        SessionError: the model's own settings for writing cannot be used.
+        CheckpointError: its settings do not fit each other.
     """
-    taken: list[Beginning] = []
+    with settings_of_model():
+        found: Tensor = processor(np.zeros((64, 64, 3), np.uint8), return_tensors="pt")["pixel_values"]
+    return found
 
-    def take_over(
-        _model: Any, input_ids: Tensor, logits_processor: Any, generation_config: Any, **given: Any
-    ) -> Tensor:
-        ends = generation_config._eos_token_tensor
-        mask = given.get("attention_mask")
-        outputs = given.get("encoder_outputs")
-        taken.append(
-            Beginning(
-                token_ids=tuple(input_ids[0].tolist()),
-                encoded={} if outputs is None else {"encoder_outputs": outputs, "attention_mask": mask},
-                rules=logits_processor,
-                eos_ids=() if ends is None else tuple(ends.tolist()),
-                length_penalty=float(generation_config.length_penalty or 0.0),
-                early_stopping=generation_config.early_stopping or False,
-            )
-        )
-        return input_ids
 
+@contextmanager
+def settings_of_model() -> Iterator[None]:
+    """What goes wrong in the block, where a model runs for the first time, is the doing of its settings.
+
+    Raises:
+        CheckpointError: they do not fit each other.
+    """
     try:
-        with _quiet():
-            model.generate(
-                token_ids, attention_mask=torch.ones_like(token_ids), max_new_tokens=most, max_length=None,
-                do_sample=False, num_beams=1, custom_generate=take_over, **options,
-            )  # fmt: skip
-    except HeadlightError:
+        yield
+    except (HeadlightError, torch.OutOfMemoryError):
         raise
-    except (ValueError, TypeError, KeyError, AttributeError, RuntimeError) as error:
-        # generation_config.json comes from outside, and is read where it is used.
-        raise SessionError(
-            f"This model cannot begin to write: its generation_config.json does not fit it ({_first_line(error)})."
+    except Exception as error:  # Whatever a class of the library thinks of values from outside.
+        raise CheckpointError(
+            f"This model cannot read: the settings in its folder do not fit each other ({first_line(error)})."
         ) from error
-    return taken[0]
 
 
 def new_cache(has_encoder: bool) -> Any:
@@ -263,7 +230,7 @@ def _tokens_only(settings: Any) -> Any:
     return made(**{name: value for name, value in kept.items() if value is not None})
 
 
-class _quiet:
+class quiet:
     """The library reports about weights to standard error; what matters of it becomes an error."""
 
     def __enter__(self) -> None:
@@ -276,7 +243,8 @@ class _quiet:
         logging.getLogger("transformers").setLevel(self._level)
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """What an error of the library says, shortened to a part of a sentence."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     line = lines[0].rstrip(".") if lines else type(error).__name__
     return line if len(line) <= 200 else f"{line[:200]} …"

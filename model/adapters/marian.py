@@ -1,12 +1,10 @@
 """MarianMT folders (OPUS-MT and others) as a model and tokenizer of our own: same architecture, same numbers.
 
-A folder in Hugging Face's form: config.json · model.safetensors (or shards with their index) · source.spm · target.spm
-· vocab.json. It may come from anywhere: every file lies in the folder itself and has a bounded size, names and shapes
-are compared with the configuration before memory is taken for weights, and nothing but JSON, SentencePiece and
-safetensors is read. Knows nothing of transformers.
+A folder may come from anywhere: names and shapes are compared with the configuration before memory is taken for
+weights, and nothing but JSON, SentencePiece and safetensors is read (`model.adapters.marian_files`). Knows nothing of
+transformers.
 """
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -17,6 +15,19 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from model import checked
+from model.adapters.marian_files import (
+    CONFIG,
+    SOURCE,
+    TARGET,
+    TARGET_VOCABULARY,
+    TOKENIZER_SETTINGS,
+    VOCABULARY,
+    digest,
+    file_bytes,
+    file_path,
+    json_file,
+    weight_files,
+)
 from model.adapters.marian_tokenizer import MarianTokenizer
 from model.checked import Malformed
 from model.checkpoint import Checkpoint, check_weights
@@ -24,19 +35,6 @@ from model.config import Activation, TransformerConfig
 from model.errors import CheckpointError, ConfigError
 from model.transformer import Transformer
 
-CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
-SOURCE, TARGET, VOCABULARY = "source.spm", "target.spm", "vocab.json"
-PICKLED: Final = "pytorch_model.bin"
-#: Bytes beyond which a file is refused.
-LARGEST: Mapping[str, int] = {
-    CONFIG: 1 << 20,
-    INDEX: 8 << 20,
-    SOURCE: 32 << 20,
-    TARGET: 32 << 20,
-    VOCABULARY: 64 << 20,
-    WEIGHTS: 16 << 30,
-}
-MAX_SHARDS: Final = 100
 ACTIVATIONS: Mapping[str, Activation] = {"relu": "relu", "silu": "silu", "swish": "silu", "gelu": "gelu"}
 
 #: What a configuration that leaves it out means (transformers' MarianConfig).
@@ -66,7 +64,7 @@ SUBLAYERS: Mapping[str, str] = {
 def is_marian(folder: Path) -> bool:
     """Whether a folder says that it holds a MarianMT model in Hugging Face's form, whatever else is wrong with it."""
     try:
-        return bool(_json(folder, CONFIG).get("model_type") == "marian")
+        return bool(json_file(folder, CONFIG).get("model_type") == "marian")
     except CheckpointError:
         return False
 
@@ -85,7 +83,8 @@ def load_marian(folder: Path, device: torch.device, dtype: torch.dtype = torch.f
     Raises:
         CheckpointError: a file is missing, damaged or too large, lies elsewhere, or does not fit the others.
     """
-    tokenizer = MarianTokenizer(*(_file(folder, name) for name in (SOURCE, TARGET, VOCABULARY)))
+    _check_vocabularies(folder)
+    tokenizer = MarianTokenizer(*(file_bytes(folder, name) for name in (SOURCE, TARGET, VOCABULARY)))
     config = read_config(folder, tokenizer.unk_id)
     tokenizer.check(config)
     weights = _read_weights(folder, config)
@@ -97,13 +96,23 @@ def load_marian(folder: Path, device: torch.device, dtype: torch.dtype = torch.f
     return Checkpoint(model.to(device=device, dtype=dtype).eval(), tokenizer, digest(folder))
 
 
+def _check_vocabularies(folder: Path) -> None:
+    """Refuse two vocabularies, by which our one table of pieces would name the tokens of one side wrongly."""
+    settings = json_file(folder, TOKENIZER_SETTINGS) if (folder / TOKENIZER_SETTINGS).exists() else {}
+    if settings.get("separate_vocabs", False) is not False or (folder / TARGET_VOCABULARY).exists():
+        raise CheckpointError(
+            f"{folder.name} has a vocabulary for the source and another for the target ({TARGET_VOCABULARY}). Headlight"
+            f" reads MarianMT models with one for both ({VOCABULARY}); choose such a model of these languages."
+        )
+
+
 def read_config(folder: Path, unk_id: int) -> TransformerConfig:
     """The settings of a MarianMT folder as ours.
 
     Raises:
         CheckpointError: a value is missing or wrong, or asks for what our Transformer does not have.
     """
-    content = {**DEFAULTS, **_json(folder, CONFIG)}
+    content = {**DEFAULTS, **json_file(folder, CONFIG)}
     try:
         numbers = {
             name: checked.count(content.get(name), name)
@@ -160,16 +169,6 @@ def _check_form(content: Mapping[str, Any], numbers: Mapping[str, int]) -> None:
         raise Malformed("embeddings shared by source and target must be the output's too (tie_word_embeddings)")
 
 
-def digest(folder: Path) -> str:
-    """SHA-256 over everything that the model and tokenizer are made from."""
-    whole = hashlib.sha256()
-    for name in (CONFIG, SOURCE, TARGET, VOCABULARY, *_weight_files(folder)):
-        with _path(folder, name).open("rb") as file:
-            whole.update(name.encode())
-            whole.update(hashlib.file_digest(file, "sha256").digest())
-    return whole.hexdigest()
-
-
 def _read_weights(folder: Path, config: TransformerConfig) -> dict[str, Tensor]:
     """All weights under our names, in float32; shared matrices once.
 
@@ -222,9 +221,9 @@ def _tensors(folder: Path, shapes: Mapping[str, tuple[int, ...]]) -> Iterator[tu
     """Every tensor of the weight files, all of whose shapes were compared before the first is read."""
     with ExitStack() as stack:
         places = {}
-        for file in _weight_files(folder):
+        for file in weight_files(folder):
             try:
-                opened = stack.enter_context(safe_open(_path(folder, file), framework="pt"))
+                opened = stack.enter_context(safe_open(file_path(folder, file), framework="pt"))
                 for name in opened.keys():  # noqa: SIM118 - no mapping
                     _check_shape(f"{folder.name}/{file}", name, tuple(opened.get_slice(name).get_shape()), shapes)
                     places[name] = opened
@@ -241,54 +240,3 @@ def _check_shape(file: str, name: str, found: tuple[int, ...], shapes: Mapping[s
         raise CheckpointError(f"{file}: {name} should have the shape {shapes[name]} by {CONFIG}, it has {found}.")
     if name not in shapes and not name.endswith("embed_positions.weight"):
         raise CheckpointError(f"{file} holds {name[:100]!r}, which the model that {CONFIG} describes does not have.")
-
-
-def _weight_files(folder: Path) -> list[str]:
-    if (folder / WEIGHTS).exists():
-        return [WEIGHTS]
-    if not (folder / INDEX).exists():
-        advice = "convert it with `MarianMTModel.from_pretrained(folder).save_pretrained(folder)` of transformers"
-        raise CheckpointError(
-            f"{folder.name} holds its weights as {PICKLED} only, which can run code when it is read; {advice}."
-            if (folder / PICKLED).exists()
-            else f"{folder.name} lacks {WEIGHTS}."
-        )
-    try:
-        named = checked.json_object(_json(folder, INDEX).get("weight_map"), "weight_map").values()
-        files = sorted({checked.text(file, "a file of weight_map") for file in named})
-        if not 1 <= len(files) <= MAX_SHARDS or not all(
-            Path(file).name == file and file.endswith(".safetensors") for file in files
-        ):
-            raise Malformed(f"weight_map must name 1 to {MAX_SHARDS} safetensors files of this folder")
-    except Malformed as error:
-        raise CheckpointError(f"{folder.name}/{INDEX}: {error}.") from error
-    return files
-
-
-def _json(folder: Path, name: str) -> dict[str, Any]:
-    try:
-        return checked.parsed(_file(folder, name).decode("utf-8"))
-    except (Malformed, UnicodeDecodeError) as error:
-        raise CheckpointError(f"{folder.name}/{name} cannot be read: {error}.") from error
-
-
-def _file(folder: Path, name: str) -> bytes:
-    try:
-        return _path(folder, name).read_bytes()
-    except OSError as error:
-        raise CheckpointError(f"{folder.name}/{name} cannot be read: {error.strerror}.") from error
-
-
-def _path(folder: Path, name: str) -> Path:
-    """Where a file of the folder lies, if it really lies there and is not too large."""
-    path = folder / name
-    if not path.is_file():
-        raise CheckpointError(f"{folder.name} lacks {name}; copy it again from its origin.")
-    if path.resolve().parent != folder.resolve():
-        raise CheckpointError(
-            f"{folder.name}/{name} is a link out of its folder; copy the files themselves (`cp -rL`) into one folder."
-        )
-    most = LARGEST.get(name, LARGEST[WEIGHTS])
-    if path.stat().st_size > most:
-        raise CheckpointError(f"{folder.name}/{name} has more than {most:,} bytes; it is refused.")
-    return path

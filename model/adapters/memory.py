@@ -27,17 +27,18 @@ def available_bytes(device: torch.device) -> int:
     return max(0, min(found))
 
 
-def check_room(name: str, numbers: int, dtype: torch.dtype, device: torch.device) -> None:
-    """Make sure that so many numbers fit.
+def check_room(name: str, numbers: int, dtype: torch.dtype, device: torch.device, *, tables: int = 0) -> None:
+    """Make sure that so many numbers fit, and tables of so many bytes beside them.
 
     Raises:
         CheckpointError: they do not; the message names both amounts.
     """
-    needed, there = numbers * dtype.itemsize, available_bytes(device)
+    needed, there = numbers * dtype.itemsize + tables, available_bytes(device)
     if needed > there:
+        what = f"{numbers:,} weights" + (" and its tables of positions and masks" if tables else "")
         where = "on the GPU" if device.type == "cuda" else "in memory"
         raise CheckpointError(
-            f"{name} is too large: its {numbers:,} weights need {needed / GIGABYTE:.1f} GB, and "
+            f"{name} is too large: its {what} need {needed / GIGABYTE:.1f} GB, and "
             f"{there / GIGABYTE:.1f} GB are free {where}. Close other models, or choose a smaller one."
         )
 

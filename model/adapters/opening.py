@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from model.abilities import Abilities, Kind, View
 from model.adapters import capture, library
@@ -17,7 +17,7 @@ from model.adapters.memory import check_room
 from model.adapters.pieces import Pieces
 from model.adapters.text_reader import TextReader
 from model.adapters.text_writer import TextWriter
-from model.adapters.values import check_values
+from model.adapters.values import check_picture_sizes, check_values
 from model.adapters.weights_path import eager_weights, longest_text
 from model.device import choose_device, choose_dtype
 from model.errors import CheckpointError
@@ -55,7 +55,9 @@ def open_folder(path: Path, *, device: str | None = None, dtype: str = "float32"
         model_type, {key: value for key, value in folder.config.items() if key != "model_type"}
     )
     check_room(path.name, folder.numbers, number_type, chosen)
-    if library.count_parameters(family.kind, config) > MOST_MISSING * folder.numbers:
+    numbers, tables = library.count_numbers(family.kind, config)
+    check_room(path.name, folder.numbers, number_type, chosen, tables=tables)
+    if numbers > MOST_MISSING * folder.numbers:
         raise CheckpointError(f"The weights in {path.name} are far fewer than its config.json speaks of. Copy it anew.")
     is_ours = library.knows_interface(family.kind, config)
     model = library.load_weights(path, family.kind, config, library.OURS if is_ours else EAGER, number_type).to(chosen)
@@ -64,7 +66,8 @@ def open_folder(path: Path, *, device: str | None = None, dtype: str = "float32"
         from model.adapters.image_reader import ImageReader
 
         processor = library.load_image_processor(path, config)
-        layout, abilities = explore(model, model_type)
+        check_picture_sizes(library.picture_sizes(processor))
+        layout, abilities = explore(model, model_type, library.blank_pixels(processor))
         return ImageReader(model, processor, layout, abilities, name=path.name, digest=folder.digest())
     pieces = Pieces(library.load_tokenizer(path, config))
     layout, abilities = explore(model, model_type)
@@ -72,19 +75,20 @@ def open_folder(path: Path, *, device: str | None = None, dtype: str = "float32"
     return made(model, pieces, layout, abilities, name=path.name, digest=folder.digest())
 
 
-def explore(model: nn.Module, model_type: str) -> tuple[Layout, Abilities]:
+def explore(model: nn.Module, model_type: str, pixels: Tensor | None = None) -> tuple[Layout, Abilities]:
     """Find out by one short pass where a model attends, and say what it has and lacks.
 
     Args:
         model: in evaluation mode, with our attention or its own eager one.
         model_type: a key of `FAMILIES`.
+        pixels: of a model of pictures, what its processor makes of one [1, channel, height, width].
 
     Raises:
-        CheckpointError: no attention was seen.
+        CheckpointError: the model cannot read, or no attention was seen.
     """
     kind = FAMILIES[model_type].kind
     seen: list[Any] = []
-    layout = find_layout(model, kind, _probe(model, kind, seen))
+    layout = find_layout(model, kind, _probe(model, kind, pixels, seen))
     knows_inputs = bool(layout.heads)
     heads: Mapping[str, tuple[int, ...]] = layout.heads
     if not knows_inputs:
@@ -96,8 +100,8 @@ def explore(model: nn.Module, model_type: str) -> tuple[Layout, Abilities]:
     return layout, _abilities(model, model_type, heads, layout if knows_inputs else None)
 
 
-def _probe(model: nn.Module, kind: Kind, seen: list[Any]) -> Callable[[], None]:
-    """One pass over made-up tokens; what comes out is put into `seen`."""
+def _probe(model: nn.Module, kind: Kind, pixels: Tensor | None, seen: list[Any]) -> Callable[[], None]:
+    """One pass over made-up tokens, or over these pixels; what comes out is put into `seen`."""
     config: Any = model.config
     device = next(model.parameters()).device
 
@@ -106,15 +110,14 @@ def _probe(model: nn.Module, kind: Kind, seen: list[Any]) -> Callable[[], None]:
 
     def run() -> None:
         given: dict[str, Any] = {"output_attentions": config._attn_implementation == EAGER}
-        if kind == "image":
-            given["pixel_values"] = torch.zeros(
-                1, config.num_channels, config.image_size, config.image_size, device=device
-            )
+        if pixels is not None:
+            given["pixel_values"] = pixels.to(device, next(model.parameters()).dtype)
         else:
             given["input_ids"] = tokens(SOURCE_LENGTH)
         if kind == "encoder-decoder":
             given["decoder_input_ids"] = tokens(TARGET_LENGTH)
-        seen.append(model(**given))
+        with library.settings_of_model():
+            seen.append(model(**given))
 
     return run
 
@@ -127,8 +130,11 @@ def _abilities(
     length = max_length_of(model_type, config)
     if family.kind == "image" and layout is not None:
         length = layout.num_watched
-    if layout is None:
-        most = longest_text(heads)
+    positions = positions_of(model_type, config)
+    if layout is None or positions == "relative bias":
+        # Weights are held of all heads, numbers that stand for distances of those of one layer.
+        held = heads if layout is None else {site: layers[:1] for site, layers in heads.items()}
+        most = longest_text(held)
         length = most if length is None else min(length, most)
     return Abilities(
         kind=family.kind,
@@ -137,7 +143,7 @@ def _abilities(
         generates=family.kind in ("decoder", "encoder-decoder"),
         knows_inputs=layout is not None,
         edits_heads=layout is not None,
-        positions=positions_of(model_type, config),
+        positions=positions,
         max_length=length,
         max_target_length=length if family.kind == "encoder-decoder" else None,
         lacks=_lacks(model, family.name, family.kind, heads, layout, length),

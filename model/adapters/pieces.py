@@ -8,6 +8,7 @@ need to know one spelling only.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from threading import Lock
 from typing import Any, Final, Literal
 
 from model.analysis.axes import LINE_END, WORD_BEGIN
@@ -27,10 +28,12 @@ class Encoded:
 
 
 class Pieces:
-    """A tokenizer of `transformers`, with tokens spelled as everywhere here."""
+    """A tokenizer of `transformers`, with tokens spelled as everywhere here. Safe to share between threads."""
 
     def __init__(self, tokenizer: Any) -> None:
         self.tokenizer = tokenizer
+        # Some tokenizers are set to the source's or the target's language, and back, in every call (mBART, NLLB).
+        self._calling = Lock()
         added = {int(number): token for number, token in tokenizer.added_tokens_decoder.items()}
         special = {number for number, token in added.items() if token.special} | set(tokenizer.all_special_ids)
         self.special_ids = frozenset(special)
@@ -42,7 +45,8 @@ class Pieces:
         """Token ids of a text, with the special tokens that the model expects."""
         text = text.encode("utf-8", errors="replace").decode("utf-8")
         options = {"add_special_tokens": with_special, "return_offsets_mapping": self._has_offsets, "verbose": False}
-        encoding = self.tokenizer(**{"text_target" if is_target else "text": text}, **options)
+        with self._calling:
+            encoding = self.tokenizer(**{"text_target" if is_target else "text": text}, **options)
         ids = tuple(map(int, encoding["input_ids"]))
         tokens = list(self.tokens(ids))
         if self._spelling == "wordpiece" and self._has_offsets:
@@ -58,7 +62,8 @@ class Pieces:
         if not self._has_offsets:
             return None
         text = text.encode("utf-8", errors="replace").decode("utf-8")
-        found = self.tokenizer(text, return_offsets_mapping=True, verbose=False)["offset_mapping"]
+        with self._calling:
+            found = self.tokenizer(text, return_offsets_mapping=True, verbose=False)["offset_mapping"]
         return [(int(begin), int(end)) for begin, end in found]
 
     def tokens(self, token_ids: Sequence[int]) -> tuple[str, ...]:

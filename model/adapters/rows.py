@@ -8,7 +8,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from model.adapters.library import Beginning, new_cache
+from model.adapters.library import new_cache
+from model.adapters.writing import Beginning, settings_for_writing
 from model.hooks import rows_from
 
 
@@ -44,8 +45,13 @@ class WrittenRows:
         return logits
 
     def ruled(self, scores: Float[Tensor, "row vocab"]) -> Float[Tensor, "row vocab"]:
-        """Scores of what follows with all that the model's settings ask for, −∞ for what must not come."""
-        return self._beginning.rules(self._read, scores)
+        """Scores of what follows with all that the model's settings ask for, −∞ for what must not come.
+
+        Raises:
+            SessionError: a setting does not fit the model.
+        """
+        with settings_for_writing():
+            return self._beginning.rules(self._read, scores)
 
     def logits(self, last: Int[Tensor, "row"]) -> Float[Tensor, "row vocab"]:
         """Read one more token of every row, and say what may follow it."""

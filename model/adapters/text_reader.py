@@ -16,7 +16,7 @@ from model.adapters.layout import Layout
 from model.adapters.loaded import OUTPUTS, LoadedModel
 from model.adapters.pieces import Encoded, Pieces
 from model.adapters.weights_path import weights_of
-from model.decoding import EXTRA_LENGTH
+from model.adapters.writing import most_steps, write_greedily
 from model.edit_hooks import Edits
 from model.errors import InputTextError
 from model.steps import DecodingStep, describe_steps
@@ -74,6 +74,7 @@ class TextReader(LoadedModel):
 
         Raises:
             InputTextError: a text is blank or too long, or a target is given to a model without a decoder.
+            SessionError: the model is to translate, and its own settings for writing cannot be used.
             EditError: an edit names what does not exist, or the model's heads cannot be edited.
             TraceError: an extra is asked for that this model does not record.
         """
@@ -83,6 +84,7 @@ class TextReader(LoadedModel):
                 return self._read_only(text, target, source, keep, edits)
             case "decoder":
                 more = Encoded((), ()) if target is None else self.pieces.encode(target, with_special=False)
+                self._check_known(more)
                 return self.trace_tokens(text, source.ids, more.ids, keep_outputs=keep, edits=edits)
             case _:
                 if target is None:
@@ -156,22 +158,22 @@ class TextReader(LoadedModel):
 
     @torch.inference_mode()
     def write(self, source_ids: Sequence[int], edits: Edits | None = None) -> list[int]:
-        """The greedy translation of an encoder–decoder as token ids, with the token that begins it."""
-        most = min(len(source_ids) + EXTRA_LENGTH, self.abilities.max_target_length or len(source_ids) + EXTRA_LENGTH)
+        """The greedy translation of an encoder–decoder as token ids, with the token that begins it.
+
+        Raises:
+            SessionError: the model's own settings for writing cannot be used.
+            EditError: an edit names what does not exist, or the model's heads cannot be edited.
+        """
+        most = most_steps(self.abilities, len(source_ids))
         listener = Listener(
             keeps_calls=False,
             places=self.layout.places,
             edits=edits_by_place(edits, self.abilities, num_source=len(source_ids), num_target=most),
         )
         given = torch.tensor([list(source_ids)], device=self.device)
-        options: dict[str, Any] = {"do_sample": False, "num_beams": 1, "max_new_tokens": most, "max_length": None}
-        options |= self.start_options
         with listen(listener):
             # Only a run that is changed needs to be heard; what it computes here is computed again and kept there.
-            written = self.model.generate(  # type: ignore[operator]
-                given, attention_mask=torch.ones_like(given), **options
-            )
-        return [int(one) for one in written[0].tolist()]
+            return write_greedily(self.model, given, most, self.start_options)
 
     @property
     def start_options(self) -> Mapping[str, Any]:
@@ -239,7 +241,7 @@ class TextReader(LoadedModel):
             output = (self.model if wants_logits else self.model.base_model)(**given)  # type: ignore[operator]
         logits = output.logits[0].float().cpu() if wants_logits else None
         if not self.abilities.knows_inputs:
-            return _Pass(weights_of(output, self.abilities), MappingProxyType({}), logits)
+            return _Pass(weights_of(output, self.abilities, self.config), MappingProxyType({}), logits)
         recorded = {
             f"{site_path(*at)}.{OUTPUTS}": call.output[0].transpose(0, 1).cpu()
             for at, call in self.layout.located(listener.calls)
@@ -261,10 +263,23 @@ class TextReader(LoadedModel):
             encoded = self.pieces.encode(text, is_target=is_target)
         if encoded is None or (limit is not None and len(encoded.ids) > limit):
             length = "far more" if encoded is None else f"{len(encoded.ids):,}"
+            is_of_pairs = self.abilities.positions == "relative bias"
+            why = ", as its relative positions take memory for every two tokens" if is_of_pairs else ""
             raise InputTextError(
-                f"{what} is too long: this model reads at most {limit:,} tokens, the text has {length} "
+                f"{what} is too long: this model reads at most {limit:,} tokens{why}; the text has {length} "
                 f"({len(text):,} characters). Shorten it, or enter it in parts."
             )
+        self._check_known(encoded)
         if not encoded.ids or all(one in self.pieces.special_ids for one in encoded.ids):
             raise InputTextError(f"{what} holds only characters that cannot be seen. Type a sentence.")
         return encoded
+
+    def _check_known(self, encoded: Encoded) -> None:
+        """Make sure that the model has an embedding for every token: tokens are sometimes added to a tokenizer only."""
+        for number, token in zip(encoded.ids, encoded.tokens, strict=True):
+            if number >= self.vocab_size:
+                raise InputTextError(
+                    f"The tokenizer numbers “{token}” {number:,}, but this model knows tokens 0 to "
+                    f"{self.vocab_size - 1:,} only. Leave it out of the text, or save the model anew after "
+                    "`model.resize_token_embeddings(len(tokenizer))`."
+                )

@@ -5,10 +5,11 @@ from typing import Final
 
 import torch
 
-from model.adapters.generation import GenerationSession, beginning_of, check_writes, most_steps
+from model.adapters.generation import GenerationSession, beginning_of, check_writes
 from model.adapters.lens import decoder_lens
 from model.adapters.rows import WrittenRows
 from model.adapters.text_reader import TextReader
+from model.adapters.writing import most_steps
 from model.analysis.logit_lens import LogitLens
 from model.beam import BeamRule, SentenceBeam, Stop
 from model.beam_tree import LARGEST_WIDTH, BeamTree, grow_tree
@@ -63,7 +64,7 @@ class TextWriter(TextReader):
         if not 1 <= beam <= LARGEST_WIDTH:
             raise ConfigError(f"A beam whose tree is kept must be 1 to {LARGEST_WIDTH} wide, got {beam}.")
         source_ids = self.source(text).ids
-        most = most_steps(self, len(source_ids))
+        most = most_steps(self.abilities, len(source_ids))
         beginning = beginning_of(self, source_ids, most)
         alpha = beginning.length_penalty if alpha is None else alpha
         early_stopping = beginning.early_stopping if early_stopping is None else early_stopping
@@ -91,7 +92,7 @@ class TextWriter(TextReader):
         if not 1 <= n <= MOST_SAMPLES:
             raise ConfigError(f"Between 1 and {MOST_SAMPLES} samples can be drawn at once, got {n}.")
         source_ids = self.source(text).ids
-        most = most_steps(self, len(source_ids))
+        most = most_steps(self.abilities, len(source_ids))
         beginning = beginning_of(self, source_ids, most)
         rows, last = self._rows_before_last(beginning.token_ids, WrittenRows(self.model, beginning))
         draws = [Draws(sampling=sampling, seed=seed, sample=i) for i in range(n)]

@@ -11,13 +11,19 @@ from model.abilities import PositionScheme
 from model.errors import CheckpointError
 
 MOST_LAYERS: Final = 1_000
+MOST_GROUPS: Final = 32
+"""ALBERT has groups of layers, each of inner ones: as many of both make about as many layers as there may be."""
 LONGEST_TABLE: Final = 32_768
 """Positions that a learned or sinusoidal table may hold."""
+LARGEST_PICTURE: Final = 4_096
+"""Pixels to a side that a picture may be scaled to."""
 LONGEST: Final = 1 << 24
 LARGEST: Final = 10**9
 _POSITIONS: Final = frozenset(
     {"max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "max_source_positions", "max_target_positions"}
 )
+
+_GROUPS: Final = frozenset({"num_hidden_groups", "inner_group_num"})
 
 
 def check_values(config: dict[str, Any], positions: PositionScheme) -> None:
@@ -33,12 +39,31 @@ def check_values(config: dict[str, Any], positions: PositionScheme) -> None:
     has_table = positions in ("learned", "sinusoidal")
     for name, number in _numbers(config, ""):
         most = LARGEST
-        if "layer" in name or name == "attention_types":
+        if name in _GROUPS:
+            most = MOST_GROUPS
+        elif "layer" in name or name == "attention_types":
             most = MOST_LAYERS
         elif name in _POSITIONS:
             most = LONGEST_TABLE if has_table else LONGEST
         if not -LARGEST <= number <= most:
             raise CheckpointError(f"config.json says {name[:60]} = {number:.6g}; at most {most:,} can be read.")
+
+
+def check_picture_sizes(sizes: dict[str, Any]) -> None:
+    """Make sure that pictures are not scaled beyond reason.
+
+    Args:
+        sizes: to which an image processor scales, cuts and fills up pictures, however it says so.
+
+    Raises:
+        CheckpointError: one is too large, or no size.
+    """
+    for name, number in _numbers(sizes, ""):
+        most = LARGEST_PICTURE**2 if name.endswith("_pixels") else LARGEST_PICTURE
+        if not 1 <= number <= most:
+            raise CheckpointError(
+                f"The image processor's settings say {name[:60]} = {number:.6g}; 1 to {most:,} pixels can be read."
+            )
 
 
 def _numbers(value: Any, name: str) -> Iterator[tuple[str, int | float]]:

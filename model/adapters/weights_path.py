@@ -35,21 +35,33 @@ def eager_weights(output: Any, kind: Kind) -> dict[str, Sequence[Tensor]]:
     return {site: output[name] for site, name in _NAMES[kind].items()}
 
 
-def weights_of(output: Any, abilities: Abilities) -> SiteLayers:
-    """The weights of the only sentence of a batch, on the CPU."""
+def weights_of(output: Any, abilities: Abilities, config: Any) -> SiteLayers:
+    """The weights of the only sentence of a batch, on the CPU.
+
+    Args:
+        output: of the model.
+        abilities, config: the model's.
+    """
     why = abilities.lacks["scores"]
     found: dict[str, tuple[WeightsOnly, ...]] = {}
     for site, layers in eager_weights(output, abilities.kind).items():
         causal = site == "decoder.self"
+        windows = _windows(config, len(layers))
         found[site] = tuple(
             WeightsOnly(
                 held=layer[0].float().cpu(),
-                mask=AttentionMask(num_queries=layer.size(2), num_keys=layer.size(3), causal=causal),
+                mask=AttentionMask(num_queries=layer.size(2), num_keys=layer.size(3), causal=causal, window=window),
                 why=why,
             )
-            for layer in layers
+            for layer, window in zip(layers, windows, strict=True)
         )
     return found
+
+
+def _windows(config: Any, num_layers: int) -> Sequence[int | None]:
+    """How far each layer looks back, its own place counted; GPT-Neo's every second layer no further than a window."""
+    kinds = getattr(config, "attention_layers", ["global"] * num_layers)
+    return [config.window_size if kind == "local" else None for kind in kinds]
 
 
 def longest_text(heads: Mapping[str, Sequence[int]]) -> int:

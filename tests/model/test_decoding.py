@@ -8,8 +8,8 @@ import torch
 
 import model.session
 from model import decoding
-from model.beam import Hypothesis, length_penalty
-from model.decoding import beam_search, greedy_search
+from model.beam import Hypothesis, SentenceBeam, length_penalty
+from model.decoding import beam_search, greedy_search, run_searches
 from model.errors import SessionError, TokenError
 from model.hooks import listen
 from model.masks import key_padding, pad
@@ -102,6 +102,54 @@ def plain(hypotheses: list[Hypothesis]) -> list[tuple[list[int], float]]:
 def assert_same(ours: list[Hypothesis], theirs: list[tuple[list[int], float]]) -> None:
     assert [one.token_ids for one in ours] == [token_ids for token_ids, _ in theirs]
     assert [one.log_prob for one in ours] == pytest.approx([log_prob for _, log_prob in theirs], abs=1e-4)
+
+
+class Forbidding:
+    """Texts that nothing may follow."""
+
+    def logits(self, last):
+        return torch.full((len(last), 6), -math.inf)
+
+    def log_probs(self, last):
+        return self.logits(last)
+
+    def select(self, rows):
+        pass
+
+
+def test_what_rules_forbid_continues_nothing_and_sentences_of_a_batch_need_not_have_as_many_left():
+    class Rules(Forbidding):
+        """Scores by hand of two sentences; 0 ends, 1 begins."""
+
+        def __init__(self):
+            self.steps, self.sentences = 0, torch.tensor([0, 1])
+
+        def log_probs(self, last):
+            self.steps += 1
+            # First the one sentence must write 2 and the other may write 3, 4 or 5; last, each must end.
+            allowed = {1: {0: [2], 1: [3, 4, 5]}, 2: {0: [3, 4, 5], 1: [3, 4, 5]}, 3: {0: [0], 1: [0]}}[self.steps]
+            table = self.logits(last)
+            for row, sentence in enumerate(self.sentences.tolist()):
+                for place, token in enumerate(allowed[sentence]):
+                    table[row, token] = -1.0 - self.steps * place
+            return table
+
+        def select(self, rows):
+            self.sentences = self.sentences[rows]
+
+    begun = [SentenceBeam(3, 2, 0.0) for _ in range(2)]
+    first, other = run_searches(begun, Rules(), torch.tensor([1, 1]), (0,))
+    assert plain(first.finished) == [([2, 3], -3.0), ([2, 4], -5.0)]
+    assert plain(other.finished) == [([3, 3], -3.0), ([4, 3], -4.0)]
+    assert all(
+        one.log_prob > -math.inf for search in (first, other) for step in search.steps for one in step.candidates
+    )
+    assert [len(step.kept) for step in first.steps] == [1, 2, 0]
+
+
+def test_where_all_is_forbidden_the_search_still_ends():
+    (search,) = run_searches([SentenceBeam(2, 3, 0.6)], Forbidding(), torch.tensor([1]), (3,))
+    assert plain(search.finished) == [([0, 0], -math.inf)]
 
 
 def ids(session) -> list[int]:

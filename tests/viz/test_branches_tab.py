@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -108,6 +109,11 @@ def test_a_branch_stands_below_its_parent_and_late_ones_above_early_ones():
 def test_text_reaches_the_browser_with_every_control_made_visible():
     rows = [BranchRow(0, None, 0, 3, "own", "", (("a\u202eb \x07", True),), -1.0)]
     assert header(pack_tree(rows, 0, None, 0, "x"))["rows"][0]["words"] == [["a\\u202eb ␇", True]]
+
+
+def test_what_rules_forbid_reaches_the_browser_without_a_number():
+    rows = [BranchRow(0, None, 0, 3, "own", "", (), -math.inf)]
+    assert header(pack_tree(rows, 0, None, 0, "x"))["rows"][0]["logProb"] is None
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
 import json
+import math
 import struct
 import zlib
 from dataclasses import replace
@@ -98,6 +99,13 @@ def test_the_payload_holds_what_is_shown(data):
     cross, self_, numbers = arrays_of(payload)
     assert (len(cross), len(self_)) == (2 * CROSS.size, 2 * SELF.size)
     assert np.frombuffer(numbers, "<f4").tolist() == pytest.approx([-0.1, -2.5] * 3 + [3, 0, 7] * 3 + [-3, 0, -9.5] * 3)
+
+
+def test_a_token_that_the_rules_forbid_travels_without_a_number():
+    steps = (replace(STEPS[0], log_prob=-math.inf), *STEPS[1:])
+    forbidden = PlayerData.of(("▁it", "</s>"), ("<s>", "▁er", "▁es"), steps, CROSS, SELF, SPREAD)
+    payload, _ = pack_player(forbidden, None, PlayerState(0, 0), None, "film")
+    assert [step["logProb"] for step in header_of(payload)["steps"]] == [None, -8.0, -20.0]
 
 
 def test_weights_travel_as_cells_low_bytes_first(data):

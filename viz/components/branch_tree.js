@@ -74,7 +74,7 @@ class BranchTree {
     });
     if (!row.words.length) text.append(element("span", "muted", "nothing"));
     open.append(title, text);
-    const total = element("span", "total", row.logProb.toFixed(2).replace("-", "−"));
+    const total = element("span", "total", row.logProb?.toFixed(2).replace("-", "−") ?? "−∞");
     total.append(element("small", "muted", "log p"));
     item.append(element("span"), open, total, this.buildActs(row, mark));
     return item;

@@ -87,7 +87,7 @@ def pack_tree(rows: Sequence[BranchRow], shown: int, against: int | None, step: 
                 "name": row.name,
                 "deed": row.deed,
                 "words": [[" ".join(map(wire.display_token, text.split())), same] for text, same in row.words],
-                "logProb": row.log_prob,
+                "logProb": wire.known_log_prob(row.log_prob),
             }
             for row in in_order(rows)
         ],

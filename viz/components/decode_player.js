@@ -79,6 +79,8 @@ class DecodePlayer {
   build(cross, self, numbers) {
     const { header, tooltip } = this;
     const { layers, heads, sourceTokens, targetTokens, steps, firstCell, firstThousandth } = header;
+    // JSON has no −∞, the log-probability of a token that was written though the model's rules forbid it.
+    for (const step of steps) step.logProb ??= -Infinity;
     const sizes = { layers, heads, rows: steps.length, blockQueries: 1, blockKeys: 1, firstCell, firstThousandth };
     const goTo = (step) => this.goTo(step);
     this.transport?.pause();

@@ -9,7 +9,7 @@ function formatShare(share) {
 }
 
 const formatProbability = (logProb) => formatShare(Math.exp(logProb));
-const formatSigned = (value) => (value < 0 ? "−" : "") + Math.abs(value).toFixed(2);
+const formatSigned = (value) => (value < 0 ? "−" : "") + (Number.isFinite(value) ? Math.abs(value).toFixed(2) : "∞");
 
 class FilmCandidates {
   /**

@@ -146,7 +146,7 @@ def _floats(spread: PlayerSpread) -> NDArray[np.uint8]:
 def _step_as_json(step: PlayerStep) -> dict[str, object]:
     return {
         "token": wire.display_token(step.token),
-        "logProb": step.log_prob,
+        "logProb": wire.known_log_prob(step.log_prob),
         "entropy": step.entropy,
         "rank": step.rank,
         "chosen": step.chosen,

@@ -17,6 +17,7 @@ import unicodedata
 import zlib
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from math import isfinite
 from pathlib import Path
 from typing import Any, Final
 
@@ -69,6 +70,11 @@ def sqrt_uint16(weights: Float[np.ndarray, "..."]) -> UInt16[np.ndarray, "..."]:
     """Weights in [0, 1] as round(√w · 65535). Rounding errors just outside the range are cut off."""
     stored: NDArray[np.uint16] = np.rint(np.sqrt(np.clip(weights, 0.0, 1.0)) * FULL).astype(np.uint16)
     return stored
+
+
+def known_log_prob(log_prob: float) -> float | None:
+    """A log-probability as JSON has it: null is −∞, that of a token that the model's rules forbid."""
+    return log_prob if isfinite(log_prob) else None
 
 
 def pack(header: Mapping[str, object], *arrays: NDArray[Any]) -> bytes:

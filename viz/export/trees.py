@@ -1,12 +1,14 @@
 """Trees as JSON: the branches that a person made of a translation, and those that a beam search compared.
 
-Numbers, steps, layers and heads count from 0; log-probabilities are natural. Texts stand as they are, in UTF-8. Knows
-nothing of Streamlit or of how a tree grew.
+Numbers, steps, layers and heads count from 0; log-probabilities are natural, and null where a token was written that
+the model's rules forbid: JSON has no −∞. Texts stand as they are, in UTF-8. Knows nothing of Streamlit or of how a tree
+grew.
 """
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from viz.branch_codes import Action, Choice, Draw, EditHead, write_code
@@ -79,4 +81,13 @@ def _written(trace: "Trace") -> Mapping[str, object]:
 
 
 def _json(value: Mapping[str, object]) -> bytes:
-    return json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False).encode("utf-8")
+    return json.dumps(_finite(value), ensure_ascii=False, indent=1, allow_nan=False).encode("utf-8")
+
+
+def _finite(value: object) -> object:
+    """The same, None in place of numbers that JSON does not have."""
+    if isinstance(value, Mapping):
+        return {key: _finite(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(inner) for inner in value]
+    return None if isinstance(value, float) and not isfinite(value) else value

@@ -51,7 +51,7 @@ def test_weights_and_head_outputs_are_those_of_the_eager_model(model_type: str):
     with torch.inference_mode():
         eager = model(**given, output_attentions=True)
         model.set_attn_implementation(library.OURS)
-        layout, abilities = explore(model, model_type)
+        layout, abilities = explore(model, model_type, given.get("pixel_values"))
         listener = capture.Listener(keeps_outputs=True)
         with capture.listen(listener):
             model(**given)
@@ -85,7 +85,7 @@ def test_where_nobody_can_listen_the_model_says_so_and_its_weights_are_known(mod
     given, _ = batch(model_type, lengths=(13,) * 2)
     with torch.inference_mode():
         output = model(**{name: value[:1] for name, value in given.items()}, output_attentions=True)
-    ((site, layers),) = weights_of(output, abilities).items()
+    ((site, layers),) = weights_of(output, abilities, model.config).items()
     assert abilities.shapes == {site: (len(layers), 4)}
     for layer, weights in zip(layers, output.attentions, strict=True):
         assert torch.equal(layer.weights(), weights[0])
@@ -93,6 +93,18 @@ def test_where_nobody_can_listen_the_model_says_so_and_its_weights_are_known(mod
         assert not layer.weights()[:, ~layer.mask.rows()[0]].any()
         with pytest.raises(TraceError, match=FAMILIES[model_type].name.split()[0]):
             layer.scores_and_weights()
+
+
+def test_the_local_layers_of_gpt_neo_have_the_mask_of_their_window():
+    model = tiny("gpt_neo")
+    _, abilities = explore(model, "gpt_neo")
+    with torch.inference_mode():
+        output = model(torch.randint(6, VOCAB, (1, 13)), output_attentions=True)
+    layers = weights_of(output, abilities, model.config)["decoder.self"]
+    for layer, weights in zip(layers, output.attentions, strict=True):
+        assert torch.equal(layer.mask.rows()[0], (weights[0] > 0).all(0))
+    assert int(layers[0].mask.rows()[0, 12].sum()) == 13
+    assert int(layers[1].mask.rows()[0, 12].sum()) == 5
 
 
 def test_a_sliding_window_and_a_soft_cap_reach_the_small_mask_and_the_scores():

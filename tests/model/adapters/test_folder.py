@@ -14,6 +14,7 @@ from model.adapters import memory
 from model.adapters.folder import check_folder
 from model.errors import CheckpointError
 from model.reader import open_reader
+from tests.model.adapters.zoo import CONFIGS, save_model
 
 Folder = Callable[[str], Path]
 
@@ -154,6 +155,8 @@ def test_values_that_make_no_model_are_refused(bert: Path, values: dict[str, obj
     "values",
     [
         {"num_hidden_layers": 10**9},
+        {"num_hidden_groups": 10**9},
+        {"inner_group_num": 10**9},
         {"max_position_embeddings": 10**9},
         {"hidden_size": 10**12},
         {"hidden_size": 10**6, "intermediate_size": 10**6},
@@ -226,6 +229,38 @@ def test_memory_is_counted_in_the_number_type_that_is_loaded(bert: Path, monkeyp
     with pytest.raises(CheckpointError, match="too large"):
         memory.check_room("bert", numbers + 1, torch.float32, torch.device("cpu"))
     memory.check_room("bert", 2 * numbers, torch.bfloat16, torch.device("cpu"))
+
+
+def test_tables_that_a_model_computes_need_room_too(folder: Folder, monkeypatch: pytest.MonkeyPatch):
+    numbers = check_folder(folder("gpt_neo")).numbers
+    # Two layers, each of which makes booleans for every two of 96 positions.
+    for there, fits in ((4 * numbers + 2 * 96**2 - 1, False), (4 * numbers + 2 * 96**2 + 100, True)):
+        monkeypatch.setattr(memory, "available_bytes", lambda device, there=there: there)
+        if fits:
+            assert open_reader(folder("gpt_neo")).abilities.family == "GPT-Neo"
+        else:
+            refused(folder("gpt_neo"), "and its tables of positions and masks need")
+
+
+def test_heads_that_share_no_keys_evenly_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(CONFIGS, "llama", CONFIGS["llama"] | {"num_key_value_heads": 3})
+    refused(save_model(tmp_path / "llama", "llama", "bytes"), "do not fit each other")
+
+
+def test_a_link_in_a_circle_is_no_file(bert: Path):
+    (bert / "extra.json").symlink_to(bert / "extra.json")
+    assert open_reader(bert).abilities.family == "BERT"
+    (bert / "config.json").unlink()
+    (bert / "config.json").symlink_to(bert / "config.json")
+    refused(bert, "no config.json")
+
+
+def test_a_file_that_may_not_be_read_is_refused(bert: Path, monkeypatch: pytest.MonkeyPatch):
+    def forbidden(*_: object, **__: object) -> str:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_text", forbidden)
+    refused(bert, "cannot be read .Permission denied")
 
 
 def test_some_memory_is_available_here():

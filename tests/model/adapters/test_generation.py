@@ -1,5 +1,7 @@
 """Other people's models write here what `generate` writes: greedily, in beams, with the caches that they have."""
 
+import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from model.errors import ConfigError, EditError, InputTextError, SessionError, T
 from model.reader import open_reader
 from model.writer import Session, Writer
 from tests.model.adapters import zoo
+from viz.export import trees
 
 DECODERS = ["gpt2", "llama", "qwen2", "mistral", "gpt_oss"]
 BOTH = ["t5", "bart", "marian", "mbart"]
@@ -26,8 +29,8 @@ TEXT = "The animal was too tired."
 
 @pytest.fixture(autouse=True)
 def short_texts(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("model.adapters.generation.LONGEST_CONTINUATION", 24)
-    monkeypatch.setattr("model.adapters.generation.EXTRA_LENGTH", 12)
+    monkeypatch.setattr("model.adapters.writing.LONGEST_CONTINUATION", 24)
+    monkeypatch.setattr("model.adapters.writing.EXTRA_LENGTH", 12)
 
 
 def writer(model_type: str, **settings: Any) -> TextWriter:
@@ -115,6 +118,25 @@ def test_beams_equal_those_of_generate(
         assert set(theirs[len(own) :]) <= {0, 2}  # what shorter ones are filled up with
     scores = [tree.nodes[node].score for node in tree.hypotheses]
     assert scores == pytest.approx(found.sequences_scores.tolist(), abs=1e-4)
+
+
+@pytest.mark.parametrize("model_type", ["bart", "t5"])
+def test_a_tree_holds_nothing_that_the_rules_forbid(model_type: str):
+    reader = writer(model_type, forced_bos_token_id=5, forced_eos_token_id=2, eos_token_id=2)
+    tree = reader.beam_tree(TEXT, beam=3)
+    assert all(math.isfinite(node.total) and math.isfinite(node.log_prob) for node in tree.nodes)
+    assert [node.token_id for node in tree.nodes if node.step == 0] == [5]
+    assert {node.token_id for node in tree.nodes if node.step == tree.limit - 1} <= {2}
+    assert json.loads(trees.beam(tree, TEXT, checkpoint="bart", digest="d"))["nodes"][1]["total"] == 0.0
+
+
+def test_a_forbidden_token_that_a_person_writes_has_no_number_in_the_export():
+    session = writer("gpt2", suppress_tokens=[20]).decode(TEXT)
+    assert session.force(20).log_prob == -math.inf
+    session.force(21)
+    found = json.loads(trees.branches((), [session.trace()], checkpoint="gpt2", digest="d"))["branches"][0]
+    assert found["log_prob"] is None
+    assert [step["log_prob"] is None for step in found["steps"][-2:]] == [True, False]
 
 
 def test_samples_are_those_of_a_session_and_follow_the_seed(writers: dict[str, TextWriter]):
@@ -272,6 +294,18 @@ def test_an_edit_that_breaks_off_leaves_the_session_whole(
     assert session.steps[-1].log_prob == pytest.approx(straight.steps[-1].log_prob, abs=1e-5)
 
 
+def test_a_trace_leaves_out_edits_of_rows_that_are_yet_to_come(writers: dict[str, TextWriter]):
+    for model_type in ("gpt2", "t5"):
+        reader = writers[model_type]
+        rows = len(reader.decode(TEXT).prompt_ids) + 3
+        now, later = SwitchOff("decoder.self", 0, 1), SwitchOff("decoder.self", 1, 1, row=rows)
+        session = reader.decode(TEXT, edits=[now, later])
+        for token in (20, 21, 22, 23, 24):
+            assert session.trace().edits == (now,) if session.steps and len(session.steps) < 5 else True
+            session.force(token)
+        assert set(session.trace().edits) == {now, later}
+
+
 # ---- what is refused ----
 
 
@@ -305,6 +339,34 @@ def test_settings_for_writing_that_do_not_fit_are_said():
     reader = writer("gpt2", suppress_tokens="all of them")
     with pytest.raises(SessionError, match=r"generation_config\.json"):
         reader.decode(TEXT)
+
+
+def test_rules_that_do_not_fit_are_said_where_they_are_first_used():
+    reader = writer("bart", forced_bos_token_id=10**6)
+    for write in (reader.trace, reader.translate, reader.beam_tree):
+        with pytest.raises(SessionError, match=r"generation_config\.json"):
+            write(TEXT)
+
+
+def test_tokens_that_only_the_tokenizer_knows_are_named():
+    reader = writer("gpt2")
+    tokenizer = zoo._metaspace()
+    tokenizer.add_tokens([f"extra{number}x" for number in range(400)])
+    reader.pieces = Pieces(tokenizer)
+    for given in (("tired extra399x",), ("tired", "tired extra399x")):
+        with pytest.raises(InputTextError, match=r"extra399x.*tokens 0 to 399 only.*resize_token_embeddings"):
+            reader.trace(*given)
+    assert reader.trace("tired extra0x").target_ids
+
+
+def test_texts_of_relative_positions_are_no_longer_than_memory_allows(monkeypatch: pytest.MonkeyPatch):
+    # Four heads at each of three sites, four bytes a number.
+    assert writer("t5").abilities.max_length == math.isqrt((1 << 30) // (4 * 12))
+    monkeypatch.setattr("model.adapters.weights_path.LARGEST", 4 * 12 * 10**2)
+    reader = writer("t5")
+    assert (reader.abilities.max_length, reader.abilities.max_target_length) == (10, 10)
+    with pytest.raises(InputTextError, match="at most 10 tokens, as its relative positions"):
+        reader.trace("tired " * 11)
 
 
 def test_a_folder_opens_as_what_writes(tmp_path: Path):

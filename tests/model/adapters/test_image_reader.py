@@ -11,7 +11,7 @@ from PIL import Image
 from model import SwitchOff, Trace, open_reader
 from model.adapters import image_reader
 from model.errors import CheckpointError, EditError, InputTextError
-from tests.model.adapters.zoo import tiny
+from tests.model.adapters.zoo import CONFIGS, tiny
 
 PIXELS = np.random.default_rng(0).integers(0, 256, (50, 70, 3), dtype=np.uint8)
 
@@ -99,6 +99,41 @@ def test_what_is_no_picture_is_refused(reader, tmp_path: Path, monkeypatch: pyte
         reader.trace("a.png", "a cat")
     monkeypatch.setattr(image_reader, "LARGEST_AREA", 100)
     with pytest.raises(InputTextError, match="at most 100"):
+        reader.trace_picture(PIXELS)
+
+
+def written(folder: Path, size: dict[str, int], **settings: object) -> Path:
+    """A folder with a random ViT, and a processor that makes pictures of this size."""
+    config = transformers.AutoConfig.for_model("vit", **{**CONFIGS["vit"], **settings})
+    transformers.AutoModel.from_config(config).save_pretrained(folder)
+    transformers.ViTImageProcessorPil(size=size).save_pretrained(folder)
+    return folder
+
+
+def test_pictures_need_not_be_square(tmp_path: Path):
+    reader = open_reader(written(tmp_path, {"height": 16, "width": 32}, image_size=[16, 32]))
+    assert reader.abilities.max_length == 9
+    picture = reader.trace_picture(PIXELS).picture
+    assert (picture.rows, picture.columns) == (2, 4)
+
+
+@pytest.mark.parametrize(
+    ("size", "words"),
+    [
+        ({"height": 32, "width": 32}, "do not fit each other"),
+        ({"height": 24, "width": 100_000}, "width = 100000; 1 to 4,096 pixels"),
+        ({"height": 0, "width": 24}, "height = 0; 1 to 4,096 pixels"),
+    ],
+)
+def test_a_processor_that_makes_what_the_model_cannot_read_is_refused(tmp_path: Path, size: dict[str, int], words: str):
+    with pytest.raises(CheckpointError, match=words):
+        open_reader(written(tmp_path, size))
+
+
+def test_a_picture_of_a_shape_that_the_model_does_not_read_is_refused(tmp_path: Path):
+    reader = open_reader(written(tmp_path, {"height": 24, "width": 24}))
+    reader.processor.size = {"height": 16, "width": 24}
+    with pytest.raises(InputTextError, match=r"24 × 16 pixels.*Cut it"):
         reader.trace_picture(PIXELS)
 
 

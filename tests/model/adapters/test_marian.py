@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from model.errors import CheckpointError, InputTextError
 from model.masks import key_padding
 from model.parameters import count_parameters
 from model.positional import sinusoidal_encoding
+from model.reader import open_reader
 from tests.model.adapters.marian_folders import TEXTS, changed, write_marian
 
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -282,6 +284,33 @@ def test_a_link_out_of_the_folder_is_refused(pairs: dict[str, Pair], tmp_path: P
     os.symlink(tmp_path / "elsewhere.json", folder / "vocab.json")
     with pytest.raises(CheckpointError, match="link out of its folder"):
         Translator.load(folder, device="cpu")
+
+
+def test_the_cache_of_the_hub_may_link_to_its_own_blobs(pairs: dict[str, Pair], tmp_path: Path):
+    snapshot, blobs = tmp_path / "models--x--y" / "snapshots" / "0123", tmp_path / "models--x--y" / "blobs"
+    snapshot.mkdir(parents=True)
+    blobs.mkdir()
+    for number, file in enumerate(pairs["swish"].folder.iterdir()):
+        shutil.copy(file, blobs / str(number))
+        (snapshot / file.name).symlink_to(Path("../../blobs") / str(number))
+    found = open_reader(snapshot, device="cpu")
+    assert isinstance(found, Translator)
+    assert found.digest == pairs["swish"].ours.digest
+    (snapshot / "vocab.json").unlink()
+    (snapshot / "vocab.json").symlink_to(pairs["swish"].folder / "vocab.json")
+    with pytest.raises(CheckpointError, match="link out of its folder"):
+        open_reader(snapshot, device="cpu")
+
+
+def test_two_vocabularies_are_refused(pairs: dict[str, Pair], tmp_path: Path):
+    folder = changed(pairs["separate"].folder, tmp_path / "m", "tokenizer_config.json", separate_vocabs=True)
+    with pytest.raises(CheckpointError, match=r"another for the target.*one for both"):
+        open_reader(folder, device="cpu")
+    folder = changed(pairs["separate"].folder, tmp_path / "n", "tokenizer_config.json", separate_vocabs=False)
+    assert isinstance(open_reader(folder, device="cpu"), Translator)
+    (folder / "target_vocab.json").write_text((folder / "vocab.json").read_text())
+    with pytest.raises(CheckpointError, match=r"another for the target.*one for both"):
+        open_reader(folder, device="cpu")
 
 
 @pytest.mark.parametrize("file", ["../../etc/passwd", "/etc/passwd", "weights.bin", "missing.safetensors", 7])

@@ -1,6 +1,8 @@
 """Tokens of every kind of tokenizer, spelled alike."""
 
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -76,6 +78,36 @@ def test_tokens_of_ids_are_those_of_the_text(pieces):
 
 def test_ids_beyond_the_vocabulary_have_a_name(pieces):
     assert pieces("metaspace").tokens([399]) == ("<id 399>",)
+
+
+def test_threads_that_share_a_tokenizer_call_it_one_after_the_other(pieces):
+    class Switched:
+        """Is set to the language of each text while it cuts it, as NLLB's is."""
+
+        def __init__(self, inner):
+            self.inner, self.mode, self.strayed = inner, "source", 0
+
+        def __getattr__(self, name):
+            return getattr(self.inner, name)
+
+        def __call__(self, text=None, text_target=None, **options):
+            self.mode = own = "source" if text_target is None else "target"
+            time.sleep(0.002)
+            self.strayed += self.mode != own
+            return self.inner(text or text_target, **options)
+
+    switched = Switched(pieces("metaspace").tokenizer)
+    made = Pieces(switched)
+
+    def read(number: int) -> None:
+        if number % 3:
+            made.encode(TEXT, is_target=number % 3 == 1)
+        else:
+            made.offsets(TEXT)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(read, range(24)))
+    assert switched.strayed == 0
 
 
 @pytest.mark.parametrize("text", ["\ud800 x", "שלום", "\u202eabc", "<b>x</b>", "a" * 5000, "\x00\x07"])
