@@ -11,7 +11,14 @@ from jaxtyping import Float
 
 from viz import writing
 from viz.choices import Selection
-from viz.components.film_data import PlayerCandidate, PlayerData, PlayerSpread, PlayerStep
+from viz.components.film_data import (
+    ONE_ATTENTION,
+    TWO_ATTENTIONS,
+    PlayerCandidate,
+    PlayerData,
+    PlayerSpread,
+    PlayerStep,
+)
 
 if TYPE_CHECKING:
     from model import DecodingStep, Trace
@@ -38,7 +45,8 @@ def _film(
 ) -> PlayerData:
     before = writing.rows_before(_trace)
     own = _stacked(_trace, "decoder.self")[:, :, before:]
-    if "decoder.cross" in _trace.sites:
+    titles = TWO_ATTENTIONS if "decoder.cross" in _trace.sites else ONE_ATTENTION
+    if titles == TWO_ATTENTIONS:
         sources, cross, own = _trace.source_tokens, _stacked(_trace, "decoder.cross"), own[..., before:]
     else:
         # A decoder alone looks at the text and at what it has written in one row: the text stands where a source would.
@@ -53,7 +61,7 @@ def _film(
         centres=spreads.centres.numpy(),
         vocab_size=_writer.config.vocab_size,
     )
-    return PlayerData.of(sources, _trace.target_tokens[before:], tuple(steps), cross, own, distributions)
+    return PlayerData.of(sources, _trace.target_tokens[before:], tuple(steps), cross, own, distributions, titles)
 
 
 def _stacked(trace: "Trace", site: str) -> Float[np.ndarray, "layer head query key"]:

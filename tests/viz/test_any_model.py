@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from model.errors import InputTextError
 from tests.model.adapters import zoo
+from tests.viz.sent import sent_to
 from viz import loader
 from viz.choices import STUDIO
 from viz.examples import EXAMPLES
@@ -84,6 +85,14 @@ def test_stacks_of_other_depths_have_layers_of_their_own(app):
     assert len(app.selectbox(key="layer").options) == 3
     app.segmented_control(key="site").set_value("decoder.cross").run()
     assert len(app.selectbox(key="layer").options) == 2
+
+
+@pytest.mark.parametrize(("name", "speaks_of_cross"), [("gpt2", False), ("t5", True)])
+def test_a_film_names_the_attentions_that_the_model_has(app, name, speaks_of_cross):
+    opened(app, name, "decode")
+    ((header, _),) = sent_to(app, "decode_player")
+    assert ("Cross-attention" in header["titles"][0]) == speaks_of_cross
+    assert len(set(header["titles"])) == 2
 
 
 @pytest.mark.parametrize("view", ["Where a weight comes from", "bertviz", "Take it with you"])

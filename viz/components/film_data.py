@@ -16,6 +16,9 @@ from viz.components import wire
 from viz.components.head_tiles import FIRST_CELL, FIRST_THOUSANDTH, code
 from viz.theme import HEAD_COLOURS, SEQUENTIAL, SQRT_TICKS
 
+#: What the two attentions of a translator are called, and the two parts of a row of a decoder alone.
+TWO_ATTENTIONS: Final = ("Cross-attention, over the source", "Self-attention, over what is read so far")
+ONE_ATTENTION: Final = ("Attention to the text", "Attention to what was written")
 #: The most candidates of a step that can be shown.
 MOST_CANDIDATES: Final = 20
 
@@ -93,8 +96,9 @@ class PlayerData:
         cross: Float[np.ndarray, "layer head step source"],
         self_: Float[np.ndarray, "layer head step target"],
         spread: PlayerSpread,
+        titles: tuple[str, str] = TWO_ATTENTIONS,
     ) -> Self:
-        """Code and compress a decoding."""
+        """Code and compress a decoding; `titles` are what both attentions are called."""
         rows, sources = len(steps), len(source_tokens)
         layers, heads = cross.shape[:2]
         assert rows == len(target_tokens) > 0, "one step for each target token, and at least one"
@@ -105,6 +109,7 @@ class PlayerData:
         header: dict[str, object] = {
             "layers": layers,
             "heads": heads,
+            "titles": titles,
             "sourceTokens": wire.display_tokens(source_tokens),
             "targetTokens": wire.display_tokens(target_tokens),
             "steps": [_step_as_json(step) for step in steps],

@@ -19,12 +19,12 @@ class FilmHeads {
   /** `act` has what happens: choose(layer, heads), whose(side). `header` and both tiles are the film's. */
   constructor(header, cross, self, tooltip, act) {
     Object.assign(this, { header, cross, self, tooltip, act });
-    const { sourceTokens, targetTokens, steps, stops, ticks } = header;
+    const { sourceTokens, targetTokens, steps, stops, ticks, titles } = header;
     this.sides = { in: targetTokens, out: steps.map(({ token }) => token) };
     const scale = pixelScale(stops);
     const strip = (title, tokens, tiles) => new FilmStrip(title, tokens, tiles, scale, this.actOn(tokens, tiles));
-    this.overSource = strip("Cross-attention, over the source", sourceTokens, cross);
-    this.overPrefix = strip("Self-attention, over what is read so far", targetTokens, self);
+    this.overSource = strip(titles[0], sourceTokens, cross);
+    this.overPrefix = strip(titles[1], targetTokens, self);
     this.fan = new FilmFan(cross, this.sides);
     this.triangle = new FilmTriangle(self, scale, this.sides, {
       point: (event, row, key) => this.tell(event, self, this.state.layer, this.state.head, row, key, targetTokens),

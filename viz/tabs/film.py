@@ -31,8 +31,8 @@ def show(trace: "Trace") -> None:
         return
     if "decoder.cross" not in trace.sites:
         st.caption(
-            "This model has one attention and no source. What is called cross-attention below is the part of a row "
-            "that looks at the text, and self-attention the part that looks at what was written; together they are 1."
+            "This model has one attention and no source. Of a row, the part that looks at the text stands first, "
+            "the part that looks at what was written after it; together they are 1."
         )
     selection = state.current().for_model(trace.shapes)
     film = footage.film(trace, selection)
