@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from model.errors import InputTextError
 from tests.model.adapters import zoo
 from viz import loader
-from viz.choices import STUDIO
+from viz.choices import STUDIO, Selection
 from viz.examples import EXAMPLES
 from viz.markup import literal
 from viz.shelf import DOWNLOADS_VARIABLE, ROOT_VARIABLE
@@ -123,6 +123,13 @@ def test_what_a_decoder_writes_is_what_generate_writes(app, folders):
     opened(app, "gpt2", "decode")
     written = open_reader(folders / "gpt2").translate(EXAMPLES[0].text)
     assert literal(" ".join(written.split())) in " ".join(element.value for element in app.html)
+
+
+def test_a_text_is_never_taken_for_what_was_written_after_another(folders, monkeypatch):
+    monkeypatch.setenv(ROOT_VARIABLE, str(folders))
+    selection = Selection(checkpoint="gpt2")
+    assert loader.written("late again", selection).text == "late again"
+    assert loader.trace("written late again", selection).text == "written late again"
 
 
 # ---- a folder of one's own ----
