@@ -143,6 +143,11 @@ def is_english_german(selection: Selection) -> bool:
         return False
 
 
+def target_language(selection: Selection) -> str:
+    """The language that the chosen model writes, as HTML names it; "" if nobody knows."""
+    return "de" if is_english_german(selection) else ""
+
+
 def name_of(selection: Selection) -> str:
     """What the chosen model is called in the list."""
     return selection.checkpoint or next(iter(checkpoint_names()), "")

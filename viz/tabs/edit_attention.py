@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
-from viz import branching, choices, controls, focus, frame, loader, state, studio, studio_controls, writing
+from viz import branching, choices, controls, decoded, focus, frame, loader, state, studio, studio_controls, writing
 from viz.branch_codes import Choice, EditHead, Path, origin_of, path_of
 from viz.branch_words import ORIGINAL
 from viz.components.wire import display_token
@@ -161,14 +161,15 @@ def _show_numbers(tried: _Tried) -> None:
             f"**{_signed(tried.log_prob)}**, a change of **{_signed(change, always=True)}** nats. "
             + ("It is still what the model writes." if instead == token else f"The model writes “{instead}” instead.")
         )
-        spans = branching.word_diff(original.translation, edited.translation)
+        spans = decoded.word_diff(original.translation, edited.translation)
         if all(span.is_same for span in spans):
             same = [step.token_id for step in original.steps] == [step.token_id for step in edited.steps]
             st.caption("The translation stays the same." if same else "The text stays the same, in other tokens.")
         else:
             before = _name(tried.choice.parent) if tried.choice.parent else ORIGINAL
             names = (before[:1].upper() + before[1:], "Under the edit")
-            st.html(word_changes([(span.first, span.second) for span in spans], names=names))
+            changes = [(span.first, span.second) for span in spans]
+            st.html(word_changes(changes, names=names, language=loader.target_language(state.current())))
 
 
 def _keep(made: tuple[Choice, ...], tried: _Tried) -> None:
