@@ -101,15 +101,16 @@ def _key(trace: "Trace", step: int, site: str) -> int:
     """The token to point at: one that the row at this step may see."""
     tokens = trace.axis_tokens(site)[1]
     allowed = tokens[: writing.rows_before(trace) + step + 1] if site == "decoder.self" else tokens
-    names = [f"{place} · {plain(display_token(token))}" for place, token in enumerate(allowed, start=1)]
+    names = [f"{place} · {display_token(token)}" for place, token in enumerate(allowed, start=1)]
     chosen = state.position("key_token", len(allowed), 0)
     if len(allowed) > MAX_PILLS:
-        return controls.token("key_token", "Point at", [name.replace("\\", "") for name in names], default=chosen)
+        return controls.token("key_token", "Point at", names, default=chosen)
     picked = st.pills(
         "Point at",
         range(len(allowed)),
         key=state.bind("key_token", chosen),
-        format_func=names.__getitem__,
+        # Buttons read Markdown, a list does not.
+        format_func=lambda place: plain(names[place]),
         required=True,
         on_change=state.take,
         args=("key_token",),
