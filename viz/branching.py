@@ -7,6 +7,7 @@ of the URL.
 
 import re
 from dataclasses import dataclass
+from math import inf
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Final
 from unicodedata import category
@@ -18,10 +19,10 @@ from model.errors import SessionError, TokenError
 from viz import loader, writing
 from viz.branch_codes import MAX_PIECES, Action, Draw, EditHead, Path, Write
 from viz.choices import Selection
+from viz.components.wire import display_token
 
 if TYPE_CHECKING:
-    from model import BeamTree, DecodingSession, Trace
-    from model.analysis.word_diff import WordSpan
+    from model import DecodingSession, Trace
     from model.edits import HeadEdit
     from model.sampling import Draws
 
@@ -31,7 +32,6 @@ MAX_KEPT: Final = 32
 MAX_WORD: Final = 200
 
 _BYTE: Final = re.compile(r"<0x[0-9A-F]{2}>")
-_SPECIAL: Final = frozenset({"<pad>", "<unk>", "<s>"})
 #: Full stops, closing brackets and closing quotation marks stand close to the word before them.
 _CLINGING: Final = frozenset({"Po", "Pe", "Pf"})
 
@@ -125,21 +125,23 @@ def effects_of_heads(
 def spell(word: str, selection: Selection) -> tuple[int, ...]:
     """The tokens that write a word, or several, as a new word; a mark such as "." clings to the word before it.
 
-    A piece as candidates show it ("▁sie") and "</s>" are taken as they are.
+    A piece as candidates show it ("▁sie"), and a token that ends a text ("</s>"), are taken as they are.
 
     Raises:
         TokenError: there is nothing to write, too much, or something that the vocabulary cannot spell.
     """
-    tokenizer = writing.pieces(selection)
+    tokenizer, ends = writing.pieces(selection), writing.end_tokens(selection)
     word = word.strip()
     if not word:
         raise TokenError("Type the word that the model should write, for example “sie”.")
     shown = f"“{word[:40]}{'…' if len(word) > 40 else ''}”"
-    if word in _SPECIAL:
-        raise TokenError(f"{shown} is a sign of the model's own. Of these only </s>, the end, can be written.")
+    refused = writing.refused_tokens(selection)
+    if word in refused:
+        can = f"Of these only {' and '.join(ends)}, the end, can be written." if ends else "Type a word instead."
+        raise TokenError(f"{shown} is a sign of the model's own. {can}")
     if len(word) > MAX_WORD:
         raise TokenError(f"{shown} has {len(word):,} characters; write at most {MAX_WORD} at once.")
-    if word == "</s>" or word.startswith("▁") or category(word[0]) in _CLINGING:
+    if word in ends or word.startswith("▁") or category(word[0]) in _CLINGING:
         try:
             return (int(tokenizer.token_id(word)),)
         except TokenError:
@@ -148,7 +150,9 @@ def spell(word: str, selection: Selection) -> tuple[int, ...]:
     pieces = tokenizer.tokens(token_ids)
     if not token_ids:
         raise TokenError(f"{shown} holds only characters that cannot be seen. Type a word, for example “sie”.")
-    if any(_BYTE.fullmatch(piece) or piece == "<unk>" for piece in pieces):
+    # Where every byte is a piece, all can be spelled; our vocabularies fall back on bytes for what they do not know.
+    falls_back = loader.is_translator(selection) and any(map(_BYTE.fullmatch, pieces))
+    if falls_back or not refused.isdisjoint(pieces):
         raise TokenError(
             f"This vocabulary cannot spell {shown}: it has no piece for one of its characters. Type a word in letters "
             "that the training text had, for example “sie”."
@@ -164,28 +168,6 @@ def finished_before(step: int, count: int) -> str:
         f"There is no token {step + 1} to change: the translation has {count} and is finished there. Choose an "
         "earlier step."
     )
-
-
-def word_diff(first: str, second: str) -> tuple["WordSpan", ...]:
-    """Two texts compared word by word."""
-    from model.analysis.word_diff import word_diff
-
-    return word_diff(first, second)
-
-
-def beam_settings(selection: Selection) -> tuple[int, float]:
-    """Width and length penalty that are chosen; one beyond what there is becomes the nearest."""
-    from model.beam_tree import LARGEST_WIDTH
-    from model.translator import LARGEST_ALPHA
-
-    return min(max(selection.beam, 1), LARGEST_WIDTH), min(selection.penalty / 100, LARGEST_ALPHA)
-
-
-def beam_tree(text: str, selection: Selection) -> "BeamTree":
-    """The tree of the beam search that is chosen."""
-    width, penalty = beam_settings(selection)
-    tree: BeamTree = writing.writer(selection).beam_tree(text, beam=width, alpha=penalty)
-    return tree
 
 
 def _finished(
@@ -230,7 +212,12 @@ def _left(loaded: Any, text: str, origin: "DecodingSession", path: Path) -> "Dec
                     f"Of the {len(action.token_ids)} tokens only {place} can be written: then the translation is "
                     "finished. Begin at an earlier step, or write less."
                 )
-            session.force(token_id)
+            forced = session.force(token_id)
+            if forced.log_prob == -inf:
+                raise SessionError(
+                    f"The model's own settings forbid “{display_token(forced.token)}” at step {step + place + 1}: its "
+                    "probability there is 0. Write another token, or choose another step."
+                )
     return session
 
 

@@ -35,10 +35,18 @@ def logit_lens(trace: "Trace", selection: Selection) -> "LogitLens":
     return _logit_lens(_run(trace), loaded.digest, str(loaded.device), trace, loaded)
 
 
+def beam_settings(selection: Selection) -> tuple[int, float]:
+    """Width and length penalty that are chosen; one beyond what there is becomes the nearest."""
+    from model.beam_tree import LARGEST_WIDTH
+    from model.translator import LARGEST_ALPHA
+
+    return min(max(selection.beam, 1), LARGEST_WIDTH), min(selection.penalty / 100, LARGEST_ALPHA)
+
+
 def beam_tree(text: str, selection: Selection) -> "BeamTree":
-    """The tree of a beam search with the width and the length penalty of the selection."""
+    """The tree of the beam search that is chosen (`beam_settings`)."""
     loaded = writing.writer(selection)
-    return _beam_tree(text, selection.beam, selection.penalty, loaded.digest, str(loaded.device), loaded)
+    return _beam_tree(text, *beam_settings(selection), loaded.digest, str(loaded.device), loaded)
 
 
 def node_trace(text: str, tree: "BeamTree", node: int, selection: Selection) -> "Trace":
@@ -52,14 +60,19 @@ def node_text(tree: "BeamTree", node: int, selection: Selection) -> str:
     return str(writing.pieces(selection).decode(tree.token_ids(node)))
 
 
-def penalised(total: float, length: int, alpha: float, selection: Selection) -> float:
-    """The score by which finished hypotheses compete: log-probability over length penalty; </s> counts as a token.
+def greedy_score(trace: "Trace", alpha: float, selection: Selection) -> float:
+    """The score with which what greedy search wrote would compete among the finished hypotheses of a beam search.
 
-    transformers, whose beam search other models have, divides by length^α.
+    Its log-probability over a length penalty (`model.beam.BeamRule`): that of Wu et al. for translators, which counts
+    the token that ends a text even where it is missing; for other models n^α of the n tokens that were written.
     """
-    from model.beam import length_penalty
+    from model.beam import BeamRule
 
-    return total / (length_penalty(length, alpha) if loader.is_translator(selection) else float(length**alpha))
+    is_translator = loader.is_translator(selection)
+    ends = trace.steps[-1].token_id in writing.end_ids(selection)
+    tokens = len(trace.steps) + (is_translator and not ends)
+    divisor = BeamRule("wu" if is_translator else "power").divisor(tokens, alpha)
+    return sum(step.log_prob for step in trace.steps) / divisor
 
 
 def samples(text: str, selection: Selection) -> tuple["SampledTranslation", ...]:
@@ -105,8 +118,8 @@ def _logit_lens(run: Run, digest: str, device: str, _trace: "Trace", _translator
 
 
 @st.cache_resource(max_entries=MAX_TREES, show_spinner=False)
-def _beam_tree(text: str, beam: int, penalty: int, digest: str, device: str, _translator: Any) -> "BeamTree":
-    tree: BeamTree = _translator.beam_tree(text, beam, penalty / 100)
+def _beam_tree(text: str, beam: int, alpha: float, digest: str, device: str, _translator: Any) -> "BeamTree":
+    tree: BeamTree = _translator.beam_tree(text, beam, alpha)
     return tree
 
 

@@ -50,6 +50,17 @@ def opened_layer(trace: "Trace", site: str, layer: int, selection: Selection) ->
     return _opened_layer(trace.text, site, layer, choices, loaded.digest, str(loaded.device), trace, loaded)
 
 
+def shown_axes(trace: "Trace", site: str, *, words: bool, special: bool) -> tuple["Axis", "Axis"]:
+    """The places of queries and of keys: tokens or words, with or without special tokens."""
+    from model.analysis import axes
+
+    own = trace.special_tokens
+    queries, keys = (
+        axes.whole_words(tokens, own) if words else axes.single_tokens(tokens) for tokens in trace.axis_tokens(site)
+    )
+    return (queries, keys) if special else (queries.without_special_tokens(own), keys.without_special_tokens(own))
+
+
 def head_tiles(text: str, site: str, selection: Selection) -> Tiles:
     """Every head of every layer of one attention site, small enough to be sent."""
     loaded = loader.reader(selection)
@@ -221,12 +232,7 @@ def _opened_layer(
         values = norms.value_weighted_norms(inputs.scores_and_weights().weights, inputs.values(), output_projection)
     else:
         values = _trace.weights(site, layer)
-    own = _trace.special_tokens
-    queries, keys = (
-        axes.whole_words(tokens, own) if words else axes.single_tokens(tokens) for tokens in _trace.axis_tokens(site)
-    )
-    if not special:
-        queries, keys = queries.without_special_tokens(own), keys.without_special_tokens(own)
+    queries, keys = shown_axes(_trace, site, words=words, special=special)
     shown = axes.between(values, queries, keys).numpy()
     shown.setflags(write=False)
     return OpenedLayer(shown, queries, keys)

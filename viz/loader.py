@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 ROOT_VARIABLE: Final = shelf.ROOT_VARIABLE
 Progress = Callable[[int, int], None]
-Place = tuple[str, str, str]
+#: What was done, with which text or picture, the digest of the model, the device.
+Place = tuple[str, str, str, str]
 #: Weights of all heads that a file to take along may hold.
 MAX_WEIGHT_BYTES: Final = 256 * 1024**2
 MAX_TRANSLATORS, MAX_TRACES, MAX_SESSIONS, MAX_TRANSLATIONS, MAX_PICTURES = 8, 64, 16, 500, 32
@@ -142,6 +143,11 @@ def is_english_german(selection: Selection) -> bool:
         return False
 
 
+def target_language(selection: Selection) -> str:
+    """The language that the chosen model writes, as HTML names it; "" if nobody knows."""
+    return "de" if is_english_german(selection) else ""
+
+
 def name_of(selection: Selection) -> str:
     """What the chosen model is called in the list."""
     return selection.checkpoint or next(iter(checkpoint_names()), "")
@@ -174,12 +180,12 @@ def trace(text: str, selection: Selection, progress: Progress = lambda written, 
         progress: called after every token with the number of tokens written and the most there can be.
     """
     loaded = reader(selection)
-    what = f"picture {selection.picture}" if loaded.abilities.kind == "image" else text
-    known, place = _traces(), (what, loaded.digest, str(loaded.device))
+    if loaded.abilities.kind == "encoder-decoder":
+        return written(text, selection, progress)
+    what = ("looked", selection.picture) if loaded.abilities.kind == "image" else ("read", text)
+    known, place = _traces(), (*what, loaded.digest, str(loaded.device))
     found = known.get(place)
     if found is None:
-        if loaded.abilities.kind == "encoder-decoder":
-            return written(text, selection, progress)
         found = _read(text, selection, loaded)
         found = known.put(place, found, _trace_bytes(found))
     return found
@@ -194,9 +200,7 @@ def written(text: str, selection: Selection, progress: Progress = lambda written
     from viz.writing import trace_of
 
     loaded = reader(selection)
-    # A trace that is only read is kept under the text alone.
-    what = text if loaded.abilities.kind == "encoder-decoder" else f"written {text}"
-    known, place = _traces(), (what, loaded.digest, str(loaded.device))
+    known, place = _traces(), ("written", text, loaded.digest, str(loaded.device))
     found = known.get(place)
     if found is None:
         found = trace_of(session(text, selection, progress))
@@ -209,7 +213,7 @@ def session(text: str, selection: Selection, progress: Progress = lambda written
     from viz import writing
 
     loaded = writing.writer(selection)
-    known, place = _sessions(), (text, loaded.digest, str(loaded.device))
+    known, place = _sessions(), ("written", text, loaded.digest, str(loaded.device))
     found = known.get(place)
     if found is None:
         # Real head outputs cost no time that can be measured and a fifth to a quarter more memory; against them, the

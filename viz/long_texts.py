@@ -19,7 +19,7 @@ from viz.choices import Selection
 from viz.components.decimals import decimals_for
 from viz.components.head_tiles import GridSpec, LayerTiles, edges
 from viz.components.tile_server import Source
-from viz.derived import OpenedLayer, collected_figures, tiles_address
+from viz.derived import OpenedLayer, collected_figures, shown_axes, tiles_address
 from viz.loader import RecentlyUsed
 
 if TYPE_CHECKING:
@@ -118,6 +118,13 @@ def long_head(trace: "Trace", site: str, layer: int, head: int, selection: Selec
     return _long_head(place, choices, loaded.digest, str(loaded.device), trace, loaded)
 
 
+def long_row(
+    trace: "Trace", site: str, layer: int, head: int, row: int, selection: Selection
+) -> Float[np.ndarray, "1 column"]:
+    """One row of `long_head`, exact."""
+    return long_head(trace, site, layer, head, selection).source.pooled(slice(row, row + 1), slice(0, None), (1, 1))
+
+
 def window(trace: "Trace", site: str, layer: int, start: int, selection: Selection) -> OpenedLayer:
     """All heads of a layer as `derived.opened_layer`, between the places from `start` on, as many as lines can join.
 
@@ -135,17 +142,8 @@ def window_length(num_heads: int) -> int:
 
 def num_places(trace: "Trace", site: str, selection: Selection) -> int:
     """How many query places the selection has: tokens or words, with or without special tokens."""
-    return len(_axes(trace, site, selection.words, selection.special)[0].labels)
-
-
-def _axes(trace: "Trace", site: str, words: bool, special: bool) -> tuple["Axis", "Axis"]:
-    from model.analysis import axes
-
-    own = trace.special_tokens
-    queries, keys = (
-        axes.whole_words(tokens, own) if words else axes.single_tokens(tokens) for tokens in trace.axis_tokens(site)
-    )
-    return (queries, keys) if special else (queries.without_special_tokens(own), keys.without_special_tokens(own))
+    queries, _ = shown_axes(trace, site, words=selection.words, special=selection.special)
+    return len(queries.labels)
 
 
 def _layer_tiles(trace: "Trace", site: str, layer: int, spec: GridSpec) -> LayerTiles:
@@ -169,7 +167,7 @@ def _head_matrix(
         values = head_matrix.norms_of(inputs, head, reader.output_projection(site, layer))
     else:
         values = head_matrix.weights_of(inputs, head)
-    return head_matrix.HeadMatrix(values, *_axes(trace, site, words, special))
+    return head_matrix.HeadMatrix(values, *shown_axes(trace, site, words=words, special=special))
 
 
 @st.cache_resource(max_entries=MAX_HEADS, show_spinner=False)
@@ -209,8 +207,9 @@ def _window(
     _reader: "Reader",
 ) -> OpenedLayer:
     _, site, layer, start = place
-    heads = range(1 if choices[0] == "rollout" else _trace.inputs[site][layer].num_heads)
-    queries, keys = _axes(_trace, site, *choices[1:])
+    measure, words, special = choices
+    heads = range(1 if measure == "rollout" else _trace.inputs[site][layer].num_heads)
+    queries, keys = shown_axes(_trace, site, words=words, special=special)
     length = window_length(len(heads))
     rows = _run(start, length, len(queries.labels))
     # As far along the keys as the window is along the queries.

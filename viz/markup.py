@@ -90,14 +90,14 @@ def _style(column: Column) -> str:
 
 
 def word_changes(
-    spans: Sequence[tuple[Sequence[str], Sequence[str]]], *, names: tuple[str, str], language: str = "de"
+    spans: Sequence[tuple[Sequence[str], Sequence[str]]], *, names: tuple[str, str], language: str = ""
 ) -> str:
     """Two texts as one: what only the first has is struck through, what only the second has is underlined.
 
     Args:
         spans: the words of each text, in reading order; equal where nothing changes.
         names: what the texts are called.
-        language: of both.
+        language: of both; "" if nobody knows.
     """
     parts = []
     for first, second in map(tuple, spans):

@@ -44,15 +44,12 @@ class RecentlyUsed(Generic[Key, Kept]):
         """
         if self._max_bytes is not None and size > self._max_bytes:
             return entry
-        with self._lock:
-            kept, _ = self._entries.setdefault(place, (entry, size))
-            left = self._leave(0)
-        for one in left:
-            self._on_leave(one)
-        return kept
+        return self._keep(place, entry, size)
 
     def made(self, place: Key, make: Callable[[], Kept], size_of: Callable[[Kept], int], expected: int = 0) -> Kept:
         """What is kept at a place; if nothing is, it is made by one thread while others that want it wait.
+
+        What is larger than all bytes that there are is kept alone: to make it anew each time would need as many.
 
         Args:
             place: of the entry.
@@ -66,11 +63,11 @@ class RecentlyUsed(Generic[Key, Kept]):
             found = self.get(place)
             if found is None:
                 with self._lock:
-                    left = self._leave(expected)
+                    left = self._leave(expected, spared=0)
                 for one in left:
                     self._on_leave(one)
                 found = make()
-                found = self.put(place, found, size_of(found))
+                found = self._keep(place, found, size_of(found))
         with self._lock:
             self._makers.pop(place, None)
         return found
@@ -87,11 +84,19 @@ class RecentlyUsed(Generic[Key, Kept]):
         with self._lock:
             return sum(size for _, size in self._entries.values())
 
-    def _leave(self, more: int) -> list[Key]:
-        """Make room for so many bytes more; the lock is held."""
+    def _keep(self, place: Key, entry: Kept, size: int) -> Kept:
+        with self._lock:
+            kept, _ = self._entries.setdefault(place, (entry, size))
+            left = self._leave(0, spared=1)
+        for one in left:
+            self._on_leave(one)
+        return kept
+
+    def _leave(self, more: int, *, spared: int) -> list[Key]:
+        """Make room for so many bytes more, but for so many entries that came last; the lock is held."""
         left = []
         total = more + sum(size for _, size in self._entries.values())
-        while self._entries and (
+        while len(self._entries) > spared and (
             len(self._entries) > self._max_entries or (self._max_bytes is not None and total > self._max_bytes)
         ):
             place, (_, size) = self._entries.popitem(last=False)

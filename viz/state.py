@@ -40,6 +40,9 @@ def begin(checkpoints: Sequence[str]) -> None:
     if stored.checkpoint and stored.checkpoint not in checkpoints:
         st.session_state[_MISSING] = stored.checkpoint
         stored = replace(stored, checkpoint="")
+    if not stored.checkpoint and checkpoints and not shelf.server_models():
+        # Without a name it is the server's first; where there is none, what the list shows first must be named.
+        stored = replace(stored, checkpoint=checkpoints[0])
     put(stored)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from model.errors import TokenError
-from viz import branching, controls, loader, state, studio
+from viz import branching, controls, loader, state, studio, writing
 from viz.branch_codes import Choice
 from viz.branch_words import ORIGINAL, summary
 from viz.components.wire import display_token
@@ -60,12 +60,14 @@ def names_of(made: Sequence[Choice], trace: "Trace") -> list[str]:
 def type_word(trace: "Trace", *, key: str = "write-instead") -> None:
     """A field for the word to write at the step that is chosen, in place of its token; `key` is the widget's."""
     step = min(state.current().step, len(trace.steps) - 1)
+    ends = [f"“{plain(token)}”" for token in writing.end_tokens(state.current())]
+    how_to_end = f" {' or '.join(ends)} ends the text." if ends else ""
     st.text_input(
         f"Write instead of “{plain(display_token(trace.steps[step].token))}” at step {step + 1}",
         key=key,
         placeholder="A word, then Enter",
         width=300,
-        help="A word may be several tokens: all are written, then the model goes on. “</s>” ends the sentence.",
+        help=f"A word may be several tokens: all are written, then the model goes on.{how_to_end}",
         on_change=_write,
         args=(key,),
     )

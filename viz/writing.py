@@ -89,6 +89,34 @@ def pieces(selection: Selection) -> Any:
     return getattr(loaded, "tokenizer", None) or loaded.pieces
 
 
+def end_ids(selection: Selection) -> frozenset[int]:
+    """The tokens each of which ends what the model writes; none where it writes as long as it may."""
+    loaded = writer(selection)
+    if loader.is_translator(selection):
+        return frozenset((loaded.config.eos_id,))
+    # What a folder's generation_config.json says, as `generate` reads it: one token, several, or none.
+    ends = loaded.model.generation_config.eos_token_id
+    named = [ends] if isinstance(ends, int) else ends or ()
+    return frozenset(one for one in named if one < loaded.vocab_size)
+
+
+def end_tokens(selection: Selection) -> tuple[str, ...]:
+    """`end_ids` as candidates show them."""
+    return tuple(pieces(selection).tokens(sorted(end_ids(selection))))
+
+
+def refused_tokens(selection: Selection) -> frozenset[str]:
+    """What stands for no text and is no end: padding, the beginning, an unknown piece."""
+    loaded = writer(selection)
+    if loader.is_translator(selection):
+        named = (loaded.config.pad_id, loaded.config.unk_id, loaded.config.bos_id)
+    else:
+        tokenizer = loaded.pieces.tokenizer
+        named = (tokenizer.pad_token_id, tokenizer.unk_token_id, tokenizer.bos_token_id)
+    own = {one for one in named if one is not None} - end_ids(selection)
+    return frozenset(pieces(selection).tokens(sorted(own)))
+
+
 def ids_of(word: str, selection: Selection) -> list[int]:
     """The tokens of a word that is written after others."""
     found = pieces(selection)

@@ -45,6 +45,8 @@ data = MatrixData(
     block=(BLOCK, BLOCK),
     address="invented",
 )
+is_served = st.toggle("Serve", True)
 matrix_picture(data, kept, on_keep=keep, key="matrix")
-serve()
+if is_served:
+    serve()
 st.text(f"kept: {(kept.row, kept.column)}")

@@ -23,6 +23,7 @@ def shown_row(tree):
 def test_the_tree_is_walked_and_pruned_by_keyboard_and_a_removal_undone(page: Page, url: str):
     tree = opened(page, url, branches="0-2-t40.0-4-t41.1-5-t42", branch=3)
     expect(tree.locator(".branch")).to_have_count(4, timeout=PATIENCE)
+    expect(tree.locator("[lang=de]")).to_have_count(4)
     expect(shown_row(tree)).to_contain_text("Branch 3", timeout=PATIENCE)
     shown_row(tree).focus()
     page.keyboard.press("ArrowUp")

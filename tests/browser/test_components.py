@@ -117,3 +117,16 @@ def test_tiles_have_as_many_pixels_as_a_fine_screen(chromium, serve):
     size = pixels_of(root.locator("canvas"))
     assert size["width"] == pytest.approx(2 * size["cssWidth"], abs=1)
     context.close()
+
+
+# ---- a picture with a head over it ----
+
+
+def test_of_a_large_picture_another_row_comes_from_python(page, serve):
+    root = opened(page, serve, "demo_picture_attention.py")
+    status = root.get_by_role("status")
+    expect(status).to_have_text("Query 1·1. Outside the picture: [CLS] 0.100.")
+    root.get_by_role("application").focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(status).to_have_text("Query 2·1. Outside the picture: [CLS] 0.400.")

@@ -102,6 +102,29 @@ def test_moving_asks_for_what_comes_into_view_and_is_drawn_from_what_is_here(pag
     expect(root).to_have_attribute("data-block", "1 1")
 
 
+# Asks for a tile as a picture does, and waits until it has come.
+ASK = """(row) => new Promise((resolve, reject) => {
+  const counter = globalThis.headlightTileRequests;
+  const tiles = [{ level: 0, row, column: 0 }];
+  counter.addEventListener("delivered", ({ detail }) => detail.tiles.some((tile) => tile.row === row) && resolve(row));
+  counter.dispatchEvent(new CustomEvent("asked", { detail: { address: "invented", tiles } }));
+  setTimeout(reject, 15_000, new Error(`tile ${row} never came`));
+})"""
+
+
+def test_a_server_that_comes_back_answers_at_once(page, serve):
+    picture(page, serve)
+    assert page.evaluate(ASK, 0) == 0
+    server = page.locator(".tile-server[data-serves='invented']")
+    toggle = page.locator("label").filter(has_text="Serve")
+    toggle.click()
+    server.wait_for(state="detached")
+    toggle.click()
+    server.wait_for(state="attached")
+    for row in (1, 2, 3):
+        assert page.evaluate(ASK, row) == row
+
+
 def test_a_saved_picture_says_what_it_shows(page, serve):
     root = picture(page, serve)
     zoom_in(page, root)

@@ -103,6 +103,7 @@ def test_dropped_hypotheses_fold_away_and_come_back_and_the_whole_tree_is_saved(
 
 def test_a_sample_shows_its_steps_and_hides_them_again(page, url):
     cards = opened(page, url, "Sampling", ".sample-cards[data-ready='1']", samples=3, top_k=4)
+    expect(cards.locator(".sample-text").first).to_have_attribute("lang", "de")
     button = cards.get_by_role("button", name=re.compile("^Steps of")).nth(1)
     button.focus()
     page.keyboard.press("Enter")

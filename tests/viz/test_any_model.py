@@ -4,14 +4,15 @@ import shutil
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.errors import InputTextError
 from tests.model.adapters import zoo
 from tests.viz.sent import sent_to
-from viz import loader
-from viz.choices import STUDIO
+from viz import derived, loader, long_texts
+from viz.choices import STUDIO, Selection
 from viz.examples import EXAMPLES
 from viz.markup import literal
 from viz.shelf import DOWNLOADS_VARIABLE, ROOT_VARIABLE
@@ -134,6 +135,13 @@ def test_what_a_decoder_writes_is_what_generate_writes(app, folders):
     assert literal(" ".join(written.split())) in " ".join(element.value for element in app.html)
 
 
+def test_a_text_is_never_taken_for_what_was_written_after_another(folders, monkeypatch):
+    monkeypatch.setenv(ROOT_VARIABLE, str(folders))
+    selection = Selection(checkpoint="gpt2")
+    assert loader.written("late again", selection).text == "late again"
+    assert loader.trace("written late again", selection).text == "written late again"
+
+
 # ---- a folder of one's own ----
 
 
@@ -228,6 +236,31 @@ def test_a_picture_model_asks_for_a_picture_and_no_text(app):
     opened(app, "vit")
     assert not app.sidebar.text_area
     assert "PICTURE" in " ".join(element.value for element in app.html)
+
+
+@pytest.mark.parametrize("measure", ["weights", "norms", "rollout"])
+def test_of_a_large_picture_only_the_row_that_is_shown_is_computed_and_sent(app, monkeypatch, measure):
+    selection = Selection(checkpoint="vit", layer=1, head=2, measure=measure)
+    trace = loader.trace("", selection)
+    whole = derived.opened_layer(trace, "encoder.self", 1, selection).values
+    expected = whole[0 if measure == "rollout" else 2][4]
+    monkeypatch.setattr(long_texts, "SHORT", 5)
+    monkeypatch.setattr(derived, "opened_layer", lambda *_: pytest.fail("the whole layer was computed"))
+    for name, value in {"layer": "1", "head": "2", "token": "4", "measure": measure}.items():
+        app.query_params[name] = value
+    opened(app, "vit")
+    ((header, (_, row)),) = sent_to(app, "picture_attention")
+    assert header["query"] == 4
+    np.testing.assert_allclose(row, expected, atol=1e-6)
+
+
+def test_a_rollout_of_too_large_a_picture_is_refused_in_a_sentence(app, monkeypatch):
+    monkeypatch.setattr(long_texts, "SHORT", 5)
+    monkeypatch.setattr(long_texts, "MAX_ROLLOUT", 5)
+    app.query_params["measure"] = "rollout"
+    opened(app, "vit")
+    assert "offered up to 5 tokens" in said(app)
+    assert not sent_to(app, "picture_attention")
 
 
 @pytest.mark.parametrize("content", [b"", b"no picture", b"GIF89a" + b"\x00" * 20, b"\x89PNG\r\n\x1a\n" + b"\xff" * 99])

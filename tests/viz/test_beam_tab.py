@@ -145,11 +145,17 @@ def test_a_node_is_traced_as_a_session_that_wrote_the_same(chosen, tree):
 def test_the_score_of_greedy_search_is_that_of_a_beam_of_one(chosen):
     tree = decoded.beam_tree(TEXT, Selection(checkpoint="en-de", text=TEXT, beam=1, penalty=130))
     trace = loader.trace(TEXT, chosen)
-    total = sum(step.log_prob for step in trace.steps)
-    ends = trace.steps[-1].token == "</s>"
-    length = len(trace.steps) + (not ends)
-    assert decoded.penalised(total, length, 1.3, chosen) == pytest.approx(tree.winner.score, abs=1e-4)
-    assert decoded.penalised(-6.0, 7, 1.0, chosen) == pytest.approx(-3.0)
+    assert decoded.greedy_score(trace, 1.3, chosen) == pytest.approx(tree.winner.score, abs=1e-4)
+
+
+def test_the_score_of_a_translation_counts_its_end_even_where_it_is_missing(chosen):
+    end = loader.translator(chosen).config.eos_id
+    trace = loader.trace(TEXT, chosen)
+    first = replace(trace.steps[0], token_id=end + 1, log_prob=-3.0)
+    ended = replace(trace, steps=(first, replace(first, token_id=end)))
+    # -6 over ((5 + 2) / 6)^1 and over ((5 + 3) / 6)^1.
+    assert decoded.greedy_score(ended, 1.0, chosen) == pytest.approx(-36 / 7)
+    assert decoded.greedy_score(replace(trace, steps=(first, first)), 1.0, chosen) == pytest.approx(-4.5)
 
 
 def test_rows_of_the_heatmap_name_what_went_in_what_came_out_and_the_row_of_the_batch():
@@ -180,6 +186,8 @@ def test_the_page_shows_the_winner_and_greedy_beside_it(app):
     tables = " ".join(element.value for element in app.html)
     assert "Greedy" in tables
     assert "Beam, 1. of 3" in tables
+    assert 'lang="de"' in tables
+    assert "((5 + tokens) / 6)^α (Wu et al. 2016)" in app.caption[1].value
     assert "node" not in app.query_params
     assert len(app.get("plotly_chart")) == 1
 

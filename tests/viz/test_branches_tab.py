@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from model import Translator
 from model.errors import TokenError
 from tests.viz.sent import charts
-from viz import branching, loader
+from viz import branching, decoded, loader
 from viz.branch_codes import Choice, Write
 from viz.choices import Selection
 from viz.components.branch_tree import BranchRow, TreeAct, in_order, pack_tree, read_act
@@ -68,7 +68,7 @@ def test_the_tree_tells_what_was_done_where_and_what_came_of_it():
     assert [row["parent"] for row in found["rows"]] == [None, 0, 1]
     assert [row["start"] for row in found["rows"]] == [0, 4, 6]
     assert "wrote" in found["rows"][1]["deed"]
-    assert (found["shown"], found["against"]) == (2, 1)
+    assert (found["shown"], found["against"], found["language"]) == (2, 1, "de")
     assert all(row["logProb"] < 0 for row in found["rows"])
 
 
@@ -161,6 +161,10 @@ def test_a_word_that_cannot_be_written_is_answered_and_stays_to_be_put_right(wor
     assert "branches" not in app.query_params
 
 
+def test_the_field_says_how_to_end_the_text():
+    assert "“\\<\\/s\\>” ends the text." in decoding().text_input(key="write-instead").help
+
+
 def test_a_candidate_is_taken_from_the_list():
     app = decoding(step="3")
     own = loader.trace(TEXT, Selection(checkpoint="en-de"))
@@ -242,6 +246,7 @@ def test_changes_of_words_are_marked_in_html_in_which_nothing_is_html():
     assert html.count("</del>") == 2  # one in the text, one in the key
     assert html.count("</ins>") == 3
     assert ">a <del" in html
+    assert 'lang=""' in html
 
 
 # ---- to take along ----
@@ -271,8 +276,8 @@ def test_the_tree_of_branches_as_json_tells_how_each_came_about():
 
 def test_the_tree_of_the_beam_as_json_has_every_node():
     selection = Selection(checkpoint="en-de", beam=99, penalty=99_999)
-    assert branching.beam_settings(selection) == (12, 5.0)
-    tree = branching.beam_tree(TEXT, Selection(checkpoint="en-de", beam=3, penalty=100))
+    assert decoded.beam_settings(selection) == (12, 5.0)
+    tree = decoded.beam_tree(TEXT, Selection(checkpoint="en-de", beam=3, penalty=100))
     found = json.loads(trees.beam(tree, TEXT, checkpoint="en-de", digest="d"))
     assert (found["width"], found["alpha"]) == (3, 1.0)
     assert [node["index"] for node in found["nodes"]] == list(range(len(tree.nodes)))

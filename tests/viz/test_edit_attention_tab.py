@@ -12,6 +12,7 @@ from viz import branching, loader
 from viz.branch_codes import EditHead
 from viz.choices import SITES, Selection
 from viz.figures.branches import effects_map, row_before_after
+from viz.tabs import edit_attention
 
 ROOT = Path(__file__).parents[2]
 TEXT = "Tom was late again."
@@ -52,6 +53,13 @@ def test_the_numbers_are_those_of_the_models_own_comparison(saved):
     shown = numbers(editing()).replace("−", "-")
     assert f"{compared.log_prob_before:.3f} → **{compared.log_prob_after:.3f}**" in shown
     assert f"**{compared.log_prob_change:+.3f}** nats" in shown or abs(compared.log_prob_change) < 0.0005
+
+
+@pytest.mark.parametrize(("most", "option"), [(60, "1 · \\\\u202e"), (1, "1 · \\u202e")])
+def test_tokens_to_point_at_are_read_as_markdown_by_buttons_only(monkeypatch, most, option):
+    monkeypatch.setattr(edit_attention, "MAX_PILLS", most)
+    monkeypatch.setattr(edit_attention, "display_token", lambda token: "\\u202e")
+    assert editing(edit="point").get_by_key("key_token").options[0] == option
 
 
 def test_a_button_makes_the_branch_and_shows_it():

@@ -313,7 +313,7 @@ def test_head_outputs_that_are_not_the_models_turn_the_proof_into_a_warning(app)
     recorded = MappingProxyType({**trace.recorded, name: trace.recorded[name] + 3 * TOLERANCE})
     loaded = loader.translator(selection)
     # A store keeps what came first, so the tampered trace goes where no true one is yet.
-    place = (text + " ", loaded.digest, str(loaded.device))
+    place = ("written", text + " ", loaded.digest, str(loaded.device))
     loader._traces().put(place, replace(trace, text=text + " ", recorded=recorded))
     app.query_params["text"] = text + " "
     app.run()

@@ -33,6 +33,19 @@ def test_room_is_made_before_something_large_is_made():
     assert left == ["a", "making"]
 
 
+def test_what_is_made_stays_though_it_is_larger_than_everything_and_leaves_for_the_next():
+    left, made = [], []
+    store = RecentlyUsed(10, 100, left.append)
+    store.put("a", 1, 60)
+    for _ in range(2):
+        store.made("b", lambda: made.append("b") or 2, lambda one: 150, expected=140)
+    assert made == ["b"]
+    assert left == ["a"]
+    store.made("c", lambda: 3, lambda one: 30, expected=30)
+    assert left == ["a", "b"]
+    assert (store.get("c"), store.size) == (3, 30)
+
+
 def test_two_threads_that_want_the_same_make_it_once():
     store, made = RecentlyUsed(10), []
     threads = [

@@ -101,6 +101,7 @@ def test_a_card_carries_both_probabilities_of_each_token_and_shows_what_cannot_b
 def test_the_greedy_translation_stands_first_and_every_sample_is_on_a_card(app, chosen):
     opened(app, samples=6, top_k=3)
     first, *others = cards(app)
+    assert header_of(app.get("bidi_component")[0].proto.bytes)["language"] == "de"
     trace = loader.trace(TEXT, chosen)
     assert (first["isGreedy"], text_of(first)) == (True, trace.translation)
     samples = decoded.samples(TEXT, replace(chosen, samples=6, top_k=3))

@@ -3,10 +3,12 @@
 from dataclasses import replace
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from viz.address import parse, to_params
 from viz.choices import MAX_TEXT_IN_URL, Selection
 from viz.examples import EXAMPLES
+from viz.shelf import ROOT_VARIABLE
 
 DEFAULT = Selection(checkpoint="en-de")
 CHANGED = Selection(
@@ -63,6 +65,30 @@ def test_a_link_brings_back_every_choice():
 def test_defaults_are_left_out_of_the_link():
     assert to_params(Selection()) == {}
     assert to_params(replace(Selection(), layer=2)) == {"layer": "2"}
+
+
+def begun() -> None:
+    """As the app, in a session that has added a model."""
+    from pathlib import Path
+
+    import streamlit as st
+
+    from viz import shelf, state
+
+    st.session_state[shelf._ADDED] = {"mine": Path("mine")}
+    state.begin(list(shelf.models()))
+
+
+@pytest.mark.parametrize("asked", ["", "gone"])
+def test_without_a_model_of_the_server_ones_own_first_is_chosen(tmp_path, monkeypatch, asked):
+    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
+    app = AppTest.from_function(begun)
+    app.query_params["checkpoint"] = asked
+    selection = app.run().session_state["selection"]
+    assert (selection.checkpoint, selection.folder) == ("mine", "mine")
+    (tmp_path / "en-de").mkdir()
+    app = AppTest.from_function(begun)
+    assert app.run().session_state["selection"].checkpoint == ""
 
 
 @pytest.mark.parametrize(

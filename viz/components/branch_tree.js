@@ -67,7 +67,7 @@ class BranchTree {
     if (mark) title.append(element("span", "mark", mark === "shown" ? "shown" : "compared"));
     const text = element("span", "text");
     text.dir = "auto";
-    text.lang = "de";
+    text.lang = this.data.language;
     row.words.forEach(([words, same], place) => {
       if (place) text.append(" ");
       text.append(element("span", same ? "same" : "new", words));

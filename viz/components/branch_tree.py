@@ -75,7 +75,9 @@ def in_order(rows: Sequence[BranchRow]) -> list[BranchRow]:
     return ordered
 
 
-def pack_tree(rows: Sequence[BranchRow], shown: int, against: int | None, step: int, name: str) -> bytes:
+def pack_tree(
+    rows: Sequence[BranchRow], shown: int, against: int | None, step: int, name: str, language: str = ""
+) -> bytes:
     """The payload of `branch_tree.js`: the rows in the order in which they stand, and which of them are marked."""
     header = {
         "rows": [
@@ -95,6 +97,7 @@ def pack_tree(rows: Sequence[BranchRow], shown: int, against: int | None, step: 
         "against": against,
         "step": step,
         "name": name,
+        "language": language,
         "shownColour": HEAD_COLOURS[0],
         "againstColour": HEAD_COLOURS[1],
     }
@@ -120,6 +123,7 @@ def branch_tree(
     on_act: Callable[[TreeAct], None],
     key: str,
     name: str,
+    language: str = "",
 ) -> None:
     """Show the tree.
 
@@ -131,6 +135,7 @@ def branch_tree(
         on_act: called before the next run, with what a person wants.
         key: of the component.
         name: of the files in which a person saves the picture, without their ending.
+        language: of the texts, as HTML names it; "" if nobody knows.
     """
 
     def take() -> None:
@@ -139,4 +144,4 @@ def branch_tree(
         if act is not None:
             on_act(act)
 
-    _COMPONENT(data=pack_tree(rows, shown, against, step, name), key=key, on_act_change=take)
+    _COMPONENT(data=pack_tree(rows, shown, against, step, name, language), key=key, on_act_change=take)

@@ -24,6 +24,7 @@ _COMPONENT = st.components.v2.component(
     js=wire.script(
         "wire.js",
         "picture.js",
+        "drawing.js",
         "save_picture.js",
         "line_strength.js",
         "head_tiles.js",

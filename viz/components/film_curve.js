@@ -6,13 +6,6 @@ const CURVE_LEFT = 132;
 const CURVE_RIGHT = 12;
 const CURVE_TOP = 5;
 
-function drawn(name, attributes, text) {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  if (text !== undefined) made.textContent = text;
-  return made;
-}
-
 class FilmCurve {
   /** `goTo(step)` is called when a step is clicked or dragged over. */
   constructor(steps, tooltip, goTo) {
@@ -52,8 +45,8 @@ class FilmCurve {
   resize(width) {
     const height = CURVE_TOP + 2 * LANE + LANE_GAP + 6;
     this.slot = (width - CURVE_LEFT - CURVE_RIGHT) / this.steps.length;
-    this.svg = drawn("svg", { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" });
-    this.marker = drawn("rect", { class: "curve-now", y: 0, height, width: Math.max(3, Math.min(28, this.slot)), rx: 2 });
+    this.svg = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" });
+    this.marker = svg("rect", { class: "curve-now", y: 0, height, width: Math.max(3, Math.min(28, this.slot)), rx: 2 });
     this.svg.append(this.marker);
     this.dots = this.lanes.map((lane, i) => this.drawLane(lane, CURVE_TOP + i * (LANE + LANE_GAP), width));
     this.element.replaceChildren(this.svg);
@@ -62,13 +55,13 @@ class FilmCurve {
   drawLane({ name, top, shares, kind }, y, width) {
     const yOf = (share) => y + LANE * (1 - share);
     const points = shares.map((share, step) => `${this.centre(step).toFixed(1)},${yOf(share).toFixed(1)}`);
-    const dot = drawn("circle", { class: `curve-dot ${kind}`, r: 4 });
+    const dot = svg("circle", { class: `curve-dot ${kind}`, r: 4 });
     this.svg.append(
-      drawn("text", { class: "curve-name", x: 0, y: y + LANE / 2, "dominant-baseline": "central" }, name),
-      drawn("text", { class: "curve-tick", x: CURVE_LEFT - 8, y: y + 4, "text-anchor": "end" }, top),
-      drawn("text", { class: "curve-tick", x: CURVE_LEFT - 8, y: y + LANE, "text-anchor": "end" }, "0"),
-      drawn("line", { class: "curve-floor", x1: CURVE_LEFT, x2: width - CURVE_RIGHT, y1: y + LANE, y2: y + LANE }),
-      drawn("polyline", { class: `curve-line ${kind}`, points: points.join(" ") }),
+      svg("text", { class: "curve-name", x: 0, y: y + LANE / 2, "dominant-baseline": "central" }, name),
+      svg("text", { class: "curve-tick", x: CURVE_LEFT - 8, y: y + 4, "text-anchor": "end" }, top),
+      svg("text", { class: "curve-tick", x: CURVE_LEFT - 8, y: y + LANE, "text-anchor": "end" }, "0"),
+      svg("line", { class: "curve-floor", x1: CURVE_LEFT, x2: width - CURVE_RIGHT, y1: y + LANE, y2: y + LANE }),
+      svg("polyline", { class: `curve-line ${kind}`, points: points.join(" ") }),
       dot,
     );
     return { dot, yOf, shares };

@@ -46,9 +46,15 @@ class PictureAttention {
     this.root.dataset.ready = "1";
   }
 
+  /** Whether the rows of other queries are here, too; of a large picture they are not. */
+  get hasAllRows() {
+    return this.values.length > this.data.tokens.length;
+  }
+
   /** The query's number for a token. */
   valueOf(token) {
-    return this.values[this.data.query * this.data.tokens.length + token];
+    const row = this.hasAllRows ? this.data.query : 0;
+    return this.values[row * this.data.tokens.length + token];
   }
 
   draw() {
@@ -160,8 +166,10 @@ class PictureAttention {
 
   choose(query) {
     if (query === this.data.query) return;
-    this.data.query = query;
-    this.draw();
+    if (this.hasAllRows) {
+      this.data.query = query;
+      this.draw();
+    } else this.frame(this.queryFrame, query - this.data.firstPatch);
     this.send({ query });
   }
 }

@@ -35,7 +35,7 @@ class PictureData:
         rows, columns: of patches.
         first_patch: token of the first patch; those before it have no place in the picture.
         tokens: one a row and column of `values`.
-        values: one head's numbers, not below 0.
+        values: one head's numbers, not below 0: every query's, or that of the query that is shown alone.
         number: what one of them is called.
         title: stands above, and on hover.
         file_name: of saved pictures, without their ending.
@@ -53,7 +53,8 @@ class PictureData:
 
     def __post_init__(self) -> None:
         count = self.first_patch + self.rows * self.columns
-        assert self.values.shape == (count, count) == (len(self.tokens),) * 2, "one row and column for each token"
+        assert self.values.shape in ((count, count), (1, count)), "a row for each token, or one"
+        assert len(self.tokens) == count, "a column for each token"
 
 
 def pack_picture(data: PictureData, query: int) -> bytes:

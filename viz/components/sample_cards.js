@@ -26,7 +26,7 @@ class SampleCards {
     const head = element("div", "sample-head");
     head.append(element("b", "", card.title), element("span", "muted", card.which));
     const text = element("p", "sample-text");
-    text.lang = "de";
+    text.lang = this.data.language;
     text.dir = "auto";
     card.pieces.forEach(([words, isMarked], i) => text.append(i ? " " : "", isMarked ? element("mark", "", words) : words));
     const foot = element("div", "sample-foot");

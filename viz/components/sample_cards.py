@@ -50,14 +50,14 @@ class Card:
     note: str = ""
 
 
-def pack_cards(cards: tuple[Card, ...]) -> bytes:
+def pack_cards(cards: tuple[Card, ...], language: str = "") -> bytes:
     """The payload of `sample_cards.js`."""
     packed = [_packed(card) for card in cards]
     header = {
         "scale": {"stops": theme.SEQUENTIAL, "dark": theme.NIGHT, "pale": theme.LIGHT},
         "colours": {"greedy": theme.HEAD_COLOURS[0], "mark": theme.HEAD_COLOURS[1]},
     }
-    return wire.pack({**header, "cards": packed, "digest": wire.digest(repr(packed))})
+    return wire.pack({**header, "language": language, "cards": packed, "digest": wire.digest(language, repr(packed))})
 
 
 def _packed(card: Card) -> dict[str, object]:
@@ -75,6 +75,6 @@ def _packed(card: Card) -> dict[str, object]:
     }
 
 
-def sample_cards(cards: tuple[Card, ...], *, key: str) -> None:
-    """Show the cards, in this order."""
-    _COMPONENT(data=pack_cards(cards), key=key)
+def sample_cards(cards: tuple[Card, ...], *, key: str, language: str = "") -> None:
+    """Show the cards, in this order; the language of their texts is as HTML names it, "" if nobody knows."""
+    _COMPONENT(data=pack_cards(cards, language), key=key)

@@ -18,6 +18,8 @@ class TileServer {
   async receive({ header, arrays }) {
     const { address, tiles, decimals, serial } = header;
     this.address = address;
+    // Python may remember what a server before this one asked for: no number means two requests.
+    this.serial = Math.max(this.serial, serial);
     this.root.dataset.serves = address;
     const name = `${address} ${serial}`;
     if (!tiles.length || name === this.delivered) return;

@@ -22,16 +22,8 @@ if TYPE_CHECKING:
 
 #: As wide as a tree is kept, and as high as its length penalty goes, in hundredths.
 MAX_WIDTH, MAX_PENALTY = 12, 500
-END: Final = "</s>"
 #: Another tree has other nodes.
 _OF_THE_TREE: Final = ("node",)
-_COLUMNS: Final = (
-    markup.Column("Search"),
-    markup.Column("Translation", language="de"),
-    markup.Column("Log-probability", is_number=True),
-    markup.Column("Tokens", is_number=True),
-    markup.Column("Score", is_number=True),
-)
 
 
 @frame.fragment
@@ -39,8 +31,8 @@ def show(trace: "Trace") -> None:
     """The settings, greedy beside beam, the tree, and the hypothesis that is open."""
     st.caption(
         "At each step, beam search compares what could follow each of the hypotheses it keeps, by the log-probability "
-        "of the whole, and keeps the best. Those that have ended compete by score: log-probability ÷ ((5 + tokens) / "
-        "6)^α, so that long ones are not punished for their length (Wu et al. 2016)."
+        "of the whole, and keeps the best. Those that have ended compete by score: log-probability ÷ "
+        f"{_penalty_in_words()}, so that long ones are not punished for their length."
     )
     _settings()
     selection = state.current()
@@ -57,6 +49,12 @@ def show(trace: "Trace") -> None:
     beam_picture(tree, chosen=node, on_choose=_choose, key="beam-tree", name=name)
     decoding_controls.table_button("All nodes (CSV)", partial(decoded_tables.beam_nodes, tree), name)
     _open(trace.text, tree, node)
+
+
+def _penalty_in_words() -> str:
+    if loader.is_translator(state.current()):
+        return "((5 + tokens) / 6)^α (Wu et al. 2016)"
+    return "tokens^α, as transformers does it with this model"
 
 
 def _settings() -> None:
@@ -92,15 +90,21 @@ def _compare(text: str, tree: "BeamTree") -> None:
     """Greedy search and what the beam returned, with the words marked that greedy search did not write."""
     greedy = loader.written(text, state.current())
     total = sum(step.log_prob for step in greedy.steps)
-    ends = greedy.steps[-1].token == END
-    score = decoded.penalised(total, len(greedy.steps) + (0 if ends else 1), tree.alpha, state.current())
+    score = decoded.greedy_score(greedy, tree.alpha, state.current())
     of_greedy = ("Greedy", greedy.translation, signed(total, 3), str(len(greedy.steps)), signed(score, 4))
     winner, *others = (_returned(tree, place, greedy.translation) for place in range(1, len(tree.hypotheses) + 1))
-    st.html(markup.table(_COLUMNS, [of_greedy, winner], label="Greedy search beside the winner of beam search"))
+    columns = _columns()
+    st.html(markup.table(columns, [of_greedy, winner], label="Greedy search beside the winner of beam search"))
     st.caption(_verdict(total, score, tree))
     if others:
         with st.expander(f"The other {len(others)} that the search returned"):
-            st.html(markup.table(_COLUMNS, others, label="Hypotheses that the winner's score beats"))
+            st.html(markup.table(columns, others, label="Hypotheses that the winner's score beats"))
+
+
+def _columns() -> list[markup.Column]:
+    numbers = [markup.Column(title, is_number=True) for title in ("Log-probability", "Tokens", "Score")]
+    text = markup.Column("Translation", language=loader.target_language(state.current()))
+    return [markup.Column("Search"), text, *numbers]
 
 
 def _returned(tree: "BeamTree", place: int, greedy: str) -> tuple[str | markup.Marked, ...]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from viz import branching, frame, loader, pruning, state, studio, studio_controls
+from viz import decoded, frame, loader, pruning, state, studio, studio_controls
 from viz.branch_codes import Choice
 from viz.branch_words import ORIGINAL, deed
 from viz.components.branch_tree import BranchRow, TreeAct, branch_tree
@@ -59,6 +59,7 @@ def _tree(made: Sequence[Choice], traces: Sequence["Trace"]) -> None:
         step=selection.step,
         on_act=_act,
         key="branch-tree",
+        language=loader.target_language(selection),
         name=file_name("branches", sentence=selection.text),
     )
 
@@ -68,7 +69,7 @@ def tree_rows(made: Sequence[Choice], traces: Sequence["Trace"], vocabulary: Seq
     rows = []
     for number, (choice, trace) in enumerate(zip((None, *made), traces, strict=True)):
         origin = trace if choice is None else traces[choice.parent]
-        spans = branching.word_diff(origin.translation, trace.translation)
+        spans = decoded.word_diff(origin.translation, trace.translation)
         rows.append(
             BranchRow(
                 number=number,
@@ -120,8 +121,9 @@ def _compare(made: Sequence[Choice], traces: Sequence["Trace"], other: int) -> N
     studio_controls.against(names, other)
     st.html(
         word_changes(
-            [(span.first, span.second) for span in branching.word_diff(theirs.translation, ours.translation)],
+            [(span.first, span.second) for span in decoded.word_diff(theirs.translation, ours.translation)],
             names=(names[other], names[shown]),
+            language=loader.target_language(selection),
         )
     )
     st.plotly_chart(

@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
-from viz import branching, choices, controls, focus, frame, loader, state, studio, studio_controls, writing
+from viz import branching, choices, controls, decoded, focus, frame, loader, state, studio, studio_controls, writing
 from viz.branch_codes import Choice, EditHead, Path, origin_of, path_of
 from viz.branch_words import ORIGINAL
 from viz.components.wire import display_token
@@ -101,15 +101,16 @@ def _key(trace: "Trace", step: int, site: str) -> int:
     """The token to point at: one that the row at this step may see."""
     tokens = trace.axis_tokens(site)[1]
     allowed = tokens[: writing.rows_before(trace) + step + 1] if site == "decoder.self" else tokens
-    names = [f"{place} · {plain(display_token(token))}" for place, token in enumerate(allowed, start=1)]
+    names = [f"{place} · {display_token(token)}" for place, token in enumerate(allowed, start=1)]
     chosen = state.position("key_token", len(allowed), 0)
     if len(allowed) > MAX_PILLS:
-        return controls.token("key_token", "Point at", [name.replace("\\", "") for name in names], default=chosen)
+        return controls.token("key_token", "Point at", names, default=chosen)
     picked = st.pills(
         "Point at",
         range(len(allowed)),
         key=state.bind("key_token", chosen),
-        format_func=names.__getitem__,
+        # Buttons read Markdown, a list does not.
+        format_func=lambda place: plain(names[place]),
         required=True,
         on_change=state.take,
         args=("key_token",),
@@ -161,14 +162,15 @@ def _show_numbers(tried: _Tried) -> None:
             f"**{_signed(tried.log_prob)}**, a change of **{_signed(change, always=True)}** nats. "
             + ("It is still what the model writes." if instead == token else f"The model writes “{instead}” instead.")
         )
-        spans = branching.word_diff(original.translation, edited.translation)
+        spans = decoded.word_diff(original.translation, edited.translation)
         if all(span.is_same for span in spans):
             same = [step.token_id for step in original.steps] == [step.token_id for step in edited.steps]
             st.caption("The translation stays the same." if same else "The text stays the same, in other tokens.")
         else:
             before = _name(tried.choice.parent) if tried.choice.parent else ORIGINAL
             names = (before[:1].upper() + before[1:], "Under the edit")
-            st.html(word_changes([(span.first, span.second) for span in spans], names=names))
+            changes = [(span.first, span.second) for span in spans]
+            st.html(word_changes(changes, names=names, language=loader.target_language(state.current())))
 
 
 def _keep(made: tuple[Choice, ...], tried: _Tried) -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from viz import derived, state
+from viz import derived, long_texts, state
 from viz.components.picture_attention import PictureData, picture_attention
 from viz.export.names import file_name, head_name
 from viz.measures import MEASURES
@@ -21,11 +21,19 @@ def show(trace: "Trace", site: str) -> None:
         return
     selection = state.current()
     measure = MEASURES[selection.measure]
-    # Patches have places in the picture: they are neither joined to words nor left out.
-    opened = derived.opened_layer(trace, site, selection.layer, replace(selection, words=False, special=True))
     head = selection.head if measure.is_per_head else 0
     tokens = trace.source_tokens
+    is_long = long_texts.is_long(trace, site)
+    if is_long and not measure.is_per_head and len(tokens) > long_texts.MAX_ROLLOUT:
+        # The matrix below says why there is none.
+        return
     query = state.position("token", len(tokens), 0 if picture.first_patch else len(tokens) // 2)
+    # Patches have places in the picture: they are neither joined to words nor left out.
+    of_patches = replace(selection, words=False, special=True)
+    if is_long:
+        values = long_texts.long_row(trace, site, selection.layer, head, query, of_patches)
+    else:
+        values = derived.opened_layer(trace, site, selection.layer, of_patches).values[head]
     name = f"Head {head + 1}" if measure.is_per_head else "All heads"
     picture_attention(
         PictureData(
@@ -34,7 +42,7 @@ def show(trace: "Trace", site: str) -> None:
             columns=picture.columns,
             first_patch=picture.first_patch,
             tokens=tokens,
-            values=opened.values[head],
+            values=values,
             number=measure.number,
             title=f"Layer {selection.layer + 1} · {name}",
             file_name=file_name("picture", head_name(site, selection.layer, head), sentence=trace.text),

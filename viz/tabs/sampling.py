@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from viz import controls, decoded, decoding_controls, differences, frame, loader, state
+from viz import controls, decoded, decoding_controls, differences, frame, loader, state, writing
 from viz.beam_story import signed
 from viz.components.sample_cards import Card, sample_cards
 from viz.export import decoded_tables
@@ -43,7 +43,11 @@ def show(trace: "Trace") -> None:
         f"not have are marked, {differences.MISSING} where it has more. “Log-probability” is the model's own; “as "
         "drawn” is that under temperature, top k and top p, all in nats."
     )
-    sample_cards((_greedy_card(greedy), *_cards(drawn, groups, greedy.translation, vocabulary)), key="sample-cards")
+    sample_cards(
+        (_greedy_card(greedy), *_cards(drawn, groups, greedy.translation, vocabulary)),
+        key="sample-cards",
+        language=loader.target_language(selection),
+    )
     name = file_name("samples", f"seed{selection.draw}", sentence=trace.text)
     with st.container(horizontal=True):
         decoding_controls.table_button("Samples (CSV)", partial(decoded_tables.samples, drawn), name)
@@ -103,10 +107,11 @@ def _greedy_card(trace: "Trace") -> Card:
 def _cards(
     drawn: "Sequence[SampledTranslation]", groups: list[list[int]], greedy: str, vocabulary: "Sequence[str]"
 ) -> list[Card]:
+    ends = writing.end_ids(state.current())
     cards, texts = [], [drawn[group[0]].text for group in groups]
     for group, text in zip(groups, texts, strict=True):
         one = drawn[group[0]]
-        notes = ["Cut at the longest translation."] if vocabulary[one.token_ids[-1]] != "</s>" else []
+        notes = ["Cut at the longest translation."] if one.token_ids[-1] not in ends else []
         if texts.count(text) > 1:
             notes.append("Another card has the same text, cut into other tokens.")
         if text == greedy:

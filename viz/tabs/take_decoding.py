@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from viz import branching, frame, loader, offers, state, studio, studio_controls
+from viz import decoded, frame, loader, offers, state, studio, studio_controls
 from viz.choices import Selection
 from viz.export import tables, trees
 from viz.export.names import file_name
@@ -70,7 +70,7 @@ def _offer_trees(trace: "Trace", selection: Selection) -> None:
             150 * sum(len(one.steps) for one in traces),
         )
     )
-    width, penalty = branching.beam_settings(selection)
+    width, penalty = decoded.beam_settings(selection)
     show_offer(
         Offer(
             "Beam search",
@@ -86,5 +86,5 @@ def _offer_trees(trace: "Trace", selection: Selection) -> None:
 
 def _beam(selection: Selection, checkpoint: str, digest: str) -> bytes:
     """When a button is pressed, there is no session to ask what is chosen: it is passed in."""
-    tree = branching.beam_tree(selection.text, selection)
+    tree = decoded.beam_tree(selection.text, selection)
     return trees.beam(tree, selection.text, checkpoint=checkpoint, digest=digest)
