@@ -1,4 +1,4 @@
-"""The only door from the pages to the model: loaded models, finished traces and what a checkpoint says of itself.
+"""The only door from the pages to the model: loaded models and finished traces.
 
 torch is imported here, inside the functions that need it, so that a page is on the screen before torch is in memory.
 What is cached, for all viewers, is read-only, bounded by count and by bytes, and keyed by (text, digest of the model,
@@ -7,35 +7,28 @@ device), never by arrays. Knows nothing of widgets or figures.
 
 import os
 from collections.abc import Callable
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import streamlit as st
 
-from model.config import PRESETS, PositionLayout, TransformerConfig
-from model.errors import CheckpointError, InputTextError
-from model.parameters import ParameterCounts, count_parameters
-from model.record import MANIFEST, Metrics, Training, TrainingLog, read_card, read_log, read_metrics, read_training
-from viz import shelf
+from model.errors import CheckpointError
+from model.record import MANIFEST
+from viz import pictures, shelf
 from viz.choices import Selection
 from viz.recently_used import RecentlyUsed as RecentlyUsed  # the other doors keep what they derive in it too
 
 if TYPE_CHECKING:
     from model import Abilities, BatchMasks, DecodingSession, Reader, Trace, Translator
     from model.abilities import Kind
-    from model.description import Description
 
 ROOT_VARIABLE: Final = shelf.ROOT_VARIABLE
 Progress = Callable[[int, int], None]
 #: What was done, with which text or picture, the digest of the model, the device.
 Place = tuple[str, str, str, str]
-#: Weights of all heads that a file to take along may hold.
-MAX_WEIGHT_BYTES: Final = 256 * 1024**2
-MAX_TRANSLATORS, MAX_TRACES, MAX_SESSIONS, MAX_TRANSLATIONS, MAX_PICTURES = 8, 64, 16, 500, 32
+MAX_TRANSLATORS, MAX_TRACES, MAX_SESSIONS, MAX_TRANSLATIONS = 8, 64, 16, 500
 #: Of the machine's memory, the share that loaded models may take, and the share of all traces.
 MODELS_SHARE, TRACES_SHARE = 0.5, 0.1
-MAX_PICTURE_BYTES: Final = 64 * 1024**2
 #: The hook that proves what a page derives.
 OUTPUTS: Final = "hook_head_output"
 
@@ -87,12 +80,12 @@ def reader(selection: Selection) -> "Reader":
     from model import open_reader
     from model.device import choose_device
 
-    folder = _folder(selection)
+    place = folder(selection)
     device = str(choose_device(None if selection.device == "auto" else selection.device))
-    stamp = _stamp(folder)
+    stamp = _stamp(place)
     weights = sum(size for name, size, _ in stamp if name.endswith(".safetensors"))
     return _readers().made(
-        (str(folder), stamp, device), lambda: open_reader(folder, device=device), _model_bytes, expected=weights
+        (str(place), stamp, device), lambda: open_reader(place, device=device), _model_bytes, expected=weights
     )
 
 
@@ -123,7 +116,7 @@ def kind(selection: Selection) -> "Kind | None":
     from model.adapters import look
 
     try:
-        return look.kind_in(_folder(selection))
+        return look.kind_in(folder(selection))
     except CheckpointError:
         return None
 
@@ -138,7 +131,7 @@ def is_translator(selection: Selection) -> bool:
 def is_english_german(selection: Selection) -> bool:
     """Whether the chosen model is one of Headlight's own checkpoints, which translate English to German."""
     try:
-        return (_folder(selection) / MANIFEST).is_file()
+        return (folder(selection) / MANIFEST).is_file()
     except CheckpointError:
         return False
 
@@ -151,21 +144,6 @@ def target_language(selection: Selection) -> str:
 def name_of(selection: Selection) -> str:
     """What the chosen model is called in the list."""
     return selection.checkpoint or next(iter(checkpoint_names()), "")
-
-
-def keep_picture(content: bytes, name: str) -> str:
-    """Keep a picture that a person gives, for all runs of theirs, and return what it is asked for by.
-
-    Raises:
-        InputTextError: there is no picture in it, or it is too large.
-    """
-    from model.adapters.image_reader import picture_of
-    from viz.components import wire
-
-    picture = picture_of(content, name)
-    digest = wire.digest(content.hex())
-    _pictures().put(digest, (name, picture), picture.width * picture.height * 3)
-    return digest
 
 
 def trace(text: str, selection: Selection, progress: Progress = lambda written, most: None) -> "Trace":
@@ -231,29 +209,6 @@ def identity(selection: Selection) -> tuple[str, str]:
     return name_of(selection), reader(selection).digest
 
 
-def trace_file(trace: "Trace") -> bytes:
-    """A trace as `python -m model trace` writes it, with all its weights unless they are too many to hold."""
-    from model.trace_file import weight_arrays, write_trace
-
-    file = BytesIO()
-    write_trace(trace, file, weight_arrays(trace) if trace_file_has_weights(trace) else None)
-    return file.getvalue()
-
-
-def trace_file_has_weights(trace: "Trace") -> bool:
-    """Whether `trace_file` holds the weights; queries, keys and values, from which they follow, it always holds."""
-    from model.trace_file import weight_bytes
-
-    return weight_bytes(trace) <= MAX_WEIGHT_BYTES
-
-
-def trace_file_size(trace: "Trace") -> int:
-    """About how many bytes `trace_file` will return."""
-    from model.trace_file import expected_bytes, weight_bytes
-
-    return expected_bytes(trace) + (weight_bytes(trace) if trace_file_has_weights(trace) else 0)
-
-
 def masks(texts: tuple[str, ...], selection: Selection) -> "BatchMasks":
     """The masks of texts that share a batch, as the model uses them."""
     loaded = translator(selection)
@@ -266,61 +221,12 @@ def translation(text: str, selection: Selection) -> str:
     return _translation(text, loaded.digest, str(loaded.device), loaded)
 
 
-def shapes(selection: Selection) -> list[tuple[str, TransformerConfig, ParameterCounts]]:
-    """Name, configuration and parameters of the chosen checkpoint, then of the paper's two models."""
-    loaded = translator(selection)
-    papers = [(f"{name} (paper)", PRESETS[name]) for name in ("base", "big")]
-    return [(name, config, count_parameters(config)) for name, config in [(name_of(selection), loaded.config), *papers]]
+def folder(selection: Selection) -> Path:
+    """Where the chosen model lies.
 
-
-def vocabulary(selection: Selection) -> tuple[str, ...]:
-    """Every piece of the vocabulary, in the order of their ids; none of a model of pictures."""
-    loaded = reader(selection)
-    return _vocabulary(loaded.digest, loaded)
-
-
-def special_ids(selection: Selection) -> frozenset[int]:
-    """The ids of the tokens that stand for no text."""
-    loaded: Any = reader(selection)
-    if is_translator(selection):
-        config = loaded.config
-        return frozenset((config.pad_id, config.unk_id, config.bos_id, config.eos_id))
-    return loaded.pieces.special_ids if loaded.abilities.kind != "image" else frozenset()
-
-
-def description(selection: Selection) -> "Description":
-    """What the chosen model is made of, in words and numbers, whichever model it is."""
-    from model.description import describe
-
-    return describe(reader(selection))
-
-
-def position_layout(selection: Selection) -> PositionLayout:
-    """In which dimensions the chosen model's positional encodings have their sines and cosines."""
-    return translator(selection).config.position_layout
-
-
-def training(selection: Selection) -> Training | None:
-    """What the checkpoint says it was trained on; None where it says nothing. Raises a CheckpointError if malformed."""
-    return read_training(_folder(selection))
-
-
-def training_log(selection: Selection) -> TrainingLog | None:
-    """The curves of the checkpoint's training run, as `training`."""
-    return read_log(_folder(selection))
-
-
-def metrics(selection: Selection) -> Metrics | None:
-    """What was measured with the checkpoint, as `training`."""
-    return read_metrics(_folder(selection))
-
-
-def card(selection: Selection) -> str | None:
-    """The checkpoint's card, as `training`; a text that may hold anything."""
-    return read_card(_folder(selection))
-
-
-def _folder(selection: Selection) -> Path:
+    Raises:
+        CheckpointError: there is none of that name.
+    """
     if selection.folder:
         return Path(selection.folder)
     models = shelf.server_models()
@@ -352,22 +258,9 @@ def _read(text: str, selection: Selection, loaded: Any) -> "Trace":
     if loaded.abilities.kind != "image":
         traced: Trace = loaded.trace(text, extras=extras)
         return traced
-    name, picture = _picture(selection.picture)
+    name, picture = pictures.given(selection.picture)
     looked: Trace = loaded.trace_picture(picture, name=name, extras=extras)
     return looked
-
-
-def _picture(digest: str) -> tuple[str, Any]:
-    """A picture that was given, with a name that no other has; without one, the picture that we draw."""
-    from model.adapters.example_picture import example_picture
-
-    if not digest:
-        return "example picture", example_picture()
-    found = _pictures().get(digest)
-    if found is None:
-        raise InputTextError("This picture is no longer here. Choose its file again on the left.")
-    name, picture = found
-    return f"{name} · {digest[:6]}", picture
 
 
 def _model_bytes(loaded: Any) -> int:
@@ -406,11 +299,6 @@ def _is_any(place: Place) -> bool:
 
 
 @st.cache_resource(show_spinner=False)
-def _pictures() -> RecentlyUsed[str, tuple[str, Any]]:
-    return RecentlyUsed(MAX_PICTURES, MAX_PICTURE_BYTES)
-
-
-@st.cache_resource(show_spinner=False)
 def _traces() -> RecentlyUsed[Place, "Trace"]:
     return RecentlyUsed(MAX_TRACES, _memory(TRACES_SHARE))
 
@@ -428,13 +316,3 @@ def _masks(texts: tuple[str, ...], digest: str, device: str, _translator: "Trans
 @st.cache_data(max_entries=MAX_TRANSLATIONS, show_spinner=False)
 def _translation(text: str, digest: str, device: str, _translator: "Translator") -> str:
     return _translator.translate(text)
-
-
-@st.cache_resource(max_entries=MAX_TRANSLATORS, show_spinner=False)
-def _vocabulary(digest: str, _reader: Any) -> tuple[str, ...]:
-    if _reader.abilities.kind == "image":
-        return ()
-    pieces = getattr(_reader, "tokenizer", None) or _reader.pieces
-    size = getattr(pieces, "vocab_size", None) or _reader.config.vocab_size
-    # One by one: how a token is spelled may depend on the one before it.
-    return tuple(token for number in range(size) for token in pieces.tokens([number]))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from model.errors import InputTextError
-from viz import card, choices, controls, facts, frame, loader
+from viz import card, choices, controls, descriptions, facts, frame, loader
 from viz.choices import Selection
 from viz.example_bank import BANK, draw
 from viz.export.names import file_name
@@ -28,7 +28,7 @@ VOCABULARY_HEIGHT: Final = 420
 
 def vocabulary(selection: Selection) -> None:
     """Every piece, to be searched."""
-    pieces = facts.pieces(loader.vocabulary(selection), loader.special_ids(selection))
+    pieces = facts.pieces(descriptions.vocabulary(selection), descriptions.special_ids(selection))
     counts = Counter(piece.kind for piece in pieces)
     kinds = ", ".join(f"{counts[kind]:,} {label}" for kind, label in _KINDS.items())
     how = (
@@ -66,7 +66,7 @@ _KINDS: Final = {
 
 def training_data(selection: Selection) -> None:
     """What it was trained on."""
-    training = loader.training(selection)
+    training = descriptions.training(selection)
     if training is None:
         _missing("training.json", "what it was trained on")
         return
@@ -85,13 +85,13 @@ def training_data(selection: Selection) -> None:
 
 def curves(selection: Selection) -> None:
     """How the training run went."""
-    log = loader.training_log(selection)
+    log = descriptions.training_log(selection)
     if log is None:
         _missing("training_log.jsonl", "how its training went")
         return
     training = None
     with frame.errors_shown():
-        training = loader.training(selection)
+        training = descriptions.training(selection)
     limit = "the first pairs" if training is None else f"the first {training.dev_limit:,} pairs"
     st.caption(
         "From left to right the steps of training. The loss is what the model is trained to make small, averaged since "
@@ -110,7 +110,7 @@ def curves(selection: Selection) -> None:
 
 def scores(selection: Selection) -> None:
     """What was measured, and what others measured elsewhere."""
-    metrics = loader.metrics(selection)
+    metrics = descriptions.metrics(selection)
     if metrics is None:
         _missing("metrics.json", "how well it does")
     else:
@@ -182,7 +182,7 @@ def translations(selection: Selection) -> None:
 
 def whole_card(selection: Selection) -> None:
     """What the checkpoint's card says of its limits, and the rest of it."""
-    text = loader.card(selection)
+    text = descriptions.card(selection)
     if text is None:
         _missing("README.md", "what to expect of it")
         return

@@ -6,7 +6,7 @@ from typing import Final
 import streamlit as st
 
 from model.errors import HeadlightError
-from viz import choices, controls, loader, state
+from viz import choices, controls, loader, pictures, state
 from viz.add_model import add_model
 from viz.examples import EXAMPLES, Example
 
@@ -93,7 +93,7 @@ def _picture() -> None:
         st.caption("No file chosen: the model looks at a picture that Headlight draws itself.")
         return
     try:
-        _look_at(loader.keep_picture(file.getvalue(), file.name))
+        _look_at(pictures.keep(file.getvalue(), file.name))
     except HeadlightError as error:
         _look_at("")
         st.error(controls.plain(f"{error} The model looks at a picture that Headlight draws."), icon=":material/error:")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from model.errors import TokenError
-from viz import branching, controls, loader, state, studio, writing
+from viz import branching, controls, descriptions, state, studio, writing
 from viz.branch_codes import Choice
 from viz.branch_words import ORIGINAL, summary
 from viz.components.wire import display_token
@@ -53,7 +53,7 @@ def all_traces() -> list["Trace"]:
 
 def names_of(made: Sequence[Choice], trace: "Trace") -> list[str]:
     """Each translation in a line, the model's own first."""
-    vocabulary = loader.vocabulary(state.current())
+    vocabulary = descriptions.vocabulary(state.current())
     return [summary(number, choice, vocabulary, trace.source_tokens) for number, choice in enumerate((None, *made))]
 
 

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from model.errors import InputTextError
 from tests.model.adapters import zoo
 from tests.viz.sent import sent_to
-from viz import derived, loader, long_texts
+from viz import derived, loader, long_texts, pictures
 from viz.choices import STUDIO, Selection
 from viz.examples import EXAMPLES
 from viz.markup import literal
@@ -266,7 +266,7 @@ def test_a_rollout_of_too_large_a_picture_is_refused_in_a_sentence(app, monkeypa
 @pytest.mark.parametrize("content", [b"", b"no picture", b"GIF89a" + b"\x00" * 20, b"\x89PNG\r\n\x1a\n" + b"\xff" * 99])
 def test_a_file_that_is_no_picture_is_refused(content):
     with pytest.raises(InputTextError, match="no picture that can be read"):
-        loader.keep_picture(content, "x.png")
+        pictures.keep(content, "x.png")
 
 
 def test_the_same_picture_is_asked_for_by_the_same_name():
@@ -276,4 +276,4 @@ def test_the_same_picture_is_asked_for_by_the_same_name():
 
     file = BytesIO()
     example_picture().save(file, "PNG")
-    assert loader.keep_picture(file.getvalue(), "a.png") == loader.keep_picture(file.getvalue(), "a.png")
+    assert pictures.keep(file.getvalue(), "a.png") == pictures.keep(file.getvalue(), "a.png")

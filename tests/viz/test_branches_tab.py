@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from model import Translator
 from model.errors import TokenError
 from tests.viz.sent import charts
-from viz import branching, decoded, loader
+from viz import branching, decoded, descriptions, loader
 from viz.branch_codes import Choice, Write
 from viz.choices import Selection
 from viz.components.branch_tree import BranchRow, TreeAct, in_order, pack_tree, read_act
@@ -182,7 +182,9 @@ def test_words_are_spelt_as_words_and_marks_cling():
     assert "".join(spelt(" Das Tier ")) == "▁Das▁Tier"
     assert spelt(".") == (".",)
     assert spelt("</s>") == ("</s>",)
-    piece = next(one for one in loader.vocabulary(Selection(checkpoint="en-de")) if len(one) > 3 and one[0] == "▁")
+    piece = next(
+        one for one in descriptions.vocabulary(Selection(checkpoint="en-de")) if len(one) > 3 and one[0] == "▁"
+    )
     assert spelt(piece) == (piece,)
 
 

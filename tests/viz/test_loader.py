@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from model.errors import CheckpointError, DeviceError, InputTextError
-from viz import loader
+from viz import descriptions, loader
 from viz.choices import Selection
 
 TEXT = "The animal was tired."
@@ -65,14 +65,14 @@ def test_the_store_keeps_the_traces_used_last():
 
 
 def test_shapes_begin_with_the_checkpoint_and_count_its_parameters(selection):
-    shapes = loader.shapes(selection)
+    shapes = descriptions.shapes(selection)
     assert [name for name, _, _ in shapes] == ["en-de", "base (paper)", "big (paper)"]
     real = sum(parameter.numel() for parameter in loader.translator(selection).model.parameters())
     assert shapes[0][2].total == real
 
 
 def test_the_vocabulary_is_in_the_order_of_its_ids(selection):
-    pieces = loader.vocabulary(selection)
+    pieces = descriptions.vocabulary(selection)
     tokenizer = loader.translator(selection).tokenizer
     assert len(pieces) == tokenizer.vocab_size
     assert [tokenizer.token_id(piece) for piece in pieces[4:]] == list(range(4, len(pieces)))
@@ -83,12 +83,17 @@ def test_a_translation_is_the_one_of_the_trace(selection):
 
 
 def test_a_checkpoint_without_a_record_says_nothing_of_its_making(selection):
-    assert loader.training(selection) is loader.training_log(selection) is loader.metrics(selection) is None
-    assert loader.card(selection) == "Random weights, for tests.\n"
+    assert (
+        descriptions.training(selection)
+        is descriptions.training_log(selection)
+        is descriptions.metrics(selection)
+        is None
+    )
+    assert descriptions.card(selection) == "Random weights, for tests.\n"
 
 
 def test_a_path_is_no_checkpoint_name(selection):
-    for read in (loader.translator, loader.training, loader.card):
+    for read in (loader.translator, descriptions.training, descriptions.card):
         with pytest.raises(CheckpointError):
             read(replace(selection, checkpoint="../en-de"))
 

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from tests.model.adapters import zoo
 from tests.viz.sent import sent_to
 from tests.viz.test_tile_server import numbers_of
-from viz import derived, loader, long_texts
+from viz import derived, loader, long_texts, trace_files
 from viz.choices import Selection
 from viz.components.head_tiles import GridSpec, LayerTiles, Tiles, pool
 from viz.components.tile_server import Tile
@@ -226,7 +226,7 @@ def test_the_grid_page_and_the_film_say_what_they_leave_out(app):
 
 
 def test_a_file_without_room_for_weights_says_so(app, monkeypatch):
-    monkeypatch.setattr(loader, "MAX_WEIGHT_BYTES", 10)
+    monkeypatch.setattr(trace_files, "MAX_WEIGHT_BYTES", 10)
     opened(app, view="Take it with you")
     assert "too many for a file and left out" in said(app)
     assert "every weight, query" not in said(app)

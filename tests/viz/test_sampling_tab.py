@@ -9,7 +9,7 @@ import pytest
 from model import SampledTranslation
 from model.analysis.word_diff import word_diff
 from tests.viz.decoding_page import TEXT, app_at, header_of, opened
-from viz import decoded, differences, loader
+from viz import decoded, descriptions, differences, loader
 from viz.components.sample_cards import Card, pack_cards
 from viz.export import decoded_tables
 from viz.markup import visible
@@ -165,7 +165,7 @@ def test_sliders_speak_in_numbers_and_the_link_in_hundredths(app):
 
 def test_the_tables_hold_every_sample_and_every_token(chosen):
     samples = decoded.samples(TEXT, replace(chosen, samples=3))
-    vocabulary = loader.vocabulary(chosen)
+    vocabulary = descriptions.vocabulary(chosen)
     lines = list(csv.DictReader(decoded_tables.samples(samples).decode("utf-8-sig").splitlines()))
     assert [float(line["log_prob"]) for line in lines] == [one.log_prob for one in samples]
     tokens = decoded_tables.sampled_tokens(samples, vocabulary).decode("utf-8-sig").splitlines()

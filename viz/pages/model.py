@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from viz import choices, facts, frame, loader, state
+from viz import choices, descriptions, facts, frame, loader, state
 from viz.export.names import file_name
 from viz.figures.parameters import parameter_bars
 from viz.markup import table
@@ -18,7 +18,7 @@ with frame.errors_shown():
     selection = state.current()
     with st.spinner("Loading the model …"), st.skeleton(height=frame.SKELETON_HEIGHT):
         is_ours = loader.is_translator(selection)
-        shapes = loader.shapes(selection) if is_ours else []
+        shapes = descriptions.shapes(selection) if is_ours else []
     if is_ours:
         with st.grid(2, min_column_width=430, gap="medium"):
             with st.container():

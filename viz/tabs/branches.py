@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from viz import decoded, frame, loader, pruning, state, studio, studio_controls
+from viz import decoded, descriptions, frame, loader, pruning, state, studio, studio_controls
 from viz.branch_codes import Choice
 from viz.branch_words import ORIGINAL, deed
 from viz.components.branch_tree import BranchRow, TreeAct, branch_tree
@@ -53,7 +53,7 @@ def _tree(made: Sequence[Choice], traces: Sequence["Trace"]) -> None:
         else "So far there is only the model’s own translation."
     )
     branch_tree(
-        tree_rows(made, traces, loader.vocabulary(selection)),
+        tree_rows(made, traces, descriptions.vocabulary(selection)),
         shown=selection.branch,
         against=studio.compared(made),
         step=selection.step,

@@ -5,7 +5,7 @@ from typing import Final
 
 import streamlit as st
 
-from viz import facts, loader
+from viz import descriptions, facts, loader
 from viz.choices import ABOUT as EVERY_TAB
 from viz.choices import Selection
 from viz.controls import plain
@@ -24,7 +24,7 @@ ABOUT: Final[Mapping[str | None, tuple[str, ...]]] = {
 
 def show(selection: Selection) -> None:
     """The model in a table, its parameters by part, its settings, and a sentence for everything that it lacks."""
-    found = loader.description(selection)
+    found = descriptions.description(selection)
     name = loader.name_of(selection)
     with st.grid(2, min_column_width=330, gap="medium"):
         with st.container():

@@ -11,7 +11,7 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float, Int
 
-from viz import controls, derived, frame, loader, state
+from viz import controls, derived, descriptions, frame, state
 from viz.components.wire import display_token
 from viz.export.names import file_name
 from viz.figures.positions import (
@@ -74,7 +74,7 @@ def show(trace: "Trace") -> None:
         own = recorded.shape[1]
         d_model, base = controls.width(own), controls.base(OWN_BASE)
     tokens = trace.source_tokens if side == "source" else trace.target_tokens
-    layout = loader.position_layout(state.current())
+    layout = descriptions.position_layout(state.current())
     rows = derived.encoding(max(MIN_POSITIONS, len(tokens)), d_model, base, layout)
     is_own = (d_model, base) == (own, OWN_BASE)
     if is_own:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from viz import controls, decoded, decoding_controls, differences, frame, loader, state, writing
+from viz import controls, decoded, decoding_controls, descriptions, differences, frame, loader, state, writing
 from viz.beam_story import signed
 from viz.components.sample_cards import Card, sample_cards
 from viz.export import decoded_tables
@@ -31,7 +31,7 @@ def show(trace: "Trace") -> None:
         "same seed draws the same translations."
     )
     selection = state.current()
-    vocabulary = loader.vocabulary(selection)
+    vocabulary = descriptions.vocabulary(selection)
     _settings(len(vocabulary))
     selection = state.current()
     with st.spinner("Drawing …", show_time=True):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from viz import choices, controls, derived, focus, frame, loader, long_texts, offers, state
+from viz import choices, controls, derived, focus, frame, loader, long_texts, offers, state, trace_files
 from viz.export import tables
 from viz.export.names import file_name, head_name
 from viz.measures import MEASURES
@@ -189,10 +189,12 @@ def _page(
 def _offer_arrays(trace: "Trace") -> None:
     st.subheader("The whole trace", anchor=False)
     name = f"{file_name('trace', sentence=trace.text)}.npz"
-    size = loader.trace_file_size(trace)
-    has_weights = loader.trace_file_has_weights(trace)
+    size = trace_files.size(trace)
+    has_weights = trace_files.has_weights(trace)
     inside = f"{'every weight, ' * has_weights}query, key and value of all attentions, tokens and steps"
-    show_offer(Offer("NumPy arrays", inside, partial(loader.trace_file, trace), name, "application/octet-stream", size))
+    show_offer(
+        Offer("NumPy arrays", inside, partial(trace_files.content, trace), name, "application/octet-stream", size)
+    )
     weights = "`decoder.cross/weights` is `[layer, head, query, key]`. `Trace.load(file)` makes it a trace again."
     if not has_weights:
         weights = (

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from viz import decoded, frame, loader, offers, state, studio, studio_controls
+from viz import decoded, frame, loader, offers, state, studio, studio_controls, trace_files
 from viz.choices import Selection
 from viz.export import tables, trees
 from viz.export.names import file_name
@@ -34,12 +34,12 @@ def show(trace: "Trace") -> None:
     show_offer(
         Offer(
             "NumPy arrays",
-            f"{'every weight, ' * loader.trace_file_has_weights(trace)}query, key and value of all attentions, tokens "
+            f"{'every weight, ' * trace_files.has_weights(trace)}query, key and value of all attentions, tokens "
             "and steps; `numpy.load` reads it",
-            partial(loader.trace_file, trace),
+            partial(trace_files.content, trace),
             f"{file_name('trace', of_branch, sentence=trace.text)}.npz",
             "application/octet-stream",
-            loader.trace_file_size(trace),
+            trace_files.size(trace),
         )
     )
     _offer_trees(trace, selection)
