@@ -74,7 +74,6 @@ def _reading() -> Reading | None:
     if state.current().corpus == "file":
         sentences = _upload(
             "Sentences, one a line, or English TAB German",
-            ["txt", "tsv"],
             _SENTENCES,
             atlas_store.read_sentences,
             f"UTF-8, at most {atlas_store.MAX_SENTENCES:,} sentences. The decoder reads a translation that is given; "
@@ -84,7 +83,6 @@ def _reading() -> Reading | None:
         st.caption("200 everyday sentences that we wrote; the model reads them with its own translations.")
     pairs = _upload(
         "Links made by hand, for alignment error rates (if you have any)",
-        ["jsonl", "json"],
         _PAIRS,
         atlas_store.read_pairs,
         'One JSON object a line: {"en": [words], "de": [words], "sure": [[en index, de index], …]}, indices from 0. At '
@@ -97,7 +95,7 @@ def _reading() -> Reading | None:
 
 
 def _upload(
-    label: str, types: list[str], place: str, read: Callable[[bytes, str], tuple[Any, list[BadLine]]], help_text: str
+    label: str, place: str, read: Callable[[bytes, str], tuple[Any, list[BadLine]]], help_text: str
 ) -> _Loaded | None:
     """A field for a file, and what was read of the one that is loaded."""
     key = f"{place}-file"
@@ -113,7 +111,8 @@ def _upload(
         except HeadlightError as error:
             st.session_state[place] = _Loaded(file.name, error=str(error))
 
-    st.file_uploader(label, types, key=key, help=help_text, on_change=take)
+    # The name of a type that is refused would be Streamlit's to tell; ours says what was expected.
+    st.file_uploader(label, key=key, help=help_text, on_change=take)
     loaded: _Loaded | None = st.session_state.get(place)
     if loaded is None:
         return None

@@ -17,7 +17,6 @@ _FIELDS: Final = {
     "encoder": ("Text", "Type a text", "Read"),
     "decoder": ("Text", "Type a text", "Read"),
 }
-_PICTURE_TYPES: Final = ["png", "jpg", "jpeg"]
 
 
 def sidebar(checkpoints: Sequence[str]) -> None:
@@ -83,7 +82,6 @@ def _given() -> None:
 def _picture() -> None:
     file = st.file_uploader(
         "Picture",
-        _PICTURE_TYPES,
         key="picture-file",
         help="PNG or JPEG, at most 5 MB. It stays on this machine. Without one, the model looks at a picture that "
         "Headlight draws.",

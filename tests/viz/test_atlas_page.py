@@ -291,6 +291,14 @@ def test_a_loaded_file_outlives_another_page_and_can_be_forgotten(app, shipped):
     assert "Load a text file" in app.info[0].value
 
 
+@pytest.mark.parametrize("name", ["a.jsonl", "no ending", "😀.exe"])
+def test_a_file_is_known_by_what_is_in_it_whatever_its_name(app, name):
+    opened(app, corpus="file")
+    app.file_uploader(key="atlas/sentences-file").set_value((name, b"Tom told me.\n", "text/plain"))
+    healthy(app.run())
+    assert "1 read" in said(app)
+
+
 @pytest.mark.parametrize("content", [b"", b"\n \n", b"\xff\xff", b"a\tb\tc\n"])
 def test_a_file_without_a_sentence_is_an_error_in_a_sentence_and_the_page_lives(app, content):
     opened(app, corpus="file")
