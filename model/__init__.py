@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     from model.cost import StepCost, step_cost
     from model.edits import MakeUniform, PointAt, SwitchOff
     from model.reader import Reader, open_reader
+    from model.samples import SampledTranslation
     from model.sampling import Draws, Sampling
     from model.session import DecodingSession
     from model.steps import Candidate, DecodingStep, FilteredStep
     from model.trace import Trace
     from model.transformer import Transformer
-    from model.translator import SampledTranslation, Translator
+    from model.translator import Translator
 
 _HOMES = {
     "Abilities": "abilities",
@@ -36,7 +37,7 @@ _HOMES = {
     "MakeUniform": "edits",
     "PointAt": "edits",
     "Reader": "reader",
-    "SampledTranslation": "translator",
+    "SampledTranslation": "samples",
     "Sampling": "sampling",
     "StepCost": "cost",
     "SwitchOff": "edits",

@@ -40,6 +40,13 @@ class Sample:
         return sum(self.filtered_log_probs)
 
 
+@dataclass(frozen=True, kw_only=True)
+class SampledTranslation(Sample):
+    """A drawn translation with its text."""
+
+    text: str
+
+
 @torch.inference_mode()
 def sample(
     model: Transformer, source_ids: Int[Tensor, " source"], n: int, sampling: Sampling, seed: int

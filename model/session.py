@@ -19,7 +19,8 @@ from model.hooks import ALWAYS_RECORDED, Edit, listen
 from model.sampling import Draws, Sampling
 from model.steps import DecodingStep, FilteredStep, describe_filtered, describe_steps, most_probable
 from model.tokenizer import Tokenizer
-from model.trace import Recorded, Trace, build_trace, join_recorded
+from model.trace import Recorded, Trace
+from model.trace_building import build_trace, join_recorded
 from model.transformer import Transformer
 
 

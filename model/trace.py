@@ -16,22 +16,18 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
 from model.attention import AttentionInputs
-from model.config import TransformerConfig
-from model.edit_hooks import named_edits
 from model.edits import HeadEdit
 from model.errors import TraceError
-from model.hooks import Edit
-from model.masks import AttentionMask, Rows
+from model.masks import Rows
 from model.picture import Picture
 from model.row_blocks import row_slices
 from model.steps import DecodingStep
-from model.tokenizer import SPECIAL_TOKENS, Tokenizer
-from model.transformer import SITES, site_path
+from model.tokenizer import SPECIAL_TOKENS
+from model.transformer import site_path
 from model.weights_only import WeightsOnly
 
 SiteLayers = Mapping[str, tuple[AttentionInputs | WeightsOnly, ...]]
@@ -234,69 +230,3 @@ class Trace:
         num_heads = self.inputs[site][layer].num_heads
         if heads is not None and not all(0 <= head < num_heads for head in heads):
             raise TraceError(f"Heads run from 0 to {num_heads - 1}, got {list(heads)}.")
-
-
-def join_recorded(calls: Sequence[Recorded]) -> dict[str, Any]:
-    """One value per hook: what several calls computed row after row (or one call at once), without batch dimension."""
-    joined: dict[str, Any] = {}
-    for name in {name: None for call in calls for name in call}:
-        values = [value for call in calls for value in call.get(name, ())]
-        if isinstance(values[0], AttentionMask):
-            joined[name] = AttentionMask.joined(values)
-        else:
-            rows = torch.cat(values, dim=-2).to("cpu")
-            joined[name] = rows if name.endswith("hook_positional") else rows[0]
-    return joined
-
-
-def build_trace(
-    *,
-    text: str,
-    translation: str,
-    tokenizer: Tokenizer,
-    source_ids: Sequence[int],
-    target_ids: Sequence[int],
-    predicted_ids: Sequence[int],
-    steps: Sequence[DecodingStep],
-    recorded: Mapping[str, Any],
-    config: TransformerConfig,
-    edits: Mapping[str, Edit],
-) -> Trace:
-    """Put a trace together from what the hooks recorded of one sentence, and the edits under which it ran.
-
-    A function among `edits` that is no named edit (`model.edits`) may do anything to weights and head outputs, so what
-    is derived cannot follow it: record "hook_weights" and "hook_head_output" to see what the model used.
-    """
-    inputs: dict[str, tuple[AttentionInputs, ...]] = {}
-    for site in SITES:
-        layers = []
-        for layer in range(config.layers_of(site)):
-            path = site_path(site, layer)
-            query, key, value, mask = (recorded[f"{path}.hook_{part}"] for part in ("query", "key", "value", "mask"))
-            cpu_mask = mask.to(torch.device("cpu"))
-            layers.append(
-                AttentionInputs(
-                    query=query,
-                    key=key,
-                    value=value,
-                    mask=cpu_mask,
-                    scale=config.d_k**-0.5,
-                    edits=named_edits(edits, path),
-                )
-            )
-        inputs[site] = tuple(layers)
-    held_by_inputs = ("hook_query", "hook_key", "hook_value", "hook_mask")
-    rest = {name: value for name, value in recorded.items() if not name.endswith(held_by_inputs)}
-    return Trace(
-        text=text,
-        translation=translation,
-        source_ids=tuple(source_ids),
-        source_tokens=tokenizer.tokens(source_ids),
-        target_ids=tuple(target_ids),
-        target_tokens=tokenizer.tokens(target_ids),
-        predicted_ids=tuple(predicted_ids),
-        predicted_tokens=tokenizer.tokens(predicted_ids),
-        steps=tuple(steps),
-        inputs=MappingProxyType(inputs),
-        recorded=MappingProxyType(rest),
-    )

@@ -4,7 +4,6 @@ Knows nothing of pages or the command line.
 """
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -25,23 +24,18 @@ from model.edit_hooks import Edits, edit_functions
 from model.edits import HeadEdit, edits_from
 from model.errors import ConfigError, InputTextError, TokenError
 from model.hooks import ALWAYS_RECORDED, listen
-from model.samples import Sample, sample
+from model.samples import SampledTranslation, sample
 from model.sampling import UNCHANGED, Sampling
 from model.session import DecodingSession
 from model.steps import describe_steps
+from model.texts import check_not_blank, nothing_seen, too_long
 from model.tokenizer import Tokenizer
-from model.trace import Trace, build_trace, join_recorded
+from model.trace import Trace
+from model.trace_building import build_trace, join_recorded
 from model.transformer import SITES, Transformer, site_path
 
 MOST_SAMPLES = 64
 LARGEST_ALPHA = 5.0
-
-
-@dataclass(frozen=True, kw_only=True)
-class SampledTranslation(Sample):
-    """A drawn translation with its text."""
-
-    text: str
 
 
 class Translator:
@@ -299,16 +293,11 @@ class Translator:
         )
 
     def _checked(self, text: str, what: str, limit: int, encode: Callable[[str], list[int]]) -> list[int]:
-        if not text.strip():
-            raise InputTextError(f"{what} is empty. Type a sentence, for example “The cat sleeps.”")
+        check_not_blank(text, what)
         # A piece has at most 16 characters, so far longer texts need not be tokenized to be refused.
         token_ids = encode(text) if len(text) <= 100 * limit else None
         if token_ids is None or len(token_ids) > limit:
-            length = "far more" if token_ids is None else f"{len(token_ids):,}"
-            raise InputTextError(
-                f"{what} is too long: this model reads at most {limit:,} tokens, the text has {length} "
-                f"({len(text):,} characters). Shorten it, or enter it in parts."
-            )
+            raise too_long(text, what, limit, None if token_ids is None else len(token_ids))
         if not token_ids:
-            raise InputTextError(f"{what} holds only characters that cannot be seen. Type a sentence.")
+            raise nothing_seen(what)
         return token_ids

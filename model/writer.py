@@ -11,10 +11,10 @@ from model.analysis.logit_lens import LogitLens
 from model.beam_tree import BeamTree
 from model.edit_hooks import Edits
 from model.reader import Reader
+from model.samples import SampledTranslation
 from model.sampling import UNCHANGED, Draws, Sampling
 from model.steps import DecodingStep, FilteredStep
 from model.trace import Trace
-from model.translator import SampledTranslation
 
 
 @runtime_checkable

@@ -13,7 +13,8 @@ MODEL = sorted((ROOT / "model").rglob("*.py"))
 VIZ = sorted((ROOT / "viz").rglob("*.py"))
 DOORS = {
     "loader.py", "derived.py", "decoded.py", "footage.py", "branching.py", "coreference_lab.py", "measuring.py",
-    "atlas_store.py", "long_texts.py", "placed.py", "writing.py", "descriptions.py", "pictures.py", "trace_files.py",
+    "atlas_store.py", "long_texts.py", "placed.py", "writing.py", "descriptions.py",
+    "pictures.py", "trace_files.py", "folders.py",
 }  # fmt: skip
 FIGURES = sorted((ROOT / "viz" / "figures").glob("*.py"))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from model.errors import HeadlightError
-from viz import loader, shelf, state
+from viz import folders, shelf, state
 from viz.controls import plain
 
 _TYPED = "add/folder"
@@ -46,9 +46,9 @@ def add_model() -> None:
 
 def _checked(typed: str, *, fetch: bool) -> Path:
     if not fetch:
-        return loader.check_folder(typed)
+        return folders.checked(typed)
     with st.spinner("Fetching …"):
-        return loader.fetch_folder(typed)
+        return folders.fetched(typed)
 
 
 def say_missing(names: list[str]) -> None:

@@ -15,7 +15,7 @@ from model.errors import HeadlightError
 from viz import atlas_store, choices, state
 from viz.atlas_store import BadLine, Found, Reading
 from viz.controls import plain
-from viz.loader import checkpoint_root
+from viz.shelf import checkpoint_root
 
 if TYPE_CHECKING:
     from model.analysis.atlas import Atlas

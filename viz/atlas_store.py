@@ -16,7 +16,7 @@ import streamlit as st
 from jaxtyping import Float
 
 from model.errors import DataError
-from viz import loader
+from viz import loader, shelf
 from viz.choices import Selection
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def find(reading: Reading, selection: Selection) -> Found:
         return kept
     refused = ""
     if reading.is_own and not reading.aligned:
-        path = loader.checkpoint_root() / translator.name / SHIPPED
+        path = shelf.checkpoint_root() / translator.name / SHIPPED
         found = _load(path, lambda atlas: atlas.model == model and _is_of(atlas, reading))
         if found.atlas is not None:
             return known.put(place, found)

@@ -33,43 +33,6 @@ MODELS_SHARE, TRACES_SHARE = 0.5, 0.1
 OUTPUTS: Final = "hook_head_output"
 
 
-def checkpoint_root() -> Path:
-    """The folder whose sub-folders are checkpoints."""
-    return shelf.checkpoint_root()
-
-
-def checkpoint_names() -> list[str]:
-    """The models that every viewer can choose, in order."""
-    return list(shelf.server_models())
-
-
-def check_folder(path: str) -> Path:
-    """A folder that a person names, once it is clear that a model lies in it; nothing of the model is loaded.
-
-    Raises:
-        CheckpointError: it is none, or holds no model that can be opened; the message says what works.
-    """
-    from model.adapters import look
-
-    return look.folder_with_model(path)
-
-
-def fetch_folder(name: str) -> Path:
-    """The folder of a model of the hub, fetched where that is needed; only for who is allowed to.
-
-    Raises:
-        CheckpointError: it is not allowed, there is no such model, or it cannot be fetched or opened.
-    """
-    from model.adapters import hub, look
-
-    if not shelf.downloads_allowed():
-        raise CheckpointError(
-            f"This server fetches nothing. Start it with {shelf.DOWNLOADS_VARIABLE}=1 in its environment to allow "
-            "that, or download the model yourself and give its folder."
-        )
-    return look.folder_with_model(str(hub.hub_folder(name.strip(), allowed=True)))
-
-
 def reader(selection: Selection) -> "Reader":
     """The chosen model on the chosen device, loaded once for all viewers.
 
@@ -143,7 +106,7 @@ def target_language(selection: Selection) -> str:
 
 def name_of(selection: Selection) -> str:
     """What the chosen model is called in the list."""
-    return selection.checkpoint or next(iter(checkpoint_names()), "")
+    return selection.checkpoint or next(iter(shelf.server_models()), "")
 
 
 def trace(text: str, selection: Selection, progress: Progress = lambda written, most: None) -> "Trace":
@@ -233,7 +196,7 @@ def folder(selection: Selection) -> Path:
     name = name_of(selection)
     if name not in models:
         raise CheckpointError(
-            f"There is no checkpoint in {checkpoint_root().name}/. Train one with `python -m model train`, add a "
+            f"There is no checkpoint in {shelf.checkpoint_root().name}/. Train one with `python -m model train`, add a "
             f"folder with a model on the left, or name a folder of checkpoints in the environment variable "
             f"{ROOT_VARIABLE}."
         )

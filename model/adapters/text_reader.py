@@ -20,6 +20,7 @@ from model.adapters.writing import most_steps, write_greedily
 from model.edit_hooks import Edits
 from model.errors import InputTextError
 from model.steps import DecodingStep, describe_steps
+from model.texts import check_not_blank, nothing_seen, too_long
 from model.trace import SiteLayers, Trace
 from model.transformer import site_path
 
@@ -256,22 +257,18 @@ class TextReader(LoadedModel):
         return self._checked(target, "The target", self.abilities.max_target_length, is_target=True)
 
     def _checked(self, text: str, what: str, limit: int | None, *, is_target: bool) -> Encoded:
-        if not text.strip():
-            raise InputTextError(f"{what} is empty. Type a sentence, for example “The cat sleeps.”")
+        check_not_blank(text, what)
         encoded = None
         if limit is None or len(text) <= LONGEST_PIECE * limit:
             encoded = self.pieces.encode(text, is_target=is_target)
         if encoded is None or (limit is not None and len(encoded.ids) > limit):
-            length = "far more" if encoded is None else f"{len(encoded.ids):,}"
             is_of_pairs = self.abilities.positions == "relative bias"
             why = ", as its relative positions take memory for every two tokens" if is_of_pairs else ""
-            raise InputTextError(
-                f"{what} is too long: this model reads at most {limit:,} tokens{why}; the text has {length} "
-                f"({len(text):,} characters). Shorten it, or enter it in parts."
-            )
+            assert limit is not None
+            raise too_long(text, what, limit, None if encoded is None else len(encoded.ids), why)
         self._check_known(encoded)
         if not encoded.ids or all(one in self.pieces.special_ids for one in encoded.ids):
-            raise InputTextError(f"{what} holds only characters that cannot be seen. Type a sentence.")
+            raise nothing_seen(what)
         return encoded
 
     def _check_known(self, encoded: Encoded) -> None:

@@ -16,10 +16,10 @@ from model.beam_tree import LARGEST_WIDTH, BeamTree, grow_tree
 from model.decoding import run_searches
 from model.edit_hooks import Edits
 from model.errors import ConfigError
-from model.samples import draw_samples
+from model.samples import SampledTranslation, draw_samples
 from model.sampling import UNCHANGED, Draws, Sampling
 from model.trace import Trace
-from model.translator import LARGEST_ALPHA, MOST_SAMPLES, SampledTranslation
+from model.translator import LARGEST_ALPHA, MOST_SAMPLES
 
 #: transformers' `early_stopping` → how we call it.
 STOPS: Final[Mapping[bool | str, Stop]] = {False: "unlikely", True: "full", "never": "unbeatable"}

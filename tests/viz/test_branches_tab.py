@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from model import Translator
 from model.errors import TokenError
 from tests.viz.sent import charts
-from viz import branching, decoded, descriptions, loader
+from viz import branching, decoded, descriptions, loader, shelf
 from viz.branch_codes import Choice, Write
 from viz.choices import Selection
 from viz.components.branch_tree import BranchRow, TreeAct, in_order, pack_tree, read_act
@@ -76,7 +76,7 @@ def test_the_page_shows_the_translation_of_the_branch():
     app = decoding(branches=TWO, branch="2")
     words = [text for text, _ in tree(app)["rows"][2]["words"]]
     assert app.selectbox(key="branch").value == 2
-    translation = Translator.load(loader.checkpoint_root() / "en-de", device="cpu")
+    translation = Translator.load(shelf.checkpoint_root() / "en-de", device="cpu")
     session = translation.decode(TEXT)
     own = loader.trace(TEXT, Selection(checkpoint="en-de"))
     for step in own.steps[:4]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from model.errors import CheckpointError, DeviceError, InputTextError
-from viz import descriptions, loader
+from viz import descriptions, loader, shelf
 from viz.choices import Selection
 
 TEXT = "The animal was tired."
@@ -23,12 +23,12 @@ def test_checkpoints_are_the_folders_of_the_root(tmp_path, monkeypatch):
         (tmp_path / name).mkdir()
     (tmp_path / "file").touch()
     monkeypatch.setenv(loader.ROOT_VARIABLE, str(tmp_path))
-    assert loader.checkpoint_names() == ["a", "b"]
+    assert list(shelf.server_models()) == ["a", "b"]
 
 
 def test_a_missing_root_holds_no_checkpoints(tmp_path, monkeypatch):
     monkeypatch.setenv(loader.ROOT_VARIABLE, str(tmp_path / "nowhere"))
-    assert loader.checkpoint_names() == []
+    assert list(shelf.server_models()) == []
 
 
 def test_one_translator_serves_automatic_and_named_device(selection):
