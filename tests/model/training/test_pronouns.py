@@ -20,6 +20,7 @@ from model.training.pronouns import (
     Draw,
     HeldOut,
     PronounPair,
+    _part_of_noun,
     different,
     held_out_twins,
     pronouns_in,
@@ -175,6 +176,14 @@ def test_no_held_out_frame_noun_or_combination_is_trained_on(training, twins_of)
     }
     # A few nouns fit into held-out frames alone.
     assert len({noun for noun in others if noun.lower() not in trained_nouns}) <= 0.03 * len(others)
+
+
+def test_no_frame_names_a_held_out_noun_in_its_own_words():
+    held_out = {noun.english.lower() for nouns in NOUNS.values() for noun in nouns if _part_of_noun(noun) != "train"}
+    assert len(held_out) > 20
+    for frame in FRAMES["train"]:
+        words = re.findall(r"[a-z-]+", SLOT.sub("", frame.english.lower()))
+        assert not held_out & set(words), (frame.name, held_out & set(words))
 
 
 def after_determiners(sentence: str) -> set[str]:
