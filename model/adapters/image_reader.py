@@ -27,6 +27,8 @@ from model.transformer import site_path
 LARGEST_SIDE: Final = 20_000
 LARGEST_AREA: Final = 50_000_000
 """Pixels beyond which a picture is refused before it is unpacked."""
+LONGEST_RATIO: Final = 8
+"""Some models scale by the shorter side: a picture much longer than that would become huge."""
 
 
 class ImageReader(LoadedModel):
@@ -202,3 +204,8 @@ def _check_size(size: tuple[int, int]) -> None:
     width, height = size
     if max(size) > LARGEST_SIDE or width * height > LARGEST_AREA:
         raise InputTextError(f"The picture has {width:,} × {height:,} pixels; at most {LARGEST_AREA:,} can be read.")
+    if max(size) > LONGEST_RATIO * min(size):
+        raise InputTextError(
+            f"The picture has {width:,} × {height:,} pixels; its longer side may be at most {LONGEST_RATIO} times the "
+            "shorter one. Cut a part out of it first."
+        )

@@ -111,7 +111,7 @@ def _cards(
     cards, texts = [], [drawn[group[0]].text for group in groups]
     for group, text in zip(groups, texts, strict=True):
         one = drawn[group[0]]
-        notes = ["Cut at the longest translation."] if one.token_ids[-1] not in ends else []
+        notes = ["Cut at the longest text that the model may write."] if one.token_ids[-1] not in ends else []
         if texts.count(text) > 1:
             notes.append("Another card has the same text, cut into other tokens.")
         if text == greedy:
