@@ -97,7 +97,7 @@ def test_what_is_no_picture_is_refused(reader, tmp_path: Path, monkeypatch: pyte
         reader.trace_picture(np.zeros((4, 4), dtype=np.uint8))
     with pytest.raises(InputTextError, match="no decoder"):
         reader.trace("a.png", "a cat")
-    with pytest.raises(InputTextError, match="65 × 8 pixels.*8 times"):
+    with pytest.raises(InputTextError, match=r"65 × 8 pixels.*8 times"):
         reader.trace_picture(np.zeros((8, 65, 3), dtype=np.uint8))
     assert reader.trace_picture(np.zeros((8, 64, 3), dtype=np.uint8)).picture is not None
     monkeypatch.setattr(image_reader, "LARGEST_AREA", 100)
