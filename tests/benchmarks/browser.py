@@ -1,4 +1,4 @@
-"""How fast the attention page is in Chromium: python -m tests.benchmarks.browser [--tokens 24 128 512] [--rounds 5].
+"""How fast the attention page is in Chromium: python -m tests.benchmarks.browser [--tokens 24 128 448] [--rounds 5].
 
 Prints milliseconds from a click to the drawn picture and bytes to the browser, medians, for a model of 6 layers × 8
 heads (the shipped layers, two of them twice), and in the same run what bertviz's own views take for the same weights.
@@ -222,7 +222,9 @@ def new_page(playwright: Playwright) -> Iterator[Page]:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--tokens", type=int, nargs="+", default=[24, 128, 512])
+    parser.add_argument(
+        "--tokens", type=int, nargs="+", default=[24, 128, 448], help="at most 460, whose translation is no long text"
+    )
     parser.add_argument("--rounds", type=int, default=5)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
