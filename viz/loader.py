@@ -1,4 +1,4 @@
-"""The only door from the pages to the model: loaded models and finished traces.
+"""The door from the pages to loaded models and finished traces; other doors lead to what follows from them.
 
 torch is imported here, inside the functions that need it, so that a page is on the screen before torch is in memory.
 What is cached, for all viewers, is read-only, bounded by count and by bytes, and keyed by (text, digest of the model,
