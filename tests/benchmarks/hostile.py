@@ -37,8 +37,10 @@ PAGES: Final = {
     "viz/pages/masks_positions.py": ("Masks & positions", "masks"),
     "viz/pages/model.py": ("Model", "model"),
 }
-#: What a browser would obey; after a backslash, Markdown takes it for text.
-_LIVE: Final = re.compile(r"(?<!\\)<(?:script|img)")
+#: What a browser would obey.
+_LIVE: Final = re.compile("<(?:script|img)")
+#: What Markdown takes for text: a sign after a backslash.
+_ESCAPED: Final = re.compile(r"\\.", re.DOTALL)
 #: Seconds that one run of a page may take.
 MOST_SECONDS: Final = 60.0
 EVIL: Final = "https://evil.example/"
@@ -222,7 +224,7 @@ def problem_of(hostile: Hostile) -> str:
     if [title.value for title in app.title] != [PAGES[hostile.page][0]]:
         return f"titles {[title.value for title in app.title]}"
     as_markdown = [element.value for element in (*app.markdown, *app.caption, *app.error, *app.info, *app.warning)]
-    for value in (*as_markdown, *(element.value for element in app.html)):
+    for value in (*(_ESCAPED.sub("", value) for value in as_markdown), *(element.value for element in app.html)):
         if _LIVE.search(value):
             return f"the input is on the page as HTML: {value[:2_000]!r}"
     for value in as_markdown:
