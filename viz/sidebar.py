@@ -81,7 +81,7 @@ def _given() -> None:
 
 def _picture() -> None:
     file = st.file_uploader(
-        "Picture",
+        "Picture, PNG or JPEG",
         key="picture-file",
         help="PNG or JPEG, at most 5 MB. It stays on this machine. Without one, the model looks at a picture that "
         "Headlight draws.",
