@@ -1,5 +1,7 @@
 """What is said of a text that a model cannot read, whichever model it is."""
 
+from collections.abc import Callable
+
 from model.errors import InputTextError
 
 
@@ -33,3 +35,19 @@ def too_long(text: str, what: str, limit: int, count: int | None, why: str = "")
 def nothing_seen(what: str) -> InputTextError:
     """The error for a text that no token of a word or sign stands for."""
     return InputTextError(f"{what} holds only characters that cannot be seen. Type a sentence.")
+
+
+def checked_ids(text: str, what: str, limit: int, encode: Callable[[str], list[int]]) -> list[int]:
+    """Token ids of a text, at least 1 and at most `limit`; `what` is what an error calls it.
+
+    Raises:
+        InputTextError: the text is blank or too long.
+    """
+    check_not_blank(text, what)
+    # A piece has at most 16 characters, so far longer texts need not be tokenized to be refused.
+    token_ids = encode(text) if len(text) <= 100 * limit else None
+    if token_ids is None or len(token_ids) > limit:
+        raise too_long(text, what, limit, None if token_ids is None else len(token_ids))
+    if not token_ids:
+        raise nothing_seen(what)
+    return token_ids

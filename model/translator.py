@@ -3,7 +3,7 @@
 Knows nothing of pages or the command line.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import torch
@@ -28,7 +28,7 @@ from model.samples import SampledTranslation, sample
 from model.sampling import UNCHANGED, Sampling
 from model.session import DecodingSession
 from model.steps import describe_steps
-from model.texts import check_not_blank, nothing_seen, too_long
+from model.texts import checked_ids
 from model.tokenizer import Tokenizer
 from model.trace import Trace
 from model.trace_building import build_trace, join_recorded
@@ -247,7 +247,7 @@ class Translator:
         Raises:
             InputTextError: the text is blank or too long.
         """
-        return [*self._checked(text, name, self.config.max_length - 1, self.tokenizer.encode), self.config.eos_id]
+        return [*checked_ids(text, name, self.config.max_length - 1, self.tokenizer.encode), self.config.eos_id]
 
     def target_ids(self, text: str) -> list[int]:
         """Token ids that a given translation emits, ending with </s>.
@@ -256,7 +256,7 @@ class Translator:
             InputTextError: the text is blank or too long.
         """
         limit = self.config.max_length + EXTRA_LENGTH - 1
-        return [*self._checked(text, "The target", limit, self.tokenizer.encode_target), self.config.eos_id]
+        return [*checked_ids(text, "The target", limit, self.tokenizer.encode_target), self.config.eos_id]
 
     def masks(self, texts: Sequence[str]) -> BatchMasks:
         """Translate several sentences, then read all of them in one padded batch and report the masks used.
@@ -291,13 +291,3 @@ class Translator:
             config=self.config,
             edits=functions,
         )
-
-    def _checked(self, text: str, what: str, limit: int, encode: Callable[[str], list[int]]) -> list[int]:
-        check_not_blank(text, what)
-        # A piece has at most 16 characters, so far longer texts need not be tokenized to be refused.
-        token_ids = encode(text) if len(text) <= 100 * limit else None
-        if token_ids is None or len(token_ids) > limit:
-            raise too_long(text, what, limit, None if token_ids is None else len(token_ids))
-        if not token_ids:
-            raise nothing_seen(what)
-        return token_ids
