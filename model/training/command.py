@@ -25,7 +25,7 @@ from model.training.pronouns import training_pairs
 from model.training.schedule import Decay
 
 MAX_TRAINING_TOKENS = 100
-PRONOUN_PAIRS = 240_000
+PRONOUN_PAIRS = 480_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -182,7 +182,8 @@ def _openings() -> tuple[list[Opening], list[Opening]]:
         reason = next((reason for reason in REASONS if frame.english.endswith(reason)), None)
         if reason and frame.kind_b and frame.kind_a != frame.kind_b and REASON_IN_GERMAN.search(frame.german):
             german = REASON_IN_GERMAN.sub("", frame.german)
-            own.append(Opening(frame.english.removesuffix(reason), german, (frame.kind_a, frame.kind_b)))
+            english = frame.english.removesuffix(reason).removesuffix(",")
+            own.append(Opening(english, german, (frame.kind_a, frame.kind_b)))
     held_out = [SLOT.sub("_", frame.english) for frame in HELD_OUT_FRAMES]
 
     def is_free(opening: Opening) -> bool:

@@ -4,6 +4,7 @@ import itertools
 import json
 import random
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -35,8 +36,8 @@ FRAME = {frame.name: frame for frame in ALL_FRAMES}
 
 @pytest.fixture(scope="module")
 def training() -> list[PronounPair]:
-    """Sentences of the curriculum; what holds for all of them is shown on a quarter of what a model is trained on."""
-    return training_pairs(PRONOUN_PAIRS // 4, seed=1)
+    """Sentences of the curriculum; what holds for all of them is shown on an eighth of what a model is trained on."""
+    return training_pairs(PRONOUN_PAIRS // 8, seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +91,9 @@ def test_a_noun_has_one_translation_wherever_it_is_listed():
         ("come to", "owl", "path", ("an", "the"), "b", "icy",
          "When an owl came to the path, it was too icy.",
          "Als eine Eule zum Weg kam, war er zu vereist."),
+        ("lie so", "cat", "university", ("the", "a"), "a", "fed",
+         "The cat was lying on a university, so Tom fed it.",
+         "Die Katze lag auf einer Universität, deshalb fütterte Tom sie."),
         ("lie so", "cat", "armchair", ("my", "the"), "b", "repaired",
          "My cat was lying on the armchair, so Tom repaired it.",
          "Meine Katze lag auf dem Sessel, deshalb reparierte Tom ihn."),
@@ -157,7 +161,7 @@ def test_no_held_out_frame_noun_or_combination_is_trained_on(training, twins_of)
     held_out = {frame.name for frame in HELD_OUT_FRAMES}
     trained_frames = {pair.frame for pair in training}
     trained = {(pair.antecedent.english, pair.cue) for pair in training}
-    trained_nouns = {phrase for pair in training for phrase in after_determiners(pair.source)}
+    trained_nouns = {noun for pair in training for noun in nouns_after_determiners(pair.source)}
     assert not trained_frames & held_out
     for (kind, _), twins in twins_of.items():
         assert len(twins) == 60
@@ -182,15 +186,20 @@ def test_no_frame_names_a_held_out_noun_in_its_own_words():
     held_out = {noun.english.lower() for nouns in NOUNS.values() for noun in nouns if _part_of_noun(noun) != "train"}
     assert len(held_out) > 20
     for frame in FRAMES["train"]:
-        words = re.findall(r"[a-z-]+", SLOT.sub("", frame.english.lower()))
-        assert not held_out & set(words), (frame.name, held_out & set(words))
+        text = " ".join(re.findall(r"[a-z-]+|_", words_around_slots(frame.english.lower())))
+        assert not (found := [noun for noun in held_out if re.search(rf"\b{noun}\b", text)]), (frame.name, found)
 
 
-def after_determiners(sentence: str) -> set[str]:
-    """One, two or three words that follow a determiner."""
+NOUNS_IN_LOWER_CASE = {name.lower() for name in BY_NAME}
+
+
+def nouns_after_determiners(sentence: str) -> Iterator[str]:
+    """The longest noun of one, two or three words that follows each determiner: a “water buffalo” is no “water”."""
     words = re.findall(r"[\w-]+", sentence.lower())
-    starts = [i + 1 for i, word in enumerate(words) if word in {"the", "a", "an", "my", "this"}]
-    return {" ".join(words[start : start + n]) for start in starts for n in (1, 2, 3)}
+    for start, determiner in enumerate(words, 1):
+        if determiner in {"the", "a", "an", "my", "this"}:
+            phrases = (" ".join(words[start : start + length]) for length in (3, 2, 1))
+            yield from itertools.islice((phrase for phrase in phrases if phrase in NOUNS_IN_LOWER_CASE), 1)
 
 
 def test_dev_and_test_hold_out_different_things(twins_of):
@@ -237,6 +246,11 @@ def test_the_pattern_of_a_template_matches_what_the_curriculum_makes_of_it(train
     by_frame = {pair.frame: pair.source for pair in training if pair.frame in FRAME}
     assert len(by_frame) > 500
     assert all(pattern_of(FRAME[name].english).fullmatch(source) for name, source in by_frame.items())
+
+
+def test_a_composed_sentence_has_no_two_marks_side_by_side():
+    for draw in itertools.islice(compositions(random.Random(3)), 20_000):
+        assert not re.search(r"[,.?!;:]\s*[,.?!;:]", draw.frame.english + "|" + draw.frame.german), draw.frame
 
 
 def test_no_frame_of_the_curriculum_gives_a_curated_sentence():
