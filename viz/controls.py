@@ -104,7 +104,7 @@ def sentences(field: str, label: str) -> str:
 
 def side() -> str:
     """The source sentence or its translation."""
-    labels = {"source": "Source sentence", "target": "Translation"}
+    labels = {"source": "Source", "target": "Translation"}
     chosen = st.segmented_control(
         "Side",
         choices.SIDES,

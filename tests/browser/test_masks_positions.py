@@ -83,3 +83,14 @@ def assert_within(page: Page, width: int):
         box = plot.bounding_box()
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= width
+
+
+def test_both_sides_can_be_chosen_on_a_narrow_page(page, url):
+    page.set_viewport_size({"width": 800, "height": 900})
+    opened(page, url)
+    page.get_by_role("tab", name="Positional encodings").click()
+    drawn(page, "encoding")
+    choice = page.locator("[data-testid='stButtonGroup']").filter(has_text="Translation")
+    right = choice.evaluate("group => group.getBoundingClientRect().right")
+    last = choice.get_by_role("radio", name="Translation").or_(choice.get_by_role("button", name="Translation"))
+    assert last.evaluate("button => button.getBoundingClientRect().right") <= right
