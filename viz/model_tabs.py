@@ -95,10 +95,10 @@ def curves(selection: Selection) -> None:
     limit = "the first pairs" if training is None else f"the first {training.dev_limit:,} pairs"
     st.caption(
         "From left to right the steps of training. The loss is what the model is trained to make small, averaged since "
-        "the point before; with smoothed labels it stays above zero. The learning rate is how far each step goes. BLEU "
-        f"(0 to 100) is measured on {limit} of each set that the model does not learn from, so it only roughly agrees "
-        "with the tab Scores, which has whole sets. Where the loss falls and BLEU does not rise, learning no longer "
-        "pays."
+        "the point before; with smoothed labels it stays above zero. The learning rate is how far each step goes; "
+        "where it rises anew, another stage of training begins, often with other data, so that the losses of two "
+        f"stages do not compare. BLEU (0 to 100) is measured on {limit} of each set that the model does not learn "
+        "from, in the stages that asked for it, so it only roughly agrees with the tab Scores, which has whole sets."
     )
     st.plotly_chart(
         training_curves(log),
