@@ -13,7 +13,7 @@ from model.analysis.spread import best_and_bins
 from model.sampling import filtered_log_probs
 
 HERE = Path(__file__).parent
-COMPONENTS = HERE.parents[1] / "viz" / "components"
+FILM = HERE.parents[1] / "viz" / "pages" / "decoding" / "film"
 
 
 def player(page, serve, query="/"):
@@ -86,7 +86,7 @@ def test_the_filter_is_that_of_the_model_to_three_decimals(page):
     ]
     best, counts, centres = best_and_bins(logits.log_softmax(-1))
     numbers = torch.cat([part.float().ravel() for part in (best, counts, centres)]).tolist()
-    script = (COMPONENTS / "film_distribution.js").read_text(encoding="utf-8")
+    script = (FILM / "film_distribution.js").read_text(encoding="utf-8")
     found = page.evaluate(
         f"""([numbers, numBest, numBins, count, settings]) => {{
           {script}

@@ -28,7 +28,8 @@ from numpy.typing import NDArray
 #: A weight w travels as round(√w · 65535): colours are taken at √w, and three decimals of w survive.
 FULL: Final = 65535
 
-_FOLDER: Final = Path(__file__).parent
+#: Scripts and styles by their names, wherever in `viz` they lie.
+_SOURCES: Final = {path.name: path for path in Path(__file__).parents[1].rglob("*") if path.suffix in (".js", ".css")}
 #: Letters and symbols by their Unicode category, but without any ink (fillers, blank pattern, joiner).
 _BLANK: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 #: Control, format (bidi marks, zero-width), surrogate, private, unassigned; line, paragraph and exotic spaces.
@@ -52,13 +53,13 @@ export default async (component) => (await unpacked).default(component);
 
 
 def sources(*names: str) -> str:
-    """The files `names` of this folder, joined, without comments and indentation."""
-    joined = "\n".join((_FOLDER / name).read_text(encoding="utf-8") for name in names)
+    """The scripts or styles of these names, joined, without comments and indentation."""
+    joined = "\n".join(_SOURCES[name].read_text(encoding="utf-8") for name in names)
     return _BETWEEN_LINES.sub("\n", _COMMENT.sub("", joined)).strip()
 
 
 def script(*names: str) -> str:
-    """The files `names` of this folder as one script for `st.components.v2.component`, the last one with its function.
+    """The scripts of these names as one for `st.components.v2.component`, the last one with its function.
 
     Streamlit sends it with every message to the component, so it travels compressed, in a third of its length.
     """

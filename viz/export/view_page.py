@@ -189,4 +189,4 @@ def _origin(view: OpenView, checkpoint: str, digest: str) -> str:
 
 @cache
 def _script() -> str:
-    return (Path(__file__).parent / "view_page.js").read_text(encoding="utf-8")
+    return (Path(__file__).parents[1] / "pages/attention/take_away/view_page.js").read_text(encoding="utf-8")
