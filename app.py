@@ -4,9 +4,10 @@ from pathlib import Path
 
 import streamlit as st
 
-from viz import garbage, shelf, state, turns
-from viz.add_model import say_missing
-from viz.sidebar import sidebar
+from viz.core import concurrency_limit, gc_freeze
+from viz.selection import catalogue, state
+from viz.ui.add_model import say_missing
+from viz.ui.sidebar import sidebar
 
 # A file of our own: Streamlit fetches a Material icon for the browser's tab from the network.
 MARK = Path(__file__).parent / "viz" / "mark.svg"
@@ -14,19 +15,19 @@ st.set_page_config(page_title="Headlight", page_icon=str(MARK), layout="wide", i
 st.logo(str(MARK), size="large")
 # Without icons all of them fit beside one another at 800 pixels.
 PAGES = [
-    st.Page("viz/pages/attention.py", title="Attention", default=True),
-    st.Page("viz/pages/decode.py", title="Decode"),
-    st.Page("viz/pages/compare.py", title="Compare"),
-    st.Page("viz/pages/atlas.py", title="Atlas"),
-    st.Page("viz/pages/masks_positions.py", title="Masks & positions", url_path="masks"),
-    st.Page("viz/pages/model.py", title="Model"),
+    st.Page("viz/pages/attention/page.py", title="Attention", default=True),
+    st.Page("viz/pages/decoding/page.py", title="Decode", url_path="decode"),
+    st.Page("viz/pages/coreference/page.py", title="Compare", url_path="compare"),
+    st.Page("viz/pages/atlas/page.py", title="Atlas", url_path="atlas"),
+    st.Page("viz/pages/masks_positions/page.py", title="Masks & positions", url_path="masks"),
+    st.Page("viz/pages/model_card/page.py", title="Model", url_path="model"),
 ]
 page = st.navigation(PAGES, position="top")
-names = list(shelf.models())
+names = list(catalogue.models())
 state.begin(names)
 sidebar(names)
 say_missing(names)
-with turns.given_back():
+with concurrency_limit.given_back():
     page.run()
 state.publish()
-garbage.set_modules_aside()
+gc_freeze.set_modules_aside()

@@ -8,46 +8,46 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from model.abilities import Abilities
-    from model.attention import AttentionInputs, attention_weights
-    from model.batch_masks import BatchMasks
-    from model.beam_tree import BeamNode, BeamTree
     from model.config import TransformerConfig
-    from model.cost import StepCost, step_cost
-    from model.edits import MakeUniform, PointAt, SwitchOff
+    from model.decoding.batch_masks import BatchMasks
+    from model.decoding.beam_tree import BeamNode, BeamTree
+    from model.decoding.cost import StepCost, step_cost
+    from model.decoding.samples import SampledTranslation
+    from model.decoding.sampling import Draws, Sampling
+    from model.decoding.session import DecodingSession
+    from model.nn.attention import AttentionInputs, attention_weights
+    from model.nn.edits import MakeUniform, PointAt, SwitchOff
+    from model.nn.transformer import Transformer
     from model.reader import Reader, open_reader
-    from model.samples import SampledTranslation
-    from model.sampling import Draws, Sampling
-    from model.session import DecodingSession
-    from model.steps import Candidate, DecodingStep, FilteredStep
-    from model.trace import Trace
-    from model.transformer import Transformer
+    from model.trace.steps import Candidate, DecodingStep, FilteredStep
+    from model.trace.trace import Trace
     from model.translator import Translator
 
 _HOMES = {
     "Abilities": "abilities",
-    "AttentionInputs": "attention",
-    "BatchMasks": "batch_masks",
-    "BeamNode": "beam_tree",
-    "BeamTree": "beam_tree",
-    "Candidate": "steps",
-    "DecodingSession": "session",
-    "DecodingStep": "steps",
-    "Draws": "sampling",
-    "FilteredStep": "steps",
-    "MakeUniform": "edits",
-    "PointAt": "edits",
+    "AttentionInputs": "nn.attention",
+    "BatchMasks": "decoding.batch_masks",
+    "BeamNode": "decoding.beam_tree",
+    "BeamTree": "decoding.beam_tree",
+    "Candidate": "trace.steps",
+    "DecodingSession": "decoding.session",
+    "DecodingStep": "trace.steps",
+    "Draws": "decoding.sampling",
+    "FilteredStep": "trace.steps",
+    "MakeUniform": "nn.edits",
+    "PointAt": "nn.edits",
     "Reader": "reader",
-    "SampledTranslation": "samples",
-    "Sampling": "sampling",
-    "StepCost": "cost",
-    "SwitchOff": "edits",
-    "Trace": "trace",
-    "Transformer": "transformer",
+    "SampledTranslation": "decoding.samples",
+    "Sampling": "decoding.sampling",
+    "StepCost": "decoding.cost",
+    "SwitchOff": "nn.edits",
+    "Trace": "trace.trace",
+    "Transformer": "nn.transformer",
     "TransformerConfig": "config",
     "Translator": "translator",
-    "attention_weights": "attention",
+    "attention_weights": "nn.attention",
     "open_reader": "reader",
-    "step_cost": "cost",
+    "step_cost": "decoding.cost",
 }
 
 __all__ = [

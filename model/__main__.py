@@ -109,7 +109,7 @@ def run_evaluate(arguments: argparse.Namespace) -> None:
     from tqdm import tqdm
 
     from model.evaluation import evaluate
-    from model.training.pairs import data_set_name, read_pairs
+    from model.pairs import data_set_name, read_pairs
     from model.translator import Translator
 
     pairs = read_pairs(arguments.data, arguments.limit)
@@ -126,7 +126,7 @@ def run_evaluate(arguments: argparse.Namespace) -> None:
 def run_trace(arguments: argparse.Namespace) -> None:
     """Write one trace with all weights."""
     from model.reader import open_reader
-    from model.trace_file import save_trace, weight_arrays
+    from model.trace.file import save_trace, weight_arrays
 
     if not arguments.out.parent.is_dir():
         raise ConfigError(f"There is no folder {arguments.out.parent} to write {arguments.out.name} into.")
@@ -140,8 +140,8 @@ def run_align(arguments: argparse.Namespace) -> None:
     """Print the alignment error rate of every cross-attention head."""
     from tqdm import tqdm
 
-    from model.analysis.alignment import read_alignments, score_alignment
-    from model.analysis.report import alignment_report
+    from model.analysis.metrics.alignment import read_alignments, score_alignment
+    from model.analysis.metrics.report import alignment_report
     from model.translator import Translator
 
     pairs = read_alignments(arguments.data)
@@ -156,9 +156,9 @@ def run_coreference(arguments: argparse.Namespace) -> None:
     """Print how often each head looks from a pronoun to what it stands for."""
     from tqdm import tqdm
 
-    from model.analysis.coreference import SCORED_SITES, measure_coreference
-    from model.analysis.coreference_files import CURATED, read_pronoun_cases
-    from model.analysis.coreference_report import coreference_json, coreference_report
+    from model.analysis.coreference.files import CURATED, read_pronoun_cases
+    from model.analysis.coreference.measure import SCORED_SITES, measure_coreference
+    from model.analysis.coreference.report import coreference_json, coreference_report
     from model.translator import Translator
 
     path = CURATED if arguments.data == "curated" else Path(arguments.data)
@@ -179,11 +179,11 @@ def run_atlas(arguments: argparse.Namespace) -> None:
     """Write the atlas of a model's heads over a corpus."""
     from tqdm import tqdm
 
-    from model.analysis.alignment import read_alignments
-    from model.analysis.atlas import build_atlas
-    from model.analysis.atlas_file import save_atlas
-    from model.analysis.atlas_report import atlas_dict, atlas_report
-    from model.analysis.corpus import OWN_CORPUS, read_text
+    from model.analysis.atlas.corpus import OWN_CORPUS, read_text
+    from model.analysis.atlas.file import save_atlas
+    from model.analysis.atlas.measure import build_atlas
+    from model.analysis.atlas.report import atlas_dict, atlas_report
+    from model.analysis.metrics.alignment import read_alignments
     from model.translator import Translator
 
     if not arguments.out.parent.is_dir():
@@ -202,8 +202,8 @@ def run_pronouns(arguments: argparse.Namespace) -> None:
     """Print how often “it” becomes the right pronoun in German."""
     from tqdm import tqdm
 
-    from model.analysis.pronouns import score_held_out
-    from model.analysis.report import pronoun_report
+    from model.analysis.coreference.pronouns import score_held_out
+    from model.analysis.metrics.report import pronoun_report
     from model.evaluation import translate_all
     from model.translator import Translator
 

@@ -16,9 +16,9 @@ from torch import Tensor
 
 from model.config import TransformerConfig
 from model.errors import CheckpointError, ConfigError
-from model.layout import lay_out_for_decoding
+from model.nn.memory_layout import lay_out_for_decoding
+from model.nn.transformer import Transformer
 from model.tokenizer import Tokenizer
-from model.transformer import Transformer
 
 CONFIG, WEIGHTS, TOKENIZER, CARD, MANIFEST = (
     "config.json",

@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass
 import sacrebleu
 import torch
 
-from model.decoding import beam_search, greedy_search
-from model.masks import key_padding, pad
+from model.decoding.batched import beam_search, greedy_search
+from model.nn.masks import key_padding, pad
+from model.nn.transformer import Transformer
+from model.pairs import Pair
 from model.tokenizer import Tokenizer
-from model.training.pairs import Pair
-from model.transformer import Transformer
 
 Progress = Callable[[int], object]
 

@@ -14,9 +14,9 @@ from torch import Tensor
 from model.abilities import Abilities
 from model.adapters.marian import is_opus_mt
 from model.checkpoint import MANIFEST
-from model.edit_hooks import Edits
 from model.errors import CheckpointError
-from model.trace import Trace
+from model.nn.edit_hooks import Edits
+from model.trace.trace import Trace
 
 
 @runtime_checkable

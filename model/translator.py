@@ -12,27 +12,27 @@ from torch import Tensor
 
 from model.abilities import Abilities
 from model.adapters.marian import is_marian, load_marian
-from model.analysis.edit_comparison import EditComparison, check_step, compare_sessions
-from model.analysis.logit_lens import LogitLens, logit_lens
-from model.batch_masks import BatchMasks, run_batch
-from model.beam_tree import LARGEST_WIDTH, BeamTree, grow_tree
+from model.analysis.interventions.edit_comparison import EditComparison, check_step, compare_sessions
 from model.checkpoint import load_checkpoint
 from model.config import TransformerConfig
-from model.decoding import EXTRA_LENGTH, beam_search, greedy_search, search_beams
+from model.decoding.batch_masks import BatchMasks, run_batch
+from model.decoding.batched import EXTRA_LENGTH, beam_search, greedy_search, search_beams
+from model.decoding.beam_tree import LARGEST_WIDTH, BeamTree, grow_tree
+from model.decoding.logit_lens import LogitLens, logit_lens
+from model.decoding.samples import SampledTranslation, sample
+from model.decoding.sampling import UNCHANGED, Sampling
+from model.decoding.session import DecodingSession
 from model.device import choose_device, choose_dtype
-from model.edit_hooks import Edits, edit_functions
-from model.edits import HeadEdit, edits_from
 from model.errors import ConfigError, InputTextError, TokenError
-from model.hooks import ALWAYS_RECORDED, listen
-from model.samples import SampledTranslation, sample
-from model.sampling import UNCHANGED, Sampling
-from model.session import DecodingSession
-from model.steps import describe_steps
+from model.nn.edit_hooks import Edits, edit_functions
+from model.nn.edits import HeadEdit, edits_from
+from model.nn.hooks import ALWAYS_RECORDED, listen
+from model.nn.transformer import SITES, Transformer, site_path
 from model.texts import checked_ids
 from model.tokenizer import Tokenizer
-from model.trace import Trace
-from model.trace_building import build_trace, join_recorded
-from model.transformer import SITES, Transformer, site_path
+from model.trace.building import build_trace, join_recorded
+from model.trace.steps import describe_steps
+from model.trace.trace import Trace
 
 MOST_SAMPLES = 64
 LARGEST_ALPHA = 5.0

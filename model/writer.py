@@ -7,14 +7,14 @@ and `GenerationSession`.
 from collections.abc import Collection
 from typing import Protocol, runtime_checkable
 
-from model.analysis.logit_lens import LogitLens
-from model.beam_tree import BeamTree
-from model.edit_hooks import Edits
+from model.decoding.beam_tree import BeamTree
+from model.decoding.logit_lens import LogitLens
+from model.decoding.samples import SampledTranslation
+from model.decoding.sampling import UNCHANGED, Draws, Sampling
+from model.nn.edit_hooks import Edits
 from model.reader import Reader
-from model.samples import SampledTranslation
-from model.sampling import UNCHANGED, Draws, Sampling
-from model.steps import DecodingStep, FilteredStep
-from model.trace import Trace
+from model.trace.steps import DecodingStep, FilteredStep
+from model.trace.trace import Trace
 
 
 @runtime_checkable

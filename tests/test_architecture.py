@@ -8,15 +8,10 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tests.paths import ROOT
+
 MODEL = sorted((ROOT / "model").rglob("*.py"))
 VIZ = sorted((ROOT / "viz").rglob("*.py"))
-DOORS = {
-    "loader.py", "derived.py", "decoded.py", "footage.py", "branching.py", "coreference_lab.py", "measuring.py",
-    "atlas_store.py", "long_texts.py", "placed.py", "writing.py", "descriptions.py",
-    "pictures.py", "trace_files.py", "folders.py",
-}  # fmt: skip
-FIGURES = sorted((ROOT / "viz" / "figures").glob("*.py"))
 
 
 def name_of(path: Path) -> str:
@@ -45,26 +40,6 @@ def imports(path: Path) -> set[str]:
 
 def packages(path: Path) -> set[str]:
     return {module.partition(".")[0] for module in imports(path)}
-
-
-@pytest.mark.parametrize("path", MODEL, ids=name_of)
-def test_the_model_knows_nothing_of_the_screen(path: Path):
-    assert not packages(path) & {"viz", "app", "tests", "streamlit", "plotly", "bertviz"}
-
-
-@pytest.mark.parametrize("path", VIZ, ids=name_of)
-def test_viz_knows_nothing_of_the_app_and_leaves_torch_to_the_model(path: Path):
-    assert not packages(path) & {"app", "tests", "torch", "safetensors", "sentencepiece"}
-
-
-@pytest.mark.parametrize("path", [path for path in VIZ if path.name not in DOORS], ids=name_of)
-def test_only_the_doors_import_the_model_beyond_its_errors(path: Path):
-    assert {module for module in imports(path) if module.startswith("model")} <= {"model.errors"}
-
-
-@pytest.mark.parametrize("path", FIGURES, ids=name_of)
-def test_figures_are_pure(path: Path):
-    assert "streamlit" not in packages(path)
 
 
 @pytest.mark.parametrize("path", [*MODEL, *VIZ], ids=name_of)

@@ -1,17 +1,17 @@
 """The checkpoint that ships: whole, of the promised shape, exact under capture, and able to translate."""
 
 import json
-from pathlib import Path
 
 import pytest
 
 from model import Translator
-from model.analysis.pronouns import BEST_KNOWN, score_twins
+from model.analysis.coreference.pronouns import BEST_KNOWN, score_twins
 from model.evaluation import translate_all
 from model.record import read_log, read_metrics, read_training
 from model.training.pronouns import held_out_twins, pronouns_in
+from tests.paths import ROOT
 
-FOLDER = Path(__file__).parents[1] / "checkpoints" / "en-de"
+FOLDER = ROOT / "checkpoints" / "en-de"
 PAIR = [f"The animal didn't cross the street because it was too {word}." for word in ("tired", "wide")]
 
 

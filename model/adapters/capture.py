@@ -18,11 +18,11 @@ from torch import Tensor, nn
 
 from model.adapters.library import fused_attention, fused_mask
 from model.adapters.mask_rules import mask_behind
-from model.attention import AttentionInputs, attention_weights, softmax_over_keys
-from model.bias import DistanceBias, distance_bias
-from model.edits import HeadEdit, edit_scores
-from model.hooks import first_row
-from model.masks import AttentionMask
+from model.nn.attention import AttentionInputs, attention_weights, softmax_over_keys
+from model.nn.bias import DistanceBias, distance_bias
+from model.nn.edits import HeadEdit, edit_scores
+from model.nn.hooks import first_row
+from model.nn.masks import AttentionMask
 
 ROWS_AT_ONCE = 256
 SITE_AND_LAYER = tuple[str, int]

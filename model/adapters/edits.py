@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 from model.abilities import Abilities
 from model.adapters.capture import SITE_AND_LAYER
-from model.edit_hooks import Edits, check_edit
-from model.edits import HeadEdit, SwitchOff
 from model.errors import EditError
+from model.nn.edit_hooks import Edits, check_edit
+from model.nn.edits import HeadEdit, SwitchOff
 
 
 def named_only(edits: Edits | None) -> tuple[HeadEdit, ...]:

@@ -1,6 +1,7 @@
 """Writing with a model of transformers step by step: forwards, backwards, or with a token of one's own.
 
-The counterpart of `model.session` for other people's models, with the same steps. Greedy steps are those of `generate`
+The counterpart of `model.decoding.session` for other people's models, with the same steps. Greedy steps are those of
+`generate`
 under the model's own settings, as far as they are kept when a folder is opened (`library.TOKEN_SETTINGS`: tokens that
 must or must not come). Knows nothing of pages.
 
@@ -27,12 +28,12 @@ from model.adapters.loaded import OUTPUTS
 from model.adapters.rows import WrittenRows
 from model.adapters.text_reader import TextReader
 from model.adapters.writing import Beginning, begin_writing, most_steps
-from model.edit_hooks import Edits
-from model.edits import edits_before, edits_from
+from model.decoding.sampling import Draws, Sampling
 from model.errors import SessionError, TokenError
-from model.sampling import Draws, Sampling
-from model.steps import DecodingStep, FilteredStep, describe_filtered, describe_step, most_probable
-from model.trace import Trace
+from model.nn.edit_hooks import Edits
+from model.nn.edits import edits_before, edits_from
+from model.trace.steps import DecodingStep, FilteredStep, describe_filtered, describe_step, most_probable
+from model.trace.trace import Trace
 
 
 class GenerationSession:

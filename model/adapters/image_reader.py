@@ -17,12 +17,12 @@ from model.adapters.capture import Listener, listen
 from model.adapters.edits import edits_by_place
 from model.adapters.layout import Layout
 from model.adapters.loaded import OUTPUTS, LoadedModel
-from model.analysis.axes import WORD_BEGIN
-from model.edit_hooks import Edits
 from model.errors import InputTextError
-from model.picture import Picture
-from model.trace import Trace
-from model.transformer import site_path
+from model.nn.edit_hooks import Edits
+from model.nn.transformer import site_path
+from model.trace.axes import WORD_BEGIN
+from model.trace.picture import Picture
+from model.trace.trace import Trace
 
 LARGEST_SIDE: Final = 20_000
 LARGEST_AREA: Final = 50_000_000

@@ -15,8 +15,8 @@ from torch import Tensor, nn
 from model.abilities import Kind
 from model.adapters.capture import SITE_AND_LAYER, Call, Listener, listen
 from model.errors import CheckpointError, TraceError
-from model.trace import SiteLayers
-from model.transformer import SITES
+from model.nn.transformer import SITES
+from model.trace.trace import SiteLayers
 
 SOURCE_LENGTH: Final = 3
 TARGET_LENGTH: Final = 2

@@ -14,10 +14,10 @@ from model.abilities import Abilities
 from model.adapters.capture import Listener, listen
 from model.adapters.edits import edits_by_place
 from model.adapters.layout import Layout
-from model.analysis.logit_lens import LogitLens, Readout, join_levels, read_level
+from model.decoding.logit_lens import LogitLens, Readout, join_levels, read_level
 from model.errors import TraceError
-from model.steps import Vocabulary
-from model.trace import Trace
+from model.trace.steps import Vocabulary
+from model.trace.trace import Trace
 
 #: What the norm after the last layer is called: Llama and most others, GPT-2 and BLOOM, GPT-NeoX and OPT, Phi, MPT.
 FINAL_NORMS: Final = ("norm", "ln_f", "final_layer_norm", "final_layernorm", "norm_f")

@@ -33,7 +33,7 @@ from model.checked import Malformed
 from model.checkpoint import Checkpoint, check_weights
 from model.config import Activation, TransformerConfig
 from model.errors import CheckpointError, ConfigError
-from model.transformer import Transformer
+from model.nn.transformer import Transformer
 
 ACTIVATIONS: Mapping[str, Activation] = {"relu": "relu", "silu": "silu", "swish": "silu", "gelu": "gelu"}
 

@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Bool
 from torch import Tensor
 
-from model.masks import AttentionMask
+from model.nn.masks import AttentionMask
 
 ROWS_AT_ONCE = 256
 

@@ -11,8 +11,8 @@ from functools import cache, cached_property
 from threading import Lock
 from typing import Any, Final, Literal
 
-from model.analysis.axes import LINE_END, WORD_BEGIN
 from model.errors import TokenError
+from model.trace.axes import LINE_END, WORD_BEGIN
 
 Spelling = Literal["metaspace", "bytes", "wordpiece"]
 _BEGINS: Final[dict[str, Spelling]] = {WORD_BEGIN: "metaspace", "Ġ": "bytes", "##": "wordpiece"}

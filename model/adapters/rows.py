@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from model.adapters.library import new_cache
 from model.adapters.writing import Beginning, settings_for_writing
-from model.hooks import rows_from
+from model.nn.hooks import rows_from
 
 
 class WrittenRows:

@@ -17,12 +17,12 @@ from model.adapters.loaded import OUTPUTS, LoadedModel
 from model.adapters.pieces import Encoded, Pieces
 from model.adapters.weights_path import weights_of
 from model.adapters.writing import most_steps, write_greedily
-from model.edit_hooks import Edits
 from model.errors import InputTextError
-from model.steps import DecodingStep, describe_steps
+from model.nn.edit_hooks import Edits
+from model.nn.transformer import site_path
 from model.texts import check_not_blank, nothing_seen, too_long
-from model.trace import SiteLayers, Trace
-from model.transformer import site_path
+from model.trace.steps import DecodingStep, describe_steps
+from model.trace.trace import SiteLayers, Trace
 
 #: Longer pieces than this there are none worth waiting for: a far longer text is refused before it is cut into tokens.
 LONGEST_PIECE: Final = 100

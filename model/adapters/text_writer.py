@@ -10,15 +10,15 @@ from model.adapters.lens import decoder_lens
 from model.adapters.rows import WrittenRows
 from model.adapters.text_reader import TextReader
 from model.adapters.writing import most_steps
-from model.analysis.logit_lens import LogitLens
-from model.beam import BeamRule, SentenceBeam, Stop
-from model.beam_tree import LARGEST_WIDTH, BeamTree, grow_tree
-from model.decoding import run_searches
-from model.edit_hooks import Edits
+from model.decoding.batched import run_searches
+from model.decoding.beam import BeamRule, SentenceBeam, Stop
+from model.decoding.beam_tree import LARGEST_WIDTH, BeamTree, grow_tree
+from model.decoding.logit_lens import LogitLens
+from model.decoding.samples import SampledTranslation, draw_samples
+from model.decoding.sampling import UNCHANGED, Draws, Sampling
 from model.errors import ConfigError
-from model.samples import SampledTranslation, draw_samples
-from model.sampling import UNCHANGED, Draws, Sampling
-from model.trace import Trace
+from model.nn.edit_hooks import Edits
+from model.trace.trace import Trace
 from model.translator import LARGEST_ALPHA, MOST_SAMPLES
 
 #: transformers' `early_stopping` → how we call it.

@@ -10,9 +10,9 @@ from typing import Any, Final
 from torch import Tensor
 
 from model.abilities import Abilities, Kind
-from model.masks import AttentionMask
-from model.trace import SiteLayers
-from model.weights_only import WeightsOnly
+from model.nn.masks import AttentionMask
+from model.trace.trace import SiteLayers
+from model.trace.weights_only import WeightsOnly
 
 LARGEST: Final = 1 << 30
 """Bytes of weights that may be held for one text."""

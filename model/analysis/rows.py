@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from model.analysis.words import Span
 from model.errors import DataError
+from model.words import Span
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:

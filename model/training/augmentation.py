@@ -4,7 +4,7 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 
-from model.training.pairs import Pair
+from model.pairs import Pair
 
 AUXILIARIES = "did|does|do|is|are|was|were|has|have|had|could|would|should|must|need"
 CONTRACTED = re.compile(rf"\b({AUXILIARIES})n['’]t\b", re.IGNORECASE)

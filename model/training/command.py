@@ -12,6 +12,7 @@ from model.checkpoint import CONFIG, TOKENIZER, Checkpoint, check_weights, load_
 from model.config import PRESETS, Norm, TransformerConfig, preset
 from model.device import choose_device
 from model.errors import ConfigError
+from model.pairs import Pair, data_set_name, read_pairs
 from model.record import LOG as TRAINING_LOG
 from model.record import METRICS, TRAINING
 from model.tokenizer import Tokenizer
@@ -19,7 +20,6 @@ from model.training.augmentation import typed_variants
 from model.training.data import Example, encode_pairs
 from model.training.loop import LOG, TrainingRun, TrainSettings
 from model.training.memory import keep_freed_memory
-from model.training.pairs import Pair, data_set_name, read_pairs
 from model.training.processes import join_processes, part, wait_for_all
 from model.training.pronouns import training_pairs
 from model.training.schedule import Decay

@@ -9,9 +9,9 @@ from jaxtyping import Int
 from torch import Tensor
 
 from model.config import TransformerConfig
-from model.masks import pad
+from model.nn.masks import pad
+from model.pairs import Pair
 from model.tokenizer import Tokenizer
-from model.training.pairs import Pair
 from model.training.processes import ALONE, Processes
 
 

@@ -6,10 +6,10 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from model.nn.transformer import Transformer
 from model.tokenizer import Tokenizer
 from model.training.lexicon import PRONOUN_FORMS
 from model.training.loss import smoothed_cross_entropy
-from model.transformer import Transformer
 
 
 class Objective(nn.Module):

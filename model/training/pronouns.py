@@ -15,10 +15,10 @@ from functools import cache
 from itertools import accumulate
 from typing import Literal, TypeVar, get_args
 
+from model.pairs import Pair
 from model.training.compositions import compositions
 from model.training.frames import DRAWN_FRAMES, FRAMES, SLOT, Frame, HeldOutPart, Part
 from model.training.lexicon import CASES, HUMANS, NOUNS, PRONOUN_FORMS, UNCOUNTED, Case, Noun
-from model.training.pairs import Pair
 
 HeldOut = Literal["frames", "drawn frames", "combinations", "nouns"]
 HELD_OUT: tuple[HeldOut, ...] = get_args(HeldOut)

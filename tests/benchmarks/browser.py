@@ -23,9 +23,9 @@ from playwright.sync_api import Page, Playwright, sync_playwright
 
 from model import Trace, Transformer, Translator
 from model.checkpoint import save_checkpoint
-from tests.browser.conftest import FLAGS, ROOT, find_executable, streamlit_server
-from viz import bertviz_view
-from viz.choices import BERTVIZ
+from tests.browser.conftest import FLAGS, find_executable, streamlit_server
+from viz.pages.attention.bertviz import view as bertviz_view
+from viz.selection.options import BERTVIZ
 
 LAYERS = (0, 1, 2, 3, 2, 3)
 WORDS = tuple("the man and his dog walk along the river because it is too late to go back to the house".split())  # noqa: SIM905 - a list of twenty strings would be harder to read

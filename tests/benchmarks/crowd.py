@@ -23,10 +23,11 @@ from typing import Any, Final
 
 from model.reader import Reader, open_reader
 from tests.benchmarks.wire_session import Seen, open_page
-from tests.browser.conftest import ROOT, streamlit_server
+from tests.browser.conftest import streamlit_server
 from tests.model.adapters.zoo import save_model
-from viz.components.wire import display_tokens
-from viz.loader import ROOT_VARIABLE
+from tests.paths import ROOT
+from viz.access.loader import ROOT_VARIABLE
+from viz.core.token_text import display_tokens
 
 #: Kind of model → its tokenizer's.
 FOLDERS: Final = {"bert": "wordpiece", "gpt2": "bytes", "marian": "metaspace"}

@@ -17,11 +17,11 @@ from transformers import GenerationConfig, MarianConfig, MarianMTModel
 
 from model import Translator
 from model.config import TransformerConfig
-from model.decoding import EXTRA_LENGTH, greedy_search
-from model.layout import lay_out_for_decoding
-from model.session import DecodingSession
+from model.decoding.batched import EXTRA_LENGTH, greedy_search
+from model.decoding.session import DecodingSession
+from model.nn.memory_layout import lay_out_for_decoding
+from model.nn.transformer import Transformer
 from model.tokenizer import Tokenizer
-from model.transformer import Transformer
 
 VOCABULARY = 8_000
 SHAPES = {

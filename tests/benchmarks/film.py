@@ -14,7 +14,8 @@ from pathlib import Path
 from playwright.sync_api import Page, sync_playwright
 
 from tests.benchmarks.browser import DEEP, new_page, timed
-from tests.browser.conftest import ROOT, streamlit_server
+from tests.browser.conftest import streamlit_server
+from tests.paths import ROOT
 
 TEXT = (
     "The animal didn't cross the street because it was too tired, and the man waited for it in front of the old house "

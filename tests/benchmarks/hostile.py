@@ -23,19 +23,19 @@ from urllib.parse import urlencode
 
 from streamlit.testing.v1 import AppTest
 
-from viz import choices
-from viz.choices import Selection
-from viz.loader import ROOT_VARIABLE
+from tests.paths import ROOT
+from viz.access.loader import ROOT_VARIABLE
+from viz.selection import options
+from viz.selection.options import Selection
 
-ROOT: Final = Path(__file__).parents[2]
 #: File of a page → its title and its address.
 PAGES: Final = {
-    "viz/pages/attention.py": ("Attention", ""),
-    "viz/pages/decode.py": ("Decode", "decode"),
-    "viz/pages/compare.py": ("Compare", "compare"),
-    "viz/pages/atlas.py": ("Atlas", "atlas"),
-    "viz/pages/masks_positions.py": ("Masks & positions", "masks"),
-    "viz/pages/model.py": ("Model", "model"),
+    "viz/pages/attention/page.py": ("Attention", ""),
+    "viz/pages/decoding/page.py": ("Decode", "decode"),
+    "viz/pages/coreference/page.py": ("Compare", "compare"),
+    "viz/pages/atlas/page.py": ("Atlas", "atlas"),
+    "viz/pages/masks_positions/page.py": ("Masks & positions", "masks"),
+    "viz/pages/model_card/page.py": ("Model", "model"),
 }
 #: What a browser would obey.
 _LIVE: Final = re.compile("<(?:script|img)")
@@ -66,9 +66,9 @@ NUMBERS: Final = (
 )  # fmt: skip
 #: What opens the tabs in which files are read.
 UPLOADS: Final = (
-    ("viz/pages/compare.py", {"lab": "Measured", "given": "file"}),
-    ("viz/pages/compare.py", {"lab": "Cause"}),
-    ("viz/pages/atlas.py", {"corpus": "file"}),
+    ("viz/pages/coreference/page.py", {"lab": "Measured", "given": "file"}),
+    ("viz/pages/coreference/page.py", {"lab": "Cause"}),
+    ("viz/pages/atlas/page.py", {"corpus": "file"}),
 )
 FILES: Final = (
     b"", b"\x00" * 4_000, b"\xff\xfe\x00\xd8", "\ufeffa\tb".encode("utf-16"), b"{", b"[]", b"null\n" * 9, b"{}\n" * 9,
@@ -153,7 +153,7 @@ def _text(random_: random.Random) -> str:
 
 
 def _value(random_: random.Random, name: str) -> str:
-    known = getattr(choices, f"{name.upper()}S", ())
+    known = getattr(options, f"{name.upper()}S", ())
     if isinstance(known, tuple) and known and random_.random() < 0.3:
         return str(random_.choice(known))
     return random_.choice(NUMBERS) if random_.random() < 0.6 else _text(random_)
@@ -164,11 +164,11 @@ def _params(random_: random.Random, count: int) -> dict[str, str]:
     chosen = {name: _value(random_, name) for name in random_.sample(names, count)}
     # Tabs and pages have options of their own; most of what can go wrong lies behind them.
     tabs = {
-        "view": choices.VIEWS,
-        "studio": choices.STUDIO,
-        "lab": choices.LAB,
-        "part": choices.PARTS,
-        "about": choices.ABOUT,
+        "view": options.VIEWS,
+        "studio": options.STUDIO,
+        "lab": options.LAB,
+        "part": options.PARTS,
+        "about": options.ABOUT,
     }
     opened = random_.choice(list(tabs))
     return {"checkpoint": "en-de", **chosen, opened: random_.choice(tabs[opened])}

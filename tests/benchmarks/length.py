@@ -18,16 +18,16 @@ from typing import TypeVar
 
 import torch
 
-from model.analysis import axes
-from model.analysis.head_figures import streamed_head_figures
-from model.analysis.head_matrix import HeadMatrix, weights_of
-from model.attention import AttentionInputs
-from model.masks import AttentionMask
-from model.row_blocks import pooled_weights
-from viz.components.decimals import pack_decimals
-from viz.components.head_tiles import GridSpec, LayerTiles, edges
-from viz.components.tile_server import TILE_SIDE
-from viz.long_texts import OVERVIEW_SIDE
+from model.analysis.metrics.head_matrix import HeadMatrix, weights_of
+from model.analysis.metrics.head_metrics import streamed_head_figures
+from model.nn.attention import AttentionInputs
+from model.nn.masks import AttentionMask
+from model.trace import axes
+from model.trace.row_blocks import pooled_weights
+from viz.access.long_texts import OVERVIEW_SIDE
+from viz.components.tiles.server import TILE_SIDE
+from viz.core.decimals import pack_decimals
+from viz.core.tiles import GridSpec, LayerTiles, edges
 
 HEADS, D_K = 12, 64
 TILES = 5

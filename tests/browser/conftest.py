@@ -19,10 +19,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.paths import ROOT
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
-ROOT = Path(__file__).parents[2]
 # The same engine without a window to put around it: the tests take it where it is, for half of the processor time.
 HEADLESS_SHELL = "chromium-headless-shell"
 EXECUTABLES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", HEADLESS_SHELL)

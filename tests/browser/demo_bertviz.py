@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import streamlit as st
 import torch
 
-from viz.bertviz_view import bertviz_height, bertviz_page
+from viz.pages.attention.bertviz.view import bertviz_height, bertviz_page
 
 HOSTILE = (
     "</script><script>parent.document.title='broken out'</script>",

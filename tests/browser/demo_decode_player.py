@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from viz.components.decode_player import PlayerState, decode_player, wished
-from viz.components.film_data import PlayerCandidate, PlayerData, PlayerSpread, PlayerStep
+from viz.pages.decoding.film.component import PlayerState, decode_player, wished
+from viz.pages.decoding.film.payload import PlayerCandidate, PlayerData, PlayerSpread, PlayerStep
 
 SOURCE = (
     *[

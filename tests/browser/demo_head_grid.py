@@ -3,10 +3,10 @@
 import numpy as np
 import streamlit as st
 
-from viz.components.head_grid import HeadChoice, TileFigure, head_grid
-from viz.components.head_tiles import Tiles
-from viz.components.tile_store import send_tiles
-from viz.head_figures import ranking
+from viz.components.head_grid.component import HeadChoice, TileFigure, head_grid
+from viz.components.tiles.store import send_tiles
+from viz.core.tiles import Tiles
+from viz.ui.head_metrics import ranking
 
 CASES = {
     "small": (6, 8, 20, 20),

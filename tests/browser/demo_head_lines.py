@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from viz.components.head_lines import LinesData, LinesPlace, head_lines
+from viz.pages.attention.opened_head.lines_component import LinesData, LinesPlace, head_lines
 
 CASES = {"small": (4, 6, 5), "long": (8, 128, 128), "one": (1, 1, 1)}
 HOSTILE = ("▁the", "▁cat", "<script>alert(1)</script>", "\u202eabc", "שלום", "</s>")

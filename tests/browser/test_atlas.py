@@ -14,11 +14,11 @@ import pytest
 from playwright.sync_api import expect
 
 from model import Translator
-from model.analysis.atlas import build_atlas, reading_digest
-from model.analysis.atlas_file import save_atlas
-from model.analysis.corpus import OWN_CORPUS, read_text
+from model.analysis.atlas.corpus import OWN_CORPUS, read_text
+from model.analysis.atlas.file import save_atlas
+from model.analysis.atlas.measure import build_atlas, reading_digest
+from tests.paths import ROOT
 
-ROOT = Path(__file__).parents[2]
 PATIENCE = 60_000
 
 

@@ -7,8 +7,9 @@ import pytest
 
 from tests.benchmarks import crowd
 from tests.benchmarks.wire_session import Seen
-from tests.browser.conftest import ROOT, streamlit_server
-from viz.loader import ROOT_VARIABLE
+from tests.browser.conftest import streamlit_server
+from tests.paths import ROOT
+from viz.access.loader import ROOT_VARIABLE
 
 
 @pytest.fixture(scope="module")

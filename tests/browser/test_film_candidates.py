@@ -9,8 +9,8 @@ import torch
 from playwright.sync_api import expect
 
 from model import Sampling
-from model.analysis.spread import best_and_bins
-from model.sampling import filtered_log_probs
+from model.analysis.metrics.spread import best_and_bins
+from model.decoding.sampling import filtered_log_probs
 
 HERE = Path(__file__).parent
 FILM = HERE.parents[1] / "viz" / "pages" / "decoding" / "film"

@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import ROOT
+from tests.paths import ROOT
 
 PATIENCE = 60_000
 LINE = "Tom told Anna that {} was late at {}.\t{}\tTom\tAnna"

@@ -10,8 +10,8 @@ from playwright.sync_api import expect
 
 from model import Transformer
 from model.checkpoint import save_checkpoint
-from tests.browser.conftest import ROOT
 from tests.conftest import SENTENCES
+from tests.paths import ROOT
 
 TEXT = " ".join((SENTENCES[::2] * 20)[:46])
 

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 from playwright.sync_api import Page, expect
 
-from viz.choices import VIEWS
+from viz.selection.options import VIEWS
 
 PATIENCE = 60_000
 #: With the pieces of the tests' tokenizer, every key of the one has a column, and many of the other's are summed up.

@@ -15,7 +15,7 @@ from PIL import Image
 from playwright.sync_api import Page, expect
 
 from model import Trace
-from viz.export.view_page import OpenView, view_page
+from viz.pages.attention.take_away.view_page import OpenView, view_page
 
 HERE = Path(__file__).parent
 PATIENCE = 60_000

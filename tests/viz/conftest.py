@@ -5,9 +5,9 @@ from functools import cache
 import pytest
 from streamlit.components.v2 import manifest_scanner
 
-from tests.viz.decoding_page import TEXT
-from viz.choices import Selection
-from viz.loader import ROOT_VARIABLE
+from tests.viz.pages.decoding.opening import TEXT
+from viz.access.loader import ROOT_VARIABLE
+from viz.selection.options import Selection
 
 
 @pytest.fixture(scope="session", autouse=True)

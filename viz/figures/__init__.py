@@ -1,1 +1,1 @@
-"""Pure figures: the same arrays in, the same plotly figure out. No Streamlit, no torch, no state."""
+"""Plotly figures that several pages use, pure: the same arrays in, the same figure out."""

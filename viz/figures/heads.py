@@ -9,9 +9,9 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
+from viz.core.theme import HEAD_COLOURS
 from viz.figures.axes import token_labels
 from viz.figures.matrix import WEIGHT_SCALE, matrix, root_scale
-from viz.theme import HEAD_COLOURS
 
 
 def head_heatmap(

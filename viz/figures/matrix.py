@@ -12,7 +12,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from viz import theme
+from viz.core import theme
 from viz.figures.axes import column_axis, full_axis, row_axis
 
 #: Beyond this many cells along a side the gaps between them would eat the picture.

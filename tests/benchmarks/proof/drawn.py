@@ -18,9 +18,9 @@ from tests.benchmarks.browser import DEEP, GRID, TIMED, TWO_FRAMES_LATER
 from tests.benchmarks.proof.limits import Limits, RunFailedError, figures_of
 from tests.benchmarks.proof.models import Case
 from tests.benchmarks.proof.table import Measured
-from tests.browser.conftest import FLAGS, ROOT, find_executable, streamlit_server
-from viz import bertviz_view
-from viz.loader import ROOT_VARIABLE
+from tests.browser.conftest import FLAGS, find_executable, streamlit_server
+from viz.access.loader import ROOT_VARIABLE
+from viz.pages.attention.bertviz import view as bertviz_view
 
 SECONDS: Final = 120
 _TYPE: Final = """() => {

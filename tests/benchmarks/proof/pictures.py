@@ -8,14 +8,15 @@ from collections.abc import Iterator
 from typing import Final
 
 from model.adapters.text_reader import TextReader
-from model.analysis import axes, head_matrix
-from model.row_blocks import pooled_weights
-from model.trace import Trace
+from model.analysis.metrics import head_matrix
+from model.trace import axes
+from model.trace.row_blocks import pooled_weights
+from model.trace.trace import Trace
 from tests.benchmarks.proof.memory import peak, settle
-from viz.components.head_tiles import GridSpec, LayerTiles, Tiles, edges
-from viz.components.matrix_picture import ColourScale, Kept, MatrixData, pack_matrix
-from viz.components.tile_store import pack_frame, pack_layer, pack_tiles
-from viz.long_texts import OVERVIEW_SIDE, SHORT
+from viz.access.long_texts import OVERVIEW_SIDE, SHORT
+from viz.components.matrix_picture.component import ColourScale, Kept, MatrixData, pack_matrix
+from viz.components.tiles.store import pack_frame, pack_layer, pack_tiles
+from viz.core.tiles import GridSpec, LayerTiles, Tiles, edges
 
 ADDRESS: Final = "0123456789abcdef"
 

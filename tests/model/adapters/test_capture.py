@@ -7,7 +7,7 @@ from torch import nn
 
 from model.adapters import capture, library
 from model.adapters.capture import Listener, attend, listen
-from model.edits import SwitchOff
+from model.nn.edits import SwitchOff
 
 N = 300  # more than one block of rows
 

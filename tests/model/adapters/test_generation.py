@@ -20,7 +20,7 @@ from model.errors import ConfigError, EditError, InputTextError, SessionError, T
 from model.reader import open_reader
 from model.writer import Session, Writer
 from tests.model.adapters import zoo
-from viz.export import trees
+from viz.pages.decoding.take_away import trees
 
 DECODERS = ["gpt2", "llama", "qwen2", "mistral", "gpt_oss"]
 BOTH = ["t5", "bart", "marian", "mbart"]

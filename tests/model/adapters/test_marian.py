@@ -14,13 +14,13 @@ from transformers.models.marian.tokenization_marian import MarianTokenizer as Th
 
 from model import SwitchOff, Trace, Translator, step_cost
 from model.adapters.marian import is_marian
-from model.analysis.origin import derive_row
-from model.beam import BeamRule, SentenceBeam
-from model.decoding import PrefixBatch, run_searches
+from model.analysis.metrics.origin import derive_row
+from model.decoding.batched import PrefixBatch, run_searches
+from model.decoding.beam import BeamRule, SentenceBeam
 from model.errors import CheckpointError, InputTextError
-from model.masks import key_padding
-from model.parameters import count_parameters
-from model.positional import sinusoidal_encoding
+from model.nn.masks import key_padding
+from model.nn.parameters import count_parameters
+from model.nn.positional import sinusoidal_encoding
 from model.reader import open_reader
 from tests.model.adapters.marian_folders import TEXTS, changed, write_marian
 

@@ -9,7 +9,7 @@ import pytest
 import transformers
 
 from model.adapters.pieces import Pieces
-from model.analysis.axes import whole_words
+from model.trace.axes import whole_words
 from tests.model.adapters.zoo import save_tokenizer
 
 TEXT = "The animal didn't cross the street."

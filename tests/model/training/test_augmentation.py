@@ -2,8 +2,8 @@
 
 import pytest
 
+from model.pairs import Pair
 from model.training.augmentation import lower_case, other_negation, typed_variants, without_stop
-from model.training.pairs import Pair
 
 
 @pytest.mark.parametrize(

@@ -12,15 +12,16 @@ import torch.nn.functional as F
 from model.config import TransformerConfig
 from model.errors import ConfigError, DataError
 from model.evaluation import evaluate
+from model.nn.transformer import Transformer
+from model.pairs import Pair
 from model.tokenizer import Tokenizer
 from model.training.data import encode_pairs
 from model.training.loop import TrainingRun, TrainSettings, read_log
 from model.training.loss import smoothed_cross_entropy
 from model.training.objective import pronoun_pieces
-from model.training.pairs import Pair
 from model.training.schedule import learning_rate
-from model.transformer import Transformer
 from tests.conftest import SENTENCES
+from tests.paths import ROOT
 
 PAIRS = [Pair(english, german) for english, german in zip(SENTENCES[::2][:4], SENTENCES[1::2][:4], strict=True)]
 SETTINGS = TrainSettings(
@@ -52,7 +53,7 @@ def test_a_token_of_weight_three_counts_as_if_it_stood_there_three_times():
 
 
 def test_the_pieces_that_are_emphasised_are_pronouns():
-    tokenizer = Tokenizer.load(Path(__file__).parents[3] / "checkpoints" / "en-de" / "tokenizer.model")
+    tokenizer = Tokenizer.load(ROOT / "checkpoints" / "en-de" / "tokenizer.model")
     pieces = set(tokenizer.tokens(sorted(pronoun_pieces(tokenizer))))
     assert {"▁er", "▁sie", "▁es", "▁ihn", "▁ihm", "▁ihr", "▁Er", "▁Sie", "▁Es"} <= pieces
     assert {piece.lower() for piece in pieces} <= {"▁er", "▁sie", "▁es", "▁ihn", "▁ihm", "▁ihr"}

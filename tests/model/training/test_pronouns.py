@@ -5,17 +5,16 @@ import json
 import random
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from model.analysis.coreference_files import curated_cases
+from model.analysis.coreference.files import curated_cases
+from model.pairs import read_pairs
 from model.training.augmentation import CONTRACTED
 from model.training.command import PRONOUN_PAIRS
 from model.training.compositions import ANY_OPENINGS, CONTINUATIONS, FRAME_OPENINGS, compositions
 from model.training.frames import DRAWN_FRAMES, FRAMES, HELD_OUT_FRAMES, HELD_OUT_PARTS, SLOT, HeldOutPart
 from model.training.lexicon import NOUNS
-from model.training.pairs import read_pairs
 from model.training.pronouns import (
     HELD_OUT,
     Draw,
@@ -27,8 +26,9 @@ from model.training.pronouns import (
     pronouns_in,
     training_pairs,
 )
+from tests.paths import ROOT
 
-SHARED = Path(__file__).parents[4] / "shared" / "data"
+SHARED = ROOT.parent / "shared" / "data"
 BY_NAME = {noun.english: noun for nouns in NOUNS.values() for noun in nouns}
 ALL_FRAMES = [*FRAMES["train"], *HELD_OUT_FRAMES]
 FRAME = {frame.name: frame for frame in ALL_FRAMES}

@@ -1,0 +1,246 @@
+"""A model reads a corpus: sentences in batches, their translations by itself or given, and what every head computed.
+
+Sentences are taken from any iterable, some hundreds at a time, so that a corpus need not fit into memory; what each
+sentence leaves behind is handed on and forgotten. Knows nothing of figures.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from model.analysis.rows import read_lines
+from model.decoding.batched import greedy_search, length_limits
+from model.errors import DataError, InputTextError
+from model.nn.attention import attention_weights
+from model.nn.hooks import listen
+from model.nn.masks import AttentionMask, key_padding, pad
+from model.nn.transformer import SITES, site_path
+from model.translator import Translator
+
+Progress = Callable[[int], object]
+
+#: Sentences that are sorted by length and run together.
+SENTENCES_AT_ONCE: Final = 256
+#: Padded source tokens of a batch.
+TOKENS_AT_ONCE: Final = 2_000
+MOST_SENTENCES: Final = 10_000
+
+#: 200 everyday sentences that we wrote, one a line.
+OWN_CORPUS: Final = Path(__file__).parent / "corpus.txt"
+
+
+class CorpusSentence(NamedTuple):
+    """A sentence, and the translation to read along; None for the model's own, decoded greedily."""
+
+    text: str
+    target: str | None = None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SiteRun:
+    """What one attention site computed from, in all layers, for one sentence: float32, on the CPU.
+
+    Attributes:
+        query, key, value: the heads of layer 0, then those of layer 1 and so on.
+        mask: True where attention is allowed; the same for all of them.
+        scale: factor on the dot products.
+    """
+
+    query: Float[Tensor, "layer_and_head row d_k"]
+    key: Float[Tensor, "layer_and_head key d_k"]
+    value: Float[Tensor, "layer_and_head key d_v"]
+    mask: Bool[Tensor, "row key"]
+    scale: float
+
+    def weights(self) -> Float[Tensor, "layer_and_head row key"]:
+        """Attention weights, by the model's own equation."""
+        return attention_weights(self.query, self.key, scale=self.scale, mask=self.mask[None]).weights
+
+    def head_outputs(self) -> Float[Tensor, "layer_and_head row d_v"]:
+        """weights @ value, before W_O."""
+        return self.weights() @ self.value
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SentenceRun:
+    """One sentence as the model read it.
+
+    Attributes:
+        number: its place among the sentences that were read, from 0.
+        text, translation: both sides.
+        source_ids: what the encoder read, </s> last.
+        target_ids: what the decoder read, <s> first.
+        source_tokens, target_tokens: their pieces.
+        sites: site → what it computed from.
+    """
+
+    number: int
+    text: str
+    translation: str
+    source_ids: tuple[int, ...]
+    target_ids: tuple[int, ...]
+    source_tokens: tuple[str, ...]
+    target_tokens: tuple[str, ...]
+    sites: Mapping[str, SiteRun]
+
+
+@dataclass(frozen=True, eq=False)
+class CorpusReading:
+    """A corpus that is being read.
+
+    Attributes:
+        runs: each sentence once, those of like length together; can be gone through once.
+        skipped: reason → sentences left out so far.
+    """
+
+    runs: Iterator[SentenceRun]
+    skipped: Counter[str]
+
+
+class _Tokenized(NamedTuple):
+    number: int
+    text: str
+    source_ids: list[int]
+    emitted: list[int] | None
+
+
+def read_text(path: Path, limit: int | None = None) -> list[CorpusSentence]:
+    """Read a text file: a sentence a line, or `English TAB German` where the translation is given.
+
+    Args:
+        path: UTF-8; blank lines do not count.
+        limit: at most this many sentences are taken, the first ones; None for all.
+
+    Raises:
+        DataError: the file cannot be read or holds no sentence.
+    """
+    fields = (line.split("\t") for _, line in islice(read_lines(path), limit))
+    sentences = [CorpusSentence(row[0], row[1] if row[1:] and row[1].strip() else None) for row in fields]
+    if not sentences:
+        raise DataError(f"{path} holds no sentence; expected one a line.")
+    return sentences
+
+
+def corpus_digest(sentences: Sequence[CorpusSentence]) -> str:
+    """SHA-256 that names exactly these sentences and given translations, in this order."""
+    digest = hashlib.sha256()
+    for sentence in sentences:
+        for text in sentence:
+            # The length before the text keeps ("ab", "c") and ("a", "bc") apart.
+            encoded = b"" if text is None else text.encode("utf-8", errors="surrogatepass")
+            digest.update(f"{-1 if text is None else len(encoded)}:".encode())
+            digest.update(encoded)
+    return digest.hexdigest()
+
+
+def read_corpus(
+    translator: Translator, sentences: Iterable[CorpusSentence], progress: Progress = lambda done: None
+) -> CorpusReading:
+    """Translate the sentences, and read them with their translations.
+
+    Args:
+        translator: the model.
+        sentences: at most `MOST_SENTENCES`; those that the model refuses are left out and counted.
+        progress: called with the number of sentences done since the last call.
+
+    Raises:
+        DataError: while reading: no sentence could be read, or there are too many.
+    """
+    skipped: Counter[str] = Counter()
+    return CorpusReading(_runs(translator, iter(sentences), skipped, progress), skipped)
+
+
+@torch.inference_mode()
+def _runs(
+    translator: Translator, sentences: Iterator[CorpusSentence], skipped: Counter[str], progress: Progress
+) -> Iterator[SentenceRun]:
+    read = 0
+    for chunk in iter(lambda: list(islice(sentences, SENTENCES_AT_ONCE)), []):
+        if read + sum(skipped.values()) + len(chunk) > MOST_SENTENCES:
+            raise DataError(f"At most {MOST_SENTENCES:,} sentences can be read at once; take a part of them.")
+        tokenized: list[_Tokenized] = []
+        for sentence in chunk:
+            try:
+                emitted = None if sentence.target is None else translator.target_ids(sentence.target)
+                tokenized.append(_Tokenized(read, sentence.text, translator.source_ids(sentence.text), emitted))
+            except InputTextError:
+                skipped["too long or blank for this model"] += 1
+                progress(1)
+            else:
+                read += 1
+        for batch in _batches(tokenized):
+            for run in _run_batch(translator, batch):
+                yield run
+                progress(1)
+    if not read:
+        raise DataError("No sentence could be read: all are too long or blank for this model, or there is none.")
+
+
+def _batches(sentences: list[_Tokenized]) -> Iterator[list[_Tokenized]]:
+    """Sentences of like length side by side; those with and without a given translation apart."""
+    for given in (False, True):
+        left = sorted((one for one in sentences if (one.emitted is not None) == given), key=lambda one: len(one[2]))
+        while left:
+            size = max(1, TOKENS_AT_ONCE // len(left[-1].source_ids))
+            batch, left = left[-size:], left[:-size]
+            yield batch
+
+
+def _run_batch(translator: Translator, batch: Sequence[_Tokenized]) -> Iterator[SentenceRun]:
+    model, config, device = translator.model, translator.config, translator.device
+    source_ids = pad([one.source_ids for one in batch], config.pad_id).to(device)
+    padding = key_padding(source_ids, config.pad_id)
+    given = [one.emitted for one in batch if one.emitted is not None]
+    emitted = given or _translate(translator, source_ids, padding)
+    targets = [[config.bos_id, *ids[:-1]] for ids in emitted]
+    with listen(record={"hook_query", "hook_key", "hook_value"}) as recorded:
+        memory = model.encode(source_ids, padding)
+        model.decode(pad(targets, config.pad_id).to(device), memory, padding)
+    parts = {site: _joined(recorded, site, config.equal_layers) for site in SITES}
+    tokens = translator.tokenizer.tokens
+    for place, (one, target, ids) in enumerate(zip(batch, targets, emitted, strict=True)):
+        lengths = {"source": len(one.source_ids), "target": len(target)}
+        yield SentenceRun(
+            number=one.number,
+            text=one.text,
+            translation=translator.tokenizer.decode(ids),
+            source_ids=tuple(one.source_ids),
+            target_ids=tuple(target),
+            source_tokens=tokens(one.source_ids),
+            target_tokens=tokens(target),
+            sites={site: _site_run(site, parts[site], place, lengths, config.d_k**-0.5) for site in SITES},
+        )
+
+
+def _translate(translator: Translator, source_ids: Tensor, padding: Tensor) -> list[list[int]]:
+    """What greedy search emits: </s> last, unless it ran into the limit of length."""
+    limits = length_limits(source_ids, padding).tolist()
+    found = greedy_search(translator.model, source_ids, padding)
+    end = [translator.config.eos_id]
+    return [ids if len(ids) == limit else [*ids, *end] for ids, limit in zip(found, limits, strict=True)]
+
+
+def _joined(recorded: Mapping[str, list[Tensor]], site: str, layers: int) -> list[Tensor]:
+    """Query, key and value of all layers of a site: [batch, layer · head, position, d_k], on the CPU."""
+    paths = [site_path(site, layer) for layer in range(layers)]
+    return [
+        torch.cat([recorded[f"{path}.{hook}"][0] for path in paths], dim=1).float().cpu()
+        for hook in ("hook_query", "hook_key", "hook_value")
+    ]
+
+
+def _site_run(site: str, parts: Sequence[Tensor], place: int, lengths: Mapping[str, int], scale: float) -> SiteRun:
+    stack, kind = site.split(".")
+    rows = lengths["source" if stack == "encoder" else "target"]
+    keys = lengths["source"] if kind == "cross" else rows
+    query, key, value = (part[place, :, :size] for part, size in zip(parts, (rows, keys, keys), strict=True))
+    mask = AttentionMask(num_queries=rows, num_keys=keys, causal=site == "decoder.self").rows()[0]
+    return SiteRun(query=query, key=key, value=value, mask=mask, scale=scale)

@@ -1,0 +1,171 @@
+"""An atlas in one .npz file, without pickle, and a cache of such files. Knows nothing of how an atlas is made.
+
+`atlas.json` (UTF-8 bytes) holds digests, texts and the names of figures; beside it stand `figures/NAME`
+[site, layer, head], `strongest/NAME`, `divergences` and `mean_outputs`, which NumPy reads without Headlight.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from model.analysis.atlas.corpus import CorpusSentence, Progress
+from model.analysis.atlas.measure import Atlas, build_atlas, reading_digest
+from model.analysis.metrics.alignment import AlignedPair
+from model.checkpoint import model_digest
+from model.errors import DataError
+from model.nn.transformer import SITES
+from model.translator import Translator
+
+FORMAT: Final = "headlight-atlas-1"
+#: Bytes of unpacked content beyond which a file is refused.
+LARGEST: Final = 1 << 28
+
+Array = npt.NDArray[Any]
+UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile, EOFError, RecursionError)
+
+
+def save_atlas(atlas: Atlas, path: Path) -> None:
+    """Write an atlas, whole or not at all: another process never sees half of one."""
+    header = {
+        "format": FORMAT,
+        "model": atlas.model,
+        "corpus": atlas.corpus,
+        "sites": SITES,
+        "texts": atlas.texts,
+        "translations": atlas.translations,
+        "skipped": dict(atlas.skipped),
+        "rows": {name: list(rows) for name, rows in atlas.rows.items()},
+    }
+    arrays: dict[str, Array] = {
+        "atlas.json": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
+        **{f"figures/{name}": table for name, table in atlas.figures.items()},
+        **{f"strongest/{name}": table for name, table in atlas.strongest.items()},
+        "divergences": atlas.divergences,
+        "mean_outputs": atlas.mean_outputs,
+    }
+    handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+        # A file made by mkstemp is for its owner alone.
+        Path(unfinished).chmod(0o644)
+        Path(unfinished).replace(path)
+    except BaseException:
+        Path(unfinished).unlink(missing_ok=True)
+        raise
+
+
+def load_atlas(path: Path) -> Atlas:
+    """Read what `save_atlas` wrote.
+
+    Raises:
+        DataError: there is no such file, it is no atlas, damaged, or unreasonably large.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            if sum(entry.file_size for entry in archive.infolist()) > LARGEST:
+                raise DataError(f"{path.name} unpacks to more than {LARGEST >> 20} MiB; it is refused.")
+        with np.load(path, allow_pickle=False) as arrays:
+            return _read({name: arrays[name] for name in arrays})
+    except FileNotFoundError as error:
+        raise DataError(f"There is no file {path}.") from error
+    except UNREADABLE as error:
+        raise DataError(f"{path.name} is not an atlas written by Headlight, or it is damaged ({error}).") from error
+
+
+def cache_path(folder: Path, model: str, corpus: str) -> Path:
+    """Where `cached_atlas` keeps the atlas of these digests (`Atlas.model`, `Atlas.corpus`)."""
+    return folder / f"atlas-{hashlib.sha256(f'{FORMAT} {model} {corpus}'.encode()).hexdigest()[:24]}.npz"
+
+
+def cached_atlas(
+    translator: Translator,
+    sentences: Sequence[CorpusSentence],
+    folder: Path,
+    aligned: Sequence[AlignedPair] = (),
+    progress: Progress = lambda done: None,
+) -> Atlas:
+    """The atlas of this model and these sentences, from the folder if it is there, else made and kept there.
+
+    A file that is damaged, or of something else, is made anew.
+
+    Args:
+        translator, sentences, aligned, progress: as in `build_atlas`.
+        folder: made if it is not there.
+
+    Raises:
+        DataError: no sentence could be read, or there are too many.
+    """
+    model = model_digest(translator.model, translator.tokenizer)
+    corpus = reading_digest(sentences, aligned)
+    path = cache_path(folder, model, corpus)
+    with contextlib.suppress(DataError):
+        atlas = load_atlas(path)
+        if (atlas.model, atlas.corpus) == (model, corpus):
+            return atlas
+    atlas = build_atlas(translator, sentences, aligned, progress)
+    # A cache that cannot be written costs time the next time, not the result now.
+    with contextlib.suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        save_atlas(atlas, path)
+    return atlas
+
+
+def _read(arrays: Mapping[str, Array]) -> Atlas:
+    header = json.loads(arrays["atlas.json"].tobytes().decode())
+    if header["format"] != FORMAT or tuple(header["sites"]) != SITES:
+        raise ValueError(f"format {header['format']!r} with {header['sites']}, expected {FORMAT!r} with {list(SITES)}")
+    texts, translations = (_texts(header[name]) for name in ("texts", "translations"))
+    mean_outputs = _checked(arrays["mean_outputs"], np.float32, (len(SITES), None, None, None))
+    shape = mean_outputs.shape[:3]
+    heads = shape[1] * shape[2]
+    rows = {str(name): tuple(int(count) for count in counts) for name, counts in header["rows"].items()}
+    figures = {name: _checked(arrays[f"figures/{name}"], np.float32, shape) for name in rows}
+    strongest = {
+        name: _checked(arrays[f"strongest/{name}"], np.int32, (*shape, None))
+        for name in rows
+        if f"strongest/{name}" in arrays
+    }
+    if len(texts) != len(translations) or any(len(counts) != len(SITES) for counts in rows.values()):
+        raise ValueError("its tables do not fit together")
+    if any(table.min() < -1 or table.max() >= len(texts) for table in strongest.values()):
+        raise ValueError("it names sentences that it does not hold")
+    return Atlas(
+        model=str(header["model"]),
+        corpus=str(header["corpus"]),
+        texts=texts,
+        translations=translations,
+        skipped=MappingProxyType({str(reason): int(count) for reason, count in header["skipped"].items()}),
+        figures=MappingProxyType(figures),
+        rows=MappingProxyType(rows),
+        strongest=MappingProxyType(strongest),
+        divergences=_checked(arrays["divergences"], np.float32, (len(SITES), heads, heads)),
+        mean_outputs=mean_outputs,
+    )
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise ValueError("its texts are no texts")
+    return tuple(value)
+
+
+def _checked(array: Array, dtype: type[np.generic], shape: Sequence[int | None]) -> Array:
+    """The array, which cannot be written to, of this type and shape (None: any length but 0)."""
+    fits = len(array.shape) == len(shape) and all(
+        size == asked or (asked is None and size > 0) for size, asked in zip(array.shape, shape, strict=True)
+    )
+    if array.dtype != dtype or not fits:
+        raise ValueError(f"expected {dtype.__name__} {list(shape)}, got {array.dtype} {list(array.shape)}")
+    array.setflags(write=False)
+    return array

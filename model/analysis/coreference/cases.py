@@ -1,0 +1,97 @@
+"""A sentence with a pronoun and two candidates, and what a set of them holds. Knows nothing of files or heads."""
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from itertools import pairwise
+
+from model.words import Span
+
+
+@dataclass(frozen=True)
+class GermanChoice:
+    """Two translations that differ in the pronoun alone; only that of `right` fits what is meant."""
+
+    right: str
+    wrong: str
+
+
+@dataclass(frozen=True)
+class PronounCase:
+    """A sentence, and the characters of its pronoun, of what it stands for, and of what it does not stand for.
+
+    Attributes:
+        sentence: English.
+        pronoun, antecedent, distractor: characters [begin, end).
+        name: of the row, where its file has one.
+        pair: what the rows of one minimal pair share, where the file says so.
+        group: kind of sentence, where the file says so.
+        german: translations to choose from, where the pronoun's meaning decides between them.
+        is_control: the pronoun stands for neither candidate ("it" of weather and time); then `antecedent` is only one
+            of two nouns, and no head can be right.
+    """
+
+    sentence: str
+    pronoun: Span
+    antecedent: Span
+    distractor: Span
+    name: str = ""
+    pair: str = ""
+    group: str = ""
+    german: GermanChoice | None = None
+    is_control: bool = False
+
+    @property
+    def spans(self) -> tuple[Span, Span, Span]:
+        """Pronoun, antecedent, distractor."""
+        return self.pronoun, self.antecedent, self.distractor
+
+    @property
+    def candidates(self) -> frozenset[str]:
+        """Both candidates as text, the same for sentences that differ in the answer only."""
+        return frozenset(self.sentence[slice(*span)].lower() for span in (self.antecedent, self.distractor))
+
+    @property
+    def pair_name(self) -> str:
+        """The pair it belongs to: the one its file names, or else its candidates, which twins have in common."""
+        return self.pair or " / ".join(sorted(self.candidates))
+
+    @property
+    def pronoun_text(self) -> str:
+        """The pronoun, lower-cased."""
+        return self.sentence[slice(*self.pronoun)].lower()
+
+    @property
+    def overlapping(self) -> bool:
+        """Whether two of the three spans share a character."""
+        return any(first[1] > second[0] for first, second in pairwise(sorted(self.spans)))
+
+
+@dataclass(frozen=True)
+class RejectedLine:
+    """A line of a file that holds no case: its number from 1, and why."""
+
+    number: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class PronounCases:
+    """The cases of a file, in its order, and the lines that hold none."""
+
+    cases: tuple[PronounCase, ...]
+    rejected: tuple[RejectedLine, ...] = ()
+
+    @property
+    def skipped(self) -> dict[str, int]:
+        """Reason → lines left out."""
+        return dict(Counter(line.reason for line in self.rejected))
+
+
+def phrase_spans(sentence: str, phrase: str) -> list[Span]:
+    """Where whole words stand in a sentence; capitals matter only if they tell apart what else would be several."""
+    found = [
+        [match.span() for match in re.finditer(rf"(?<!\w){re.escape(phrase)}(?!\w)", sentence, flags=flags)]
+        for flags in (re.NOFLAG, re.IGNORECASE)
+    ]
+    return found[0] if len(found[0]) == 1 else found[1]

@@ -1,0 +1,223 @@
+"""Pronoun cases from files of four forms, checked line by line. Knows nothing of heads.
+
+| file | a line |
+|---|---|
+| .jsonl | `sentence`, and `pronoun`, `antecedent`, `distractor` as words of it or as characters [begin, end); \
+optional `id`, `group`, `pair`, `right` and `wrong` (German), `control` |
+| .jsonl | Winograd: `sentence`, `tokens`, and the three as half-open spans of tokens |
+| .tsv | sentence, pronoun, antecedent, distractor, and optionally right, wrong (German) |
+| .txt | WinoBias: `N sentence` with [antecedent] and [pronoun] |
+
+`curated.jsonl` is a set of the first form, written for this project and never trained on. A file may come from anyone:
+its size is limited, a bad line is named with its reason, and the good ones are used.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from model.analysis.coreference.cases import GermanChoice, PronounCase, PronounCases, RejectedLine, phrase_spans
+from model.analysis.coreference.winobias import read_brackets, winobias_case
+from model.analysis.rows import JsonRow, LineError, parse_json_row
+from model.errors import DataError
+from model.words import Span, find_words
+
+CURATED: Final = Path(__file__).with_name("curated.jsonl")
+LARGEST_FILE: Final = 16 * 1024 * 1024
+MOST_LINES: Final = 20_000
+LONGEST_LINE: Final = 20_000
+OVERLAP: Final = "pronoun and candidates overlap"
+TSV_COLUMNS: Final = ("sentence", "pronoun", "antecedent", "distractor", "right", "wrong")
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line that is neither blank nor the heading of a table: its number from 1, and its text or why there is none."""
+
+    number: int
+    text: str
+    reason: str = ""
+
+
+def curated_cases() -> PronounCases:
+    """The set that ships: minimal pairs in groups, with controls, and German to choose from where “it” decides."""
+    return read_pronoun_cases(CURATED)
+
+
+def read_pronoun_cases(path: Path) -> PronounCases:
+    """Read a file of one of the four forms.
+
+    Raises:
+        DataError: as in `parse_pronoun_cases`, or the file cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            content = file.read(LARGEST_FILE + 1)
+    except FileNotFoundError as error:
+        raise DataError(f"There is no file {path}.") from error
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path} cannot be read: {error}.") from error
+    return parse_pronoun_cases(content, str(path))
+
+
+def parse_pronoun_cases(content: bytes, name: str) -> PronounCases:
+    """The cases of a file's content.
+
+    Args:
+        content: UTF-8, with or without a byte-order mark.
+        name: of the file; its ending tells the form.
+
+    Raises:
+        DataError: the ending is none of .jsonl, .tsv, .txt, the file is too large, or no line can be used.
+    """
+    path = Path(name)
+    reader = READERS.get(path.suffix.lower())
+    if reader is None:
+        raise DataError(
+            "Expected a file .jsonl (Winograd rows or one's own), .tsv (sentence, pronoun, antecedent, distractor) or "
+            f".txt (WinoBias lines), got {path.name}."
+        )
+    if len(content) > LARGEST_FILE:
+        raise DataError(f"{path} is too large: at most {LARGEST_FILE // 1024**2} MiB can be read. Cut it into parts.")
+    lines = list(_lines(content))
+    if len(lines) > MOST_LINES:
+        raise DataError(f"{path} has {len(lines):,} lines; at most {MOST_LINES:,} can be read. Cut it into parts.")
+    cases: list[PronounCase] = []
+    rejected: list[RejectedLine] = []
+    for line, outcome in zip(lines, reader(lines, path), strict=True):
+        if isinstance(outcome, str):
+            rejected.append(RejectedLine(line.number, outcome))
+        elif outcome.overlapping:
+            rejected.append(RejectedLine(line.number, OVERLAP))
+        else:
+            cases.append(outcome)
+    if not cases:
+        raise DataError(f"{path} holds no row with a pronoun and two candidates: {_reasons(rejected)}.")
+    return PronounCases(tuple(cases), tuple(rejected))
+
+
+def _reasons(rejected: Sequence[RejectedLine]) -> str:
+    """The most frequent reasons, each with the first line it is about."""
+    if not rejected:
+        return "it is empty"
+    first = {line.reason: line.number for line in reversed(rejected)}
+    counts = Counter(line.reason for line in rejected).most_common(3)
+    return "; ".join(f"{count} × {reason.rstrip('.')} (line {first[reason]})" for reason, count in counts)
+
+
+def _lines(content: bytes) -> Iterator[Line]:
+    # Only a line feed ends a line: U+2028 and the like may stand in a text.
+    for number, raw in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+        try:
+            text = raw.decode("utf-8").strip()
+        except UnicodeDecodeError as error:
+            yield Line(number, "", f"expected UTF-8 text, got the byte {raw[error.start]:#04x}")
+            continue
+        if len(text) > LONGEST_LINE:
+            yield Line(number, "", f"is longer than {LONGEST_LINE:,} characters")
+        elif text and tuple(text.lower().split("\t")) not in (TSV_COLUMNS, TSV_COLUMNS[:4]):
+            yield Line(number, text)
+
+
+Outcome = PronounCase | str
+"""A case, or why a line holds none."""
+
+
+def _each(read: Callable[[Path, Line], Outcome], lines: Sequence[Line], path: Path) -> Iterator[Outcome]:
+    """The outcome of each line by itself."""
+    for line in lines:
+        try:
+            yield line.reason or read(path, line)
+        except LineError as error:
+            yield error.reason
+
+
+def _read_json(path: Path, line: Line) -> PronounCase:
+    row = parse_json_row(path, line.number, line.text)
+    return _winograd_case(row) if "tokens" in row.fields else _own_case(row)
+
+
+def _winograd_case(row: JsonRow) -> PronounCase:
+    """The spans of characters of one row's spans of tokens."""
+    sentence, tokens = _clean(row, "sentence"), row.words("tokens")
+    tokens_of = [row.span(name, len(tokens)) for name in TSV_COLUMNS[1:4]]
+    try:
+        found = find_words(sentence, tokens)
+    except DataError as error:
+        raise row.error(str(error)) from error
+    pronoun, antecedent, distractor = ((found[begin][0], found[end - 1][1]) for begin, end in tokens_of)
+    return PronounCase(sentence, pronoun, antecedent, distractor)
+
+
+def _own_case(row: JsonRow) -> PronounCase:
+    sentence = _clean(row, "sentence")
+    pronoun, antecedent, distractor = (_own_span(row, name, sentence) for name in TSV_COLUMNS[1:4])
+    name, pair, group = (_clean(row, field) if field in row.fields else "" for field in ("id", "pair", "group"))
+    given = [_clean(row, field) if field in row.fields else "" for field in ("right", "wrong")]
+    is_control = row.fields.get("control", False)
+    if not isinstance(is_control, bool):
+        raise row.error(f"expected “control” to be true or false, got {str(is_control)[:60]!r}.")
+    german = _german(row, *given)
+    return PronounCase(sentence, pronoun, antecedent, distractor, name, pair, group, german, is_control)
+
+
+def _own_span(row: JsonRow, name: str, sentence: str) -> Span:
+    if isinstance(row.fields.get(name), list):
+        return row.span(name, len(sentence))
+    return _found(row, name, _clean(row, name), sentence)
+
+
+def _read_tsv(path: Path, line: Line) -> PronounCase:
+    cells = [cell.strip() for cell in line.text.split("\t")]
+    row = JsonRow(path, line.number, dict(zip(TSV_COLUMNS, cells, strict=False)))
+    if len(cells) not in (4, 6):
+        raise row.error(f"expected 4 or 6 columns ({', '.join(TSV_COLUMNS)}), got {len(cells)}.")
+    sentence = row.text("sentence")
+    pronoun, antecedent, distractor = (_found(row, name, row.text(name), sentence) for name in TSV_COLUMNS[1:4])
+    german = _german(row, *cells[4:]) if len(cells) == 6 else None
+    return PronounCase(sentence, pronoun, antecedent, distractor, german=german)
+
+
+def _found(row: JsonRow, name: str, phrase: str, sentence: str) -> Span:
+    """Where a phrase stands in the sentence, which must be one place."""
+    spans = phrase_spans(sentence, phrase)
+    if not spans:
+        raise row.error(f"the {name} “{phrase[:60]}” does not stand in the sentence")
+    if len(spans) > 1:
+        advice = "name more of its words, or give characters [begin, end] in a .jsonl file"
+        raise row.error(f"the {name} “{phrase[:60]}” stands {len(spans)} times in the sentence; {advice}")
+    return spans[0]
+
+
+def _german(row: JsonRow, right: str, wrong: str) -> GermanChoice | None:
+    if not right and not wrong:
+        return None
+    words = right.split(), wrong.split()
+    if len(words[0]) != len(words[1]) or sum(one != other for one, other in zip(*words, strict=True)) != 1:
+        raise row.error("expected “right” and “wrong” to differ in one word, the pronoun")
+    return GermanChoice(right, wrong)
+
+
+def _clean(row: JsonRow, name: str) -> str:
+    """A text that can be written: JSON may hold half a surrogate pair."""
+    text = row.text(name)
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        raise row.error(f"expected “{name}” to be a text, got half a surrogate pair.")
+    return text
+
+
+def _read_winobias(lines: Sequence[Line], _: Path) -> Iterator[Outcome]:
+    marked = [read_brackets(line.text) for line in lines]
+    for i, line in enumerate(lines):
+        partner = marked[i ^ 1] if i ^ 1 < len(lines) else None
+        yield line.reason or winobias_case(marked[i], None if partner is None else partner.occupation)
+
+
+READERS: Final[dict[str, Callable[[Sequence[Line], Path], Iterator[Outcome]]]] = {
+    ".jsonl": partial(_each, _read_json),
+    ".tsv": partial(_each, _read_tsv),
+    ".txt": _read_winobias,
+}

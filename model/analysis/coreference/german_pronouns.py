@@ -1,0 +1,103 @@
+"""Which German pronoun stands for an English one in a translation, and what could stand in its place.
+
+Knows nothing of models: it is given the English sentence and the German one as text or as pieces.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from model.words import Span
+
+ENDINGS: Final = ("", "e", "en", "em", "er", "es")
+_HIS: Final = frozenset(f"sein{ending}" for ending in ENDINGS)
+_HER: Final = frozenset(f"ihr{ending}" for ending in ENDINGS)
+_HE: Final = frozenset(("er", "ihn", "ihm"))
+_SHE: Final = frozenset(("sie", "ihr"))
+_THEY: Final = frozenset(("sie", "ihnen"))
+_ONESELF: Final = frozenset(("sich",))
+
+GERMAN_FORMS: Final[Mapping[str, frozenset[str]]] = {
+    "it": _HE | _SHE | {"es"},
+    **dict.fromkeys(("he", "him"), _HE),
+    **dict.fromkeys(("she", "hers"), _SHE),
+    "her": _SHE | _HER,
+    **dict.fromkeys(("they", "them"), _THEY),
+    "his": _HIS,
+    "its": _HIS | _HER,
+    **dict.fromkeys(("their", "theirs"), _HER),
+    **dict.fromkeys(("himself", "herself", "itself", "themselves"), _ONESELF),
+}
+"""English pronoun → what it may become in German, whatever the gender of its noun there."""
+
+_DATIVE: Final = ("ihm", "ihr")
+_RIVALS: Final[Mapping[str, tuple[str, ...]]] = {
+    "er": ("er", "sie", "es"),
+    "ihn": ("ihn", "sie", "es"),
+    # Nominative and accusative look alike, so that a masculine noun could ask for either.
+    **dict.fromkeys(("sie", "es"), ("er", "ihn", "sie", "es")),
+    **dict.fromkeys(_DATIVE, _DATIVE),
+}
+NOT_KNOWN: Final = "the pronoun is none that has a German one"
+NOT_FOUND: Final = "the translation has no such pronoun"
+NOT_ONE: Final = "the translation has not as many such pronouns as the sentence"
+
+
+def german_spans(german: str, forms: frozenset[str]) -> list[Span]:
+    """Where one of these words stands in a German text.
+
+    A capital within a sentence makes "Sie" and "Ihr" the polite form, which stands for no noun.
+    """
+    found = []
+    for match in re.finditer(r"\w+", german):
+        begins_sentence = re.search(r"(?:^|[.!?:;])[\s\"“„»«]*$", german[: match.start()]) is not None
+        if match[0].lower() in forms and (match[0][0].islower() or begins_sentence):
+            found.append(match.span())
+    return found
+
+
+def translated_pronoun(sentence: str, pronoun: Span, german: str) -> Span | str:
+    """Where the German pronoun for an English one stands, or why it cannot be told.
+
+    If both sentences have as many pronouns that could stand for one another, the first stands for the first and so on.
+
+    Args:
+        sentence: English.
+        pronoun: its characters.
+        german: the translation.
+    """
+    forms = GERMAN_FORMS.get(sentence[slice(*pronoun)].lower())
+    if forms is None:
+        return NOT_KNOWN
+    found = german_spans(german, forms)
+    if not found:
+        return NOT_FOUND
+    rivals = [
+        match.span()
+        for match in re.finditer(r"\w+", sentence)
+        if forms & GERMAN_FORMS.get(match[0].lower(), frozenset())
+    ]
+    return found[rivals.index(pronoun)] if len(found) == len(rivals) and pronoun in rivals else NOT_ONE
+
+
+def text_of_pieces(pieces: Sequence[str]) -> tuple[str, list[int]]:
+    """The text that pieces spell, and for each of its characters the piece it comes from."""
+    shown = [piece.replace("▁", " ") for piece in pieces]
+    return "".join(shown), [place for place, piece in enumerate(shown) for _ in piece]
+
+
+def rival_forms(word: str, english: str) -> tuple[str, ...]:
+    """What could stand in a German pronoun's place if its noun had another gender, itself among them.
+
+    Args:
+        word: the German pronoun, as it is written; a capital is kept.
+        english: the pronoun that it stands for; only those of things leave a choice, and for others it is `word` alone.
+    """
+    lower = word.lower()
+    forms: tuple[str, ...] = (lower,)
+    if english.lower() == "its":
+        ending = lower.removeprefix("sein").removeprefix("ihr")
+        forms = (f"sein{ending}", f"ihr{ending}")
+    elif english.lower() == "it":
+        forms = _RIVALS.get(lower, forms)
+    return tuple(form.capitalize() if word[0].isupper() else form for form in forms)

@@ -1,0 +1,300 @@
+"""Measure a set of pronoun cases with a model, in batches. Knows nothing of files, the command line or pages.
+
+`encoder.self` is scored at the pronoun's own row, `decoder.cross` at the row that predicts the German pronoun in the
+model's own greedy translation. `decoder.self` is not scored: neither candidate is among its keys.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Final
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from model.analysis.coreference.cases import PronounCase, PronounCases
+from model.analysis.coreference.pronoun_choice import find_pronoun
+from model.analysis.coreference.scores import SiteScores, hits, score_site
+from model.analysis.coreference.span_attention import (
+    CandidateWeights,
+    Measure,
+    ReadCase,
+    cross_places,
+    cross_weights,
+    encoder_places,
+    encoder_weights,
+    read_case,
+    site_layers,
+)
+from model.analysis.interventions.contrast import ContrastIds, first_difference, make_batch
+from model.analysis.metrics.resampling import Estimate, bootstrap_mean
+from model.decoding.batched import greedy_search
+from model.errors import CancelledError, DataError
+from model.nn.hooks import listen
+from model.nn.masks import key_padding, pad
+from model.translator import Translator
+
+ENCODER: Final = "encoder.self"
+CROSS: Final = "decoder.cross"
+SCORED_SITES: Final = (ENCODER, CROSS)
+RECORDED: Final = ("hook_query", "hook_key", "hook_value")
+TOKENS_PER_BATCH: Final = 2_000
+
+Progress = Callable[[int], object]
+"""Called with the number of cases done since the last call; the computation stops if it returns False, or raises."""
+
+
+@dataclass(frozen=True, eq=False)
+class ContrastScores:
+    """What the model prefers where the pronoun's meaning decides between two German sentences.
+
+    Attributes:
+        cases: those with German to choose from.
+        margins: log P(right) − log P(wrong) of each, in nats.
+        accuracy: share above zero, with its interval.
+        margin: their mean, with its interval.
+    """
+
+    cases: tuple[PronounCase, ...]
+    margins: Float[Tensor, "row"]
+    accuracy: Estimate
+    margin: Estimate
+
+
+@dataclass(frozen=True, eq=False)
+class CoreferenceScores:
+    """Everything measured over a set.
+
+    Attributes:
+        measure: what counts as a weight.
+        cases: that the model could read, controls among them.
+        skipped: reason → rows left out by the file's reader or by the model.
+        sites: "encoder.self", "decoder.cross" → their figures; a site that could score no row is not here.
+        unscored: site → reason → rows, for every site asked for.
+        contrast: None where no row has German to choose from.
+    """
+
+    measure: Measure
+    cases: tuple[PronounCase, ...]
+    skipped: Mapping[str, int]
+    sites: Mapping[str, SiteScores]
+    unscored: Mapping[str, Mapping[str, int]]
+    contrast: ContrastScores | None
+
+    @property
+    def skipped_rows(self) -> int:
+        """How many rows were left out altogether."""
+        return sum(self.skipped.values())
+
+
+@torch.inference_mode()
+def measure_coreference(
+    translator: Translator,
+    given: PronounCases,
+    *,
+    sites: Sequence[str] = SCORED_SITES,
+    measure: Measure = "raw",
+    progress: Progress = lambda done: None,
+) -> CoreferenceScores:
+    """Score all heads of the sites over a set, and what the model prefers.
+
+    Args:
+        translator: the model that is measured.
+        given: the cases; those that the model cannot read are counted with the lines that were left out before.
+        sites: of `SCORED_SITES`.
+        measure: "raw", "norm" or "rollout".
+        progress: called after each batch.
+
+    Raises:
+        DataError: no sentence could be read, no site could be scored, or a site is none of `SCORED_SITES`.
+        CancelledError: `progress` returned False.
+    """
+    if unknown := sorted(set(sites) - set(SCORED_SITES)):
+        raise DataError(f"Sites that can be scored are {' and '.join(SCORED_SITES)}, got {', '.join(unknown)}.")
+    skipped = Counter(given.skipped)
+    read: list[ReadCase] = []
+    for case in given.cases:
+        one = read_case(translator, case)
+        if isinstance(one, str):
+            skipped[one] += 1
+        else:
+            read.append(one)
+    if not read:
+        raise DataError(f"No row could be scored: {', '.join(skipped)}.")
+    collected = _Collected()
+    done = 0
+    for rows in _batches(read):
+        batch = _read_batch(translator, [read[row] for row in rows], rows)
+        _measure_batch(translator, batch, sites, measure, collected)
+        done += len(rows)
+        if progress(len(rows)) is False:
+            raise CancelledError(f"Stopped after {done:,} of {len(read):,} sentences.")
+    cases = [one.case for one in read]
+    scores = {site: _site_scores(site, measure, cases, collected) for site in dict.fromkeys(sites)}
+    if not any(scores.values()):
+        raise DataError(f"No row could be scored: {', '.join(sorted(collected.reasons)) or 'all are controls'}.")
+    return CoreferenceScores(
+        measure=measure,
+        cases=tuple(cases),
+        skipped=MappingProxyType(dict(skipped)),
+        sites=MappingProxyType({site: one for site, one in scores.items() if one is not None}),
+        unscored=MappingProxyType({site: MappingProxyType(dict(collected.skipped[site])) for site in scores}),
+        contrast=_contrast_scores(cases, collected.margins),
+    )
+
+
+class _Collected:
+    """What the batches gave, in the order in which they were run.
+
+    Attributes:
+        rows, weights: of each site, the case of every row and its weights.
+        skipped: of each site, reason → rows without weights.
+        margins: case → log P(right) − log P(wrong).
+    """
+
+    def __init__(self) -> None:
+        self.rows: defaultdict[str, list[int]] = defaultdict(list)
+        self.weights: defaultdict[str, list[CandidateWeights]] = defaultdict(list)
+        self.skipped: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self.margins: dict[int, float] = {}
+
+    def add(self, site: str, rows: Sequence[int], weights: CandidateWeights) -> None:
+        self.rows[site] += rows
+        self.weights[site].append(weights)
+
+    @property
+    def reasons(self) -> set[str]:
+        return {reason for counts in self.skipped.values() for reason in counts}
+
+
+def _batches(read: Sequence[ReadCase]) -> Iterator[list[int]]:
+    """Rows of similar length together, the longest first, so that what does not fit in memory shows at once."""
+    order = sorted(range(len(read)), key=lambda row: len(read[row].source_ids))
+    while order:
+        size = max(1, TOKENS_PER_BATCH // len(read[order[-1]].source_ids))
+        yield order[-size:]
+        del order[-size:]
+
+
+@dataclass(frozen=True, eq=False)
+class _Batch:
+    """Sentences that the encoder has read.
+
+    Attributes:
+        rows: their numbers in the set.
+        cases: what is asked of them.
+        source_ids, padding, memory: of the encoder; padding is True at real tokens.
+        recorded: queries, keys and values of its layers.
+    """
+
+    rows: Sequence[int]
+    cases: Sequence[ReadCase]
+    source_ids: Int[Tensor, "row source"]
+    padding: Bool[Tensor, "row source"]
+    memory: Float[Tensor, "row source d_model"]
+    recorded: Mapping[str, list[Tensor]]
+
+    def only(self, kept: list[int]) -> "_Batch":
+        """These sentences alone."""
+        return _Batch(
+            [self.rows[i] for i in kept],
+            [self.cases[i] for i in kept],
+            self.source_ids[kept],
+            self.padding[kept],
+            self.memory[kept],
+            {name: [value[0][kept]] for name, value in self.recorded.items()},
+        )
+
+
+def _read_batch(translator: Translator, cases: Sequence[ReadCase], rows: Sequence[int]) -> _Batch:
+    model, config = translator.model, translator.config
+    source_ids = pad([one.source_ids for one in cases], config.pad_id).to(model.device)
+    padding = key_padding(source_ids, config.pad_id)
+    with listen(record=RECORDED) as recorded:
+        memory = model.encode(source_ids, padding)
+    return _Batch(rows, cases, source_ids, padding, memory, recorded)
+
+
+def _measure_batch(
+    translator: Translator, batch: _Batch, sites: Sequence[str], measure: Measure, collected: _Collected
+) -> None:
+    if ENCODER in sites:
+        places = encoder_places(batch.cases, batch.padding.size(1))
+        layers = site_layers(translator, batch.recorded, ENCODER)
+        collected.add(ENCODER, batch.rows, encoder_weights(layers, places, batch.padding, measure))
+    if CROSS in sites:
+        _measure_cross(translator, batch, measure, collected)
+    german = [(i, one.german) for i, one in enumerate(batch.cases) if one.german is not None]
+    if german:
+        chosen = batch.only([i for i, _ in german])
+        margins = _margins(translator, chosen, [one for _, one in german])
+        collected.margins.update(zip(chosen.rows, margins.tolist(), strict=True))
+
+
+def _margins(
+    translator: Translator, batch: _Batch, german: Sequence[tuple[Sequence[int], Sequence[int]]]
+) -> Float[Tensor, "row"]:
+    """log P(right | sentence) − log P(wrong | sentence) of each row, in nats; the sentences are not read again."""
+    choices = [
+        # Two texts that are the same to the model differ nowhere; compared whole, they differ by 0.
+        ContrastIds(list(case.source_ids), list(right), list(wrong), first_difference(right, wrong) or 0)
+        for case, (right, wrong) in zip(batch.cases, german, strict=True)
+    ]
+    contrast = replace(make_batch(translator, choices), source_ids=batch.source_ids, source_padding=batch.padding)
+    return contrast.log_odds(translator.model, batch.memory)[0].cpu()
+
+
+def _measure_cross(translator: Translator, batch: _Batch, measure: Measure, collected: _Collected) -> None:
+    """Translate, find the German pronouns, and read the translations up to the rows that predict them."""
+    outputs = greedy_search(translator.model, batch.source_ids, batch.padding)
+    prefixes: dict[int, list[int]] = {}
+    for i, (one, output) in enumerate(zip(batch.cases, outputs, strict=True)):
+        found = find_pronoun(translator, one.case, output)
+        if isinstance(found, str):
+            collected.skipped[CROSS][found] += 1
+        else:
+            prefixes[i] = [translator.config.bos_id, *output[: found.row]]
+    if not prefixes:
+        return
+    chosen = batch.only(list(prefixes))
+    target_ids = pad(list(prefixes.values()), translator.config.pad_id).to(chosen.memory.device)
+    with listen(record=RECORDED) as recorded:
+        translator.model.decode(target_ids, chosen.memory, chosen.padding)
+    last_rows = [len(prefix) - 1 for prefix in prefixes.values()]
+    weights = cross_weights(
+        site_layers(translator, recorded, CROSS),
+        site_layers(translator, chosen.recorded, ENCODER),
+        cross_places(chosen.cases, chosen.padding.size(1), last_rows),
+        chosen.padding,
+        measure,
+    )
+    collected.add(CROSS, chosen.rows, weights)
+
+
+def _site_scores(site: str, measure: Measure, cases: Sequence[PronounCase], collected: _Collected) -> SiteScores | None:
+    if not collected.rows[site]:
+        return None
+    rows = torch.tensor(collected.rows[site])
+    parts = collected.weights[site]
+    backs = [part.back for part in parts if part.back is not None]
+    joined = CandidateWeights(
+        torch.cat([part.to for part in parts]),
+        torch.cat([part.strongest_word for part in parts]),
+        torch.cat(backs) if backs else None,
+    )
+    order = rows.argsort()
+    ordered = [cases[row] for row in rows[order].tolist()]
+    return score_site(site, measure, ordered, joined.reordered(order), collected.skipped[site])
+
+
+def _contrast_scores(cases: Sequence[PronounCase], margins: Mapping[int, float]) -> ContrastScores | None:
+    if not margins:
+        return None
+    rows = sorted(margins)
+    values = torch.tensor([margins[row] for row in rows])
+    chosen = tuple(cases[row] for row in rows)
+    pairs = [case.pair_name for case in chosen]
+    right = hits(torch.stack((values, torch.zeros_like(values)), -1))
+    return ContrastScores(chosen, values, bootstrap_mean(right, pairs), bootstrap_mean(values, pairs))

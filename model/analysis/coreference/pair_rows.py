@@ -1,0 +1,105 @@
+"""How far each head of a trace moves a pronoun's row to what the pronoun stands for. Knows nothing of sets or pages.
+
+The figures are those that `coreference` measures over a set in batches, here of one sentence and from its trace: to a
+candidate of several tokens weights are summed, from a pronoun of several tokens they are averaged (Clark et al. 2019).
+"""
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from model.analysis.coreference.cases import PronounCase
+from model.analysis.coreference.pronoun_choice import find_pronoun
+from model.analysis.coreference.span_attention import Measure, read_case
+from model.analysis.metrics.norms import value_weighted_norms
+from model.analysis.metrics.rollout import rollout_at
+from model.reader import Reader
+from model.trace.trace import Trace
+from model.translator import Translator
+from model.words import attention_between_words
+
+Numbers = TypeVar("Numbers", Tensor, np.ndarray[Any, Any])
+
+
+def pronoun_rows(translator: Reader, trace: Trace, case: PronounCase, site: str) -> tuple[int, ...] | str:
+    """The query rows that speak for a pronoun, or why there are none.
+
+    Where the sentence itself is read these are the rows of its tokens; in the decoder of a translator it is the row
+    that predicts the German pronoun.
+    """
+    if reads_sentence(trace, site):
+        read = read_case(translator, case)
+        return read if isinstance(read, str) else read.pieces[0]
+    if not isinstance(translator, Translator):
+        return "which token was written for it is known of translators to German only"
+    end = translator.config.eos_id
+    found = find_pronoun(translator, case, [step.token_id for step in trace.steps if step.token_id != end])
+    return found if isinstance(found, str) else (found.row,)
+
+
+def reads_sentence(trace: Trace, site: str) -> bool:
+    """Whether the rows of a site are those of the sentence: an encoder's, or those of a decoder on its own."""
+    return site == "encoder.self" or trace.sites == ("decoder.self",)
+
+
+def measured_rows(
+    translator: Reader, trace: Trace, site: str, layer: int, rows: Sequence[int], measure: Measure
+) -> Float[Tensor, "head_or_one row key"]:
+    """Weights, value-weighted norms, or rollout up to this layer, of these rows; a rollout has one "head".
+
+    Raises:
+        TraceError: there is no such site or layer.
+    """
+    if measure == "rollout":
+        return rollout_at(trace, site, layer)[list(rows)][None]
+    weights = trace.weights(site, layer, rows=list(rows))
+    if measure == "raw":
+        return weights
+    return value_weighted_norms(
+        weights, trace.attention(site, layer).values(), translator.output_projection(site, layer)
+    )
+
+
+def candidate_weights(
+    translator: Reader,
+    trace: Trace,
+    site: str,
+    rows: Sequence[int],
+    candidates: Sequence[Sequence[int]],
+    measure: Measure,
+) -> Float[Tensor, "layer head_or_one candidate"]:
+    """From the mean of the rows to the sum of each candidate's source tokens, in every layer.
+
+    Args:
+        translator: whose trace it is.
+        trace: of one sentence.
+        site: one whose keys are tokens of the sentence.
+        rows: query rows, as of `pronoun_rows`.
+        candidates: the antecedent's positions in the source, then the distractor's.
+        measure: what counts as a weight.
+    """
+    assert reads_sentence(trace, site) or site == "decoder.cross", "its keys are target tokens"
+    return torch.stack(
+        [
+            attention_between_words(
+                measured_rows(translator, trace, site, layer, rows, measure), [range(len(rows))], candidates
+            )[:, 0]
+            for layer in range(trace.layers_of(site))
+        ]
+    )
+
+
+def movement(
+    first: Float[Numbers, "*shape candidate"], second: Float[Numbers, "*shape candidate"]
+) -> Float[Numbers, "*shape"]:
+    """(antecedent − distractor) in the first sentence + (antecedent − distractor) in the second.
+
+    Where the second sentence swaps the roles, a head that looks the same in both has 0, and one that turns from the
+    first antecedent altogether to the second has 2 (of weights).
+    """
+    moved: Numbers = first[..., 0] - first[..., 1] + second[..., 0] - second[..., 1]
+    return moved

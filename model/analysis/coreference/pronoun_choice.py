@@ -1,0 +1,118 @@
+"""What a pronoun becomes in the model's own translation, and how probable er, sie and es were there.
+
+Knows nothing of heads.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from model.analysis.coreference.cases import PronounCase
+from model.analysis.coreference.german_pronouns import rival_forms, text_of_pieces, translated_pronoun
+from model.analysis.interventions.log_probs import log_probs_of
+from model.decoding.batched import greedy_search
+from model.nn.masks import pad
+from model.nn.transformer import Transformer
+from model.translator import Translator
+from model.words import Span
+
+
+@dataclass(frozen=True)
+class FoundPronoun:
+    """A pronoun in the model's own translation.
+
+    Attributes:
+        text: as it is written there.
+        span: its characters in the translation.
+        row: the target row that predicts its first token.
+    """
+
+    text: str
+    span: Span
+    row: int
+
+
+@dataclass(frozen=True)
+class PronounChoice:
+    """What the model makes of a pronoun.
+
+    Attributes:
+        translation: its own, decoded greedily.
+        found: the German pronoun, or why it cannot be told which one it is.
+        probabilities: of each form that could stand there (er, sie, es …), given what is written before; empty where
+            no pronoun was found. They need not sum to 1: other words could follow as well.
+    """
+
+    translation: str
+    found: FoundPronoun | str
+    probabilities: Mapping[str, float]
+
+
+def find_pronoun(translator: Translator, case: PronounCase, token_ids: Sequence[int]) -> FoundPronoun | str:
+    """The German pronoun in a translation given as token ids, or why it cannot be told."""
+    written, piece_of = text_of_pieces(translator.tokenizer.tokens(token_ids))
+    span = translated_pronoun(case.sentence, case.pronoun, written)
+    if isinstance(span, str):
+        return span
+    # What is joined from pieces begins with a space that the translation does not have.
+    margin = len(written) - len(written.lstrip())
+    return FoundPronoun(written[slice(*span)], (span[0] - margin, span[1] - margin), piece_of[span[0]])
+
+
+@torch.inference_mode()
+def pronoun_choice(translator: Translator, case: PronounCase) -> PronounChoice:
+    """Translate one sentence greedily, find its pronoun, and weigh er, sie and es in its place.
+
+    Raises:
+        InputTextError: the sentence is blank or too long.
+    """
+    model = translator.model
+    source_ids = torch.tensor([translator.source_ids(case.sentence)], device=model.device)
+    (emitted,) = greedy_search(model, source_ids, None)
+    found = find_pronoun(translator, case, emitted)
+    translation = translator.tokenizer.decode(emitted)
+    if isinstance(found, str):
+        return PronounChoice(translation, found, MappingProxyType({}))
+    forms = rival_forms(found.text, case.pronoun_text)
+    rivals = [translator.tokenizer.encode(form) for form in forms]
+    prefix = emitted[: found.row]
+    # A space that is a token of its own belongs to the word after it, and so to each of its rivals.
+    while prefix and translator.tokenizer.tokens(prefix[-1:]) == ("▁",):
+        prefix.pop()
+    targets = [[*prefix, *rival] for rival in rivals]
+    memory = model.encode(source_ids).expand(len(forms), -1, -1)
+    log_probs = _sequence_log_probs(model, memory, None, targets, first=len(prefix))
+    probabilities = dict(zip(forms, log_probs.exp().tolist(), strict=True))
+    return PronounChoice(translation, found, MappingProxyType(probabilities))
+
+
+def _sequence_log_probs(
+    model: Transformer,
+    memory: Float[Tensor, "row source d_model"],
+    source_padding: Bool[Tensor, "row source"] | None,
+    targets: Sequence[Sequence[int]],
+    *,
+    first: int,
+) -> Float[Tensor, "row"]:
+    """Log-probability of each target's tokens from place `first` on, in nats, on the CPU.
+
+    Args:
+        model: the Transformer.
+        memory, source_padding: what each target is the translation of.
+        targets: the tokens emitted, without <s>.
+        first: place of the first token that counts.
+    """
+    config = model.config
+    emitted = pad(targets, config.pad_id).to(memory.device)
+    begin = torch.full_like(emitted[:, :1], config.bos_id)
+    hidden = model.decode(torch.cat((begin, emitted[:, :-1]), 1), memory, source_padding)
+    lengths = torch.tensor([len(target) for target in targets], device=memory.device)
+    places = torch.arange(emitted.size(1), device=memory.device)
+    counted = (places >= first) & (places < lengths[:, None])
+    chosen = log_probs_of(model, hidden[counted], emitted[counted])
+    of_row = counted.nonzero()[:, 0]
+    return torch.zeros(len(targets), device=memory.device).index_add_(0, of_row, chosen).cpu()

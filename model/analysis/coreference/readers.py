@@ -1,0 +1,85 @@
+"""Every head of a model that only reads, measured on pronouns: does it look from a pronoun to what that stands for?
+
+The same figures as `coreference` measures of translators, of the one attention that reads the sentence, sentence by
+sentence from its trace. Knows nothing of pages.
+"""
+
+from collections import Counter
+from types import MappingProxyType
+
+import torch
+
+from model.analysis.coreference.cases import PronounCase, PronounCases
+from model.analysis.coreference.measure import CoreferenceScores, Progress
+from model.analysis.coreference.pair_rows import measured_rows
+from model.analysis.coreference.scores import score_site
+from model.analysis.coreference.span_attention import (
+    CandidateWeights,
+    Measure,
+    encoder_places,
+    read_case,
+    trace_weights,
+)
+from model.errors import CancelledError, DataError
+from model.reader import Reader
+
+
+def measure_reading(
+    reader: Reader, given: PronounCases, *, measure: Measure = "raw", progress: Progress = lambda done: None
+) -> CoreferenceScores:
+    """Score all heads of the attention that reads the sentence: encoder.self, or decoder.self of a decoder alone.
+
+    Args:
+        reader: the model that is measured.
+        given: the cases; those that the model cannot read are counted with the lines that were left out before.
+        measure: "raw", "norm" or "rollout".
+        progress: called after each sentence.
+
+    Raises:
+        DataError: no sentence could be scored.
+        CancelledError: `progress` returned False.
+    """
+    site = next(iter(reader.abilities.heads))
+    skipped = Counter(given.skipped)
+    cases: list[PronounCase] = []
+    found: list[CandidateWeights] = []
+    for done, case in enumerate(given.cases, start=1):
+        weights = _weights(reader, case, site, measure)
+        if isinstance(weights, str):
+            skipped[weights] += 1
+        else:
+            cases.append(case)
+            found.append(weights)
+        if progress(1) is False:
+            raise CancelledError(f"Stopped after {done:,} of {len(given.cases):,} sentences.")
+    if not found:
+        raise DataError(f"No row could be scored: {', '.join(skipped)}.")
+    backs = [one.back for one in found if one.back is not None]
+    joined = CandidateWeights(
+        torch.cat([one.to for one in found]),
+        torch.cat([one.strongest_word for one in found]),
+        torch.cat(backs) if backs else None,
+    )
+    scores = score_site(site, measure, cases, joined, {})
+    if scores is None:
+        raise DataError("No row could be scored: all are controls.")
+    return CoreferenceScores(
+        measure=measure,
+        cases=tuple(cases),
+        skipped=MappingProxyType(dict(skipped)),
+        sites=MappingProxyType({site: scores}),
+        unscored=MappingProxyType({site: MappingProxyType({})}),
+        contrast=None,
+    )
+
+
+def _weights(reader: Reader, case: PronounCase, site: str, measure: Measure) -> CandidateWeights | str:
+    read = read_case(reader, case)
+    if isinstance(read, str):
+        return read
+    # An encoder reads the sentence whatever its decoder writes.
+    trace = reader.trace(case.sentence, case.sentence if "decoder.cross" in reader.abilities.heads else None)
+    places = encoder_places([read], len(read.source_ids))
+    rows = places.rows[0].tolist()
+    of_layers = [measured_rows(reader, trace, site, layer, rows, measure) for layer in range(trace.layers_of(site))]
+    return trace_weights(of_layers, places, is_causal=site == "decoder.self")

@@ -1,0 +1,256 @@
+"""Which heads look from a pronoun to what it stands for: figures, intervals, baselines. Knows nothing of models.
+
+A head is right about a sentence if the pronoun's weight on the antecedent is larger than that on the other candidate;
+both the same count half. With two candidates, chance is one half; Voita et al. 2018 ("Context-Aware Neural Machine
+Translation Learns Anaphora Resolution") hold attention against such baselines too. Clark et al. 2019 ("What Does BERT
+Look At?", §4.2) ask which candidate holds the word that the pronoun attends to most.
+
+The best of many heads, chosen on the rows it is scored on, looks better than it is. So it is also chosen on one half of
+the minimal pairs and reported on the other.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from model.analysis.coreference.cases import PronounCase
+from model.analysis.coreference.span_attention import CandidateWeights, Measure
+from model.analysis.metrics.head_table import Head
+from model.analysis.metrics.resampling import Estimate, bootstrap_mean
+from model.words import Span
+
+CHANCE: Final = 0.5
+
+
+@dataclass(frozen=True)
+class Baselines:
+    """Accuracies of what knows nothing of meaning, on the rows of a site.
+
+    Attributes:
+        nearest, first: of the candidate nearest to the pronoun, and of the one that comes first.
+        mean_of_heads: of the mean over all heads of all layers.
+        chance: with two candidates.
+    """
+
+    nearest: float
+    first: float
+    mean_of_heads: float
+    chance: float = CHANCE
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutHead:
+    """The best head of one half of the pairs, reported on the other.
+
+    Attributes:
+        head: chosen by accuracy on half `chosen_on` (0 or 1).
+        rows: of the half that it is reported on, as the other figures are.
+        accuracy: with its interval.
+        nearest: accuracy of the nearest candidate.
+        gain: accuracy − nearest, row by row, with its interval.
+    """
+
+    head: Head
+    chosen_on: int
+    rows: int
+    accuracy: Estimate
+    nearest: float
+    gain: Estimate
+
+    @property
+    def beats_nearest(self) -> bool:
+        """Whether the interval of the gain lies above zero."""
+        return float(self.gain.low) > 0
+
+
+@dataclass(frozen=True, eq=False)
+class Controls:
+    """Sentences whose pronoun stands for neither noun, beside those where it stands for one.
+
+    Attributes:
+        rows: how many controls.
+        weight: mean weight from their pronoun to both nouns together.
+        weight_of_scored: the same in the sentences that are scored.
+    """
+
+    rows: int
+    weight: Float[Tensor, "layer head"]
+    weight_of_scored: Float[Tensor, "layer head"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SiteScores:
+    """The figures of all heads of one site; with rollout a layer has one "head".
+
+    Attributes:
+        site: "encoder.self": the pronoun's row; "decoder.cross": the row that predicts the German pronoun.
+        measure: what counts as a weight.
+        cases: scored, in order; controls are not.
+        skipped: reason → rows that this site could not score, controls included.
+        weights: of each case, from the pronoun to antecedent and distractor and back.
+        accuracy: antecedent above distractor.
+        margin: weight on the antecedent − weight on the distractor.
+        strongest_word: accuracy in the form of Clark et al.
+        reverse: accuracy from candidate to pronoun: that of the antecedent above that of the distractor; None for
+            cross-attention, where the pronoun is no key.
+        head_averaged: accuracy of the mean of each layer's heads.
+        baselines: on the same rows.
+        best: the head with the highest accuracy on all rows, which is therefore too high.
+        held_out: chosen on the first half and reported on the second, and the other way round; empty if a half is.
+        controls: None where there is none.
+    """
+
+    site: str
+    measure: Measure
+    cases: tuple[PronounCase, ...]
+    skipped: Mapping[str, int]
+    weights: CandidateWeights
+    accuracy: Estimate
+    margin: Estimate
+    strongest_word: Estimate
+    reverse: Estimate | None
+    head_averaged: Float[Tensor, "layer"]
+    baselines: Baselines
+    best: Head
+    held_out: tuple[HeldOutHead, ...]
+    controls: Controls | None
+
+    @property
+    def cross_selected(self) -> float | None:
+        """Accuracy over both halves, each with the head chosen on the other."""
+        if not self.held_out:
+            return None
+        total = sum(one.rows * float(one.accuracy.value) for one in self.held_out)
+        return total / sum(one.rows for one in self.held_out)
+
+    def of_groups(self) -> dict[str, Float[Tensor, "layer head"]]:
+        """Accuracy in each group of sentences."""
+        right = hits(self.weights.to)[..., :-1]
+        groups = dict.fromkeys(case.group for case in self.cases)
+        return {
+            group: right[[i for i, case in enumerate(self.cases) if case.group == group]].mean(0) for group in groups
+        }
+
+
+def hits(weights: Float[Tensor, "*batch candidate"]) -> Float[Tensor, "*batch"]:
+    """1 where the first candidate, the antecedent, has more weight than the second, ½ where both have the same."""
+    return ((weights[..., 0] - weights[..., 1]).sign() + 1) / 2
+
+
+def nearest_hit(case: PronounCase) -> float:
+    """`hits` of the baseline that takes the candidate with fewer characters between it and the pronoun."""
+
+    def closeness(candidate: Span) -> float:
+        return -float(max(case.pronoun[0] - candidate[1], candidate[0] - case.pronoun[1]))
+
+    return float(hits(torch.tensor([closeness(case.antecedent), closeness(case.distractor)])))
+
+
+def first_hit(case: PronounCase) -> float:
+    """`hits` of the baseline that takes the candidate that comes first in the sentence."""
+    return float(case.antecedent < case.distractor)
+
+
+def half_of(pair: str) -> int:
+    """0 or 1, by the name of a pair, the same on every machine.
+
+    Winograd sentences come in twins with opposite answers. With a twin in each half, a head that is right by chance on
+    one half is wrong on the other, and a figure from the other half would be too low.
+    """
+    return hashlib.sha256(pair.encode()).digest()[0] % 2
+
+
+def score_site(
+    site: str, measure: Measure, cases: Sequence[PronounCase], weights: CandidateWeights, skipped: Mapping[str, int]
+) -> SiteScores | None:
+    """All figures of a site; None if no case, or nothing but controls, was read.
+
+    Args:
+        site, measure: what the weights are.
+        cases: one a row of the weights, controls among them.
+        weights: of all heads.
+        skipped: reason → rows that have no weights.
+    """
+    is_control = torch.tensor([case.is_control for case in cases], dtype=torch.bool)
+    scored = [case for case in cases if not case.is_control]
+    if not scored:
+        return None
+    found = weights.reordered((~is_control).nonzero()[:, 0])
+    pairs = [case.pair_name for case in scored]
+    right, difference = hits(found.to), found.to[..., 0] - found.to[..., 1]
+    accuracy = bootstrap_mean(right[..., :-1], pairs)
+    overall = hits(found.to[..., :-1, :].mean((1, 2)))
+    nearest = torch.tensor([nearest_hit(case) for case in scored])
+    return SiteScores(
+        site=site,
+        measure=measure,
+        cases=tuple(scored),
+        skipped=dict(Counter(skipped)),
+        weights=found,
+        accuracy=accuracy,
+        margin=bootstrap_mean(difference[..., :-1], pairs),
+        strongest_word=bootstrap_mean(hits(found.strongest_word)[..., :-1], pairs),
+        reverse=None if found.back is None else bootstrap_mean(hits(found.back)[..., :-1], pairs),
+        head_averaged=right[..., -1].mean(0),
+        baselines=Baselines(float(nearest.mean()), sum(map(first_hit, scored)) / len(scored), float(overall.mean())),
+        best=best_head(accuracy.value),
+        held_out=held_out_heads(right[..., :-1], nearest, pairs),
+        controls=_controls(weights.to[is_control], found.to),
+    )
+
+
+def best_head(accuracy: Float[Tensor, "layer head"]) -> Head:
+    """The head with the highest accuracy; of equal ones the first."""
+    return Head(*divmod(int(accuracy.argmax()), accuracy.size(1)))
+
+
+def held_out_heads(
+    right: Float[Tensor, "row layer head"], nearest: Float[Tensor, "row"], pairs: Sequence[str]
+) -> tuple[HeldOutHead, ...]:
+    """The head chosen on either half of the pairs, with its figures on the other; none if a half is empty.
+
+    Args:
+        right: `hits` of all heads.
+        nearest: `hits` of the baseline.
+        pairs: of each row.
+    """
+    halves = torch.tensor([half_of(pair) for pair in pairs])
+    if not 0 < int(halves.sum()) < len(halves):
+        return ()
+    return tuple(_held_out(right, nearest, pairs, halves == chosen_on, chosen_on) for chosen_on in (0, 1))
+
+
+def _held_out(
+    right: Float[Tensor, "row layer head"],
+    nearest: Float[Tensor, "row"],
+    pairs: Sequence[str],
+    choosing: Bool[Tensor, "row"],
+    chosen_on: int,
+) -> HeldOutHead:
+    head = best_head(right[choosing].mean(0))
+    of_head, of_nearest = right[~choosing, head.layer, head.head], nearest[~choosing]
+    names = [pair for pair, chooses in zip(pairs, choosing.tolist(), strict=True) if not chooses]
+    return HeldOutHead(
+        head=head,
+        chosen_on=chosen_on,
+        rows=len(names),
+        accuracy=bootstrap_mean(of_head, names),
+        nearest=float(of_nearest.mean()),
+        gain=bootstrap_mean(of_head - of_nearest, names),
+    )
+
+
+def _controls(
+    to: Float[Tensor, "control layer head_or_mean candidate"],
+    of_scored: Float[Tensor, "row layer head_or_mean candidate"],
+) -> Controls | None:
+    if not len(to):
+        return None
+    means = (weights.sum(-1)[..., :-1].mean(0) for weights in (to, of_scored))
+    return Controls(len(to), *means)

@@ -1,0 +1,83 @@
+"""What an edit of attention changes in a translation, from one step on. Knows nothing of models or pages."""
+
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from model.analysis.word_diff import WordSpan, word_diff
+from model.decoding.session import DecodingSession
+from model.errors import SessionError
+from model.nn.edits import HeadEdit
+from model.trace.steps import DecodingStep
+
+
+@dataclass(frozen=True, kw_only=True)
+class EditComparison:
+    """A translation, and what it becomes under edits.
+
+    Attributes:
+        step: target row from which the edits act.
+        edits: as they acted: those of the decoder from `step` on, those of the encoder on the whole encoding.
+        original_steps, edited_steps: all steps of each; before `step` the tokens are the same.
+        original_text, edited_text: the translations.
+        log_prob_before, log_prob_after: of the original token at `step`, without and with the edits, in nats.
+        first_difference: the first step that chose another token, or that only one of them has; None if none did.
+        text_diff: the texts word by word.
+    """
+
+    step: int
+    edits: tuple[HeadEdit, ...]
+    original_steps: tuple[DecodingStep, ...]
+    edited_steps: tuple[DecodingStep, ...]
+    original_text: str
+    edited_text: str
+    log_prob_before: float
+    log_prob_after: float
+    first_difference: int | None
+    text_diff: tuple[WordSpan, ...]
+
+    @property
+    def log_prob_change(self) -> float:
+        """How much more probable the original token became (nats); below 0, how much less."""
+        return self.log_prob_after - self.log_prob_before
+
+
+def check_step(session: DecodingSession, step: int) -> None:
+    """Make sure that a finished session has this step.
+
+    Raises:
+        SessionError: it has not.
+    """
+    if not 0 <= step < len(session.steps):
+        raise SessionError(f"Steps of this translation run from 0 to {len(session.steps) - 1}, got {step}.")
+
+
+def compare_sessions(
+    original: DecodingSession, edited: DecodingSession, step: int, edits: tuple[HeadEdit, ...]
+) -> EditComparison:
+    """Write the edited translation up to its end, and compare.
+
+    Args:
+        original: finished.
+        edited: of the same sentence under the edits, with nothing written yet.
+        step: target row from which the edits act; the original's tokens before it are kept.
+        edits: as they act in `edited`.
+    """
+    for done in original.steps[:step]:
+        edited.force(done.token_id)
+    token = original.steps[step]
+    log_prob_after = edited.force(token.token_id).log_prob
+    edited.back()
+    edited.run()
+    pairs = enumerate(zip_longest(original.steps, edited.steps))
+    return EditComparison(
+        step=step,
+        edits=edits,
+        original_steps=original.steps,
+        edited_steps=edited.steps,
+        original_text=original.translation,
+        edited_text=edited.translation,
+        log_prob_before=token.log_prob,
+        log_prob_after=log_prob_after,
+        first_difference=next((i for i, (a, b) in pairs if not a or not b or a.token_id != b.token_id), None),
+        text_diff=word_diff(original.translation, edited.translation),
+    )

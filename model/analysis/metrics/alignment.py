@@ -1,0 +1,222 @@
+"""Cross-attention as a word aligner, scored against alignments made by hand. Knows nothing of the command line.
+
+A head links each target word to the source word it attends to most. A target word has two rows in the decoder that can
+be asked: the row that predicts it (the word coming out) and the row that reads it (the word going in), one later. Chen
+et al. 2020 ("Accurate Word Alignment Induction from Neural Machine Translation", SHIFT-ATT) find the second better.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from model.analysis.metrics.head_table import HeadCounts, HeadScores, rounded, score_heads
+from model.analysis.rows import read_json_rows
+from model.errors import DataError, InputTextError
+from model.trace.trace import Trace
+from model.translator import Translator
+from model.words import attention_between_words, pieces_of_words, with_mean_of_heads
+
+SITE = "decoder.cross"
+ROW_OF_PIECE = {"word_in": 1, "word_out": 0}
+"""Way of asking → decoder row of the target's piece 0. Row 0 reads <s> and predicts piece 0; row 1 reads piece 0."""
+
+NO_LINK = -1
+Link = tuple[int, int]
+"""Index of a source word, index of a target word."""
+
+Matrix = Callable[[Trace, int], Tensor]
+"""A trace and a layer → what its cross-attention heads give to each key in each row [head, row, key], at least 0."""
+
+LinkOrNumbered = TypeVar("LinkOrNumbered", Link, tuple[int, int, int])
+
+
+class AlignedPair(NamedTuple):
+    """A sentence pair in words, and the links that people are sure of."""
+
+    source: tuple[str, ...]
+    target: tuple[str, ...]
+    sure: frozenset[Link]
+
+
+class AlignedWords(NamedTuple):
+    """For each word of the source and of the target, the positions of its pieces."""
+
+    source: list[list[int]]
+    target: list[list[int]]
+
+
+@dataclass(frozen=True)
+class AlignmentScores:
+    """Alignment error rates of a set.
+
+    Attributes:
+        rows, skipped: sentence pairs scored, and reason → pairs left out.
+        sure_links: links made by hand.
+        predicted_links: links of each head, one per target word.
+        diagonal: error rate of the diagonal.
+        ways: "word_in" and "word_out" → error rates of all heads.
+    """
+
+    rows: int
+    skipped: dict[str, int]
+    sure_links: int
+    predicted_links: int
+    diagonal: float
+    ways: dict[str, HeadScores]
+
+    @property
+    def skipped_rows(self) -> int:
+        """How many rows were left out."""
+        return sum(self.skipped.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        return {
+            "rows": self.rows,
+            "skipped": self.skipped_rows,
+            "skipped_because": self.skipped,
+            "links": {"sure": self.sure_links, "predicted": self.predicted_links},
+            "baselines": rounded({"diagonal": self.diagonal}),
+            **{way: scores.to_dict() for way, scores in self.ways.items()},
+        }
+
+
+def read_alignments(path: Path) -> list[AlignedPair]:
+    """Read a JSONL file with `en`, `de` (lists of words) and `sure` ([[en index, de index], …]) in each row.
+
+    Raises:
+        DataError: the file cannot be read, a row is malformed, or there is none.
+    """
+    pairs: list[AlignedPair] = []
+    for row in read_json_rows(path):
+        source, target = row.words("en"), row.words("de")
+        pairs.append(AlignedPair(tuple(source), tuple(target), row.links("sure", len(source), len(target))))
+    if not pairs:
+        raise DataError(f"{path} holds no row; expected one JSON object with “en”, “de” and “sure” a line.")
+    return pairs
+
+
+def alignment_error_rate(
+    predicted: Collection[LinkOrNumbered], sure: Collection[LinkOrNumbered], possible: Collection[LinkOrNumbered]
+) -> float:
+    """AER = 1 − (|A∩S| + |A∩P|) / (|A| + |S|) (Och & Ney 2003), for at least one link in A or S.
+
+    Args:
+        predicted: A, the links to be judged.
+        sure: S, links that must be there.
+        possible: P, links that may be there; it contains S, and is S where people marked only sure ones.
+    """
+    a, s, p = set(predicted), set(sure), set(possible) | set(sure)
+    return 1 - (len(a & s) + len(a & p)) / (len(a) + len(s))
+
+
+def corpus_error_rate(predicted: Sequence[Collection[Link]], pairs: Sequence[AlignedPair]) -> float:
+    """Error rate of a whole set, only sure links given: the links of all rows are counted together."""
+    sure = {(row, *link) for row, pair in enumerate(pairs) for link in pair.sure}
+    return alignment_error_rate({(row, *link) for row, links in enumerate(predicted) for link in links}, sure, sure)
+
+
+def diagonal_links(num_source: int, num_target: int) -> list[Link]:
+    """The baseline that looks at nothing: target word j ↔ source word round(j · num_source / num_target)."""
+    return [(min(round(j * num_source / num_target), num_source - 1), j) for j in range(num_target)]
+
+
+def cross_weights(trace: Trace, layer: int) -> Float[Tensor, "head row key"]:
+    """Attention weights of a layer's cross-attention."""
+    return trace.weights(SITE, layer)
+
+
+def linked_words(
+    trace: Trace, words: AlignedWords, way: str, matrix: Matrix = cross_weights
+) -> Int[Tensor, "layer head_or_mean target_word"]:
+    """The source word that each target word attends to most, per head and for the mean of each layer's heads.
+
+    Weights are summed over the pieces of a source word and averaged over the rows of a target word; </s> is no word. A
+    target word without pieces is linked to NO_LINK.
+
+    Args:
+        trace: of the sentence pair, read along.
+        words: the pieces of its words.
+        way: "word_in" or "word_out", a key of `ROW_OF_PIECE`.
+        matrix: what is read off a layer: its weights, or say its value-weighted norms.
+    """
+    rows = [[piece + ROW_OF_PIECE[way] for piece in pieces] for pieces in words.target]
+    without_pieces = torch.tensor([not pieces for pieces in words.target])
+    layers = []
+    for layer in range(len(trace.inputs[SITE])):
+        weights = with_mean_of_heads(matrix(trace, layer))
+        layers.append(attention_between_words(weights, rows, words.source).argmax(-1))
+    return torch.stack(layers).masked_fill(without_pieces, NO_LINK)
+
+
+def sure_matrix(pair: AlignedPair) -> Bool[Tensor, "target_word source_word"]:
+    """True where target word and source word are linked by hand."""
+    sure = torch.zeros(len(pair.target), len(pair.source), dtype=torch.bool)
+    for source, target in pair.sure:
+        sure[target, source] = True
+    return sure
+
+
+def count_links(
+    links: Sequence[Int[Tensor, "layer head_or_mean _target_word"]], pairs: Sequence[AlignedPair]
+) -> HeadCounts:
+    """What the error rate needs: hits are |A∩S| + |A∩P| with P = S, totals |A| + |S|; odd rows are the first half."""
+    hits, totals = [], []
+    for linked, pair in zip(links, pairs, strict=True):
+        positions = torch.arange(len(pair.target))
+        right = sure_matrix(pair)[positions, linked] & (linked != NO_LINK)
+        hits.append(2.0 * right.sum(-1))
+        totals.append(float((linked[0, 0] != NO_LINK).sum() + len(pair.sure)))
+    folds = torch.arange(len(pairs)) % 2
+    return HeadCounts(torch.stack(hits), torch.tensor(totals), folds)
+
+
+def score_alignment(
+    translator: Translator,
+    pairs: Sequence[AlignedPair],
+    progress: Callable[[int], object] = lambda done: None,
+    matrix: Matrix = cross_weights,
+) -> AlignmentScores:
+    """Read every pair along and score all cross-attention heads.
+
+    Args:
+        translator: the model that is measured.
+        pairs: sentence pairs with links; those that the model refuses are left out and counted.
+        progress: called with the number of pairs done since the last call.
+        matrix: what is read off a layer, as in `linked_words`.
+
+    Raises:
+        DataError: no pair could be read.
+    """
+    scored: list[AlignedPair] = []
+    skipped: Counter[str] = Counter()
+    links: dict[str, list[Tensor]] = {way: [] for way in ROW_OF_PIECE}
+    for pair in pairs:
+        source, target = " ".join(pair.source), " ".join(pair.target)
+        try:
+            trace = translator.trace(source, target)
+        except InputTextError:
+            skipped["too long or blank for this model"] += 1
+        else:
+            offsets = translator.tokenizer.offsets
+            words = AlignedWords(*(pieces_of_words(text, offsets(text)) for text in (source, target)))
+            for way, found in links.items():
+                found.append(linked_words(trace, words, way, matrix))
+            scored.append(pair)
+        progress(1)
+    if not scored:
+        raise DataError("No row could be scored: all are too long or blank for this model.")
+    return AlignmentScores(
+        rows=len(scored),
+        skipped=dict(skipped),
+        sure_links=sum(len(pair.sure) for pair in scored),
+        predicted_links=int(sum((linked[0, 0] != NO_LINK).sum() for linked in links["word_in"])),
+        diagonal=corpus_error_rate([diagonal_links(len(pair.source), len(pair.target)) for pair in scored], scored),
+        ways={way: score_heads(count_links(found, scored), "aer") for way, found in links.items()},
+    )

@@ -1,0 +1,93 @@
+"""Heads of a whole model by name, in order and in rankings. Knows nothing of what is measured.
+
+Tables of heads are arrays [site, layer, head]; sites come in the order of `model.nn.transformer.SITES`.
+"""
+
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from jaxtyping import Float
+
+from model.config import TransformerConfig
+from model.errors import EditError
+from model.nn.transformer import SITES
+
+
+class HeadPlace(NamedTuple):
+    """One head of the model; layer and head from 0."""
+
+    site: str
+    layer: int
+    head: int
+
+
+class RankedHead(NamedTuple):
+    """A head and its figure."""
+
+    place: HeadPlace
+    value: float
+
+
+def all_heads(config: TransformerConfig) -> Iterator[HeadPlace]:
+    """Every head, in the order of a table [site, layer, head]."""
+    return (HeadPlace(SITES[i], j, k) for i, j, k in np.ndindex(len(SITES), config.equal_layers, config.num_heads))
+
+
+def all_but(config: TransformerConfig, kept: Collection[HeadPlace]) -> frozenset[HeadPlace]:
+    """Every head that is not named.
+
+    Raises:
+        EditError: a head does not exist.
+    """
+    check_heads(config, kept)
+    return frozenset(all_heads(config)) - set(kept)
+
+
+def check_heads(config: TransformerConfig, heads: Collection[HeadPlace]) -> None:
+    """Make sure that the model has these heads.
+
+    Raises:
+        EditError: a head does not exist.
+    """
+    if unknown := set(heads) - set(all_heads(config)):
+        site, layer, head = min(unknown)
+        raise EditError(
+            f"There is no head {head} in layer {layer} of {site!r}; sites are {', '.join(SITES)}, layers run from 0 to "
+            f"{config.equal_layers - 1}, heads from 0 to {config.num_heads - 1}."
+        )
+
+
+def ranked(values: Float[npt.NDArray[np.floating], "site layer head"]) -> list[RankedHead]:
+    """All heads that have a figure, the largest first; equal ones in the order of the table."""
+    numbers = np.asarray(values, dtype=np.float64)
+    flat = numbers.ravel()
+    order = [int(i) for i in np.argsort(-flat, kind="stable") if not np.isnan(flat[i])]
+    places = (np.unravel_index(i, numbers.shape) for i in order)
+    named = (HeadPlace(SITES[int(site)], int(layer), int(head)) for site, layer, head in places)
+    return [RankedHead(place, float(flat[i])) for place, i in zip(named, order, strict=True)]
+
+
+def rank_correlation(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
+    """Spearman's ρ: Pearson's correlation of the ranks, equal values sharing their mean rank.
+
+    Args:
+        first, second: figures of the same heads, of any shape. Where either is NaN, both are left out.
+
+    Returns:
+        −1 to 1; NaN where fewer than two heads are left or all of one side are equal.
+    """
+    a, b = (np.asarray(values, dtype=np.float64).ravel() for values in (first, second))
+    known = ~(np.isnan(a) | np.isnan(b))
+    x, y = (_ranks(values[known]) for values in (a, b))
+    x, y = x - x.mean() if x.size else x, y - y.mean() if y.size else y
+    scale = float(np.sqrt((x**2).sum() * (y**2).sum()))
+    return float((x * y).sum() / scale) if scale > 0 else float("nan")
+
+
+def _ranks(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """1 for the smallest; equal values have the mean of the ranks that they take up."""
+    _, group, counts = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    return (last - (counts - 1) / 2)[group]

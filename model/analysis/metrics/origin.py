@@ -1,0 +1,194 @@
+"""Where one row of attention weights comes from: every value between a query and what its head adds to the output.
+
+The equation itself is `model.nn.attention.attention_weights`, here with the scaling or the mask left out when asked to.
+Knows nothing of tokens, of how the inputs came about, or of pictures.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from model.errors import TraceError
+from model.nn.attention import AttentionInputs, attention_weights
+
+#: Query rows whose dot products are held at once while their spread is measured.
+ROWS_AT_ONCE: Final = 512
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DerivedRow:
+    """One query row of one head, step by step (§3.2.1, eq. 1), in float32.
+
+    Attributes:
+        query: q.
+        keys, values: k and v of every key, those of the head's group where heads share them.
+        allowed: whether the model's mask lets this row see the key, also when the row was derived without it.
+        products: q_i · k_ji, whose sums over i are `dots`.
+        dots: q · k_j.
+        scale: what the dot products were multiplied by, 1/√d_k in the paper, 1 without scaling.
+        scaled: dots · scale, plus the bias where there is one, before the mask.
+        scores: the same with −∞ where the mask, if it was used, cuts off; in a row that was edited, what the edit left.
+        shares: exp(score − largest score), before they are divided by their sum; 0 where cut off.
+        weights: softmax of the scores, one for each key.
+        weighted_values: weight · v of every key.
+        head_output: their sum.
+    """
+
+    query: Float[Tensor, "d_k"]
+    keys: Float[Tensor, "key d_k"]
+    values: Float[Tensor, "key d_v"]
+    allowed: Bool[Tensor, "key"]
+    products: Float[Tensor, "key d_k"]
+    dots: Float[Tensor, "key"]
+    scale: float
+    scaled: Float[Tensor, "key"]
+    scores: Float[Tensor, "key"]
+    shares: Float[Tensor, "key"]
+    weights: Float[Tensor, "key"]
+    weighted_values: Float[Tensor, "key d_v"]
+    head_output: Float[Tensor, "d_v"]
+
+    @property
+    def entropy(self) -> float:
+        """Entropy of the weights in bits: 0 when one key has all, log₂ n when n keys share evenly."""
+        return entropy_bits(self.weights)
+
+    @property
+    def max_entropy(self) -> float:
+        """log₂ of the number of keys that are not cut off, in bits; 0 if all are."""
+        return math.log2(max(1, int((~self.scores.isneginf()).sum())))
+
+
+@dataclass(frozen=True)
+class DotProductSpread:
+    """How far the dot products of a head spread, over all its pairs that the mask allows.
+
+    Attributes:
+        before: standard deviation of q · k.
+        after: of q · k · scale.
+        pairs: how many there are.
+    """
+
+    before: float
+    after: float
+    pairs: int
+
+
+def derive_row(inputs: AttentionInputs, head: int, row: int, *, scaled: bool, masked: bool) -> DerivedRow:
+    """Every intermediate of weights = softmax(q·kᵀ · scale (+ bias), masked) and output = weights · v, for one row.
+
+    Args:
+        inputs: of one attention site of one layer.
+        head: query head, from 0.
+        row: query row, from 0.
+        scaled: whether to multiply by the scale, as the model does.
+        masked: whether to use the mask, as the model does.
+
+    With both True this is what the model computed; otherwise, what it would have computed from the same q, k and v.
+
+    Raises:
+        TraceError: there is no such head or row.
+    """
+    _check("Heads", head, inputs.num_heads)
+    _check("Query rows", row, inputs.query.size(1))
+    query = inputs.query[head, row].float()
+    keys, values = (_of_head(inputs, shared, head) for shared in (inputs.key, inputs.value))
+    bias = inputs.bias_rows([head], [row])
+    bias = None if bias is None else bias[0]
+    scale = inputs.scale if scaled else 1.0
+    allowed = inputs.mask.rows([row])[0]
+    cap, sinks = inputs.softcap, inputs.sinks_of([head])
+    before_mask, _ = attention_weights(query[None], keys, scale=scale, bias=bias, softcap=cap)
+    derived = attention_weights(
+        query[None, None],
+        keys[None],
+        scale=scale,
+        bias=bias,
+        mask=allowed if masked else None,
+        softcap=cap,
+        sinks=sinks,
+    )
+    scores, weights = (of_head[0] for of_head in inputs.edited(derived, [head], [row]))
+    weighted_values = weights[0, :, None] * values
+    return DerivedRow(
+        query=query,
+        keys=keys,
+        values=values,
+        allowed=allowed[0],
+        products=query * keys,
+        dots=keys @ query,
+        scale=scale,
+        scaled=before_mask[0],
+        scores=scores[0],
+        shares=(scores[0] - scores[0].max()).exp().nan_to_num(0.0),
+        weights=weights[0],
+        weighted_values=weighted_values,
+        head_output=weighted_values.sum(0),
+    )
+
+
+def entropy_bits(weights: Float[Tensor, "key"]) -> float:
+    """−Σ w · log₂ w; a weight of zero adds nothing."""
+    return float(torch.special.entr(weights).sum()) / math.log(2)
+
+
+def head_part(
+    head_output: Float[Tensor, "d_v"], output_projection: Float[Tensor, "d_v d_model"]
+) -> Float[Tensor, "d_model"]:
+    """What a head adds to the output of its site: its output times its own rows of W_O.
+
+    Concat(head_1 … head_h) W_O (§3.2.2) is the sum of these over the heads; only the bias b_O comes on top.
+    """
+    return head_output @ output_projection
+
+
+def head_parts(
+    inputs: AttentionInputs, row: int, output_projection: Float[Tensor, "head d_v d_model"]
+) -> Float[Tensor, "head d_model"]:
+    """`head_part` of every head, for one query row, as the model computed it.
+
+    Raises:
+        TraceError: there is no such row.
+    """
+    _check("Query rows", row, inputs.query.size(1))
+    return torch.einsum("hv,hvm->hm", inputs.head_output(rows=[row])[:, 0], output_projection)
+
+
+def dot_product_spread(inputs: AttentionInputs, head: int) -> DotProductSpread:
+    """Standard deviation of a head's q·k before and after scaling.
+
+    Were the components of q and k independent, with mean 0 and variance 1, it would be √d_k before and 1 after
+    (§3.2.1, footnote 4).
+
+    Raises:
+        TraceError: there is no such head.
+    """
+    _check("Heads", head, inputs.num_heads)
+    keys = _of_head(inputs, inputs.key, head)
+    count, mean, squares = 0, 0.0, 0.0
+    # Merged block by block (Chan, Golub & LeVeque 1979), so that nothing n × n is held for a long text.
+    for first in range(0, inputs.query.size(1), ROWS_AT_ONCE):
+        rows = slice(first, first + ROWS_AT_ONCE)
+        dots = (inputs.query[head, rows].float() @ keys.T)[inputs.mask.rows(rows)[0]].double()
+        if not len(dots):
+            continue
+        shift, total = float(dots.mean()) - mean, count + len(dots)
+        squares += float(dots.var(correction=0)) * len(dots) + shift**2 * count * len(dots) / total
+        mean += shift * len(dots) / total
+        count = total
+    before = math.sqrt(squares / count) if count else 0.0
+    return DotProductSpread(before=before, after=before * inputs.scale, pairs=count)
+
+
+def _of_head(inputs: AttentionInputs, shared: Tensor, head: int) -> Tensor:
+    """The keys or values that a query head uses: with fewer of them than query heads, each serves a group."""
+    return shared[head // (inputs.num_heads // shared.size(0))].float()
+
+
+def _check(what: str, asked: int, count: int) -> None:
+    if not 0 <= asked < count:
+        raise TraceError(f"{what} run from 0 to {count - 1}, got {asked}.")

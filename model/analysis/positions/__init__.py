@@ -1,0 +1,1 @@
+"""What positional encodings can do, and how a model knows positions."""

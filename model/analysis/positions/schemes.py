@@ -1,0 +1,100 @@
+"""How a model knows where a token stands, as numbers that can be drawn: a table, angles, or a bias for each distance.
+
+Knows nothing of pages or of how the numbers are drawn.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from model.nn.bias import DistanceBias
+from model.reader import Reader
+from model.trace.trace import Trace
+
+What = Literal["table", "angles", "bias"]
+#: Names of the position tables of the models that have one, by their last parts.
+_TABLES: Final = (
+    "position_embeddings.weight",
+    "position_embeddings",
+    "wpe.weight",
+    "embed_positions.weight",
+    "embed_positions.weights",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class PositionScheme:
+    """Numbers that say where a token stands.
+
+    Attributes:
+        what: "table": a row is added to the token at that place · "angles": query and key are turned by them, a column
+            for each pair of dimensions; here their cosines · "bias": added to the score, a row for each head and a
+            column for each distance.
+        values: the numbers.
+        first: of what the first column of a bias stands for: how far the key lies behind the query, below 0 before it.
+        site: where a bias is added; "" for the others.
+    """
+
+    what: What
+    values: Float[Tensor, "row column"]
+    first: int = 0
+    site: str = ""
+
+
+def position_schemes(reader: Reader, trace: Trace, num_positions: int) -> list[PositionScheme]:
+    """What can be drawn of a model's positions; nothing if it tells nothing.
+
+    Args:
+        reader: the model.
+        trace: a run of it, which holds the bias that was added.
+        num_positions: so many places at most.
+    """
+    model: Any = getattr(reader, "model")  # noqa: B009 – what a reader reads with is no part of its interface
+    match reader.abilities.positions:
+        case "learned" | "sinusoidal":
+            table = _table(model)
+            return [] if table is None else [PositionScheme("table", table[:num_positions].float().cpu())]
+        case "rotary":
+            found = rotary_frequencies(model)
+            return [] if found is None else [PositionScheme("angles", rotary_cosines(found, num_positions))]
+        case "ALiBi" | "relative bias":
+            return _biases(trace)
+        case _:
+            return []
+
+
+def rotary_cosines(frequencies: Float[Tensor, "pair"], num_positions: int) -> Float[Tensor, "position pair"]:
+    """cos(p · θ_i): by the angle p · θ_i rotary positions turn pair i of a query or key at place p (Su et al. 2021)."""
+    places = torch.arange(num_positions, dtype=torch.float32)
+    return (places[:, None] * frequencies.float().cpu()).cos()
+
+
+def rotary_frequencies(model: nn.Module) -> Float[Tensor, "pair"] | None:
+    """θ of every pair of dimensions, in radians a token; of the first set, where layers have several."""
+    for name, buffer in model.named_buffers():
+        if name.endswith("inv_freq") and buffer.dim() == 1:
+            return buffer.detach()
+    return None
+
+
+@torch.inference_mode()
+def _table(model: nn.Module) -> Float[Tensor, "position d_model"] | None:
+    named = [*model.named_parameters(), *model.named_buffers()]
+    for name, values in named:
+        if name.endswith(_TABLES) and values.dim() in (2, 3):
+            return values.detach().reshape(-1, values.size(-1))
+    return None
+
+
+def _biases(trace: Trace) -> list[PositionScheme]:
+    """The bias of each self-attention, of its first layer: it is the same in all of them."""
+    found = []
+    for site in trace.sites:
+        if site.endswith(".self") and trace.knows_inputs:
+            bias = trace.attention(site, 0).bias
+            if isinstance(bias, DistanceBias):
+                found.append(PositionScheme("bias", bias.table.float(), 1 - bias.num_queries, site))
+    return found

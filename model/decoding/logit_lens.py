@@ -1,0 +1,154 @@
+"""The logit lens: what each decoder layer would have said, had it been the last. Knows nothing of pages.
+
+nostalgebraist 2020 ("interpreting GPT: the logit lens"): every layer adds to the same residual stream, so its output
+can be read with the model's own final norm (where it has one: pre-norm) and output projection.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from model.decoding.blocks import row_blocks
+from model.errors import TraceError
+from model.nn.transformer import Transformer
+from model.tokenizer import Tokenizer
+from model.trace.steps import DecodingStep, Vocabulary
+from model.trace.trace import Trace
+
+Readout = Callable[[Float[Tensor, "row d_model"]], Float[Tensor, "row vocab"]]
+
+
+class LensRows(NamedTuple):
+    """What rows of the residual stream say; log-probabilities and entropy in nats."""
+
+    token_ids: Int[Tensor, "row top"]
+    log_probs: Float[Tensor, "row top"]
+    chosen_log_probs: Float[Tensor, "row"]
+    chosen_ranks: Int[Tensor, "row"]
+    entropy: Float[Tensor, "row"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LogitLens:
+    """What every decoder layer would have said at every target row. All tensors lie on the CPU.
+
+    Level 0 is what the first layer reads (embedding plus position; with shared embeddings mostly the token that came
+    in), level n the output of layer n − 1; the last level is what the model really said.
+
+    Attributes:
+        chosen_ids, chosen_tokens: per row, the token that really follows.
+        token_ids, tokens: the most probable tokens, best first.
+        probabilities: theirs.
+        chosen_probabilities: of the token that really follows.
+        chosen_ranks: its rank, 1 for the most probable; equally probable tokens share the better rank.
+        entropy: of the whole distribution, in nats.
+    """
+
+    chosen_ids: tuple[int, ...]
+    chosen_tokens: tuple[str, ...]
+    token_ids: Int[Tensor, "level row top"]
+    tokens: tuple[tuple[tuple[str, ...], ...], ...]
+    probabilities: Float[Tensor, "level row top"]
+    chosen_probabilities: Float[Tensor, "level row"]
+    chosen_ranks: Int[Tensor, "level row"]
+    entropy: Float[Tensor, "level row"]
+
+
+def logit_lens(trace: Trace, model: Transformer, tokenizer: Tokenizer, top: int) -> LogitLens:
+    """Read every level of a trace's decoder with the model's final norm and output projection.
+
+    Args:
+        trace: of this model.
+        model, tokenizer: what made it.
+        top: most probable tokens to keep at each level and row.
+
+    Raises:
+        TraceError: the trace is not of this model, or `top` is no number of tokens of its vocabulary.
+    """
+    if not 1 <= top <= model.config.vocab_size:
+        raise TraceError(f"The lens can show 1 to {model.config.vocab_size:,} tokens, asked for {top}.")
+    levels = residual_levels(trace, model)
+    chosen = torch.tensor([step.token_id for step in trace.steps], device=model.device)
+
+    def readout(rows: Float[Tensor, "row d_model"]) -> Float[Tensor, "row vocab"]:
+        return model.projection(model.decoder.norm(rows))  # type: ignore[no-any-return]
+
+    with torch.inference_mode():
+        read = [
+            read_level(level.to(model.device), chosen, readout, top, vocab_size=model.config.vocab_size)
+            for level in levels
+        ]
+    return join_levels(read, trace.steps, tokenizer)
+
+
+def join_levels(levels: Sequence[LensRows], steps: Sequence[DecodingStep], tokenizer: Vocabulary) -> LogitLens:
+    """The lens of a whole decoder, from what each of its levels says of the rows of these steps."""
+    token_ids, log_probs, chosen_log_probs, ranks, entropy = (
+        torch.stack(part).cpu() for part in zip(*levels, strict=True)
+    )
+    return LogitLens(
+        chosen_ids=tuple(step.token_id for step in steps),
+        chosen_tokens=tuple(step.token for step in steps),
+        token_ids=token_ids,
+        tokens=tuple(tuple(tokenizer.tokens(row) for row in level) for level in token_ids.tolist()),
+        probabilities=log_probs.exp(),
+        chosen_probabilities=chosen_log_probs.exp(),
+        chosen_ranks=ranks,
+        entropy=entropy,
+    )
+
+
+def residual_levels(trace: Trace, model: Transformer) -> list[Float[Tensor, "row d_model"]]:
+    """What the first decoder layer read, then what each one put out, before any final norm.
+
+    Raises:
+        TraceError: the trace is not of this model.
+    """
+    outputs = [f"decoder.layers.{layer}.hook_output" for layer in range(model.config.decoder_layers)]
+    embedding, positional = (f"decoder.embedding.hook_{part}" for part in ("embedding", "positional"))
+    shape = (len(trace.steps), model.config.d_model)
+    for name in (embedding, positional, *outputs):
+        found = tuple(trace.recorded[name].shape) if name in trace.recorded else None
+        if found != shape:
+            raise TraceError(
+                f"This trace was not made by this model: {name} should be {shape}, is {found or 'missing'}. "
+                "Trace the sentence again with the checkpoint that is open."
+            )
+    if not all(0 <= step.token_id < model.config.vocab_size for step in trace.steps):
+        raise TraceError("This trace was not made by this model: its tokens are not of this vocabulary.")
+    return [trace.recorded[embedding] + trace.recorded[positional], *(trace.recorded[name] for name in outputs)]
+
+
+def read_rows(states: Float[Tensor, "row d_model"], chosen: Int[Tensor, "row"], readout: Readout, top: int) -> LensRows:
+    """softmax(W · norm(x)) of each row x, reduced to what is kept of it.
+
+    Args:
+        states: rows of the residual stream.
+        chosen: the token that really follows each of them.
+        readout: final norm and output projection.
+        top: most probable tokens to keep.
+    """
+    log_probs = readout(states).float().log_softmax(-1)
+    best = log_probs.topk(top)
+    of_chosen = log_probs.gather(1, chosen[:, None])
+    return LensRows(
+        token_ids=best.indices,
+        log_probs=best.values,
+        chosen_log_probs=of_chosen[:, 0],
+        chosen_ranks=(log_probs > of_chosen).sum(-1) + 1,
+        # 0 · log 0 counts as 0, also where a logit is −∞.
+        entropy=torch.special.entr(log_probs.exp()).sum(-1).clamp_min(0.0),
+    )
+
+
+def read_level(
+    states: Float[Tensor, "row d_model"], chosen: Int[Tensor, "row"], readout: Readout, top: int, *, vocab_size: int
+) -> LensRows:
+    """`read_rows`, so many rows at a time that their logits fit into memory."""
+    blocks = zip(*(row_blocks(rows, vocab_size) for rows in (states, chosen)), strict=True)
+    parts = [read_rows(block, follows, readout, top) for block, follows in blocks]
+    return LensRows(*(torch.cat(part) for part in zip(*parts, strict=True)))

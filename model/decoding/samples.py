@@ -1,0 +1,102 @@
+"""Translations of one sentence that are drawn side by side, in one batch. Knows nothing of text or files.
+
+What may be drawn, and by what chance, is said in `model.decoding.sampling`.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Int
+from torch import Tensor
+
+from model.decoding.batched import PrefixBatch, Prefixes, length_limits
+from model.decoding.sampling import Draws, Sampling, draw_tokens, filtered_log_probs
+from model.nn.transformer import Transformer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample:
+    """A translation that was drawn.
+
+    Attributes:
+        token_ids: what was written, </s> last unless the length limit came first.
+        log_probs: of each of these tokens given those before it, in nats, under the model's own distribution.
+        filtered_log_probs: the same under the distribution that it was drawn from.
+    """
+
+    token_ids: tuple[int, ...]
+    log_probs: tuple[float, ...]
+    filtered_log_probs: tuple[float, ...]
+
+    @property
+    def log_prob(self) -> float:
+        """Of the whole under the model's own distribution, in nats."""
+        return sum(self.log_probs)
+
+    @property
+    def filtered_log_prob(self) -> float:
+        """Of the whole under the distribution that it was drawn from, in nats."""
+        return sum(self.filtered_log_probs)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampledTranslation(Sample):
+    """A drawn translation with its text."""
+
+    text: str
+
+
+@torch.inference_mode()
+def sample(
+    model: Transformer, source_ids: Int[Tensor, " source"], n: int, sampling: Sampling, seed: int
+) -> list[Sample]:
+    """Draw `n` translations of one sentence.
+
+    Args:
+        model: the Transformer.
+        source_ids: one source, ending with </s>.
+        n: samples; sample i is what `Draws(sampling=…, seed=…, sample=i)` gives a session, alone or beside others.
+        sampling: temperature, top k and top p.
+        seed: the same one gives the same samples on any device and for any `n`, unless rounding (of float32, and of
+            bfloat16 more often) moves a probability across the number drawn or a token across the edge of top k or p.
+    """
+    draws = [Draws(sampling=sampling, seed=seed, sample=i) for i in range(n)]
+    batch, last = PrefixBatch(model, source_ids[None], None), source_ids.new_tensor([model.config.bos_id])
+    limit = int(length_limits(source_ids[None], None))
+    return draw_samples(batch, last, draws, limit=limit, eos_ids=(model.config.eos_id,))
+
+
+@torch.inference_mode()
+def draw_samples(
+    batch: Prefixes, last: Int[Tensor, " row"], draws: Sequence[Draws], *, limit: int, eos_ids: Collection[int]
+) -> list[Sample]:
+    """Draw texts of any model, one for each of `draws`, from the same beginning.
+
+    Args:
+        batch: one row, which `last` follows.
+        last: the token to read first.
+        draws: all of the same sampling.
+        limit: longest text, in tokens.
+        eos_ids: each of them ends a text.
+    """
+    written: list[list[tuple[int, float, float]]] = [[] for _ in draws]
+    sampling, ends, device = draws[0].sampling, torch.tensor(sorted(eos_ids)), last.device
+    going = list(range(len(draws)))
+    for step in range(limit):
+        # All begin with the same row. On the CPU the same logits give the same token wherever the model lies.
+        logits = batch.logits(last).cpu().float().expand(len(going), -1)
+        filtered = filtered_log_probs(logits, sampling)
+        drawn = draw_tokens(filtered, [draws[i].uniform(step) for i in going])
+        chances = (one.gather(1, drawn[:, None])[:, 0].tolist() for one in (logits.log_softmax(-1), filtered))
+        for i, token in zip(going, zip(drawn.tolist(), *chances, strict=True), strict=True):
+            written[i].append(token)
+        unfinished = (~torch.isin(drawn, ends)).nonzero()[:, 0]
+        if len(unfinished) == 0:
+            break
+        going = [going[row] for row in unfinished.tolist()]
+        rows = unfinished if step > 0 else torch.zeros_like(unfinished)
+        batch.select(rows.to(device))
+        last = drawn[unfinished].to(device)
+    columns = [tuple(zip(*tokens, strict=True)) for tokens in written]
+    return [Sample(token_ids=ids, log_probs=own, filtered_log_probs=filtered) for ids, own, filtered in columns]

@@ -1,0 +1,270 @@
+"""Scaled dot-product attention and its multi-head form (§3.2). Knows nothing of layers, tokens or pictures.
+
+`attention_weights` is the one home of the equation: the model's explicit path, the trace and every figure call it. The
+forward pass uses torch's fused kernel, which gives the same result without holding a query × key array.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from model.nn.bias import DistanceBias
+from model.nn.edits import HeadEdit, edit_scores
+from model.nn.hooks import HookPoint
+from model.nn.masks import AttentionMask, Rows
+
+
+class ScoresAndWeights(NamedTuple):
+    """Scores before and weights after the softmax, both [..., query, key]."""
+
+    scores: Float[Tensor, "*batch query key"]
+    weights: Float[Tensor, "*batch query key"]
+
+
+def attention_weights(
+    query: Float[Tensor, "*batch query d_k"],
+    key: Float[Tensor, "*batch key d_k"],
+    *,
+    scale: float,
+    mask: Bool[Tensor, "*#batch query key"] | None = None,
+    bias: Float[Tensor, "*#batch query key"] | None = None,
+    softcap: float | None = None,
+    sinks: Float[Tensor, "*#batch 1 1"] | None = None,
+) -> ScoresAndWeights:
+    """scores = QKᵀ · scale (+ bias), −∞ where the mask is False; weights = softmax over keys (§3.2.1, eq. 1).
+
+    Args:
+        query, key: one row per position; leading dimensions broadcast.
+        scale: 1/√d_k in the paper.
+        mask: True where the query may attend to the key.
+        bias: added to the scaled (and capped) scores.
+        softcap: scaled scores become cap · tanh(scores / cap), before the bias (Gemma 2, arXiv 2408.00118, §2).
+        sinks: one more logit in the softmax's denominator, of a key that is not there, so that a row sums to less
+            than 1 (Xiao et al. 2024, arXiv 2309.17453; gpt-oss learns one for each head).
+
+    A row that may attend to nothing has weights of zero, not NaN, and passes no gradient.
+    """
+    scores = query @ key.transpose(-2, -1) * scale
+    if softcap is not None:
+        scores = softcap * torch.tanh(scores / softcap)
+    if bias is not None:
+        scores = scores + bias
+    if mask is None and sinks is None:
+        return ScoresAndWeights(scores, scores.softmax(dim=-1))
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -torch.inf)
+    return ScoresAndWeights(scores, softmax_over_keys(scores, sinks))
+
+
+def softmax_over_keys(
+    scores: Float[Tensor, "*batch query key"], sinks: Float[Tensor, "*#batch 1 1"] | None = None
+) -> Float[Tensor, "*batch query key"]:
+    """Softmax over the last dimension; a row of nothing but −∞ gives zeros, not NaN, and passes no gradient.
+
+    `sinks` are logits that count in the denominator only.
+    """
+    finite = scores.clamp_min(torch.finfo(scores.dtype).min)
+    if sinks is not None:
+        with_sink = torch.cat((finite, sinks.to(scores.dtype).expand(*scores.shape[:-1], 1)), dim=-1)
+        return with_sink.softmax(dim=-1)[..., :-1].masked_fill(scores.isneginf(), 0.0)
+    return finite.softmax(dim=-1).masked_fill(scores.isneginf(), 0.0)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AttentionInputs:
+    """All that one attention site of one layer computed its weights from, for one sentence.
+
+    Attributes:
+        query: [head, query, d_k].
+        key: [kv_head, key, d_k]; with fewer key/value heads than query heads, each serves a group of query heads.
+        value: [kv_head, key, d_v].
+        mask: who may attend to whom.
+        scale: factor on the dot products.
+        bias: added to the scaled scores, broadcastable to [head, query, key]; a `DistanceBias` where it depends on how
+            far apart query and key are, so that nothing query × key is held.
+        softcap: bounds the scaled scores, see `attention_weights`.
+        sinks: one logit per head that takes weight from all keys, see `attention_weights`.
+        edits: what was done to the scores of its heads, in this order; what is derived is what the model used.
+
+    What is derived comes in float32, for the heads and query rows asked for; nothing n × n is kept.
+    """
+
+    query: Float[Tensor, "head query d_k"]
+    key: Float[Tensor, "kv_head key d_k"]
+    value: Float[Tensor, "kv_head key d_v"]
+    mask: AttentionMask
+    scale: float
+    bias: Float[Tensor, "..."] | DistanceBias | None = None
+    softcap: float | None = None
+    sinks: Float[Tensor, "head"] | None = None
+    edits: tuple[HeadEdit, ...] = ()
+
+    @property
+    def num_heads(self) -> int:
+        """Query heads."""
+        return self.query.size(0)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Heads, query rows and keys."""
+        return self.query.size(0), self.query.size(1), self.key.size(1)
+
+    def scores_and_weights(self, heads: Sequence[int] | None = None, rows: Rows = slice(None)) -> ScoresAndWeights:
+        """Scores and weights [head, row, key] in float32."""
+        chosen = list(range(self.num_heads)) if heads is None else list(heads)
+        derived = attention_weights(
+            self.query[chosen][:, rows].float(),
+            self._of_heads(self.key, chosen),
+            scale=self.scale,
+            mask=self.mask.rows(rows),
+            bias=self.bias_rows(chosen, rows),
+            softcap=self.softcap,
+            sinks=self.sinks_of(chosen),
+        )
+        return self.edited(derived, chosen, rows)
+
+    def edited(self, derived: ScoresAndWeights, heads: Sequence[int], rows: Rows) -> ScoresAndWeights:
+        """Scores and weights [head, row, key] of these heads and rows, as the edits of this site left them."""
+        if not self.edits:
+            return derived
+        numbers = torch.arange(self.query.size(1))[rows].tolist()
+        scores = edit_scores(derived.scores, self.edits, heads, numbers)
+        return ScoresAndWeights(scores, softmax_over_keys(scores, self.sinks_of(heads)))
+
+    def weights(self, heads: Sequence[int] | None = None, rows: Rows = slice(None)) -> Float[Tensor, "head row key"]:
+        """Weights [head, row, key] in float32."""
+        return self.scores_and_weights(heads, rows).weights
+
+    def bias_rows(self, heads: Sequence[int], rows: Rows = slice(None)) -> Float[Tensor, "head row key"] | None:
+        """What is added to the scaled scores of these heads and rows, in float32."""
+        if self.bias is None:
+            return None
+        if isinstance(self.bias, DistanceBias):
+            return self.bias.rows(heads, rows).float()
+        return self.bias.expand(self.shape)[list(heads)][:, rows].float()
+
+    def sinks_of(self, heads: Sequence[int]) -> Float[Tensor, "head 1 1"] | None:
+        """The extra logit of each of these heads, in float32."""
+        return None if self.sinks is None else self.sinks[list(heads), None, None].float()
+
+    def head_output(
+        self, heads: Sequence[int] | None = None, rows: Rows = slice(None)
+    ) -> Float[Tensor, "head row d_v"]:
+        """weights @ value of each head, before W_O, in float32."""
+        return self.scores_and_weights(heads, rows).weights @ self.values(heads)
+
+    def values(self, heads: Sequence[int] | None = None) -> Float[Tensor, "head key d_v"]:
+        """The values that each head sums up, in float32; heads that share them each get their own."""
+        return self._of_heads(self.value, list(range(self.num_heads)) if heads is None else list(heads))
+
+    def _of_heads(self, shared: Tensor, heads: list[int]) -> Tensor:
+        group = self.num_heads // shared.size(0)
+        return shared[[head // group for head in heads]].float()
+
+
+class KeyValueCache:
+    """Keys and values of one attention site that earlier decoding steps computed, [batch, head, position, d_k].
+
+    Self attention appends the rows of each step; cross attention fills it once, from the memory.
+    """
+
+    def __init__(self) -> None:
+        self.key: Tensor | None = None
+        self.value: Tensor | None = None
+
+    def __len__(self) -> int:
+        return 0 if self.key is None else self.key.size(2)
+
+    def append(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        """Add the rows of this step and return all rows so far."""
+        self.key = key if self.key is None else torch.cat((self.key, key), dim=2)
+        self.value = value if self.value is None else torch.cat((self.value, value), dim=2)
+        return self.key, self.value
+
+    def copy(self) -> "KeyValueCache":
+        """A cache of the same rows that goes its own way. Rows are never written in place, so both may hold them."""
+        copied = KeyValueCache()
+        copied.key, copied.value = self.key, self.value
+        return copied
+
+    def truncate(self, length: int) -> None:
+        """Forget every row from `length` on."""
+        if self.key is not None and self.value is not None:
+            self.key, self.value = self.key[:, :, :length], self.value[:, :, :length]
+
+    def select(self, batch: Tensor) -> None:
+        """Keep these sentences (or beams) of the batch, in this order."""
+        if self.key is not None and self.value is not None:
+            self.key, self.value = self.key[batch], self.value[batch]
+
+
+class MultiHeadAttention(nn.Module):
+    """MultiHead(Q, K, V) = Concat(head_1 … head_h) W_O, head_i = Attention(Q W_Qi, K W_Ki, V W_Vi) (§3.2.2).
+
+    W_Q, W_K, W_V, W_O are `query`, `key`, `value`, `output`; the heads lie side by side in their columns.
+    """
+
+    def __init__(self, d_model: int, num_heads: int, dropout: float) -> None:
+        super().__init__()
+        self.num_heads = num_heads
+        self.d_k = d_model // num_heads
+        self.scale = self.d_k**-0.5
+        self.dropout = dropout
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+        self.hook_query, self.hook_key, self.hook_value = HookPoint(), HookPoint(), HookPoint()
+        self.hook_mask, self.hook_scores, self.hook_weights = HookPoint(), HookPoint(), HookPoint()
+        self.hook_head_output = HookPoint()
+
+    def forward(
+        self,
+        queries_from: Float[Tensor, "batch query d_model"],
+        keys_from: Float[Tensor, "batch key d_model"],
+        mask: AttentionMask,
+        cache: KeyValueCache | None = None,
+    ) -> Float[Tensor, "batch query d_model"]:
+        """Attend from each row of `queries_from` to the rows of `keys_from`, and to those in the cache before them.
+
+        A filled cache of a site whose keys do not come from its queries (cross attention) is used as it is.
+        """
+        # 1. Project, and split into heads.
+        query = self.hook_query(self._split(self.query(queries_from)))
+        if cache is not None and cache.key is not None and cache.value is not None and keys_from is not queries_from:
+            key, value = cache.key, cache.value
+        else:
+            key = self.hook_key(self._split(self.key(keys_from)))
+            value = self.hook_value(self._split(self.value(keys_from)))
+            if cache is not None:
+                key, value = cache.append(key, value)
+        # 2. Attend, each head for itself.
+        head_output = self.hook_head_output(self._attend(query, key, value, self.hook_mask(mask)))
+        # 3. Join the heads.
+        joined: Tensor = self.output(head_output.transpose(1, 2).flatten(2))
+        return joined
+
+    def _split(self, projected: Tensor) -> Tensor:
+        return projected.view(*projected.shape[:2], self.num_heads, self.d_k).transpose(1, 2)
+
+    def _attend(self, query: Tensor, key: Tensor, value: Tensor, mask: AttentionMask) -> Tensor:
+        allowed = mask.dense()
+        if allowed is not None:
+            allowed = allowed[:, None]
+        dropout = self.dropout if self.training else 0.0
+        # In training on a CPU the fused kernel's backward pass is slower than the explicit one on short sequences.
+        training_on_cpu = self.training and query.device.type == "cpu"
+        if not (training_on_cpu or self.hook_scores.is_wanted or self.hook_weights.is_wanted):
+            return F.scaled_dot_product_attention(
+                query, key, value, attn_mask=allowed, dropout_p=dropout, scale=self.scale
+            )
+        scores, weights = attention_weights(query, key, scale=self.scale, mask=allowed)
+        if self.hook_scores.is_wanted:
+            weights = softmax_over_keys(self.hook_scores(scores))
+        weights = self.hook_weights(weights)
+        return F.dropout(weights, dropout) @ value

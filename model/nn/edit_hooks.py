@@ -1,0 +1,169 @@
+"""Named edits as functions at the model's hook points, checked against the model and the sentence before anything runs.
+
+Knows nothing of what an edit does to a score (`model.nn.edits`), or of how decoding goes.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from jaxtyping import Float
+from torch import Tensor
+
+from model.config import TransformerConfig
+from model.errors import EditError
+from model.nn.edits import HeadEdit, PointAt, SwitchOff, edit_scores, edits_before, edits_from
+from model.nn.hooks import Edit, first_row
+from model.nn.transformer import SITES, Transformer, site_path
+
+Edits = Mapping[str, Edit] | Sequence[HeadEdit]
+"""Named edits, or full hook name → function from the value there to the one to go on with."""
+
+
+@dataclass(frozen=True)
+class EditScores:
+    """The function at a site's `hook_scores`: named edits of its weights; that site takes the explicit path."""
+
+    edits: tuple[HeadEdit, ...]
+
+    def __call__(self, scores: Float[Tensor, "batch head query key"]) -> Float[Tensor, "batch head query key"]:
+        """Edit the rows that the model computes in this call."""
+        rows = range(first_row(), first_row() + scores.size(-2))
+        return edit_scores(scores, self.edits, range(scores.size(1)), rows)
+
+
+@dataclass(frozen=True)
+class SilenceHeads:
+    """The function at a site's `hook_head_output`: heads switched off, on the fused path."""
+
+    edits: tuple[SwitchOff, ...]
+
+    def __call__(self, output: Float[Tensor, "batch head query d_v"]) -> Float[Tensor, "batch head query d_v"]:
+        """Silence the rows that the model computes in this call."""
+        silenced = output.clone()
+        for edit in self.edits:
+            rows = [place for place in range(output.size(-2)) if edit.covers(first_row() + place)]
+            silenced[:, edit.head, rows] = 0.0
+        return silenced
+
+
+@dataclass(frozen=True)
+class FromRow:
+    """One function for the rows before a row, another from it on, where the decoder runs row by row.
+
+    Attributes:
+        row: the first one for `after`.
+        before, after: None leaves the value as it is.
+    """
+
+    row: int
+    before: Edit | None
+    after: Edit | None
+
+    def __call__(self, value: Any) -> Any:
+        """Do to the row that the model computes in this call what is meant for it."""
+        edit = self.before if first_row() < self.row else self.after
+        return value if edit is None else edit(value)
+
+    @property
+    def named(self) -> tuple[HeadEdit, ...]:
+        """The named edits of both, each for the rows on which it acts."""
+        later = [edit for edit in _named(self.after) if edit.row is None or edit.row >= self.row]
+        return (*edits_before(_named(self.before), self.row), *edits_from(later, self.row))
+
+
+def edit_functions(edits: Edits | None, model: Transformer, *, num_source: int, num_target: int) -> Mapping[str, Edit]:
+    """Full hook name → function, whichever way the edits are given; named ones as `compile_edits` makes them.
+
+    Raises:
+        EditError: a named edit speaks of what does not exist, or of a key that the mask forbids.
+        ValueError: there is no such hook point.
+    """
+    if not isinstance(edits, Mapping):
+        return compile_edits(edits or (), model.config, num_source=num_source, num_target=num_target)
+    model.check_edits(edits)
+    return edits
+
+
+def change_edits(before: Mapping[str, Edit], after: Mapping[str, Edit], row: int) -> dict[str, Edit]:
+    """Full hook name → function for a decoder that runs row by row under `before`, and from `row` on under `after`.
+
+    The encoder has run before the first row, so what acted on it stays.
+    """
+    changed = {name: edit for name, edit in before.items() if name.startswith("encoder.")}
+    for name in dict.fromkeys((*before, *after)):
+        if name not in changed:
+            changed[name] = FromRow(row, before.get(name), after.get(name))
+    return changed
+
+
+def compile_edits(
+    edits: Sequence[HeadEdit], config: TransformerConfig, *, num_source: int, num_target: int
+) -> dict[str, Edit]:
+    """Full hook name → function, right in one teacher-forced pass and step by step alike.
+
+    Args:
+        edits: any number; of two that change the same row of a head the later one counts, and SwitchOff before all.
+        config: of the model.
+        num_source, num_target: rows of the encoder and of the decoder, as many as there can be.
+
+    Raises:
+        EditError: a site, layer, head, row or key does not exist, or the mask forbids the key.
+    """
+    compiled: dict[str, Edit] = {}
+    for edit in edits:
+        check_edit(edit, config.layers_of(edit.site), config.num_heads, num_source=num_source, num_target=num_target)
+    for site, layer in dict.fromkeys((edit.site, edit.layer) for edit in edits):
+        here = [edit for edit in edits if (edit.site, edit.layer) == (site, layer)]
+        off = tuple(edit for edit in here if isinstance(edit, SwitchOff))
+        changed = tuple(edit for edit in here if not isinstance(edit, SwitchOff))
+        if changed:
+            compiled[f"{site_path(site, layer)}.hook_scores"] = EditScores(changed)
+        if off:
+            compiled[f"{site_path(site, layer)}.hook_head_output"] = SilenceHeads(off)
+    return compiled
+
+
+def named_edits(edits: Mapping[str, Edit], path: str) -> tuple[HeadEdit, ...]:
+    """The named edits among the functions at an attention site, as `AttentionInputs` takes them: SwitchOff last."""
+    at_site = (edits.get(f"{path}.{hook}") for hook in ("hook_scores", "hook_head_output"))
+    return tuple(edit for one in at_site for edit in _named(one))
+
+
+def _named(function: Edit | None) -> tuple[HeadEdit, ...]:
+    if isinstance(function, FromRow):
+        return function.named
+    return function.edits if isinstance(function, EditScores | SilenceHeads) else ()
+
+
+def check_edit(edit: HeadEdit, num_layers: int, num_heads: int, *, num_source: int, num_target: int) -> None:
+    """Make sure that an edit speaks of what there is.
+
+    Args:
+        edit: any.
+        num_layers, num_heads: of the edit's site.
+        num_source, num_target: rows of the encoder and of the decoder.
+
+    Raises:
+        EditError: a site, layer, head, row or key does not exist, or the mask forbids the key.
+    """
+    if edit.site not in SITES:
+        raise EditError(f"There is no site {edit.site!r}; sites are {', '.join(SITES)}.")
+    num_rows = num_source if edit.site == "encoder.self" else num_target
+    limits = (("Layers", edit.layer, num_layers), ("Heads", edit.head, num_heads), ("Rows", edit.first_row, num_rows))
+    for what, asked, count in limits:
+        if not 0 <= asked < count:
+            raise EditError(f"{what} of {edit.site} run from 0 to {count - 1}, got {asked}.")
+    if isinstance(edit, PointAt):
+        _check_key(edit, num_target if edit.site == "decoder.self" else num_source)
+
+
+def _check_key(edit: PointAt, num_keys: int) -> None:
+    if not 0 <= edit.key < num_keys:
+        raise EditError(f"Keys of {edit.site} run from 0 to {num_keys - 1}, got {edit.key}.")
+    # The causal mask: row i sees keys up to itself (§3.2.3).
+    if edit.site == "decoder.self" and edit.key > edit.first_row:
+        raise EditError(
+            f"Row {edit.first_row} of decoder.self may look at keys up to {edit.first_row}, not at key {edit.key}, "
+            f"which comes later. Choose an earlier key, or a row (row=, since=) from {edit.key} on."
+        )

@@ -1,0 +1,195 @@
+"""The sub-layers and layers of both stacks (§3.1, §3.3), post- or pre-norm. Knows nothing of tokens or decoding."""
+
+from collections.abc import Callable, Mapping
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from model.config import Activation, TransformerConfig
+from model.nn.attention import KeyValueCache, MultiHeadAttention
+from model.nn.hooks import HookPoint
+from model.nn.masks import AttentionMask
+from model.nn.positional import sinusoidal_encoding
+
+
+class Dropout(nn.Module):
+    """Zero a share of the values in training and scale the rest up, so that the mean stays (§5.4).
+
+    On a CPU torch draws one random number for each value, 8 % of a training step; here eight values share the bytes of
+    one, so that the share is a multiple of 1/256 (26/256 for 0.1). Elsewhere torch's own; without training, nothing.
+    """
+
+    def __init__(self, probability: float) -> None:
+        super().__init__()
+        self.probability = probability
+
+    def forward(self, x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
+        """Apply it."""
+        if not self.training:
+            return x
+        dropped = round(256 * self.probability)
+        if x.device.type != "cpu" or dropped == 256:
+            return F.dropout(x, self.probability)
+        if dropped == 0:
+            return x
+        drawn = torch.empty(-(-x.numel() // 8), dtype=torch.int64).random_(-(2**63), None)
+        kept = drawn.view(torch.uint8)[: x.numel()].view(x.shape) >= dropped
+        return x * kept.to(x.dtype).mul_(256 / (256 - dropped))
+
+
+ACTIVATIONS: Mapping[Activation, Callable[[Tensor], Tensor]] = {"relu": F.relu, "silu": F.silu, "gelu": F.gelu}
+
+
+class FeedForward(nn.Module):
+    """FFN(x) = max(0, x W_1 + b_1) W_2 + b_2, at each position alike (§3.3, eq. 2).
+
+    Other models have SiLU or GELU (Hendrycks & Gimpel 2016) in place of max(0, ·), the ReLU.
+    """
+
+    def __init__(self, d_model: int, d_ff: int, activation: Activation = "relu") -> None:
+        super().__init__()
+        self.activation = ACTIVATIONS[activation]
+        self.inner = nn.Linear(d_model, d_ff)
+        self.outer = nn.Linear(d_ff, d_model)
+
+    def forward(self, x: Float[Tensor, "batch position d_model"]) -> Float[Tensor, "batch position d_model"]:
+        """Apply both linear maps with the activation between."""
+        result: Tensor = self.outer(self.activation(self.inner(x)))
+        return result
+
+
+class Residual(nn.Module):
+    """LayerNorm(x + Dropout(Sublayer(x))) (§3.1, §5.4); pre-norm: x + Dropout(Sublayer(LayerNorm(x)))."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.is_pre_norm = config.norm == "pre"
+        self.norm = nn.LayerNorm(config.d_model)
+        self.dropout = Dropout(config.dropout)
+
+    def forward(
+        self, x: Float[Tensor, "batch position d_model"], sublayer: Callable[[Tensor], Tensor]
+    ) -> Float[Tensor, "batch position d_model"]:
+        """Run the sub-layer around which this residual connection lies."""
+        if self.is_pre_norm:
+            return x + self.dropout(sublayer(self.norm(x)))  # type: ignore[no-any-return]
+        return self.norm(x + self.dropout(sublayer(x)))  # type: ignore[no-any-return]
+
+
+class Embedding(nn.Module):
+    """Token embeddings scaled by √d_model, plus sinusoidal positions, then dropout (§3.4, §3.5, §5.4)."""
+
+    positions: Tensor
+
+    def __init__(self, config: TransformerConfig, tokens: nn.Embedding) -> None:
+        super().__init__()
+        self.tokens = tokens
+        self.scale = config.d_model**0.5 if config.scale_embedding else 1.0
+        self.layout = config.position_layout
+        self.dropout = Dropout(config.dropout)
+        self.hook_embedding, self.hook_positional = HookPoint(), HookPoint()
+        # Decoding may go on 50 tokens beyond the longest source (§6.1), and begins with one more.
+        table = sinusoidal_encoding(config.max_length + 51, config.d_model, layout=self.layout)
+        self.register_buffer("positions", table, persistent=False)
+
+    def forward(
+        self, token_ids: Int[Tensor, "batch position"], first: int = 0
+    ) -> Float[Tensor, "batch position d_model"]:
+        """Embed tokens of which the first stands at position `first`."""
+        embedded = self.hook_embedding(self.tokens(token_ids) * self.scale)
+        last = first + token_ids.size(1)
+        if last <= len(self.positions):
+            positions = self.positions[first:last]
+        else:
+            positions = sinusoidal_encoding(
+                last - first, embedded.size(-1), first=first, layout=self.layout, device=embedded.device
+            )
+        result: Tensor = self.dropout(embedded + self.hook_positional(positions.to(embedded.dtype)))
+        return result
+
+
+class EncoderLayer(nn.Module):
+    """Self attention, then feed-forward (§3.1)."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.self_attention = MultiHeadAttention(config.d_model, config.num_heads, config.attention_dropout)
+        self.self_attention_residual = Residual(config)
+        self.feed_forward = FeedForward(config.d_model, config.d_ff, config.activation)
+        self.feed_forward_residual = Residual(config)
+        self.hook_output = HookPoint()
+
+    def forward(
+        self, x: Float[Tensor, "batch source d_model"], mask: AttentionMask
+    ) -> Float[Tensor, "batch source d_model"]:
+        """Run the layer."""
+        x = self.self_attention_residual(x, lambda y: self.self_attention(y, y, mask))
+        x = self.feed_forward_residual(x, self.feed_forward)
+        return self.hook_output(x)
+
+
+class LayerCache:
+    """Caches of both attention sites of one decoder layer."""
+
+    def __init__(self) -> None:
+        self.self_attention = KeyValueCache()
+        self.cross_attention = KeyValueCache()
+
+    def copy(self) -> "LayerCache":
+        """Caches of the same rows that go their own way."""
+        copied = LayerCache()
+        copied.self_attention, copied.cross_attention = self.self_attention.copy(), self.cross_attention.copy()
+        return copied
+
+    def select(self, batch: Tensor) -> None:
+        """Keep these sentences (or beams) of the batch, in this order."""
+        self.self_attention.select(batch)
+        self.cross_attention.select(batch)
+
+
+class DecoderLayer(nn.Module):
+    """Masked self attention, attention to the encoder's memory, then feed-forward (§3.1)."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.self_attention = MultiHeadAttention(config.d_model, config.num_heads, config.attention_dropout)
+        self.self_attention_residual = Residual(config)
+        self.cross_attention = MultiHeadAttention(config.d_model, config.num_heads, config.attention_dropout)
+        self.cross_attention_residual = Residual(config)
+        self.feed_forward = FeedForward(config.d_model, config.d_ff, config.activation)
+        self.feed_forward_residual = Residual(config)
+        self.hook_output = HookPoint()
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch target d_model"],
+        memory: Float[Tensor, "batch source d_model"],
+        self_mask: AttentionMask,
+        cross_mask: AttentionMask,
+        cache: LayerCache | None = None,
+    ) -> Float[Tensor, "batch target d_model"]:
+        """Run the layer on the target rows that the cache does not hold yet."""
+        self_cache = None if cache is None else cache.self_attention
+        cross_cache = None if cache is None else cache.cross_attention
+        x = self.self_attention_residual(x, lambda y: self.self_attention(y, y, self_mask, self_cache))
+        x = self.cross_attention_residual(x, lambda y: self.cross_attention(y, memory, cross_mask, cross_cache))
+        x = self.feed_forward_residual(x, self.feed_forward)
+        return self.hook_output(x)
+
+
+def final_norm(config: TransformerConfig) -> nn.Module:
+    """The norm after a pre-norm stack's last layer; a post-norm stack (§3.1) has none."""
+    return nn.LayerNorm(config.d_model) if config.norm == "pre" else nn.Identity()
+
+
+def initialise(module: nn.Module) -> None:
+    """Xavier-uniform matrices, zero biases; embeddings of deviation d_model^−1/2, so that scaled ones have 1."""
+    for child in module.modules():
+        if isinstance(child, nn.Linear):
+            nn.init.xavier_uniform_(child.weight)
+            if child.bias is not None:
+                nn.init.zeros_(child.bias)
+        elif isinstance(child, nn.Embedding):
+            nn.init.normal_(child.weight, std=child.embedding_dim**-0.5)

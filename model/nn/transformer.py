@@ -1,0 +1,183 @@
+"""The encoder–decoder Transformer (§3, figure 1). Knows nothing of text, files or how a next token is chosen."""
+
+from collections.abc import Mapping
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from model.config import TransformerConfig
+from model.nn.hooks import Edit, HookPoint, name_hooks, rows_from
+from model.nn.layers import DecoderLayer, Embedding, EncoderLayer, LayerCache, final_norm, initialise
+from model.nn.masks import AttentionMask
+
+SITES = ("encoder.self", "decoder.self", "decoder.cross")
+
+
+def site_path(site: str, layer: int) -> str:
+    """Module path of an attention site in a layer, for example `decoder.layers.0.cross_attention`."""
+    stack, kind = site.split(".")
+    return f"{stack}.layers.{layer}.{kind}_attention"
+
+
+class DecoderCache:
+    """What decoding has computed so far, for every decoder layer."""
+
+    def __init__(self, num_layers: int) -> None:
+        self.layers = [LayerCache() for _ in range(num_layers)]
+
+    def __len__(self) -> int:
+        return len(self.layers[0].self_attention)
+
+    def copy(self) -> "DecoderCache":
+        """A cache of the same rows that goes its own way; what both hold is not held twice."""
+        copied = DecoderCache(0)
+        copied.layers = [layer.copy() for layer in self.layers]
+        return copied
+
+    def truncate(self, length: int) -> None:
+        """Forget every target row from `length` on."""
+        for layer in self.layers:
+            layer.self_attention.truncate(length)
+
+    def select(self, batch: Tensor) -> None:
+        """Keep these sentences (or beams) of the batch, in this order."""
+        for layer in self.layers:
+            layer.select(batch)
+
+    def select_prefixes(self, batch: Tensor) -> None:
+        """Put these beams, in this order, in place of others of the same sentences: what they read stays as it is."""
+        for layer in self.layers:
+            layer.self_attention.select(batch)
+
+
+class Encoder(nn.Module):
+    """N encoder layers over the embedded source."""
+
+    def __init__(self, config: TransformerConfig, tokens: nn.Embedding) -> None:
+        super().__init__()
+        self.embedding = Embedding(config, tokens)
+        self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.num_layers))
+        self.norm = final_norm(config)
+
+    def forward(
+        self, source_ids: Int[Tensor, "batch source"], source_padding: Bool[Tensor, "batch source"] | None
+    ) -> Float[Tensor, "batch source d_model"]:
+        """The memory that the decoder attends to."""
+        length = source_ids.size(1)
+        mask = AttentionMask(num_queries=length, num_keys=length, key_padding=source_padding, device=source_ids.device)
+        x = self.embedding(source_ids)
+        for layer in self.layers:
+            x = layer(x, mask)
+        return self.norm(x)  # type: ignore[no-any-return]
+
+
+class Decoder(nn.Module):
+    """N decoder layers over the embedded target prefix and the memory."""
+
+    def __init__(self, config: TransformerConfig, tokens: nn.Embedding) -> None:
+        super().__init__()
+        self.embedding = Embedding(config, tokens)
+        self.layers = nn.ModuleList(DecoderLayer(config) for _ in range(config.decoder_layers))
+        self.norm = final_norm(config)
+
+    def forward(
+        self,
+        target_ids: Int[Tensor, "batch target"],
+        memory: Float[Tensor, "batch source d_model"],
+        source_padding: Bool[Tensor, "batch source"] | None,
+        target_padding: Bool[Tensor, "batch target"] | None,
+        cache: DecoderCache | None,
+    ) -> Float[Tensor, "batch target d_model"]:
+        """The last layer's output for the target rows given, which follow those in the cache."""
+        first, new = (0 if cache is None else len(cache)), target_ids.size(1)
+        device = target_ids.device
+        self_mask = AttentionMask(
+            num_queries=new,
+            num_keys=first + new,
+            key_padding=target_padding,
+            causal=True,
+            first_query=first,
+            device=device,
+        )
+        cross_mask = AttentionMask(num_queries=new, num_keys=memory.size(1), key_padding=source_padding, device=device)
+        with rows_from(first):
+            x = self.embedding(target_ids, first)
+            for i, layer in enumerate(self.layers):
+                x = layer(x, memory, self_mask, cross_mask, None if cache is None else cache.layers[i])
+        return self.norm(x)  # type: ignore[no-any-return]
+
+
+class Transformer(nn.Module):
+    """Encoder, decoder and output projection; with shared embeddings the projection is the embedding matrix (§3.4).
+
+    An entry of −∞ in the projection's bias, if it has one, keeps a token from ever being written.
+    """
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.config = config
+        source_tokens = nn.Embedding(config.vocab_size, config.d_model)
+        target_tokens = source_tokens if config.share_embeddings else nn.Embedding(config.vocab_size, config.d_model)
+        self.encoder = Encoder(config, source_tokens)
+        self.decoder = Decoder(config, target_tokens)
+        self.projection = nn.Linear(config.d_model, config.vocab_size, bias=config.output_bias)
+        initialise(self)
+        if config.share_embeddings or config.tie_output:
+            self.projection.weight = target_tokens.weight
+            nn.init.normal_(target_tokens.weight, std=config.d_model**-0.5)
+        name_hooks(self)
+
+    def encode(
+        self, source_ids: Int[Tensor, "batch source"], source_padding: Bool[Tensor, "batch source"] | None = None
+    ) -> Float[Tensor, "batch source d_model"]:
+        """Read the source; `source_padding` is True at real tokens, None if all are."""
+        return self.encoder(source_ids, source_padding)  # type: ignore[no-any-return]
+
+    def decode(
+        self,
+        target_ids: Int[Tensor, "batch target"],
+        memory: Float[Tensor, "batch source d_model"],
+        source_padding: Bool[Tensor, "batch source"] | None = None,
+        target_padding: Bool[Tensor, "batch target"] | None = None,
+        cache: DecoderCache | None = None,
+    ) -> Float[Tensor, "batch target d_model"]:
+        """Decoder output for the given target rows; with a cache, for the rows that follow it.
+
+        Padding stands after every real token, so causality hides it from them even where `target_padding` is not given.
+        """
+        return self.decoder(target_ids, memory, source_padding, target_padding, cache)  # type: ignore[no-any-return]
+
+    def forward(
+        self,
+        source_ids: Int[Tensor, "batch source"],
+        target_ids: Int[Tensor, "batch target"],
+        source_padding: Bool[Tensor, "batch source"] | None = None,
+        target_padding: Bool[Tensor, "batch target"] | None = None,
+    ) -> Float[Tensor, "batch target vocab"]:
+        """Logits of the token after each target row, all rows at once (teacher forcing)."""
+        memory = self.encode(source_ids, source_padding)
+        return self.projection(self.decode(target_ids, memory, source_padding, target_padding))  # type: ignore[no-any-return]
+
+    @property
+    def hook_names(self) -> frozenset[str]:
+        """Full names of all hook points."""
+        return frozenset(module.name for module in self.modules() if isinstance(module, HookPoint))
+
+    def check_edits(self, edits: Mapping[str, Edit]) -> None:
+        """Make sure that every edit is of a hook point of this model.
+
+        Raises:
+            ValueError: one is not.
+        """
+        if unknown := sorted(set(edits) - self.hook_names):
+            raise ValueError(f"no such hook points: {unknown}; see Transformer.hook_names")
+
+    def new_cache(self) -> DecoderCache:
+        """An empty cache for one decoding run."""
+        return DecoderCache(self.config.decoder_layers)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights lie."""
+        return self.projection.weight.device

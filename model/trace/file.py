@@ -1,0 +1,258 @@
+"""A trace in one .npz file, without pickle. Knows nothing of how the trace came about.
+
+`trace.json` (UTF-8 bytes) holds tokens, ids, steps, masks and edits; `SITE/LAYER/query|key|value` and `recorded/HOOK`
+hold the tensors; `SITE/LAYER/held` the weights of a model that gives nothing else, `picture` what an image model saw.
+For readers without Headlight, `source_tokens` and `target_tokens` stand beside them as arrays of strings, and, where
+they were asked for, the weights as `SITE/weights` [layer, head, query, key].
+"""
+
+import json
+import zipfile
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from model.errors import EditError, TraceError
+from model.nn.attention import AttentionInputs
+from model.nn.bias import DistanceBias
+from model.nn.edit_hooks import check_edit
+from model.nn.edits import HeadEdit, MakeUniform, PointAt, SwitchOff
+from model.nn.masks import AttentionMask
+from model.tokenizer import SPECIAL_TOKENS
+from model.trace.picture import Picture
+from model.trace.steps import Candidate, DecodingStep
+from model.trace.trace import Trace
+from model.trace.weights_only import WeightsOnly
+
+FORMAT = "headlight-trace-1"
+LARGEST = 2 * 1024**3
+"""Bytes of unpacked content beyond which a file is refused."""
+
+Array = npt.NDArray[Any]
+UNREADABLE = (
+    OSError,
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    zipfile.BadZipFile,
+    RecursionError,
+    EditError,
+)
+TOKENS = ("source_ids", "source_tokens", "target_ids", "target_tokens", "predicted_ids", "predicted_tokens")
+
+
+MASK = ("causal", "first_query", "window", "chunk")
+PICTURE = ("rows", "columns", "first_patch")
+
+
+def save_trace(trace: Trace, path: Path, extra: Mapping[str, Array] | None = None) -> None:
+    """Write a trace, and any arrays that should stand beside it."""
+    with path.open("wb") as file:
+        write_trace(trace, file, extra)
+
+
+def write_trace(trace: Trace, file: BinaryIO, extra: Mapping[str, Array] | None = None) -> None:
+    """`save_trace` into an open file."""
+    header: dict[str, Any] = {"format": FORMAT, "text": trace.text, "translation": trace.translation}
+    header |= {name: getattr(trace, name) for name in TOKENS}
+    header["steps"] = [asdict(step) for step in trace.steps]
+    header["sites"] = {site: [_layer_header(inputs) for inputs in layers] for site, layers in trace.inputs.items()}
+    header["special_tokens"] = sorted(trace.special_tokens)
+    header["edits"] = [{"kind": type(edit).__name__, **asdict(edit)} for edit in trace.edits]
+    arrays: dict[str, Array] = {
+        "source_tokens": np.array(trace.source_tokens),
+        "target_tokens": np.array(trace.target_tokens),
+        **{f"recorded/{name}": _array(value) for name, value in trace.recorded.items()},
+        **(extra or {}),
+    }
+    for site, layers in trace.inputs.items():
+        for number, inputs in enumerate(layers):
+            arrays |= {f"{site}/{number}/{part}": _array(value) for part, value in _layer_tensors(inputs).items()}
+    if trace.picture is not None:
+        picture = trace.picture
+        header["picture"] = {part: getattr(picture, part) for part in PICTURE}
+        arrays["picture"] = _array(picture.pixels)
+    arrays["trace.json"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    np.savez(file, **arrays)  # type: ignore[arg-type]
+
+
+def weight_arrays(trace: Trace) -> dict[str, Array]:
+    """All weights, as `SITE/weights` [layer, head, query, key]."""
+    return {
+        f"{site}/weights": np.stack([trace.weights(site, layer).numpy() for layer in range(len(layers))])
+        for site, layers in trace.inputs.items()
+    }
+
+
+def expected_bytes(trace: Trace) -> int:
+    """About how large the file without weights will be, without making it: the arrays, four bytes a number."""
+    numbers = sum(value.numel() for value in trace.recorded.values())
+    for layers in trace.inputs.values():
+        for inputs in layers:
+            numbers += sum(value.numel() for value in _layer_tensors(inputs).values())
+    return 4 * numbers
+
+
+def weight_bytes(trace: Trace) -> int:
+    """What all weights take beside that."""
+    every = (inputs for layers in trace.inputs.values() for inputs in layers)
+    return 4 * sum(inputs.num_heads * inputs.mask.num_queries * inputs.mask.num_keys for inputs in every)
+
+
+def load_trace(path: Path) -> Trace:
+    """Read what `save_trace` wrote.
+
+    Raises:
+        TraceError: there is no such file, it is no trace, damaged, or unreasonably large.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            if sum(entry.file_size for entry in archive.infolist()) > LARGEST:
+                raise TraceError(f"{path.name} unpacks to more than {LARGEST >> 30} GiB; it is refused.")
+        with np.load(path, allow_pickle=False) as arrays:
+            return _read(arrays)
+    except FileNotFoundError as error:
+        raise TraceError(f"There is no file {path}.") from error
+    except UNREADABLE as error:
+        raise TraceError(f"{path.name} is not a trace written by Headlight, or it is damaged ({error}).") from error
+
+
+def _layer_header(inputs: AttentionInputs | WeightsOnly) -> dict[str, Any]:
+    header = {part: getattr(inputs.mask, part) for part in MASK}
+    if isinstance(inputs, WeightsOnly):
+        return header | {"why": inputs.why}
+    return header | {"scale": inputs.scale, "softcap": inputs.softcap}
+
+
+def _layer_tensors(inputs: AttentionInputs | WeightsOnly) -> dict[str, Tensor]:
+    found: dict[str, Tensor | None] = {part: getattr(inputs.mask, part) for part in ("key_padding", "explicit")}
+    if isinstance(inputs, WeightsOnly):
+        found["held"] = inputs.held
+    else:
+        found |= {part: getattr(inputs, part) for part in ("query", "key", "value", "sinks")}
+        is_table = isinstance(inputs.bias, DistanceBias)
+        found |= {"distance_bias": inputs.bias.table} if is_table else {"bias": inputs.bias}  # type: ignore[union-attr, dict-item]
+    return {part: value for part, value in found.items() if value is not None}
+
+
+def _array(tensor: Tensor) -> Array:
+    # NumPy has no bfloat16; float32 holds every one of its values.
+    return (tensor.float() if tensor.is_floating_point() else tensor).cpu().numpy()
+
+
+def _read(arrays: Mapping[str, Array]) -> Trace:
+    header = json.loads(arrays["trace.json"].tobytes().decode())
+    if header["format"] != FORMAT:
+        raise ValueError(f"format {header['format']!r}, expected {FORMAT!r}")
+    # A file written before there were edits has none.
+    edits = [_read_edit(values) for values in header.get("edits", [])]
+    inputs = {
+        site: tuple(
+            _with_edits(_read_inputs(arrays, f"{site}/{number}", values), edits, site, number)
+            for number, values in enumerate(layers)
+        )
+        for site, layers in header["sites"].items()
+    }
+    steps = tuple(
+        DecodingStep(**{**step, "candidates": tuple(Candidate(**candidate) for candidate in step["candidates"])})
+        for step in header["steps"]
+    )
+    recorded = {
+        name.removeprefix("recorded/"): torch.from_numpy(arrays[name])
+        for name in arrays
+        if name.startswith("recorded/")
+    }
+    trace = Trace(
+        text=str(header["text"]),
+        translation=str(header["translation"]),
+        **{name: tuple(header[name]) for name in TOKENS},
+        steps=steps,
+        inputs=MappingProxyType(inputs),
+        recorded=MappingProxyType(recorded),
+        special_tokens=frozenset(map(str, header.get("special_tokens", SPECIAL_TOKENS))),
+        picture=_read_picture(arrays, header),
+    )
+    for site in trace.sites:
+        queries, keys = trace.axis_tokens(site)
+        for one in trace.inputs[site]:
+            if one.shape[1:] != (len(queries), len(keys)):
+                raise ValueError(f"{site} does not fit the tokens")
+    lengths = {"num_source": len(trace.source_tokens), "num_target": len(trace.target_tokens)}
+    for edit in edits:
+        # A row of the decoder that came never to be may have been named; whatever else an edit names must be there.
+        reached = {**lengths, "num_target": max(lengths["num_target"], edit.first_row + 1)}
+        check_edit(edit, *trace.shapes[edit.site], **reached)
+    return trace
+
+
+def _read_edit(values: Mapping[str, Any]) -> HeadEdit:
+    kinds: dict[str, type[HeadEdit]] = {kind.__name__: kind for kind in (SwitchOff, MakeUniform, PointAt)}
+    edit = kinds[values["kind"]](**{name: value for name, value in values.items() if name != "kind"})
+    numbers = {name: value for name, value in asdict(edit).items() if name != "site" and value is not None}
+    if not all(type(value) is int for value in numbers.values()):
+        raise ValueError(f"an edit's numbers must be whole: {numbers}")
+    return edit
+
+
+def _with_edits(
+    inputs: AttentionInputs | WeightsOnly, edits: list[HeadEdit], site: str, layer: int
+) -> AttentionInputs | WeightsOnly:
+    here = tuple(edit for edit in edits if (edit.site, edit.layer) == (site, layer))
+    if isinstance(inputs, WeightsOnly):
+        return inputs
+    return replace(inputs, edits=here)
+
+
+def _read_picture(arrays: Mapping[str, Array], header: Mapping[str, Any]) -> Picture | None:
+    if "picture" not in arrays:
+        return None
+    places = {part: int(header["picture"][part]) for part in PICTURE}
+    return Picture(pixels=torch.from_numpy(arrays["picture"]), **places)
+
+
+def _read_inputs(arrays: Mapping[str, Array], path: str, values: Mapping[str, Any]) -> AttentionInputs | WeightsOnly:
+    def optional(part: str) -> Tensor | None:
+        return torch.from_numpy(arrays[f"{path}/{part}"]) if f"{path}/{part}" in arrays else None
+
+    def number(name: str) -> int | None:
+        return None if values.get(name) is None else int(values[name])
+
+    held = optional("held")
+    if held is None:
+        query, key, value = (torch.from_numpy(arrays[f"{path}/{part}"]) for part in ("query", "key", "value"))
+        if key.size(1) != value.size(1):
+            raise ValueError(f"keys and values of {path} differ in number")
+        num_queries, num_keys = query.size(1), key.size(1)
+    else:
+        num_queries, num_keys = held.size(1), held.size(2)
+    mask = AttentionMask(
+        num_queries=num_queries,
+        num_keys=num_keys,
+        key_padding=optional("key_padding"),
+        causal=bool(values["causal"]),
+        first_query=int(values["first_query"]),
+        window=number("window"),
+        chunk=number("chunk"),
+        explicit=optional("explicit"),
+    )
+    if held is not None:
+        return WeightsOnly(held=held, mask=mask, why=str(values["why"]))
+    table = optional("distance_bias")
+    return AttentionInputs(
+        query=query,
+        key=key,
+        value=value,
+        mask=mask,
+        scale=float(values["scale"]),
+        bias=optional("bias") if table is None else DistanceBias(table, num_queries),
+        softcap=None if values.get("softcap") is None else float(values["softcap"]),
+        sinks=optional("sinks"),
+    )

@@ -1,0 +1,232 @@
+"""What one run left behind, for one sentence: tokens, attention inputs, positions, steps. Knows nothing of the run.
+
+Weights are not stored; they are derived from q, k and mask on demand, by the model's own `attention_weights`. Only of a
+model that gives nothing but weights, these are held (`WeightsOnly`).
+
+| model | sites | tokens |
+|---|---|---|
+| encoder–decoder | encoder.self, decoder.self, decoder.cross | source and target |
+| encoder only, image | encoder.self | source |
+| decoder only | decoder.self | target: the text, and what was written after it |
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from model.errors import TraceError
+from model.nn.attention import AttentionInputs
+from model.nn.edits import HeadEdit
+from model.nn.masks import Rows
+from model.nn.transformer import site_path
+from model.tokenizer import SPECIAL_TOKENS
+from model.trace.picture import Picture
+from model.trace.row_blocks import row_slices
+from model.trace.steps import DecodingStep
+from model.trace.weights_only import WeightsOnly
+
+SiteLayers = Mapping[str, tuple[AttentionInputs | WeightsOnly, ...]]
+"""Site → per layer, what its weights are read from."""
+
+Recorded = dict[str, list[Any]]
+"""Full hook name → the values of one call of the model, as `hooks.listen` yields them."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Trace:
+    """One sentence, one target, and what every attention site computed. All tensors lie on the CPU.
+
+    Tokens are spelled alike for every model: a piece that begins a word has "▁" in front, a byte that is no character
+    of its own is "<0xF0>", a special token is as its model writes it.
+
+    Attributes:
+        text: the source as typed.
+        translation: the target as text; of a decoder-only model, what follows the text.
+        source_ids, source_tokens: what the encoder read; empty without one.
+        target_ids, target_tokens: what the decoder read; one per query row, empty without one.
+        predicted_ids, predicted_tokens: what the model found most probable after each of these rows.
+        steps: per row, the token that really follows, its probability, and the candidates. Of a text that a decoder
+            only reads, the last step is what the model would write next; of a long one there are none, and no
+            predicted tokens either.
+        inputs: site → per layer, what its weights were computed from.
+        recorded: full hook name → value without batch dimension: embeddings, positions, layer outputs, extras; as far
+            as the model gives them.
+        special_tokens: which tokens stand for no text.
+        picture: what an image model read, and where its tokens lie in it.
+    """
+
+    text: str
+    translation: str
+    source_ids: tuple[int, ...]
+    source_tokens: tuple[str, ...]
+    target_ids: tuple[int, ...]
+    target_tokens: tuple[str, ...]
+    predicted_ids: tuple[int, ...]
+    predicted_tokens: tuple[str, ...]
+    steps: tuple[DecodingStep, ...]
+    inputs: SiteLayers
+    recorded: Mapping[str, Tensor]
+    special_tokens: frozenset[str] = frozenset(SPECIAL_TOKENS)
+    picture: Picture | None = None
+
+    @property
+    def sites(self) -> tuple[str, ...]:
+        """The attention sites that the model has, of encoder.self, decoder.self and decoder.cross."""
+        return tuple(self.inputs)
+
+    @property
+    def knows_inputs(self) -> bool:
+        """Whether query, key and value are known, or weights only."""
+        return all(isinstance(inputs, AttentionInputs) for layers in self.inputs.values() for inputs in layers)
+
+    def layers_of(self, site: str) -> int:
+        """How many layers a site has; stacks may differ.
+
+        Raises:
+            TraceError: there is no such site.
+        """
+        self._check_site(site)
+        return len(self.inputs[site])
+
+    def heads_of(self, site: str) -> int:
+        """How many heads a site has in each layer; the most, where layers differ.
+
+        Raises:
+            TraceError: there is no such site.
+        """
+        self._check_site(site)
+        return max(inputs.num_heads for inputs in self.inputs[site])
+
+    @property
+    def shapes(self) -> Mapping[str, tuple[int, int]]:
+        """Site → its layers and heads."""
+        return {site: (self.layers_of(site), self.heads_of(site)) for site in self.sites}
+
+    @property
+    def edits(self) -> tuple[HeadEdit, ...]:
+        """What was done to heads in this run; scores, weights and head outputs are those that the model used then."""
+        return tuple(edit for layers in self.inputs.values() for inputs in layers for edit in inputs.edits)
+
+    @property
+    def positional(self) -> Mapping[str, Float[Tensor, "position d_model"]]:
+        """The positional encodings as added, for "source" and "target".
+
+        Raises:
+            TraceError: the model does not give them.
+        """
+        return self._of_both_sides("hook_positional")
+
+    @property
+    def embedding(self) -> Mapping[str, Float[Tensor, "position d_model"]]:
+        """The √d_model-scaled embeddings before positions are added, for "source" and "target".
+
+        Raises:
+            TraceError: the model does not give them.
+        """
+        return self._of_both_sides("hook_embedding")
+
+    def axis_tokens(self, site: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Tokens of a site's query rows and of its key columns."""
+        self._check_site(site)
+        stack, kind = site.split(".")
+        queries = self.source_tokens if stack == "encoder" else self.target_tokens
+        return queries, self.source_tokens if kind == "cross" else queries
+
+    def attention(self, site: str, layer: int) -> AttentionInputs:
+        """What this site and layer computed its weights from.
+
+        Raises:
+            TraceError: there is no such site or layer, or the model gives its weights only.
+        """
+        self._check(site, layer, None)
+        inputs = self.inputs[site][layer]
+        if isinstance(inputs, WeightsOnly):
+            raise TraceError(f"Query, key and value are not known here, only weights: {inputs.why}")
+        return inputs
+
+    def scores(
+        self, site: str, layer: int, heads: Sequence[int] | None = None, rows: Rows = slice(None)
+    ) -> Float[Tensor, "head row key"]:
+        """Scaled scores before the softmax, −∞ where masked, in float32, for all heads and rows or those named.
+
+        Raises:
+            TraceError: there is no such site, layer or head, or the model gives its weights only.
+        """
+        self._check(site, layer, heads)
+        return self.inputs[site][layer].scores_and_weights(heads, rows).scores
+
+    def weights(
+        self, site: str, layer: int, heads: Sequence[int] | None = None, rows: Rows = slice(None)
+    ) -> Float[Tensor, "head row key"]:
+        """Attention weights in float32.
+
+        Each row sums to 1 over its keys, to 0 where its head is switched off, to less than 1 where a sink takes a part.
+        """
+        self._check(site, layer, heads)
+        return self.inputs[site][layer].weights(heads, rows)
+
+    def head_output(
+        self, site: str, layer: int, heads: Sequence[int] | None = None, rows: Rows = slice(None)
+    ) -> Float[Tensor, "head row d_k"]:
+        """weights @ value before W_O, in float32."""
+        self._check(site, layer, heads)
+        return self.inputs[site][layer].head_output(heads, rows)
+
+    def mask(self, site: str, layer: int, rows: Rows = slice(None)) -> Bool[Tensor, "row key"]:
+        """The mask as the model used it; True where attention is allowed."""
+        self._check(site, layer, None)
+        return self.inputs[site][layer].mask.rows(rows)[0]
+
+    def head_output_deviation(self, site: str, layer: int) -> float:
+        """Largest difference between the head output derived here and the one the model really computed.
+
+        Raises:
+            TraceError: the run did not record "hook_head_output".
+        """
+        name = f"{site_path(site, layer)}.hook_head_output"
+        if name not in self.recorded:
+            raise TraceError("This trace holds no real head outputs; trace with extras={'hook_head_output'}.")
+        inputs, real = self.attention(site, layer), self.recorded[name].float()
+        blocks = row_slices(0, inputs.query.size(1), inputs.num_heads * inputs.key.size(1))
+        return max(float((inputs.head_output(rows=rows) - real[:, rows]).abs().max()) for rows in blocks)
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to one .npz file (see `model.trace.file`)."""
+        from model.trace.file import save_trace
+
+        save_trace(self, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Trace":
+        """Read what `save` wrote.
+
+        Raises:
+            TraceError: there is no such file, it is no trace, damaged, or unreasonably large.
+        """
+        from model.trace.file import load_trace
+
+        return load_trace(Path(path))
+
+    def _of_both_sides(self, hook: str) -> Mapping[str, Tensor]:
+        sides = {"source": "encoder", "target": "decoder"}
+        if missing := [stack for stack in sides.values() if f"{stack}.embedding.{hook}" not in self.recorded]:
+            raise TraceError(f"This model does not give the {hook.removeprefix('hook_')} of its {missing[0]}.")
+        values = {side: self.recorded[f"{stack}.embedding.{hook}"].float() for side, stack in sides.items()}
+        return MappingProxyType(values)
+
+    def _check_site(self, site: str) -> None:
+        if site not in self.inputs:
+            raise TraceError(f"There is no site {site!r}; sites are {', '.join(self.sites)}.")
+
+    def _check(self, site: str, layer: int, heads: Sequence[int] | None) -> None:
+        self._check_site(site)
+        if not 0 <= layer < len(self.inputs[site]):
+            raise TraceError(f"Layers of {site} run from 0 to {len(self.inputs[site]) - 1}, got {layer}.")
+        num_heads = self.inputs[site][layer].num_heads
+        if heads is not None and not all(0 <= head < num_heads for head in heads):
+            raise TraceError(f"Heads run from 0 to {num_heads - 1}, got {list(heads)}.")

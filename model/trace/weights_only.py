@@ -1,0 +1,81 @@
+"""The weights of an attention site whose query, key and value are not known. Knows nothing of where they come from.
+
+Stands where `AttentionInputs` stands for other models, and is read by the same methods; what cannot be told without
+query, key and value raises a TraceError that says why. Weights of all heads are held, query × key.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+from jaxtyping import Float
+from torch import Tensor
+
+from model.errors import TraceError
+from model.nn.attention import ScoresAndWeights
+from model.nn.edits import HeadEdit
+from model.nn.masks import AttentionMask, Rows
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class WeightsOnly:
+    """What a model says of one attention site of one layer that gives its weights and nothing else.
+
+    Attributes:
+        held: the weights.
+        mask: who may attend to whom.
+        why: one sentence: why there is no more than weights.
+    """
+
+    held: Float[Tensor, "head query key"]
+    mask: AttentionMask
+    why: str
+
+    @property
+    def num_heads(self) -> int:
+        """Query heads."""
+        return self.held.size(0)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Heads, query rows and keys."""
+        return self.held.size(0), self.held.size(1), self.held.size(2)
+
+    @property
+    def edits(self) -> tuple[HeadEdit, ...]:
+        """None: what is not known cannot be changed."""
+        return ()
+
+    def weights(self, heads: Sequence[int] | None = None, rows: Rows = slice(None)) -> Float[Tensor, "head row key"]:
+        """Weights [head, row, key] in float32."""
+        chosen = self.held if heads is None else self.held[list(heads)]
+        return chosen[:, rows].float()
+
+    def scores_and_weights(self, heads: Sequence[int] | None = None, rows: Rows = slice(None)) -> ScoresAndWeights:
+        """Not known.
+
+        Raises:
+            TraceError: always.
+        """
+        self._refuse("scores before the softmax")
+
+    def head_output(
+        self, heads: Sequence[int] | None = None, rows: Rows = slice(None)
+    ) -> Float[Tensor, "head row d_v"]:
+        """Not known.
+
+        Raises:
+            TraceError: always.
+        """
+        self._refuse("outputs of heads")
+
+    def values(self, heads: Sequence[int] | None = None) -> Float[Tensor, "head key d_v"]:
+        """Not known.
+
+        Raises:
+            TraceError: always.
+        """
+        self._refuse("values")
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise TraceError(f"There are no {what} here, only weights: {self.why}")

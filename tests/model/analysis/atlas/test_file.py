@@ -1,0 +1,191 @@
+"""An atlas on disk: the same as before, read by NumPy alone, and made anew when a file is damaged."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from model.__main__ import main
+from model.analysis.atlas.corpus import OWN_CORPUS, CorpusSentence, corpus_digest, read_text
+from model.analysis.atlas.file import cached_atlas, load_atlas, save_atlas
+from model.analysis.atlas.measure import build_atlas
+from model.errors import DataError
+from tests.conftest import SENTENCES
+
+CORPUS = [CorpusSentence("Tom told me."), CorpusSentence(SENTENCES[6], "Sie las es."), CorpusSentence(" ")]
+
+
+@pytest.fixture(scope="module")
+def atlas(translator):
+    return build_atlas(translator, CORPUS)
+
+
+def assert_same(a, b):
+    for name in ("model", "corpus", "texts", "translations"):
+        assert getattr(a, name) == getattr(b, name)
+    assert (dict(a.skipped), dict(a.rows)) == (dict(b.skipped), dict(b.rows))
+    for name in ("figures", "strongest"):
+        one, other = getattr(a, name), getattr(b, name)
+        assert one.keys() == other.keys()
+        for key in one:
+            np.testing.assert_array_equal(one[key], other[key])
+    np.testing.assert_array_equal(a.divergences, b.divergences)
+    np.testing.assert_array_equal(a.mean_outputs, b.mean_outputs)
+
+
+def test_what_is_read_is_what_was_written(atlas, translator, tmp_path: Path):
+    save_atlas(atlas, tmp_path / "a.npz")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.npz"]
+    loaded = load_atlas(tmp_path / "a.npz")
+    assert_same(loaded, atlas)
+    assert loaded.belongs_to(translator)
+    np.testing.assert_allclose(loaded.places, atlas.places)
+    with pytest.raises(ValueError, match="read-only"):
+        loaded.divergences[...] = 0
+
+
+def test_numpy_reads_it_alone(atlas, tmp_path: Path):
+    save_atlas(atlas, tmp_path / "a.npz")
+    with np.load(tmp_path / "a.npz", allow_pickle=False) as arrays:
+        np.testing.assert_array_equal(arrays["figures/norm_entropy"], atlas.figures["norm_entropy"])
+
+
+def changed(path: Path, **changes) -> bytes:
+    """The file with other arrays under some names."""
+    with np.load(path) as arrays:
+        held = {name: arrays[name] for name in arrays}
+    target = path.with_name("changed.npz")
+    np.savez(target, **(held | {name.replace("__", "/"): value for name, value in changes.items()}))
+    return target.read_bytes()
+
+
+@pytest.fixture
+def saved(atlas, tmp_path: Path) -> Path:
+    save_atlas(atlas, tmp_path / "a.npz")
+    return tmp_path / "a.npz"
+
+
+def damages(path: Path) -> dict[str, bytes]:
+    with np.load(path) as arrays:
+        header = json.loads(arrays["atlas.json"].tobytes())
+        figure, strongest = arrays["figures/entropy"], arrays["strongest/entropy"]
+
+    def with_header(**changes):
+        return np.frombuffer(json.dumps(header | changes).encode(), dtype=np.uint8)
+
+    whole = path.read_bytes()
+    return {
+        "empty": b"",
+        "no zip": b"PK" + b"x" * 100,
+        "cut": whole[: len(whole) // 2],
+        "bit": whole[:500] + bytes([whole[500] ^ 0xFF]) + whole[501:],
+        "format": changed(path, **{"atlas.json": with_header(format="headlight-atlas-0")}),
+        "texts": changed(path, **{"atlas.json": with_header(texts=[1, 2])}),
+        "missing text": changed(path, **{"atlas.json": with_header(texts=["a"], translations=["b"])}),
+        "rows": changed(path, **{"atlas.json": with_header(rows={"entropy": [1]})}),
+        "no object": changed(path, **{"atlas.json": np.frombuffer(b"[]", dtype=np.uint8)}),
+        "shape": changed(path, figures__entropy=figure[:, :1]),
+        "type": changed(path, figures__entropy=figure.astype(np.float64)),
+        "sentence": changed(path, strongest__entropy=strongest + 2),
+        "pickle": changed(path, figures__entropy=np.array([{}], dtype=object)),
+    }
+
+
+def test_a_damaged_file_is_said_and_one_of_the_cache_is_made_anew(translator, saved: Path, tmp_path: Path, atlas):
+    folder = tmp_path / "cache"
+    assert_same(cached_atlas(translator, CORPUS, folder), atlas)
+    (kept,) = folder.iterdir()
+    good = kept.read_bytes()
+    for name, content in damages(saved).items():
+        saved.write_bytes(content)
+        with pytest.raises(DataError, match=r"a\.npz is not an atlas"):
+            load_atlas(saved)
+        kept.write_bytes(content)
+        assert_same(cached_atlas(translator, CORPUS, folder), atlas)
+        assert kept.read_bytes() == good, name
+    with pytest.raises(DataError, match="no file"):
+        load_atlas(tmp_path / "none.npz")
+
+
+def test_the_second_time_nothing_is_computed(translator, tmp_path: Path, monkeypatch):
+    folder = tmp_path / "new" / "cache"
+    first = cached_atlas(translator, CORPUS, folder)
+    monkeypatch.setattr("model.analysis.atlas.file.build_atlas", None)
+    assert_same(cached_atlas(translator, CORPUS, folder), first)
+    with pytest.raises(TypeError):
+        cached_atlas(translator, CORPUS[:1], folder)
+
+
+def test_an_atlas_of_something_else_under_the_same_name_is_not_taken(translator, tmp_path: Path, atlas):
+    cached_atlas(translator, CORPUS, tmp_path)
+    (kept,) = tmp_path.iterdir()
+    save_atlas(build_atlas(translator, CORPUS[:1]), kept)
+    assert_same(cached_atlas(translator, CORPUS, tmp_path), atlas)
+
+
+def test_a_cache_that_cannot_be_written_costs_no_result(translator, tmp_path: Path, atlas):
+    (tmp_path / "file").write_text("no folder")
+    assert_same(cached_atlas(translator, CORPUS, tmp_path / "file" / "cache"), atlas)
+
+
+def test_the_digest_tells_sentences_apart():
+    digests = [
+        corpus_digest([CorpusSentence(*texts) for texts in corpus])
+        for corpus in ([("ab",), ("c",)], [("a",), ("bc",)], [("ab", "c")], [("ab", ""), ("c",)], [("c",), ("ab",)])
+    ]
+    assert len(set(digests)) == len(digests)
+
+
+def test_a_text_file_holds_sentences_and_perhaps_translations(tmp_path: Path):
+    path = tmp_path / "text.txt"
+    path.write_text("\ufeffOne.\n\n  Two.\tZwei.\nThree.\t\n", encoding="utf-8")
+    expected = [CorpusSentence("One."), CorpusSentence("Two.", "Zwei."), CorpusSentence("Three.")]
+    assert read_text(path) == expected
+    assert read_text(path, 2) == expected[:2]
+    path.write_text("\n")
+    with pytest.raises(DataError, match="holds no sentence"):
+        read_text(path)
+
+
+def test_our_own_corpus_has_200_different_sentences():
+    sentences = read_text(OWN_CORPUS)
+    assert len({sentence.text for sentence in sentences}) == 200
+    assert all(sentence.target is None for sentence in sentences)
+
+
+def test_the_command_writes_the_file_and_prints_its_figures(tiny_checkpoints: Path, tmp_path: Path, capsys):
+    checkpoint = ["--checkpoint", str(tiny_checkpoints / "en-de"), "--device", "cpu"]
+    text, gold, out = tmp_path / "text.txt", tmp_path / "gold.jsonl", tmp_path / "a.npz"
+    text.write_text("Tom told me.\tTom sagte mir.\nShe read it.\tSie las es.\nNo.\n")
+    gold.write_text(json.dumps({"en": ["tom"], "de": ["tom"], "sure": [[0, 0]]}))
+    command = ["atlas", "--text", str(text), "--align", str(gold), "--limit", "2", "--out", str(out), *checkpoint]
+    assert main([*command, "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    atlas = load_atlas(out)
+    assert (printed["sentences"], atlas.texts) == (2, ("Tom told me.", "She read it."))
+    entropy = atlas.figures["entropy"][2, 1, 3]
+    assert printed["figures"]["entropy"]["decoder.cross"][1][3] == pytest.approx(float(entropy), abs=1e-4)
+    assert printed["figures"]["next"]["decoder.self"][0][0] is None
+    assert printed["figures"]["aer_word_in"]["decoder.cross"][0][0] is not None
+    assert printed["map"]["encoder.self"][1][2] == pytest.approx(atlas.places[0, 1, 2].tolist(), abs=1e-4)
+    assert main(command) == 0
+    lines = capsys.readouterr().out.splitlines()
+    (row,) = [line for line in lines if line.startswith("confidence")]
+    best = np.unravel_index(int(atlas.figures["confidence"][0].argmax()), (2, 4))
+    assert row.split()[1:5] == ["layer", f"{best[0]},", "head", str(best[1])]
+    (row,) = [line for line in lines if line.startswith("aer_word_in")]
+    assert row.split()[-1] == f"{float(np.nanmin(atlas.figures['aer_word_in'])):.3f}"
+
+
+def test_the_command_says_what_is_wrong_in_one_line(tiny_checkpoints: Path, tmp_path: Path, capsys):
+    checkpoint = ["--checkpoint", str(tiny_checkpoints / "en-de"), "--device", "cpu"]
+    missing = ["--text", str(tmp_path / "none.txt"), "--out", str(tmp_path / "a.npz")]
+    for options, message in (
+        (missing, "no file"),
+        (["--out", str(tmp_path / "none" / "a.npz")], "no folder"),
+    ):
+        assert main(["atlas", *options, *checkpoint]) == 2
+        error = capsys.readouterr().err
+        assert message in error
+        assert len(error.splitlines()) == 1

@@ -1,0 +1,243 @@
+"""The atlas of heads: every number against plain loops over the traces of each sentence."""
+
+import math
+import unicodedata
+
+import numpy as np
+import pytest
+import torch
+
+from model.analysis.atlas.corpus import CorpusSentence
+from model.analysis.atlas.corpus_metrics import FIGURES, after_earlier_copy
+from model.analysis.atlas.measure import build_atlas
+from model.analysis.metrics.alignment import AlignedPair, score_alignment
+from model.errors import DataError
+from model.nn.transformer import SITES, site_path
+from tests.conftest import SENTENCES
+
+CORPUS = [
+    CorpusSentence(SENTENCES[0], "Das Tier war müde, weil das Tier lief, weil das Tier lief."),
+    CorpusSentence(SENTENCES[6]),
+    CorpusSentence("Tom told me."),
+    CorpusSentence(SENTENCES[2], SENTENCES[3]),
+]
+ALIGNED = [
+    AlignedPair(("tom", "told", "me"), ("tom", "sagte", "mir"), frozenset({(0, 0), (1, 1), (2, 2)})),
+    AlignedPair(("she", "read", "it"), ("es", "las", "sie"), frozenset({(0, 2), (2, 0)})),
+]
+
+
+@pytest.fixture(scope="module")
+def atlas(translator):
+    return build_atlas(translator, CORPUS)
+
+
+@pytest.fixture(scope="module")
+def traces(translator):
+    return [translator.trace(sentence.text, sentence.target) for sentence in CORPUS]
+
+
+def norm_matrix(translator, trace, site, layer, head):
+    """Weight times the length of W_O (value), divided by the sum of the row."""
+    inputs = trace.attention(site, layer)
+    width = inputs.value.size(-1)
+    output = translator.model.get_submodule(f"{site_path(site, layer)}.output").weight.detach().numpy()
+    own = output[:, head * width : (head + 1) * width]
+    weights = trace.weights(site, layer)[head].numpy()
+    result = np.zeros(weights.shape)
+    for i in range(weights.shape[0]):
+        for j in range(weights.shape[1]):
+            result[i, j] = weights[i, j] * math.sqrt(sum((own @ inputs.value[head, j].numpy()) ** 2))
+        result[i] /= result[i].sum()
+    return result
+
+
+def slow_rows(matrix, site, queries, keys):
+    """Figure → its values in the rows that have one, number by number, from the definitions in words."""
+    found = {name: [] for name in FIGURES}
+    causal, itself = site == "decoder.self", site != "decoder.cross"
+    slope = (len(keys) - 1) / (len(queries) - 1)
+    for i in range(len(queries)):
+        seen = range(i + 1) if causal else range(len(keys))
+        if len(seen) == 1:
+            continue
+        row = [float(matrix[i][j]) for j in range(len(keys))]
+        found["entropy"].append(-sum(row[j] * math.log2(row[j]) for j in seen if row[j] > 0))
+        found["distance"].append(sum(row[j] * abs(j - i * slope) for j in seen))
+        if queries[i] != "</s>":
+            found["confidence"].append(max(row[j] for j in seen if keys[j] != "</s>"))
+
+        def share(name, chosen, row=row, seen=seen):
+            inside = [j for j in seen if j in chosen]
+            if inside and len(inside) < len(seen):
+                found[name].append(sum(row[j] for j in inside))
+
+        if itself:
+            share("previous", {i - 1})
+            share("same", {i})
+            share("next", {i + 1})
+        share("first", {0})
+        share("last", {len(keys) - 1})
+        share("diagonal", {j for j in range(len(keys)) if abs(j - i * slope) <= 1})
+        marks = {
+            j
+            for j, token in enumerate(keys)
+            if token.strip("▁") and all(unicodedata.category(sign)[0] == "P" for sign in token.strip("▁"))
+        }
+        share("punctuation", marks)
+        if causal:
+            share("induction", {j + 1 for j in range(i - 1) if keys[j] == queries[i]})
+    return found
+
+
+@pytest.mark.parametrize("site", SITES)
+@pytest.mark.parametrize("by", ["weight", "norm"])
+def test_every_figure_is_the_mean_over_the_rows_of_all_sentences(translator, atlas, traces, site, by):
+    for layer in range(2):
+        for head in range(4):
+            rows: dict[str, list[float]] = {name: [] for name in FIGURES}
+            for trace in traces:
+                weights = trace.weights(site, layer)[head].numpy()
+                matrix = weights if by == "weight" else norm_matrix(translator, trace, site, layer, head)
+                for name, values in slow_rows(matrix, site, *trace.axis_tokens(site)).items():
+                    rows[name] += values
+            for name, values in rows.items():
+                key = name if by == "weight" else f"norm_{name}"
+                assert atlas.rows[key][SITES.index(site)] == len(values), key
+                expected = sum(values) / len(values) if values else math.nan
+                entry = float(atlas.figures[key][SITES.index(site), layer, head])
+                assert entry == pytest.approx(expected, rel=1e-4, abs=1e-5, nan_ok=True), key
+
+
+def test_figures_that_mean_nothing_are_not_there(atlas):
+    def known(name):
+        return [site for site, values in zip(SITES, atlas.figures[name], strict=True) if not np.isnan(values).any()]
+
+    assert known("induction") == known("norm_induction") == ["decoder.self"]
+    assert known("previous") == ["encoder.self", "decoder.self"]
+    assert known("next") == ["encoder.self"]
+    assert known("entropy") == known("confidence") == list(SITES)
+
+
+def test_divergence_is_that_of_clark_et_al_row_by_row(atlas, traces):
+    def bits(p, q):
+        return sum(a * math.log2(a / b) for a, b in zip(p, q, strict=True) if a > 0)
+
+    for place, site in enumerate(SITES):
+        for (layer, head), (other_layer, other_head) in [((0, 0), (1, 3)), ((1, 1), (1, 2))]:
+            found = []
+            for trace in traces:
+                p = trace.weights(site, layer)[head].double().tolist()
+                q = trace.weights(site, other_layer)[other_head].double().tolist()
+                for i in range(1 if site == "decoder.self" else 0, len(p)):
+                    middle = [(a + b) / 2 for a, b in zip(p[i], q[i], strict=True)]
+                    found.append(bits(p[i], middle) / 2 + bits(q[i], middle) / 2)
+            entry = float(atlas.divergences[place, 4 * layer + head, 4 * other_layer + other_head])
+            assert entry == pytest.approx(sum(found) / len(found), abs=1e-5)
+        np.testing.assert_array_equal(atlas.divergences[place], atlas.divergences[place].T)
+        np.testing.assert_array_equal(np.diag(atlas.divergences[place]), 0)
+
+
+def test_strongest_sentences_come_first(atlas, traces):
+    for name in ("confidence", "induction"):
+        for place, site in enumerate(SITES):
+            of_sentences = {}
+            for number, trace in enumerate(traces):
+                values = slow_rows(trace.weights(site, 1)[2].numpy(), site, *trace.axis_tokens(site))[name]
+                if values:
+                    of_sentences[number] = sum(values) / len(values)
+            expected = sorted(of_sentences, key=lambda number: -of_sentences[number])
+            assert atlas.strongest[name][place, 1, 2].tolist() == expected + [-1] * (5 - len(expected))
+
+
+def test_mean_outputs_are_those_of_the_heads(atlas, traces):
+    rows = torch.cat([trace.head_output("decoder.cross", 1, [3])[0] for trace in traces])
+    np.testing.assert_allclose(atlas.mean_outputs[2, 1, 3], rows.mean(0).numpy(), atol=1e-5)
+
+
+def test_texts_stand_in_the_order_of_the_corpus(translator, atlas):
+    assert atlas.texts == tuple(sentence.text for sentence in CORPUS)
+    assert atlas.translations[0] == CORPUS[0].target
+    assert atlas.translations[1:3] == tuple(translator.translate(text) for text in atlas.texts[1:3])
+
+
+def test_error_rates_are_those_of_the_aligner(translator):
+    done: list[int] = []
+    atlas = build_atlas(translator, CORPUS[2:3], ALIGNED, done.append)
+    assert sum(done) == 1 + 2 * len(ALIGNED)
+    scores = score_alignment(translator, ALIGNED)
+    for way in ("word_in", "word_out"):
+        table = atlas.figures[f"aer_{way}"]
+        assert np.isnan(table[:2]).all()
+        np.testing.assert_allclose(table[2], scores.ways[way].heads, rtol=1e-6)
+        assert not np.isnan(atlas.figures[f"norm_aer_{way}"][2]).any()
+        assert atlas.rows[f"aer_{way}"] == (0, 0, 5)
+
+
+def test_error_rate_by_norms_is_that_of_the_longest_vector(translator):
+    (pair,) = ALIGNED[:1]
+    trace = translator.trace(" ".join(pair.source), " ".join(pair.target))
+    matrix = norm_matrix(translator, trace, "decoder.cross", 1, 2)
+    # Norms before they are divided by their row's sum, which does not matter to words of one row.
+    atlas = build_atlas(translator, CORPUS[2:3], [pair])
+    offsets = translator.tokenizer.offsets
+    spans = {text: offsets(text) for text in (trace.text, " ".join(pair.target))}
+    words = {"tom": (0, 3), "told": (4, 8), "me": (9, 11)}
+    sagte = [(0, 3), (4, 9), (10, 13)]
+    totals = trace.weights("decoder.cross", 1)[2].numpy() * 0
+    for i in range(len(totals)):
+        totals[i] = matrix[i] * row_length(translator, trace, i)
+    hits = 0
+    for place, (begin, end) in enumerate(sagte):
+        rows = [n for n, (a, b) in enumerate(spans[" ".join(pair.target)]) if a < end and begin < b]
+        sums = [
+            sum(totals[row, n] for row in rows for n, (a, b) in enumerate(spans[trace.text]) if a < stop and start < b)
+            for start, stop in words.values()
+        ]
+        hits += int(np.argmax(sums)) == place
+    assert float(atlas.figures["norm_aer_word_out"][2, 1, 2]) == pytest.approx(1 - 2 * hits / 6)
+
+
+def row_length(translator, trace, row):
+    """What `norm_matrix` divided a row of head 2 of layer 1 by."""
+    inputs = trace.attention("decoder.cross", 1)
+    width = inputs.value.size(-1)
+    output = translator.model.get_submodule(f"{site_path('decoder.cross', 1)}.output").weight.detach().numpy()
+    lengths = np.linalg.norm(inputs.value[2].numpy() @ output[:, 2 * width : 3 * width].T, axis=1)
+    return float(trace.weights("decoder.cross", 1)[2, row].numpy() @ lengths)
+
+
+def test_what_followed_an_earlier_copy():
+    found = after_earlier_copy(["<s>", "a", "b", "a", "a", "c"])
+    assert found.nonzero().tolist() == [[3, 2], [4, 2]]
+
+
+def test_sentences_that_the_model_refuses_are_counted(translator):
+    atlas = build_atlas(translator, [CorpusSentence(" "), CORPUS[2], CorpusSentence("word " * 100)])
+    assert atlas.texts == ("Tom told me.",)
+    assert dict(atlas.skipped) == {"too long or blank for this model": 2}
+    with pytest.raises(DataError, match="No sentence could be read"):
+        build_atlas(translator, [CorpusSentence(" ")])
+
+
+def test_too_many_sentences_are_refused(translator, monkeypatch):
+    monkeypatch.setattr("model.analysis.atlas.corpus.MOST_SENTENCES", 2)
+    with pytest.raises(DataError, match="At most 2 sentences"):
+        build_atlas(translator, (CORPUS[2] for _ in range(3)))
+
+
+def test_batches_change_nothing(translator, atlas, monkeypatch):
+    monkeypatch.setattr("model.analysis.atlas.corpus.TOKENS_AT_ONCE", 1)
+    monkeypatch.setattr("model.analysis.atlas.corpus.SENTENCES_AT_ONCE", 2)
+    monkeypatch.setattr("model.analysis.atlas.head_distance.WEIGHTS_AT_ONCE", 1)
+    alone = build_atlas(translator, CORPUS)
+    assert alone.texts == atlas.texts
+    for name, table in atlas.figures.items():
+        np.testing.assert_allclose(alone.figures[name], table, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(alone.divergences, atlas.divergences, atol=1e-5)
+
+
+def test_arrays_cannot_be_written_to(atlas):
+    for array in (*atlas.figures.values(), *atlas.strongest.values(), atlas.divergences, atlas.mean_outputs):
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0

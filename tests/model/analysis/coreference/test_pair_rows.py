@@ -1,0 +1,86 @@
+"""One pronoun's row in a trace: the same figures as those measured over a set, and movements by hand."""
+
+import pytest
+import torch
+
+from model.analysis.coreference.cases import PronounCase
+from model.analysis.coreference.measure import RECORDED
+from model.analysis.coreference.pair_rows import candidate_weights, measured_rows, movement, pronoun_rows
+from model.analysis.coreference.span_attention import (
+    cross_places,
+    cross_weights,
+    encoder_places,
+    encoder_weights,
+    read_case,
+    site_layers,
+)
+from model.nn.hooks import listen
+
+TEXT = "The animal didn't cross the street because it was too tired."
+
+
+@pytest.fixture(scope="module")
+def case():
+    spans = [(TEXT.index(phrase), TEXT.index(phrase) + len(phrase)) for phrase in ("it was", "The animal", "street")]
+    return PronounCase(TEXT, (spans[0][0], spans[0][0] + 2), spans[1], spans[2])
+
+
+@pytest.fixture(scope="module")
+def trace(translator):
+    return translator.trace(TEXT)
+
+
+def recorded(translator, trace):
+    """Everything that the set's own measurement records, of this one sentence."""
+    source, target = (torch.tensor([ids]) for ids in (trace.source_ids, trace.target_ids))
+    padding = torch.ones_like(source, dtype=torch.bool)
+    with listen(record=RECORDED) as heard, torch.inference_mode():
+        translator.model.decode(target, translator.model.encode(source, padding), padding)
+    return heard, padding
+
+
+def heads_of(weights, measure):
+    """Without the mean over heads, which stands last; a rollout has only that."""
+    return weights.to[0, :, :-1]
+
+
+@pytest.mark.parametrize("measure", ["raw", "norm", "rollout"])
+def test_a_sentence_has_the_figures_that_are_measured_over_a_set(translator, trace, case, measure):
+    read = read_case(translator, case)
+    heard, padding = recorded(translator, trace)
+    layers = site_layers(translator, heard, "encoder.self")
+    expected = encoder_weights(layers, encoder_places([read], padding.size(1)), padding, measure)
+    rows = pronoun_rows(translator, trace, case, "encoder.self")
+    found = candidate_weights(translator, trace, "encoder.self", rows, read.pieces[1:], measure)
+    torch.testing.assert_close(found, heads_of(expected, measure))
+
+
+@pytest.mark.parametrize("measure", ["raw", "norm", "rollout"])
+def test_so_it_has_in_cross_attention(translator, trace, case, measure):
+    read = read_case(translator, case)
+    heard, padding = recorded(translator, trace)
+    cross, encoder = (site_layers(translator, heard, site) for site in ("decoder.cross", "encoder.self"))
+    expected = cross_weights(cross, encoder, cross_places([read], padding.size(1), [3]), padding, measure)
+    found = candidate_weights(translator, trace, "decoder.cross", (3,), read.pieces[1:], measure)
+    torch.testing.assert_close(found, heads_of(expected, measure))
+
+
+def test_a_pronoun_of_several_pieces_is_averaged_and_a_candidate_summed(translator, trace):
+    weights = trace.weights("encoder.self", 1)
+    found = candidate_weights(translator, trace, "encoder.self", (2, 5), [(0, 1), (7,)], "raw")[1]
+    torch.testing.assert_close(found[:, 0], (weights[:, 2, 0] + weights[:, 2, 1] + weights[:, 5, :2].sum(-1)) / 2)
+    torch.testing.assert_close(found[:, 1], (weights[:, 2, 7] + weights[:, 5, 7]) / 2)
+
+
+def test_rows_are_the_traces_own(translator, trace):
+    found = measured_rows(translator, trace, "decoder.cross", 0, (1, 4), "raw")
+    torch.testing.assert_close(found, trace.weights("decoder.cross", 0)[:, [1, 4]])
+
+
+def test_a_head_that_turns_altogether_moves_by_two_and_one_that_does_not_by_nothing():
+    first, second = torch.tensor([[1.0, 0.0], [0.7, 0.1], [0.0, 0.5]]), torch.tensor([[1.0, 0.0], [0.1, 0.7], [0.2, 0]])
+    torch.testing.assert_close(movement(first, second), torch.tensor([2.0, 0.0, -0.3]))
+
+
+def test_the_reason_is_given_where_the_translation_has_no_such_pronoun(translator, trace, case):
+    assert isinstance(pronoun_rows(translator, trace, case, "decoder.cross"), str)

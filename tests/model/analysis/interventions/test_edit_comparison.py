@@ -1,0 +1,113 @@
+"""What an edit changes: against runs made by hand; and texts compared word by word."""
+
+import copy
+
+import pytest
+import torch
+
+from model import Translator
+from model.analysis.word_diff import WordSpan, word_diff
+from model.errors import EditError, SessionError
+from model.nn.edits import MakeUniform, PointAt, SwitchOff
+from tests.conftest import SENTENCES
+
+TEXT = SENTENCES[0]
+STEP = 4
+
+
+@pytest.fixture(scope="module")
+def attentive(translator) -> Translator:
+    """The tiny model with a cross-attention so strong that its text depends on it."""
+    model = copy.deepcopy(translator.model)
+    with torch.no_grad():
+        for layer in model.decoder.layers:
+            layer.cross_attention.output.weight.mul_(20)
+    return Translator(model, translator.tokenizer)
+
+
+@pytest.fixture(scope="module")
+def original(translator):
+    session = translator.decode(TEXT)
+    session.run()
+    return session
+
+
+def all_heads_off(translator, site: str) -> list[SwitchOff]:
+    return [SwitchOff(site, layer, head) for layer in range(2) for head in range(translator.config.num_heads)]
+
+
+def test_before_the_step_all_stays_and_after_it_the_edited_model_writes(translator, original):
+    edits = all_heads_off(translator, "decoder.self")
+    comparison = translator.compare_edit(TEXT, STEP, edits)
+    assert comparison.original_steps == original.steps
+    assert comparison.original_text == original.translation
+    assert {edit.since for edit in comparison.edits} == {STEP}
+    for ours, theirs in zip(comparison.edited_steps[:STEP], original.steps[:STEP], strict=True):
+        assert ours.token_id == theirs.token_id
+        assert ours.log_prob == pytest.approx(theirs.log_prob, abs=1e-5)
+    # The same by one pass over what the edited model wrote.
+    emitted = [step.token_id for step in comparison.edited_steps]
+    pass_ = translator._forced_trace(TEXT, emitted, (), comparison.edits)
+    assert list(pass_.predicted_ids[STEP:]) == emitted[STEP:]
+
+
+def test_the_change_is_that_of_the_original_token_at_the_step(translator, original):
+    edits = [SwitchOff("decoder.cross", 1, 0), MakeUniform("encoder.self", 0, 3), PointAt("decoder.cross", 0, 1, 2)]
+    comparison = translator.compare_edit(TEXT, STEP, edits)
+    emitted = [step.token_id for step in original.steps]
+    forced = translator._forced_trace(TEXT, emitted, (), comparison.edits).steps[STEP]
+    assert comparison.log_prob_before == original.steps[STEP].log_prob
+    assert comparison.log_prob_after == pytest.approx(forced.log_prob, abs=1e-5)
+    assert comparison.log_prob_change == pytest.approx(forced.log_prob - original.steps[STEP].log_prob, abs=1e-5)
+    assert abs(comparison.log_prob_change) > 1e-4
+
+
+def test_the_first_difference_is_the_first_token_that_differs(attentive):
+    comparison = attentive.compare_edit(TEXT, STEP, all_heads_off(attentive, "decoder.cross"))
+    ids = [[step.token_id for step in steps] for steps in (comparison.original_steps, comparison.edited_steps)]
+    first = comparison.first_difference
+    assert first is not None
+    assert first >= STEP
+    assert ids[0][:first] == ids[1][:first]
+    assert ids[0][first : first + 1] != ids[1][first : first + 1]
+    words = [[word for span in comparison.text_diff for word in side(span)] for side in (first_side, second_side)]
+    assert words == [comparison.original_text.split(), comparison.edited_text.split()]
+
+
+def first_side(span: WordSpan) -> tuple[str, ...]:
+    return span.first
+
+
+def second_side(span: WordSpan) -> tuple[str, ...]:
+    return span.second
+
+
+def test_without_edits_nothing_differs(translator, original):
+    comparison = translator.compare_edit(TEXT, STEP, [])
+    assert comparison.first_difference is None
+    assert comparison.log_prob_change == pytest.approx(0, abs=1e-6)
+    assert comparison.edited_text == comparison.original_text
+    assert all(span.is_same for span in comparison.text_diff)
+
+
+def test_a_step_or_a_row_that_cannot_be_is_said(translator, original):
+    last = len(original.steps) - 1
+    for step in (-1, last + 1):
+        with pytest.raises(SessionError, match=f"from 0 to {last}, got {step}"):
+            translator.compare_edit(TEXT, step, [SwitchOff("decoder.self", 0, 0)])
+    with pytest.raises(EditError, match=r"row 1 of decoder\.self lies before"):
+        translator.compare_edit(TEXT, 2, [SwitchOff("decoder.self", 0, 0, row=1)])
+    with pytest.raises(EditError, match="Layers"):
+        translator.compare_edit(TEXT, 2, [SwitchOff("decoder.self", 5, 0)])
+    assert translator.compare_edit(TEXT, last, [SwitchOff("encoder.self", 0, 0, row=0)]).edits[0].row == 0
+
+
+def test_words_are_compared_in_reading_order():
+    assert word_diff("Die Katze schläft heute .", "Eine Katze schläft .") == (
+        WordSpan(("Die",), ("Eine",)),
+        WordSpan(("Katze", "schläft"), ("Katze", "schläft")),
+        WordSpan(("heute",), ()),
+        WordSpan((".",), (".",)),
+    )
+    assert word_diff("", "neu") == (WordSpan((), ("neu",)),)
+    assert word_diff("", " ") == ()

@@ -1,0 +1,152 @@
+"""Alignment error rates: by hand, and of heads that were told where to look."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from model.analysis.metrics.alignment import (
+    NO_LINK,
+    AlignedPair,
+    AlignedWords,
+    alignment_error_rate,
+    corpus_error_rate,
+    count_links,
+    diagonal_links,
+    linked_words,
+    read_alignments,
+    score_alignment,
+)
+from model.errors import DataError
+from model.trace.trace import Trace
+from model.words import pieces_of_words
+from tests.model.analysis.coreference.planted import PlantedTranslator
+
+WORDS = ("a", "man", "walks", "(", "🦊", ")", "tomorrow")
+MIRRORED = AlignedPair(WORDS, WORDS[::-1], frozenset((i, len(WORDS) - 1 - i) for i in range(len(WORDS))))
+ROW = {"en": ["the", "dog"], "de": ["der", "hund"], "sure": [[0, 0], [1, 1]]}
+
+
+def planted(translator, shift: int) -> PlantedTranslator:
+    """Head 1.2 looks at the mirrored word in the row `shift` after the one that predicts it; all others at </s>."""
+
+    def plan(trace: Trace) -> torch.Tensor:
+        last = len(trace.source_tokens) - 1
+        keys = torch.full((2, 4, len(trace.target_tokens)), last)
+        offsets = translator.tokenizer.offsets
+        source = pieces_of_words(trace.text, offsets(trace.text))
+        target_text = " ".join(trace.text.split()[::-1])
+        for word, pieces in enumerate(pieces_of_words(target_text, offsets(target_text))):
+            for piece in pieces:
+                keys[1, 2, piece + shift] = source[-1 - word][-1]
+        return keys
+
+    return PlantedTranslator(translator, "decoder.cross", plan)
+
+
+def test_error_rate_by_hand():
+    sure, possible = [(0, 0), (2, 2)], [(0, 0), (2, 2), (1, 1)]
+    assert alignment_error_rate([(0, 0), (1, 1), (1, 2)], sure, possible) == pytest.approx(1 - (1 + 2) / (3 + 2))
+    assert alignment_error_rate(sure, sure, sure) == 0
+    assert alignment_error_rate([(5, 5)], sure, possible) == 1
+    assert alignment_error_rate([], sure, sure) == 1
+
+
+def test_links_of_a_set_are_counted_together():
+    pairs = [AlignedPair(("a",), ("x",), frozenset({(0, 0)})), AlignedPair(("a", "b"), ("x",), frozenset({(1, 0)}))]
+    assert corpus_error_rate([[(0, 0)], [(0, 0)]], pairs) == pytest.approx(0.5)
+
+
+def test_the_diagonal_stretches_to_both_lengths():
+    assert diagonal_links(4, 4) == [(0, 0), (1, 1), (2, 2), (3, 3)]
+    assert diagonal_links(2, 4) == [(0, 0), (0, 1), (1, 2), (1, 3)]
+    assert diagonal_links(1, 3) == [(0, 0), (0, 1), (0, 2)]
+
+
+@pytest.mark.parametrize(("shift", "right", "wrong"), [(1, "word_in", "word_out"), (0, "word_out", "word_in")])
+def test_a_head_that_aligns_perfectly_has_error_rate_zero(translator, shift: int, right: str, wrong: str):
+    scores = score_alignment(planted(translator, shift), [MIRRORED, MIRRORED])
+    assert scores.ways[right].best_head == (1, 2)
+    assert scores.ways[right].best == scores.ways[right].cross_selected == 0
+    assert scores.ways[right].head_averaged[1] == 0
+    assert scores.ways[wrong].heads[1][2] > 0
+    assert (scores.rows, scores.sure_links, scores.predicted_links) == (2, 14, 14)
+    assert scores.diagonal == pytest.approx(1 - 1 / 7)
+
+
+def test_the_end_of_the_source_is_no_word(translator):
+    links = linked_words(
+        planted(translator, 1).trace("Tom told me", "me told Tom"), AlignedWords([[0], [1]], [[0], []]), "word_in"
+    )
+    assert links.shape == (2, 5, 2)
+    assert links[0, 0].tolist() == [0, NO_LINK]
+
+
+def test_hits_and_totals_give_the_same_error_rate_as_the_links_themselves():
+    generator = torch.Generator().manual_seed(3)
+    links = [torch.randint(-1, 7, (1, 1, 7), generator=generator).expand(2, 3, 7) for _ in range(4)]
+    counts = count_links(links, [MIRRORED] * 4)
+    found = [{(i, j) for j, i in enumerate(linked[0, 0].tolist()) if i != NO_LINK} for linked in links]
+    rates = counts.rates(torch.ones(4, dtype=torch.bool))
+    torch.testing.assert_close(1 - rates, torch.full((2, 3), corpus_error_rate(found, [MIRRORED] * 4)))
+
+
+def test_pairs_that_the_model_refuses_are_counted(translator):
+    long = AlignedPair(("word",) * 100, ("wort",), frozenset())
+    scores = score_alignment(planted(translator, 1), [long, MIRRORED])
+    assert (scores.rows, scores.skipped_rows) == (1, 1)
+    assert scores.to_dict()["skipped_because"] == {"too long or blank for this model": 1}
+    with pytest.raises(DataError, match="No row could be scored"):
+        score_alignment(translator, [long])
+
+
+def test_rows_are_read_as_they_stand(tmp_path: Path):
+    path = tmp_path / "gold.jsonl"
+    path.write_text(
+        "\ufeff" + json.dumps(ROW) + "\n\n" + json.dumps({**ROW, "sure": [[1, 0], [1, 0]]}), encoding="utf-8"
+    )
+    first, second = read_alignments(path)
+    assert first == AlignedPair(("the", "dog"), ("der", "hund"), frozenset({(0, 0), (1, 1)}))
+    assert second.sure == {(1, 0)}
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("no json", "one JSON object"),
+        ("[" * 100_000, "one JSON object"),
+        ("[1, 2]", "one JSON object"),
+        ('{"en": ["a"], "sure": []}', "field “de”"),
+        (json.dumps({**ROW, "en": "the dog"}), "“en” to be a list of words"),
+        (json.dumps({**ROW, "en": []}), "“en” to be a list of words"),
+        (json.dumps({**ROW, "de": ["der hund", "x"]}), "without white space"),
+        (json.dumps({**ROW, "de": [1, 2]}), "without white space"),
+        (json.dumps({**ROW, "sure": "0-0"}), "list of links"),
+        (json.dumps({**ROW, "sure": [[0, 0, 0]]}), "two whole numbers"),
+        (json.dumps({**ROW, "sure": [[0, True]]}), "two whole numbers"),
+        (json.dumps({**ROW, "sure": [[0, 2]]}), r"below \[2, 2\], got \[0, 2\]"),
+        (json.dumps({**ROW, "sure": [[-1, 0]]}), r"below \[2, 2\], got \[-1, 0\]"),
+    ],
+    ids=lambda value: value[:30],
+)
+def test_a_malformed_row_is_said_with_its_line(tmp_path: Path, line: str, message: str):
+    path = tmp_path / "gold.jsonl"
+    path.write_text(json.dumps(ROW) + "\n" + line + "\n", encoding="utf-8")
+    with pytest.raises(DataError, match=f"gold.jsonl, line 2: expected .*{message}"):
+        read_alignments(path)
+
+
+@pytest.mark.parametrize(("content", "message"), [(b"", "holds no row"), (b"{}\xff\n", "line 1: expected UTF-8")])
+def test_an_empty_or_binary_file_is_said(tmp_path: Path, content: bytes, message: str):
+    path = tmp_path / "gold.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=message):
+        read_alignments(path)
+
+
+def test_a_missing_file_or_a_folder_is_said(tmp_path: Path):
+    with pytest.raises(DataError, match="no file"):
+        read_alignments(tmp_path / "none.jsonl")
+    with pytest.raises(DataError, match="cannot be read"):
+        read_alignments(tmp_path)

@@ -1,0 +1,72 @@
+"""Parts of one head's matrix against the whole of it: weights, norms, rollout; tokens, words, special tokens hidden."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from model.analysis.metrics import norms, rollout
+from model.analysis.metrics.head_matrix import HeadMatrix, norms_of, values_of, weights_of
+from model.analysis.metrics.head_metrics import head_figures, streamed_head_figures
+from model.trace import axes
+from model.trace.row_blocks import log_sum_exp
+
+TEXT = "Tom told me that he would be late again tomorrow morning, and she gave her sister the book."
+
+
+@pytest.fixture(scope="module")
+def trace(translator):
+    return translator.trace(TEXT)
+
+
+def dense_and_lazy(translator, trace, site, measure):
+    inputs = trace.attention(site, 1)
+    projection = translator.output_projection(site, 1)
+    weights = trace.weights(site, 1)
+    if measure == "weights":
+        return weights[2], weights_of(inputs, 2)
+    if measure == "norms":
+        return norms.value_weighted_norms(weights, inputs.values(), projection)[2], norms_of(inputs, 2, projection)
+    whole = rollout.rollout_at(trace, site, 1)
+    return whole, values_of(whole)
+
+
+@pytest.mark.parametrize("site", ["encoder.self", "decoder.self", "decoder.cross"])
+@pytest.mark.parametrize("measure", ["weights", "norms", "rollout"])
+@pytest.mark.parametrize("kind", ["tokens", "words", "no special tokens"])
+def test_parts_and_maxima_of_blocks_are_those_of_the_whole(translator, trace, site, measure, kind):
+    queries, keys = map(axes.whole_words if kind == "words" else axes.single_tokens, trace.axis_tokens(site))
+    if kind == "no special tokens":
+        queries, keys = queries.without_special_tokens(), keys.without_special_tokens()
+    dense, values = dense_and_lazy(translator, trace, site, measure)
+    whole = axes.between(dense, queries, keys)
+    matrix = HeadMatrix(values, queries, keys)
+    torch.testing.assert_close(matrix.part(slice(2, 9), slice(1, 6)), whole[2:9, 1:6], atol=1e-6, rtol=1e-5)
+    pooled = matrix.pooled(slice(0, None), slice(1, None), (3, 4))
+    rest = whole[:, 1:]
+    padded = F.pad(rest, (0, -rest.size(1) % 4, 0, -rest.size(0) % 3), value=-1.0)
+    expected = padded.unflatten(0, (-1, 3)).unflatten(2, (-1, 4)).amax((1, 3))
+    torch.testing.assert_close(pooled, expected, atol=1e-6, rtol=1e-5)
+
+
+def test_log_sums_are_computed_once_for_a_head(trace, monkeypatch):
+    from model.analysis.metrics import head_matrix
+
+    calls = []
+    monkeypatch.setattr(head_matrix, "log_sum_exp", lambda *given: calls.append(given) or log_sum_exp(*given))
+    values = weights_of(trace.attention("encoder.self", 0), 1)
+    values([0], [1])
+    values([3], [1])
+    assert len(calls) == 1
+
+
+@pytest.mark.parametrize("site", ["encoder.self", "decoder.self", "decoder.cross"])
+def test_figures_from_blocks_of_rows_are_those_of_the_whole_layer(trace, site, monkeypatch):
+    from model.trace import row_blocks
+
+    monkeypatch.setattr(row_blocks, "VALUES_AT_ONCE", 4 * 3 * len(trace.axis_tokens(site)[1]))
+    keys, is_self = trace.axis_tokens(site)[1], site.endswith(".self")
+    expected = head_figures(trace.weights(site, 1), trace.mask(site, 1), keys, is_self=is_self)
+    found = streamed_head_figures(trace.attention(site, 1), keys, is_self=is_self)
+    assert found.keys() == expected.keys()
+    for name, values in expected.items():
+        torch.testing.assert_close(found[name], values, equal_nan=True)

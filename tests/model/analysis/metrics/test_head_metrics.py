@@ -1,0 +1,143 @@
+"""Figures of heads: against plain loops, by heads made by hand, and at the edges."""
+
+import math
+
+import pytest
+import torch
+
+from model.analysis.metrics.head_metrics import entropy, from_diagonal, head_figures, is_punctuation, mean_distance
+from model.nn.attention import attention_weights
+
+NAMES = ["entropy", "distance", "previous", "same", "next", "first", "last", "diagonal", "punctuation"]
+
+
+def causal(n):
+    return torch.ones(n, n, dtype=torch.bool).tril()
+
+
+def full(queries, keys):
+    return torch.ones(queries, keys, dtype=torch.bool)
+
+
+def random_weights(heads, mask):
+    torch.manual_seed(3)
+    queries, keys = mask.shape
+    return attention_weights(
+        torch.randn(heads, queries, 4), torch.randn(heads, keys, 4), scale=1.0, mask=mask.expand(heads, -1, -1)
+    ).weights
+
+
+def slow_figures(weights, mask, tokens, is_self):
+    """The same figures of one head, number by number, from their definitions in words."""
+    queries, keys = mask.shape
+    rows = range(queries)
+
+    def allowed(i):
+        return [j for j in range(keys) if mask[i, j]]
+
+    def diagonal(i):
+        return i * (keys - 1) / (queries - 1) if queries > 1 else 0.0
+
+    def mean(values):
+        return sum(values) / len(values) if values else math.nan
+
+    def on(keys_of_row):
+        shares = []
+        for i in rows:
+            chosen = [j for j in allowed(i) if keys_of_row(i, j)]
+            if 0 < len(chosen) < len(allowed(i)):
+                shares.append(sum(float(weights[i, j]) for j in chosen))
+        return mean(shares)
+
+    free = [i for i in rows if len(allowed(i)) > 1]
+    bits = [-sum(float(a) * math.log2(float(a)) for a in weights[i] if a > 0) for i in free]
+    steps = [sum(float(weights[i, j]) * abs(j - diagonal(i)) for j in range(keys)) for i in free]
+    return {
+        "entropy": mean(bits),
+        "distance": mean(steps),
+        "previous": on(lambda i, j: is_self and j == i - 1),
+        "same": on(lambda i, j: is_self and j == i),
+        "next": on(lambda i, j: is_self and j == i + 1),
+        "first": on(lambda i, j: j == 0),
+        "last": on(lambda i, j: j == keys - 1),
+        "diagonal": on(lambda i, j: abs(j - diagonal(i)) <= 1),
+        "punctuation": on(lambda i, j: tokens[j] in {"▁,", ".", "..."}),
+    }
+
+
+@pytest.mark.parametrize(
+    ("mask", "is_self"),
+    [(full(7, 7), True), (causal(7), True), (full(5, 8), False), (full(9, 4), False), (full(1, 6), False)],
+)
+def test_figures_are_those_of_plain_loops(mask, is_self):
+    tokens = ["▁a", "▁,", "b", ".", "▁c", "...", "d", "</s>"][: mask.size(1)]
+    weights = random_weights(3, mask)
+    figures = head_figures(weights, mask, tokens, is_self=is_self)
+    assert list(figures) == NAMES
+    for head in range(3):
+        for name, expected in slow_figures(weights[head], mask, tokens, is_self).items():
+            assert float(figures[name][head]) == pytest.approx(expected, rel=1e-5, abs=1e-6, nan_ok=True), name
+
+
+@pytest.mark.parametrize(("name", "shift"), [("previous", -1), ("same", 0), ("next", 1)])
+def test_a_head_that_always_looks_at_one_neighbour_has_that_figure_one_and_the_others_zero(name, shift):
+    weights = torch.zeros(1, 6, 6)
+    for i in range(6):
+        weights[0, i, i + shift if 0 <= i + shift < 6 else (i + 3) % 6] = 1.0
+    figures = head_figures(weights, full(6, 6), list("abcdef"), is_self=True)
+    assert float(figures[name]) == 1.0
+    assert float(figures["diagonal"]) == pytest.approx(1.0 if shift == 0 else 5 / 6)
+    assert float(figures["entropy"]) == 0.0
+    assert [float(figures[other]) for other in {"previous", "same", "next"} - {name}] == [0.0, 0.0]
+
+
+def test_looking_back_in_the_decoder_is_one_although_its_first_row_cannot():
+    weights = torch.zeros(1, 4, 4)
+    for i in range(4):
+        weights[0, i, max(0, i - 1)] = 1.0
+    figures = head_figures(weights, causal(4), list("abcd"), is_self=True)
+    assert float(figures["previous"]) == 1.0
+    assert float(figures["distance"]) == 1.0
+    assert float(figures["same"]) == 0.0
+    assert float(figures["first"]) == pytest.approx(1 / 3)
+
+
+def test_nobody_can_look_ahead_in_the_decoder_and_neighbours_mean_nothing_between_two_sentences():
+    assert head_figures(random_weights(2, causal(5)), causal(5), list("abcde"), is_self=True)["next"].isnan().all()
+    figures = head_figures(random_weights(2, full(5, 5)), full(5, 5), list("abcde"), is_self=False)
+    assert all(figures[name].isnan().all() for name in ("previous", "same", "next"))
+    assert not any(figures[name].isnan().any() for name in ("entropy", "distance", "first", "last", "diagonal"))
+
+
+def test_an_even_head_has_the_logarithm_of_the_keys_as_entropy():
+    weights = torch.full((1, 3, 8), 1 / 8)
+    assert float(entropy(weights, full(3, 8))) == pytest.approx(3.0)
+
+
+def test_a_head_on_the_diagonal_of_two_lengths_has_distance_zero():
+    weights = torch.zeros(1, 4, 7)
+    for i in range(4):
+        weights[0, i, 2 * i] = 1.0
+    assert float(mean_distance(weights, full(4, 7))) == 0.0
+    assert from_diagonal(4, 7)[1].tolist() == [2, 1, 0, 1, 2, 3, 4]
+
+
+def test_a_sentence_of_one_token_has_no_figures():
+    figures = head_figures(torch.ones(2, 1, 1), full(1, 1), ["</s>"], is_self=True)
+    assert all(values.isnan().all() for values in figures.values())
+
+
+def test_without_punctuation_there_is_no_figure_of_it():
+    assert (
+        head_figures(random_weights(2, full(3, 3)), full(3, 3), list("abc"), is_self=True)["punctuation"].isnan().all()
+    )
+
+
+@pytest.mark.parametrize("token", [".", "▁,", "▁(", "…", "؟", "'", "「", "▁--"])
+def test_punctuation(token):
+    assert is_punctuation(token)
+
+
+@pytest.mark.parametrize("token", ["", "▁", "a.", "<s>", "</s>", "$", "7", "😀", "<0x2E>"])
+def test_no_punctuation(token):
+    assert not is_punctuation(token)

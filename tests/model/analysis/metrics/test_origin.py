@@ -1,0 +1,219 @@
+"""One derived row against the trace, torch and hand calculation, for every site, and with the switches thrown."""
+
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from model.analysis.metrics.origin import (
+    ROWS_AT_ONCE,
+    derive_row,
+    dot_product_spread,
+    entropy_bits,
+    head_part,
+    head_parts,
+)
+from model.errors import TraceError
+from model.nn.attention import AttentionInputs
+from model.nn.masks import AttentionMask
+from model.nn.transformer import SITES, site_path
+
+TEXT = "The animal was tired because it was late."
+
+
+def random(*shape: int) -> torch.Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(sum(shape)))
+
+
+def inputs_of(
+    *,
+    heads: int = 4,
+    kv_heads: int = 2,
+    queries: int = 5,
+    keys: int = 5,
+    causal: bool = True,
+    padding: torch.Tensor | None = None,
+    bias: torch.Tensor | None = None,
+) -> AttentionInputs:
+    """Grouped heads whose values are narrower than their keys."""
+    return AttentionInputs(
+        query=random(heads, queries, 6),
+        key=random(kv_heads, keys, 6) + 0.2,
+        value=random(kv_heads, keys, 3),
+        mask=AttentionMask(num_queries=queries, num_keys=keys, causal=causal, key_padding=padding),
+        scale=6**-0.5,
+        bias=bias,
+    )
+
+
+@pytest.fixture(scope="module")
+def trace(translator):
+    return translator.trace(TEXT, extras={"hook_head_output"})
+
+
+@pytest.mark.parametrize("site", SITES)
+def test_both_switches_on_is_what_the_trace_says_of_every_row(trace, site):
+    layer, head = 1, 2
+    scores, weights = trace.scores(site, layer, [head])[0], trace.weights(site, layer, [head])[0]
+    outputs = trace.head_output(site, layer, [head])[0]
+    for row in range(len(weights)):
+        derived = derive_row(trace.attention(site, layer), head, row, scaled=True, masked=True)
+        torch.testing.assert_close(derived.scores, scores[row])
+        torch.testing.assert_close(derived.weights, weights[row])
+        torch.testing.assert_close(derived.head_output, outputs[row])
+        assert derived.allowed.equal(trace.mask(site, layer)[row])
+
+
+@pytest.mark.parametrize("site", SITES)
+@pytest.mark.parametrize("layer", [0, 1])
+def test_the_head_outputs_are_the_ones_the_model_computed(trace, site, layer):
+    recorded = trace.recorded[f"{site_path(site, layer)}.hook_head_output"]
+    for head in range(trace.heads_of(site)):
+        derived = derive_row(trace.attention(site, layer), head, 3, scaled=True, masked=True)
+        torch.testing.assert_close(derived.head_output, recorded[head, 3], atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("site", SITES)
+def test_parts_of_all_heads_and_the_bias_sum_to_the_real_output_of_the_site(translator, site):
+    module, real = translator.model.get_submodule(site_path(site, 1)), []
+    hook = module.register_forward_hook(lambda module, inputs, output: real.append(output[0]))
+    try:
+        trace = translator.trace(TEXT, "Das Tier war müde.")
+    finally:
+        hook.remove()
+    # Of the greedy decoding before, nothing: with a target given, the model runs once.
+    (output,) = real
+    projection = translator.output_projection(site, 1)
+    with torch.no_grad():
+        for row in range(len(output)):
+            parts = head_parts(trace.attention(site, 1), row, projection)
+            torch.testing.assert_close(parts.sum(0) + module.output.bias, output[row], atol=1e-5, rtol=1e-5)
+
+
+def test_a_heads_slice_of_the_projection_is_its_columns_of_the_weight(translator):
+    module = translator.model.get_submodule(site_path("decoder.cross", 0))
+    heads, d_v, d_model = translator.output_projection("decoder.cross", 0).shape
+    assert (heads, d_v, d_model) == (4, 8, 32)
+    concatenated = random(heads * d_v)
+    with torch.no_grad():
+        joined = F.linear(concatenated, module.output.weight)
+        parts = [
+            head_part(piece, translator.output_projection("decoder.cross", 0)[head])
+            for head, piece in enumerate(concatenated.split(d_v))
+        ]
+    torch.testing.assert_close(sum(parts), joined)
+
+
+def test_one_row_by_hand():
+    inputs = AttentionInputs(
+        query=torch.tensor([[[2.0, 0.0]]]),
+        key=torch.tensor([[[math.log(3.0), 5.0], [0.0, -7.0]]]),
+        value=torch.tensor([[[8.0], [4.0]]]),
+        mask=AttentionMask(num_queries=1, num_keys=2),
+        scale=0.5,
+    )
+    derived = derive_row(inputs, 0, 0, scaled=True, masked=True)
+    torch.testing.assert_close(derived.products, torch.tensor([[2 * math.log(3.0), 0.0], [0.0, 0.0]]))
+    torch.testing.assert_close(derived.dots, torch.tensor([2 * math.log(3.0), 0.0]))
+    torch.testing.assert_close(derived.scaled, torch.tensor([math.log(3.0), 0.0]))
+    torch.testing.assert_close(derived.shares, torch.tensor([1.0, 1 / 3]))
+    torch.testing.assert_close(derived.weights, torch.tensor([0.75, 0.25]))
+    torch.testing.assert_close(derived.weighted_values, torch.tensor([[6.0], [1.0]]))
+    torch.testing.assert_close(derived.head_output, torch.tensor([7.0]))
+    unscaled = derive_row(inputs, 0, 0, scaled=False, masked=True)
+    torch.testing.assert_close(unscaled.weights, torch.tensor([0.9, 0.1]))
+
+
+@pytest.mark.parametrize("scaled", [True, False])
+@pytest.mark.parametrize("masked", [True, False])
+@pytest.mark.parametrize("head", range(4))
+def test_grouped_heads_padding_and_a_bias_equal_torchs_attention(scaled, masked, head):
+    bias = random(4, 5, 5)
+    inputs = inputs_of(padding=torch.tensor([[True, True, True, True, False]]), bias=bias)
+    allowed = torch.ones(5, 5, dtype=torch.bool).tril()
+    allowed[:, 4] = False
+    added = bias[head].masked_fill(~allowed, -torch.inf) if masked else bias[head]
+    key, value = (shared.repeat_interleave(2, dim=0)[head] for shared in (inputs.key, inputs.value))
+    scale = inputs.scale if scaled else 1.0
+    expected = F.scaled_dot_product_attention(inputs.query[head][None], key[None], value[None], added, scale=scale)[0]
+    for row in range(5):
+        derived = derive_row(inputs, head, row, scaled=scaled, masked=masked)
+        torch.testing.assert_close(derived.head_output, expected[row], atol=1e-5, rtol=1e-5)
+        torch.testing.assert_close(derived.weights, derived.shares / derived.shares.sum())
+        torch.testing.assert_close(derived.weights.sum(), torch.tensor(1.0))
+        torch.testing.assert_close(derived.products.sum(-1), derived.dots)
+        assert derived.allowed.equal(allowed[row])
+
+
+def test_a_bias_that_all_heads_share_is_broadcast():
+    bias = random(1, 1, 5)
+    with_bias = derive_row(inputs_of(bias=bias), 3, 4, scaled=True, masked=True)
+    without = derive_row(inputs_of(), 3, 4, scaled=True, masked=True)
+    torch.testing.assert_close(with_bias.scaled, without.scaled + bias[0, 0])
+
+
+def test_without_the_mask_later_keys_get_weight_and_earlier_ones_keep_their_proportions():
+    derived = derive_row(inputs_of(), 1, 2, scaled=True, masked=False)
+    real = derive_row(inputs_of(), 1, 2, scaled=True, masked=True)
+    assert (derived.weights[3:] > 0).all()
+    assert (real.weights[3:] == 0).all()
+    assert not derived.scores.isinf().any()
+    torch.testing.assert_close(derived.weights[:3] / derived.weights[:3].sum(), real.weights[:3])
+    assert derived.max_entropy == pytest.approx(math.log2(5))
+    assert real.max_entropy == pytest.approx(math.log2(3))
+
+
+def test_a_row_that_may_see_nothing_gives_zeros():
+    nothing = inputs_of(causal=False, padding=torch.zeros(1, 5, dtype=torch.bool))
+    derived = derive_row(nothing, 0, 0, scaled=True, masked=True)
+    for part in (derived.shares, derived.weights, derived.head_output):
+        assert (part == 0).all()
+    assert (derived.entropy, derived.max_entropy) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("site", SITES)
+def test_without_scaling_the_entropy_never_rises(trace, site):
+    """A theorem where there is no bias: d entropy / d scale = −scale · variance of the scores under the weights ≤ 0."""
+    inputs = trace.attention(site, 0)
+    for head in range(inputs.num_heads):
+        for row in range(inputs.query.size(1)):
+            entropies = [derive_row(inputs, head, row, scaled=on, masked=True).entropy for on in (False, True)]
+            assert entropies[0] <= entropies[1] + 1e-6
+
+
+def test_entropy_is_counted_in_bits():
+    assert entropy_bits(torch.tensor([0.25, 0.25, 0.25, 0.25, 0.0])) == pytest.approx(2.0)
+    assert entropy_bits(torch.tensor([1.0, 0.0])) == 0.0
+
+
+@pytest.mark.parametrize("causal", [True, False])
+def test_the_spread_of_many_blocks_equals_that_of_all_pairs_at_once(causal):
+    long = 2 * ROWS_AT_ONCE + 7
+    inputs = inputs_of(queries=long, keys=long, causal=causal)
+    dots = (inputs.query[3] @ inputs.key[1].T)[inputs.mask.rows()[0]]
+    spread = dot_product_spread(inputs, 3)
+    assert spread.pairs == dots.numel()
+    assert spread.before == pytest.approx(float(dots.std(correction=0)), rel=1e-5)
+    assert spread.after == pytest.approx(spread.before / 6**0.5)
+
+
+def test_the_spread_of_independent_components_is_the_root_of_d_k():
+    """Footnote 4 of §3.2.1."""
+    mask = AttentionMask(num_queries=300, num_keys=301)
+    inputs = AttentionInputs(
+        query=random(1, 300, 64), key=random(1, 301, 64), value=random(1, 301, 64), mask=mask, scale=1 / 8
+    )
+    spread = dot_product_spread(inputs, 0)
+    assert spread.before == pytest.approx(8.0, rel=0.02)
+    assert spread.after == pytest.approx(1.0, rel=0.02)
+
+
+def test_the_spread_of_one_pair_is_zero():
+    assert dot_product_spread(inputs_of(queries=1, keys=1), 0).before == 0.0
+
+
+@pytest.mark.parametrize(("head", "row", "named"), [(4, 0, "Heads"), (-1, 0, "Heads"), (0, 5, "rows"), (0, -1, "rows")])
+def test_a_head_or_row_that_is_not_there_is_named(head, row, named):
+    with pytest.raises(TraceError, match=f"{named} run from 0 to"):
+        derive_row(inputs_of(), head, row, scaled=True, masked=True)

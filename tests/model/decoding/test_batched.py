@@ -1,0 +1,357 @@
+"""Greedy and beam search, and the step-by-step session: they agree with each other and with one teacher-forced pass."""
+
+import copy
+import math
+
+import pytest
+import torch
+
+import model.decoding.session
+from model.decoding import batched
+from model.decoding.batched import beam_search, greedy_search, run_searches
+from model.decoding.beam import Hypothesis, SentenceBeam, length_penalty
+from model.errors import SessionError, TokenError
+from model.nn.hooks import listen
+from model.nn.masks import key_padding, pad
+from tests.conftest import SENTENCES
+
+TEXT = SENTENCES[0]
+
+
+def uncached_greedy(translator, text: str) -> list[int]:
+    """The definition: read the whole prefix anew for every token."""
+    source = torch.tensor([translator.source_ids(text)])
+    prefix: list[int] = []
+    while len(prefix) < source.size(1) - 1 + batched.EXTRA_LENGTH:
+        with torch.no_grad():
+            logits = translator.model(source, torch.tensor([[translator.config.bos_id, *prefix]]))
+        token_id = int(logits[0, -1].argmax())
+        if token_id == translator.config.eos_id:
+            break
+        prefix.append(token_id)
+    return prefix
+
+
+@pytest.fixture
+def short_limit(monkeypatch):
+    """For comparisons that read every prefix anew: what they show does not need fifty tokens more than the source."""
+    for module in (batched, model.decoding.session):
+        monkeypatch.setattr(module, "EXTRA_LENGTH", 8)
+
+
+@pytest.fixture(scope="module")
+def ending(translator):
+    """The tiny model with </s> made likelier, so that some translations end early and others at their limit."""
+    model = copy.deepcopy(translator.model)
+    bias = torch.zeros(translator.config.vocab_size)
+    bias[translator.config.eos_id] = 2.0
+    model.projection.bias = torch.nn.Parameter(bias)
+    return model
+
+
+@pytest.fixture(scope="module")
+def sources(translator) -> list[list[int]]:
+    """Eight sentences of 7 to 49 tokens, a short one after each long one."""
+    return [translator.source_ids(part) for text in SENTENCES[:4] for part in (text, text[: len(text) // 4])]
+
+
+def padded(sources: list[list[int]], translator) -> tuple[torch.Tensor, torch.Tensor]:
+    batch = pad(sources, translator.config.pad_id)
+    return batch, key_padding(batch, translator.config.pad_id)
+
+
+def reference_beam(model, source: list[int], beam: int, alpha: float = 0.6) -> list[tuple[list[int], float]]:
+    """Beam search by its definition: every prefix read anew for every token, every continuation sorted."""
+    bos_id, eos_id = model.config.bos_id, model.config.eos_id
+    limit = len(source) - 1 + batched.EXTRA_LENGTH
+    living, finished = [([], 0.0)], []
+
+    def penalty(length: int) -> float:
+        return ((5 + length) / 6) ** alpha
+
+    def score(hypothesis: tuple[list[int], float]) -> float:
+        return hypothesis[1] / penalty(len(hypothesis[0]) + 1)
+
+    for length in range(1, limit + 1):
+        with torch.no_grad():
+            prefixes = torch.tensor([[bos_id, *prefix] for prefix, _ in living])
+            rows = model(torch.tensor([source] * len(living)), prefixes)[:, -1].log_softmax(-1).tolist()
+        continued = sorted(
+            (
+                (total + log_prob, prefix, token_id)
+                for (prefix, total), row in zip(living, rows, strict=True)
+                for token_id, log_prob in enumerate(row)
+            ),
+            reverse=True,
+        )
+        finished += [(prefix, total) for total, prefix, token_id in continued[:beam] if token_id == eos_id]
+        finished = sorted(finished, key=score, reverse=True)[:beam]
+        going = [one for one in continued if one[2] != eos_id][:beam]
+        living = [([*prefix, token_id], total) for total, prefix, token_id in going]
+        if length == limit:
+            finished += living
+        elif len(finished) == beam and score(finished[-1]) >= living[0][1] / penalty(limit + 1):
+            break
+    return sorted(finished, key=score, reverse=True)[:beam]
+
+
+def plain(hypotheses: list[Hypothesis]) -> list[tuple[list[int], float]]:
+    return [(one.token_ids, one.log_prob) for one in hypotheses]
+
+
+def assert_same(ours: list[Hypothesis], theirs: list[tuple[list[int], float]]) -> None:
+    assert [one.token_ids for one in ours] == [token_ids for token_ids, _ in theirs]
+    assert [one.log_prob for one in ours] == pytest.approx([log_prob for _, log_prob in theirs], abs=1e-4)
+
+
+class Forbidding:
+    """Texts that nothing may follow."""
+
+    def logits(self, last):
+        return torch.full((len(last), 6), -math.inf)
+
+    def log_probs(self, last):
+        return self.logits(last)
+
+    def select(self, rows):
+        pass
+
+
+def test_what_rules_forbid_continues_nothing_and_sentences_of_a_batch_need_not_have_as_many_left():
+    class Rules(Forbidding):
+        """Scores by hand of two sentences; 0 ends, 1 begins."""
+
+        def __init__(self):
+            self.steps, self.sentences = 0, torch.tensor([0, 1])
+
+        def log_probs(self, last):
+            self.steps += 1
+            # First the one sentence must write 2 and the other may write 3, 4 or 5; last, each must end.
+            allowed = {1: {0: [2], 1: [3, 4, 5]}, 2: {0: [3, 4, 5], 1: [3, 4, 5]}, 3: {0: [0], 1: [0]}}[self.steps]
+            table = self.logits(last)
+            for row, sentence in enumerate(self.sentences.tolist()):
+                for place, token in enumerate(allowed[sentence]):
+                    table[row, token] = -1.0 - self.steps * place
+            return table
+
+        def select(self, rows):
+            self.sentences = self.sentences[rows]
+
+    begun = [SentenceBeam(3, 2, 0.0) for _ in range(2)]
+    first, other = run_searches(begun, Rules(), torch.tensor([1, 1]), (0,))
+    assert plain(first.finished) == [([2, 3], -3.0), ([2, 4], -5.0)]
+    assert plain(other.finished) == [([3, 3], -3.0), ([4, 3], -4.0)]
+    assert all(
+        one.log_prob > -math.inf for search in (first, other) for step in search.steps for one in step.candidates
+    )
+    assert [len(step.kept) for step in first.steps] == [1, 2, 0]
+
+
+def test_where_all_is_forbidden_the_search_still_ends():
+    (search,) = run_searches([SentenceBeam(2, 3, 0.6)], Forbidding(), torch.tensor([1]), (3,))
+    assert plain(search.finished) == [([0, 0], -math.inf)]
+
+
+def ids(session) -> list[int]:
+    return [step.token_id for step in session.steps if step.token != "</s>"]
+
+
+@pytest.mark.parametrize("text", SENTENCES[:2])
+def test_cached_decoding_equals_uncached(translator, short_limit, text: str):
+    session = translator.decode(text)
+    session.run()
+    assert ids(session) == uncached_greedy(translator, text)
+
+
+def test_a_batch_decodes_each_sentence_as_if_alone(translator):
+    sources = [translator.source_ids(text) for text in [*SENTENCES[:4], "Hi."]]
+    batch = pad(sources, translator.config.pad_id)
+    together = greedy_search(translator.model, batch, key_padding(batch, translator.config.pad_id))
+    for source, output in zip(sources, together, strict=True):
+        assert output == greedy_search(translator.model, torch.tensor([source]), None)[0]
+
+
+@pytest.mark.parametrize("text", SENTENCES[:2])
+def test_beam_one_is_greedy(translator, short_limit, text: str):
+    greedy = uncached_greedy(translator, text)
+    assert translator.translate(text, beam=1) == translator.tokenizer.decode(greedy)
+    source = torch.tensor([translator.source_ids(text)])
+    assert beam_search(translator.model, source, None, beam=1)[0][0].token_ids == greedy
+
+
+@pytest.mark.parametrize("beam", [1, 2, 4, 5])
+def test_beam_search_of_a_ragged_batch_is_what_its_definition_gives_for_each_sentence(
+    translator, ending, sources, short_limit, beam: int
+):
+    together = beam_search(ending, *padded(sources, translator), beam=beam)
+    assert beam == 1 or len({len(hypotheses[0].token_ids) for hypotheses in together}) > 4
+    for source, hypotheses in zip(sources, together, strict=True):
+        assert len(hypotheses) == beam
+        assert_same(hypotheses, reference_beam(ending, source, beam))
+
+
+@pytest.mark.parametrize("beam", [1, 2, 4, 5])
+def test_beam_search_of_a_batch_equals_one_sentence_at_a_time(translator, sources, short_limit, beam: int):
+    together = beam_search(translator.model, *padded(sources, translator), beam=beam)
+    for source, hypotheses in zip(sources, together, strict=True):
+        assert_same(hypotheses, plain(beam_search(translator.model, torch.tensor([source]), None, beam=beam)[0]))
+
+
+def test_each_sentence_of_a_batch_keeps_its_own_length_limit(translator, sources):
+    together = beam_search(translator.model, *padded(sources, translator), beam=2)
+    for source, hypotheses in zip(sources, together, strict=True):
+        # This model gives </s> no more than any other token, so nothing but the limit ends a translation.
+        assert [len(one.token_ids) for one in hypotheses] == [len(source) - 1 + 50] * 2
+
+
+def test_a_neighbour_and_the_padding_it_brings_change_no_hypothesis(translator, ending, sources):
+    short, long = min(sources, key=len), max(sources, key=len)
+    alone = plain(beam_search(ending, torch.tensor([short]), None, beam=4)[0])
+    for batch in ([short, long], [long, long, short]):
+        assert_same(beam_search(ending, *padded(batch, translator), beam=4)[batch.index(short)], alone)
+
+
+def test_beam_search_projects_the_memory_once_and_for_each_sentence_once(translator, sources):
+    with listen(record={"hook_key"}) as recorded:
+        beam_search(translator.model, *padded(sources, translator), beam=4)
+    (key,) = recorded["decoder.layers.1.cross_attention.hook_key"]
+    assert key.size(0) == len(sources)
+
+
+def test_every_hypothesis_carries_the_log_probability_that_the_model_gives_it(translator):
+    source = torch.tensor([translator.source_ids("The dog.")])
+    hypotheses = beam_search(translator.model, source, None, beam=4)[0]
+    assert len(hypotheses) == 4
+    for hypothesis in hypotheses:
+        target = [translator.config.bos_id, *hypothesis.token_ids]
+        with torch.no_grad():
+            log_probs = translator.model(source, torch.tensor([target]))[0].log_softmax(-1)
+        emitted = [*hypothesis.token_ids, translator.config.eos_id]
+        possible = {
+            round(sum(float(log_probs[i, token]) for i, token in enumerate(emitted[:n])), 3)
+            for n in (len(emitted) - 1, len(emitted))
+        }
+        assert any(math.isclose(hypothesis.log_prob, value, abs_tol=2e-3) for value in possible)
+
+
+def test_beam_hypotheses_come_best_first_and_a_wide_beam_beats_greedy(translator):
+    source = torch.tensor([translator.source_ids("Hi.")])
+    hypotheses = beam_search(translator.model, source, None, beam=8)[0]
+    scores = [h.log_prob / length_penalty(len(h.token_ids) + 1, 0.6) for h in hypotheses]
+    assert scores == sorted(scores, reverse=True)
+    greedy = beam_search(translator.model, source, None, beam=1)[0][0]
+    assert scores[0] >= greedy.log_prob / length_penalty(len(greedy.token_ids) + 1, 0.6) - 1e-5
+
+
+def test_length_penalty_is_one_for_length_one_and_grows():
+    assert length_penalty(1, 0.6) == 1
+    assert length_penalty(13, 0.6) == pytest.approx(3**0.6)
+    assert length_penalty(13, 0.0) == 1
+
+
+def test_no_translation_is_longer_than_its_source_plus_fifty(translator):
+    session = translator.decode("Hi.")
+    while not session.finished:
+        session.force("▁the")
+    assert len(session.steps) == len(translator.source_ids("Hi.")) - 1 + 50
+    with pytest.raises(SessionError, match="finished"):
+        session.step()
+
+
+def test_step_by_step_equals_one_teacher_forced_pass(translator):
+    session = translator.decode(TEXT, extras={"hook_head_output"})
+    session.run()
+    stepped = session.trace()
+    forced = translator._forced_trace(TEXT, session.target_ids[1:], {"hook_head_output"}, None)
+    assert stepped.target_tokens == forced.target_tokens
+    assert stepped.predicted_tokens == forced.predicted_tokens
+    for site in stepped.sites:
+        for layer in range(stepped.layers_of(site)):
+            torch.testing.assert_close(stepped.weights(site, layer), forced.weights(site, layer), atol=1e-5, rtol=1e-4)
+            assert torch.equal(stepped.mask(site, layer), forced.mask(site, layer))
+    assert stepped.recorded.keys() == forced.recorded.keys()
+    for name, value in stepped.recorded.items():
+        torch.testing.assert_close(value, forced.recorded[name], atol=1e-5, rtol=1e-4)
+    for ours, theirs in zip(stepped.steps, forced.steps, strict=True):
+        assert ours.log_prob == pytest.approx(theirs.log_prob, abs=1e-4)
+        assert ours.entropy == pytest.approx(theirs.entropy, abs=1e-4)
+
+
+def test_back_then_step_gives_the_same_again(translator):
+    session = translator.decode(TEXT)
+    for _ in range(6):
+        session.step()
+    before = session.steps
+    for _ in range(3):
+        session.back()
+    assert session.steps == before[:3]
+    for _ in range(3):
+        session.step()
+    assert [s.token_id for s in session.steps] == [s.token_id for s in before]
+    for again, first in zip(session.steps, before, strict=True):
+        assert again.log_prob == pytest.approx(first.log_prob, abs=1e-5)
+
+
+def test_a_forced_token_changes_only_what_follows(translator):
+    free, forced = translator.decode(TEXT), translator.decode(TEXT)
+    for session in (free, forced):
+        for _ in range(3):
+            session.step()
+    other = free.step().candidates[1]
+    assert forced.force(other.token_id).token_id == other.token_id
+    assert forced.steps[3].log_prob == pytest.approx(other.log_prob, abs=1e-5)
+    for session in (free, forced):
+        session.step()
+    a, b = free.trace(), forced.trace()
+    assert a.steps[:3] == b.steps[:3]
+    for site in ("decoder.self", "decoder.cross"):
+        # Row i reads token i; the forced token is read in row 4.
+        rows_a, rows_b = a.weights(site, 1), b.weights(site, 1)
+        torch.testing.assert_close(rows_a[:, :4], rows_b[:, :4])
+        assert not torch.allclose(rows_a[:, 4], rows_b[:, 4])
+    assert torch.equal(a.weights("encoder.self", 1), b.weights("encoder.self", 1))
+
+
+def test_a_step_tells_probabilities_that_add_up(translator):
+    step = translator.decode(TEXT).step()
+    assert len(step.candidates) == 20
+    log_probs = [candidate.log_prob for candidate in step.candidates]
+    assert log_probs == sorted(log_probs, reverse=True)
+    assert step.candidates[0].token_id == step.token_id
+    assert sum(map(math.exp, log_probs)) <= 1 + 1e-6
+    assert 0 < step.entropy < math.log(translator.config.vocab_size)
+
+
+def test_what_cannot_be_done_is_said(translator):
+    session = translator.decode(TEXT)
+    with pytest.raises(SessionError, match="no step to take back"):
+        session.back()
+    with pytest.raises(SessionError, match="take a step first"):
+        session.trace()
+    with pytest.raises(TokenError, match="no piece"):
+        session.force("qqqqqq")
+    with pytest.raises(TokenError, match="run from 0"):
+        session.force(10**6)
+    assert session.steps == ()
+
+
+def test_a_failing_edit_leaves_the_session_as_it_was(translator):
+    calls = 0
+
+    def fail_once(value: torch.Tensor) -> torch.Tensor:
+        nonlocal calls
+        calls += 1
+        if calls == 2:
+            raise RuntimeError("edit failed")
+        return value
+
+    session = translator.decode(TEXT, edits={"decoder.layers.1.hook_output": fail_once})
+    session.step()
+    with pytest.raises(RuntimeError, match="edit failed"):
+        session.step()
+    session.step()
+    plain = translator.decode(TEXT)
+    plain.step()
+    plain.step()
+    assert [s.token_id for s in session.steps] == [s.token_id for s in plain.steps]
+    assert session.steps[1].log_prob == pytest.approx(plain.steps[1].log_prob, abs=1e-6)

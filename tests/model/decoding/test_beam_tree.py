@@ -1,0 +1,216 @@
+"""The tree of a beam search: the same search, every hypothesis that it compared, and what became of it."""
+
+import math
+from itertools import pairwise
+
+import pytest
+import torch
+
+from model import BeamTree, Transformer, TransformerConfig, Translator
+from model.decoding import batched
+from model.decoding.batched import beam_search, search_beams
+from model.decoding.beam import Candidate, SentenceBeam, length_penalty
+from model.decoding.beam_tree import grow_tree
+from model.errors import ConfigError, TokenError
+from model.nn.hooks import listen
+
+SOURCE = torch.tensor([[21, 40, 9, 130, 3]])
+LIMIT = 12
+SETTINGS = [(1, 0.6), (2, 0.0), (3, 1.5), (4, 0.6), (5, 1.0), (8, 0.6), (12, 0.0), (12, 1.0)]
+
+
+def random_model(seed: int) -> Transformer:
+    """A tiny model of random weights whose </s> is so likely that hypotheses end early, late, and not at all."""
+    torch.manual_seed(seed)
+    config = TransformerConfig(vocab_size=370, d_model=8, num_layers=1, num_heads=2, d_ff=16, norm="pre")
+    model = Transformer(config).eval()
+    bias = torch.zeros(config.vocab_size)
+    bias[config.eos_id] = 2.0 + 2 * seed
+    model.projection.bias = torch.nn.Parameter(bias)
+    # Sharper distributions, so that some continuations are far ahead of others.
+    model.projection.weight = torch.nn.Parameter(2 * model.projection.weight)
+    return model
+
+
+@pytest.fixture(autouse=True)
+def short_limit(monkeypatch):
+    monkeypatch.setattr(batched, "EXTRA_LENGTH", LIMIT - 4)
+
+
+def tree_of(model: Transformer, tokenizer, width: int, alpha: float) -> BeamTree:
+    (search,) = search_beams(model, SOURCE, None, beam=width, alpha=alpha)
+    return grow_tree(search, model.config.bos_id, tokenizer)
+
+
+@pytest.fixture(scope="module", params=[(seed, *one) for seed in range(4) for one in SETTINGS], ids=str)
+def grown(request, tokenizer) -> tuple[Transformer, BeamTree]:
+    seed, width, alpha = request.param
+    model = random_model(seed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(batched, "EXTRA_LENGTH", LIMIT - 4)
+        return model, tree_of(model, tokenizer, width, alpha)
+
+
+def test_winner_and_scores_are_those_of_beam_search(grown):
+    model, tree = grown
+    (hypotheses,) = beam_search(model, SOURCE, None, beam=tree.width, alpha=tree.alpha)
+    assert len(tree.hypotheses) == len(hypotheses) == tree.width
+    assert tree.winner.index == tree.hypotheses[0]
+    for index, hypothesis in zip(tree.hypotheses, hypotheses, strict=True):
+        node = tree.nodes[index]
+        assert [one for one in tree.token_ids(index) if one != model.config.eos_id] == hypothesis.token_ids
+        assert node.total == hypothesis.log_prob
+        assert node.score == hypothesis.log_prob / length_penalty(len(hypothesis.token_ids) + 1, tree.alpha)
+
+
+def test_every_node_carries_the_log_probabilities_that_the_model_gives_it(grown):
+    model, tree = grown
+    # A leaf's path holds all of its ancestors.
+    for leaf in (node for node in tree.nodes if node.fate in ("finished", "length limit", "search over")):
+        path = tree.path(leaf.index)
+        with torch.no_grad():
+            read = torch.tensor([[model.config.bos_id, *(node.token_id for node in path[:-1])]])
+            rows = model(SOURCE, read)[0].log_softmax(-1)
+        expected = [float(rows[i, node.token_id]) for i, node in enumerate(path)]
+        assert [node.log_prob for node in path] == pytest.approx(expected, abs=1e-4)
+        assert leaf.total == pytest.approx(sum(expected), abs=1e-4)
+
+
+def test_each_step_compares_the_best_continuations_of_the_rows_before_it(grown):
+    model, tree = grown
+    for step in range(tree.num_steps):
+        candidates = [node for node in tree.nodes if node.step == step]
+        rows = sorted(
+            (node for node in tree.nodes if node.step == step - 1 and node.row is not None), key=lambda n: n.row
+        )
+        assert [node.row for node in rows] == list(range(1 if step == 0 else tree.width))
+        with torch.no_grad():
+            prefixes = torch.tensor([[model.config.bos_id, *tree.token_ids(node.index)] for node in rows])
+            log_probs = model(SOURCE.expand(len(rows), -1), prefixes)[:, -1].log_softmax(-1)
+        totals = log_probs + torch.tensor([[node.total] for node in rows])
+        best = totals.flatten().topk(2 * tree.width).values.tolist()
+        assert [node.total for node in candidates] == pytest.approx(best, abs=1e-4)
+        assert [node.rank for node in candidates] == list(range(2 * tree.width))
+        assert {node.parent for node in candidates} <= {node.index for node in rows}
+
+
+def test_every_fate_follows_from_what_the_tree_shows(grown):
+    model, tree = grown
+    eos_id, last = model.config.eos_id, tree.num_steps - 1
+    returned = [tree.nodes[index] for index in tree.hypotheses]
+    worst = returned[-1].score
+    assert all(a.score >= b.score for a, b in pairwise(returned))
+    for node in tree.nodes[1:]:
+        children = tree.children(node.index)
+        same_step = [other for other in tree.nodes if other.step == node.step]
+        goes_on = [child for child in children if child.fate_step > child.step or child.fate not in ("outranked",)]
+        assert (node.score is not None) == (node.fate in ("finished", "length limit", "outscored"))
+        assert (node.index in tree.hypotheses) == (node.fate in ("finished", "length limit"))
+        if node.fate == "continued":
+            assert goes_on
+            assert node.fate_step == node.step + 1
+        elif node.fate == "finished":
+            assert node.token_id == eos_id
+            assert node.rank < tree.width
+        elif node.fate == "length limit":
+            assert node.token_id != eos_id
+            assert len(tree.path(node.index)) == tree.limit == LIMIT
+        elif node.fate == "outscored":
+            assert node.score <= worst
+            assert node.step <= node.fate_step <= last
+        elif node.fate == "search over":
+            assert node.step == node.fate_step == last
+            assert node.total / length_penalty(tree.limit + 1, tree.alpha) <= worst + 1e-9
+        elif node.fate_step == node.step:
+            # Dropped at once: others of its kind were better, or, if it would have ended, its place was too low.
+            better = [other for other in same_step if other.rank < node.rank]
+            rivals = better if node.token_id == eos_id else [one for one in better if one.token_id != eos_id]
+            assert len(rivals) >= tree.width
+            assert not children
+        else:
+            assert node.fate == "outranked"
+            assert node.fate_step == node.step + 1
+            assert node.row is not None
+            assert not goes_on
+
+
+def test_hypotheses_of_every_fate_occur(tokenizer):
+    trees = [tree_of(random_model(seed), tokenizer, *one) for seed in range(4) for one in SETTINGS]
+    assert {node.fate for tree in trees for node in tree.nodes} == {
+        "continued", "finished", "length limit", "outranked", "outscored", "search over"
+    }  # fmt: skip
+    dropped_later = [n for t in trees for n in t.nodes if n.fate == "outranked" and n.fate_step > n.step]
+    assert dropped_later
+
+
+def test_the_rows_of_a_hypothesis_are_where_the_search_computed_it(tokenizer):
+    model = random_model(2)
+    with listen(record={"hook_query"}) as recorded:
+        tree = tree_of(model, tokenizer, 4, 0.6)
+    in_search = recorded["decoder.layers.0.cross_attention.hook_query"]
+    moved = 0
+    for index in tree.hypotheses:
+        rows, written = tree.rows(index), tree.token_ids(index)
+        assert len(rows) == len(written)
+        moved += len(set(rows)) > 1
+        with listen(record={"hook_query"}) as alone, torch.no_grad():
+            model(SOURCE, torch.tensor([[model.config.bos_id, *written[:-1]]]))
+        (expected,) = alone["decoder.layers.0.cross_attention.hook_query"]
+        found = torch.stack([in_search[step][row, :, 0] for step, row in enumerate(rows)], dim=1)
+        torch.testing.assert_close(found, expected[0], atol=1e-5, rtol=1e-4)
+    assert moved
+
+
+def test_a_tie_or_an_early_end_costs_no_node(tokenizer):
+    # By hand: width 2; </s> (3) ends a hypothesis at once, and another is kept until the limit of 2.
+    search = SentenceBeam(limit=2, width=2, alpha=0.0)
+    for totals in (
+        [(-1.0, 0, 3), (-2.0, 0, 10), (-3.0, 0, 11), (-4.0, 0, 12)],
+        [(-2.5, 0, 20), (-2.5, 0, 21), (-3.5, 1, 3), (-5.0, 1, 22)],
+    ):
+        search = search.extended([Candidate(*one) for one in totals], eos_ids=(3,))
+    tree = grow_tree(search, 2, tokenizer)
+    assert [(node.token_id, node.parent, node.fate, node.fate_step, node.score) for node in tree.nodes] == [
+        (2, None, "continued", 0, None),
+        (3, 0, "finished", 0, -1.0),
+        (10, 0, "continued", 1, None),
+        (11, 0, "outranked", 1, None),
+        (12, 0, "outranked", 0, None),
+        (20, 2, "length limit", 1, -2.5),
+        (21, 2, "outscored", 1, -2.5),
+        (3, 3, "outranked", 1, None),
+        (22, 3, "outranked", 1, None),
+    ]
+    assert tree.hypotheses == (1, 5)
+    assert tree.rows(5) == (0, 0)
+    assert tree.token_ids(0) == ()
+
+
+def test_a_translator_grows_the_tree_of_its_translation(tokenizer):
+    translator = Translator(random_model(1), tokenizer)
+    tree = translator.beam_tree("Hi.", beam=3, alpha=0.8)
+    assert tokenizer.decode(tree.token_ids(tree.winner.index)) == translator.translate("Hi.", beam=3, alpha=0.8)
+    assert tokenizer.tokens([node.token_id for node in tree.nodes]) == tuple(node.token for node in tree.nodes)
+    for wrong in ({"beam": 0}, {"beam": 13}, {"alpha": -0.1}, {"alpha": math.nan}):
+        with pytest.raises(ConfigError, match="got"):
+            translator.beam_tree("Hi.", **wrong)
+
+
+def test_any_node_can_be_traced_from_its_tokens(tokenizer):
+    translator = Translator(random_model(1), tokenizer)
+    tree = translator.beam_tree("Hi.", beam=4)
+    for node in (tree.winner, tree.nodes[-1], tree.nodes[3]):
+        written = tree.token_ids(node.index)
+        trace = translator.trace_tokens("Hi.", written)
+        assert trace.target_ids == (translator.config.bos_id, *written[:-1])
+        assert [step.token_id for step in trace.steps] == list(written)
+        assert sum(step.log_prob for step in trace.steps) == pytest.approx(node.total, abs=1e-4)
+
+
+def test_tokens_that_no_model_can_read_are_refused(translator):
+    most = translator.config.max_length + batched.EXTRA_LENGTH
+    for wrong, message in (([], "got 0"), ([370], "from 0 to 369, got 370"), ([-1], "got -1")):
+        with pytest.raises(TokenError, match=message):
+            translator.trace_tokens("Hi.", wrong)
+    with pytest.raises(TokenError, match="can be traced"):
+        translator.trace_tokens("Hi.", [5] * (most + 100))

@@ -1,0 +1,118 @@
+"""The logit lens: its last level is what the model said, for every kind of model; its others are read by definition."""
+
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+
+from model import Transformer, Translator
+from model.errors import TraceError
+from model.nn.edits import SwitchOff
+from tests.conftest import SENTENCES
+
+TEXT = SENTENCES[0]
+
+
+@pytest.fixture(scope="module", params=[("pre", True), ("post", True), ("pre", False), ("post", False)], ids=str)
+def of_any_kind(request, config, tokenizer) -> Translator:
+    """A seeded model with or without a final norm, and with one or three embedding matrices."""
+    norm, share_embeddings = request.param
+    torch.manual_seed(11)
+    model = Transformer(replace(config, norm=norm, share_embeddings=share_embeddings))
+    if norm == "pre":
+        # An untrained norm does nothing that could be missed.
+        torch.nn.init.normal_(model.decoder.norm.weight)
+        torch.nn.init.normal_(model.decoder.norm.bias)
+    return Translator(model, tokenizer)
+
+
+@pytest.mark.parametrize("target", [None, "Das Tier war müde."])
+def test_the_last_level_is_what_the_model_said(of_any_kind, target):
+    trace = of_any_kind.trace(TEXT, target)
+    lens = of_any_kind.logit_lens(trace, top=7)
+    assert lens.token_ids.shape == (3, len(trace.steps), 7)
+    for row, step in enumerate(trace.steps):
+        assert lens.token_ids[-1, row].tolist() == [c.token_id for c in step.candidates[:7]]
+        assert lens.tokens[-1][row] == tuple(c.token for c in step.candidates[:7])
+        expected = [math.exp(c.log_prob) for c in step.candidates[:7]]
+        assert lens.probabilities[-1, row].tolist() == pytest.approx(expected, abs=1e-5)
+        assert float(lens.chosen_probabilities[-1, row]) == pytest.approx(math.exp(step.log_prob), abs=1e-5)
+        assert float(lens.entropy[-1, row]) == pytest.approx(step.entropy, abs=1e-5)
+        assert (lens.chosen_ids[row], lens.chosen_tokens[row]) == (step.token_id, step.token)
+
+
+def test_every_level_is_a_model_cut_off_after_that_many_layers(of_any_kind):
+    trace = of_any_kind.trace(TEXT, "Das Tier war müde.")
+    lens = of_any_kind.logit_lens(trace)
+    model = of_any_kind.model
+    memory = model.encode(torch.tensor([trace.source_ids]))
+    layers = model.decoder.layers
+    try:
+        for level in range(3):
+            model.decoder.layers = layers[:level]
+            with torch.no_grad():
+                hidden = model.decode(torch.tensor([trace.target_ids]), memory)
+                probabilities = model.projection(hidden)[0].softmax(-1)
+            torch.testing.assert_close(lens.probabilities[level], probabilities.topk(5).values)
+            torch.testing.assert_close(lens.entropy[level], torch.distributions.Categorical(probabilities).entropy())
+            for row, token_id in enumerate(lens.chosen_ids):
+                better = int((probabilities[row] > probabilities[row, token_id]).sum())
+                assert int(lens.chosen_ranks[level, row]) == better + 1
+                assert float(lens.chosen_probabilities[level, row]) == pytest.approx(
+                    float(probabilities[row, token_id]), abs=1e-6
+                )
+    finally:
+        model.decoder.layers = layers
+
+
+def test_what_greedy_decoding_chose_has_rank_one_at_the_last_level(translator):
+    lens = translator.logit_lens(translator.trace(TEXT))
+    assert (lens.chosen_ranks[-1] == 1).all()
+    assert (lens.chosen_ranks[0] > 1).any()
+
+
+def test_blocks_change_nothing(translator, monkeypatch):
+    trace = translator.trace(TEXT)
+    whole = translator.logit_lens(trace, top=3)
+    monkeypatch.setattr("model.decoding.blocks.LOGITS_AT_ONCE", 7 * translator.config.vocab_size)
+    in_blocks = translator.logit_lens(trace, top=3)
+    assert torch.equal(whole.token_ids, in_blocks.token_ids)
+    for name in ("probabilities", "chosen_probabilities", "entropy", "chosen_ranks"):
+        torch.testing.assert_close(getattr(whole, name), getattr(in_blocks, name))
+
+
+def test_no_block_of_logits_is_larger_than_allowed(translator, monkeypatch):
+    trace = translator.trace(TEXT)
+    monkeypatch.setattr("model.decoding.blocks.LOGITS_AT_ONCE", 5 * translator.config.vocab_size + 1)
+    sizes = []
+    handle = translator.model.projection.register_forward_hook(lambda *call: sizes.append(call[-1].size(0)))
+    try:
+        translator.logit_lens(trace)
+    finally:
+        handle.remove()
+    assert max(sizes) == 5
+    assert sum(sizes) == 3 * len(trace.steps)
+
+
+def test_under_an_edit_the_lens_shows_the_edited_run(translator):
+    edits = [SwitchOff("decoder.cross", 0, 1)]
+    plain, edited = (translator.trace(TEXT, "Das Tier.", edits=e) for e in ((), edits))
+    before, after = (translator.logit_lens(trace).chosen_probabilities for trace in (plain, edited))
+    torch.testing.assert_close(after[0], before[0])
+    assert not torch.allclose(after[1], before[1], atol=1e-6, rtol=0)
+
+
+def test_a_trace_of_another_model_and_a_wrong_number_are_refused(translator, config, tokenizer):
+    trace = translator.trace("Tom.", "Tom.")
+    wide = Translator(Transformer(replace(config, d_model=64)), tokenizer)
+    deep = Translator(Transformer(replace(config, num_layers=3)), tokenizer)
+    for other in (wide, deep):
+        with pytest.raises(TraceError, match="not made by this model"):
+            other.logit_lens(trace)
+    steps = tuple(replace(step, token_id=config.vocab_size) for step in trace.steps)
+    with pytest.raises(TraceError, match="not of this vocabulary"):
+        translator.logit_lens(replace(trace, steps=steps))
+    for top in (0, config.vocab_size + 1):
+        with pytest.raises(TraceError, match=f"1 to {config.vocab_size} tokens, asked for {top}"):
+            translator.logit_lens(trace, top)

@@ -1,0 +1,197 @@
+"""Drawing tokens: the filter against Hugging Face's, the draw against its distribution, samples against sessions."""
+
+import math
+from collections import Counter
+
+import pytest
+import torch
+from transformers.generation.logits_process import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
+
+from model.decoding.samples import sample
+from model.decoding.sampling import Draws, Sampling, draw_tokens, filtered_log_probs
+from model.errors import ConfigError, SessionError
+from tests.conftest import SENTENCES
+
+TEXT = "The dog."
+SAMPLING = Sampling(temperature=0.7, top_k=40, top_p=0.9)
+
+
+@pytest.fixture(scope="module")
+def sources(translator) -> torch.Tensor:
+    return torch.tensor(translator.source_ids(TEXT))
+
+
+@pytest.mark.parametrize("temperature", [0.3, 1.0, 2.5])
+@pytest.mark.parametrize("top_k", [None, 1, 7, 50, 500])
+@pytest.mark.parametrize("top_p", [0.05, 0.6, 0.95, 1.0])
+def test_the_filter_keeps_and_weights_what_hugging_face_does(temperature: float, top_k: int | None, top_p: float):
+    torch.manual_seed(0)
+    logits = 3 * torch.randn(6, 200)
+    theirs = TemperatureLogitsWarper(temperature)(None, logits)
+    theirs = theirs if top_k is None else TopKLogitsWarper(top_k)(None, theirs)
+    theirs = theirs if top_p == 1 else TopPLogitsWarper(top_p)(None, theirs)
+    ours = filtered_log_probs(logits, Sampling(temperature=temperature, top_k=top_k, top_p=top_p))
+    torch.testing.assert_close(ours, theirs.log_softmax(-1))
+
+
+def test_without_settings_the_distribution_is_the_models_own():
+    logits = torch.randn(3, 50, generator=torch.Generator().manual_seed(1))
+    torch.testing.assert_close(filtered_log_probs(logits, Sampling()), logits.log_softmax(-1))
+
+
+def test_equal_tokens_share_the_edge_of_top_k_and_the_first_of_them_take_that_of_top_p():
+    logits = torch.tensor([0.0, 1.0, 1.0, 1.0, 2.0])
+    assert filtered_log_probs(logits, Sampling(top_k=2)).isfinite().tolist() == [False, True, True, True, True]
+    four = torch.zeros(4)
+    assert filtered_log_probs(four, Sampling(top_p=0.5)).tolist() == pytest.approx([-math.log(2)] * 2 + [-math.inf] * 2)
+
+
+def test_one_token_always_stays():
+    filtered = filtered_log_probs(torch.tensor([0.0, 0.1, 0.0]), Sampling(top_p=1e-9))
+    assert filtered.tolist() == [-math.inf, 0.0, -math.inf]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"temperature": 0.0}, "temperature"),
+        ({"temperature": math.nan}, "temperature"),
+        ({"temperature": math.inf}, "temperature"),
+        ({"top_k": 0}, "top_k"),
+        ({"top_p": 0.0}, "top_p"),
+        ({"top_p": 1.01}, "top_p"),
+        ({"top_p": math.nan}, "top_p"),
+    ],
+)
+def test_settings_out_of_range_are_refused(wrong: dict, message: str):
+    with pytest.raises(ConfigError, match=message):
+        Sampling(**wrong)
+
+
+def test_a_seed_or_number_of_samples_out_of_range_is_refused(translator):
+    with pytest.raises(ConfigError, match="seed"):
+        Draws(seed=-1)
+    with pytest.raises(ConfigError, match="sample"):
+        Draws(sample=-1)
+    for n in (0, 65):
+        with pytest.raises(ConfigError, match=f"got {n}"):
+            translator.sample(TEXT, n=n)
+
+
+def test_every_token_is_drawn_as_often_as_its_probability_says():
+    log_probs = filtered_log_probs(torch.randn(30, generator=torch.Generator().manual_seed(2)), Sampling(top_k=9))
+    places = 10_000
+    drawn = draw_tokens(log_probs.expand(places, -1), [(i + 0.5) / places for i in range(places)])
+    counts = Counter(drawn.tolist())
+    for token_id, probability in enumerate(log_probs.exp().tolist()):
+        # Evenly spaced numbers miss an interval's true length by at most one place.
+        assert abs(counts[token_id] - places * probability) <= 1
+    assert len(counts) == 9
+
+
+def test_no_token_without_probability_is_drawn_at_either_end():
+    log_probs = torch.tensor([[-math.inf, math.log(0.3), -math.inf, math.log(0.7), -math.inf]])
+    assert draw_tokens(log_probs, [0.0]).tolist() == [1]
+    assert draw_tokens(log_probs, [1 - 2**-52]).tolist() == [3]
+
+
+def test_numbers_are_even_and_differ_with_seed_sample_and_step():
+    numbers = [Draws(seed=seed, sample=i).uniform(step) for seed in range(10) for i in range(10) for step in range(40)]
+    assert len(set(numbers)) == len(numbers) == 4000
+    in_tenth = Counter(int(10 * number) for number in numbers)
+    assert set(in_tenth) == set(range(10))
+    # Five standard deviations of a binomial count of mean 400.
+    assert all(abs(count - 400) < 5 * math.sqrt(4000 * 0.1 * 0.9) for count in in_tenth.values())
+
+
+def test_each_sample_of_a_batch_is_the_one_drawn_alone(translator, sources):
+    together = sample(translator.model, sources, 5, SAMPLING, seed=11)
+    assert len({one.token_ids for one in together}) == 5
+    for i, drawn in enumerate(together):
+        session = translator.decode(TEXT)
+        session.run(Draws(sampling=SAMPLING, seed=11, sample=i))
+        assert drawn.token_ids == session.target_ids[1:]
+        assert drawn.log_probs == pytest.approx([step.log_prob for step in session.steps], abs=1e-4)
+    assert [one.token_ids for one in sample(translator.model, sources, 2, SAMPLING, seed=11)] == [
+        one.token_ids for one in together[:2]
+    ]
+
+
+def test_the_same_seed_gives_the_same_whatever_else_draws_random_numbers(translator):
+    torch.manual_seed(1)
+    first = translator.sample(TEXT, n=2, sampling=SAMPLING, seed=3)
+    torch.manual_seed(2)
+    torch.rand(100)
+    assert translator.sample(TEXT, n=2, sampling=SAMPLING, seed=3) == first
+    assert translator.sample(TEXT, n=2, sampling=SAMPLING, seed=4) != first
+
+
+def test_a_sample_tells_its_text_and_both_of_its_log_probabilities(translator):
+    (drawn,) = translator.sample(TEXT, sampling=SAMPLING, seed=5)
+    assert drawn.text == translator.tokenizer.decode(drawn.token_ids)
+    source = torch.tensor([translator.source_ids(TEXT)])
+    with torch.no_grad():
+        logits = translator.model(source, torch.tensor([[translator.config.bos_id, *drawn.token_ids[:-1]]]))[0]
+    written = torch.tensor(drawn.token_ids)[:, None]
+    for ours, rows in (
+        (drawn.log_probs, logits.log_softmax(-1)),
+        (drawn.filtered_log_probs, filtered_log_probs(logits, SAMPLING)),
+    ):
+        assert ours == pytest.approx(rows.gather(1, written)[:, 0].tolist(), abs=1e-3)
+    assert drawn.log_prob == pytest.approx(sum(drawn.log_probs))
+    assert 0 > drawn.filtered_log_prob > drawn.log_prob
+
+
+def test_a_sample_ends_with_its_first_end_or_at_the_length_limit(translator, sources):
+    hot = sample(translator.model, sources, 40, Sampling(temperature=3.0), seed=0)
+    eos_id, limit = translator.config.eos_id, len(sources) - 1 + 50
+    for one in hot:
+        assert eos_id not in one.token_ids[:-1]
+        assert one.token_ids[-1] == eos_id or len(one.token_ids) == limit
+        assert len(one.token_ids) == len(one.log_probs) == len(one.filtered_log_probs) <= limit
+    assert len({len(one.token_ids) for one in hot}) > 1
+
+
+def test_top_k_one_is_greedy(translator):
+    (drawn,) = translator.sample(SENTENCES[0], sampling=Sampling(top_k=1), seed=8)
+    assert drawn.text == translator.translate(SENTENCES[0])
+    assert drawn.filtered_log_prob == 0.0
+
+
+def test_a_step_taken_back_or_in_a_branch_draws_the_same_again(translator):
+    draws = Draws(sampling=SAMPLING, seed=21)
+    session = translator.decode(TEXT)
+    for _ in range(6):
+        session.step(draws)
+    written = session.target_ids
+    for _ in range(4):
+        session.back()
+    branch = session.branch()
+    for one in (session, branch):
+        for _ in range(4):
+            one.step(draws)
+        assert one.target_ids == written
+
+
+def test_a_session_says_what_could_be_drawn_and_changes_nothing(translator):
+    session = translator.decode(TEXT)
+    for _ in range(3):
+        session.step()
+    before = session.steps
+    filtered = session.filtered(1, SAMPLING)
+    source = torch.tensor([translator.source_ids(TEXT)])
+    with torch.no_grad():
+        logits = translator.model(source, torch.tensor([session.target_ids[:2]]))[0, -1]
+    expected = filtered_log_probs(logits, SAMPLING)
+    assert session.steps == before
+    assert [one.token_id for one in filtered.candidates] == [one.token_id for one in before[1].candidates]
+    assert [one.log_prob for one in filtered.candidates] == [one.log_prob for one in before[1].candidates]
+    ids = [one.token_id for one in filtered.candidates]
+    assert [one.filtered_log_prob for one in filtered.candidates] == pytest.approx(expected[ids].tolist(), abs=1e-4)
+    assert filtered.num_kept == int(expected.isfinite().sum()) <= 40
+    assert filtered.kept_mass == pytest.approx(float(logits.softmax(-1)[expected.isfinite()].sum()), abs=1e-4)
+    kept = expected[expected.isfinite()]
+    assert filtered.entropy == pytest.approx(-float((kept.exp() * kept).sum()), abs=1e-4)
+    for missing in (-1, 3):
+        with pytest.raises(SessionError, match=f"no step {missing}"):
+            session.filtered(missing, SAMPLING)

@@ -1,0 +1,247 @@
+"""Branches of a session: they begin where the other stands, and neither disturbs the other."""
+
+import pytest
+import torch
+
+from model.errors import EditError, SessionError
+from model.nn.edits import MakeUniform, SwitchOff
+from tests.conftest import SENTENCES
+
+TEXT = SENTENCES[0]
+HEAD_OUTPUT = "decoder.layers.1.self_attention.hook_head_output"
+MEMORY_KEY = "decoder.layers.0.cross_attention.hook_key"
+ENCODER_OUTPUT = "encoder.layers.0.hook_output"
+RECORDED = {"hook_head_output"}
+
+
+def begun(translator, steps: int, **edits):
+    session = translator.decode(TEXT, **edits)
+    for _ in range(steps):
+        session.step()
+    return session
+
+
+def assert_same_trace(ours, theirs) -> None:
+    assert ours.target_ids == theirs.target_ids
+    assert [step.token_id for step in ours.steps] == [step.token_id for step in theirs.steps]
+    for site in ours.sites:
+        for layer in range(ours.layers_of(site)):
+            torch.testing.assert_close(ours.weights(site, layer), theirs.weights(site, layer))
+    assert ours.recorded.keys() == theirs.recorded.keys()
+    for name, value in ours.recorded.items():
+        torch.testing.assert_close(value, theirs.recorded[name])
+
+
+def test_a_branch_and_the_session_it_leaves_go_on_as_if_each_were_alone(translator):
+    session = begun(translator, 4)
+    branch = session.branch()
+    assert branch.steps == session.steps
+    rival = branch.steps[-1].candidates[1].token_id
+    # By turns, so that one's rows would end up in the other's cache if they shared it.
+    branch.back()
+    branch.force(rival)
+    for _ in range(3):
+        session.step()
+        branch.step()
+    alone, forced = begun(translator, 7), begun(translator, 3)
+    forced.force(rival)
+    for _ in range(3):
+        forced.step()
+    assert_same_trace(session.trace(), alone.trace())
+    assert_same_trace(branch.trace(), forced.trace())
+
+
+def test_a_branch_of_a_branch_survives_both(translator):
+    session = begun(translator, 3)
+    branch = session.branch()
+    twig = branch.branch()
+    for one in (session, branch):
+        for _ in range(3):
+            one.back()
+        one.force("▁the")
+    twig.step()
+    assert_same_trace(twig.trace(), begun(translator, 4).trace())
+
+
+def test_branching_computes_nothing(translator, monkeypatch):
+    session = begun(translator, 5)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("the model was run")
+
+    for part in (translator.model.encoder, translator.model.decoder, translator.model.projection):
+        monkeypatch.setattr(part, "forward", refuse)
+    assert session.branch(edits={HEAD_OUTPUT: torch.zeros_like}).steps == session.steps
+
+
+def test_edits_of_a_branch_act_on_later_steps_only(translator):
+    session = begun(translator, 4)
+    edited = session.branch(edits={HEAD_OUTPUT: torch.zeros_like})
+    assert edited.step().log_prob != pytest.approx(session.branch().step().log_prob, abs=1e-4)
+    edited.step()
+    calls = 0
+
+    def from_step_four(value: torch.Tensor) -> torch.Tensor:
+        nonlocal calls
+        calls += 1
+        return torch.zeros_like(value) if calls > 4 else value
+
+    assert_same_trace(edited.trace(), begun(translator, 6, edits={HEAD_OUTPUT: from_step_four}).trace())
+    session.step()
+    session.step()
+    assert_same_trace(session.trace(), begun(translator, 6).trace())
+
+
+def test_a_branch_without_edits_keeps_those_it_had_and_with_none_named_drops_them(translator):
+    session = begun(translator, 2, edits={HEAD_OUTPUT: torch.zeros_like})
+    kept, dropped = session.branch(), session.branch(edits={})
+    edited, plain = begun(translator, 3, edits={HEAD_OUTPUT: torch.zeros_like}), kept.step()
+    assert plain.log_prob == pytest.approx(edited.steps[2].log_prob, abs=1e-5)
+    assert dropped.step().log_prob != pytest.approx(plain.log_prob, abs=1e-4)
+
+
+def test_a_branch_cannot_edit_what_is_computed_already(translator):
+    session = begun(translator, 2)
+    with pytest.raises(SessionError, match=f"cannot edit {ENCODER_OUTPUT}"):
+        session.branch(edits={ENCODER_OUTPUT: torch.zeros_like})
+    with pytest.raises(SessionError, match="after 2 steps would change nothing"):
+        session.branch(edits={MEMORY_KEY: torch.zeros_like})
+    with pytest.raises(ValueError, match="no such hook points"):
+        session.branch(edits={"decoder.hook_nonsense": torch.zeros_like})
+    assert session.branch().steps == session.steps
+
+
+def test_before_the_first_step_a_branch_may_edit_the_memorys_keys(translator):
+    session = begun(translator, 2)
+    session.back()
+    session.back()
+    branch = session.branch(edits={MEMORY_KEY: torch.zeros_like})
+    branch.step()
+    assert_same_trace(branch.trace(), begun(translator, 1, edits={MEMORY_KEY: torch.zeros_like}).trace())
+
+
+def test_edits_of_the_encoder_stay_with_its_run(translator):
+    session = begun(translator, 1, edits={ENCODER_OUTPUT: torch.zeros_like})
+    branch = session.branch(edits={HEAD_OUTPUT: lambda value: value})
+    branch.step()
+    assert_same_trace(branch.trace(), begun(translator, 2, edits={ENCODER_OUTPUT: torch.zeros_like}).trace())
+
+
+def test_a_session_taken_back_to_its_start_and_begun_again_has_a_whole_trace(translator):
+    session = begun(translator, 3)
+    for _ in range(3):
+        session.back()
+    session.step()
+    assert_same_trace(session.trace(), begun(translator, 1).trace())
+
+
+def test_a_branch_of_a_finished_translation_can_be_taken_back_and_changed(translator):
+    session = translator.decode("Hi.")
+    session.run()
+    branch = session.branch()
+    with pytest.raises(SessionError, match="finished"):
+        branch.step()
+    branch.back()
+    branch.force("▁the")
+    assert session.finished
+    assert branch.target_ids[:-1] == session.target_ids[:-1]
+    assert branch.target_ids[-1] != session.target_ids[-1]
+
+
+def assert_weights_are_those_the_model_used(trace) -> None:
+    for site in trace.sites:
+        for layer in range(trace.layers_of(site)):
+            assert trace.head_output_deviation(site, layer) <= 1e-5
+
+
+@pytest.mark.parametrize("site", ["decoder.self", "decoder.cross"])
+def test_a_head_switched_off_in_a_branch_has_its_weights_before_it_and_none_from_it_on(translator, site):
+    session = begun(translator, 4, extras=RECORDED)
+    branch = session.branch(edits=[SwitchOff(site, 1, 2)])
+    for _ in range(3):
+        branch.step()
+    trace = branch.trace()
+    assert trace.edits == (SwitchOff(site, 1, 2, since=4),)
+    torch.testing.assert_close(trace.weights(site, 1)[2, :4].sum(-1), torch.ones(4))
+    torch.testing.assert_close(trace.weights(site, 1)[2, :4, :4], session.trace().weights(site, 1)[2, :, :4])
+    assert trace.weights(site, 1)[2, 4:].eq(0).all()
+    assert_weights_are_those_the_model_used(trace)
+    session.step()
+    assert session.trace().edits == ()
+    written = [step.token_id for step in branch.steps]
+    at_once = translator.trace_tokens(TEXT, written, extras=RECORDED, edits=trace.edits)
+    torch.testing.assert_close(at_once.weights(site, 1), trace.weights(site, 1))
+
+
+# The head's rows under the session's own edit first, then under the branch's, at the same or at the other hook point.
+@pytest.mark.parametrize("site", ["decoder.self", "decoder.cross"])
+@pytest.mark.parametrize(
+    ("own", "later"), [(SwitchOff, MakeUniform), (MakeUniform, SwitchOff), (MakeUniform, MakeUniform)]
+)
+def test_named_edits_of_a_session_stay_on_its_rows_and_those_of_a_branch_begin_with_it(translator, site, own, later):
+    session = begun(translator, 3, extras=RECORDED, edits=[own(site, 0, 1, since=1)])
+    branch = session.branch(edits=[later(site, 0, 3)])
+    branch.step()
+    branch.step()
+    trace = branch.trace()
+    assert set(trace.edits) == {own(site, 0, 1, row=1), own(site, 0, 1, row=2), later(site, 0, 3, since=3)}
+    assert_weights_are_those_the_model_used(trace)
+    both = begun(translator, 5, extras=RECORDED, edits=trace.edits)
+    assert_same_trace(trace, both.trace())
+
+
+def test_a_branch_with_no_edits_named_keeps_what_was_done_to_the_rows_before_it(translator):
+    branch = begun(translator, 3, extras=RECORDED, edits=[SwitchOff("decoder.cross", 1, 0)]).branch(edits=())
+    branch.step()
+    trace = branch.trace()
+    assert trace.weights("decoder.cross", 1)[0].sum(-1).tolist() == pytest.approx([0, 0, 0, 1])
+    assert_weights_are_those_the_model_used(trace)
+
+
+def test_functions_of_a_branch_leave_the_named_edits_before_it(translator):
+    branch = begun(translator, 2, edits=[SwitchOff("decoder.self", 1, 2)]).branch(
+        edits={HEAD_OUTPUT: lambda value: value}
+    )
+    branch.step()
+    weights = branch.trace().weights("decoder.self", 1)[2]
+    assert weights.sum(-1).tolist() == pytest.approx([0, 0, 1])
+
+
+def test_rows_before_a_branch_that_are_written_again_are_computed_as_they_were(translator):
+    session = begun(translator, 4, extras=RECORDED, edits=[SwitchOff("decoder.self", 0, 1)])
+    branch = session.branch(edits=[MakeUniform("decoder.self", 0, 1)])
+    branch.back()
+    branch.back()
+    twig = branch.branch(edits=[SwitchOff("decoder.cross", 1, 3)])
+    for _ in range(3):
+        branch.step()
+        twig.step()
+    for again, first in zip(branch.steps, session.steps, strict=False):
+        # The explicit path rounds otherwise than the fused one.
+        assert again.token_id == first.token_id
+        assert again.log_prob == pytest.approx(first.log_prob, abs=1e-5)
+    own = tuple(SwitchOff("decoder.self", 0, 1, row=row) for row in range(4))
+    assert set(branch.trace().edits) == {*own, MakeUniform("decoder.self", 0, 1, since=4)}
+    assert set(twig.trace().edits) == {*own[:2], SwitchOff("decoder.cross", 1, 3, since=2)}
+    for one in (branch, twig):
+        assert_weights_are_those_the_model_used(one.trace())
+
+
+def test_named_edits_of_the_encoder_stay_in_a_branch_and_cannot_begin_with_it(translator):
+    of_encoder = SwitchOff("encoder.self", 0, 1)
+    session = begun(translator, 2, extras=RECORDED, edits=[of_encoder])
+    branch = session.branch(edits=[SwitchOff("decoder.self", 0, 1)])
+    branch.step()
+    assert branch.trace().edits == (of_encoder, SwitchOff("decoder.self", 0, 1, since=2))
+    assert_weights_are_those_the_model_used(branch.trace())
+    with pytest.raises(SessionError, match=r"cannot edit encoder\.layers\.0\.self_attention\.hook_head_output"):
+        session.branch(edits=[of_encoder])
+
+
+def test_a_branch_refuses_a_named_edit_of_a_row_before_it_or_of_what_is_not_there(translator):
+    session = begun(translator, 2)
+    with pytest.raises(EditError, match=r"row 1 of decoder\.self lies before it"):
+        session.branch(edits=[SwitchOff("decoder.self", 0, 0, row=1)])
+    with pytest.raises(EditError, match=r"Heads of decoder\.self run from 0 to 3, got 9"):
+        session.branch(edits=[SwitchOff("decoder.self", 0, 9)])
+    assert session.branch().steps == session.steps

@@ -1,0 +1,211 @@
+"""Attention against torch's own modules, and the invariants that every picture relies on."""
+
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from model.analysis.metrics.origin import derive_row
+from model.nn.attention import AttentionInputs, KeyValueCache, MultiHeadAttention, attention_weights
+from model.nn.bias import DistanceBias
+from model.nn.hooks import listen, name_hooks
+from model.nn.masks import AttentionMask
+
+
+def random(*shape: int) -> torch.Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(sum(shape)))
+
+
+def test_weights_times_value_equal_torchs_fused_attention():
+    query, key, value = random(2, 4, 7, 8), random(2, 4, 9, 8) + 0.1, random(2, 4, 9, 8)
+    mask = torch.rand(2, 1, 7, 9, generator=torch.Generator().manual_seed(1)) > 0.3
+    _, weights = attention_weights(query, key, scale=8**-0.5, mask=mask)
+    torch.testing.assert_close(weights @ value, F.scaled_dot_product_attention(query, key, value, mask))
+
+
+def test_weights_sum_to_one_over_keys_and_vanish_where_masked():
+    mask = torch.ones(5, 5, dtype=torch.bool).tril()
+    scores, weights = attention_weights(random(3, 5, 4), random(3, 5, 4), scale=0.5, mask=mask)
+    torch.testing.assert_close(weights.sum(-1), torch.ones(3, 5))
+    assert (weights[:, ~mask] == 0).all()
+    assert scores[:, ~mask].isneginf().all()
+
+
+def test_bias_is_added_to_the_scaled_scores():
+    query, key, bias = random(1, 3, 4), random(1, 3, 4), random(1, 3, 3)
+    plain, _ = attention_weights(query, key, scale=0.25)
+    biased, weights = attention_weights(query, key, scale=0.25, bias=bias)
+    torch.testing.assert_close(biased, plain + bias)
+    torch.testing.assert_close(weights, (plain + bias).softmax(-1))
+
+
+def test_a_row_with_nothing_to_attend_is_zero_and_has_finite_gradients():
+    query, key = random(1, 2, 4).requires_grad_(), random(1, 3, 4).requires_grad_()
+    mask = torch.tensor([[[True, True, False], [False, False, False]]])
+    _, weights = attention_weights(query, key, scale=0.5, mask=mask)
+    assert (weights[0, 1] == 0).all()
+    (weights**2).sum().backward()
+    assert query.grad is not None
+    assert query.grad.isfinite().all()
+    assert key.grad is not None
+    assert key.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("training", [False, True], ids=["fused", "explicit"])
+def test_both_paths_of_the_model_give_zeros_for_a_row_with_nothing_to_attend(training: bool):
+    module = MultiHeadAttention(8, 2, dropout=0.0).train(training)
+    nothing = AttentionMask(num_queries=3, num_keys=4, key_padding=torch.tensor([[False] * 4, [True] * 4]))
+    with listen(record={"hook_head_output"}) as recorded:
+        name_hooks(module)
+        module(random(2, 3, 8), random(2, 4, 8), nothing)
+    head_output = recorded["hook_head_output"][0]
+    assert (head_output[0] == 0).all()
+    assert (head_output[1] != 0).any()
+
+
+@pytest.mark.parametrize("training", [False, True], ids=["fused", "explicit"])
+@pytest.mark.parametrize("causal", [False, True])
+def test_multi_head_attention_equals_torchs_with_copied_weights(training: bool, causal: bool):
+    torch.manual_seed(0)
+    ours, theirs = (
+        MultiHeadAttention(24, 3, dropout=0.0).train(training),
+        nn.MultiheadAttention(24, 3, batch_first=True),
+    )
+    with torch.no_grad():
+        for part, weight, bias in zip(
+            (ours.query, ours.key, ours.value),
+            theirs.in_proj_weight.chunk(3),
+            theirs.in_proj_bias.chunk(3),
+            strict=True,
+        ):
+            part.weight.copy_(weight)
+            part.bias.copy_(bias.normal_())
+        ours.output.load_state_dict(theirs.out_proj.state_dict())
+    x = random(2, 6, 24)
+    padding = torch.tensor([[True] * 6, [True] * 4 + [False] * 2])
+    mask = AttentionMask(num_queries=6, num_keys=6, key_padding=padding, causal=causal)
+    expected, expected_weights = theirs(
+        x,
+        x,
+        x,
+        key_padding_mask=~padding,
+        attn_mask=~torch.ones(6, 6, dtype=torch.bool).tril() if causal else None,
+        average_attn_weights=False,
+    )
+    name_hooks(ours)
+    with listen(record={"hook_weights"}) as recorded:
+        explicit = ours(x, x, mask)
+    torch.testing.assert_close(explicit, expected)
+    torch.testing.assert_close(recorded["hook_weights"][0], expected_weights)
+    torch.testing.assert_close(ours(x, x, mask), expected)
+
+
+def test_inputs_with_fewer_key_value_heads_serve_groups_of_query_heads():
+    query, key, value = random(6, 5, 4), random(2, 5, 4), random(2, 5, 3)
+    mask = AttentionMask(num_queries=5, num_keys=5, causal=True)
+    grouped = AttentionInputs(query=query, key=key, value=value, mask=mask, scale=0.5)
+    full = AttentionInputs(
+        query=query, key=key.repeat_interleave(3, 0), value=value.repeat_interleave(3, 0), mask=mask, scale=0.5
+    )
+    torch.testing.assert_close(grouped.head_output(), full.head_output())
+    torch.testing.assert_close(grouped.head_output([4, 1], [3]), full.head_output()[[4, 1]][:, [3]])
+
+
+def test_rows_and_heads_asked_for_equal_those_of_the_whole():
+    mask = AttentionMask(num_queries=7, num_keys=7, causal=True)
+    inputs = AttentionInputs(
+        query=random(4, 7, 8),
+        key=random(4, 7, 8) * 2,
+        value=random(4, 7, 8),
+        mask=mask,
+        scale=0.3,
+        bias=random(1, 7, 7),
+    )
+    scores, weights = inputs.scores_and_weights()
+    some_scores, some_weights = inputs.scores_and_weights([2, 0], slice(3, 6))
+    torch.testing.assert_close(some_scores, scores[[2, 0]][:, 3:6])
+    torch.testing.assert_close(some_weights, weights[[2, 0]][:, 3:6])
+
+
+def test_bfloat16_inputs_are_derived_in_float32():
+    half = {name: random(2, 5, 4).bfloat16() for name in ("query", "key", "value")}
+    inputs = AttentionInputs(**half, mask=AttentionMask(num_queries=5, num_keys=5), scale=0.5)
+    assert inputs.scores_and_weights().weights.dtype == torch.float32
+    torch.testing.assert_close(inputs.scores_and_weights().weights.sum(-1), torch.ones(2, 5))
+
+
+def test_a_cache_gives_back_what_went_in_and_forgets_from_a_length_on():
+    cache = KeyValueCache()
+    first, second = random(1, 2, 3, 4), random(1, 2, 1, 4)
+    cache.append(first, first)
+    key, _ = cache.append(second, second)
+    torch.testing.assert_close(key, torch.cat((first, second), 2))
+    cache.truncate(3)
+    assert len(cache) == 3
+    assert cache.key is not None
+    torch.testing.assert_close(cache.key, first)
+
+
+def by_hand(query, key, *, scale, cap=None, bias=None, allowed=None, sink=None):
+    """One head, one number at a time: scores as the papers write them, then exp over their sum."""
+    rows = []
+    for i in range(len(query)):
+        scores = [float(query[i] @ key[j]) * scale for j in range(len(key))]
+        if cap is not None:
+            scores = [cap * math.tanh(score / cap) for score in scores]
+        if bias is not None:
+            scores = [score + float(bias[i, j]) for j, score in enumerate(scores)]
+        shares = [math.exp(score) if allowed is None or allowed[i, j] else 0.0 for j, score in enumerate(scores)]
+        total = sum(shares) + (0.0 if sink is None else math.exp(sink))
+        rows.append([share / total for share in shares])
+    return torch.tensor(rows)
+
+
+@pytest.mark.parametrize("window", [None, 3])
+@pytest.mark.parametrize("with_bias", [False, True])
+@pytest.mark.parametrize("sinks", [None, (0.5, -1.0, 2.0, 0.0)])
+@pytest.mark.parametrize("cap", [None, 0.7])
+def test_soft_cap_bias_window_and_sinks_are_what_the_equations_say(cap, sinks, with_bias: bool, window):
+    torch.manual_seed(3)
+    query, key, value = torch.randn(4, 6, 8), torch.randn(2, 6, 8), torch.randn(2, 6, 8)
+    table = DistanceBias(torch.randn(4, 11), 6) if with_bias else None
+    inputs = AttentionInputs(
+        query=query,
+        key=key,
+        value=value,
+        mask=AttentionMask(num_queries=6, num_keys=6, causal=True, window=window),
+        scale=0.3,
+        bias=table,
+        softcap=cap,
+        sinks=None if sinks is None else torch.tensor(sinks),
+    )
+    allowed = torch.tensor([[j <= i and (window is None or i - j < window) for j in range(6)] for i in range(6)])
+    for head in range(4):
+        expected = by_hand(
+            query[head],
+            key[head // 2],
+            scale=0.3,
+            cap=cap,
+            bias=None if table is None else table.rows([head])[0],
+            allowed=allowed,
+            sink=None if sinks is None else sinks[head],
+        )
+        torch.testing.assert_close(inputs.weights([head])[0], expected, atol=1e-6, rtol=1e-5)
+        torch.testing.assert_close(inputs.weights([head], [4, 1])[0], expected[[4, 1]], atol=1e-6, rtol=1e-5)
+        output = inputs.head_output([head])[0]
+        torch.testing.assert_close(output, expected @ value[head // 2], atol=1e-5, rtol=1e-5)
+        one_row = derive_row(inputs, head, 3, scaled=True, masked=True)
+        torch.testing.assert_close(one_row.weights, expected[3], atol=1e-6, rtol=1e-5)
+
+
+def test_a_bias_given_whole_and_as_a_table_is_the_same():
+    torch.manual_seed(0)
+    table = DistanceBias(torch.randn(2, 9), 5)
+    shared = {"key": torch.randn(2, 5, 4), "value": torch.randn(2, 5, 4), "scale": 0.5}
+    query, mask = torch.randn(2, 5, 4), AttentionMask(num_queries=5, num_keys=5)
+    whole, small = (
+        AttentionInputs(query=query, mask=mask, bias=bias, **shared) for bias in (table.rows([0, 1]), table)
+    )
+    assert torch.equal(whole.scores_and_weights([1], [2, 4]).scores, small.scores_and_weights([1], [2, 4]).scores)

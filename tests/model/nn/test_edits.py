@@ -1,0 +1,269 @@
+"""Edits of attention: they do what they say, step by step as in one pass, and the trace shows what the model used."""
+
+import copy
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from model.analysis.metrics.origin import derive_row, head_parts
+from model.errors import EditError, TraceError
+from model.nn.edit_hooks import compile_edits
+from model.nn.edits import HeadEdit, MakeUniform, PointAt, SwitchOff
+from model.nn.hooks import listen
+from model.nn.masks import key_padding, pad
+from model.nn.transformer import SITES, site_path
+from model.trace.file import load_trace, save_trace
+from model.trace.trace import Trace
+from tests.conftest import SENTENCES
+
+TEXT = SENTENCES[0]
+ROWS = 8
+KINDS = {
+    "off": lambda site, **where: SwitchOff(site, 1, 2, **where),
+    "uniform": lambda site, **where: MakeUniform(site, 1, 2, **where),
+    "pointed": lambda site, **where: PointAt(site, 1, 2, 0, **where),
+}
+SPANS = ({}, {"row": 4}, {"since": 3})
+
+
+def stepped(translator, edits, rows: int = ROWS) -> Trace:
+    session = translator.decode(TEXT, extras={"hook_head_output"}, edits=edits)
+    for _ in range(rows):
+        session.step()
+    return session.trace()
+
+
+def in_one_pass(translator, trace: Trace, edits) -> Trace:
+    """One pass over the tokens that the stepwise trace wrote, under the same edits."""
+    emitted = [step.token_id for step in trace.steps]
+    return translator._forced_trace(TEXT, emitted, {"hook_head_output"}, edits)
+
+
+def changed_rows(edit: HeadEdit, count: int) -> list[int]:
+    return [row for row in range(count) if row == edit.row or (edit.row is None and row >= edit.since)]
+
+
+@pytest.mark.parametrize("site", SITES)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("span", SPANS, ids=str)
+def test_step_by_step_equals_one_pass_and_weights_at_value_equal_the_real_output(translator, site, kind, span):
+    edit = KINDS[kind](site, **span)
+    by_steps = stepped(translator, [edit])
+    at_once = in_one_pass(translator, by_steps, [edit])
+    for one, other in zip(by_steps.steps, at_once.steps, strict=True):
+        assert one.log_prob == pytest.approx(other.log_prob, abs=1e-5)
+    for where in SITES:
+        for layer in range(2):
+            torch.testing.assert_close(by_steps.weights(where, layer), at_once.weights(where, layer))
+            for trace in (by_steps, at_once):
+                assert trace.head_output_deviation(where, layer) <= 1e-5
+
+
+@pytest.mark.parametrize("site", SITES)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("span", SPANS, ids=str)
+def test_edited_rows_are_what_was_asked_for_and_all_others_of_the_layer_stay(translator, site, kind, span):
+    edit = KINDS[kind](site, **span)
+    plain = stepped(translator, ())
+    edited = in_one_pass(translator, plain, [edit])
+    before, after, mask = plain.weights(site, 1), edited.weights(site, 1), plain.mask(site, 1).float()
+    expected = {
+        "off": torch.zeros_like(mask),
+        "uniform": mask / mask.sum(-1, keepdim=True),
+        "pointed": torch.nn.functional.one_hot(torch.zeros(len(mask), dtype=torch.long), mask.size(1)).float(),
+    }[kind]
+    rows = changed_rows(edit, len(mask))
+    assert rows
+    torch.testing.assert_close(after[2][rows], expected[rows])
+    kept = torch.ones(after.shape[:2], dtype=torch.bool)
+    kept[2, rows] = False
+    torch.testing.assert_close(after[kept], before[kept])
+    path = site_path(site, 1)
+    real = [trace.recorded[f"{path}.hook_head_output"] for trace in (plain, edited)]
+    torch.testing.assert_close(real[1][kept], real[0][kept])
+    assert not torch.allclose(real[1][2][rows], real[0][2][rows])
+    for part in ("query", "key", "value"):
+        torch.testing.assert_close(getattr(edited.inputs[site][1], part), getattr(plain.inputs[site][1], part))
+
+
+@pytest.mark.parametrize("site", SITES)
+def test_a_head_switched_off_contributes_nothing_as_if_its_part_of_the_output_projection_were_zero(translator, site):
+    plain = stepped(translator, ())
+    edited = in_one_pass(translator, plain, [SwitchOff(site, 1, 2)])
+    parts = head_parts(edited.attention(site, 1), 3, translator.output_projection(site, 1))
+    assert not parts[2].any()
+    assert parts[[0, 1, 3]].any(dim=1).all()
+    # W_O without the head's rows: another way to the same model.
+    without = copy.deepcopy(translator.model)
+    d_k = translator.config.d_k
+    with torch.no_grad():
+        without.get_submodule(f"{site_path(site, 1)}.output").weight[:, 2 * d_k : 3 * d_k] = 0.0
+        source, target = torch.tensor([plain.source_ids]), torch.tensor([plain.target_ids])
+        log_probs = without(source, target)[0].log_softmax(-1)
+    for row, step in enumerate(edited.steps):
+        assert step.log_prob == pytest.approx(float(log_probs[row, step.token_id]), abs=1e-5)
+
+
+def test_switching_off_stays_on_the_fused_path_and_the_other_sites_of_an_explicit_edit_too(translator, monkeypatch):
+    calls = []
+    fused = torch.nn.functional.scaled_dot_product_attention
+
+    def counted(*arguments, **options):
+        calls.append(1)
+        return fused(*arguments, **options)
+
+    monkeypatch.setattr("model.nn.attention.F.scaled_dot_product_attention", counted)
+    for edits, expected in (([SwitchOff("encoder.self", 0, 1)], 6), ([MakeUniform("encoder.self", 0, 1)], 5)):
+        calls.clear()
+        translator._forced_trace(TEXT, [7, 8, 9], (), edits)
+        assert len(calls) == expected
+
+
+def test_rows_before_an_edit_of_the_decoder_are_those_of_the_plain_run(translator):
+    plain = stepped(translator, ())
+    edits = [SwitchOff("decoder.self", 0, 1, since=5), PointAt("decoder.cross", 0, 0, 3, since=5)]
+    edited = stepped(translator, edits)
+    for ours, theirs in zip(edited.steps[:5], plain.steps[:5], strict=True):
+        # The explicit path rounds otherwise than the fused one.
+        assert ours.token_id == theirs.token_id
+        assert ours.log_prob == pytest.approx(theirs.log_prob, abs=1e-5)
+    assert abs(edited.steps[5].log_prob - plain.steps[5].log_prob) > 1e-3
+    assert edited.edits == tuple(edits)
+    assert plain.edits == ()
+
+
+def test_several_edits_of_a_head_act_together_the_later_one_counts_and_off_is_off(translator):
+    site = "decoder.cross"
+    edits = [
+        SwitchOff(site, 0, 0, row=1),
+        MakeUniform(site, 0, 0),
+        PointAt(site, 0, 0, 2, row=3),
+        MakeUniform(site, 0, 3),
+    ]
+    weights = stepped(translator, edits, 5).weights(site, 0)
+    uniform = 1 / weights.size(-1)
+    assert weights[0, 1].eq(0).all()
+    assert weights[0, 3].tolist() == [float(key == 2) for key in range(weights.size(-1))]
+    torch.testing.assert_close(weights[[0, 0, 0, 3], [0, 2, 4, 1]], torch.full((4, weights.size(-1)), uniform))
+    assert weights[1].std(dim=-1).gt(1e-4).all()
+
+
+def test_scores_and_single_rows_show_the_edit_too(translator):
+    site = "decoder.self"
+    trace = stepped(translator, [PointAt(site, 0, 1, 2, since=2), MakeUniform(site, 0, 2)])
+    torch.testing.assert_close(trace.weights(site, 0, [1, 3], [5, 2]), trace.weights(site, 0)[[1, 3]][:, [5, 2]])
+    torch.testing.assert_close(trace.scores(site, 0, [1], [4])[0, 0].softmax(-1), trace.weights(site, 0)[1, 4])
+    for head in range(4):
+        derived = derive_row(trace.attention(site, 0), head, 4, scaled=True, masked=True)
+        torch.testing.assert_close(derived.weights, trace.weights(site, 0)[head, 4])
+        torch.testing.assert_close(derived.head_output, trace.head_output(site, 0)[head, 4])
+    unmasked = derive_row(trace.attention(site, 0), 2, 4, scaled=True, masked=False)
+    torch.testing.assert_close(unmasked.weights, torch.full((ROWS,), 1 / ROWS))
+
+
+def test_weights_recorded_on_the_explicit_path_equal_the_derived_ones(translator):
+    edits = [MakeUniform("encoder.self", 0, 1), PointAt("decoder.cross", 1, 3, 4)]
+    trace = translator.trace(TEXT, extras={"hook_weights"}, edits=edits)
+    for site in SITES:
+        for layer in range(2):
+            torch.testing.assert_close(
+                trace.recorded[f"{site_path(site, layer)}.hook_weights"], trace.weights(site, layer)
+            )
+
+
+def test_compiled_edits_reach_every_sentence_of_a_batch_and_no_padding(translator):
+    sources = pad([translator.source_ids(text) for text in (TEXT, "Tom told me.")], translator.config.pad_id)
+    padding = key_padding(sources, translator.config.pad_id)
+    edits = compile_edits([MakeUniform("encoder.self", 0, 1)], translator.config, num_source=5, num_target=5)
+    with torch.no_grad(), listen(record={"hook_weights"}, edits=edits) as recorded:
+        translator.model.encode(sources, padding)
+    (weights,) = recorded["encoder.layers.0.self_attention.hook_weights"]
+    expected = (padding / padding.sum(1, keepdim=True))[:, None].expand(-1, sources.size(1), -1)
+    torch.testing.assert_close(weights[:, 1], expected)
+    forbidden = compile_edits(
+        [PointAt("encoder.self", 0, 1, sources.size(1) - 1)],
+        translator.config,
+        num_source=sources.size(1),
+        num_target=5,
+    )
+    with torch.no_grad(), listen(edits=forbidden), pytest.raises(EditError, match="mask forbids"):
+        translator.model.encode(sources, padding)
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (SwitchOff("encoder.cross", 0, 0), r"no site 'encoder\.cross'; sites are encoder\.self"),
+        (SwitchOff("encoder.self", 2, 0), "Layers of encoder.self run from 0 to 1, got 2"),
+        (SwitchOff("encoder.self", -1, 0), "Layers .* got -1"),
+        (MakeUniform("decoder.self", 0, 4), "Heads of decoder.self run from 0 to 3, got 4"),
+        (MakeUniform("encoder.self", 0, 0, row=99), "Rows of encoder.self run from 0 to"),
+        (MakeUniform("decoder.self", 0, 0, since=999), "Rows of decoder.self run from 0 to"),
+        (PointAt("decoder.cross", 0, 0, 99), "Keys of decoder.cross run from 0 to .*, got 99"),
+        (PointAt("encoder.self", 0, 0, -1), "Keys of encoder.self run from 0 to .*, got -1"),
+        (PointAt("decoder.self", 0, 0, 3), "Row 0 of decoder.self may look at keys up to 0, not at key 3"),
+        (PointAt("decoder.self", 0, 0, 3, row=2), "Row 2 .* up to 2, not at key 3"),
+    ],
+    ids=str,
+)
+def test_an_edit_of_what_does_not_exist_is_refused_before_anything_runs(translator, edit: HeadEdit, message: str):
+    for run in (translator.decode, translator.trace):
+        with pytest.raises(EditError, match=message):
+            run(TEXT, edits=[edit])
+    with pytest.raises(EditError, match=message):
+        translator.trace(TEXT, target="Das Tier.", edits=[edit])
+
+
+def test_one_row_and_a_first_row_contradict_each_other():
+    with pytest.raises(EditError, match="row=2, since=3"):
+        SwitchOff("encoder.self", 0, 0, row=2, since=3)
+
+
+def test_edits_survive_saving_and_loading(translator, tmp_path: Path):
+    edits = [
+        MakeUniform("encoder.self", 0, 1, row=2),
+        PointAt("decoder.self", 1, 0, 1, since=1),
+        SwitchOff("decoder.cross", 0, 3, row=40),
+    ]
+    trace = stepped(translator, edits, 4)
+    save_trace(trace, tmp_path / "edited.npz")
+    again = load_trace(tmp_path / "edited.npz")
+    assert again.edits == trace.edits == tuple(edits)
+    for site in SITES:
+        assert torch.equal(again.weights(site, 1), trace.weights(site, 1))
+
+
+def test_a_file_with_an_edit_of_what_does_not_exist_is_refused(translator, tmp_path: Path):
+    save_trace(stepped(translator, [SwitchOff("decoder.cross", 0, 3)], 2), tmp_path / "trace.npz")
+    with np.load(tmp_path / "trace.npz") as file:
+        arrays = dict(file)
+    header = json.loads(arrays["trace.json"].tobytes())
+    for number, wrong in enumerate(({"head": 4}, {"head": "3"}, {"site": "x"}, {"kind": "Trace"}, {"more": 1})):
+        header["edits"] = [{**header["edits"][0], **wrong}]
+        arrays["trace.json"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
+        np.savez(tmp_path / f"{number}.npz", **arrays)
+        with pytest.raises(TraceError, match="damaged"):
+            load_trace(tmp_path / f"{number}.npz")
+        header["edits"] = [{"kind": "SwitchOff", "site": "decoder.cross", "layer": 0, "head": 3}]
+
+
+def test_a_function_of_ones_own_can_ask_which_row_it_gets(translator):
+    from model.nn.hooks import first_row
+
+    seen = []
+
+    def note(value: torch.Tensor) -> torch.Tensor:
+        seen.append(first_row())
+        return value
+
+    hooks = ("encoder.layers.0.hook_output", "decoder.layers.1.hook_output")
+    session = translator.decode(TEXT, edits=dict.fromkeys(hooks, note))
+    for _ in range(3):
+        session.step()
+    session.back()
+    session.step()
+    assert seen == [0, 0, 1, 2, 2]
+    assert first_row() == 0

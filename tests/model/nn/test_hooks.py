@@ -1,0 +1,113 @@
+"""Recording and editing at hook points: nothing mixes, nothing stays behind."""
+
+import threading
+
+import pytest
+import torch
+
+from model.nn.hooks import ALWAYS_RECORDED, EXTRAS, listen
+
+HEAD_OUTPUT = "encoder.layers.0.self_attention.hook_head_output"
+
+
+def encode(translator, ids: list[int]) -> torch.Tensor:
+    with torch.no_grad():
+        return translator.model.encode(torch.tensor([ids]))
+
+
+def test_hook_names_are_module_paths_and_every_documented_hook_exists(translator):
+    names = translator.model.hook_names
+    assert "decoder.layers.1.cross_attention.hook_query" in names
+    assert "encoder.embedding.hook_positional" in names
+    assert {name.rpartition(".")[2] for name in names} == ALWAYS_RECORDED | EXTRAS
+
+
+def test_only_what_was_asked_for_is_recorded(translator):
+    with listen(record={"hook_query"}) as recorded:
+        encode(translator, [5, 6, 7])
+    assert set(recorded) == {f"encoder.layers.{i}.self_attention.hook_query" for i in range(2)}
+    assert recorded["encoder.layers.0.self_attention.hook_query"][0].shape == (1, 4, 3, 8)
+
+
+def test_a_misspelt_hook_is_an_error_and_not_silence(translator):
+    with pytest.raises(ValueError, match="hook_qery"), listen(record={"hook_qery"}):
+        pass
+    with pytest.raises(ValueError, match=r"encoder\.layers\.9"):
+        translator.trace("The dog.", edits={"encoder.layers.9.hook_output": lambda x: x})
+
+
+def test_an_edit_changes_what_follows_and_only_inside_the_block(translator):
+    plain = encode(translator, [5, 6, 7])
+    with listen(edits={HEAD_OUTPUT: torch.zeros_like}):
+        silenced = encode(translator, [5, 6, 7])
+    assert not torch.allclose(plain, silenced)
+    assert torch.equal(plain, encode(translator, [5, 6, 7]))
+
+
+def test_switching_a_head_off_by_its_output_equals_switching_it_off_by_its_weights(translator):
+    def without_head_2(value: torch.Tensor) -> torch.Tensor:
+        keep = torch.ones(value.size(1))
+        keep[2] = 0
+        return value * keep[:, None, None]
+
+    with listen(edits={HEAD_OUTPUT: without_head_2}):
+        by_output = encode(translator, [5, 6, 7, 8])
+    with listen(edits={HEAD_OUTPUT.replace("head_output", "weights"): without_head_2}):
+        by_weights = encode(translator, [5, 6, 7, 8])
+    torch.testing.assert_close(by_output, by_weights)
+
+
+def test_edited_scores_reach_the_weights(translator):
+    with listen(
+        record={"hook_weights"}, edits={HEAD_OUTPUT.replace("head_output", "scores"): torch.zeros_like}
+    ) as found:
+        encode(translator, [5, 6, 7, 8])
+    weights = found[HEAD_OUTPUT.replace("head_output", "weights")][0]
+    torch.testing.assert_close(weights, torch.full_like(weights, 0.25))
+
+
+def test_nothing_is_left_behind_after_an_exception(translator):
+    def fail(value: torch.Tensor) -> torch.Tensor:
+        raise RuntimeError("edit failed")
+
+    plain = encode(translator, [5, 6])
+    with pytest.raises(RuntimeError, match="edit failed"), listen(edits={HEAD_OUTPUT: fail}):
+        encode(translator, [5, 6])
+    assert torch.equal(plain, encode(translator, [5, 6]))
+
+
+def test_blocks_nest_and_the_outer_one_listens_again_afterwards(translator):
+    with listen(record={"hook_output"}) as outer:
+        with listen(record={"hook_query"}) as inner:
+            encode(translator, [5])
+        assert not outer
+        assert inner
+        encode(translator, [5])
+    assert outer
+
+
+def test_threads_on_one_model_never_see_each_others_run(translator):
+    meet = threading.Barrier(4, timeout=20)
+    results: dict[int, tuple[list[int], torch.Tensor]] = {}
+
+    def viewer(number: int) -> None:
+        def edit(value: torch.Tensor) -> torch.Tensor:
+            meet.wait()  # all four are inside the same layer of the same model now
+            return value * number
+
+        with listen(record={"hook_query", "hook_head_output"}, edits={HEAD_OUTPUT: edit}) as recorded:
+            encode(translator, [5 + number] * (number + 2))
+        lengths = [value[0].size(2) for name, value in recorded.items() if name.endswith("hook_query")]
+        results[number] = lengths, recorded[HEAD_OUTPUT][0]
+
+    threads = [threading.Thread(target=viewer, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for number in range(4):
+        lengths, head_output = results[number]
+        assert lengths == [number + 2] * 2
+        with listen(record={"hook_head_output"}) as alone:
+            encode(translator, [5 + number] * (number + 2))
+        torch.testing.assert_close(head_output, alone[HEAD_OUTPUT][0] * number)

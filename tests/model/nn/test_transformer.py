@@ -1,0 +1,152 @@
+"""The whole model against torch's own Transformer, and its invariants."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import nn
+
+from model.config import PRESETS, Norm, TransformerConfig
+from model.nn.attention import MultiHeadAttention
+from model.nn.hooks import ALWAYS_RECORDED, EXTRAS, listen
+from model.nn.transformer import Transformer
+
+
+def copy_attention(ours: MultiHeadAttention, theirs: nn.MultiheadAttention) -> None:
+    for part, weight, bias in zip(
+        (ours.query, ours.key, ours.value), theirs.in_proj_weight.chunk(3), theirs.in_proj_bias.chunk(3), strict=True
+    ):
+        part.weight.copy_(weight)
+        part.bias.copy_(bias.normal_(std=0.1))
+    ours.output.load_state_dict(theirs.out_proj.state_dict())
+
+
+@torch.no_grad()
+def torchs_own(model: Transformer) -> nn.Transformer:
+    """torch's Transformer, with its weights copied into ours."""
+    c = model.config
+    pre = c.norm == "pre"
+    options = {"dim_feedforward": c.d_ff, "dropout": 0.0, "batch_first": True, "norm_first": pre}
+    encoder = nn.TransformerEncoder(
+        nn.TransformerEncoderLayer(c.d_model, c.num_heads, **options),
+        c.num_layers,
+        nn.LayerNorm(c.d_model) if pre else None,
+        enable_nested_tensor=False,
+    )
+    decoder = nn.TransformerDecoder(
+        nn.TransformerDecoderLayer(c.d_model, c.num_heads, **options),
+        c.num_layers,
+        nn.LayerNorm(c.d_model) if pre else None,
+    )
+    theirs = nn.Transformer(c.d_model, c.num_heads, custom_encoder=encoder, custom_decoder=decoder, batch_first=True)
+    for stack, other in ((model.encoder, encoder), (model.decoder, decoder)):
+        for ours, layer in zip(stack.layers, other.layers, strict=True):
+            copy_attention(ours.self_attention, layer.self_attn)
+            ours.feed_forward.inner.load_state_dict(layer.linear1.state_dict())
+            ours.feed_forward.outer.load_state_dict(layer.linear2.state_dict())
+            norms = [ours.self_attention_residual.norm, ours.feed_forward_residual.norm]
+            if stack is model.decoder:
+                copy_attention(ours.cross_attention, layer.multihead_attn)
+                norms.insert(1, ours.cross_attention_residual.norm)
+            for number, norm in enumerate(norms, start=1):
+                own = getattr(layer, f"norm{number}")
+                own.weight.normal_(1, 0.1)
+                own.bias.normal_(0, 0.1)
+                norm.load_state_dict(own.state_dict())
+    return theirs.eval()
+
+
+@pytest.mark.parametrize("norm", ["post", "pre"])
+def test_decoder_output_equals_torchs_transformer_with_copied_weights(config: TransformerConfig, norm: Norm):
+    torch.manual_seed(3)
+    model = Transformer(replace(config, norm=norm)).eval()
+    theirs = torchs_own(model)
+    source, target = torch.randint(4, 300, (2, 9)), torch.randint(4, 300, (2, 6))
+    source[1, 7:] = config.pad_id
+    padding = source != config.pad_id
+    with torch.no_grad():
+        expected = theirs(
+            model.encoder.embedding(source),
+            model.decoder.embedding(target),
+            tgt_mask=nn.Transformer.generate_square_subsequent_mask(6),
+            src_key_padding_mask=~padding,
+            memory_key_padding_mask=~padding,
+            tgt_is_causal=True,
+        )
+        ours = model.decode(target, model.encode(source, padding), padding)
+    torch.testing.assert_close(ours, expected, atol=1e-5, rtol=1e-5)
+
+
+def test_embeddings_are_scaled_by_the_root_of_d_model_and_added_to_the_positions(config: TransformerConfig):
+    model = Transformer(config).eval()
+    ids = torch.tensor([[5, 9, 3]])
+    with listen(record={"hook_embedding", "hook_positional"}) as recorded:
+        summed = model.encoder.embedding(ids)
+    embedding = recorded["encoder.embedding.hook_embedding"][0]
+    torch.testing.assert_close(embedding, model.encoder.embedding.tokens.weight[ids] * config.d_model**0.5)
+    torch.testing.assert_close(summed, embedding + recorded["encoder.embedding.hook_positional"][0])
+
+
+def test_positions_beyond_the_table_go_on_with_the_formula(config: TransformerConfig):
+    model = Transformer(config).eval()
+    long = torch.full((1, len(model.encoder.embedding.positions) + 5), 7)
+    whole = model.encoder.embedding(long)
+    torch.testing.assert_close(model.encoder.embedding(long[:, :3], first=long.size(1) - 3), whole[:, -3:])
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_one_matrix_serves_source_target_and_output_only_if_shared(config: TransformerConfig, shared: bool):
+    model = Transformer(replace(config, share_embeddings=shared))
+    matrices = {
+        id(model.encoder.embedding.tokens.weight),
+        id(model.decoder.embedding.tokens.weight),
+        id(model.projection.weight),
+    }
+    assert len(matrices) == (1 if shared else 3)
+
+
+@pytest.mark.parametrize(("name", "millions"), [("base", 65), ("big", 213)])
+def test_presets_have_the_papers_number_of_parameters(name: str, millions: int):
+    with torch.device("meta"):
+        parameters = sum(p.numel() for p in Transformer(PRESETS[name]).parameters())
+    assert parameters / 1e6 == pytest.approx(millions, rel=0.04)
+
+
+def test_a_later_target_token_changes_no_earlier_row(translator):
+    source, target = torch.randint(4, 300, (1, 8)), torch.randint(4, 300, (1, 7))
+    changed = target.clone()
+    changed[0, 4] = 3 + target[0, 4] % 200
+    with torch.no_grad():
+        before, after = translator.model(source, target), translator.model(source, changed)
+    assert torch.equal(before[:, :4], after[:, :4])
+    assert not torch.allclose(before[:, 4:], after[:, 4:])
+
+
+def test_padding_changes_no_real_row(translator):
+    source, target = torch.randint(4, 300, (1, 5)), torch.randint(4, 300, (1, 4))
+    padded_source = torch.cat((source, torch.zeros(1, 3, dtype=torch.long)), 1)
+    padded_target = torch.cat((target, torch.zeros(1, 2, dtype=torch.long)), 1)
+    with torch.no_grad():
+        alone = translator.model(source, target)
+        padded = translator.model(padded_source, padded_target, padded_source != 0, padded_target != 0)
+    torch.testing.assert_close(padded[:, :4], alone, atol=1e-5, rtol=1e-5)
+
+
+def test_capture_changes_nothing_and_the_explicit_path_agrees(translator):
+    source, target = torch.randint(4, 300, (2, 8)), torch.randint(4, 300, (2, 7))
+    with torch.no_grad():
+        plain = translator.model(source, target)
+        with listen(record=ALWAYS_RECORDED):
+            captured = translator.model(source, target)
+        with listen(record=ALWAYS_RECORDED | EXTRAS):
+            explicit = translator.model(source, target)
+    assert torch.equal(plain, captured)
+    torch.testing.assert_close(explicit, plain, atol=1e-5, rtol=1e-5)
+
+
+def test_dropout_is_active_in_training_only(config: TransformerConfig):
+    model = Transformer(replace(config, dropout=0.5))
+    source, target = torch.randint(4, 300, (1, 8)), torch.randint(4, 300, (1, 7))
+    with torch.no_grad():
+        assert not torch.equal(model.train()(source, target), model(source, target))
+        assert torch.equal(model.eval()(source, target), model(source, target))

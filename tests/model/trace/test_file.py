@@ -1,0 +1,110 @@
+"""A trace in a file: nothing lost, no pickle, damage noticed."""
+
+import pickle
+import zipfile
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from model import Trace
+from model.errors import TraceError
+from model.trace.file import expected_bytes, load_trace, save_trace, weight_arrays, weight_bytes, write_trace
+from tests.conftest import SENTENCES
+
+
+@pytest.mark.parametrize("text", [SENTENCES[0], "🦊 </s> \ud800"])
+def test_a_trace_survives_saving_and_loading(translator, tmp_path: Path, text: str):
+    trace = translator.trace(text.encode("utf-8", "replace").decode(), extras={"hook_head_output"})
+    trace.save(tmp_path / "trace.npz")
+    again = Trace.load(str(tmp_path / "trace.npz"))
+    for name in ("text", "translation", "source_tokens", "target_ids", "predicted_tokens", "steps", "sites"):
+        assert getattr(again, name) == getattr(trace, name)
+    for site in trace.sites:
+        for layer in range(trace.layers_of(site)):
+            assert torch.equal(again.scores(site, layer), trace.scores(site, layer))
+            assert torch.equal(again.weights(site, layer), trace.weights(site, layer))
+            assert torch.equal(again.head_output(site, layer), trace.head_output(site, layer))
+    assert again.recorded.keys() == trace.recorded.keys()
+    assert torch.equal(again.positional["source"], trace.positional["source"])
+
+
+def test_padding_survives(translator, tmp_path: Path):
+    from dataclasses import replace
+
+    trace = translator.trace("Tom.")
+    n = len(trace.source_tokens)
+    padding = torch.tensor([[True] * (n - 1) + [False]])
+    inputs = tuple(replace(i, mask=replace(i.mask, key_padding=padding)) for i in trace.inputs["encoder.self"])
+    padded = replace(trace, inputs={**trace.inputs, "encoder.self": inputs})
+    save_trace(padded, tmp_path / "trace.npz")
+    assert torch.equal(load_trace(tmp_path / "trace.npz").mask("encoder.self", 0), padded.mask("encoder.self", 0))
+
+
+def test_weights_stand_beside_the_trace_for_other_readers(translator, tmp_path: Path):
+    trace = translator.trace(SENTENCES[0])
+    save_trace(trace, tmp_path / "trace.npz", weight_arrays(trace))
+    with np.load(tmp_path / "trace.npz", allow_pickle=False) as arrays:
+        assert arrays["source_tokens"].tolist() == list(trace.source_tokens)
+        assert arrays["decoder.cross/weights"].shape == (2, 4, len(trace.target_tokens), len(trace.source_tokens))
+        np.testing.assert_array_equal(arrays["encoder.self/weights"][1], trace.weights("encoder.self", 1).numpy())
+    assert load_trace(tmp_path / "trace.npz").text == trace.text
+
+
+def test_files_that_are_no_trace_are_refused(translator, tmp_path: Path):
+    class Evil:
+        def __reduce__(self):
+            return (Path.touch, (tmp_path / "pwned",))
+
+    path = tmp_path / "trace.npz"
+    save_trace(translator.trace("Tom."), path)
+    whole = path.read_bytes()
+    contents = {
+        "cut": whole[: len(whole) // 2],
+        "text": b"hello",
+        "empty": b"",
+        "pickle": pickle.dumps(Evil()),
+    }
+    for name, content in contents.items():
+        bad = tmp_path / f"{name}.npz"
+        bad.write_bytes(content)
+        with pytest.raises(TraceError, match=name):
+            load_trace(bad)
+    with np.load(path) as arrays:
+        values = dict(arrays)
+    np.savez(tmp_path / "object.npz", **{**values, "encoder.self/0/query": np.array([Evil()], dtype=object)})
+    np.savez(tmp_path / "shape.npz", **{**values, "encoder.self/0/key": np.zeros((4, 1, 8), np.float32)})
+    np.savez(tmp_path / "json.npz", **{**values, "trace.json": np.frombuffer(b'{"format": "x"}', np.uint8)})
+    for name in ("object", "shape", "json"):
+        with pytest.raises(TraceError, match=name):
+            load_trace(tmp_path / f"{name}.npz")
+    assert not (tmp_path / "pwned").exists()
+    with pytest.raises(TraceError, match="no file"):
+        load_trace(tmp_path / "missing.npz")
+
+
+def test_a_file_that_unpacks_to_too_much_is_refused_before_it_is_read(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr("model.trace.file.LARGEST", 1_000_000)
+    with zipfile.ZipFile(tmp_path / "bomb.npz", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("trace.json.npy", bytes(2_000_000))
+    with pytest.raises(TraceError, match="refused"):
+        load_trace(tmp_path / "bomb.npz")
+
+
+def test_the_size_is_known_before_the_file_is_made(translator):
+    trace = translator.trace(SENTENCES[0])
+    file = BytesIO()
+    write_trace(trace, file, weight_arrays(trace))
+    with np.load(BytesIO(file.getvalue())) as arrays:
+        numbers = sum(array.nbytes for name, array in arrays.items() if "/" in name and "padding" not in name)
+    assert expected_bytes(trace) + weight_bytes(trace) == numbers
+
+
+def test_weights_of_stacks_with_layers_of_their_own_number(translator):
+    trace = translator.trace(SENTENCES[0])
+    uneven = replace(trace, inputs={**trace.inputs, "encoder.self": trace.inputs["encoder.self"][:1]})
+    found = weight_arrays(uneven)
+    assert [found[f"{site}/weights"].shape[0] for site in trace.sites] == [1, 2, 2]

@@ -1,0 +1,149 @@
+"""Rows in blocks against the dense softmax: log-sum-exp, tiles, maxima of blocks, and how much is held at once."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+import torch
+
+from model.nn.attention import AttentionInputs
+from model.nn.edits import MakeUniform, PointAt, SwitchOff
+from model.nn.masks import AttentionMask
+from model.trace import row_blocks
+
+
+def inputs_of(queries=37, keys=41, heads=4, kv_heads=4, *, causal=False, padding=0, bias=False, edits=()):
+    generator = torch.Generator().manual_seed(3)
+
+    def draw(*shape):
+        return torch.randn(*shape, generator=generator)
+
+    allowed = None
+    if padding:
+        allowed = torch.ones(1, keys, dtype=torch.bool)
+        allowed[:, keys - padding :] = False
+    return AttentionInputs(
+        query=2 * draw(heads, queries, 8),
+        key=2 * draw(kv_heads, keys, 8),
+        value=draw(kv_heads, keys, 8),
+        mask=AttentionMask(num_queries=queries, num_keys=keys, causal=causal, key_padding=allowed),
+        scale=8**-0.5,
+        bias=draw(heads, queries, keys) if bias else None,
+        edits=edits,
+    )
+
+
+class FirstRowsSeeNothing(AttentionMask):
+    """A mask under which some rows may attend to nothing, and the others to a window."""
+
+    def rows(self, rows=slice(None)):
+        places = torch.arange(self.num_queries)[rows][:, None]
+        keys = torch.arange(self.num_keys)[None]
+        return ((keys - places).abs() <= 3)[None] & (places >= 5)[None]
+
+
+EDITS = (
+    MakeUniform("encoder.self", 0, 0),
+    PointAt("encoder.self", 0, 1, key=2, since=4),
+    SwitchOff("encoder.self", 0, 2, row=7),
+)
+CASES = {
+    "everything seen": inputs_of(),
+    "causal": inputs_of(41, 41, causal=True),
+    "padding": inputs_of(padding=6),
+    "causal and padding": inputs_of(41, 41, causal=True, padding=3),
+    "grouped key and value heads": inputs_of(kv_heads=2),
+    "bias": inputs_of(bias=True),
+    "bias, causal": inputs_of(41, 41, bias=True, causal=True),
+    "edits": inputs_of(edits=EDITS),
+    "rows that see nothing": replace(inputs_of(), mask=FirstRowsSeeNothing(num_queries=37, num_keys=41)),
+    "one token": inputs_of(1, 1),
+}
+
+
+@pytest.fixture(params=CASES.values(), ids=CASES.keys())
+def inputs(request):
+    return request.param
+
+
+@pytest.fixture(params=[400, 1 << 21], ids=["many blocks", "one block"])
+def _budget(request, monkeypatch):
+    monkeypatch.setattr(row_blocks, "VALUES_AT_ONCE", request.param)
+
+
+@pytest.mark.usefixtures("_budget")
+def test_log_sums_are_those_of_the_dense_scores(inputs):
+    scores, weights = inputs.scores_and_weights()
+    expected = scores.double().logsumexp(-1)
+    found = row_blocks.log_sum_exp(inputs)
+    seen = weights.sum(-1) > 0
+    torch.testing.assert_close(found[seen].double(), expected[seen], atol=1e-5, rtol=1e-6)
+    assert torch.isposinf(found[~seen]).all()
+    torch.testing.assert_close(row_blocks.log_sum_exp(inputs, [2, 0]), found[[2, 0]])
+
+
+def test_a_tile_is_cut_from_the_dense_weights(inputs):
+    weights, sums = inputs.scores_and_weights().weights, row_blocks.log_sum_exp(inputs)
+    queries, keys = weights.shape[1:]
+    for head in range(4):
+        for rows, columns in (
+            (slice(0, queries), slice(0, keys)),
+            (slice(queries // 2, queries), slice(keys // 3, keys)),
+            ([queries - 1, 0], [0, keys - 1]),
+        ):
+            tile = row_blocks.weights_tile(inputs, head, rows, columns, sums[head])
+            torch.testing.assert_close(tile, weights[head, rows][:, columns], atol=1e-6, rtol=1e-5)
+
+
+@pytest.mark.usefixtures("_budget")
+@pytest.mark.parametrize("blocks", [(1, 1), (9, 7)])
+def test_maxima_of_blocks_are_those_of_the_dense_weights_and_stand_where_they_say(inputs, blocks):
+    weights = inputs.scores_and_weights().weights
+    rows, columns = (
+        [i * count // min(n, count) for i in range(min(n, count) + 1)]
+        for n, count in zip(blocks, weights.shape[1:], strict=True)
+    )
+    found = row_blocks.pooled_weights(inputs, rows, columns)
+    for row, (top, bottom) in enumerate(pairwise(rows)):
+        for column, (left, right) in enumerate(pairwise(columns)):
+            block = weights[:, top:bottom, left:right]
+            torch.testing.assert_close(found.maxima[:, row, column], block.amax((1, 2)), atol=1e-6, rtol=1e-5)
+            down, across = found.down[:, row, column], found.across[:, row, column]
+            assert (down < bottom - top).all()
+            assert (across < right - left).all()
+            at = weights[torch.arange(4), top + down, left + across]
+            torch.testing.assert_close(at, found.maxima[:, row, column], atol=1e-6, rtol=1e-5)
+
+
+def test_uneven_blocks_of_700_tokens_hold_every_maximum():
+    inputs = inputs_of(700, 613, heads=2, kv_heads=1)
+    rows, columns = ([i * count // 128 for i in range(129)] for count in (700, 613))
+    found = row_blocks.pooled_weights(inputs, rows, columns).maxima
+    weights = inputs.scores_and_weights().weights
+    for row, column in ((0, 0), (63, 5), (127, 127), (77, 101)):
+        block = weights[:, rows[row] : rows[row + 1], columns[column] : columns[column + 1]]
+        torch.testing.assert_close(found[:, row, column], block.amax((1, 2)), atol=1e-6, rtol=1e-5)
+    torch.testing.assert_close(found.amax((1, 2)), weights.amax((1, 2)), atol=1e-6, rtol=1e-5)
+
+
+def test_the_mean_over_heads_is_that_of_the_dense_weights(inputs, monkeypatch):
+    monkeypatch.setattr(row_blocks, "VALUES_AT_ONCE", 500)
+    expected = inputs.scores_and_weights().weights.mean(0)
+    torch.testing.assert_close(row_blocks.mean_over_heads(inputs), expected, atol=1e-6, rtol=1e-5)
+
+
+@pytest.mark.parametrize("tokens", [300, 1200])
+def test_no_buffer_is_larger_than_stated_however_long_the_text(tokens, monkeypatch):
+    monkeypatch.setattr(row_blocks, "VALUES_AT_ONCE", 40_000)
+    largest = []
+    room = row_blocks._Scores._room
+
+    def watched(scores, shape):
+        largest.append(shape[0] * shape[1] * shape[2])
+        return room(scores, shape)
+
+    monkeypatch.setattr(row_blocks._Scores, "_room", watched)
+    inputs = inputs_of(tokens, tokens, heads=6, kv_heads=6)
+    row_blocks.log_sum_exp(inputs)
+    row_blocks.pooled_weights(inputs, range(0, tokens + 1, 20), range(0, tokens + 1, 20))
+    assert 10_000 < max(largest) <= 40_000

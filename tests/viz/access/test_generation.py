@@ -1,0 +1,85 @@
+"""Other people's models that write, on the decoding page: their own ends, what they must not write, their scores."""
+
+import json
+
+import pytest
+
+from model.errors import TokenError
+from tests.model.adapters import zoo
+from tests.viz.pages.decoding.opening import TEXT, app_at, opened
+from tests.viz.sent import sent_to
+from viz.access import generation, loader
+from viz.access.loader import ROOT_VARIABLE
+from viz.pages.decoding.data import branches, derived
+from viz.selection.options import Selection
+
+#: Of the vocabulary of 380 pieces, so many that texts end early.
+ENDS = [2, *range(40, 380, 9)]
+
+
+@pytest.fixture(scope="module")
+def settled(tmp_path_factory):
+    """A folder with a GPT-2 of many ends, one that must not write token 50, and one whose end it does not have."""
+    root = tmp_path_factory.mktemp("settled")
+    for name, settings in (("ending", {"eos_token_id": ENDS}), ("ruled", {"suppress_tokens": [50]})):
+        zoo.save_model(root / name, "gpt2", "bytes")
+        path = root / name / "generation_config.json"
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"eos_token_id": 2} | settings))
+    # The tiny GPT-2 keeps the end of the large one, 50256.
+    zoo.save_model(root / "endless", "gpt2", "bytes")
+    return root
+
+
+@pytest.fixture
+def app(settled, monkeypatch):
+    monkeypatch.setenv(ROOT_VARIABLE, str(settled))
+    return app_at("Film")
+
+
+def test_a_token_that_the_models_settings_forbid_makes_no_branch(app):
+    opened(app, checkpoint="ruled", branches="0-1-t50", branch=1)
+    assert "own settings forbid" in app.warning[0].value.replace("\\", "")
+    assert "branches" not in app.query_params
+
+
+def test_ends_are_those_of_the_models_settings(app):
+    assert generation.end_ids(Selection(checkpoint="ending")) == set(ENDS)
+    assert generation.end_tokens(Selection(checkpoint="ruled")) == ("<|end|>",)
+
+
+def test_a_model_whose_end_is_no_token_of_its_vocabulary_has_none(app):
+    assert generation.end_ids(Selection(checkpoint="endless")) == frozenset()
+
+
+def test_a_vocabulary_of_bytes_spells_everything_and_its_own_end(app):
+    selection = Selection(checkpoint="ruled")
+    for word in ("😀", "</s>"):
+        assert generation.pieces(selection).decode(branches.spell(word, selection)) == f" {word}"
+    assert branches.spell("<|end|>", selection) == (2,)
+    with pytest.raises(TokenError, match=r"Of these only <\|end\|>, the end, can be written"):
+        branches.spell("<|begin|>", selection)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.3])
+def test_the_score_of_greedy_search_is_that_of_the_models_beam_of_one(app, alpha):
+    selection = Selection(checkpoint="ending", text=TEXT)
+    greedy = loader.written(TEXT, selection)
+    assert 1 < len(greedy.steps) < 100
+    tree = loader.reader(selection).beam_tree(TEXT, 1, alpha)
+    assert derived.greedy_score(greedy, alpha, selection) == pytest.approx(tree.winner.score, abs=1e-4)
+
+
+def test_beam_search_says_the_penalty_of_this_model_and_no_language(app):
+    opened(app, checkpoint="ending", studio="Beam search")
+    assert any("log-probability ÷ tokens^α" in one.value for one in app.caption)
+    assert 'lang="de"' not in " ".join(element.value for element in app.html)
+
+
+def test_only_samples_without_any_of_the_ends_are_called_cut(app):
+    opened(app, checkpoint="ending", studio="Sampling", samples=6)
+    ((header, _),) = sent_to(app, "sample_cards")
+    samples = derived.samples(TEXT, Selection(checkpoint="ending", text=TEXT, samples=6))
+    cut = sum(one.token_ids[-1] not in ENDS for one in samples)
+    assert cut < len(samples)
+    assert sum("Cut at" in card["note"] for card in header["cards"]) == cut
+    assert header["language"] == ""

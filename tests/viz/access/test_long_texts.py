@@ -1,0 +1,256 @@
+"""Long texts on their pages: the grid layer by layer, overview and exact tiles, a window of lines, what is left out.
+
+What counts as long is set low, so that a tiny model and a short sentence show it.
+"""
+
+import time
+import zlib
+
+import numpy as np
+import pytest
+import transformers
+from streamlit.testing.v1 import AppTest
+
+from tests.model.adapters import zoo
+from tests.paths import ROOT
+from tests.viz.components.test_tile_server import numbers_of
+from tests.viz.sent import sent_to
+from viz.access import derived, loader, long_texts, trace_files
+from viz.access.loader import ROOT_VARIABLE
+from viz.components.tiles.server import Tile
+from viz.core.tiles import GridSpec, LayerTiles, Tiles, pool
+from viz.selection.options import Selection
+
+TEXT = "Tom told me that he would be late again tomorrow morning."
+SITES = ("encoder.self", "decoder.self", "decoder.cross")
+
+
+@pytest.fixture
+def _short(monkeypatch, tiny_checkpoints):
+    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
+    for name, value in (("SHORT", 8), ("OVERVIEW_SIDE", 9), ("WINDOW", 16)):
+        monkeypatch.setattr(long_texts, name, value)
+    for cached in (long_texts._long_head, long_texts._window, long_texts._shelves):
+        cached.clear()
+
+
+@pytest.fixture
+def app(_short):
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app.query_params["text"] = TEXT
+    return app
+
+
+@pytest.fixture
+def selection(_short):
+    return Selection(checkpoint="en-de", text=TEXT)
+
+
+def opened(app, **params):
+    for name, value in params.items():
+        app.query_params[name] = str(value)
+    app.run()
+    assert not app.exception, app.exception[0].value
+    assert not app.error, app.error[0].value
+    return app
+
+
+def said(app):
+    return " ".join(element.value for element in (*app.caption, *app.info))
+
+
+# ---- the grid ----
+
+
+def test_layers_sent_one_by_one_are_the_tiles_of_the_whole():
+    weights = np.random.default_rng(0).dirichlet(np.ones(300), (2, 3, 200)).astype(np.float32)
+    spec = GridSpec.of(weights.shape)
+    whole = np.frombuffer(zlib.decompress(Tiles.of(weights.shape, iter(weights)).deflated), np.uint8)
+    whole = whole.reshape(4, 2, -1)
+    for layer in range(2):
+        pooled = [pool(matrix, spec) for matrix in weights[layer]]
+        maxima, offsets = (np.stack(part) for part in zip(*pooled, strict=True))
+        down, across = (part.astype(np.int64) for part in np.divmod(offsets, spec.block_keys))
+        tiles = LayerTiles.of(spec, layer, maxima, down, across)
+        np.testing.assert_array_equal(np.frombuffer(zlib.decompress(tiles.deflated), np.uint8), whole[:, layer].ravel())
+
+
+@pytest.mark.parametrize("site", SITES)
+def test_the_shelf_fills_in_order_with_the_tiles_of_the_trace(selection, site):
+    trace = loader.trace(TEXT, selection)
+    shelf = long_texts.grid_shelf(trace, site, selection)
+    seen = []
+    long_texts.tiles_task(trace, site, selection).compute(lambda done: seen.append(sorted(shelf.layers)))
+    assert seen == [[0], [0, 1]]
+    assert long_texts.grid_shelf(trace, site, selection) is shelf
+    expected = derived.head_tiles(TEXT, site, selection)
+    planes = np.frombuffer(zlib.decompress(expected.deflated), np.uint8).reshape(
+        -1, 2, 4 * expected.spec.rows * expected.spec.columns
+    )
+    for layer, tiles in shelf.layers.items():
+        found = np.frombuffer(zlib.decompress(tiles.deflated), np.uint8).astype(int)
+        # A weight on the edge of two cells may fall into either: it is computed by another product.
+        assert np.abs(found - planes[:, layer].ravel()).max() <= 1 or (found != planes[:, layer].ravel()).mean() < 0.01
+
+
+def test_the_page_sends_the_frame_and_every_layer_that_is_ready(app):
+    opened(app)
+    deadline = time.monotonic() + 20
+    while len(sent_to(app, "tiles")) < 3 and time.monotonic() < deadline:
+        time.sleep(0.2)
+        app.run()
+    headers = [header for header, _ in sent_to(app, "tiles")]
+    ((grid, _),) = sent_to(app, "head_grid")
+    assert [header.get("layer") for header in headers] == [None, 0, 1]
+    assert {header["address"] for header in headers} == {grid["address"]}
+    assert headers[0]["keyTokens"][-1] == "</s>"
+
+
+def test_figures_of_a_long_text_come_with_progress_and_are_those_of_a_short_one(app, selection):
+    opened(app, figure="entropy")
+    deadline = time.monotonic() + 20
+    while sent_to(app, "head_grid")[0][0]["figure"] is None and time.monotonic() < deadline:
+        time.sleep(0.2)
+        app.run()
+    texts = sent_to(app, "head_grid")[0][0]["figure"]["texts"]
+    values = derived.head_figures(TEXT, "encoder.self", selection)["entropy"]
+    assert texts == [f"{value:.2f}" for value in values.flat]
+
+
+# ---- the open head ----
+
+
+@pytest.mark.parametrize("measure", ["weights", "norms", "rollout"])
+@pytest.mark.parametrize("site", SITES)
+def test_overview_and_tiles_are_those_of_the_whole_head(selection, site, measure):
+    chosen = Selection(checkpoint="en-de", text=TEXT, measure=measure)
+    trace = loader.trace(TEXT, chosen)
+    whole = derived.opened_layer(trace, site, 1, chosen).values[0 if measure == "rollout" else 2]
+    head = long_texts.long_head(trace, site, 1, 2, chosen)
+    tall, wide = head.block
+    assert head.overview.shape == (-(-whole.shape[0] // tall), -(-whole.shape[1] // wide))
+    assert max(head.overview.shape) <= 9
+    for row, column in np.ndindex(head.overview.shape):
+        block = whole[row * tall : (row + 1) * tall, column * wide : (column + 1) * wide]
+        assert head.overview[row, column] == pytest.approx(block.max(), abs=1e-6)
+    tile = head.source.pooled(*Tile(0, 0, 0).slices(), (1, 1))
+    np.testing.assert_allclose(tile, whole, atol=1e-6)
+    assert head.top == (pytest.approx(whole.max()) if measure == "norms" else 1.0)
+    assert not head.overview.flags.writeable
+
+
+def test_the_page_shows_the_overview_and_serves_tiles_of_this_head(app):
+    opened(app, layer=1, head=2, token=3)
+    ((header, (deflated,)),) = sent_to(app, "matrix")
+    ((server, _),) = sent_to(app, "tile_server")
+    assert header["deep"]["address"] == server["address"]
+    tall, wide = header["deep"]["block"]
+    assert tall > 1
+    numbers = numbers_of(deflated.tobytes(), header["deep"]["decimals"])
+    assert len(numbers) == -(-len(header["rowTokens"]) // tall) * -(-len(header["columnTokens"]) // wide)
+    assert header["kept"] == [3, None]
+    assert "the exact numbers follow" in said(app)
+
+
+def test_another_head_has_another_address(selection):
+    trace = loader.trace(TEXT, selection)
+    addresses = {
+        long_texts.long_head(trace, SITES[0], layer, head, selection).source.address
+        for layer in (0, 1)
+        for head in (0, 1)
+    }
+    assert len(addresses) == 4
+
+
+def test_a_rollout_beyond_its_limit_is_refused_in_a_sentence(app, monkeypatch):
+    monkeypatch.setattr(long_texts, "MAX_ROLLOUT", 10)
+    opened(app, measure="rollout")
+    assert "offered up to 10 tokens" in said(app)
+    assert not sent_to(app, "matrix")
+
+
+def test_words_and_hidden_special_tokens_are_shown_too(app):
+    opened(app, words="True", special="False")
+    ((header, _),) = sent_to(app, "matrix")
+    assert header["rowTokens"] == TEXT.split()
+    assert header["previews"] == []
+
+
+# ---- lines ----
+
+
+@pytest.mark.parametrize("site", SITES)
+def test_lines_join_a_window_of_the_whole_layer(selection, site):
+    trace = loader.trace(TEXT, selection)
+    whole = derived.opened_layer(trace, site, 1, selection)
+    part = long_texts.window(trace, site, 1, 3, selection)
+    rows, columns = ([group[0] for group in axis.groups] for axis in (part.queries, part.keys))
+    assert len(rows) == 16
+    assert rows == list(range(3, 19))
+    np.testing.assert_allclose(part.values, whole.values[:, rows][:, :, columns], atol=1e-6)
+
+
+def test_the_window_follows_the_kept_token_and_the_slider_and_says_where_it_is(app, selection):
+    opened(app, drawn="Lines", token=20)
+    count = len(loader.trace(TEXT, selection).source_tokens)
+    assert f"Queries 13 to 28 of {count}" in said(app)
+    ((header, _),) = sent_to(app, "head_lines")
+    assert header["command"]["query"] == 8
+    app.slider(key="window").set_value(2).run()
+    assert f"Queries 3 to 18 of {count}" in said(app)
+    assert app.query_params["window"] == "2"
+    assert sent_to(app, "head_lines")[0][0]["command"]["query"] is None
+
+
+def test_a_window_beyond_the_text_becomes_the_last(app, selection):
+    opened(app, drawn="Lines", window=5000)
+    count = len(loader.trace(TEXT, selection).source_tokens)
+    assert f"to {count} of {count}" in said(app)
+
+
+def test_many_heads_have_a_shorter_window():
+    assert [long_texts.window_length(heads) for heads in (4, 32, 10_000)] == [128, 118, 16]
+
+
+# ---- what is left out, and said ----
+
+
+def test_the_grid_page_and_the_film_say_what_they_leave_out(app):
+    opened(app, view="Take it with you")
+    assert "offered up to 8 tokens" in said(app)
+    app.switch_page("viz/pages/masks_positions/page.py").run()
+    assert "Masks are drawn cell by cell, up to 8 tokens" in said(app)
+    app.switch_page("viz/pages/decoding/page.py").run()
+    assert "The film carries the rows of all heads" in said(app)
+
+
+def test_a_file_without_room_for_weights_says_so(app, monkeypatch):
+    monkeypatch.setattr(trace_files, "MAX_WEIGHT_BYTES", 10)
+    opened(app, view="Take it with you")
+    assert "too many for a file and left out" in said(app)
+    assert "every weight, query" not in said(app)
+
+
+# ---- as long as it gets ----
+
+
+@pytest.mark.parametrize("model_type", zoo.LONGEST)
+def test_the_page_opens_the_longest_text_of_a_model_in_little_bytes(model_type, tmp_path, monkeypatch):
+    zoo.save_longest(tmp_path / model_type, model_type)
+    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
+    length = zoo.LONGEST[model_type][-1]
+    text = zoo.text_of(transformers.AutoTokenizer.from_pretrained(tmp_path / model_type), length)
+    app = opened(AppTest.from_file(str(ROOT / "app.py"), default_timeout=120), checkpoint=model_type)
+    app.text_area(key="text").set_value(text).run()
+    assert not app.error, app.error[0].value
+    deadline = time.monotonic() + 60
+    while len(sent_to(app, "tiles")) < 2 and time.monotonic() < deadline:
+        time.sleep(0.2)
+        app.run()
+    ((header, _),) = sent_to(app, "matrix")
+    assert len(header["rowTokens"]) == length
+    assert header["deep"]["block"][0] > 1
+    assert len(sent_to(app, "tiles")) == 2, "the frame, and the one layer"
+    sent = [element.proto for element in app.get("bidi_component")]
+    grid = sum(len(one.bytes) for one in sent if one.component_name in ("headlight_head_grid", "headlight_tiles"))
+    assert grid <= 1_000_000

@@ -1,0 +1,68 @@
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.viz.sent import sent_to, unpack
+from viz.components.head_grid.component import Followed, HeadChoice, Ranking, TileFigure, pack_grid, read_choice
+from viz.core.theme import SEQUENTIAL
+
+FIGURE = TileFigure("Entropy", np.array([[1.0, np.nan], [0.5, 0.0]]), 2, "bits", "What it means.")
+
+
+def header_of(*arguments):
+    return unpack(pack_grid(*arguments))[0]
+
+
+def test_the_payload_names_tiles_colours_and_the_open_head():
+    followed = Followed("site", ("here", "there"))
+    header = header_of("here", (2, 3), HeadChoice(1, 2), None, None, followed)
+    assert (header["address"], header["selected"]) == ("here", [1, 2])
+    assert header["followed"] == {"control": "site", "addresses": ["here", "there"]}
+    assert tuple(header["stops"]) == SEQUENTIAL
+    assert (header["ranked"], header["figure"], header["notes"]) == (None, None, [])
+
+
+def test_the_payload_says_what_stands_where_and_under_each_tile():
+    ranking = Ranking((HeadChoice(1, 0), HeadChoice(0, 1)), "Ranked.")
+    header = header_of("here", (2, 2), None, FIGURE, ranking, None)
+    assert header["ranked"] == [2, 1]
+    texts, bars = ["1.00", "–", "0.50", "0.00"], [1.0, 0.0, 0.5, 0.0]
+    assert header["figure"] == {"name": "Entropy", "unit": "bits", "texts": texts, "bars": bars}
+    assert header["notes"] == ["What it means.", "Ranked."]
+
+
+def test_bars_of_nothing_but_zeros_are_empty():
+    assert TileFigure("Same token", np.zeros((1, 2)), 2, "", "").bars() == [0.0, 0.0]
+
+
+def test_figures_that_do_not_fit_the_tiles_are_a_mistake():
+    with pytest.raises(AssertionError, match="one figure for each"):
+        pack_grid("here", (1, 1), None, FIGURE, None, None)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [None, "head", [], {}, {"layer": 0}, {"layer": "0", "head": 1}, {"layer": 2, "head": 0}, {"layer": 0, "head": -1}],
+)
+def test_what_names_no_head_is_no_choice(value):
+    assert read_choice(value, layers=2, heads=3) is None
+
+
+def test_a_choice_is_read():
+    assert read_choice({"layer": 1, "head": 2}, layers=2, heads=3) == HeadChoice(1, 2)
+
+
+def grid_page():
+    """Runs inside AppTest."""
+    import streamlit as st
+
+    from viz.components.head_grid.component import HeadChoice, head_grid
+
+    head_grid("here", (2, 2), selected=HeadChoice(1, 0), on_open=lambda choice: st.text(str(choice)), key="grid")
+
+
+def test_on_a_page_nothing_is_chosen_until_a_person_chooses():
+    app = AppTest.from_function(grid_page).run()
+    ((header, _),) = sent_to(app, "head_grid")
+    assert not app.text
+    assert header["selected"] == [1, 0]

@@ -1,0 +1,28 @@
+import numpy as np
+import pytest
+
+from tests.viz.sent import unpack
+from viz.components.tiles.store import pack_tiles
+from viz.core.tiles import FIRST_CELL, FIRST_THOUSANDTH, Tiles
+
+
+def tiles_of(*shape):
+    weights = np.random.default_rng(0).random(shape, dtype=np.float32)
+    return Tiles.of(shape, weights / weights.sum(-1, keepdims=True))
+
+
+def test_the_payload_names_address_sizes_tokens_and_how_cells_are_read():
+    tiles = tiles_of(2, 3, 4, 5)
+    header, (deflated,) = unpack(pack_tiles(tiles, [*"abc", "\u202e"], list("vwxyz"), "here"))
+    assert header["address"] == "here"
+    assert (header["layers"], header["heads"], header["rows"], header["columns"]) == (2, 3, 4, 5)
+    assert (header["blockQueries"], header["blockKeys"]) == (1, 1)
+    assert header["queryTokens"] == ["a", "b", "c", "\\u202e"]
+    assert header["keyTokens"] == ["v", "w", "x", "y", "z"]
+    assert (header["firstCell"], header["firstThousandth"]) == (FIRST_CELL.tolist(), FIRST_THOUSANDTH.tolist())
+    assert deflated.tobytes() == tiles.deflated
+
+
+def test_tokens_that_do_not_fit_the_tiles_are_a_mistake():
+    with pytest.raises(AssertionError, match="one token for each"):
+        pack_tiles(tiles_of(1, 1, 3, 3), "ab", "abc", "here")

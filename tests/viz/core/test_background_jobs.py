@@ -1,0 +1,75 @@
+"""A long computation in a thread: its progress, its end by a click, by an error, and by a session that is gone."""
+
+import gc
+import threading
+
+import pytest
+
+from model.errors import CancelledError, DataError
+from viz.core.background_jobs import Job, Task
+
+SOON = 10
+
+
+def counting(step: threading.Event, units: int = 3):
+    def compute(progress):
+        for _ in range(units):
+            assert step.wait(SOON)
+            progress(1)
+        return "done"
+
+    return Task("place", units, "units", compute)
+
+
+def waiting(begun: threading.Event, stopped: threading.Event):
+    """Works until it is told to stop."""
+
+    def compute(progress):
+        try:
+            while True:
+                progress(0)
+                begun.set()
+        except CancelledError:
+            stopped.set()
+            raise
+
+    return Task("place", 5, "units", compute)
+
+
+def test_a_job_counts_its_work_and_keeps_the_result():
+    step = threading.Event()
+    job = Job(counting(step))
+    assert not job.wait(0.05)
+    assert (job.done, job.finished) == (0, False)
+    step.set()
+    assert job.wait(SOON)
+    assert (job.done, job.result()) == (3, "done")
+
+
+def test_a_stopped_job_ends_with_a_sentence_and_without_a_result():
+    begun, stopped = threading.Event(), threading.Event()
+    job = Job(waiting(begun, stopped))
+    assert begun.wait(SOON)
+    job.stop()
+    assert job.wait(SOON)
+    with pytest.raises(CancelledError, match="Stopped after 0 of 5 units"):
+        job.result()
+
+
+def test_a_job_that_no_session_holds_any_more_stops():
+    begun, stopped = threading.Event(), threading.Event()
+    job = Job(waiting(begun, stopped))
+    assert begun.wait(SOON)
+    del job
+    gc.collect()
+    assert stopped.wait(SOON)
+
+
+def test_an_error_in_the_thread_is_raised_where_the_result_is_asked_for():
+    def compute(progress):
+        raise DataError("Expected more.")
+
+    job = Job(Task("place", 1, "units", compute))
+    assert job.wait(SOON)
+    with pytest.raises(DataError, match="Expected more"):
+        job.result()

@@ -1,0 +1,60 @@
+"""What is kept for all viewers stays within its count and its bytes, and is made once."""
+
+from threading import Thread
+from time import sleep
+
+from viz.core.bounded_cache import RecentlyUsed
+
+
+def test_what_was_used_longest_ago_leaves_when_bytes_run_out():
+    left = []
+    store = RecentlyUsed(10, 100, left.append)
+    store.put("a", 1, 40)
+    store.put("b", 2, 40)
+    assert store.get("a") == 1
+    store.put("c", 3, 40)
+    assert left == ["b"]
+    assert store.size == 80
+
+
+def test_what_is_larger_than_everything_is_returned_and_not_kept():
+    store = RecentlyUsed(10, 100)
+    store.put("a", 1, 60)
+    assert store.put("b", 2, 101) == 2
+    assert store.get("b") is None
+    assert store.get("a") == 1
+
+
+def test_room_is_made_before_something_large_is_made():
+    left = []
+    store = RecentlyUsed(10, 100, left.append)
+    store.put("a", 1, 60)
+    store.made("b", lambda: left.append("making") or 2, lambda made: 60, expected=60)
+    assert left == ["a", "making"]
+
+
+def test_what_is_made_stays_though_it_is_larger_than_everything_and_leaves_for_the_next():
+    left, made = [], []
+    store = RecentlyUsed(10, 100, left.append)
+    store.put("a", 1, 60)
+    for _ in range(2):
+        store.made("b", lambda: made.append("b") or 2, lambda one: 150, expected=140)
+    assert made == ["b"]
+    assert left == ["a"]
+    store.made("c", lambda: 3, lambda one: 30, expected=30)
+    assert left == ["a", "b"]
+    assert (store.get("c"), store.size) == (3, 30)
+
+
+def test_two_threads_that_want_the_same_make_it_once():
+    store, made = RecentlyUsed(10), []
+    threads = [
+        Thread(target=lambda: store.made("a", lambda: sleep(0.05) or made.append(1) or 7, lambda one: 0))
+        for _ in range(3)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert made == [1]
+    assert store.get("a") == 7

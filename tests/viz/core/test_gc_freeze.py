@@ -1,0 +1,59 @@
+"""Modules are set aside from the collector once; what is evicted later is freed all the same, without it."""
+
+import gc
+import sys
+import types
+import weakref
+
+import pytest
+
+from model import open_reader
+from tests.model.adapters.zoo import save_model
+from viz.core import gc_freeze
+
+
+@pytest.fixture
+def no_collector():
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.fixture
+def thawed(monkeypatch):
+    """The collector and the memory of what is set aside as in a new process."""
+    monkeypatch.setattr(gc_freeze, "_set_aside", 0)
+    yield
+    gc.unfreeze()
+
+
+def test_only_a_run_that_imported_something_sets_aside(thawed, monkeypatch):
+    gc_freeze.set_modules_aside()
+    before = gc.get_freeze_count()
+    assert before > 10_000
+    kept = [[] for _ in range(5_000)]
+    gc_freeze.set_modules_aside()
+    assert gc.get_freeze_count() <= before
+    monkeypatch.setitem(sys.modules, "tests.one_more", types.ModuleType("one_more"))
+    gc_freeze.set_modules_aside()
+    assert gc.get_freeze_count() >= before + len(kept)
+
+
+@pytest.mark.parametrize("model_type", ["gpt2", "bert", "t5"])
+def test_a_model_that_is_evicted_is_freed_without_the_collector(model_type, tmp_path, no_collector):
+    save_model(tmp_path, model_type)
+    reader = open_reader(tmp_path)
+    trace = reader.trace("the house")
+    kept = [weakref.ref(one) for one in (reader, reader.model, next(reader.model.parameters()), trace)]
+    del reader, trace
+    assert [one() for one in kept] == [None] * len(kept)
+
+
+def test_a_translator_and_its_session_are_freed_without_the_collector(tiny_checkpoints, no_collector):
+    reader = open_reader(tiny_checkpoints / "en-de")
+    session = reader.decode("Tom was late.")
+    session.run()
+    kept = [weakref.ref(one) for one in (reader, reader.model, session)]
+    del reader, session
+    assert [one() for one in kept] == [None] * len(kept)

@@ -1,0 +1,59 @@
+"""The palettes keep their promises: monotone in lightness for every kind of colour vision, distinct, symmetric."""
+
+import numpy as np
+import pytest
+
+from tests.paths import ROOT
+from viz.core import theme
+
+# Machado, Oliveira and Fernandes 2009, severity 1, on linear RGB.
+VISIONS = {
+    "normal": np.eye(3),
+    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+}
+
+
+def linear_rgb(stops):
+    srgb = np.array([[int(stop[i : i + 2], 16) / 255 for i in (1, 3, 5)] for stop in stops])
+    return np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
+
+
+def luminance(stops, vision="normal"):
+    seen = np.clip(linear_rgb(stops) @ np.array(VISIONS[vision]).T, 0, 1)
+    return seen @ [0.2126, 0.7152, 0.0722]
+
+
+@pytest.mark.parametrize("vision", VISIONS)
+def test_sequential_scale_gets_lighter_at_every_step(vision):
+    assert (np.diff(luminance(theme.SEQUENTIAL, vision)) > 0).all()
+
+
+@pytest.mark.parametrize("vision", VISIONS)
+def test_diverging_scale_gets_lighter_away_from_zero_on_both_sides(vision):
+    values = luminance(theme.DIVERGING, vision)
+    middle = len(values) // 2
+    assert (np.diff(values[: middle + 1]) < 0).all()
+    assert (np.diff(values[middle:]) > 0).all()
+
+
+def test_both_scales_show_zero_in_the_same_colour():
+    assert theme.SEQUENTIAL[0] == theme.DIVERGING[len(theme.DIVERGING) // 2] == theme.NIGHT
+
+
+def test_heads_have_sixteen_different_colours():
+    assert len(set(theme.HEAD_COLOURS)) == len(theme.HEAD_COLOURS) == 16
+
+
+def test_colorscale_places_the_stops_at_equal_distances():
+    scale = theme.colorscale(("#000000", "#808080", "#ffffff"))
+    assert scale == [[0.0, "#000000"], [0.5, "#808080"], [1.0, "#ffffff"]]
+
+
+def test_streamlit_is_told_the_same_scale():
+    import tomllib
+
+    config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+    for appearance in ("light", "dark"):
+        assert tuple(config["theme"][appearance]["chartSequentialColors"]) == theme.SEQUENTIAL

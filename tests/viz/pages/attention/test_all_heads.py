@@ -1,0 +1,109 @@
+"""The grid on the attention page: figures, orders and filters, by widget and by link."""
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.paths import ROOT
+from tests.viz.sent import sent_to
+from viz.access import derived, loader
+from viz.access.loader import ROOT_VARIABLE
+from viz.selection.options import FIGURES, SITES, Selection
+
+TEXT = Selection().text
+
+
+@pytest.fixture
+def app(tiny_checkpoints, monkeypatch):
+    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
+    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+
+
+@pytest.fixture
+def selection(tiny_checkpoints, monkeypatch):
+    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
+    return Selection(checkpoint="en-de")
+
+
+def grid_of(app):
+    ((header, _),) = sent_to(app, "head_grid")
+    return header
+
+
+def test_at_first_tiles_carry_nothing_and_there_is_nothing_to_rank_by(app):
+    header = grid_of(app.run())
+    assert (header["figure"], header["ranked"], header["notes"]) == (None, None, [])
+    assert app.selectbox(key="order").disabled
+    assert app.selectbox(key="keep").disabled
+
+
+@pytest.mark.parametrize("figure", FIGURES[1:])
+def test_every_figure_can_be_chosen_and_stands_in_the_link(app, figure):
+    app.run()
+    header = grid_of(app.selectbox(key="figure").set_value(figure).run())
+    assert len(header["figure"]["texts"]) == 8
+    assert header["ranked"] is None
+    assert app.query_params["figure"] == figure
+
+
+def test_heads_are_ranked_and_filtered(app):
+    app.run()
+    app.selectbox(key="figure").set_value("entropy").run()
+    app.selectbox(key="order").set_value("lowest").run()
+    header = grid_of(app.selectbox(key="keep").set_value(4).run())
+    numbers = [float(header["figure"]["texts"][head]) for head in header["ranked"]]
+    assert numbers == sorted(map(float, header["figure"]["texts"]))[:4]
+    assert dict(app.query_params) == {"figure": "entropy", "order": "lowest", "keep": "4"}
+    header = grid_of(app.selectbox(key="order").set_value("layers").run())
+    assert header["ranked"] is None
+
+
+def test_a_link_opens_ranked_heads_and_a_wrong_number_of_them_is_all(app):
+    app.query_params.update({"figure": "distance", "order": "highest", "keep": "5"})
+    assert len(grid_of(app.run())["ranked"]) == 8
+
+
+def test_a_figure_without_meaning_at_a_site_is_explained_and_comes_back_at_another(app):
+    app.query_params.update({"figure": "next", "order": "highest", "site": "decoder.cross"})
+    header = grid_of(app.run())
+    assert (header["figure"], header["ranked"]) == (None, None)
+    assert "one sentence into another" in app.info[0].value
+    header = grid_of(app.segmented_control(key="site").set_value("encoder.self").run())
+    assert (header["figure"]["name"], len(header["ranked"])) == ("Next token", 8)
+    assert not app.info
+
+
+@pytest.mark.parametrize("site", SITES)
+def test_figures_are_those_of_the_traces_weights_and_cannot_be_written(selection, site):
+    figures = derived.head_figures(TEXT, site, selection)
+    assert tuple(figures) == FIGURES[1:]
+    trace = loader.trace(TEXT, selection)
+    free = trace.mask(site, 1).sum(-1) > 1
+    weights = trace.weights(site, 1).numpy()[:, free]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        bits = -np.nan_to_num(weights * np.log2(weights)).sum(-1).mean(-1)
+    np.testing.assert_allclose(figures["entropy"][1], bits, rtol=1e-5)
+    assert not any(values.flags.writeable for values in figures.values())
+
+
+def test_tiles_and_figures_are_made_once_for_all_viewers(selection):
+    assert derived.head_tiles(TEXT, SITES[0], selection) is derived.head_tiles(TEXT, SITES[0], selection)
+    assert derived.head_figures(TEXT, SITES[0], selection) is derived.head_figures(TEXT, SITES[0], selection)
+
+
+def test_tiles_of_all_three_attentions_wait_in_the_browser_and_the_grid_names_them(app, selection):
+    app.query_params["site"] = "decoder.cross"
+    app.run()
+    header = grid_of(app)
+    kept = {tiles["address"]: tiles for tiles, _ in sent_to(app, "tiles")}
+    addresses = [derived.tiles_address(TEXT, site, selection) for site in SITES]
+    assert header["followed"] == {"control": "site", "addresses": addresses}
+    assert set(kept) == set(addresses)
+    assert header["address"] == addresses[2]
+    trace = loader.trace(TEXT, selection)
+    for site, address in zip(SITES, addresses, strict=True):
+        assert (tuple(kept[address]["queryTokens"]), tuple(kept[address]["keyTokens"])) == trace.axis_tokens(site)
+
+
+def test_another_sentence_has_other_addresses(selection):
+    assert len({derived.tiles_address(text, site, selection) for text in ("a", "b") for site in SITES}) == 6

@@ -1,0 +1,57 @@
+"""The tab "bertviz" as a page without a browser."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.paths import ROOT
+from viz.access.loader import ROOT_VARIABLE
+from viz.pages.attention.bertviz import view as bertviz_view
+from viz.selection.options import BERTVIZ, SITES
+
+pytestmark = pytest.mark.filterwarnings("ignore:unclosed file .*_view.js:ResourceWarning")
+
+
+@pytest.fixture
+def app(tiny_checkpoints, monkeypatch):
+    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app.query_params["view"] = "bertviz"
+    app.query_params["text"] = "It is late."  # the tiny model makes longer sentences far longer
+    return app
+
+
+def drawn(app):
+    assert not app.exception, app.exception[0].value
+    assert not app.error, app.error[0].value
+    (iframe,) = app.get("iframe")
+    return iframe.proto
+
+
+@pytest.mark.parametrize("view", BERTVIZ)
+def test_the_link_says_which_view_of_which_attention_and_the_page_says_how_to_read_it(app, view):
+    app.query_params["bertviz"] = view
+    app.query_params["site"] = SITES[2]
+    iframe = drawn(app.run())
+    assert f"<title>{view} of attention" in iframe.srcdoc
+    assert "up to 64 tokens, because" in " ".join(caption.value for caption in app.caption)
+    other = BERTVIZ[1 - BERTVIZ.index(view)]
+    assert f"<title>{other} of attention" in drawn(app.segmented_control(key="bertviz").set_value(other).run()).srcdoc
+
+
+def test_another_attention_is_another_drawing(app):
+    before = drawn(app.run()).srcdoc
+    assert drawn(app.segmented_control(key="site").set_value(SITES[1]).run()).srcdoc != before
+    assert app.query_params["site"] == SITES[1]
+
+
+def test_the_head_view_begins_with_the_open_layer(app):
+    app.query_params["layer"] = "1"
+    assert '"layer":2' in drawn(app.run()).srcdoc
+
+
+def test_too_many_tokens_are_refused_with_a_sentence_and_the_tab_stays_alive(app, monkeypatch):
+    monkeypatch.setattr(bertviz_view, "MAX_TOKENS", 5)
+    app.run()
+    assert not app.exception
+    assert "offered up to 5 tokens" in app.error[0].value.replace("\\", "")
+    assert app.segmented_control(key="bertviz").value == BERTVIZ[0]

@@ -1,0 +1,149 @@
+import base64
+import hashlib
+import json
+import re
+import tomllib
+
+import numpy as np
+import pytest
+
+from model.errors import InputTextError
+from tests.browser.demo_bertviz import SHAPES, InventedTrace, Layer
+from tests.paths import ROOT
+from viz.pages.attention.bertviz import view as bertviz_view
+from viz.pages.attention.bertviz.view import MAX_TOKENS, bertviz_height, bertviz_page
+from viz.selection.options import BERTVIZ, SITES
+
+# bertviz opens its scripts and leaves their closing to the garbage collector.
+pytestmark = pytest.mark.filterwarnings("ignore:unclosed file .*_view.js:ResourceWarning")
+
+HOSTILE = '</ScRiPt><script>alert(1)</script><!-- "\\ const params = {}; // HACK'
+CONFIG = ROOT / ".streamlit/config.toml"
+
+
+VIEWS = [(site, view) for site in SITES for view in BERTVIZ]
+TRACE = InventedTrace(("▁The", HOSTILE, "\u2028\u202e", "</s>"), ("<s>", "▁Das", "▁Tier"))
+
+
+def drawn(site="encoder.self", view="Head view", trace=TRACE, layer=0, dark=False):
+    return bertviz_page(trace, site, view, layer=layer, dark=dark)
+
+
+@pytest.fixture(scope="module", params=VIEWS, ids=" ".join)
+def page(request):
+    return drawn(*request.param)
+
+
+def scripts_of(page):
+    return re.findall(r"<script[^>]*>(.*?)</script>", page, re.DOTALL | re.IGNORECASE)
+
+
+def params_of(page):
+    (own,) = (script for script in scripts_of(page) if "const params = " in script)
+    return json.JSONDecoder().raw_decode(own, own.index("const params = ") + len("const params = "))[0]
+
+
+def test_the_page_asks_for_nothing_outside(page):
+    without_libraries = page
+    for library in bertviz_view._libraries():
+        without_libraries = without_libraries.replace(library, "")
+    assert "src=" not in without_libraries
+    assert "<link" not in without_libraries
+    # bertviz's own configuration of require.js names the CDN; the shim never reads it, and the policy forbids it.
+    assert set(re.findall(r"https?://[^'\"\s]+", without_libraries)) <= {
+        "https://cdnjs.cloudflare.com/ajax/libs/d3/5.7.0/d3.min",
+        "https://cdnjs.cloudflare.com/ajax/libs/jquery/2.0.0/jquery.min",
+        "https://github.com/tensorflow/tensor2tensor/blob/master/tensor2tensor/visualization/attention.js",
+    }
+
+
+def test_only_the_four_scripts_written_here_may_run(page):
+    scripts = scripts_of(page)
+    assert len(scripts) == 4
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)[1].replace("&#x27;", "'")
+    hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
+    allowed = " ".join(f"'sha256-{digest}'" for digest in hashes)
+    assert policy == f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:"
+
+
+def test_a_token_cannot_close_the_script(page):
+    assert "alert(1)</" not in page
+    assert page.lower().count("</script>") == 4
+
+
+@pytest.mark.parametrize("view", BERTVIZ)
+def test_queries_stand_on_the_left_and_keys_on_the_right_shown_as_everywhere_else(view):
+    source = ["▁The", HOSTILE.replace(" ", "␣"), "\\u2028\\u202e", "</s>"]
+    target = ["<s>", "▁Das", "▁Tier"]
+    for site, left, right in zip(SITES, (source, target, target), (source, target, source), strict=True):
+        (attention,) = params_of(drawn(site, view))["attention"]
+        assert (attention["left_text"], attention["right_text"]) == (left, right)
+
+
+@pytest.mark.parametrize(("site", "view"), VIEWS)
+def test_every_layer_and_head_of_an_attention_is_there_to_three_decimals(site, view):
+    (attention,) = params_of(drawn(site, view))["attention"]
+    layers, heads = SHAPES[site]
+    exact = np.stack([TRACE.weights(site, layer).numpy() for layer in range(layers)])
+    assert exact.shape[:2] == (layers, heads)
+    assert np.array(attention["attn"]).shape == exact.shape
+    assert np.abs(np.array(attention["attn"]) - exact).max() <= 0.000501
+    assert not re.search(r"0\.\d{4}", json.dumps(attention))
+
+
+def test_the_data_stands_in_the_page_once(page):
+    assert page.count("left_text") - page.count(".left_text") == 1
+    assert "PYTHON_PARAMS" not in page
+
+
+@pytest.mark.parametrize("site", SITES)
+def test_layers_and_heads_count_from_one(site):
+    layers, heads = SHAPES[site]
+    assert params_of(drawn(site))["include_layers"] == [*range(1, layers + 1)]
+    model_view = params_of(drawn(site, "Model view"))
+    assert model_view["include_layers"] == [*range(1, layers + 1)]
+    assert model_view["include_heads"] == [*range(1, heads + 1)]
+    assert model_view["total_heads"] == heads
+
+
+def test_the_head_view_begins_with_the_layer_that_is_open():
+    assert params_of(drawn("decoder.self", layer=3))["layer"] == 4
+
+
+def long_trace(tokens, layers=4, heads=8):
+    return InventedTrace(("▁word",) * tokens, ("▁Wort",), {site: (Layer(heads),) * layers for site in SITES})
+
+
+@pytest.mark.parametrize("view", BERTVIZ)
+def test_a_page_of_64_tokens_stays_under_two_megabytes(view):
+    assert len(drawn(view=view, trace=long_trace(MAX_TOKENS), dark=True)) < 2_000_000
+
+
+def test_a_longer_sentence_is_refused_with_what_to_do():
+    with pytest.raises(InputTextError, match="up to 64 tokens; here are 65"):
+        drawn(trace=long_trace(MAX_TOKENS + 1))
+    assert drawn("decoder.self", trace=long_trace(MAX_TOKENS + 1))
+
+
+@pytest.mark.parametrize("view", BERTVIZ)
+@pytest.mark.parametrize(("dark", "theme"), [(False, "light"), (True, "dark")])
+def test_the_colours_are_those_of_the_theme(dark, theme, view):
+    colours = tomllib.loads(CONFIG.read_text())["theme"][theme]
+    style = re.search(r"<style>(.*?)</style>", drawn(view=view, dark=dark), re.DOTALL)[1]
+    assert f"color: {colours['textColor']}; background: {colours['backgroundColor']}" in style
+    assert f"text {{ fill: {colours['textColor']}" in style
+    assert f"color-scheme: {theme}" in style
+
+
+def test_the_height_follows_the_longer_side_and_in_the_model_view_the_layers():
+    assert bertviz_height(long_trace(40), "decoder.cross", "Head view") == 900 + 92
+    assert bertviz_height(long_trace(40), "encoder.self", "Model view") == 4 * (40 * 10.5 + 10) + 70
+    assert bertviz_height(long_trace(40, layers=1), "encoder.self", "Model view") == 40 * 18 + 55 + 70
+
+
+def test_a_missing_library_says_what_to_install(monkeypatch):
+    monkeypatch.setattr(bertviz_view, "_LIBRARIES", (("no_such_package.at_all", "x.js", "NoSuch"),))
+    bertviz_view._libraries.cache_clear()
+    with pytest.raises(RuntimeError, match="the package NoSuch is missing"):
+        bertviz_view._libraries()
+    bertviz_view._libraries.cache_clear()

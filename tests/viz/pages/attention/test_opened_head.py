@@ -1,0 +1,211 @@
+"""The opened head on its page: measures, words and special tokens, as heatmap and as lines, and what a link says."""
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.paths import ROOT
+from tests.viz.sent import sent_to
+from viz.access import derived, loader
+from viz.access.loader import ROOT_VARIABLE
+from viz.pages.attention.opened_head import panel
+from viz.pages.attention.opened_head.lines_component import LinesPlace
+from viz.selection.options import MEASURES as MEASURE_NAMES
+from viz.selection.options import SITES, Selection
+from viz.ui.measures import MEASURES
+
+TEXT = "Tom told me that he would be late."
+
+
+@pytest.fixture
+def app(tiny_checkpoints, monkeypatch):
+    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app.query_params["text"] = TEXT
+    return app
+
+
+def opened(app, **params):
+    for name, value in params.items():
+        app.query_params[name] = str(value)
+    app.run()
+    assert not app.exception, app.exception[0].value
+    assert not app.error, app.error[0].value
+    return app
+
+
+def heatmap(app):
+    ((header, (values,)),) = sent_to(app, "matrix")
+    return header, values.reshape(len(header["rowTokens"]), len(header["columnTokens"]))
+
+
+def lines(app):
+    ((header, (stored,)),) = sent_to(app, "head_lines")
+    shape = len(header["headNames"]), len(header["queryTokens"]), len(header["keyTokens"])
+    return header, (stored.reshape(shape) / 65535) ** 2 * header["top"]
+
+
+def captions(app):
+    return " ".join(element.value for element in app.caption)
+
+
+def layer_of(app, **choices):
+    selection = Selection(checkpoint="en-de", text=TEXT, **choices)
+    trace = loader.trace(TEXT, selection)
+    return trace, derived.opened_layer(trace, selection.site, selection.layer, selection)
+
+
+# ---- the numbers ----
+
+
+@pytest.mark.parametrize("site", SITES)
+def test_opened_weights_are_those_of_the_trace(app, site):
+    trace, layer = layer_of(app, site=site, layer=1)
+    np.testing.assert_array_equal(layer.values, trace.weights(site, 1).numpy())
+    assert (layer.queries.labels, layer.keys.labels) == trace.axis_tokens(site)
+    assert not layer.values.flags.writeable
+
+
+@pytest.mark.parametrize("site", SITES)
+def test_norms_are_weights_times_one_length_a_key(app, site):
+    trace, norms = layer_of(app, site=site, measure="norms")
+    weights = trace.weights(site, 0).numpy()
+    with np.errstate(invalid="ignore"):
+        lengths = norms.values / weights
+    for head in lengths:
+        assert np.nanstd(head, axis=0).max() < 1e-4
+
+
+@pytest.mark.parametrize("site", SITES)
+def test_a_rollout_is_one_matrix_whose_rows_sum_to_one(app, site):
+    _, rollout = layer_of(app, site=site, measure="rollout", layer=1)
+    assert len(rollout.values) == 1
+    np.testing.assert_allclose(rollout.values.sum(-1), 1, atol=1e-5)
+
+
+def test_words_sum_over_keys_and_special_tokens_leave_both_sides(app):
+    _, layer = layer_of(app, site="decoder.cross", words=True)
+    np.testing.assert_allclose(layer.values.sum(-1), 1, atol=1e-5)
+    assert layer.keys.labels == (*TEXT.split(), "</s>")
+    _, hidden = layer_of(app, site="decoder.cross", words=True, special=False)
+    assert hidden.keys.labels == tuple(TEXT.split())
+    assert "<s>" not in hidden.queries.labels
+    assert (hidden.values.sum(-1) < 1).any()
+
+
+# ---- the page ----
+
+
+@pytest.mark.parametrize("drawn", ["Heatmap", "Lines"])
+@pytest.mark.parametrize("site", SITES)
+@pytest.mark.parametrize("measure", MEASURE_NAMES)
+def test_every_measure_is_drawn_and_explained(app, measure, site, drawn):
+    opened(app, measure=measure, site=site, drawn=drawn)
+    meaning, formula = MEASURES[measure].explained_at(site)
+    assert meaning in captions(app)
+    assert f"${formula}$" in captions(app)
+    assert len(sent_to(app, "matrix")) == (drawn == "Heatmap")
+    assert len(sent_to(app, "head_lines")) == (drawn == "Lines")
+    assert not app.get("plotly_chart")
+
+
+def test_the_lines_hold_what_the_heatmap_holds(app):
+    opened(app, layer=1, head=2, also="0.3", drawn="Lines", threshold=20, token=3)
+    header, values = lines(app)
+    _, layer = layer_of(app, layer=1)
+    np.testing.assert_allclose(values, layer.values, atol=1e-4)
+    command = header["command"]
+    assert (command["heads"], command["query"], command["threshold"]) == ([0, 2, 3], 3, 20)
+    assert header["fileName"].startswith("headlight-encoder-self-layer1-weights-")
+    app.segmented_control(key="drawn").set_value("Heatmap").run()
+    header, values = heatmap(app)
+    assert header["title"] == "Layer 2 · Head 3"
+    assert header["kept"] == [3, None]
+    np.testing.assert_array_equal(values, layer.values[2])
+    assert app.query_params["also"] == "0.3"
+    assert app.query_params["threshold"] == "20"
+
+
+@pytest.mark.parametrize("drawn", ["Heatmap", "Lines"])
+def test_hidden_special_tokens_and_joined_words_are_said(app, drawn):
+    opened(app, drawn=drawn)
+    assert "do not sum to 1" not in captions(app)
+    app.toggle(key="special").set_value(False)
+    app.toggle(key="words").set_value(True).run()
+    assert "rows do not sum to 1" in captions(app)
+    assert "keys are summed and queries averaged" in captions(app)
+    tokens = lines(app)[0]["keyTokens"] if drawn == "Lines" else heatmap(app)[0]["columnTokens"]
+    assert tokens == TEXT.split()
+    assert (app.query_params["special"], app.query_params["words"]) == ("False", "True")
+
+
+def test_a_rollout_says_that_it_has_no_head_and_keeps_the_chosen_one(app):
+    opened(app, measure="rollout", head=2, drawn="Lines")
+    assert app.selectbox(key="head").disabled
+    assert lines(app)[0]["headNames"] == ["All heads"]
+    assert "no head to choose" in captions(app)
+    app.segmented_control(key="measure").set_value("norms").run()
+    assert not app.selectbox(key="head").disabled
+    assert lines(app)[0]["command"]["heads"] == [2]
+
+
+def test_norms_have_a_scale_of_their_own_and_the_hover_says_so(app):
+    opened(app, measure="norms")
+    _, layer = layer_of(app, measure="norms")
+    header, _ = heatmap(app)
+    assert header["note"] == "no upper bound"
+    assert header["marks"][-1] == [1.0, f"{layer.values.max():.2g}"]
+    assert header["high"] == layer.values.max()
+
+
+def test_only_weights_between_all_tokens_are_previewed_from_tiles(app):
+    opened(app, layer=1, head=2, site="decoder.cross")
+    header, _ = heatmap(app)
+    addresses = [tiles["address"] for tiles, _ in sent_to(app, "tiles")]
+    assert sorted(header["previews"]) == sorted(addresses)
+    assert header["shows"][1:] == [1, 2]
+    for key, value in (("words", True), ("words", False), ("special", False)):
+        app.toggle(key=key).set_value(value).run()
+        assert bool(heatmap(app)[0]["previews"]) == (key == "words" and not value)
+
+
+def test_a_kept_query_and_key_stand_in_the_link_and_in_both_pictures(app):
+    opened(app, token=3, key_token=5)
+    assert heatmap(app)[0]["kept"] == [3, 5]
+    app.segmented_control(key="drawn").set_value("Lines").run()
+    assert (lines(app)[0]["command"]["query"], lines(app)[0]["command"]["key"]) == (3, None)
+    assert (app.query_params["token"], app.query_params["key_token"]) == ("3", "5")
+
+
+def test_a_kept_key_alone_is_kept_in_the_lines(app):
+    opened(app, key_token=5, drawn="Lines")
+    assert (lines(app)[0]["command"]["query"], lines(app)[0]["command"]["key"]) == (None, 5)
+
+
+def test_a_link_with_heads_and_tokens_that_do_not_exist_still_opens(app):
+    opened(app, also="1.99", token=4000, threshold=5000, drawn="Lines")
+    command = lines(app)[0]["command"]
+    assert (command["heads"], command["query"], command["threshold"]) == ([0, 1], None, 100)
+
+
+def test_what_a_person_does_to_the_lines_becomes_the_selection(app, monkeypatch):
+    _, layer = layer_of(app, words=True)
+    stored = [Selection(text=TEXT, words=True, head=1, also=(2,), token=2)]
+    monkeypatch.setattr(panel.state, "current", lambda: stored[-1])
+    monkeypatch.setattr(panel.state, "put", stored.append)
+    take = panel._take
+    here = layer.queries.place_of(2)
+    # The open head stays while it is on, and so does a token within the word that is kept.
+    take(LinesPlace((0, 1), query=here, threshold=9), layer, MEASURES["weights"])
+    assert (stored[-1].head, stored[-1].also, stored[-1].token, stored[-1].threshold) == (1, (0,), 2, 9)
+    take(LinesPlace((0, 3), query=None), layer, MEASURES["weights"])
+    assert (stored[-1].head, stored[-1].also, stored[-1].token) == (0, (3,), None)
+    last = len(layer.queries.groups) - 1
+    take(LinesPlace((0,), query=last), layer, MEASURES["rollout"])
+    assert (stored[-1].head, stored[-1].also) == (0, (3,))
+    assert stored[-1].token == layer.queries.groups[last][0]
+    # A key is kept alone, or stays behind a query.
+    take(LinesPlace((0,), key=last), layer, MEASURES["weights"])
+    assert (stored[-1].token, stored[-1].key_token) == (None, layer.keys.groups[last][0])
+    take(LinesPlace((0,), query=0), layer, MEASURES["weights"])
+    assert (stored[-1].token, stored[-1].key_token) == (0, layer.keys.groups[last][0])

@@ -1,0 +1,159 @@
+"""The tab "Take it with you" and what a link may name, as a page without a browser."""
+
+import shutil
+import sys
+from urllib.parse import parse_qsl
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.paths import ROOT
+from viz.access.loader import ROOT_VARIABLE
+from viz.selection.options import MAX_TEXT_IN_URL, SITES, Selection
+from viz.selection.url import parse
+from viz.ui import trace_tables
+from viz.ui.downloads import _size
+from viz.ui.frame import chart_config
+
+TAB = "Take it with you"
+
+
+@pytest.fixture
+def app(tiny_checkpoints, monkeypatch):
+    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
+    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+
+
+def opened(app, **params):
+    for name, value in ({"view": TAB} | params).items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception, app.exception[0].value
+    assert not app.error, app.error[0].value
+    return app
+
+
+def labels(app):
+    return [button.label for button in app.get("download_button")]
+
+
+def captions(app):
+    return " ".join(caption.value for caption in app.caption)
+
+
+def test_everything_is_offered_with_its_size(app):
+    opened(app, site="decoder.cross", layer="1", head="2")
+    weights = ["Layer 2, head 3", "One row's origin", "Figures of heads", "All heads"]
+    expected = [*weights, "Tokens", "Decoding", "Positions, source", "Positions, target", "HTML page", "NumPy arrays"]
+    assert labels(app) == expected
+    assert captions(app).count("(about ") == len(expected)
+
+
+def test_the_open_head_is_offered_as_it_is_shown_too(app):
+    opened(app, measure="norms", words="True", special="False")
+    assert labels(app)[1] == "The same, as shown"
+    assert "Norms between" in captions(app)
+    assert "words, as “All heads” shows them now" in captions(app)
+
+
+@pytest.mark.parametrize("site", SITES)
+def test_nothing_is_computed_before_a_button_is_pressed(app, site, monkeypatch):
+    def refuse(*arguments):
+        raise AssertionError("computed too early")
+
+    for name in ("matrix", "table", "digits"):
+        monkeypatch.setattr(trace_tables, name, refuse)
+    assert len(labels(opened(app, site=site))) == 10
+
+
+def test_a_table_too_long_for_a_spreadsheet_is_not_offered_and_the_tab_says_why(app, monkeypatch):
+    monkeypatch.setattr(trace_tables, "MAX_ROWS", 100)
+    assert "All heads" not in labels(opened(app))
+    assert "more than a spreadsheet holds" in captions(app)
+
+
+def test_the_link_reopens_the_sentence_the_checkpoint_and_the_head_at_the_heads(app):
+    opened(app, site="decoder.cross", layer="1", head="2", text="Grüße & <b> 50 %?")
+    link = app.code[0].value
+    assert link.startswith("?")
+    expected = Selection("en-de", text="Grüße & <b> 50 %?", site="decoder.cross", layer=1, head=2)
+    assert parse(dict(parse_qsl(link[1:], keep_blank_values=True)), Selection()) == expected
+
+
+def test_a_link_names_the_sentence_even_if_it_is_the_usual_one(app):
+    assert dict(parse_qsl(opened(app).code[0].value[1:]))["text"] == Selection().text
+
+
+def test_a_sentence_too_long_for_an_address_is_said_to_be_missing(app):
+    opened(app)
+    # Too long for a link, and few enough tokens for the tiny model.
+    app.sidebar.text_area[0].set_value("It is late." + " " * MAX_TEXT_IN_URL).run()
+    assert not app.error
+    assert "text" not in dict(parse_qsl(app.code[0].value[1:]))
+    assert "send it along" in captions(app)
+
+
+def test_the_camera_of_a_chart_saves_in_the_chosen_format_under_a_name(app):
+    app.query_params["pictures"] = "SVG"
+    app.run().switch_page("viz/pages/model_card/page.py").run()
+    chart = app.get("plotly_chart")[0]
+    assert '"format": "svg"' in chart.proto.config
+    assert '"filename": "headlight-parameters' in chart.proto.config
+    app.segmented_control(key="pictures").set_value("PNG").run()
+    assert '"format": "png"' in app.get("plotly_chart")[0].proto.config
+    assert "pictures" not in app.query_params
+
+
+def test_a_chart_config_changes_nothing_but_the_camera(monkeypatch):
+    monkeypatch.setattr("viz.selection.state.current", lambda: Selection(pictures="PNG"))
+    assert chart_config("a")["toImageButtonOptions"] == {"format": "png", "filename": "a", "scale": 2}
+    assert chart_config("a")["displaylogo"] is False
+
+
+def test_a_chart_has_paper_of_its_own(app):
+    app.run().switch_page("viz/pages/coreference/page.py").run()
+    assert "paper_bgcolor" not in app.get("plotly_chart")[0].proto.spec.split('"template"')[0]
+
+
+@pytest.mark.parametrize(
+    ("count", "shown"),
+    [(3, "about 1 kB"), (292_000, "about 292 kB"), (4_900_000, "about 4.9 MB"), (123_400_000, "about 123 MB")],
+)
+def test_sizes_are_rounded_as_people_say_them(count, shown):
+    assert _size(count) == shown
+
+
+# ---- a link names a checkpoint of the list, never a path ----
+
+
+@pytest.mark.parametrize("kind", ["../secret", "en-de/../../secret", "absolute", "../../etc", "/etc", "..", ".", ""])
+def test_a_link_that_names_a_path_opens_the_first_checkpoint_and_reads_nothing_there(
+    kind, tiny_checkpoints, tmp_path, monkeypatch
+):
+    shutil.copytree(tiny_checkpoints, tmp_path / "root")
+    secret = tmp_path / "secret"
+    shutil.copytree(tiny_checkpoints / "en-de", secret)
+    touched = []
+    watching = [True]
+
+    def watch(event, arguments):
+        if watching and event in ("open", "os.listdir", "os.scandir") and arguments:
+            path = str(arguments[0])
+            if "secret" in path or path.rstrip("/") == "/etc":
+                touched.append((event, path))
+
+    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path / "root"))
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    sys.addaudithook(watch)
+    try:
+        opened(app, checkpoint=str(secret) if kind == "absolute" else kind)
+        assert app.sidebar.selectbox[0].value == "en-de"
+        assert "checkpoint" not in app.query_params
+        assert dict(parse_qsl(app.code[0].value[1:]))["checkpoint"] == "en-de"
+        assert touched == []
+        # The watch itself works.
+        list(secret.iterdir())
+        assert touched
+    finally:
+        # An audit hook stays for good; this one falls silent.
+        watching.clear()

@@ -1,0 +1,76 @@
+import re
+from dataclasses import replace
+from types import MappingProxyType
+
+import pytest
+
+from viz.pages.attention.take_away.view_page import OpenView, view_page
+
+HOSTILE = "</script><script>alert(1)</script><img src=https://evil.example/x onerror=alert(2)><!-- \u2028 </style>"
+VIEW = OpenView("decoder.cross", "Decoder cross-attention", 1, 2, "checkpoint=en-de&text=%3Cb%3E", ())
+
+
+def made(trace, view=VIEW, **words):
+    view = replace(view, lines=[("EN", "en", trace.text), ("DE", "de", trace.translation)])
+    return view_page(trace, view, checkpoint=words.get("checkpoint", "tiny"), digest="0123abc").decode()
+
+
+@pytest.fixture(scope="module")
+def trace(translator):
+    return translator.trace("The dog was tired.", "Der Hund war müde.")
+
+
+@pytest.fixture(scope="module")
+def page(trace):
+    return made(trace)
+
+
+def test_the_page_holds_sentence_head_grid_decoding_and_origin(page, trace):
+    for expected in (
+        "The dog was tired.",
+        "Der Hund war müde.",
+        "<h2>Decoder cross-attention, layer 2, head 3</h2>",
+        "<code>tiny</code>",
+        "<code>0123abc</code>",
+        "<code>?checkpoint=en-de&amp;text=%3Cb%3E</code>",
+        "plotly.js v",
+    ):
+        assert expected in page
+    assert page.count('<img src="data:image/png;base64,') == 2 * 4 - 1
+    assert page.count('<img class="open" src="data:image/png;base64,') == 1
+    assert page.count("<tr>") == 1 + len(trace.steps)
+
+
+def test_the_same_view_is_the_same_file(page, trace):
+    assert made(trace) == page
+
+
+def test_only_its_two_scripts_may_run_and_nothing_may_be_fetched(page):
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)[1]
+    assert policy.startswith("default-src &#x27;none&#x27;; script-src &#x27;sha256-")
+    assert policy.count("sha256-") == page.count("<script>") == page.count("</script>") == 2
+    assert "http" not in policy.replace("http-equiv", "")
+
+
+def test_no_text_of_people_leaves_its_place(trace, page):
+    hostile = replace(
+        trace,
+        text=HOSTILE,
+        translation=HOSTILE,
+        source_tokens=(HOSTILE,) * len(trace.source_tokens),
+        target_tokens=(HOSTILE,) * len(trace.target_tokens),
+        steps=tuple(
+            replace(s, token=HOSTILE, candidates=tuple(replace(c, token=HOSTILE) for c in s.candidates))
+            for s in trace.steps
+        ),
+    )
+    found = made(hostile, replace(VIEW, query_string=HOSTILE), checkpoint=HOSTILE)
+    for sign in ("<script", "</script", "<img", "</style", "<!--"):
+        assert found.count(sign) == page.count(sign), sign
+    assert "\u2028" not in found[found.rindex("<script>") :]
+
+
+def test_an_attention_may_have_layers_of_its_own_number(trace):
+    uneven = replace(trace, inputs=MappingProxyType({**trace.inputs, "encoder.self": trace.inputs["encoder.self"][:1]}))
+    view = OpenView("encoder.self", "Encoder self-attention", 0, 0, "", ())
+    assert made(uneven, view).count("<img") == 4

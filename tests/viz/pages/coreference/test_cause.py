@@ -1,0 +1,222 @@
+"""Heads switched off and patched: the page, its figures against the model's, the address, and files that are bad."""
+
+import csv
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import streamlit as st
+import torch
+from streamlit.testing.v1 import AppTest
+
+from model.analysis.interventions.contrast import ContrastCase
+from model.analysis.interventions.head_effects import HeadEffects, measure_effects, remove_heads
+from model.analysis.interventions.patching import Patching
+from model.analysis.interventions.replacement import zero_outputs
+from model.analysis.metrics.head_names import HeadPlace
+from model.errors import DataError
+from tests.paths import ROOT
+from tests.viz.sent import charts
+from viz.access.loader import ROOT_VARIABLE
+from viz.pages.coreference import tables as measured_tables
+from viz.pages.coreference.cause import effects as lab_effects
+from viz.pages.coreference.cause import switched_heads
+from viz.pages.coreference.cause import tab as lab_cause
+from viz.pages.coreference.data import heads as measuring
+from viz.pages.coreference.figures import two_figures
+from viz.selection.options import Selection
+from viz.selection.url import parse, to_params
+
+SITES = ("encoder.self", "decoder.self", "decoder.cross")
+
+
+@pytest.fixture
+def chosen(tiny_checkpoints, monkeypatch):
+    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
+    # What another test computed would be there already.
+    st.cache_resource.clear()
+    return Selection()
+
+
+@pytest.fixture
+def app(chosen):
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app.query_params["lab"] = "Cause"
+    return app
+
+
+def opened(app, **params):
+    for name, value in params.items():
+        app.query_params[name] = str(value)
+    app.run()
+    app.switch_page("viz/pages/coreference/page.py").run()
+    return settled(app)
+
+
+def settled(app):
+    """Wait for whatever is under way."""
+    keys = [f"long-run/cause-{name}" for name in ("removal", "effects", "patching")]
+    assert all(app.session_state[key].wait(60) for key in keys if key in app.session_state)
+    app.run()
+    assert not app.exception, app.exception[0].value
+    return app
+
+
+def html(app):
+    return "".join(one.proto.body for one in app.get("html"))
+
+
+def of_pair(pair):
+    return [ContrastCase(case.sentence, case.german.right, case.german.wrong) for case in (pair.a, pair.b)]
+
+
+def test_heads_switched_off_by_the_address_change_the_log_odds_as_the_model_says(app, translator):
+    opened(app, off="c-1-2.e-0-1")
+    heads = {HeadPlace("decoder.cross", 1, 2), HeadPlace("encoder.self", 0, 1)}
+    cases = of_pair(measuring.choice_pairs()[0])
+    effect = remove_heads(translator, cases, heads, zero_outputs(translator.config))
+    for intact, without in zip(effect.intact.tolist(), effect.removed.tolist(), strict=True):
+        assert lab_cause.signed(intact) in html(app)
+        assert lab_cause.signed(without - intact) in html(app)
+    assert any("encoder 1·2, cross 2·3" in one.value for one in app.caption)
+
+
+def test_patching_of_the_pair_is_there_at_once_with_one_scale_for_three_maps(app):
+    maps = charts(opened(app))
+    assert len(maps) == 3
+    assert len({(one["data"][0]["zmin"], one["data"][0]["zmax"]) for one in maps}) == 1
+
+
+def test_every_head_in_turn_gives_maps_rankings_and_a_way_to_switch_off_the_strongest(app, translator):
+    opened(app)
+    app.button(key="cause-effects-start").click().run()
+    settled(app)
+    assert len(charts(app)) == 7
+    measured = measure_effects(translator, of_pair(measuring.choice_pairs()[0]), zero_outputs(translator.config))
+    order = np.argsort(-measured.importance.numpy().ravel())[:5]
+    app.button(key="cause-strongest").click().run()
+    settled(app)
+    places = measuring.places(Selection())
+    assert app.session_state["selection"].off == tuple(switched_heads.code(places[i]) for i in order)
+
+
+def test_a_head_of_the_grid_is_switched_off_and_on_again(app):
+    opened(app)
+    pills = app.get_by_key("off-e-0")
+    pills.set_value([HeadPlace("encoder.self", 0, 3)]).run()
+    assert app.session_state["selection"].off == ("e-0-3",)
+    app.button(key="off-none").click().run()
+    assert app.session_state["selection"].off == ()
+
+
+def test_a_head_that_the_model_lacks_and_a_pair_that_there_is_not_do_no_harm(app):
+    opened(app, off="c-99-1.x-0-0.e-0-0.--", pair="no-such-pair", scope="all", instead="nothing")
+    assert not app.error
+    assert any(one.value == "Off: encoder 1·1." for one in app.caption)
+    assert measuring.choice_pairs()[0].a.sentence in html(app)
+
+
+def test_all_but_the_chosen_heads_are_all_others(chosen):
+    places = measuring.places(chosen)
+    kept = places[3:5]
+    removed = measuring.removed_places(kept, replace(chosen, spare=True))
+    assert removed == set(places) - set(kept)
+    assert measuring.removed_places(kept, chosen) == set(kept)
+
+
+def test_the_address_keeps_what_is_switched_off():
+    selection = Selection(lab="Cause", pair="it-03", off=("c-3-1", "e-0-2"), spare=True, instead="mean", scope="set")
+    assert parse(to_params(selection), Selection()) == selection
+
+
+def test_every_pair_asks_one_question_in_two_sentences_with_opposite_answers():
+    pairs = measuring.choice_pairs()
+    assert len(pairs) == 38
+    for pair in pairs:
+        assert pair.a.sentence != pair.b.sentence
+        # Two letters tell er, es, sie, sein and ihr apart, whatever the ending.
+        answers = [[word[:2] for word in lab_cause._german_words(case)] for case in (pair.a, pair.b)]
+        assert answers[0] == answers[1][::-1]
+
+
+def test_mean_ablation_puts_in_the_mean_and_not_nothing(chosen):
+    case = measuring.choice_pairs()[0].a
+    off = frozenset(measuring.places(chosen)[:4])
+    zero, mean = (
+        measuring.removal([case], off, instead, chosen).compute(lambda done: None) for instead in ("zero", "mean")
+    )
+    assert zero.intact == mean.intact
+    assert zero.removed != mean.removed
+
+
+def patched(values, a=2.0, b=-2.0):
+    table = a + torch.tensor(values) * (b - a)
+    return Patching(a=torch.tensor([a]), b=torch.tensor([b]), patched=table[None], counterparts=((0,),))
+
+
+def test_the_sentence_names_the_head_that_carries_most_of_the_choice():
+    values = np.zeros((3, 2, 4), dtype=np.float32)
+    values[2, 1, 3] = 0.75
+    told = lab_cause.patching_sentence(patched(values))
+    assert "head 4 of layer 2, decoder cross-attention: 75%" in told
+    assert "+2.00 reading A, −2.00 reading B" in told
+
+
+def test_the_sentence_says_when_nothing_is_carried():
+    none = np.full((3, 2, 4), -0.5, dtype=np.float32)
+    assert "No single head" in lab_cause.patching_sentence(patched(none))
+    assert "too close together" in lab_cause.patching_sentence(patched(none, a=1.0, b=1.0))
+
+
+def test_rankings_that_agree_correlate_and_sites_are_told_apart():
+    first = np.arange(24, dtype=float).reshape(3, 2, 4)
+    second = first.copy()
+    second[1] = -first[1]
+    _, rows = lab_effects._correlations(first, second, None)
+    assert rows[0][2:] == ("+1.00", "−1.00", "+1.00")
+    attention = np.full_like(first, np.nan)
+    attention[0] = first[0]
+    _, rows = lab_effects._correlations(first, second, attention)
+    assert rows[1][1:] == ("+1.00", "+1.00", "–", "–")
+
+
+def test_a_point_is_a_head_and_hangs_on_both_its_figures():
+    first = np.arange(24, dtype=float).reshape(3, 2, 4)
+    figure = two_figures(first, first * 2, SITES, ("one", "two"))
+    cross = figure.data[3]
+    assert list(cross.x) == list(first[2].ravel())
+    assert list(cross.y) == list(2 * first[2].ravel())
+    assert cross.customdata[-1] == "2·4"
+
+
+def test_the_table_of_effects_holds_the_figures_of_every_head(chosen):
+    places = measuring.places(chosen)
+    changes = torch.arange(float(len(places))).view(1, 3, 2, 4)
+    effects = HeadEffects(intact=torch.zeros(1), changes=changes)
+    rows = list(csv.DictReader(measured_tables.effects(effects, effects, places).decode("utf-8-sig").splitlines()))
+    assert [float(row["mean_change"]) for row in rows] == list(range(24))
+    assert (rows[-1]["site"], rows[-1]["layer"], rows[-1]["head"]) == ("decoder.cross", "1", "3")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [(b"", "empty"), (b"no tab here", "Line 1"), (b"\xff\xfe\x00", "UTF-8"), (b"A\tB\n\tC", "Line 2")],
+    ids=["empty", "no tab", "binary", "half a pair"],
+)
+def test_sentence_pairs_that_cannot_be_read_are_refused_with_a_reason(content, said):
+    with pytest.raises(DataError, match=said):
+        measuring.read_pairs(content)
+
+
+def test_no_more_sentence_pairs_are_read_than_promised():
+    assert len(measuring.read_pairs(b"A\tB\n" * 300)) == measuring.MOST_PAIRS
+
+
+def test_bleu_without_heads_is_told_beside_that_with_all(chosen):
+    pairs = (("Tom was late.", "Tom war spät."),)
+    off = frozenset(measuring.places(chosen))
+    done = []
+    change = measuring.bleu_change(pairs, off, "zero", chosen).compute(done.append)
+    assert (change.sentences, sum(done)) == (1, 2)
+    nothing = measuring.bleu_change(pairs, frozenset(), "zero", chosen).compute(done.append)
+    assert nothing.intact == nothing.removed == change.intact

@@ -1,0 +1,239 @@
+"""Beam search on its page: the tree's shape and words, the open hypothesis, greedy beside it, and wrong links."""
+
+import csv
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from model import BeamNode, BeamTree
+from tests.viz.pages.decoding.opening import TEXT, app_at, header_of, opened
+from viz.access import loader
+from viz.pages.decoding import tables as decoded_tables
+from viz.pages.decoding.beam import story as beam_story
+from viz.pages.decoding.beam.component import pack_tree, read_node
+from viz.pages.decoding.beam.figures import ancestor_heatmap
+from viz.pages.decoding.data import derived
+from viz.selection.options import Selection
+
+
+@pytest.fixture
+def chosen(chosen):
+    return replace(chosen, beam=3)
+
+
+@pytest.fixture
+def tree(chosen):
+    return derived.beam_tree(TEXT, chosen)
+
+
+@pytest.fixture
+def app(chosen):
+    return app_at("Beam search")
+
+
+def sent_to(app):
+    return header_of(app.get("bidi_component")[0].proto.bytes)
+
+
+def node(index, parent, step, rank, fate="continued", fate_step=0, score=None, row=None):
+    return BeamNode(
+        index=index, parent=parent, token_id=index, token=f"t{index}", step=step, rank=rank, log_prob=-0.5,
+        total=-float(index), row=row, fate=fate, fate_step=fate_step, score=score,
+    )  # fmt: skip
+
+
+def by_hand():
+    """<s> with two kept children and one that is not; under each kept one, something of every fate."""
+    nodes = (
+        node(0, None, -1, 0, row=0),
+        node(1, 0, 0, 0, row=0),
+        node(2, 0, 0, 1, row=1),
+        node(3, 0, 0, 2, "outranked", 0),
+        node(4, 2, 1, 0, "finished", 1, score=-1.5),
+        node(5, 1, 1, 1, "finished", 1, score=-2.0),
+        node(6, 1, 1, 2, "outranked", 2, row=0),
+        node(7, 2, 1, 3, "outscored", 2, score=-9.0),
+        node(8, 2, 1, 4, "search over", 1),
+    )
+    return BeamTree(width=2, alpha=0.6, limit=7, nodes=nodes, hypotheses=(4, 5))
+
+
+# ---- roles, rows, fates ----
+
+
+def test_every_node_of_a_small_tree_has_the_role_worked_out_by_hand():
+    assert beam_story.roles(by_hand()) == [
+        "winner", "rival", "winner", "dropped", "winner", "rival", "dropped", "dropped", "dropped",
+    ]  # fmt: skip
+    assert beam_story.living(by_hand()) == {0, 1, 2, 4, 5}
+
+
+def test_rows_worked_out_by_hand_put_the_winner_first_and_siblings_by_rank():
+    rows = beam_story.rows(by_hand(), range(9))
+    assert rows == {0: 0, 2: 0, 1: 1, 3: 2, 4: 0, 7: 1, 8: 2, 5: 3, 6: 4}
+    assert beam_story.rows(by_hand(), {0, 1, 2, 4, 5}) == {0: 0, 2: 0, 1: 1, 4: 0, 5: 1}
+
+
+@pytest.mark.parametrize("width", [1, 3, 12])
+def test_no_two_lines_of_a_real_tree_cross_and_the_winner_is_a_straight_one(chosen, width):
+    tree = derived.beam_tree(TEXT, Selection(checkpoint="en-de", text=TEXT, beam=width))
+    for shown in (set(range(len(tree.nodes))), beam_story.living(tree)):
+        rows = beam_story.rows(tree, shown)
+        assert set(rows) == shown
+        for step in range(tree.num_steps):
+            column = sorted(
+                (rows[one.index], rows[one.parent]) for one in tree.nodes if one.step == step and one.index in shown
+            )
+            assert [row for row, _ in column] == list(range(len(column)))
+            parents = [parent for _, parent in column]
+            assert parents == sorted(parents)
+        assert {rows[one.index] for one in tree.path(tree.winner.index)} == {0}
+
+
+def test_every_fate_is_told_with_the_step_that_decided_counted_from_one():
+    tree = by_hand()
+    told = [beam_story.fate(tree, index) for index in range(9)]
+    assert told[0] == "The beginning: every hypothesis grows from it."
+    assert told[1] == "Kept in step 1: at least one of its continuations was kept or finished."
+    assert told[3] == "Dropped in step 1, where it was compared: rank 3, and at most 2 stay."
+    assert told[4] == "Finished in step 2 and returned: place 1 of 2 by score."
+    assert told[6] == "Kept in step 2, dropped in step 3: none of its continuations was good enough."
+    assert told[7] == "Finished in step 2, dropped in step 3: by then 2 finished hypotheses had better scores."
+    assert told[8] == "Alive when the search stopped after step 2: it could not beat the finished ones any more."
+
+
+def test_a_hypothesis_at_the_longest_translation_says_so():
+    tree = BeamTree(
+        width=1, alpha=0.0, limit=51, nodes=(node(0, None, -1, 0), node(1, 0, 0, 0, "length limit", 0, -1.0)),
+        hypotheses=(1,),
+    )  # fmt: skip
+    assert beam_story.fate(tree, 1) == (
+        "Cut at the longest translation, 51 tokens, in step 1 and returned: place 1 of 1 by score."
+    )
+
+
+# ---- what is sent ----
+
+
+def test_the_browser_gets_every_node_with_its_numbers_and_the_places_of_those_returned():
+    header = header_of(pack_tree(by_hand(), chosen=4, name="x"))
+    assert (len(header["nodes"]), header["chosen"]) == (9, 4)
+    assert [one["badge"] for one in header["nodes"]] == ["", "", "", "", "1 · −1.500", "2 · −2.000", "", "−9.000", ""]
+    assert header["nodes"][3]["folded"] is None
+    assert header["nodes"][5]["total"] == "−5.00"
+    assert list(header["roles"]) == ["winner", "rival", "lived", "dropped"]
+
+
+@pytest.mark.parametrize("sent", [None, 3, {}, {"node": "1"}, {"node": True}, {"node": -1}, {"node": 9}])
+def test_what_a_browser_should_not_send_is_no_node(sent):
+    assert read_node(sent, 9) is None
+
+
+# ---- numbers ----
+
+
+def test_a_node_is_traced_as_a_session_that_wrote_the_same(chosen, tree):
+    index = tree.hypotheses[-1]
+    session = loader.translator(chosen).decode(TEXT)
+    for token_id in tree.token_ids(index):
+        session.force(token_id)
+    expected = session.trace().weights("decoder.cross", 1).numpy()
+    found = derived.node_trace(TEXT, tree, index, chosen).weights("decoder.cross", 1).numpy()
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_the_score_of_greedy_search_is_that_of_a_beam_of_one(chosen):
+    tree = derived.beam_tree(TEXT, Selection(checkpoint="en-de", text=TEXT, beam=1, penalty=130))
+    trace = loader.trace(TEXT, chosen)
+    assert derived.greedy_score(trace, 1.3, chosen) == pytest.approx(tree.winner.score, abs=1e-4)
+
+
+def test_the_score_of_a_translation_counts_its_end_even_where_it_is_missing(chosen):
+    end = loader.translator(chosen).config.eos_id
+    trace = loader.trace(TEXT, chosen)
+    first = replace(trace.steps[0], token_id=end + 1, log_prob=-3.0)
+    ended = replace(trace, steps=(first, replace(first, token_id=end)))
+    # -6 over ((5 + 2) / 6)^1 and over ((5 + 3) / 6)^1.
+    assert derived.greedy_score(ended, 1.0, chosen) == pytest.approx(-36 / 7)
+    assert derived.greedy_score(replace(trace, steps=(first, first)), 1.0, chosen) == pytest.approx(-4.5)
+
+
+def test_rows_of_the_heatmap_name_what_went_in_what_came_out_and_the_row_of_the_batch():
+    weights = np.array([[0.25, 0.75], [1.0, 0.0]], np.float32)
+    figure = ancestor_heatmap(weights, ["<s>", "▁a"], ["▁a", "<b>"], (0, 2), ["x", "y"])
+    assert list(figure.layout.yaxis.ticktext) == ["&lt;s&gt; → ▁a · row 1", "▁a → &lt;b&gt; · row 3"]
+    np.testing.assert_array_equal(figure.data[0].customdata, weights)
+    np.testing.assert_allclose(figure.data[0].z, np.sqrt(weights))
+
+
+def test_the_table_holds_the_tree():
+    lines = list(csv.DictReader(decoded_tables.beam_nodes(by_hand()).decode("utf-8-sig").splitlines()))
+    assert len(lines) == 9
+    assert (lines[0]["parent"], lines[0]["place"], lines[0]["score"]) == ("", "", "")
+    assert [line["place"] for line in lines if line["place"]] == ["1", "2"]
+    assert (lines[7]["fate"], lines[7]["fate_step"], float(lines[7]["score"])) == ("outscored", "2", -9.0)
+
+
+# ---- the page ----
+
+
+def test_the_page_shows_the_winner_and_greedy_beside_it(app):
+    opened(app, beam=3)
+    tree = derived.beam_tree(TEXT, Selection(checkpoint="en-de", text=TEXT, beam=3))
+    header = sent_to(app)
+    assert header["chosen"] == tree.winner.index
+    assert len(header["nodes"]) == len(tree.nodes)
+    tables = " ".join(element.value for element in app.html)
+    assert "Greedy" in tables
+    assert "Beam, 1. of 3" in tables
+    assert 'lang="de"' in tables
+    assert "((5 + tokens) / 6)^α (Wu et al. 2016)" in app.caption[1].value
+    assert "node" not in app.query_params
+    assert len(app.get("plotly_chart")) == 1
+
+
+def test_a_node_of_a_link_is_opened_with_its_own_attention(app, chosen):
+    tree = derived.beam_tree(TEXT, chosen)
+    index = tree.hypotheses[-1]
+    opened(app, beam=3, node=index, layer=1, head=2)
+    assert sent_to(app)["chosen"] == index
+    figure = json.loads(app.get("plotly_chart")[0].proto.spec)
+    labels = figure["layout"]["yaxis2"]["ticktext"]
+    assert [int(label.rsplit("row ")[-1]) - 1 for label in labels] == list(tree.rows(index))
+    assert any(beam_story.fate(tree, index) in element.value for element in app.caption)
+
+
+def test_the_root_has_nothing_to_look_at(app):
+    opened(app, node=0)
+    assert not app.get("plotly_chart")
+    assert any("The beginning" in element.value for element in app.caption)
+
+
+def test_settings_that_do_not_exist_become_the_nearest_and_nothing_is_lost(app):
+    opened(app, beam=99, penalty=9999, node=99999, layer=77, head=88)
+    said = [element.value for element in app.info]
+    assert said[0] == "A beam of 99 does not exist here: it can be 1 to 12. This shows 12."
+    assert said[1] == "A length penalty of 99.99 does not exist here: it can be 0.00 to 5.00. This shows 5.00."
+    assert said[2].startswith("Hypothesis 99999 does not exist here")
+    assert (app.query_params["beam"], app.query_params["penalty"]) == ("12", "500")
+    assert "node" not in app.query_params
+    assert app.query_params["text"] == TEXT
+    assert len(app.get("plotly_chart")) == 1
+
+
+def test_a_beam_of_none_is_a_beam_of_one(app):
+    opened(app, beam=0)
+    assert app.query_params["beam"] == "1"
+    assert "A beam of 0 does not exist here" in app.info[0].value
+
+
+def test_another_width_forgets_the_node_for_its_tree_is_another_one(app):
+    opened(app, beam=3, node=2)
+    app.slider(key="beam").set_value(2).run()
+    assert app.query_params["beam"] == "2"
+    assert "node" not in app.query_params
+    app.slider(key="penalty").set_value(1.25).run()
+    assert app.query_params["penalty"] == "125"
+    assert not app.exception

@@ -1,0 +1,124 @@
+"""The cost of decoding on its page: blocks of the cache, bars, curves, totals, and a step that does not exist."""
+
+import csv
+
+import numpy as np
+import pytest
+
+from tests.viz.pages.decoding.opening import TEXT, app_at, opened
+from tests.viz.sent import charts
+from viz.access import loader
+from viz.pages.decoding import tables as decoded_tables
+from viz.pages.decoding.cost.figures import (
+    COMPUTED,
+    LATER,
+    REUSED,
+    STATES,
+    cache_blocks,
+    cost_curve,
+    part_bars,
+    rounded,
+    source_states,
+    target_states,
+)
+from viz.pages.decoding.cost.tab import PARTS
+from viz.pages.decoding.data import derived
+
+
+@pytest.fixture
+def app(chosen):
+    return app_at("Cost")
+
+
+# ---- the blocks ----
+
+
+def test_a_step_computes_its_own_position_reuses_those_before_and_knows_none_after():
+    assert target_states(2, 4).tolist() == [REUSED, REUSED, COMPUTED, LATER]
+    assert target_states(0, 2).tolist() == [COMPUTED, LATER]
+
+
+def test_the_source_is_computed_in_the_first_step_only():
+    assert source_states(0, 3).tolist() == [COMPUTED] * 3
+    assert source_states(1, 3).tolist() == [REUSED] * 3
+
+
+def test_blocks_agree_with_the_rows_that_the_model_counts(chosen):
+    trace = loader.trace(TEXT, chosen)
+    for step, cost in enumerate(derived.step_costs(trace, chosen)):
+        target, source = target_states(step, len(trace.steps)), source_states(step, len(trace.source_ids))
+        assert (target == COMPUTED).sum() == cost.new_target_rows
+        assert (target == REUSED).sum() == cost.reused_target_rows
+        assert (source == COMPUTED).sum() == cost.new_source_rows
+        assert (source == REUSED).sum() == cost.reused_source_rows
+
+
+def test_every_layer_has_its_row_and_no_token_is_markup():
+    figure = cache_blocks(target_states(1, 3), ["<s>", "<b>", "x"], 2)
+    assert list(figure.layout.yaxis.ticktext) == ["Layer 1", "Layer 2"]
+    assert list(figure.layout.xaxis.ticktext) == ["&lt;s&gt;", "&lt;b&gt;", "x"]
+    assert figure.data[0].z.tolist() == [[REUSED, COMPUTED, LATER]] * 2
+    assert figure.data[0].customdata[1].tolist() == [STATES[REUSED], STATES[COMPUTED], STATES[LATER]]
+
+
+# ---- the numbers ----
+
+
+def test_bars_and_curves_carry_the_counts_and_the_step_its_line():
+    bars = part_bars({"a": (1_000, 5_000), "b": (2_000, 2_000)})
+    assert [list(bar.x) for bar in bars.data] == [[1_000, 2_000], [5_000, 2_000]]
+    curve = cost_curve(np.array([3, 4]), np.array([3, 9]), 1, ["a", "<b>"])
+    assert [list(line.y) for line in curve.data] == [[3, 4], [3, 9]]
+    assert list(curve.data[0].customdata) == ["a", "&lt;b&gt;"]
+    assert curve.layout.shapes[0].x0 == 2
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(940, "940"), (10_240, "10.2 k"), (5_765_120, "5.77 M"), (603_422_720, "603 M"), (13_443_000_000, "13.4 G")],
+)
+def test_counts_are_rounded_as_people_read_them(count, text):
+    assert rounded(count) == text
+
+
+def test_the_parts_are_those_that_the_model_counts(chosen):
+    cost = derived.step_costs(loader.trace(TEXT, chosen), chosen)[1]
+    assert sum(getattr(cost.cached, part) for part in PARTS) == cost.cached.total
+    assert sum(getattr(cost.recomputed, part) for part in PARTS) == cost.recomputed.total
+
+
+def test_the_table_holds_every_part_of_every_step(chosen):
+    costs = derived.step_costs(loader.trace(TEXT, chosen), chosen)
+    lines = list(csv.DictReader(decoded_tables.costs(costs).decode("utf-8-sig").splitlines()))
+    assert len(lines) == len(costs)
+    assert int(lines[3]["reused_target_rows"]) == 3
+    assert int(lines[3]["recomputed_total"]) == costs[3].recomputed.total
+    assert int(lines[3]["cached_feed_forward"]) == costs[3].cached.feed_forward
+
+
+# ---- the page ----
+
+
+def test_the_page_shows_the_step_of_the_link_and_moves_to_another(app, chosen):
+    opened(app, step=3)
+    own, memory, bars, curve = charts(app)
+    trace = loader.trace(TEXT, chosen)
+    costs = derived.step_costs(trace, chosen)
+    assert own["data"][0]["z"] != memory["data"][0]["z"]
+    assert curve["layout"]["shapes"][0]["x0"] == 4
+    tables = " ".join(element.value for element in app.html)
+    assert f"{sum(cost.cached.total for cost in costs):,}" in tables
+    assert f"{costs[3].recomputed.total:,}" in tables
+    assert any("Step 4 reads" in element.value for element in app.caption)
+    app.select_slider(key="step").set_value(0).run()
+    assert "step" not in app.query_params
+    assert charts(app)[2] != bars
+    assert any("computes those of all" in element.value for element in app.caption)
+
+
+def test_a_step_that_does_not_exist_becomes_the_last_one_and_the_page_says_so(app, chosen):
+    opened(app, step=5000)
+    steps = len(loader.trace(TEXT, chosen).steps)
+    assert f"asks for step 5001, but this translation has {steps}" in app.warning[0].value.replace("\\", "")
+    assert app.query_params["step"] == str(steps - 1)
+    assert app.select_slider(key="step").value == steps - 1

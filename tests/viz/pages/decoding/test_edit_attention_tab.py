@@ -1,0 +1,154 @@
+"""The tab that edits attention: what is tried is what the model's own comparison says, and can be kept as a branch."""
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model import SwitchOff, Translator
+from tests.paths import ROOT
+from tests.viz.sent import charts
+from viz.access import loader
+from viz.pages.decoding.branch_codes import EditHead
+from viz.pages.decoding.data import branches
+from viz.pages.decoding.edit_attention import tab as edit_attention
+from viz.pages.decoding.figures import effects_map, row_before_after
+from viz.selection.options import SITES, Selection
+
+TEXT = "Tom was late again."
+
+
+@pytest.fixture(autouse=True)
+def checkpoints(tiny_checkpoints, monkeypatch):
+    monkeypatch.setenv(loader.ROOT_VARIABLE, str(tiny_checkpoints))
+
+
+@pytest.fixture
+def saved(tiny_checkpoints):
+    """The translator as the page loads it: a checkpoint is rounded when it is saved."""
+    return Translator.load(tiny_checkpoints / "en-de", device="cpu")
+
+
+def editing(**params):
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    chosen = {"text": TEXT, "studio": "Edit attention", "site": "decoder.cross", "layer": "1", "head": "2", "step": "5"}
+    for name, value in {**chosen, **params}.items():
+        app.query_params[name] = value
+    app.run()
+    return healthy(app.switch_page("viz/pages/decoding/page.py").run())
+
+
+def healthy(app):
+    assert not app.exception, app.exception[0].value
+    assert not app.error, app.error[0].value
+    return app
+
+
+def numbers(app):
+    return next(element.value for element in app.markdown if element.value.startswith("Log-probability"))
+
+
+def test_the_numbers_are_those_of_the_models_own_comparison(saved):
+    compared = saved.compare_edit(TEXT, 5, [SwitchOff("decoder.cross", 1, 2, since=5)])
+    shown = numbers(editing()).replace("−", "-")
+    assert f"{compared.log_prob_before:.3f} → **{compared.log_prob_after:.3f}**" in shown
+    assert f"**{compared.log_prob_change:+.3f}** nats" in shown or abs(compared.log_prob_change) < 0.0005
+
+
+@pytest.mark.parametrize(("most", "option"), [(60, "1 · \\\\u202e"), (1, "1 · \\u202e")])
+def test_tokens_to_point_at_are_read_as_markdown_by_buttons_only(monkeypatch, most, option):
+    monkeypatch.setattr(edit_attention, "MAX_PILLS", most)
+    monkeypatch.setattr(edit_attention, "display_token", lambda token: "\\u202e")
+    assert editing(edit="point").get_by_key("key_token").options[0] == option
+
+
+def test_a_button_makes_the_branch_and_shows_it():
+    app = editing()
+    healthy(app.button(key="keep-edit").click().run())
+    assert app.query_params["branches"] == "0-5-off-c-1-2"
+    assert (app.query_params["branch"], app.query_params["step"]) == ("1", "5")
+    assert app.button(key="keep-edit").label == "This is branch 1"
+    assert app.button(key="keep-edit").disabled
+
+
+@pytest.mark.parametrize(
+    ("edit", "params", "code"),
+    [
+        ("uniform", {"once": "True"}, "0-5-uniform-c-1-2-once"),
+        ("point", {"key_token": "3"}, "0-5-point-c-1-2-3"),
+        ("point", {"key_token": "3", "site": "decoder.self"}, "0-5-point-d-1-2-3"),
+        ("point", {"key_token": "900", "site": "encoder.self"}, "0-5-point-e-1-2-0"),
+        ("off", {"once": "True", "site": "encoder.self"}, "0-5-off-e-1-2"),
+    ],
+)
+def test_every_edit_of_every_attention_can_be_kept(edit, params, code):
+    app = editing(edit=edit, **params)
+    healthy(app.button(key="keep-edit").click().run())
+    assert app.query_params["branches"] == code
+
+
+def test_another_edit_of_the_same_step_is_tried_in_place_of_the_one_shown_or_in_addition():
+    app = editing(branches="0-5-off-c-1-2", branch="1", head="3")
+    healthy(app.button(key="keep-edit").click().run())
+    assert app.query_params["branches"] == "0-5-off-c-1-2.0-5-off-c-1-3"
+    app = editing(branches="0-5-off-c-1-2", branch="1", head="3")
+    app.toggle(key="edit/added").set_value(True).run()
+    healthy(app.button(key="keep-edit").click().run())
+    assert app.query_params["branches"] == "0-5-off-c-1-2.1-5-off-c-1-3"
+
+
+def test_a_row_points_at_keys_that_the_mask_allows_only():
+    app = editing(edit="point", site="decoder.self")
+    assert len(app.get_by_key("key_token").options) == 6
+
+
+@pytest.mark.parametrize(("edit", "expected"), [("off", 0.0), ("uniform", 1.0), ("point", 1.0)])
+def test_the_row_before_and_after_is_that_of_the_traces(saved, edit, expected):
+    app = editing(edit=edit, key_token="3")
+    before, after = (np.array(bars["y"]) for bars in charts(app)[0]["data"][:2])
+    own = loader.trace(TEXT, Selection(checkpoint="en-de"))
+    np.testing.assert_allclose(before, own.weights("decoder.cross", 1, [2], [5])[0, 0], atol=1e-6)
+    assert after.sum() == pytest.approx(expected, abs=1e-5)
+    if edit == "point":
+        assert after[3] == 1
+    if edit == "uniform":
+        np.testing.assert_allclose(after, 1 / len(after), atol=1e-6)
+
+
+# ---- every head in turn ----
+
+
+@pytest.mark.parametrize("site", SITES)
+def test_the_map_of_heads_is_that_of_edits_made_one_by_one(saved, site):
+    selection, told = Selection(checkpoint="en-de", text=TEXT), []
+    path = ((2, EditHead("uniform", "decoder.cross", 0, 0)),)
+    found = branches.effects_of_heads(
+        branches.Sessions(), TEXT, selection, (), 5, site, lambda done, most: told.append((done, most))
+    )
+    for layer, head in ((0, 0), (1, 3)):
+        compared = saved.compare_edit(TEXT, 5, [SwitchOff(site, layer, head)])
+        assert found[layer, head] == pytest.approx(compared.log_prob_change, abs=1e-4)
+    assert told == [(done, 8) for done in range(1, 9)]
+    # In a branch, its own edits stay in force.
+    assert not np.allclose(found, branches.effects_of_heads(branches.Sessions(), TEXT, selection, path, 5, site))
+
+
+def test_the_map_is_drawn_when_it_is_asked_for_and_stays():
+    app = editing()
+    assert len(charts(app)) == 1
+    healthy(app.button(key="each-head").click().run())
+    assert np.array(charts(app)[1]["data"][0]["customdata"]["shape"].split(", "), int).tolist() == [2, 4]
+    healthy(app.run())
+    assert len(charts(app)) == 2
+
+
+def test_bars_stand_side_by_side_over_tokens_drawn_literally():
+    figure = row_before_after(np.array([0.25, 0.75]), np.array([1.0, 0.0]), ["<b>", "x"])
+    assert [list(bars.y) for bars in figure.data[:2]] == [[0.25, 0.75], [1.0, 0.0]]
+    assert figure.layout.xaxis2.ticktext == ("&lt;b&gt;", "x")
+
+
+def test_the_map_counts_layers_and_heads_from_one():
+    figure = effects_map(np.array([[0.5, -0.25]], np.float32))
+    assert figure.layout.yaxis2.ticktext == ("Layer 1",)
+    assert figure.layout.xaxis2.ticktext == ("1", "2")
+    assert (figure.data[0].zmin, figure.data[0].zmax) == (-0.5, 0.5)

@@ -1,0 +1,99 @@
+"""The film's tab: what a link asks for is shown or put right with a sentence, and what a person wishes is done."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.paths import ROOT
+from viz.access.loader import ROOT_VARIABLE
+from viz.pages.decoding import translations
+from viz.pages.decoding.film import tab as film
+from viz.pages.decoding.film.component import Draw, Force, PlayerState, Wished
+
+CHOICES = {
+    "step": "3",
+    "layer": "1",
+    "head": "2",
+    "also": "0.3",
+    "whose": "in",
+    "candidates": "15",
+    "temperature": "80",
+    "top_k": "5",
+    "top_p": "90",
+}
+
+
+@pytest.fixture
+def app(tiny_checkpoints, monkeypatch):
+    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
+    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+
+
+@pytest.fixture
+def says(monkeypatch):
+    """`says(place, wish)` makes the browser say this once, in the next run."""
+    waiting, asked = [], []
+
+    def player(data, state, *, key, name):
+        asked.append(state)
+        place, wish = waiting.pop() if waiting else (None, None)
+        return None if wish is not None else place
+
+    def wished(data, *, key):
+        place, wish = waiting[-1] if waiting else (None, None)
+        return None if wish is None else Wished(wish, place)
+
+    monkeypatch.setattr(film, "decode_player", player)
+    monkeypatch.setattr(film, "wished", wished)
+    return lambda place, wish=None: waiting.append((place, wish)), asked
+
+
+def opened(app):
+    app.query_params["checkpoint"] = "en-de"
+    app.run()
+    app.switch_page("viz/pages/decoding/page.py").run()
+    assert not app.exception, app.exception[0].value
+    assert not app.error, app.error[0].value
+    return app
+
+
+def test_a_link_with_every_choice_reaches_the_player_and_stays(app, says):
+    for name, value in CHOICES.items():
+        app.query_params[name] = value
+    opened(app)
+    assert says[1][-1] == PlayerState(3, 1, 2, (0, 3), "in", 15, 80, 5, 90)
+    assert {name: app.query_params[name] for name in CHOICES} == CHOICES
+
+
+def test_what_the_player_reports_is_in_the_address(app, says):
+    say, _ = says
+    opened(app)
+    say(PlayerState(3, 1, 2, (0, 3), "in", 15, 80, 5, 90))
+    app.run()
+    assert {name: app.query_params[name] for name in CHOICES} == CHOICES
+
+
+def test_a_step_that_does_not_exist_is_answered_with_a_sentence_and_the_last_step(app):
+    app.query_params["step"] = "999"
+    app.query_params["layer"] = "1"
+    opened(app)
+    told = " ".join(element.value for element in (*app.info, *app.warning))
+    assert "asks for step 1000" in told
+    assert int(app.query_params["step"]) < 100
+    assert app.query_params["layer"] == "1"
+
+
+@pytest.mark.parametrize(
+    ("wish", "done"),
+    [(Force(2, 17), ("force", 2, 17)), (Draw(1, 80, 5, 90), ("draw", 1, 80, 5, 90))],
+    ids=["force", "draw"],
+)
+def test_a_wish_is_handed_on_and_the_page_stands_where_it_was_changed(app, says, monkeypatch, wish, done):
+    calls = []
+    monkeypatch.setattr(translations, "force", lambda *arguments: calls.append(("force", *arguments)))
+    monkeypatch.setattr(translations, "draw", lambda *arguments: calls.append(("draw", *arguments)))
+    say, asked = says
+    opened(app)
+    say(PlayerState(4), wish)
+    app.run()
+    assert calls == [done]
+    assert asked[-1].step == wish.step

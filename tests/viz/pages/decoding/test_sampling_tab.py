@@ -1,0 +1,182 @@
+"""Sampling on its page: the same seed, groups, numbers and marks of the cards, and what a link may ask for."""
+
+import csv
+from dataclasses import replace
+from math import exp
+
+import pytest
+
+from model import SampledTranslation
+from model.analysis.word_diff import word_diff
+from tests.viz.pages.decoding.opening import TEXT, app_at, header_of, opened
+from viz.access import descriptions, loader
+from viz.core.html import visible
+from viz.pages.decoding import tables as decoded_tables
+from viz.pages.decoding.data import derived
+from viz.pages.decoding.sampling.component import Card, pack_cards
+from viz.pages.decoding.sampling.tab import grouped
+from viz.ui import word_differences
+
+
+@pytest.fixture
+def app(chosen):
+    return app_at("Sampling")
+
+
+def cards(app):
+    return header_of(app.get("bidi_component")[0].proto.bytes)["cards"]
+
+
+def text_of(card):
+    return " ".join(words for words, _ in card["pieces"] if words != word_differences.MISSING)
+
+
+def drawn(token_ids, text="x"):
+    return SampledTranslation(
+        token_ids=token_ids, log_probs=(-1.0,) * len(token_ids), filtered_log_probs=(-0.5,) * len(token_ids), text=text
+    )
+
+
+# ---- what is drawn ----
+
+
+def test_the_settings_of_the_selection_are_those_of_the_model(chosen):
+    selection = replace(chosen, samples=3, draw=5, temperature=150, top_k=7, top_p=80)
+    found = derived.samples(TEXT, selection)
+    from model import Sampling
+
+    sampling = Sampling(temperature=1.5, top_k=7, top_p=0.8)
+    expected = loader.translator(chosen).sample(TEXT, n=3, sampling=sampling, seed=5)
+    assert [one.token_ids for one in found] == [one.token_ids for one in expected]
+    assert [one.filtered_log_prob for one in found] == [one.filtered_log_prob for one in expected]
+
+
+def test_0_and_100_switch_the_filters_off(chosen):
+    for one in derived.samples(TEXT, replace(chosen, top_k=0, top_p=100)):
+        assert one.filtered_log_probs == pytest.approx(one.log_probs, abs=1e-5)
+
+
+def test_a_group_wrote_the_same_tokens_and_the_largest_comes_first():
+    series = [drawn((1, 2)), drawn((3,)), drawn((4,)), drawn((3,)), drawn((1, 2, 2))]
+    assert grouped(series) == [[1, 3], [0], [2], [4]]
+
+
+# ---- marks ----
+
+
+def test_words_that_the_other_text_lacks_are_marked_and_gaps_are_shown():
+    assert word_differences.pieces(word_diff("a b c d", "a x c")) == (
+        ("a", False),
+        ("x", True),
+        ("c", False),
+        (word_differences.MISSING, True),
+    )
+    assert word_differences.pieces(word_diff("a b", "a b")) == (("a b", False),)
+    assert word_differences.pieces(word_diff("", "")) == ()
+
+
+def test_marked_text_shows_html_as_it_is():
+    html = word_differences.marked(word_diff("a", "a <b>x</b>")).html()
+    assert html.startswith("a <mark ")
+    assert "&lt;b&gt;x&lt;/b&gt;</mark>" in html
+    assert "<b>" not in html
+
+
+# ---- what is sent ----
+
+
+def test_a_card_carries_both_probabilities_of_each_token_and_shows_what_cannot_be_seen():
+    card = Card(
+        title="t", which="w", pieces=(("a\x07", True),), numbers=(("n", "1"),), tokens=("\u202e", "▁x"),
+        log_probs=(-0.5, -2.0), filtered_log_probs=(0.0, -1.0),
+    )  # fmt: skip
+    (packed,) = header_of(pack_cards((card,)))["cards"]
+    assert packed["pieces"] == [["a\u2407", True]]
+    assert packed["tokens"][0] == ["\\u202e", pytest.approx(exp(-0.5), abs=1e-6), 1.0]
+    assert packed["tokens"][1][2] == pytest.approx(exp(-1.0), abs=1e-6)
+    assert not packed["isGreedy"]
+
+
+# ---- the page ----
+
+
+def test_the_greedy_translation_stands_first_and_every_sample_is_on_a_card(app, chosen):
+    opened(app, samples=6, top_k=3)
+    first, *others = cards(app)
+    assert header_of(app.get("bidi_component")[0].proto.bytes)["language"] == "de"
+    trace = loader.trace(TEXT, chosen)
+    assert (first["isGreedy"], text_of(first)) == (True, trace.translation)
+    samples = derived.samples(TEXT, replace(chosen, samples=6, top_k=3))
+    assert sum(int(card["title"].split(" of ")[0]) for card in others) == 6
+    # The browser makes one space of several.
+    shown = {" ".join(text_of(card).split()) for card in others}
+    assert shown == {visible(" ".join(one.text.split())) or "(nothing)" for one in samples}
+    assert [name for name, _ in others[0]["numbers"]] == ["Log-probability", "as drawn", "Tokens"]
+
+
+def test_the_same_seed_shows_the_same_texts_and_another_one_others(app):
+    opened(app, samples=4, draw=3)
+    before = cards(app)
+    app.number_input(key="draw").set_value(4).run()
+    assert cards(app) != before
+    assert app.query_params["draw"] == "4"
+    app.number_input(key="draw").set_value(3).run()
+    assert cards(app) == before
+    next(button for button in app.button if button.label == "Draw anew").click().run()
+    assert app.query_params["draw"] == "4"
+
+
+def test_more_samples_keep_the_first_ones(chosen):
+    few, many = (derived.samples(TEXT, replace(chosen, samples=count)) for count in (2, 5))
+    assert [one.token_ids for one in few] == [one.token_ids for one in many[:2]]
+
+
+def test_equal_samples_share_a_card_that_counts_them(app):
+    # At the lowest temperature everything is what greedy search writes.
+    opened(app, samples=5, temperature=1)
+    _, *others = cards(app)
+    assert [card["title"] for card in others] == ["5 of 5"]
+    assert others[0]["which"] == "samples 1, 2, 3, 4, 5"
+    assert "The same text as the greedy translation." in others[0]["note"]
+
+
+def test_settings_that_do_not_exist_become_the_nearest_and_nothing_is_lost(app):
+    opened(app, samples=0, temperature=0, top_p=0, top_k=99999)
+    said = [element.value for element in app.info]
+    assert said == [
+        "A number of samples of 0 does not exist here: it can be 1 to 64. This shows 1.",
+        "A temperature of 0.00 does not exist here: it can be 0.01 to 3.00. This shows 0.01.",
+        "A top k of 99999 does not exist here: it can be 0 to 370. This shows 370.",
+        "A top p of 0.00 does not exist here: it can be 0.01 to 1.00. This shows 0.01.",
+    ]
+    assert (app.query_params["samples"], app.query_params["temperature"], app.query_params["top_p"]) == ("1", "1", "1")
+    assert app.query_params["text"] == TEXT
+    assert len(cards(app)) == 2
+
+
+def test_sliders_speak_in_numbers_and_the_link_in_hundredths(app):
+    opened(app)
+    app.slider(key="temperature").set_value(0.7)
+    app.slider(key="top_p").set_value(0.29).run()
+    assert (app.query_params["temperature"], app.query_params["top_p"]) == ("70", "29")
+    assert app.slider(key="top_p").value == pytest.approx(0.29)
+
+
+# ---- tables ----
+
+
+def test_the_tables_hold_every_sample_and_every_token(chosen):
+    samples = derived.samples(TEXT, replace(chosen, samples=3))
+    vocabulary = descriptions.vocabulary(chosen)
+    lines = list(csv.DictReader(decoded_tables.samples(samples).decode("utf-8-sig").splitlines()))
+    assert [float(line["log_prob"]) for line in lines] == [one.log_prob for one in samples]
+    tokens = decoded_tables.sampled_tokens(samples, vocabulary).decode("utf-8-sig").splitlines()
+    lines = list(csv.DictReader(tokens))
+    assert len(lines) == sum(len(one.token_ids) for one in samples)
+    of_second = [int(line["token_id"]) for line in lines if line["sample"] == "1"]
+    assert tuple(of_second) == samples[1].token_ids
+
+
+def test_a_text_that_is_a_formula_is_none_in_a_table():
+    (line,) = csv.DictReader(decoded_tables.samples([drawn((1,), "=1+1")]).decode("utf-8-sig").splitlines())
+    assert line["text"] == "'=1+1"

@@ -1,0 +1,344 @@
+"""Branches of a translation: grown as the model itself would, kept, shown, dropped, and found again by a link."""
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model import MakeUniform, PointAt, Sampling, SwitchOff, Translator
+from model.decoding.sampling import Draws
+from model.decoding.session import DecodingSession
+from viz.access import loader
+from viz.pages.decoding import translations
+from viz.pages.decoding.branch_codes import MAX_BRANCHES, EditHead, Write
+from viz.pages.decoding.branches import removal
+from viz.selection import state
+
+TEXT = "Tom was late again."
+
+
+def studio_page() -> None:
+    """As the decoding page: a person does something, then the translation is shown."""
+    import streamlit as st
+
+    from viz.pages.decoding import translations
+    from viz.selection import state
+
+    state.begin(["en-de"])
+    if "do" in st.session_state:
+        st.session_state.pop("do")()
+    st.session_state["shown"] = translations.shown()
+    st.session_state.setdefault("told", []).extend(translations.take_notices())
+    state.publish()
+
+
+class Viewer:
+    """A session of the app; `do` is what a person does in the next run."""
+
+    def __init__(self, **params):
+        self.app = AppTest.from_function(studio_page, default_timeout=60)
+        for name, value in {"text": TEXT, **params}.items():
+            self.app.query_params[name] = value
+        self.run()
+
+    def run(self, do=None):
+        self.app.session_state["told"] = []
+        if do is not None:
+            self.app.session_state["do"] = do
+        self.app.run()
+        assert not self.app.exception, self.app.exception[0].value
+        return self
+
+    @property
+    def shown(self):
+        return self.app.session_state["shown"]
+
+    @property
+    def told(self):
+        return self.app.session_state["told"]
+
+    @property
+    def selection(self):
+        return self.app.session_state["selection"]
+
+    @property
+    def ids(self):
+        return [step.token_id for step in self.shown.steps]
+
+
+@pytest.fixture(autouse=True)
+def checkpoints(tiny_checkpoints, monkeypatch):
+    monkeypatch.setenv(loader.ROOT_VARIABLE, str(tiny_checkpoints))
+
+
+@pytest.fixture
+def saved(tiny_checkpoints):
+    """The translator as the page loads it: a checkpoint is rounded when it is saved."""
+    return Translator.load(tiny_checkpoints / "en-de", device="cpu")
+
+
+@pytest.fixture
+def advances(monkeypatch):
+    """A list that grows by one with every row that the decoder computes."""
+    counted = []
+    advance = DecodingSession._advance
+
+    def count(session, choose):
+        counted.append(session)
+        return advance(session, choose)
+
+    monkeypatch.setattr(DecodingSession, "_advance", count)
+    return counted
+
+
+def unlike(viewer, step):
+    """The second candidate of a step."""
+    return viewer.shown.steps[step].candidates[1].token_id
+
+
+# ---- growing ----
+
+
+def test_a_forced_token_goes_on_as_a_session_of_ones_own_would(saved):
+    viewer = Viewer()
+    own, token_id = viewer.ids, unlike(viewer, 4)
+    viewer.run(lambda: translations.force(4, token_id))
+    session = saved.decode(TEXT)
+    for done in own[:4]:
+        session.force(done)
+    session.force(token_id)
+    session.run()
+    expected = session.trace()
+    assert viewer.ids == [step.token_id for step in session.steps]
+    assert viewer.shown.translation == expected.translation
+    for site in expected.sites:
+        np.testing.assert_allclose(viewer.shown.weights(site, 1), expected.weights(site, 1), atol=1e-6)
+
+
+def test_a_new_branch_is_shown_at_the_step_that_was_changed():
+    viewer = Viewer()
+    token_id = unlike(viewer, 4)
+    viewer.run(lambda: translations.force(4, token_id))
+    assert viewer.selection.branches == (f"0-4-t{token_id}",)
+    assert (viewer.selection.branch, viewer.selection.step) == (1, 4)
+    assert viewer.told == []
+
+
+def test_only_the_new_rows_are_computed_and_nothing_twice(advances):
+    viewer = Viewer(text="Only new rows of this.")
+    token_id, other = unlike(viewer, 6), unlike(viewer, 3)
+    advances.clear()
+    viewer.run(lambda: translations.force(6, token_id))
+    assert len(advances) == len(viewer.ids) - 6
+    viewer.run(lambda: translations.force(3, other))
+    advances.clear()
+    for number in (1, 0, 2):
+        viewer.run(lambda number=number: translations.show(number))
+    assert advances == []
+
+
+def test_an_equal_branch_is_shown_and_not_doubled():
+    viewer = Viewer()
+    token_id = unlike(viewer, 4)
+    viewer.run(lambda: translations.force(4, token_id)).run(lambda: translations.show(0))
+    viewer.run(lambda: translations.force(4, token_id))
+    assert len(viewer.selection.branches) == 1
+    assert viewer.selection.branch == 1
+
+
+def test_another_token_at_the_same_step_is_a_sibling():
+    viewer = Viewer()
+    second, third = (viewer.shown.steps[4].candidates[rank].token_id for rank in (1, 2))
+    viewer.run(lambda: translations.force(4, second)).run(lambda: translations.force(4, third))
+    assert viewer.selection.branches == (f"0-4-t{second}", f"0-4-t{third}")
+
+
+def test_the_token_that_stands_there_already_makes_no_branch():
+    viewer = Viewer()
+    viewer.run(lambda: translations.force(4, viewer.ids[4]))
+    assert viewer.selection.branches == ()
+    assert "already" in viewer.told[0]
+
+
+def test_several_tokens_are_written_one_after_the_other():
+    viewer = Viewer()
+    viewer.run(lambda: translations.write(2, (40, 41, 42)))
+    assert viewer.ids[2:5] == [40, 41, 42]
+    assert viewer.selection.branches == ("0-2-t40-t41-t42",)
+
+
+def test_the_end_can_be_written_and_nothing_after_it(saved):
+    end = saved.config.eos_id
+    viewer = Viewer()
+    viewer.run(lambda: translations.force(3, end))
+    assert len(viewer.ids) == 4
+    viewer.run(lambda: translations.force(4, 40))
+    assert "finished" in viewer.told[0]
+    viewer.run(lambda: translations.write(1, (end, 40)))
+    assert "finished" in viewer.told[0]
+    assert len(viewer.selection.branches) == 1
+
+
+def test_a_draw_is_that_of_the_session_with_the_same_seed(saved):
+    viewer = Viewer(draw="7")
+    own = viewer.ids
+    viewer.run(lambda: translations.draw(3, 150, 20, 90))
+    session = saved.decode(TEXT)
+    for done in own[:3]:
+        session.force(done)
+    session.run(Draws(sampling=Sampling(temperature=1.5, top_k=20, top_p=0.9), seed=7))
+    assert viewer.ids == [step.token_id for step in session.steps]
+    assert viewer.selection.branches == ("0-3-draw-150-20-90-7",)
+
+
+EDITS = [
+    (EditHead("off", "decoder.cross", 1, 2), lambda step: SwitchOff("decoder.cross", 1, 2, since=step)),
+    (EditHead("uniform", "decoder.self", 0, 3, once=True), lambda step: MakeUniform("decoder.self", 0, 3, row=step)),
+    (EditHead("point", "decoder.cross", 0, 1, 2), lambda step: PointAt("decoder.cross", 0, 1, 2, since=step)),
+    (EditHead("point", "encoder.self", 1, 1, 0), lambda step: PointAt("encoder.self", 1, 1, 0)),
+    (EditHead("off", "encoder.self", 0, 0), lambda step: SwitchOff("encoder.self", 0, 0)),
+]
+
+
+@pytest.mark.parametrize(("action", "named"), EDITS, ids=[f"{a.edit} {a.site}" for a, _ in EDITS])
+def test_an_edited_branch_is_that_of_the_models_own_comparison(saved, action, named):
+    viewer = Viewer()
+    viewer.run(lambda: translations.add(5, action))
+    compared = saved.compare_edit(TEXT, 5, [named(5)])
+    assert viewer.ids == [step.token_id for step in compared.edited_steps]
+    probabilities = [step.log_prob for step in viewer.shown.steps]
+    # Rows before the step are shared where the encoder is not edited, and computed with the edit where it is.
+    np.testing.assert_allclose(probabilities, [step.log_prob for step in compared.edited_steps], atol=1e-4)
+
+
+def test_edits_of_several_branches_add_up(saved):
+    first, second = (
+        EditHead("off", "decoder.cross", 1, 2),
+        EditHead("uniform", "decoder.cross", 0, 1, once=True),
+    )
+    viewer = Viewer()
+    viewer.run(lambda: translations.add(2, first)).run(lambda: translations.add(4, second))
+    written = viewer.ids
+    viewer.run(lambda: translations.force(6, 40))
+    session = saved.decode(
+        TEXT, edits=[SwitchOff("decoder.cross", 1, 2, since=2), MakeUniform("decoder.cross", 0, 1, row=4)]
+    )
+    for token_id in (*written[:6], 40):
+        session.force(token_id)
+    session.run()
+    assert viewer.ids == [step.token_id for step in session.steps]
+    expected = [step.log_prob for step in session.steps]
+    np.testing.assert_allclose([step.log_prob for step in viewer.shown.steps], expected, atol=1e-4)
+    assert [code.partition("-")[0] for code in viewer.selection.branches] == ["0", "1", "2"]
+
+
+# ---- links ----
+
+
+def test_a_link_rebuilds_every_branch():
+    first = Viewer()
+    token_id = unlike(first, 4)
+    first.run(lambda: translations.force(4, token_id)).run(lambda: translations.draw(7, 120, 0, 100))
+    second = Viewer(**{name: first.app.query_params[name] for name in ("branches", "branch", "step")})
+    assert second.ids == first.ids
+    assert second.selection.branches == first.selection.branches
+
+
+@pytest.mark.parametrize(
+    ("branches", "kept", "said"),
+    [
+        ("0-4-t40.zzz.1-6-t41", ("0-4-t40", "1-6-t41"), "means nothing"),
+        ("0-900-t40", (), "no token 901"),
+        ("0-4-t99999", (), "Token ids"),
+        ("0-4-off-c-9-0", (), "Layers"),
+        ("0-4-off-c-0-99", (), "Heads"),
+        ("0-4-point-d-0-0-9", (), "later"),
+        ("0-4-point-c-0-0-99", (), "Keys"),
+        ("0-4-t3-t40", (), "finished"),
+        ("5-4-t40", (), "does not come before"),
+        (".".join(["0-4-t40"] * 30), ("0-4-t40",) * MAX_BRANCHES, "30 branches"),
+    ],
+)
+def test_a_branch_that_cannot_be_is_left_out_with_a_sentence(branches, kept, said):
+    viewer = Viewer(branches=branches, branch="1")
+    assert viewer.selection.branches == kept
+    assert any(said in notice for notice in viewer.told), viewer.told
+    assert viewer.selection.branch == (1 if kept else 0)
+    assert viewer.shown.text == TEXT
+
+
+def test_a_branch_or_step_that_is_not_there_is_said_and_nothing_lost():
+    viewer = Viewer(branches="0-4-t40", branch="7", step="5000")
+    assert viewer.selection.branches == ("0-4-t40",)
+    assert (viewer.selection.branch, viewer.selection.step) == (0, len(viewer.ids) - 1)
+    assert [notice.split(",")[0] for notice in viewer.told] == [
+        "The address asks for branch 7",
+        "The address asks for step 5001",
+    ]
+
+
+def test_a_bad_branch_is_dropped_with_its_children_though_only_a_child_is_shown():
+    viewer = Viewer(branches="0-2-t40.0-4-t99999.2-6-t41", branch="3")
+    assert viewer.selection.branches == ("0-2-t40",)
+    assert viewer.selection.branch == 0
+
+
+# ---- walking, removing ----
+
+
+def test_another_text_forgets_the_branches():
+    viewer = Viewer()
+    viewer.run(lambda: translations.force(4, 40))
+
+    def type_text():
+        import streamlit as st
+
+        st.session_state["text"] = "It is late."
+        state.take("text")
+
+    viewer.run(type_text)
+    assert viewer.selection.branches == ()
+    assert viewer.shown.text == "It is late."
+
+
+def test_what_is_removed_goes_with_its_children_and_can_be_brought_back(advances):
+    viewer = Viewer()
+    for step, token_id in ((3, 40), (5, 41)):
+        viewer.run(lambda step=step, token_id=token_id: translations.force(step, token_id))
+    before, ids = viewer.selection, viewer.ids
+    viewer.run(lambda: removal.remove(1))
+    assert (viewer.selection.branches, viewer.selection.branch) == ((), 0)
+    advances.clear()
+    viewer.run(removal.bring_back)
+    assert viewer.selection == before
+    assert viewer.ids == ids
+    assert advances == []
+
+
+def test_when_another_branch_is_removed_the_one_shown_stays():
+    viewer = Viewer()
+    for token_id in (40, 41):
+        viewer.run(lambda token_id=token_id: translations.force(3, token_id))
+    ids = viewer.ids
+    viewer.run(lambda: removal.remove(1))
+    assert viewer.selection.branch == 1
+    assert viewer.ids == ids
+
+
+def test_there_is_room_for_so_many_branches_and_no_more():
+    viewer = Viewer(branches=".".join(f"0-4-t{40 + i}" for i in range(MAX_BRANCHES)))
+    viewer.run(lambda: translations.add(4, Write((100,))))
+    assert len(viewer.selection.branches) == MAX_BRANCHES
+    assert str(MAX_BRANCHES) in viewer.told[0]
+
+
+def test_a_branch_is_compared_with_the_one_that_it_leaves_unless_another_is_chosen():
+    viewer = Viewer()
+    found = []
+    for step, token_id in ((3, 40), (5, 41)):
+        viewer.run(lambda step=step, token_id=token_id: translations.force(step, token_id))
+    viewer.run(lambda: found.append(translations.compared(translations.choices())))
+    viewer.run(lambda: translations.compare(0))
+    viewer.run(lambda: found.append(translations.compared(translations.choices())))
+    viewer.run(lambda: translations.show(0))
+    viewer.run(lambda: found.append(translations.compared(translations.choices())))
+    assert found == [1, 0, None]

@@ -1,0 +1,193 @@
+"""The model page: every tab says what its file says, lives where a file is absent, and never shows a text as HTML."""
+
+import json
+import shutil
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model.checkpoint import write_manifest
+from model.config import PRESETS
+from model.nn.parameters import count_parameters
+from tests.paths import ROOT
+from viz.access.loader import ROOT_VARIABLE
+from viz.pages.model_card.example_bank import draw
+from viz.selection.options import ABOUT
+
+FILES = {
+    "Training data": "training.json",
+    "Curves": "training_log.jsonl",
+    "Scores": "metrics.json",
+    "Card": "README.md",
+}
+
+
+def opened(root, monkeypatch, tab=ABOUT[0], **params):
+    monkeypatch.setenv(ROOT_VARIABLE, str(root))
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    for name, value in {"about": tab, **params}.items():
+        app.query_params[name] = value
+    app.run()
+    return app.switch_page("viz/pages/model_card/page.py").run()
+
+
+def healthy(app):
+    assert not app.exception, app.exception[0].value
+    assert not app.error, app.error[0].value
+    return app
+
+
+def html(app):
+    return " ".join(element.value for element in app.html)
+
+
+def chart(app, place):
+    return json.loads(app.get("plotly_chart")[place].proto.spec)
+
+
+@pytest.fixture
+def copy(recorded_checkpoints, tmp_path):
+    """A folder of checkpoints that a test may damage."""
+    shutil.copytree(recorded_checkpoints, tmp_path / "root")
+    return tmp_path / "root"
+
+
+# ---- what stands on the page ----
+
+
+@pytest.mark.parametrize("tab", ABOUT)
+def test_every_tab_opens_from_a_link_under_shape_and_bars(recorded_checkpoints, monkeypatch, tab):
+    app = healthy(opened(recorded_checkpoints, monkeypatch, tab))
+    assert [element.value for element in app.title] == ["Model"]
+    assert "d_model" in html(app)
+    for name in ("base", "big"):
+        assert f"{count_parameters(PRESETS[name]).total:,}" in html(app)
+    assert len(chart(app, 0)["data"]) == 2 * 7
+    assert app.query_params.get("about", ABOUT[0]) == tab
+
+
+def test_the_vocabulary_is_searched(recorded_checkpoints, monkeypatch):
+    app = healthy(opened(recorded_checkpoints, monkeypatch))
+    assert len(app.dataframe[0].value) == 370
+    assert list(app.dataframe[0].value["Kind"][:5]) == ["special"] * 4 + ["byte"]
+    healthy(app.text_input(key="wanted").set_value("<0x41>").run())
+    assert list(app.dataframe[0].value["Piece"]) == ["<0x41>"]
+    healthy(app.text_input(key="wanted").set_value("no such piece").run())
+    assert not app.dataframe
+    assert "No piece" in app.info[0].value
+
+
+def test_training_data_are_listed_with_their_sum(recorded_checkpoints, monkeypatch):
+    app = healthy(opened(recorded_checkpoints, monkeypatch, "Training data"))
+    for cell in ("invented", "1,200", "1.5", "copied", "1,234", "linear"):
+        assert f">{cell}<" in html(app)
+    assert app.text[0].value.startswith("![x](")
+
+
+def test_the_curves_say_on_how_many_pairs_bleu_was_measured(recorded_checkpoints, monkeypatch):
+    app = healthy(opened(recorded_checkpoints, monkeypatch, "Curves"))
+    assert any("first 20 pairs" in caption.value for caption in app.caption)
+    traces = chart(app, 1)["data"]
+    assert [trace["name"] for trace in traces] == ["loss", "learning rate", "a", "&lt;b&gt;"]
+
+
+def test_scores_stand_beside_their_commands_and_the_published_ones(recorded_checkpoints, monkeypatch):
+    app = healthy(opened(recorded_checkpoints, monkeypatch, "Scores"))
+    for cell in (
+        "12.3",
+        "40.0",
+        "15.0",
+        "1,000",
+        "right · frames",
+        "0.91",
+        "heads · 0 · 1",
+        "0.5",
+        "41.02",
+        "27.3",
+        "28.4",
+        "24.4",
+    ):
+        assert f">{cell}<" in html(app)
+    assert "python -m model evaluate --data a.tsv --beam 4 --json" in app.code[0].value
+    assert "python -m model pronouns --json" in app.code[1].value
+
+
+def test_twenty_sentences_are_translated_and_another_twenty_on_demand(recorded_checkpoints, monkeypatch):
+    app = healthy(opened(recorded_checkpoints, monkeypatch, "Translations", seed="7"))
+    shown = app.html[-1].value
+    assert shown.count("<tr>") == 21
+    assert all(sentence.replace("'", "&#x27;") in shown for sentence in draw(7))
+    assert app.number_input(key="seed").value == 7
+    healthy(next(button for button in app.button if button.label == "Another twenty").click().run())
+    assert app.query_params["seed"] == "8"
+    assert app.html[-1].value != shown
+
+
+def test_the_card_begins_with_what_to_expect(recorded_checkpoints, monkeypatch):
+    app = healthy(opened(recorded_checkpoints, monkeypatch, "Card"))
+    assert [element.value for element in app.subheader] == ["What to expect"]
+    assert app.text[0].value == "Random words, no sense."
+    assert app.code[0].value.startswith("# tiny")
+
+
+def test_a_card_without_that_section_is_shown_whole(tiny_checkpoints, monkeypatch):
+    app = healthy(opened(tiny_checkpoints, monkeypatch, "Card"))
+    assert not app.subheader
+    assert app.code[0].value == "Random weights, for tests."
+
+
+# ---- absent, malformed, hostile ----
+
+
+@pytest.mark.parametrize(("tab", "name"), FILES.items())
+def test_an_absent_file_is_said_in_a_sentence(copy, monkeypatch, tab, name):
+    (copy / "en-de" / name).unlink()
+    write_manifest(copy / "en-de")
+    app = healthy(opened(copy, monkeypatch, tab))
+    assert f"`{name}`" in app.info[0].value
+
+
+@pytest.mark.parametrize(("tab", "name"), [item for item in FILES.items() if item[1] != "README.md"])
+def test_a_malformed_file_is_named_and_the_rest_lives(copy, monkeypatch, tab, name):
+    (copy / "en-de" / name).write_text("{]")
+    write_manifest(copy / "en-de")
+    app = opened(copy, monkeypatch, tab)
+    assert not app.exception
+    (error,) = app.error
+    assert name.replace("_", "\\_").replace(".", "\\.") in error.value
+    assert "d_model" in html(app)
+
+
+def test_curves_are_drawn_although_the_training_data_are_malformed(copy, monkeypatch):
+    (copy / "en-de" / "training.json").write_text("[]")
+    write_manifest(copy / "en-de")
+    app = opened(copy, monkeypatch, "Curves")
+    assert not app.exception
+    assert len(app.error) == 1
+    assert len(chart(app, 1)["data"]) == 4
+
+
+def test_a_file_that_the_manifest_does_not_list_is_not_believed(tiny_checkpoints, tmp_path, monkeypatch):
+    shutil.copytree(tiny_checkpoints / "en-de", tmp_path / "en-de")
+    (tmp_path / "en-de" / "training.json").write_text("{}")
+    app = opened(tmp_path, monkeypatch, "Training data")
+    assert "manifest" in app.error[0].value
+
+
+@pytest.mark.parametrize("tab", ABOUT)
+def test_no_text_of_a_checkpoint_becomes_html_or_markdown(recorded_checkpoints, monkeypatch, tab):
+    app = healthy(opened(recorded_checkpoints, monkeypatch, tab))
+    for element in (*app.html, *app.markdown, *app.caption, *app.subheader):
+        assert "<img" not in element.value
+    for element in (*app.markdown, *app.caption, *app.subheader):
+        assert "![x](" not in element.value
+
+
+def test_wrong_parameters_become_defaults(recorded_checkpoints, monkeypatch):
+    app = healthy(opened(recorded_checkpoints, monkeypatch, "No such tab", seed="-1"))
+    assert dict(app.query_params) == {}
+
+
+def test_a_sentence_that_would_be_refused_elsewhere_does_no_harm(recorded_checkpoints, monkeypatch):
+    app = opened(recorded_checkpoints, monkeypatch, text=" ")
+    healthy(app)

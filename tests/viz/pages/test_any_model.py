@@ -1,0 +1,278 @@
+"""Every page with models of every kind from a folder: what they have is shown, what they lack is said."""
+
+import shutil
+import sys
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model.errors import InputTextError
+from tests.model.adapters import zoo
+from tests.paths import ROOT
+from tests.viz.sent import sent_to
+from viz.access import derived, loader, long_texts, pictures
+from viz.core.html import literal
+from viz.selection.catalogue import DOWNLOADS_VARIABLE, ROOT_VARIABLE
+from viz.selection.examples import EXAMPLES
+from viz.selection.options import STUDIO, Selection
+
+PAGES = ("attention", "decoding", "coreference", "atlas", "masks_positions", "model_card")
+MODELS = {"bert": "wordpiece", "gpt2": "bytes", "t5": "metaspace", "mpnet": "wordpiece"}
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory, tiny_checkpoints):
+    """A folder of checkpoints with ours in it, beside a text model of every kind and a model of pictures."""
+    import transformers
+
+    root = tmp_path_factory.mktemp("any")
+    shutil.copytree(tiny_checkpoints / "en-de", root / "en-de")
+    for model_type, tokenizer in MODELS.items():
+        zoo.save_model(root / model_type, model_type, tokenizer)
+    zoo.tiny("vit").save_pretrained(root / "vit")
+    transformers.ViTImageProcessorPil(size={"height": 24, "width": 24}).save_pretrained(root / "vit")
+    return root
+
+
+@pytest.fixture
+def app(folders, monkeypatch):
+    monkeypatch.setenv(ROOT_VARIABLE, str(folders))
+    monkeypatch.delenv(DOWNLOADS_VARIABLE, raising=False)
+    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+
+
+def opened(app, name, page="attention"):
+    app.query_params["checkpoint"] = name
+    app.run()
+    if page != "attention":
+        app.switch_page(f"viz/pages/{page}/page.py").run()
+    assert not app.exception, app.exception[0].value
+    return app
+
+
+def said(app):
+    return " ".join(one.value.replace("\\", "") for one in (*app.info, *app.error, *app.warning))
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("name", [*MODELS, "vit"])
+def test_every_page_opens_for_every_kind_of_model_and_is_never_empty(app, name, page):
+    opened(app, name, page)
+    assert not app.error, app.error[0].value
+    assert len(app.main.children) > 1
+    assert app.info or app.html or app.get("bidi_component") or app.get("plotly_chart")
+
+
+@pytest.mark.parametrize(
+    ("name", "sites"),
+    [
+        ("bert", ["encoder.self"]),
+        ("gpt2", ["decoder.self"]),
+        ("t5", ["encoder.self", "decoder.self", "decoder.cross"]),
+        ("vit", ["encoder.self"]),
+    ],
+)
+def test_attention_offers_the_sites_that_the_model_has(app, name, sites):
+    opened(app, name)
+    chosen = app.segmented_control(key="site")
+    assert len(chosen.options) == len(sites)
+    assert chosen.value == sites[0]
+
+
+def test_stacks_of_other_depths_have_layers_of_their_own(app):
+    opened(app, "t5")
+    assert len(app.selectbox(key="layer").options) == 3
+    app.segmented_control(key="site").set_value("decoder.cross").run()
+    assert len(app.selectbox(key="layer").options) == 2
+
+
+@pytest.mark.parametrize(("name", "speaks_of_cross"), [("gpt2", False), ("t5", True)])
+def test_a_film_names_the_attentions_that_the_model_has(app, name, speaks_of_cross):
+    opened(app, name, "decoding")
+    ((header, _),) = sent_to(app, "decode_player")
+    assert ("Cross-attention" in header["titles"][0]) == speaks_of_cross
+    assert len(set(header["titles"])) == 2
+
+
+@pytest.mark.parametrize("view", ["Where a weight comes from", "bertviz", "Take it with you"])
+@pytest.mark.parametrize("name", [*MODELS, "vit"])
+def test_every_tab_of_the_attention_page_opens(app, name, view):
+    app.query_params["view"] = view
+    opened(app, name)
+    assert not app.error, app.error[0].value
+
+
+def test_weights_alone_are_shown_and_what_they_cannot_tell_is_said(app):
+    opened(app, "mpnet")
+    assert app.get("bidi_component")
+    assert app.segmented_control(key="measure").options == ["Weights", "Rollout"]
+    app.query_params["view"] = "Where a weight comes from"
+    opened(app, "mpnet")
+
+
+def test_a_measure_that_the_model_lacks_becomes_weights(app):
+    app.query_params["measure"] = "norms"
+    opened(app, "mpnet")
+    assert not app.error
+    assert app.segmented_control(key="measure").value == "weights"
+
+
+@pytest.mark.parametrize("tab", STUDIO)
+@pytest.mark.parametrize("name", ["gpt2", "t5"])
+def test_every_tab_of_the_decoding_page_opens_for_a_model_that_writes(app, name, tab):
+    app.query_params["studio"] = tab
+    opened(app, name, "decoding")
+    assert not app.error, app.error[0].value
+
+
+def test_what_a_decoder_writes_is_what_generate_writes(app, folders):
+    from model import open_reader
+
+    opened(app, "gpt2", "decoding")
+    written = open_reader(folders / "gpt2").translate(EXAMPLES[0].text)
+    assert literal(" ".join(written.split())) in " ".join(element.value for element in app.html)
+
+
+def test_a_text_is_never_taken_for_what_was_written_after_another(folders, monkeypatch):
+    monkeypatch.setenv(ROOT_VARIABLE, str(folders))
+    selection = Selection(checkpoint="gpt2")
+    assert loader.written("late again", selection).text == "late again"
+    assert loader.trace("written late again", selection).text == "written late again"
+
+
+# ---- a folder of one's own ----
+
+
+def add(app, folder):
+    app.text_input(key="add/folder").set_value(str(folder))
+    next(button for button in app.button if button.label == "Add").click().run()
+    assert not app.exception, app.exception[0].value
+    return app
+
+
+def test_a_folder_is_added_chosen_and_shown(app, folders, tmp_path):
+    shutil.copytree(folders / "bert", tmp_path / "mine")
+    add(opened(app, "en-de"), tmp_path / "mine")
+    assert not app.error
+    assert app.selectbox(key="checkpoint").value == "mine"
+    assert app.query_params["checkpoint"] in ("mine", ["mine"])
+    assert app.get("bidi_component")
+    assert str(tmp_path) not in str(dict(app.query_params))
+
+
+def test_a_name_that_is_taken_becomes_another(app, folders, tmp_path):
+    shutil.copytree(folders / "bert", tmp_path / "en-de")
+    add(opened(app, "en-de"), tmp_path / "en-de")
+    assert app.selectbox(key="checkpoint").options[-1] == "en-de (2)"
+    assert app.selectbox(key="checkpoint").value == "en-de (2)"
+
+
+def test_two_sessions_do_not_see_each_others_folders(app, folders, tmp_path):
+    shutil.copytree(folders / "bert", tmp_path / "secret")
+    add(opened(app, "en-de"), tmp_path / "secret")
+    other = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    opened(other, "secret")
+    assert "secret" not in other.selectbox(key="checkpoint").options
+    assert "secret" in said(other)
+    assert "not on the list" in said(other)
+
+
+HOSTILE = {
+    "nothing": "   ",
+    "a path upwards": "../..",
+    "no folder": "/no/such/folder",
+    "10,000 characters": "x/" * 5_000,
+    "HTML": "<img src=https://evil.example/x onerror=alert(1)>",
+    "a NUL": "a\x00b",
+    "somebody's home": "~nobody-has-this-name/x",
+    "a name of the hub": "google-bert/bert-base-uncased",
+}
+
+
+@pytest.mark.parametrize("typed", HOSTILE.values(), ids=HOSTILE.keys())
+def test_what_is_no_folder_with_a_model_is_answered_with_a_sentence(app, typed):
+    add(opened(app, "bert"), typed)
+    assert len(app.error) == 1
+    assert len(app.error[0].value) < 700
+    assert "<img" not in app.error[0].value.replace("\\<", "")
+    assert app.selectbox(key="checkpoint").value == "bert"
+
+
+def test_pickle_a_file_and_a_missing_tokenizer_are_refused(app, folders, tmp_path):
+    pickled = shutil.copytree(folders / "bert", tmp_path / "pickled")
+    (pickled / "model.safetensors").rename(pickled / "pytorch_model.bin")
+    bare = shutil.copytree(folders / "bert", tmp_path / "bare", ignore=lambda *_: ["tokenizer.json", "vocab.txt"])
+    opened(app, "bert")
+    for folder, word in ((pickled, "pickle"), (bare, "tokenizer"), (bare / "config.json", "file")):
+        add(app, folder)
+        assert word in app.error[0].value
+        assert app.selectbox(key="checkpoint").value == "bert"
+
+
+def test_a_hub_name_needs_the_box_and_the_setting(app, monkeypatch):
+    opened(app, "bert")
+    app.checkbox(key="add/fetch").check()
+    add(app, "google-bert/bert-base-uncased")
+    assert DOWNLOADS_VARIABLE in app.error[0].value.replace("\\", "")
+    monkeypatch.setenv(DOWNLOADS_VARIABLE, "1")
+    asked = []
+    monkeypatch.setattr("model.adapters.hub.hub_folder", lambda name, allowed: asked.append((name, allowed)) or name)
+    app.checkbox(key="add/fetch").check()
+    add(app, "google-bert/bert-base-uncased")
+    assert asked == [("google-bert/bert-base-uncased", True)]
+
+
+def test_folders_given_at_the_start_are_listed_for_everybody(folders, monkeypatch, tmp_path):
+    from viz.selection import catalogue
+
+    monkeypatch.setenv(ROOT_VARIABLE, str(folders))
+    monkeypatch.setattr(sys, "argv", ["/some/where/app.py", str(folders / "bert"), str(tmp_path / "gone")])
+    assert list(catalogue.server_models())[-2:] == ["bert (2)", "gone"]
+
+
+def test_a_picture_model_asks_for_a_picture_and_no_text(app):
+    opened(app, "vit")
+    assert not app.sidebar.text_area
+    assert "PICTURE" in " ".join(element.value for element in app.html)
+
+
+@pytest.mark.parametrize("measure", ["weights", "norms", "rollout"])
+def test_of_a_large_picture_only_the_row_that_is_shown_is_computed_and_sent(app, monkeypatch, measure):
+    selection = Selection(checkpoint="vit", layer=1, head=2, measure=measure)
+    trace = loader.trace("", selection)
+    whole = derived.opened_layer(trace, "encoder.self", 1, selection).values
+    expected = whole[0 if measure == "rollout" else 2][4]
+    monkeypatch.setattr(long_texts, "SHORT", 5)
+    monkeypatch.setattr(derived, "opened_layer", lambda *_: pytest.fail("the whole layer was computed"))
+    for name, value in {"layer": "1", "head": "2", "token": "4", "measure": measure}.items():
+        app.query_params[name] = value
+    opened(app, "vit")
+    ((header, (_, row)),) = sent_to(app, "picture_attention")
+    assert header["query"] == 4
+    np.testing.assert_allclose(row, expected, atol=1e-6)
+
+
+def test_a_rollout_of_too_large_a_picture_is_refused_in_a_sentence(app, monkeypatch):
+    monkeypatch.setattr(long_texts, "SHORT", 5)
+    monkeypatch.setattr(long_texts, "MAX_ROLLOUT", 5)
+    app.query_params["measure"] = "rollout"
+    opened(app, "vit")
+    assert "offered up to 5 tokens" in said(app)
+    assert not sent_to(app, "picture_attention")
+
+
+@pytest.mark.parametrize("content", [b"", b"no picture", b"GIF89a" + b"\x00" * 20, b"\x89PNG\r\n\x1a\n" + b"\xff" * 99])
+def test_a_file_that_is_no_picture_is_refused(content):
+    with pytest.raises(InputTextError, match="no picture that can be read"):
+        pictures.keep(content, "x.png")
+
+
+def test_the_same_picture_is_asked_for_by_the_same_name():
+    from io import BytesIO
+
+    from model.adapters.example_picture import example_picture
+
+    file = BytesIO()
+    example_picture().save(file, "PNG")
+    assert pictures.keep(file.getvalue(), "a.png") == pictures.keep(file.getvalue(), "a.png")

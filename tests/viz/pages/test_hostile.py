@@ -1,0 +1,37 @@
+"""A slice of `python -m tests.benchmarks.crowd --hostile`: thirty bad inputs through every page."""
+
+import pytest
+
+from tests.benchmarks import hostile
+from viz.access.loader import ROOT_VARIABLE
+
+SLICE = list(hostile.inputs(30))
+
+
+@pytest.fixture
+def _small(tiny_checkpoints, monkeypatch):
+    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
+
+
+@pytest.mark.usefixtures("_small")
+@pytest.mark.parametrize("one", SLICE, ids=lambda one: f"{one.number}")
+def test_bad_input_leaves_the_page_alive(one):
+    problem = hostile.problem_of(one)
+    assert not problem, f"{one}: {problem}"
+
+
+def test_the_slice_has_every_page_and_every_kind():
+    assert {one.page for one in SLICE} == set(hostile.PAGES)
+    assert any(one.file for one in SLICE)
+    assert any(one.typed for one in SLICE)
+    assert any(one.params for one in SLICE)
+
+
+def test_the_same_seed_gives_the_same_inputs():
+    assert list(hostile.inputs(30)) == SLICE
+    assert list(hostile.inputs(30, seed=1)) != SLICE
+
+
+def test_five_hundred_inputs_try_every_field_of_a_link():
+    tried = {name for one in hostile.inputs(500) for name in one.params}
+    assert tried >= {field.name for field in hostile.fields(hostile.Selection)}

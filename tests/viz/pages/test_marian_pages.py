@@ -1,0 +1,48 @@
+"""Every page works with an OPUS-MT folder as with a checkpoint of our own."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.model.adapters.marian_folders import write_marian
+from tests.viz.pages.masks_positions.test_masks_positions import at_positions
+from tests.viz.pages.test_pages import MODEL, PAGES, ROOT, healthy, opened
+from viz.access.loader import ROOT_VARIABLE
+
+pytestmark = pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("checkpoints")
+    write_marian(folder / "opus-mt-en-de")
+    (folder / "opus-mt-en-de" / "README.md").write_text("A card of the hub.\n")
+    return folder
+
+
+@pytest.fixture
+def app(root: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    monkeypatch.setenv(ROOT_VARIABLE, str(root))
+    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+
+
+@pytest.mark.parametrize("page", [*PAGES, MODEL])
+def test_every_page_opens(app: AppTest, root: Path, page: str):
+    page_of = healthy(opened(app, page))
+    if page == MODEL:
+        shown = " ".join(str(element.value) for element in (*page_of.markdown, *page_of.html, *page_of.caption))
+        assert "SiLU" in shown
+        assert "2 + 2" in shown
+
+
+def test_the_formula_of_the_positions_has_the_models_layout(app: AppTest):
+    at_positions(app, dimension=20, position=3, shift=2)
+    healthy(app)
+    # The formula gives the recorded rows: cosines of pair 4 stand in dimension 20 of 32.
+    deviation = float(app.success[0].value.rpartition("largest difference ")[2].rstrip("."))
+    assert deviation < 1e-5
+    said = " ".join(str(element.value) for element in (*app.caption, *app.markdown))
+    assert "left half holds sines" in said
+    assert "10,000^(8/32)" in said
+    assert "Dimensions 4 and 20" in said

@@ -1,0 +1,246 @@
+"""Every page is launched, one control changed on each, and bad input shown as a sentence while the page stays alive."""
+
+import re
+import shutil
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.paths import ROOT
+from tests.viz.sent import charts
+from viz.access.loader import ROOT_VARIABLE
+from viz.selection.examples import EXAMPLES
+from viz.selection.options import SITES
+
+PAGES = {
+    "viz/pages/attention/page.py": "Attention",
+    "viz/pages/decoding/page.py": "Decode",
+    "viz/pages/coreference/page.py": "Compare",
+    "viz/pages/masks_positions/page.py": "Masks & positions",
+}
+MODEL = "viz/pages/model_card/page.py"  # speaks of the checkpoint, not of the sentence
+RTL = "החתול ישן על המיטה"
+CONTROLS = "a\x00b\x07c\u202ed\u200be"
+HTML = "<script>alert(1)</script> <img src=https://evil.example/a.png> ![x](https://evil.example/b.png)"
+READABLE = {"emoji": "I 😀 you 👩‍👧", "right to left": RTL, "control characters": CONTROLS, "HTML": "<b>cat</b>"}
+REFUSED = {"empty": "", "blank": " \n\t ", "10,000 characters": "word " * 2_000, "one endless word": "x" * 10_000}
+
+
+@pytest.fixture
+def app(tiny_checkpoints, monkeypatch):
+    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
+    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+
+
+def opened(app, page="viz/pages/attention/page.py"):
+    app.run()
+    if page != "viz/pages/attention/page.py":
+        app.switch_page(page).run()
+    return app
+
+
+def healthy(app):
+    assert not app.exception, app.exception[0].value
+    assert not app.error, app.error[0].value
+    return app
+
+
+def payloads(app):
+    return [element.proto.bytes for element in app.get("bidi_component")]
+
+
+def texts(app):
+    """What is read on the page: a marked word is a word."""
+    return re.sub("</?mark[^>]*>", "", " ".join(element.value for element in app.html))
+
+
+@pytest.mark.parametrize(("page", "title"), PAGES.items())
+def test_every_page_shows_title_sentence_and_translation(app, page, title):
+    healthy(opened(app, page))
+    assert [element.value for element in app.title] == [title]
+    assert "The animal didn&#x27;t cross the street" in texts(app)
+    assert "DE" in texts(app)
+    assert len(app.caption) >= 1
+
+
+@pytest.mark.parametrize("page", [*PAGES, MODEL])
+def test_every_page_carries_the_shared_sidebar(app, page):
+    opened(app, page)
+    assert app.sidebar.text_area[0].value == EXAMPLES[0].text
+    assert app.sidebar.selectbox[0].options == ["en-de"]
+
+
+# ---- one control changed on each page ----
+
+
+@pytest.mark.parametrize("site", SITES[1:])
+def test_attention_shows_the_chosen_site(app, site):
+    healthy(opened(app))
+    before = payloads(app)
+    healthy(app.segmented_control(key="site").set_value(site).run())
+    assert payloads(app) != before
+    assert app.query_params["site"] == site
+
+
+def test_attention_opens_the_head_that_is_chosen(app):
+    healthy(opened(app))
+    before = payloads(app)
+    app.selectbox(key="layer").set_value(1)
+    healthy(app.selectbox(key="head").set_value(2).run())
+    assert payloads(app) != before
+    assert (app.query_params["layer"], app.query_params["head"]) == ("1", "2")
+
+
+def test_decode_begins_where_the_link_says(app):
+    app.query_params["checkpoint"] = "en-de"
+    app.query_params["step"] = "3"
+    app.query_params["layer"] = "1"
+    healthy(opened(app, "viz/pages/decoding/page.py"))
+    assert (app.query_params["step"], app.query_params["layer"]) == ("3", "1")
+
+
+def test_compare_begins_with_it_in_both_sentences_and_shows_another_layer(app):
+    healthy(opened(app, "viz/pages/coreference/page.py"))
+    assert app.selectbox(key="token").value == app.selectbox(key="other_token").value > 0
+    before = charts(app)
+    healthy(app.selectbox(key="layer").set_value(1).run())
+    assert len(charts(app)) == 4  # the map of all heads, a row in each sentence, their difference
+    assert charts(app) != before
+
+
+def test_compare_names_the_tokens_it_leaves_out(app):
+    healthy(opened(app, "viz/pages/coreference/page.py"))
+    assert "first:" in app.text[0].value
+    assert "second:" in app.text[0].value
+
+
+def test_compare_of_a_sentence_with_itself_leaves_nothing_out(app):
+    opened(app, "viz/pages/coreference/page.py")
+    healthy(app.text_input(key="other").set_value(EXAMPLES[0].text).run())
+    assert app.text[0].value == "first: none    second: none"
+
+
+def test_masks_follow_the_companion(app):
+    healthy(opened(app, "viz/pages/masks_positions/page.py"))
+    before = charts(app)
+    healthy(app.text_area(key="companion").set_value("She read the book with her sister.").run())
+    assert charts(app) != before
+
+
+# ---- state ----
+
+
+def test_an_example_brings_both_its_sentences(app):
+    opened(app)
+    healthy(app.get_by_key("examples").click_index(3).run())
+    assert app.text_area(key="text").value == EXAMPLES[3].text
+    healthy(app.switch_page("viz/pages/coreference/page.py").run())
+    assert app.text_input(key="other").value == EXAMPLES[3].twin
+
+
+@pytest.mark.parametrize("page", list(PAGES)[1:])
+def test_the_sentence_survives_a_change_of_page(app, page):
+    opened(app)
+    app.text_area(key="text").set_value("Tom was late.").run()
+    healthy(app.switch_page(page).run())
+    assert app.text_area(key="text").value == "Tom was late."
+    assert "Tom was late." in texts(app)
+
+
+def test_a_choice_made_on_one_page_holds_on_the_next(app):
+    opened(app)
+    app.selectbox(key="layer").set_value(1).run()
+    healthy(app.switch_page("viz/pages/coreference/page.py").run())
+    assert app.selectbox(key="layer").value == 1
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_wrong_parameters_in_a_link_become_defaults(app, page):
+    wrong = {
+        "checkpoint": "../../etc",
+        "site": "x",
+        "layer": "99",
+        "head": "99",
+        "token": "500",
+        "step": "-1",
+        "view": "?",
+    }
+    for name, value in wrong.items():
+        app.query_params[name] = value
+    healthy(opened(app, page))
+    assert set(app.query_params) <= {"token"}  # no position is too large before there is a sentence to count
+    healthy(app.switch_page("viz/pages/coreference/page.py").run())
+    assert dict(app.query_params) == {}
+
+
+# ---- bad input ----
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("text", READABLE.values(), ids=READABLE.keys())
+def test_unusual_text_is_read_like_any_other(app, page, text):
+    opened(app, page)
+    healthy(app.text_area(key="text").set_value(text).run())
+    assert app.text_area(key="text").value == text
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("text", REFUSED.values(), ids=REFUSED.keys())
+def test_refused_text_is_answered_with_a_sentence_and_not_lost(app, page, text):
+    opened(app, page)
+    app.text_area(key="text").set_value(text).run()
+    assert not app.exception
+    assert len(app.error) == 1
+    assert app.text_area(key="text").value == text
+    assert [element.value for element in app.title] == [PAGES[page]]
+    healthy(app.text_area(key="text").set_value("Tom was late.").run())
+
+
+def test_a_refused_second_sentence_leaves_the_first_alive(app):
+    opened(app, "viz/pages/coreference/page.py")
+    app.text_input(key="other").set_value(" ").run()
+    assert len(app.error) == 1
+    assert "The animal" in texts(app)
+    healthy(app.text_input(key="other").set_value("Tom was late.").run())
+
+
+@pytest.mark.parametrize("page", [*PAGES, MODEL])
+def test_html_and_markdown_in_the_text_reach_the_page_escaped(app, page):
+    opened(app, page)
+    app.text_area(key="text").set_value(HTML[:60]).run()
+    assert not app.exception
+    for element in (*app.html, *app.markdown, *app.caption):
+        assert "<script" not in element.value
+        assert "<img" not in element.value
+        assert "![x](" not in element.value
+
+
+@pytest.mark.parametrize("page", [*PAGES, MODEL])
+def test_without_a_checkpoint_the_page_says_how_to_get_one(app, page, tmp_path, monkeypatch):
+    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
+    opened(app, page)
+    assert not app.exception
+    assert "python \\-m model train" in app.error[0].value
+    assert app.text_area(key="text").value == EXAMPLES[0].text
+
+
+def test_a_damaged_checkpoint_is_named_and_another_can_be_chosen(app, tiny_checkpoints, tmp_path, monkeypatch):
+    shutil.copytree(tiny_checkpoints / "en-de", tmp_path / "en-de")
+    shutil.copytree(tiny_checkpoints / "en-de", tmp_path / "broken")
+    (tmp_path / "broken" / "model.safetensors").write_bytes(b"not what it was")
+    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
+    opened(app)
+    assert not app.exception
+    assert "broken" in app.error[0].value
+    healthy(app.selectbox(key="checkpoint").set_value("en-de").run())
+
+
+def test_a_device_that_is_not_there_is_named(app):
+    import torch
+
+    if torch.cuda.is_available():
+        pytest.skip("this machine has the device")
+    opened(app)
+    app.segmented_control(key="device").set_value("cuda").run()
+    assert not app.exception
+    assert "cuda" in app.error[0].value

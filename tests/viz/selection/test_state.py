@@ -1,0 +1,163 @@
+"""The selection and its way through the URL."""
+
+from dataclasses import replace
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from viz.selection.catalogue import ROOT_VARIABLE
+from viz.selection.examples import EXAMPLES
+from viz.selection.options import MAX_TEXT_IN_URL, Selection
+from viz.selection.url import parse, to_params
+
+DEFAULT = Selection(checkpoint="en-de")
+CHANGED = Selection(
+    checkpoint="other",
+    device="cpu",
+    text="Grüße & <b>?=#</b> 😀",
+    other="Zwei",
+    site="decoder.cross",
+    layer=3,
+    head=7,
+    token=0,
+    other_token=4,
+    step=5,
+    side="target",
+    view="bertviz",
+    part="Positional encodings",
+    companion="Yes.\nNo.",
+    member=1,
+    about="Scores",
+    seed=7,
+    figure="entropy",
+    order="lowest",
+    keep=8,
+    drawn="Lines",
+    measure="norms",
+    also=(2, 5),
+    threshold=20,
+    words=True,
+    special=False,
+    scaled=False,
+    masked=False,
+    bertviz="Model view",
+    position=3,
+    dimension=4,
+    shift=5,
+    width=64,
+    base=100,
+    pictures="SVG",
+    lab="Cause",
+    pair="it-04",
+    pronoun=7,
+    antecedent=1,
+    distractor=0,
+    other_pronoun=2,
+    other_antecedent=3,
+    other_distractor=4,
+)
+
+
+def test_a_link_brings_back_every_choice():
+    assert parse(to_params(CHANGED), Selection()) == CHANGED
+
+
+def test_defaults_are_left_out_of_the_link():
+    assert to_params(Selection()) == {}
+    assert to_params(replace(Selection(), layer=2)) == {"layer": "2"}
+
+
+def begun() -> None:
+    """As the app, in a session that has added a model."""
+    from pathlib import Path
+
+    import streamlit as st
+
+    from viz.selection import catalogue, state
+
+    st.session_state[catalogue._ADDED] = {"mine": Path("mine")}
+    state.begin(list(catalogue.models()))
+
+
+@pytest.mark.parametrize("asked", ["", "gone"])
+def test_without_a_model_of_the_server_ones_own_first_is_chosen(tmp_path, monkeypatch, asked):
+    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
+    app = AppTest.from_function(begun)
+    app.query_params["checkpoint"] = asked
+    selection = app.run().session_state["selection"]
+    assert (selection.checkpoint, selection.folder) == ("mine", "mine")
+    (tmp_path / "en-de").mkdir()
+    app = AppTest.from_function(begun)
+    assert app.run().session_state["selection"].checkpoint == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("site", "encoder"),
+        ("site", ""),
+        ("layer", "-1"),
+        ("layer", "two"),
+        ("layer", "1.5"),
+        ("layer", "٣"),
+        ("layer", "9" * 5000),
+        ("head", "0x1"),
+        ("token", "None"),
+        ("step", " 1"),
+        ("device", "tpu"),
+        ("view", "x"),
+        ("part", "x"),
+        ("side", "both"),
+        ("lab", "x"),
+        ("pair", "x" * 61),
+        ("pronoun", "-1"),
+        ("about", "x"),
+        ("seed", "-3"),
+        ("words", "1"),
+        ("figure", "x"),
+        ("measure", "x"),
+        ("also", "-1"),
+        ("also", "1.a"),
+        ("member", "-1"),
+    ],
+)
+def test_a_wrong_value_becomes_the_default(name, value):
+    assert getattr(parse({name: value}, Selection()), name) == getattr(Selection(), name)
+
+
+def test_an_unknown_parameter_is_ignored():
+    assert parse({"utm_source": "x", "layer": "2"}, Selection()) == replace(Selection(), layer=2)
+
+
+def test_a_repeated_head_is_kept_once():
+    assert parse({"also": "4.4.2"}, Selection()).also == (4, 2)
+
+
+def test_a_very_long_text_stays_out_of_the_link_and_is_not_lost():
+    long = replace(DEFAULT, text="x" * (MAX_TEXT_IN_URL + 1), layer=2)
+    params = to_params(long)
+    assert "text" not in params
+    assert parse(params, long) == long
+
+
+def test_an_empty_text_is_a_choice_too():
+    assert parse(to_params(replace(DEFAULT, text="")), DEFAULT).text == ""
+
+
+@pytest.mark.parametrize(
+    ("layer", "head", "expected"), [(3, 7, (3, 7)), (4, 7, (0, 7)), (3, 8, (3, 0)), (99, 99, (0, 0))]
+)
+def test_a_layer_or_head_that_the_model_lacks_becomes_the_first(layer, head, expected):
+    selection = replace(DEFAULT, layer=layer, head=head).within(4, 8)
+    assert (selection.layer, selection.head) == expected
+
+
+def test_the_animal_and_the_street_come_first():
+    assert EXAMPLES[0].text.endswith("too tired.")
+    assert EXAMPLES[0].twin.endswith("too wide.")
+
+
+def test_every_example_differs_from_its_twin_in_a_few_words_only():
+    for example in EXAMPLES:
+        words, others = example.text.split(), example.twin.split()
+        assert 1 <= sum(word != other for word, other in zip(words, others, strict=True)) <= 2

@@ -1,0 +1,33 @@
+"""Folders with models in them, as people name them. A door from the pages to the model; nothing is loaded here."""
+
+from pathlib import Path
+
+from model.errors import CheckpointError
+from viz.selection import catalogue
+
+
+def checked(path: str) -> Path:
+    """A folder that a person names, once it is clear that a model lies in it; nothing of the model is loaded.
+
+    Raises:
+        CheckpointError: it is none, or holds no model that can be opened; the message says what works.
+    """
+    from model.adapters import look
+
+    return look.folder_with_model(path)
+
+
+def fetched(name: str) -> Path:
+    """The folder of a model of the hub, fetched where that is needed; only for who is allowed to.
+
+    Raises:
+        CheckpointError: it is not allowed, there is no such model, or it cannot be fetched or opened.
+    """
+    from model.adapters import hub, look
+
+    if not catalogue.downloads_allowed():
+        raise CheckpointError(
+            f"This server fetches nothing. Start it with {catalogue.DOWNLOADS_VARIABLE}=1 in its environment to allow "
+            "that, or download the model yourself and give its folder."
+        )
+    return look.folder_with_model(str(hub.hub_folder(name.strip(), allowed=True)))

@@ -1,0 +1,51 @@
+"""Pictures that a person gives a model of pictures, kept for all their runs. A door from the pages to the model.
+
+Knows nothing of widgets, or of what a model makes of a picture.
+"""
+
+from typing import Any, Final
+
+import streamlit as st
+
+from model.errors import InputTextError
+from viz.core import fingerprint
+from viz.core.bounded_cache import RecentlyUsed
+
+MAX_PICTURES: Final = 32
+MAX_PICTURE_BYTES: Final = 64 * 1024**2
+
+
+def keep(content: bytes, name: str) -> str:
+    """Keep a picture that a person gives, for all runs of theirs, and return what it is asked for by.
+
+    Raises:
+        InputTextError: there is no picture in it, or it is too large.
+    """
+    from model.adapters.image_reader import picture_of
+
+    picture = picture_of(content, name)
+    digest = fingerprint.digest(content.hex())
+    _kept().put(digest, (name, picture), picture.width * picture.height * 3)
+    return digest
+
+
+def given(digest: str) -> tuple[str, Any]:
+    """A picture that was given, with a name that no other has; without one, the picture that we draw.
+
+    Raises:
+        InputTextError: it is not kept any more.
+    """
+    from model.adapters.example_picture import example_picture
+
+    if not digest:
+        return "example picture", example_picture()
+    found = _kept().get(digest)
+    if found is None:
+        raise InputTextError("This picture is no longer here. Choose its file again on the left.")
+    name, picture = found
+    return f"{name} · {digest[:6]}", picture
+
+
+@st.cache_resource(show_spinner=False)
+def _kept() -> RecentlyUsed[str, tuple[str, Any]]:
+    return RecentlyUsed(MAX_PICTURES, MAX_PICTURE_BYTES)

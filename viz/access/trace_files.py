@@ -1,0 +1,33 @@
+"""A trace as a file to take along. A door from the pages to the model; knows nothing of widgets."""
+
+from io import BytesIO
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from model import Trace
+
+#: Weights of all heads that a file may hold.
+MAX_WEIGHT_BYTES: Final = 256 * 1024**2
+
+
+def content(trace: "Trace") -> bytes:
+    """A trace as `python -m model trace` writes it, with all its weights unless they are too many to hold."""
+    from model.trace.file import weight_arrays, write_trace
+
+    file = BytesIO()
+    write_trace(trace, file, weight_arrays(trace) if has_weights(trace) else None)
+    return file.getvalue()
+
+
+def has_weights(trace: "Trace") -> bool:
+    """Whether `content` holds the weights; queries, keys and values, from which they follow, it always holds."""
+    from model.trace.file import weight_bytes
+
+    return weight_bytes(trace) <= MAX_WEIGHT_BYTES
+
+
+def size(trace: "Trace") -> int:
+    """About how many bytes `content` will return."""
+    from model.trace.file import expected_bytes, weight_bytes
+
+    return expected_bytes(trace) + (weight_bytes(trace) if has_weights(trace) else 0)

@@ -1,0 +1,1 @@
+"""Every head of every layer at a glance, one canvas tile a head."""

@@ -1,0 +1,164 @@
+"""Every head of every layer at a glance: one canvas of tiles, one tile a head; a click opens a head.
+
+Says which tiles (`tile_store`) stand where, and what under each, for `head_grid.js`, and reads back which head a person
+opened. Knows nothing of traces, sites or pages, nor of what a head's figure means.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Final
+
+import numpy as np
+import streamlit as st
+from jaxtyping import Float
+
+from viz.core import payload, scripts
+from viz.core.theme import SEQUENTIAL, SQRT_TICKS
+
+_HTML: Final = """
+<div class="head-grid"></div>
+"""
+_COMPONENT = st.components.v2.component(
+    "headlight_head_grid",
+    html=_HTML,
+    css=scripts.sources("picture.css", "save_picture.css", "head_grid.css"),
+    js=scripts.script(
+        "wire.js", "picture.js", "save_picture.js", "tile_store.js", "awaited.js", "head_board.js", "head_grid.js"
+    ),
+)
+
+
+@dataclass(frozen=True)
+class HeadChoice:
+    """The head a person opened, by click or keyboard. Both count from 0."""
+
+    layer: int
+    head: int
+
+
+@dataclass(frozen=True, eq=False)
+class TileFigure:
+    """A number under every tile, with a bar whose full length is the highest of all heads.
+
+    Attributes:
+        values: the numbers; NaN where a head has none.
+        decimals: how many of them are shown.
+        unit: what is read aloud after a number, with the name before it.
+        note: what the number means, shown below the grid.
+    """
+
+    name: str
+    values: Float[np.ndarray, "layer head"]
+    decimals: int
+    unit: str
+    note: str
+
+    def texts(self) -> list[str]:
+        """The numbers as they are shown, layer by layer."""
+        return ["–" if np.isnan(value) else f"{value:.{self.decimals}f}" for value in self.values.flat]
+
+    def bars(self) -> list[float]:
+        """Parts of the highest number, from 0 to 1."""
+        known = np.nan_to_num(self.values)
+        return [round(float(value), 3) for value in (known / max(float(known.max()), 1e-9)).flat]
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Heads in an order of their own instead of layer by layer; perhaps not all of them.
+
+    Attributes:
+        heads: those shown, from the first to the last.
+        note: what the order is, shown below the grid.
+    """
+
+    heads: tuple[HeadChoice, ...]
+    note: str
+
+
+@dataclass(frozen=True)
+class Followed:
+    """A switch of the page whose choices the grid draws at once, from tiles that wait in the browser.
+
+    Attributes:
+        control: the key of the widget.
+        addresses: the tiles of each of its choices, in order.
+    """
+
+    control: str
+    addresses: tuple[str, ...]
+
+
+def pack_grid(
+    address: str,
+    shape: tuple[int, int],
+    selected: HeadChoice | None,
+    figure: TileFigure | None,
+    ranking: Ranking | None,
+    followed: Followed | None,
+    name: str = "heads",
+) -> bytes:
+    """The payload of `head_grid.js`: whose tiles are shown, their colours, and what stands where."""
+    _, heads = shape
+    if figure is not None:
+        assert figure.values.shape == shape, "one figure for each head"
+    header = {
+        "address": address,
+        "stops": SEQUENTIAL,
+        "ticks": SQRT_TICKS,
+        "name": name,
+        "selected": None if selected is None else [selected.layer, selected.head],
+        "ranked": None if ranking is None else [choice.layer * heads + choice.head for choice in ranking.heads],
+        "figure": None if figure is None else _described(figure),
+        "notes": [part.note for part in (figure, ranking) if part is not None],
+        "followed": None if followed is None else asdict(followed),
+    }
+    return payload.pack(header)
+
+
+def _described(figure: TileFigure) -> dict[str, object]:
+    return {"name": figure.name, "unit": figure.unit, "texts": figure.texts(), "bars": figure.bars()}
+
+
+def read_choice(value: object, layers: int, heads: int) -> HeadChoice | None:
+    """What the browser sent, if it names a head that exists: it may still speak of the sentence or model before."""
+    if not isinstance(value, Mapping):
+        return None
+    layer, head = value.get("layer"), value.get("head")
+    if not (isinstance(layer, int) and isinstance(head, int) and 0 <= layer < layers and 0 <= head < heads):
+        return None
+    return HeadChoice(layer, head)
+
+
+def head_grid(
+    address: str,
+    shape: tuple[int, int],
+    *,
+    selected: HeadChoice | None,
+    figure: TileFigure | None = None,
+    ranking: Ranking | None = None,
+    followed: Followed | None = None,
+    on_open: Callable[[HeadChoice], None],
+    key: str,
+    name: str = "heads",
+) -> None:
+    """Show all heads, layer by layer or as ranked, as soon as their tiles are in the browser.
+
+    Args:
+        address: under which `tile_store.send_tiles` sends, or has sent, the tiles.
+        shape: how many layers, and heads in each.
+        selected: the head to mark as open.
+        figure: what stands under each tile.
+        ranking: another order than layer by layer.
+        followed: a switch between tiles that the grid need not wait for Python to obey.
+        on_open: called before the next run, with the head that a person has opened.
+        key: of the component.
+        name: of the files in which a person saves the picture, without their ending.
+    """
+
+    def take() -> None:
+        choice = read_choice(st.session_state[key].get("head"), *shape)
+        if choice is not None:
+            on_open(choice)
+
+    _COMPONENT(data=pack_grid(address, shape, selected, figure, ranking, followed, name), key=key, on_head_change=take)

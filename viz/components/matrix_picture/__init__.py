@@ -1,0 +1,1 @@
+"""One matrix as a heatmap that the browser draws, with zoom and exact numbers."""

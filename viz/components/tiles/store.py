@@ -1,0 +1,81 @@
+"""Tiles sent to the browser once, to wait there until a grid shows them, perhaps sooner than Python could answer.
+
+So a grid is a short message that names an address, and a person who turns to another attention sees it at once. Knows
+nothing of traces, sites or pages, nor of how tiles are drawn.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+import streamlit as st
+
+from viz.core import payload, scripts, token_text
+from viz.core.tiles import FIRST_CELL, FIRST_THOUSANDTH, GridSpec, LayerTiles, Tiles
+
+_HTML: Final = """
+<div class="tile-keeper" hidden></div>
+"""
+_COMPONENT = st.components.v2.component(
+    "headlight_tiles",
+    html=_HTML,
+    js=scripts.script("wire.js", "picture.js", "tile_store.js", "head_tiles.js", "tile_keeper.js"),
+)
+
+
+def pack_tiles(tiles: Tiles, query_tokens: Sequence[str], key_tokens: Sequence[str], address: str) -> bytes:
+    """The payload of `tile_keeper.js`: sizes, tokens as they are shown, how cells are decoded, and the tiles."""
+    header = _header(tiles.spec, query_tokens, key_tokens, address)
+    return payload.pack(header, np.frombuffer(tiles.deflated, np.uint8))
+
+
+def pack_frame(spec: GridSpec, query_tokens: Sequence[str], key_tokens: Sequence[str], address: str) -> bytes:
+    """The same without any tiles: they follow, each layer by itself."""
+    return payload.pack(_header(spec, query_tokens, key_tokens, address))
+
+
+def pack_layer(tiles: LayerTiles, address: str) -> bytes:
+    """One layer of tiles whose frame is sent under the same address."""
+    return payload.pack({"address": address, "layer": tiles.layer}, np.frombuffer(tiles.deflated, np.uint8))
+
+
+def _header(spec: GridSpec, query_tokens: Sequence[str], key_tokens: Sequence[str], address: str) -> dict[str, object]:
+    tokens = (len(query_tokens), len(key_tokens))
+    assert tokens == (spec.queries, spec.keys), "one token for each query row and each key column"
+    return {
+        "address": address,
+        "layers": spec.layers,
+        "heads": spec.heads,
+        "rows": spec.rows,
+        "columns": spec.columns,
+        "blockQueries": spec.block_queries,
+        "blockKeys": spec.block_keys,
+        "queryTokens": token_text.display_tokens(query_tokens),
+        "keyTokens": token_text.display_tokens(key_tokens),
+        "firstCell": FIRST_CELL.tolist(),
+        "firstThousandth": FIRST_THOUSANDTH.tolist(),
+    }
+
+
+def send_tiles(tiles: Tiles, query_tokens: Sequence[str], key_tokens: Sequence[str], *, address: str, key: str) -> None:
+    """Send tiles to wait under an address, as long as this stands on the page. Shows nothing.
+
+    Args:
+        tiles: all heads of one attention.
+        query_tokens, key_tokens: one for each row and each column of a tile that is not pooled.
+        address: names these very tiles; others need another one.
+        key: of the component.
+    """
+    _COMPONENT(data=pack_tiles(tiles, query_tokens, key_tokens, address), key=key, height=1)
+
+
+def send_frame(
+    spec: GridSpec, query_tokens: Sequence[str], key_tokens: Sequence[str], *, address: str, key: str
+) -> None:
+    """As `send_tiles`, of a grid whose tiles `send_layer` sends one layer after another, in any order."""
+    _COMPONENT(data=pack_frame(spec, query_tokens, key_tokens, address), key=key, height=1)
+
+
+def send_layer(tiles: LayerTiles, *, address: str, key: str) -> None:
+    """Send one layer of tiles to the frame of this address."""
+    _COMPONENT(data=pack_layer(tiles, address), key=key, height=1)

@@ -1,0 +1,18 @@
+"""A short fingerprint of what is shown."""
+
+import hashlib
+import struct
+from typing import Any
+
+from numpy.typing import NDArray
+
+
+def digest(*parts: str | NDArray[Any]) -> str:
+    """A short fingerprint of what is shown, by which a component sees that nothing but its selection has changed."""
+    fingerprint = hashlib.blake2b(digest_size=8)
+    for part in parts:
+        content = part.encode("utf-8") if isinstance(part, str) else part.tobytes()
+        # The length keeps ("ab", "c") apart from ("a", "bc").
+        fingerprint.update(struct.pack("<Q", len(content)))
+        fingerprint.update(content)
+    return fingerprint.hexdigest()

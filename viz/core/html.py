@@ -1,0 +1,131 @@
+"""Text of people, and small tables of it, as HTML in which nothing of theirs is read as HTML.
+
+`st.table` and `st.markdown` read Markdown in what they are given, and would fetch a picture that a text names; these
+functions read nothing. Knows nothing of Streamlit or of what the words mean.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Final
+from unicodedata import category
+
+from viz.core.theme import HEAD_COLOURS
+from viz.core.token_text import display_token
+
+_LINE: Final = "border-bottom:1px solid color-mix(in srgb,currentColor 18%,transparent)"
+_CELL: Final = "padding:0.35rem 1.1rem 0.35rem 0;vertical-align:baseline;overflow-wrap:break-word"
+_HEAD: Final = "font-size:0.8rem;font-weight:600;opacity:0.75;white-space:nowrap"
+_MARK: Final = (
+    f"color:inherit;background:color-mix(in srgb,{HEAD_COLOURS[1]} 24%,transparent);"
+    f"border-bottom:2px solid {HEAD_COLOURS[1]};border-radius:2px;padding:0 2px"
+)
+_GONE: Final = f"text-decoration:line-through 2px {HEAD_COLOURS[1]};opacity:0.85"
+_NEW: Final = f"text-decoration:underline 3px {HEAD_COLOURS[0]};text-underline-offset:0.2em;font-weight:600"
+_NUMBER: Final = "text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column's title; its numbers stand to the right, its text may be in a language of its own."""
+
+    title: str
+    is_number: bool = False
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A text in pieces that stand one space apart, each with whether it is marked."""
+
+    pieces: tuple[tuple[str, bool], ...]
+
+    def html(self) -> str:
+        """As HTML that shows every piece as it is."""
+        return " ".join(
+            f'<mark style="{_MARK}">{literal(text)}</mark>' if is_marked else literal(text)
+            for text, is_marked in self.pieces
+        )
+
+
+def visible(text: str) -> str:
+    """Text with its control characters shown as signs, for they would vanish; the rest is for the browser."""
+    return "".join(display_token(c) if category(c) == "Cc" else c for c in text)
+
+
+def literal(text: str) -> str:
+    """Text as HTML that shows it as it is, also within an attribute."""
+    return escape(visible(text))
+
+
+def table(columns: Sequence[Column], rows: Sequence[Sequence[str | Marked]], *, label: str) -> str:
+    """A table with a line under each row; the first cell of a row is its name.
+
+    Args:
+        columns: titles, left to right.
+        rows: one text for each column; every one is shown literally, words of it marked where that is asked for.
+        label: what the table shows, for those who hear it.
+    """
+    assert all(len(row) == len(columns) for row in rows), "one text for each column"
+    head = "".join(
+        f'<th scope="col" style="{_style(column)};{_HEAD}">{literal(column.title)}</th>' for column in columns
+    )
+    body = "".join(f"<tr>{''.join(map(_cell, columns, row, range(len(row))))}</tr>" for row in rows)
+    return (
+        f'<div style="overflow-x:auto"><table aria-label="{literal(label)}" style="border-collapse:collapse;'
+        f'line-height:1.4;font-size:0.95rem"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    )
+
+
+def _cell(column: Column, text: str | Marked, position: int) -> str:
+    opening, closing = ('th scope="row"', "th") if position == 0 else ("td", "td")
+    language = f' lang="{literal(column.language)}"' if column.language else ""
+    shown = text.html() if isinstance(text, Marked) else literal(text)
+    return f'<{opening} dir="auto"{language} style="{_style(column)};font-weight:400">{shown}</{closing}>'
+
+
+def _style(column: Column) -> str:
+    # "start" follows the writing direction of the cell, which each cell finds for itself.
+    return f"{_CELL};{_LINE};{_NUMBER if column.is_number else 'text-align:start'}"
+
+
+def word_changes(
+    spans: Sequence[tuple[Sequence[str], Sequence[str]]], *, names: tuple[str, str], language: str = ""
+) -> str:
+    """Two texts as one: what only the first has is struck through, what only the second has is underlined.
+
+    Args:
+        spans: the words of each text, in reading order; equal where nothing changes.
+        names: what the texts are called.
+        language: of both; "" if nobody knows.
+    """
+    parts = []
+    for first, second in map(tuple, spans):
+        if first == second:
+            parts.append(literal(" ".join(first)))
+            continue
+        if first:
+            parts.append(f'<del style="{_GONE}">{literal(" ".join(first))}</del>')
+        if second:
+            parts.append(f'<ins style="{_NEW}">{literal(" ".join(second))}</ins>')
+    key = f'<del style="{_GONE}">{literal(names[0])}</del> <ins style="{_NEW}">{literal(names[1])}</ins>'
+    return (
+        f'<p lang="{literal(language)}" dir="auto" style="font-size:1.1rem;line-height:1.7;margin:0 0 0.3rem;'
+        f'overflow-wrap:anywhere">{" ".join(parts)}</p>'
+        f'<p style="font-size:0.8rem;opacity:0.8;margin:0">only in: {key}</p>'
+    )
+
+
+def swatches(legend: Sequence[tuple[str, str]]) -> str:
+    """A legend for several pictures: each colour as a small square before what it stands for."""
+    line = "box-shadow:0 0 0 1px color-mix(in srgb,currentColor 35%,transparent)"
+    square = f"width:0.85em;height:0.85em;border-radius:2px;{line}"
+    return (
+        '<div style="display:flex;flex-wrap:wrap;column-gap:1.4rem;row-gap:0.3rem;font-size:0.9rem">'
+        + "".join(
+            '<span style="display:inline-flex;align-items:center;gap:0.5rem">'
+            f'<span aria-hidden="true" style="background:{literal(colour)};{square}"></span>{literal(meaning)}</span>'
+            for colour, meaning in legend
+        )
+        + "</div>"
+    )

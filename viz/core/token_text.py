@@ -1,0 +1,51 @@
+"""Show a token so that every character is visible and none reorders the text around it."""
+
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final
+
+#: Letters and symbols by their Unicode category, but without any ink (fillers, blank pattern, joiner).
+_BLANK: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+#: Control, format (bidi marks, zero-width), surrogate, private, unassigned; line, paragraph and exotic spaces.
+_UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
+
+
+def _display_character(character: str) -> str:
+    code = ord(character)
+    if code < 0x20:
+        return chr(0x2400 + code)
+    if code == 0x7F:
+        return "\u2421"
+    if character == " ":
+        return "\u2423"
+    if unicodedata.category(character) in _UNSEEN or character in _BLANK:
+        return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+    return character
+
+
+def display_token(token: str) -> str:
+    """A token as it can be shown: every character visible, and none that reorders the text around it.
+
+    SentencePiece's "▁" stays. Control characters become their control pictures (␀ ␉ ␊), a plain space ␣; invisible and
+    bidirectional controls, private and unassigned characters become `\\u` escapes. A combining mark that begins a token
+    gets a dotted circle to stand on, a variation selector there is escaped. The empty token is shown as ∅.
+    """
+    if not token:
+        return "∅"
+    first = token[0]
+    if "\ufe00" <= first <= "\ufe0f":
+        return f"\\u{ord(first):04x}" + "".join(map(_display_character, token[1:]))
+    shown = "".join(map(_display_character, token))
+    return f"◌{shown}" if unicodedata.category(first).startswith("M") and shown.startswith(first) else shown
+
+
+def display_tokens(tokens: Sequence[str]) -> list[str]:
+    """`display_token` of each."""
+    return list(_display_tokens(tuple(tokens)))
+
+
+@lru_cache(maxsize=64)
+def _display_tokens(tokens: tuple[str, ...]) -> tuple[str, ...]:
+    # A page sends the tokens of a long text again and again.
+    return tuple(map(display_token, tokens))

@@ -1,0 +1,1 @@
+"""One package for each page: its tabs, data, figures, tables and scripts. Pages never import each other."""

@@ -1,0 +1,192 @@
+"""What the atlas is made of: our own sentences or a file, links made by hand, and the measuring of it all.
+
+Lines of a file that will not do are listed; what a person loaded stays in the session. Knows nothing of figures.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final
+
+import streamlit as st
+
+from model.errors import HeadlightError
+from viz.pages.atlas import data as atlas_store
+from viz.pages.atlas.data import BadLine, Found, Reading
+from viz.selection import options, state
+from viz.selection.catalogue import checkpoint_root
+from viz.ui.controls import plain
+
+if TYPE_CHECKING:
+    from model.analysis.atlas.measure import Atlas
+
+LABELS: Final = {"own": "Our own sentences", "file": "A file"}
+#: Bad lines that are listed; of the others, how many there are.
+MAX_LISTED: Final = 5
+_SENTENCES, _PAIRS = "atlas/sentences", "atlas/pairs"
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    """A file: its name, what was read of it, the lines that will not do, and why nothing was read at all."""
+
+    name: str
+    rows: tuple[Any, ...] = ()
+    bad: tuple[BadLine, ...] = ()
+    error: str = ""
+
+
+def measured() -> "Atlas | None":
+    """The atlas of what is chosen, once it is measured; until then, the means to measure it.
+
+    Raises:
+        HeadlightError: the checkpoint or the device will not do, or nothing could be read.
+    """
+    slot = st.container()
+    with st.expander("Corpus", icon=":material/library_books:", key="atlas-corpus"):
+        reading = _reading()
+    if reading is None:
+        slot.info("Load a text file under “Corpus”: one sentence a line.", icon=":material/upload_file:")
+        return None
+    with st.spinner("Loading the model …"):
+        found = atlas_store.find(reading, state.current())
+    with slot:
+        if found.refused:
+            st.warning(plain(f"Not used: {found.refused}"), icon=":material/warning:")
+        if found.atlas is None:
+            _measure(reading)
+        else:
+            st.caption(_said(found, reading))
+    return found.atlas
+
+
+def _reading() -> Reading | None:
+    st.segmented_control(
+        "What is read",
+        options.CORPORA,
+        key=state.bind("corpus"),
+        format_func=LABELS.__getitem__,
+        required=True,
+        on_change=state.take,
+        args=("corpus",),
+    )
+    sentences: _Loaded | None = None
+    if state.current().corpus == "file":
+        sentences = _upload(
+            "Sentences, one a line, or English TAB German",
+            _SENTENCES,
+            atlas_store.read_sentences,
+            f"UTF-8, at most {atlas_store.MAX_SENTENCES:,} sentences. The decoder reads a translation that is given; "
+            "where none is, the model translates first. The command `python -m model atlas` takes longer files.",
+        )
+    else:
+        st.caption("200 everyday sentences that we wrote; the model reads them with its own translations.")
+    pairs = _upload(
+        "Links made by hand, for alignment error rates (if you have any)",
+        _PAIRS,
+        atlas_store.read_pairs,
+        'One JSON object a line: {"en": [words], "de": [words], "sure": [[en index, de index], …]}, indices from 0. At '
+        f"most {atlas_store.MAX_PAIRS:,} pairs; they are a set of their own beside the sentences.",
+    )
+    aligned = () if pairs is None else pairs.rows
+    if state.current().corpus == "own":
+        return atlas_store.own_reading(aligned)
+    return None if sentences is None or not sentences.rows else atlas_store.file_reading(sentences.rows, aligned)
+
+
+def _upload(
+    label: str, place: str, read: Callable[[bytes, str], tuple[Any, list[BadLine]]], help_text: str
+) -> _Loaded | None:
+    """A field for a file, and what was read of the one that is loaded."""
+    key = f"{place}-file"
+
+    def take() -> None:
+        file = st.session_state[key]
+        if file is None:
+            st.session_state.pop(place, None)
+            return
+        try:
+            rows, bad = read(file.getvalue(), file.name)
+            st.session_state[place] = _Loaded(file.name, rows, tuple(bad))
+        except HeadlightError as error:
+            st.session_state[place] = _Loaded(file.name, error=str(error))
+
+    # The name of a type that is refused would be Streamlit's to tell; ours says what was expected.
+    st.file_uploader(label, key=key, help=help_text, on_change=take)
+    loaded: _Loaded | None = st.session_state.get(place)
+    if loaded is None:
+        return None
+    if st.session_state.get(key) is None:
+        # After another page the field is empty, but what was loaded is still here.
+        st.button(
+            f"Forget {plain(loaded.name)}",
+            key=f"{place}-forget",
+            icon=":material/close:",
+            on_click=st.session_state.pop,
+            args=(place, None),
+        )
+    if loaded.error:
+        st.error(plain(loaded.error), icon=":material/error:")
+        return loaded
+    st.caption(plain(f"{loaded.name}: {len(loaded.rows):,} read, {len(loaded.bad):,} lines left out."))
+    if loaded.bad:
+        listed = [f"Line {line.number}: {line.reason.rstrip('.')}." for line in loaded.bad[:MAX_LISTED]]
+        more = len(loaded.bad) - len(listed)
+        st.warning(plain("  \n".join([*listed, *([f"And {more:,} more."] if more else [])])), icon=":material/rule:")
+    return loaded
+
+
+def _measure(reading: Reading) -> None:
+    """The button, and once it is pressed the progress; any other click stops the measuring."""
+    place = st.empty()
+    with place.container():
+        st.info(
+            "No atlas of this model and these sentences is here yet. To make one, the model translates and reads every "
+            "sentence, some of them a second. It is kept, so that it opens at once the next time, in "
+            f"{plain(_short(atlas_store.cache_folder()))}.",
+            icon=":material/map:",
+        )
+        pressed = st.button(
+            f"Measure {reading.work:,} sentences", type="primary", icon=":material/play_arrow:", key="atlas-measure"
+        )
+    if not pressed:
+        return
+    with place.container():
+        bar = st.progress(0.0, text=f"0 of {reading.work:,} sentences")
+        st.button("Stop", icon=":material/stop:", key="atlas-stop")
+    done, started = 0, monotonic()
+
+    def progress(more: int) -> None:
+        nonlocal done
+        done += more
+        left = (monotonic() - started) / done * (reading.work - done) if done else 0.0
+        bar.progress(
+            min(1.0, done / reading.work), text=f"{done:,} of {reading.work:,} sentences, about {left:.0f} s to go"
+        )
+
+    try:
+        atlas_store.measure(reading, state.current(), progress)
+    finally:
+        place.empty()
+    st.rerun()
+
+
+def _said(found: Found, reading: Reading) -> str:
+    """What was read, and where the atlas came from."""
+    assert found.atlas is not None
+    atlas = found.atlas
+    left_out = "; ".join(f"{count:,} left out: {reason}" for reason, count in atlas.skipped.items())
+    where = "Kept in this session only." if found.where is None else f"Kept in {_short(found.where)}."
+    whose = "Our own corpus" if reading.is_own else "Your file"
+    return plain(f"{whose}: {len(atlas.texts):,} sentences read{'; ' + left_out if left_out else ''}. {where}")
+
+
+def _short(path: Path | None) -> str:
+    """A path as people write it: from the folder of checkpoints on, or with ~ for the home directory."""
+    if path is None:
+        return "this session only"
+    for base, shown in ((checkpoint_root().parent, Path()), (Path.home(), Path("~"))):
+        if path.is_relative_to(base):
+            return str(shown / path.relative_to(base))
+    return str(path)

@@ -1,0 +1,287 @@
+"""Atlases of heads for the page: what is to be read, and the atlas of it from the checkpoint, a cache, or measured now.
+
+Like `viz.access.loader` a door from the pages to the model; torch is imported inside functions. An atlas is named by
+the
+digests of the model and of what it read, so one of something else is never shown. Knows nothing of widgets or figures.
+"""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeVar
+
+import numpy as np
+import streamlit as st
+from jaxtyping import Float
+
+from model.errors import DataError
+from viz.access import loader
+from viz.selection import catalogue
+from viz.selection.options import Selection
+
+if TYPE_CHECKING:
+    from model import Translator
+    from model.analysis.atlas.corpus import CorpusSentence
+    from model.analysis.atlas.measure import Atlas
+    from model.analysis.metrics.alignment import AlignedPair
+
+Row = TypeVar("Row")
+
+#: The file in a checkpoint's folder that `python -m model atlas` wrote for our own sentences.
+SHIPPED: Final = "atlas.npz"
+#: A file may hold so many sentences and aligned pairs; the command takes more.
+MAX_SENTENCES: Final = 2_000
+MAX_PAIRS: Final = 1_000
+#: No sentence is longer, in characters.
+MAX_SENTENCE: Final = 2_000
+MAX_ATLASES: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class BadLine:
+    """A line of a file that is left out: its number from 1, and why."""
+
+    number: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a model is to read.
+
+    Attributes:
+        sentences: a corpus, in order.
+        aligned: sentence pairs with links made by hand; for error rates, a set of its own.
+        digest: names exactly this.
+        is_own: whether the corpus is the one that we wrote.
+    """
+
+    sentences: "tuple[CorpusSentence, ...]"
+    aligned: "tuple[AlignedPair, ...]"
+    digest: str
+    is_own: bool
+
+    @property
+    def work(self) -> int:
+        """How many sentences have to be read for it: an aligned pair is read twice."""
+        return len(self.sentences) + 2 * len(self.aligned)
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """An atlas, or none yet.
+
+    Attributes:
+        atlas: what was found.
+        where: the file that holds it; None if only this process does.
+        refused: why a file that should have held it was not taken; "" if none was refused.
+    """
+
+    atlas: "Atlas | None"
+    where: Path | None = None
+    refused: str = ""
+
+
+def own_reading(aligned: "tuple[AlignedPair, ...]" = ()) -> Reading:
+    """Our own sentences, and aligned pairs if there are any."""
+    from model.analysis.atlas.corpus import OWN_CORPUS
+
+    return _reading(_own_sentences(OWN_CORPUS), aligned, is_own=True)
+
+
+def file_reading(sentences: "tuple[CorpusSentence, ...]", aligned: "tuple[AlignedPair, ...]" = ()) -> Reading:
+    """Somebody's sentences."""
+    return _reading(sentences, aligned, is_own=False)
+
+
+def read_sentences(content: bytes, name: str) -> "tuple[tuple[CorpusSentence, ...], list[BadLine]]":
+    """The sentences of a text file, one a line or `English TAB German`, and the lines that will not do.
+
+    Raises:
+        DataError: the file holds no sentence, or too many.
+    """
+    from model.analysis.atlas.corpus import CorpusSentence
+
+    def read(line: str, number: int) -> CorpusSentence:
+        fields = [field.strip() for field in line.split("\t")]
+        if len(fields) > 2:
+            raise DataError(f"expected a sentence, or English TAB German; got {len(fields)} fields")
+        if not fields[0]:
+            raise DataError("a translation without a sentence")
+        if (longest := max(map(len, fields))) > MAX_SENTENCE:
+            raise DataError(f"{longest:,} characters; a sentence may have {MAX_SENTENCE:,}")
+        return CorpusSentence(fields[0], fields[1] if fields[1:] and fields[1] else None)
+
+    return _read_lines(content, name, read, MAX_SENTENCES, "one sentence a line")
+
+
+def read_pairs(content: bytes, name: str) -> "tuple[tuple[AlignedPair, ...], list[BadLine]]":
+    """The sentence pairs of a JSONL file with `en`, `de` and `sure`, and the lines that will not do.
+
+    Raises:
+        DataError: the file holds no pair, or too many.
+    """
+    from model.analysis.metrics.alignment import AlignedPair
+    from model.analysis.rows import parse_json_row
+
+    def read(line: str, number: int) -> AlignedPair:
+        row = parse_json_row(Path(name), number, line)
+        source, target = row.words("en"), row.words("de")
+        return AlignedPair(tuple(source), tuple(target), row.links("sure", len(source), len(target)))
+
+    return _read_lines(content, name, read, MAX_PAIRS, "one JSON object with “en”, “de” and “sure” a line")
+
+
+def find(reading: Reading, selection: Selection) -> Found:
+    """The atlas of this reading by the chosen checkpoint, if there is one. Raises what `loader.translator` raises.
+
+    Our own sentences may have been measured with error rates; such a file holds all that is asked for, and more.
+    """
+    from model.analysis.atlas.file import cache_path
+
+    translator = loader.translator(selection)
+    model = _model_digest(translator.digest, translator)
+    known, place = _atlases(), (model, reading.digest)
+    if (kept := known.get(place)) is not None:
+        return kept
+    refused = ""
+    if reading.is_own and not reading.aligned:
+        path = catalogue.checkpoint_root() / translator.name / SHIPPED
+        found = _load(path, lambda atlas: atlas.model == model and _is_of(atlas, reading))
+        if found.atlas is not None:
+            return known.put(place, found)
+        refused = found.refused
+    if (folder := cache_folder()) is not None:
+        path = cache_path(folder, model, reading.digest)
+        found = _load(path, lambda atlas: (atlas.model, atlas.corpus) == (model, reading.digest))
+        refused = refused or found.refused
+        if found.atlas is not None:
+            return known.put(place, Found(found.atlas, found.where, refused))
+    return Found(None, refused=refused)
+
+
+def measure(reading: Reading, selection: Selection, progress: Callable[[int], object]) -> None:
+    """Read everything and keep the atlas, here and in the cache; `find` finds it then.
+
+    Args:
+        reading: what to read.
+        selection: says which checkpoint and device.
+        progress: called with the number of sentences done since the last call, `reading.work` in all.
+
+    Raises:
+        HeadlightError: nothing could be read, or the checkpoint or the device will not do.
+    """
+    from model.analysis.atlas.file import cache_path, cached_atlas
+    from model.analysis.atlas.measure import build_atlas
+
+    translator, folder = loader.translator(selection), cache_folder()
+    if folder is None:
+        atlas = build_atlas(translator, reading.sentences, reading.aligned, progress)
+        found = Found(atlas)
+    else:
+        atlas = cached_atlas(translator, reading.sentences, folder, reading.aligned, progress)
+        path = cache_path(folder, atlas.model, atlas.corpus)
+        # A folder that cannot be written to costs time the next time, not the result now.
+        found = Found(atlas, path if path.is_file() else None)
+    _atlases().put((atlas.model, atlas.corpus), found)
+
+
+def cache_folder() -> Path | None:
+    """Where atlases are kept: `headlight/atlases` in the person's cache directory; None if there is no such place."""
+    named = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    try:
+        # The XDG specification: a relative path is to be ignored.
+        root = named if named.is_absolute() else Path.home() / ".cache"
+    except RuntimeError:
+        return None
+    return root / "headlight" / "atlases"
+
+
+def share_held(atlas: "Atlas", site: int) -> float:
+    """Which part of the distances between heads of a site the map of them holds, from 0 to 1."""
+    from model.analysis.atlas import head_distance
+
+    return head_distance.share_held(atlas.divergences[site], atlas.places[site].reshape(-1, 2))
+
+
+def distances(atlas: "Atlas", site: int) -> Float[np.ndarray, "layer_head layer_head"]:
+    """What the map of heads is drawn from: the root of the mean Jensen–Shannon divergence, 0 to 1."""
+    roots: np.ndarray = np.sqrt(atlas.divergences[site])
+    return roots
+
+
+def _read_lines(
+    content: bytes, name: str, read: Callable[[str, int], Row], most: int, expected: str
+) -> tuple[tuple[Row, ...], list[BadLine]]:
+    rows: list[Row] = []
+    bad: list[BadLine] = []
+    for number, line in enumerate(content.removeprefix(b"\xef\xbb\xbf").splitlines(), start=1):
+        try:
+            text = line.decode()
+            if text.strip():
+                rows.append(read(text, number))
+        except UnicodeDecodeError:
+            bad.append(BadLine(number, "not UTF-8 text"))
+        except DataError as error:
+            bad.append(BadLine(number, getattr(error, "reason", str(error))))
+        if len(rows) > most:
+            raise DataError(f"{name} holds more than {most:,} rows; take a part of it, or use `python -m model atlas`.")
+    if not rows:
+        first = f" Line {bad[0].number}: {bad[0].reason.rstrip('.')}." if bad else ""
+        raise DataError(f"{name} holds nothing that can be read; expected {expected}, in UTF-8.{first}")
+    return tuple(rows), bad
+
+
+def _reading(sentences: "tuple[CorpusSentence, ...]", aligned: "tuple[AlignedPair, ...]", *, is_own: bool) -> Reading:
+    from model.analysis.atlas.measure import reading_digest
+
+    return Reading(sentences, aligned, reading_digest(sentences, aligned), is_own)
+
+
+@lru_cache(maxsize=1)
+def _own_sentences(path: Path) -> "tuple[CorpusSentence, ...]":
+    from model.analysis.atlas.corpus import read_text
+
+    return tuple(read_text(path))
+
+
+def _load(path: Path, fits: "Callable[[Atlas], bool]") -> Found:
+    """The atlas in a file, if it is there and fits."""
+    from model.analysis.atlas.file import load_atlas
+
+    if not path.is_file():
+        return Found(None)
+    try:
+        atlas = load_atlas(path)
+    except DataError as error:
+        return Found(None, refused=str(error))
+    if not fits(atlas):
+        return Found(None, refused=f"{path.name} was made with another model or of other sentences.")
+    return Found(atlas, path)
+
+
+def _is_of(atlas: "Atlas", reading: Reading) -> bool:
+    """Whether an atlas, perhaps with error rates of pairs that are not known here, is of exactly these sentences."""
+    if atlas.corpus == reading.digest:
+        return True
+    texts = [sentence.text for sentence in reading.sentences]
+    read = set(atlas.texts)
+    return (
+        list(atlas.texts) == [text for text in texts if text in read]
+        and len(atlas.texts) + sum(atlas.skipped.values()) == len(texts)
+        and any(name.endswith("aer_word_in") for name in atlas.figures)
+    )
+
+
+@st.cache_resource(show_spinner=False)
+def _atlases() -> "loader.RecentlyUsed[tuple[str, str], Found]":
+    return loader.RecentlyUsed(MAX_ATLASES)
+
+
+@st.cache_data(max_entries=loader.MAX_TRANSLATORS, show_spinner=False)
+def _model_digest(digest: str, _translator: "Translator") -> str:
+    from model.checkpoint import model_digest
+
+    return model_digest(_translator.model, _translator.tokenizer)

@@ -1,0 +1,73 @@
+"""One head of the atlas: its figure, its rank, the heads nearest to it, and the sentences in which it is strongest.
+
+Knows nothing of how any of it is measured.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import streamlit as st
+
+from viz.core.html import visible
+from viz.pages.atlas import data as atlas_store
+from viz.pages.atlas import metric_texts
+from viz.pages.atlas.figures import neighbours
+from viz.pages.atlas.layer_maps.view import View
+from viz.selection import options, state
+from viz.ui import controls
+from viz.ui.controls import plain
+
+if TYPE_CHECKING:
+    from model.analysis.atlas.measure import Atlas
+
+#: A longer sentence is cut on its button; the attention page shows all of it.
+MAX_SHOWN: Final = 90
+
+
+def show(atlas: "Atlas", view: View) -> None:
+    """The head that is chosen."""
+    layers, heads = view.values.shape
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        layer, head = controls.layer(layers), controls.head(heads)
+    st.markdown(_numbers(view, layer, head))
+    near = neighbours(atlas_store.distances(atlas, view.place), heads)[layer * heads + head]
+    st.caption(f"Looks most like the heads {near}: layer.head, and the distance, 0 to 1.")
+    _strongest(atlas, view, layer, head)
+
+
+def _numbers(view: View, layer: int, head: int) -> str:
+    value = view.values[layer, head]
+    name = metric_texts.TEXTS[view.key].name
+    if np.isnan(value):
+        return f"**{name}**: none"
+    known = view.values[~np.isnan(view.values)]
+    rank = int((known < value).sum() if view.key in metric_texts.ERRORS else (known > value).sum()) + 1
+    first = "lowest" if view.key in metric_texts.ERRORS else "highest"
+    return f"**{name} {view.shown(value)}**, rank {rank} of {known.size} heads (1 is the {first})"
+
+
+def _strongest(atlas: "Atlas", view: View, layer: int, head: int) -> None:
+    """The sentences in which the figure of the head is highest, each a way to the attention page."""
+    ranked = atlas.strongest.get(view.name)
+    name = metric_texts.TEXTS[view.key].name
+    if ranked is None:
+        st.caption(f"“{name}” is measured over pairs aligned by hand, so no sentence of the corpus is strongest in it.")
+        return
+    numbers = [int(number) for number in ranked[view.place, layer, head] if number >= 0]
+    st.markdown(f"Sentences in which **{name.lower()}** of this head is highest")
+    if not numbers:
+        st.caption("None: no token of the corpus says anything about this figure here.")
+        return
+    opened = None
+    with st.container(gap="xsmall"):
+        for number in numbers:
+            text = " ".join(visible(atlas.texts[number]).split())
+            cut = text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]} …"
+            key = f"atlas-sentence-{number}"
+            if st.button(plain(cut), key=key, type="tertiary", icon=":material/grid_view:", wrap=True):
+                opened = number
+    st.caption("A click opens the sentence on the Attention page at this head, with the model's own translation.")
+    if opened is not None:
+        state.take_sentence(atlas.texts[opened])
+        state.change(view=options.VIEWS[0], measure=view.read_off)
+        st.switch_page("viz/pages/attention/page.py")

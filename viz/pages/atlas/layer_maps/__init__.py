@@ -1,0 +1,1 @@
+"""The tab with one map, layer × head, for each metric."""

@@ -1,0 +1,39 @@
+"""An atlas of heads as tables. Sites are named as in arrays, layers and heads count from 0. Knows no Streamlit."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float
+
+from viz.ui.trace_tables import digits, table
+
+if TYPE_CHECKING:
+    from model.analysis.atlas.measure import Atlas
+
+
+def one_figure(values: Float[np.ndarray, "layer head"]) -> bytes:
+    """One figure at one site: a row for each layer, a column for each head, nothing where there is no figure."""
+    rows = ((layer, *_known(numbers)) for layer, numbers in enumerate(digits(values)))
+    return table(("layer", *(f"head_{head}" for head in range(values.shape[1]))), rows)
+
+
+def all_figures(atlas: "Atlas", sites: Sequence[str]) -> bytes:
+    """Every figure of every head: a row for each head of the model."""
+    places = np.ndindex(*atlas.mean_outputs.shape[:3])
+    columns = digits(np.stack([values.ravel() for values in atlas.figures.values()], axis=1))
+    rows = (
+        (sites[site], layer, head, *_known(numbers))
+        for (site, layer, head), numbers in zip(places, columns, strict=True)
+    )
+    return table(("site", "layer", "head", *atlas.figures), rows)
+
+
+def distances(values: Float[np.ndarray, "layer_head layer_head"], heads: int) -> bytes:
+    """How far heads of a site are from one another: a row and a column for each, named layer.head."""
+    names = [f"{index // heads}.{index % heads}" for index in range(len(values))]
+    return table(("layer.head", *names), ((name, *row) for name, row in zip(names, digits(values), strict=True)))
+
+
+def _known(numbers: Sequence[str]) -> list[str]:
+    return ["" if number == "nan" else number for number in numbers]

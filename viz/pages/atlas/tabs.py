@@ -1,0 +1,188 @@
+"""The tabs of the atlas: all figures as maps, heads on a map of their likeness, all numbers in a table.
+
+Knows nothing of how a figure is measured.
+"""
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import streamlit as st
+
+from viz.components.head_grid.component import HeadChoice
+from viz.core.file_names import file_name
+from viz.pages.atlas import data as atlas_store
+from viz.pages.atlas import head_panel, metric_texts
+from viz.pages.atlas import tables as atlas_tables
+from viz.pages.atlas.figures import head_scatter
+from viz.pages.atlas.layer_maps.component import head_maps
+from viz.pages.atlas.layer_maps.view import View, maps_of
+from viz.selection import options, state
+from viz.ui import controls, frame, number_controls
+
+if TYPE_CHECKING:
+    from model.analysis.atlas.measure import Atlas
+
+#: What is shown where a site has no such figure; every site has this one.
+ELSE: Final = "confidence"
+TABLE_HEIGHT: Final = 420
+
+
+@frame.fragment
+def show(atlas: "Atlas") -> None:
+    """Which attention, figure and reading, and the tabs."""
+    layers, heads = atlas.mean_outputs.shape[1:3]
+    state.put(state.current().within(layers, heads))
+    view = _view(atlas)
+    st.caption(controls.plain(metric_texts.meaning(view.key, view.site, view.read_off)))
+    frame.tabs("atlas", dict(zip(options.ATLAS, (show_maps, show_places, show_table), strict=True)), atlas, view)
+
+
+def _view(atlas: "Atlas") -> View:
+    site = controls.site(options.SITES)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        st.selectbox(
+            "Figure",
+            options.CORPUS_FIGURES,
+            key=state.bind("corpus_figure"),
+            format_func=lambda key: metric_texts.TEXTS[key].name,
+            width=250,
+            on_change=state.take,
+            args=("corpus_figure",),
+        )
+        st.segmented_control(
+            "Read off",
+            options.READ_OFF,
+            key=state.bind("read_off"),
+            format_func=metric_texts.READ_OFF_LABELS.__getitem__,
+            required=True,
+            help="Weights, or how long the vectors are that a head adds for each token (Kobayashi et al. 2020).",
+            on_change=state.take,
+            args=("read_off",),
+        )
+    place, read_off, key = options.SITES.index(site), state.current().read_off, state.current().corpus_figure
+    maps = maps_of(atlas, place, read_off)
+    if key not in {one.key for one in maps}:
+        st.info(f"{metric_texts.why_none(key, site)} This shows {ELSE}.", icon=":material/info:")
+        key = ELSE
+    return View(site, place, key, read_off, maps)
+
+
+def show_maps(atlas: "Atlas", view: View) -> None:
+    """All figures as little maps, the chosen one large, beside the head that is chosen."""
+    selection = state.current()
+    name = _file(view, view.key)
+    with st.grid(2, min_column_width=430, gap="medium"):
+        with st.container():
+            head_maps(
+                view.maps,
+                chosen=view.key,
+                selected=HeadChoice(selection.layer, selection.head),
+                on_map=lambda key: state.change(corpus_figure=key),
+                on_head=_open,
+                key="atlas-maps",
+                name=name,
+            )
+            st.caption(
+                "Each cell is a head, the lighter, the higher its mean over the corpus. Every figure has a scale of "
+                "its own, from 0 to its highest head. Click a little map to enlarge it, a cell to open its head."
+            )
+            number_controls.table_button("This map (CSV)", partial(atlas_tables.one_figure, view.values), name)
+        with st.container():
+            head_panel.show(atlas, view)
+
+
+def show_places(atlas: "Atlas", view: View) -> None:
+    """Heads as points, near ones of which look alike."""
+    selection = state.current()
+    distances = atlas_store.distances(atlas, view.place)
+    name = _file(view, "map of heads")
+    # A new key with every head: plotly's own selection would make a second click on a head undo the first.
+    key = f"atlas-places-{selection.layer}-{selection.head}"
+    with st.grid(2, min_column_width=430, gap="medium"):
+        with st.container():
+            st.plotly_chart(
+                head_scatter(
+                    atlas.places[view.place],
+                    view.values,
+                    distances,
+                    name=metric_texts.TEXTS[view.key].name.lower(),
+                    shown=[view.shown(value) for value in view.values.flat],
+                    selected=(selection.layer, selection.head),
+                ),
+                key=key,
+                on_select=partial(_open_point, key, view.values.shape),
+                selection_mode="points",
+                config=frame.chart_config(name),
+                alt="Heads as points named layer.head; those that look alike lie near one another",
+            )
+            st.caption(
+                "A point is a head, named layer.head; heads that look at the same tokens lie near one another, by the "
+                "root of the Jensen–Shannon divergence of their weights. The directions mean nothing. The plane holds "
+                f"{atlas_store.share_held(atlas, view.place):.0%} of the squared distances; the nearest heads that are "
+                "named on hover are those of the full distances. Click a point to open its head."
+            )
+            make = partial(atlas_tables.distances, distances, view.values.shape[1])
+            number_controls.table_button("All distances (CSV)", make, name)
+        with st.container():
+            head_panel.show(atlas, view)
+
+
+def show_table(atlas: "Atlas", view: View) -> None:
+    """All figures of all heads of the site; a row opens its head."""
+    layers, heads = view.values.shape
+    selection = state.current()
+    columns: dict[str, list[float | int | None]] = {
+        "Layer": [layer + 1 for layer in range(layers) for _ in range(heads)],
+        "Head": [head + 1 for _ in range(layers) for head in range(heads)],
+    }
+    numbers = {}
+    for one in view.maps:
+        columns[one.name] = [None if np.isnan(value) else float(value) for value in one.values.flat]
+        numbers[one.name] = st.column_config.NumberColumn(format=f"%.{one.decimals}f", help=one.unit or None)
+    st.session_state["atlas-table"] = {"selection": {"rows": [selection.layer * heads + selection.head]}}
+    st.dataframe(
+        columns,
+        height=TABLE_HEIGHT,
+        hide_index=True,
+        column_config=numbers,
+        key="atlas-table",
+        on_select=partial(_open_row, heads),
+        selection_mode="single-row-required",
+        alt="All figures of all heads of this attention",
+    )
+    st.caption(
+        "A click on a title sorts. Choose a row to open its head. The file has all three attentions, also by norms."
+    )
+    make = partial(atlas_tables.all_figures, atlas, options.SITES)
+    number_controls.table_button("All heads and figures (CSV)", make, file_name("atlas"))
+    with st.container(border=True):
+        head_panel.show(atlas, view)
+
+
+def _open(choice: HeadChoice) -> None:
+    state.change(layer=choice.layer, head=choice.head)
+
+
+def _open_point(key: str, shape: tuple[int, int]) -> None:
+    """A point was clicked; the browser's word for it is checked."""
+    points: Any = st.session_state[key]["selection"]["points"]
+    custom = points[0].get("customdata") if points else None
+    # plotly hands back a list as it was, or as an object of its places.
+    if isinstance(custom, dict):
+        custom = [custom.get("0"), custom.get("1")]
+    if not isinstance(custom, list) or len(custom) < 2:
+        return
+    layer, head = custom[:2]
+    if isinstance(layer, int) and isinstance(head, int) and 0 <= layer < shape[0] and 0 <= head < shape[1]:
+        _open(HeadChoice(layer, head))
+
+
+def _open_row(heads: int) -> None:
+    rows: Any = st.session_state["atlas-table"]["selection"]["rows"]
+    if rows:
+        _open(HeadChoice(*divmod(int(rows[0]), heads)))
+
+
+def _file(view: View, what: str) -> str:
+    return file_name("atlas", what, view.site, view.read_off)

@@ -1,0 +1,1 @@
+"""The tab that shows every head of one attention."""

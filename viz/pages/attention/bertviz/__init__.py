@@ -1,0 +1,1 @@
+"""The tab with bertviz's own views, offline."""

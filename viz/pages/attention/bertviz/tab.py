@@ -1,0 +1,42 @@
+"""bertviz's own views of the sentence. Knows nothing of how they are made."""
+
+from typing import TYPE_CHECKING, Final
+
+import streamlit as st
+
+from viz.selection import state
+from viz.ui import controls, frame
+
+if TYPE_CHECKING:
+    from model import Trace
+
+_HOW_TO_READ: Final = {
+    "Head view": "A line leads from a token on the left to one it attends to; its strength is the weight, its colour "
+    "the head. Point at a token to see its lines alone; click a coloured square to switch a head off or on, "
+    "double-click it to see only that head.",
+    "Model view": "One small picture is one head, one colour a layer; lines lead from the tokens on the left to those "
+    "on the right, first token on top. Click a head to see it large, with its tokens.",
+}
+_WHY_SO_SHORT: Final = (
+    "By keyboard: Tab, arrow keys, Enter. Offered up to 64 tokens, because bertviz draws every weight as a line: at 64 "
+    "it takes several seconds to appear, at 256 the better part of a minute, in which the browser answers nothing."
+)
+
+
+@frame.fragment
+def show(trace: "Trace") -> None:
+    """bertviz's head view or model view of one attention."""
+    # bertviz brings IPython with it; most visits never open this tab.
+    from viz.pages.attention.bertviz.view import bertviz_height, bertviz_page
+
+    with st.container(horizontal=True):
+        site = controls.site(trace.sites)
+        view = controls.bertviz_view()
+    st.caption(f"{_HOW_TO_READ[view]} {_WHY_SO_SHORT}")
+    # A layer of another attention may be missing in this one.
+    layer = min(state.current().layer, len(trace.inputs[site]) - 1)
+    st.iframe(
+        bertviz_page(trace, site, view, layer=layer, dark=st.context.theme.type == "dark"),
+        height=bertviz_height(trace, site, view),
+        alt=f"bertviz's {view.lower()}: {controls.SITE_LABELS[site]}",
+    )

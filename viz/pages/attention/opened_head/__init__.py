@@ -1,0 +1,1 @@
+"""One head, opened: as a heatmap, as lines, or over a picture."""

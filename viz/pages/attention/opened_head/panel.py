@@ -1,0 +1,278 @@
+"""One head, opened: as a heatmap, or as lines together with others. Knows nothing of how its numbers are computed."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import streamlit as st
+from jaxtyping import Float
+
+from viz.access import derived, loader, long_texts
+from viz.components.matrix_picture.component import ColourScale, Kept, MatrixData, Preview, matrix_picture
+from viz.components.tiles.server import tile_server
+from viz.core.file_names import file_name, head_name
+from viz.core.tile_source import Source
+from viz.figures.heads import head_labels
+from viz.pages.attention.opened_head import picture_panel
+from viz.pages.attention.opened_head.lines_component import LinesData, LinesPlace, head_lines
+from viz.selection import options, state
+from viz.ui import controls, measures
+from viz.ui.measures import MEASURES, Measure
+
+if TYPE_CHECKING:
+    from model import Trace
+    from model.trace.axes import Axis
+
+Opened = derived.OpenedLayer | long_texts.LongHead
+
+_NOTHING_LEFT: Final = "Nothing but special tokens stands here: show them to see something."
+HOW_TO_READ: Final = {
+    "Heatmap": (
+        "Rows are queries, columns are keys; the lighter, the more. Click a cell to keep its query and key. Drag to "
+        "zoom, then drag to move; double-click to see the whole again."
+    ),
+    "Lines": (
+        "A line leads from a query, left, to a key, right; the stronger, the more. Point at a token to see its lines "
+        "alone, with a box a head beside the tokens they lead to; click it to keep that."
+    ),
+}
+
+
+def settings(trace: "Trace") -> None:
+    """How the open head is drawn, what its numbers are, and between what."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        controls.drawn()
+        controls.measure(measures.offered(loader.abilities(state.current())))
+    with st.container(horizontal=True, gap="medium"):
+        controls.switch("words", "Whole words", "Joins the pieces of a word.")
+        controls.switch("special", "Special tokens", f"Shows {_named(trace)}, where heads often rest.")
+
+
+def _named(trace: "Trace") -> str:
+    """The special tokens of this text, as people write them."""
+    there = dict.fromkeys(token for token in trace.source_tokens + trace.target_tokens if token in trace.special_tokens)
+    names = list(there)[:3] or ["tokens that stand for no text"]
+    return controls.plain(" and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names))
+
+
+def show(trace: "Trace", site: str, addresses: Mapping[str, str]) -> None:
+    """The chosen head of a site, or several, by the measure that is chosen.
+
+    Args:
+        trace: the run that is shown.
+        site: the attention that is open.
+        addresses: of the tiles of each attention, from which the browser may draw a head at once.
+    """
+    measure = MEASURES[state.current().measure]
+    with st.container(horizontal=True):
+        layer = controls.layer(trace.layers_of(site))
+        controls.head(trace.heads_of(site), disabled=not measure.is_per_head)
+    selection = state.current()
+    st.caption(_caption(measure, site, selection))
+    # Tiles hold weights between single tokens, and all of them.
+    is_tiled = selection.measure == "weights" and selection.special and not selection.words
+    previews = addresses if is_tiled else {}
+    picture_panel.show(trace, site)
+    if long_texts.is_long(trace, site):
+        _show_long(trace, site, layer, measure, previews)
+    else:
+        _show_short(trace, site, layer, measure, previews)
+
+
+def _show_short(trace: "Trace", site: str, layer: int, measure: Measure, addresses: Mapping[str, str]) -> None:
+    """Every number of the layer is at hand."""
+    selection = state.current()
+    opened = derived.opened_layer(trace, site, layer, selection)
+    if not opened.queries.groups or not opened.keys.groups:
+        st.info(_NOTHING_LEFT, icon=":material/info:")
+        return
+    # One scale for all heads of the layer, so that they compare.
+    top = 1.0 if measure.is_share else float(opened.values.max()) or 1.0
+    if selection.drawn == "Heatmap":
+        head = selection.head if measure.is_per_head else 0
+        data = _matrix_data(opened.values[head], opened.queries, opened.keys, site, measure, top)
+        _heatmap(data, opened, addresses)
+    else:
+        _lines(opened, site, measure, top)
+    st.caption(HOW_TO_READ[selection.drawn])
+
+
+def _show_long(trace: "Trace", site: str, layer: int, measure: Measure, addresses: Mapping[str, str]) -> None:
+    """Only what is looked at is computed."""
+    selection = state.current()
+    tokens = max(map(len, trace.axis_tokens(site)))
+    if not measure.is_per_head and tokens > long_texts.MAX_ROLLOUT:
+        st.info(
+            f"A rollout multiplies whole matrices, layer by layer; it is offered up to {long_texts.MAX_ROLLOUT:,} "
+            f"tokens, and there are {tokens:,} here. Weights and norms have no such limit.",
+            icon=":material/info:",
+        )
+        return
+    if not long_texts.num_places(trace, site, selection):
+        st.info(_NOTHING_LEFT, icon=":material/info:")
+        return
+    if selection.drawn == "Heatmap":
+        with st.spinner("Computing the overview …"):
+            opened = long_texts.long_head(trace, site, layer, selection.head, selection)
+        sides = opened.queries, opened.keys
+        data = _matrix_data(opened.overview, *sides, site, measure, opened.top, opened.block, opened.source.address)
+        _heatmap(data, opened, addresses)
+        _serve(opened.source)
+        st.caption(f"{HOW_TO_READ['Heatmap']} {_of_overview(opened, measure)}")
+    else:
+        _lines_of_window(trace, site, layer, measure)
+
+
+def _of_overview(opened: long_texts.LongHead, measure: Measure) -> str:
+    tall, wide = opened.block
+    said = f"From afar, a spot is the largest of {tall} × {wide} numbers; zoom in, and the exact numbers follow."
+    return said if measure.is_share else f"{said} The colours go up to the largest number of this head."
+
+
+@st.fragment
+def _serve(source: Source) -> None:
+    """Exact tiles of what is looked at. A fragment of its own: zooming and moving draw nothing else anew."""
+    tile_server(source, key="open-head-tiles")
+
+
+def _lines_of_window(trace: "Trace", site: str, layer: int, measure: Measure) -> None:
+    """Lines between as many tokens as the eye and the browser can follow."""
+    selection = state.current()
+    count = long_texts.num_places(trace, site, selection)
+    length = long_texts.window_length(trace.heads_of(site))
+    around = selection.token if selection.token is not None else selection.key_token
+    # A kept token stands in the middle.
+    start = controls.window(max(1, count - length), 0 if around is None else around - length // 2)
+    opened = long_texts.window(trace, site, layer, start, state.current())
+    st.caption(_of_window(opened, site, start, count))
+    top = 1.0 if measure.is_share else float(opened.values.max(initial=0.0)) or 1.0
+    _lines(opened, site, measure, top)
+    st.caption(HOW_TO_READ["Lines"])
+
+
+def _of_window(opened: derived.OpenedLayer, site: str, start: int, count: int) -> str:
+    """Which part of the text the lines join, and how much of it they leave out."""
+    shown = f"Queries {start + 1:,} to {start + len(opened.queries.labels):,} of {count:,}"
+    where = "the keys as far along the source" if site == "decoder.cross" else "the same keys"
+    return (
+        f"{shown} and {where}: more lines could not be told apart. The slider and its arrow keys move "
+        "on; what leads to other keys is not drawn, so the lines of a query need not add up to 1."
+    )
+
+
+def _caption(measure: Measure, site: str, selection: options.Selection) -> str:
+    meaning, formula = measure.explained_at(site)
+    sentences = [meaning, f"${formula}$"]
+    if selection.words:
+        sentences.append("Of a word's pieces, keys are summed and queries averaged.")
+    if not selection.special and measure.is_share:
+        sentences.append("Special tokens are hidden, so rows do not sum to 1.")
+    elif not selection.special:
+        sentences.append("Special tokens are hidden.")
+    if not measure.is_per_head:
+        sentences.append("All heads are one here, so there is no head to choose.")
+    return "  \n".join(sentences)
+
+
+def _matrix_data(
+    values: Float[np.ndarray, "row column"],
+    queries: "Axis",
+    keys: "Axis",
+    site: str,
+    measure: Measure,
+    top: float,
+    block: tuple[int, int] = (1, 1),
+    address: str = "",
+) -> MatrixData:
+    selection = state.current()
+    name = f"Head {selection.head + 1}" if measure.is_per_head else "All heads"
+    place = (
+        head_name(site, selection.layer, selection.head) if measure.is_per_head else f"{site} layer{selection.layer}"
+    )
+    return MatrixData(
+        values=values,
+        row_tokens=queries.labels,
+        column_tokens=keys.labels,
+        scale=ColourScale.root(measure.number, top),
+        title=f"Layer {selection.layer + 1} · {name}",
+        label=f"{controls.SITE_LABELS[site]}, {measure.label.lower()} of one head as a heatmap.",
+        note="" if measure.is_share else "no upper bound",
+        file_name=file_name(place, selection.measure, sentence=selection.text),
+        block=block,
+        address=address,
+    )
+
+
+def _heatmap(data: MatrixData, opened: Opened, addresses: Mapping[str, str]) -> None:
+    selection = state.current()
+    shown = addresses.get(selection.site)
+    matrix_picture(
+        data,
+        Kept(*_kept(opened, selection)),
+        on_keep=lambda kept: _keep_in_heatmap(kept, opened),
+        key="open-head",
+        preview=Preview((shown, selection.layer, selection.head), tuple(addresses.values())) if shown else None,
+    )
+
+
+def _keep_in_heatmap(kept: Kept, opened: Opened) -> None:
+    _keep(kept.row, kept.column, opened)
+    # Lines follow what is kept.
+    state.change(window=None)
+
+
+def _lines(opened: derived.OpenedLayer, site: str, measure: Measure, top: float) -> None:
+    selection = state.current()
+    count = len(opened.values)
+    on = {head for head in (selection.head, *selection.also) if head < count} if measure.is_per_head else {0}
+    data = LinesData(
+        values=opened.values,
+        top=top,
+        query_tokens=opened.queries.labels,
+        key_tokens=opened.keys.labels,
+        head_names=tuple(head_labels(count)) if measure.is_per_head else ("All heads",),
+        number=measure.number,
+        title=f"{controls.SITE_LABELS[site]} · Layer {selection.layer + 1}",
+        file_name=file_name(f"{site} layer{selection.layer}", selection.measure, sentence=selection.text),
+    )
+    query, key = _kept(opened, selection)
+    # A person who has kept both sees the lines of the query; the key is not forgotten.
+    place = LinesPlace(tuple(sorted(on)), query, None if query is not None else key, min(100, selection.threshold))
+    head_lines(data, place, on_change=lambda place: _take(place, opened, measure), key="open-lines")
+
+
+def _kept(opened: Opened, selection: options.Selection) -> tuple[int | None, int | None]:
+    """The row and the column of the kept query and key; None for one that is not kept or not shown."""
+    query, key = selection.token, selection.key_token
+    return (
+        None if query is None else opened.queries.place_of(query),
+        None if key is None else opened.keys.place_of(key),
+    )
+
+
+def _keep(row: int | None, column: int | None, opened: Opened) -> None:
+    """Keep this row and column; of a word, the token that was kept in it, or else its first."""
+    query, key = _kept(opened, state.current())
+    before = state.current()
+    state.change(
+        token=_token(row, opened.queries, before.token if row == query else None),
+        key_token=_token(column, opened.keys, before.key_token if column == key else None),
+    )
+
+
+def _token(place: int | None, axis: "Axis", kept: int | None) -> int | None:
+    return axis.groups[place][0] if kept is None and place is not None else kept
+
+
+def _take(place: LinesPlace, opened: derived.OpenedLayer, measure: Measure) -> None:
+    """What a person did to the lines becomes the selection; the open head stays as long as it is on."""
+    _, key = _kept(opened, state.current())
+    # Lines keep one token only: a key stays kept behind a query.
+    _keep(place.query, place.key if place.query is None else key, opened)
+    before = state.current()
+    after = replace(before, threshold=place.threshold)
+    if measure.is_per_head:
+        head = before.head if before.head in place.heads else place.heads[0]
+        after = replace(after, head=head, also=tuple(other for other in place.heads if other != head))
+    state.put(after)

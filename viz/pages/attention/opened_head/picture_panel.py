@@ -1,0 +1,58 @@
+"""One head of a model of pictures: its row over the picture. Knows nothing of how its numbers are computed."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from viz.access import derived, long_texts
+from viz.core.file_names import file_name, head_name
+from viz.pages.attention.opened_head.picture_component import PictureData, picture_attention
+from viz.selection import state
+from viz.ui.measures import MEASURES
+
+if TYPE_CHECKING:
+    from model import Trace
+
+
+def show(trace: "Trace", site: str) -> None:
+    """The picture, and over it the open head's row of the chosen patch; nothing for a model of text."""
+    picture = trace.picture
+    if picture is None:
+        return
+    selection = state.current()
+    measure = MEASURES[selection.measure]
+    head = selection.head if measure.is_per_head else 0
+    tokens = trace.source_tokens
+    is_long = long_texts.is_long(trace, site)
+    if is_long and not measure.is_per_head and len(tokens) > long_texts.MAX_ROLLOUT:
+        # The matrix below says why there is none.
+        return
+    query = state.position("token", len(tokens), 0 if picture.first_patch else len(tokens) // 2)
+    # Patches have places in the picture: they are neither joined to words nor left out.
+    of_patches = replace(selection, words=False, special=True)
+    if is_long:
+        values = long_texts.long_row(trace, site, selection.layer, head, query, of_patches)
+    else:
+        values = derived.opened_layer(trace, site, selection.layer, of_patches).values[head]
+    name = f"Head {head + 1}" if measure.is_per_head else "All heads"
+    picture_attention(
+        PictureData(
+            pixels=picture.pixels.numpy(),
+            rows=picture.rows,
+            columns=picture.columns,
+            first_patch=picture.first_patch,
+            tokens=tokens,
+            values=values,
+            number=measure.number,
+            title=f"Layer {selection.layer + 1} · {name}",
+            file_name=file_name("picture", head_name(site, selection.layer, head), sentence=trace.text),
+        ),
+        query,
+        on_query=lambda chosen: state.change(token=chosen),
+        key="picture-head",
+    )
+    st.caption(
+        "Where the framed patch looks: the lighter a patch, the more. Click another patch, or move with the arrow keys "
+        "and press Enter, to look from there. Below, the same head as a matrix: a row is a patch (row·column)."
+    )

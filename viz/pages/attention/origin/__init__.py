@@ -1,0 +1,1 @@
+"""The tab that shows where a weight comes from."""

@@ -1,0 +1,72 @@
+"""Where one row of weights comes from, drawn as seven pictures over the same keys; a click follows another key.
+
+Sends the plain data of `viz.pages.attention.origin.story` to `origin_story.js` and reads back which key a person
+chose. Knows nothing
+of traces or pages.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import streamlit as st
+
+from viz.core import fingerprint, payload, scripts, theme
+from viz.pages.attention.origin.story import Origin, story
+
+_HTML: Final = """
+<div class="origin-story"></div>
+"""
+_COMPONENT = st.components.v2.component(
+    "headlight_origin_story",
+    html=_HTML,
+    css=scripts.sources("picture.css", "save_picture.css", "origin_story.css"),
+    js=scripts.script(
+        "wire.js",
+        "picture.js",
+        "drawing.js",
+        "save_picture.js",
+        "origin_pictures.js",
+        "origin_steps.js",
+        "origin_story.js",
+    ),
+)
+
+
+def pack_story(origin: Origin, name: str = "origin") -> bytes:
+    """The payload of `origin_story.js`: the story, its colours, and the name of the files it is saved in."""
+    inks = {"dark": theme.NIGHT, "pale": theme.LIGHT}
+    header = {
+        **story(origin),
+        "signed": {"stops": theme.DIVERGING, **inks},
+        "sequential": {"stops": theme.SEQUENTIAL, **inks},
+        "realColour": theme.HEAD_COLOURS[0],
+        "otherColour": theme.HEAD_COLOURS[1],
+    }
+    followed = header.pop("followed")
+    return payload.pack({**header, "followed": followed, "name": name, "digest": fingerprint.digest(repr(header))})
+
+
+def read_key(value: object, keys: int) -> int | None:
+    """The key that the browser sent, if there is one: it may still speak of the sentence before."""
+    key = value.get("key") if isinstance(value, Mapping) else None
+    return key if type(key) is int and 0 <= key < keys else None
+
+
+def origin_story(origin: Origin, *, on_follow: Callable[[int], None], key: str, name: str = "origin") -> None:
+    """Show the story.
+
+    Args:
+        origin: what it tells.
+        on_follow: called before the next run, with the key that a person wants to follow.
+        key: of the component.
+        name: of the files in which a person saves the pictures, without their ending.
+    """
+    keys = len(origin.key_tokens)
+
+    def take() -> None:
+        sent: Any = st.session_state[key].get("follow")
+        chosen = read_key(sent, keys)
+        if chosen is not None:
+            on_follow(chosen)
+
+    _COMPONENT(data=pack_story(origin, name), key=key, on_follow_change=take)

@@ -1,0 +1,292 @@
+"""The way of one row of weights as a story in seven steps: which keys are drawn, the numbers, and a sentence for each.
+
+Everything here is plain data for `viz.pages.attention.origin.component`; the same row gives the same story. Knows
+nothing of
+Streamlit, of pixels, or of how the row was computed.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from jaxtyping import Float
+
+from viz.core.token_text import display_token
+
+if TYPE_CHECKING:
+    from model.analysis.metrics.origin import DerivedRow
+
+#: So many keys stand side by side with their numbers; of a longer text the strongest are drawn, the rest summed up.
+MAX_COLUMNS: Final = 24
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Origin:
+    """What the story tells.
+
+    Attributes:
+        query_token, key_tokens: of the row, and one a key.
+        real: what the model did.
+        other: what it would have done with a switch thrown; None where both are on.
+        followed: the key whose dot product is shown by hand.
+        site: encoder.self, decoder.self or decoder.cross.
+        head: from 0.
+        parts: what each head adds to the output, as the model computed it.
+        other_part: what this head would add; None as `other`.
+        added: what else the model does to a score, in words.
+    """
+
+    query_token: str
+    key_tokens: Sequence[str]
+    real: "DerivedRow"
+    other: "DerivedRow | None"
+    followed: int
+    site: str
+    head: int
+    parts: Float[np.ndarray, "head d_model"]
+    other_part: Float[np.ndarray, "d_model"] | None
+    added: str = ""
+
+    @property
+    def shown(self) -> "DerivedRow":
+        """The row that is drawn in full: the other one where there is one."""
+        return self.real if self.other is None else self.other
+
+    @property
+    def is_scaled(self) -> bool:
+        """Whether the row that is drawn was scaled."""
+        return self.other is None or self.other.scale == self.real.scale
+
+    @property
+    def looks_ahead(self) -> bool:
+        """Whether the row that is drawn sees keys that the model's mask cuts off."""
+        return bool((~self.real.allowed & ~self.shown.scores.isneginf()).any())
+
+
+def strongest(row: "DerivedRow") -> int:
+    """The key with the largest weight, the first of several."""
+    return int(row.weights.argmax())
+
+
+def shown_keys(origin: Origin) -> list[int]:
+    """The keys that get a column, in reading order: all, or the strongest in either row with the one that is followed.
+
+    Keys that the mask cuts off weigh nothing, so of a long text they are among those summed up.
+    """
+    weights = origin.real.weights.numpy()
+    if origin.other is not None:
+        weights = np.maximum(weights, origin.other.weights.numpy())
+    # The column of a single key that is left out would be as wide as the key's own.
+    if len(weights) <= MAX_COLUMNS + 1:
+        return list(range(len(weights)))
+    order = [origin.followed, *(key for key in np.argsort(-weights, kind="stable") if key != origin.followed)]
+    return sorted(int(key) for key in order[:MAX_COLUMNS])
+
+
+def story(origin: Origin) -> dict[str, Any]:
+    """Everything that is drawn, as plain data: `columns` are the shown keys, `rest` sums up the others."""
+    keys, shown = shown_keys(origin), origin.shown
+    rest = [key for key in range(len(origin.key_tokens)) if key not in set(keys)]
+    return {
+        "query": display_token(origin.query_token),
+        "columns": [
+            {"label": display_token(origin.key_tokens[key]), "key": key, "gap": key != previous + 1}
+            for previous, key in zip([-1, *keys], keys, strict=False)
+        ],
+        "restCount": len(rest),
+        "note": _note(len(keys), len(rest)),
+        "followed": keys.index(origin.followed),
+        "isScaled": origin.is_scaled,
+        "q": _numbers(shown.query),
+        "k": _numbers(shown.keys[keys]),
+        "products": _numbers(shown.products[keys]),
+        "dots": _numbers(shown.dots[keys]),
+        "restDots": _range(shown.dots[rest]),
+        "real": _path(origin.real, keys, rest),
+        "other": None if origin.other is None else _path(origin.other, keys, rest),
+        "ahead": [not allowed for allowed in origin.real.allowed[keys].tolist()],
+        "values": _numbers(shown.values[keys]),
+        "weighted": _numbers(shown.weighted_values[keys]),
+        "restWeighted": _numbers(shown.weighted_values[rest].sum(0)) if rest else None,
+        "output": _numbers(shown.head_output),
+        "part": _numbers(origin.parts[origin.head] if origin.other_part is None else origin.other_part),
+        "head": origin.head,
+        "lengths": _numbers(np.linalg.norm(origin.parts, axis=1)),
+        "otherLength": None if origin.other_part is None else _number(float(np.linalg.norm(origin.other_part))),
+        "allLength": _number(float(np.linalg.norm(origin.parts.sum(0)))),
+        "changed": changed(origin),
+        "summary": summary(origin),
+        "steps": steps(origin),
+    }
+
+
+def changed(origin: Origin) -> str:
+    """What the thrown switches leave out; empty where the model is as it is."""
+    if origin.other is None:
+        return ""
+    left_out = [name for name, is_out in (("√dₖ", not origin.is_scaled), ("mask", origin.looks_ahead)) if is_out]
+    return f"Without {' and '.join(left_out)}"
+
+
+def summary(origin: Origin) -> list[dict[str, Any]]:
+    """The row in a few figures, of the model and of the other one: strongest key, entropy, largest change."""
+    rows = [origin.real] if origin.other is None else [origin.real, origin.other]
+    tops = [(strongest(row), float(row.weights.max())) for row in rows]
+    lines = [
+        {
+            "name": "Looks most at",
+            "cells": [
+                {"token": display_token(origin.key_tokens[key]), "text": f"{weight:.3f}"} for key, weight in tops
+            ],
+        },
+        {
+            "name": "Entropy",
+            "cells": [{"text": f"{abs(row.entropy):.2f} of at most {row.max_entropy:.2f} bits"} for row in rows],
+        },
+    ]
+    if origin.other is not None:
+        change = (origin.other.weights - origin.real.weights).numpy()
+        key = int(np.abs(change).argmax())
+        moved = {"token": display_token(origin.key_tokens[key]), "text": f"{change[key]:+.3f}".replace("-", "−")}
+        lines.append({"name": "Largest change", "cells": [{"text": ""}, moved]})
+    return lines
+
+
+def steps(origin: Origin) -> list[dict[str, str]]:
+    """Title, formula and sentence of each of the seven steps."""
+    d_k, d_v = len(origin.real.query), len(origin.real.head_output)
+    heads, d_model = origin.parts.shape
+    told = (
+        (
+            "One dot product",
+            "q · k = q₁k₁ + q₂k₂ + … = Σ qᵢkᵢ",
+            f"A query and a key are {d_k} numbers each. Multiply them in pairs and add up: the two match if much of "
+            "it is positive. Click another key to follow it.",
+        ),
+        ("The same for every key", "q · kⱼ", "The higher the bar, the better the key matches the query."),
+        (_scaling_title(origin), _scaling_formula(origin), _scaling_sentence(origin)),
+        (
+            "Mask left out" if origin.looks_ahead else "Mask",
+            "sⱼ = −∞ where the mask says no",
+            _mask_sentence(origin),
+        ),
+        (
+            "Softmax",
+            "αⱼ = exp(sⱼ − m) ÷ Σ exp(s − m)",
+            _softmax_sentence(origin),
+        ),
+        (
+            "Weights × values",
+            "z = Σ αⱼ vⱼ",
+            f"Each key's value, {d_v} numbers from top to bottom, times its weight. Added up from left to right they "
+            "are the head's output z.",
+        ),
+        (
+            "This head's part of the output",
+            "z · Wᴼ (this head's rows)",
+            f"Wᴼ turns the {d_v} numbers into {d_model}. The parts of all {heads} heads are added; below, how long "
+            "each is. They point in different directions, so lengths do not add up.",
+        ),
+    )
+    return [{"title": title, "formula": formula, "text": text} for title, formula, text in told]
+
+
+def _scaling_title(origin: Origin) -> str:
+    return "Divide by √dₖ" if origin.is_scaled else "Division by √dₖ left out"
+
+
+def _scaling_formula(origin: Origin) -> str:
+    divisor = 1 / origin.real.scale
+    formula = f"q · kⱼ ÷ {divisor:.3g}" if origin.is_scaled else "q · kⱼ ÷ 1"
+    is_paper = math.isclose(divisor**2, len(origin.real.query), rel_tol=1e-4)
+    return f"{formula}, since √{len(origin.real.query)} = {divisor:.3g}" if is_paper and origin.is_scaled else formula
+
+
+def _scaling_sentence(origin: Origin) -> str:
+    if origin.is_scaled and origin.added:
+        return origin.added
+    if origin.is_scaled:
+        return "On the same ruler as above; the outline is what was there before."
+    return f"The scores stay {1 / origin.real.scale:.3g} times as large as the model's, which are outlined in blue."
+
+
+def _mask_sentence(origin: Origin) -> str:
+    cut = int((~origin.real.allowed).sum())
+    if origin.looks_ahead:
+        return (
+            f"The row looks ahead at {_keys(cut)} written after it, marked ▲. While translating they do not exist "
+            "yet; the recording is complete, so their k and v are known."
+        )
+    if cut and origin.site != "decoder.cross" and _cuts_before(origin):
+        return f"This mask is a window: a row may not look at what lies too far from it. {_keys(cut)} cut off."
+    if cut:
+        return f"A row may not look at what is written after it: {_keys(cut)} cut off. exp(−∞) is 0, so no weight."
+    if origin.site == "decoder.self":
+        return "The last row: nothing is written after it, so nothing is cut off."
+    return "A text on its own has no padding, so the mask lets every key through and changes nothing."
+
+
+def _cuts_before(origin: Origin) -> bool:
+    """Whether a key is cut off that stands before one that is not."""
+    allowed = origin.real.allowed.numpy()
+    return bool(allowed.any() and not allowed[: int(np.argmax(allowed)) + 1].all())
+
+
+def _softmax_sentence(origin: Origin) -> str:
+    told = (
+        "Above, how each score fares against the largest, m. Divided by their sum, these are the weights α below: they "
+        "add up to 1."
+    )
+    if origin.other is None:
+        return told
+    before, after = (abs(row.entropy) for row in (origin.real, origin.other))
+    return f"{told} Blue is the model, orange what would be: entropy {before:.2f} → {after:.2f} bits."
+
+
+def _note(drawn: int, left_out: int) -> str:
+    if not left_out:
+        return ""
+    return (
+        f"Drawn are the {drawn} strongest of {drawn + left_out} keys, in reading order; a dotted line stands where "
+        f"keys are left out. The last column sums up the other {left_out}: the range of their scores, the sum of "
+        "their weights. Choose any of them as key to see it."
+    )
+
+
+def _keys(count: int) -> str:
+    return "1 key" if count == 1 else f"{count} keys"
+
+
+def _path(row: "DerivedRow", keys: list[int], rest: list[int]) -> dict[str, Any]:
+    """Scores, shares and weights of the shown keys, and of all others: range, or sum."""
+    return {
+        "scaled": _numbers(row.scaled[keys]),
+        "restScaled": _range(row.scaled[rest]),
+        "cut": row.scores[keys].isneginf().tolist(),
+        "restCut": int(row.scores[rest].isneginf().sum()),
+        "shares": _numbers(row.shares[keys]),
+        "restShares": _number(float(row.shares[rest].sum())),
+        "sharesSum": _number(float(row.shares.sum())),
+        "weights": _numbers(row.weights[keys]),
+        "restWeight": _number(float(row.weights[rest].sum())),
+        "weightsSum": _number(float(row.weights.sum())),
+    }
+
+
+def _range(values: Any) -> list[float] | None:
+    return [_number(float(values.min())), _number(float(values.max()))] if len(values) else None
+
+
+def _numbers(values: Any) -> list[Any]:
+    """Lists of numbers with six digits: more than is ever shown, and half as long to send."""
+    exact = np.asarray(values, np.float64)
+    size = np.abs(exact)
+    factor = 10.0 ** (5 - np.floor(np.log10(np.where(size > 0, size, 1.0))))
+    rounded: list[Any] = (np.round(exact * factor) / factor).tolist()
+    return rounded
+
+
+def _number(value: float) -> float:
+    return float(f"{value:.6g}")

@@ -1,0 +1,118 @@
+"""Where the weights of one row come from: its story, the two switches, the proof, and the paper's alternative.
+
+Knows nothing of how the row is derived.
+"""
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from viz.access import derived, loader
+from viz.core.file_names import file_name, head_name
+from viz.core.numbers import TOLERANCE, scientific
+from viz.core.token_text import display_token
+from viz.pages.attention.origin.component import origin_story
+from viz.pages.attention.origin.story import Origin, strongest
+from viz.selection import state
+from viz.ui import controls, frame, token_labels
+
+if TYPE_CHECKING:
+    from model import Trace
+
+
+@frame.fragment
+def show(trace: "Trace") -> None:
+    """One row of one head, from q and k to its part of the output."""
+    abilities = loader.abilities(state.current())
+    instead = "The grid, the heatmap, the lines and bertviz show its weights."
+    if frame.lacking(abilities, "scores", instead) or frame.lacking(abilities, "norms", instead):
+        return
+    st.caption(
+        "How one token's weights in one head come about, in seven steps. Every column is a key: point at one to follow "
+        "it through all steps, click it to see its dot product."
+    )
+    site = controls.site(trace.sites)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        layer = controls.layer(trace.layers_of(site))
+        head = controls.head(trace.heads_of(site))
+        row = controls.token(
+            "token", "Query", token_labels.row_labels(trace, site), default=token_labels.default_row(trace, site)
+        )
+        real = derived.derived_row(trace, site, layer, head, row, scaled=True, masked=True)
+        key = controls.token("key_token", "Key", _key_labels(trace, site), default=strongest(real))
+    scaled, masked = _switches(site, cuts_off=not bool(real.allowed.all()))
+    other = None
+    if not (scaled and masked):
+        other = derived.derived_row(trace, site, layer, head, row, scaled=scaled, masked=masked)
+    _badge(trace, site, layer)
+    selection = state.current()
+    queries, keys = trace.axis_tokens(site)
+    origin = Origin(
+        query_token=queries[row],
+        key_tokens=keys,
+        real=real,
+        other=other,
+        followed=key,
+        site=site,
+        head=head,
+        added=derived.added_to_scores(trace, site, layer, head, row, key),
+        parts=derived.head_parts(trace, site, layer, row, selection),
+        other_part=None if other is None else derived.head_part(other, site, layer, head, selection),
+    )
+    name = file_name("origin", head_name(site, layer, head), f"row{row}", sentence=trace.text)
+    origin_story(origin, on_follow=_follow, key="origin", name=name)
+    _alternative(trace, site, layer, head)
+
+
+def _switches(site: str, *, cuts_off: bool) -> tuple[bool, bool]:
+    """Whether to scale and whether to mask; where the mask cuts nothing off, a sentence stands for its switch."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        scaled = st.toggle("Divide by √dₖ", key=state.bind("scaled"), on_change=state.take, args=("scaled",))
+        if cuts_off:
+            masked = st.toggle("Mask", key=state.bind("masked"), on_change=state.take, args=("masked",))
+        else:
+            masked = True
+            why = "it is the last row" if site == "decoder.self" else "a text on its own has no padding"
+            st.caption(f"The mask cuts nothing off here: {why}.", width="content")
+    return scaled, masked
+
+
+def _badge(trace: "Trace", site: str, layer: int) -> None:
+    deviation = derived.head_output_deviation(trace.text, site, layer, state.current())
+    figure = f"largest difference {scientific(deviation)}"
+    if deviation <= TOLERANCE:
+        st.badge(f"weights · values = the model's own head output: {figure}", icon=":material/check:", color="green")
+    else:
+        st.badge(f"weights · values ≠ the model's own head output: {figure}", icon=":material/warning:", color="red")
+
+
+def _alternative(trace: "Trace", site: str, layer: int, head: int) -> None:
+    spread = derived.dot_product_spread(trace, site, layer, head)
+    d_k = trace.attention(site, layer).query.shape[-1]
+    st.subheader("Why dot products, and why divide", anchor=False)
+    with st.grid(2, min_column_width=330, gap="medium"):
+        with st.container():
+            st.markdown("**The alternative: additive attention** (Bahdanau et al. 2015)")
+            st.latex(r"\mathrm{score}(q, k) = v^\top \tanh(W_1 q + W_2 k)")
+            st.markdown(
+                "A small network with weights of its own scores each pair. The paper (§3.2.1) finds both similar in "
+                "theory, but dot products much faster and smaller in memory: all of them are one matrix product. For "
+                "small $d_k$ the two do equally well; for large $d_k$ unscaled dot products fall behind."
+            )
+        with st.container():
+            st.markdown("**The reason to divide: large sums**")
+            st.latex(r"\mathrm{Var}(q \cdot k) = \textstyle\sum_{i=1}^{d_k} \mathrm{Var}(q_i k_i) = d_k")
+            st.markdown(
+                "if the components are independent with mean 0 and variance 1 (footnote 4): a standard deviation of "
+                f"$\\sqrt{{{d_k}}}$ = {d_k**0.5:.2f}, and a softmax so sharp that hardly any gradient is left. "
+                f"Measured in this head, over {spread.pairs:,} pairs of this sentence: **{spread.before:.2f}** before "
+                f"and **{spread.after:.2f}** after dividing."
+            )
+
+
+def _key_labels(trace: "Trace", site: str) -> list[str]:
+    return [f"{place} · {display_token(piece)}" for place, piece in enumerate(trace.axis_tokens(site)[1], start=1)]
+
+
+def _follow(key: int) -> None:
+    state.change(key_token=key)

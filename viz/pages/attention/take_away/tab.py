@@ -1,0 +1,232 @@
+"""Everything a person can take along: pictures, tables, arrays, a page that opens offline, a link.
+
+No file is made before its button is pressed. Knows nothing of how a file is made.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from viz.access import derived, loader, long_texts, trace_files
+from viz.core.file_names import file_name, head_name
+from viz.selection import options, state
+from viz.ui import controls, downloads, frame, token_labels, trace_tables
+from viz.ui.downloads import Offer, show_offer
+from viz.ui.measures import MEASURES
+
+if TYPE_CHECKING:
+    from model import Trace
+
+#: Bytes of the exported page: those of plotly, which it carries, and those for every weight of the open head.
+_PAGE_BYTES, _PAGE_BYTES_A_WEIGHT = 4_900_000, 16
+
+
+@frame.fragment
+def show(trace: "Trace") -> None:
+    """Every kind of thing to take along, for the attention and the head that are chosen."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        site = controls.site(trace.sites)
+        layers = trace.inputs[site]
+        layer = controls.layer(len(layers))
+        head = controls.head(layers[0].num_heads)
+    _offer_tables(trace, site, layer, head)
+    _offer_page(trace, site, layer, head)
+    _offer_arrays(trace)
+    _tell_of_pictures()
+    _show_link()
+
+
+def _offer_tables(trace: "Trace", site: str, layer: int, head: int) -> None:
+    st.subheader("Tables", anchor=False)
+    for offer in _tables(trace, site, layer, head):
+        show_offer(offer)
+    count = trace_tables.num_weights(trace, site)
+    if count > trace_tables.MAX_ROWS:
+        st.caption(
+            f"All heads together would be {count:,} rows, more than a spreadsheet holds. Take the arrays instead, or "
+            "one head after another."
+        )
+    if long_texts.is_long(trace, site):
+        st.caption(
+            f"Norms, rollouts and words as a table are offered up to {long_texts.SHORT} tokens; in Python, "
+            "`model.analysis.metrics.head_matrix` gives any part of them."
+        )
+    st.caption(
+        "CSV in UTF-8 with a byte-order mark, for Excel; pandas reads it as it is, Python's csv as “utf-8-sig”. Numbers"
+        " have all their digits. In files, as in the address, layers, heads and positions count from 0. A token that a "
+        "spreadsheet would take for a formula, as it begins with = + - @ or a tab, has an apostrophe before it."
+    )
+
+
+def _tables(trace: "Trace", site: str, layer: int, head: int) -> list[Offer]:
+    return [*_tables_of_weights(trace, site, layer, head), *_tables_of_sentence(trace)]
+
+
+def _tables_of_weights(trace: "Trace", site: str, layer: int, head: int) -> list[Offer]:
+    queries, keys = map(len, trace.axis_tokens(site))
+    count = trace_tables.num_weights(trace, site)
+    label = f"Layer {layer + 1}, head {head + 1}"
+    inside = f"{queries} × {keys} weights: a row for each query token, a column for each key token"
+    if queries * keys <= trace_tables.MAX_HEAD_NUMBERS:
+        make = partial(trace_tables.open_head, trace, site, layer, head)
+        one = _csv(trace, label, inside, make, head_name(site, layer, head), 14 * queries * keys)
+    else:
+        make = partial(trace_tables.open_head_array, trace, site, layer, head)
+        name = f"{file_name(head_name(site, layer, head), sentence=trace.text)}.npy"
+        inside = f"{queries:,} × {keys:,} weights for numpy.load: more than a table of a reasonable size holds"
+        one = Offer(label, inside, make, name, "application/octet-stream", 4 * queries * keys)
+    downloads = [one, *_as_shown(trace, site, layer, head), _row(trace, site, layer, head)]
+    inside = "entropy, mean distance and the other figures that tiles can carry: a row for each head"
+    # When a button is pressed, there is no session to ask what is chosen.
+    of_figures = partial(_figures, trace, site, state.current())
+    downloads.append(
+        _csv(trace, "Figures of heads", inside, of_figures, f"{site} figures", 60 * _num_heads(trace, site))
+    )
+    if count <= trace_tables.MAX_ROWS:
+        inside = f"{count:,} weights, one a row: layer, head, query, key, weight"
+        of_heads = partial(trace_tables.all_heads, trace, site)
+        downloads.append(_csv(trace, "All heads", inside, of_heads, f"{site} all heads", 38 * count))
+    return downloads
+
+
+def _as_shown(trace: "Trace", site: str, layer: int, head: int) -> list[Offer]:
+    """The open head by the measure and between the words or tokens that are chosen, where these are not the weights."""
+    selection = state.current()
+    is_plain = (selection.measure, selection.words, selection.special) == (options.MEASURES[0], False, True)
+    if is_plain or long_texts.is_long(trace, site):
+        return []
+    measure = MEASURES[selection.measure]
+    opened = derived.opened_layer(trace, site, layer, selection)
+    values = opened.values[head if measure.is_per_head else 0]
+    between = "words" if selection.words else "tokens"
+    inside = f"{measure.label} between {values.shape[0]} × {values.shape[1]} {between}, as “All heads” shows them now"
+    make = partial(trace_tables.matrix, values, opened.queries.labels, opened.keys.labels)
+    name = f"{head_name(site, layer, head)} {selection.measure} {between}"
+    return [_csv(trace, "The same, as shown", inside, make, name, 14 * values.size)]
+
+
+def _row(trace: "Trace", site: str, layer: int, head: int) -> Offer:
+    """The row whose origin is told in another tab."""
+    row = state.position("token", len(token_labels.row_labels(trace, site)), token_labels.default_row(trace, site))
+    scaled, masked = state.current().scaled, state.current().masked
+    keys = trace.axis_tokens(site)[1]
+    how = "" if scaled and masked else ", with the switches as they stand there"
+    return _csv(
+        trace,
+        "One row's origin",
+        f"of query {row + 1}: q·k, scaled, masked and weight of each of {len(keys)} keys{how}",
+        lambda: trace_tables.row_origin(
+            derived.derived_row(trace, site, layer, head, row, scaled=scaled, masked=masked), keys
+        ),
+        f"{head_name(site, layer, head)} row{row}",
+        60 * len(keys),
+    )
+
+
+def _figures(trace: "Trace", site: str, selection: options.Selection) -> bytes:
+    return trace_tables.figures(derived.head_figures(trace.text, site, selection))
+
+
+def _num_heads(trace: "Trace", site: str) -> int:
+    return sum(inputs.num_heads for inputs in trace.inputs[site])
+
+
+def _tables_of_sentence(trace: "Trace") -> list[Offer]:
+    sides = {"source": len(trace.source_tokens), "target": len(trace.target_tokens)}
+    inside = "of both sides, with their ids"
+    found = [_csv(trace, "Tokens", inside, partial(trace_tables.tokens, trace), "tokens", 24 * sum(sides.values()))]
+    if trace.steps:
+        inside = "each step's token, its probability, entropy and candidates"
+        found.append(
+            _csv(trace, "Decoding", inside, partial(trace_tables.steps, trace), "decoding", 620 * len(trace.steps))
+        )
+    if "positional encodings" in loader.abilities(state.current()).lacks:
+        return found
+    d_model = trace.positional["source"].shape[1]
+    inside = f"the encoding added to each token, {d_model} dimensions"
+    for side, count in sides.items():
+        make = partial(trace_tables.positional_encoding, trace, side)
+        name = f"positional encoding {side}"
+        found.append(_csv(trace, f"Positions, {side}", inside, make, name, 12 * d_model * count))
+    return found
+
+
+def _csv(trace: "Trace", label: str, inside: str, make: Callable[[], bytes], name: str, size: int) -> Offer:
+    return Offer(label, inside, make, f"{file_name(name, sentence=trace.text)}.csv", "text/csv", size)
+
+
+def _offer_page(trace: "Trace", site: str, layer: int, head: int) -> None:
+    st.subheader("This view as a page", anchor=False)
+    if long_texts.is_long(trace, site):
+        st.caption(
+            f"The page holds every weight of all heads and is offered up to {long_texts.SHORT} tokens; this attention "
+            f"has {max(map(len, trace.axis_tokens(site))):,}. The link below reopens the view in Headlight."
+        )
+        return
+    lines = [(line.mark, line.language, line.text) for line in frame.lines_of(trace)]
+    make = partial(_page, lines, trace, site, layer, head, _link(), *loader.identity(state.current()))
+    name = f"{file_name(head_name(site, layer, head), sentence=trace.text)}.html"
+    inside = "sentence, open head, all heads, decoding: one file that opens anywhere, offline"
+    queries, keys = map(len, trace.axis_tokens(site))
+    show_offer(Offer("HTML page", inside, make, name, "text/html", _PAGE_BYTES + _PAGE_BYTES_A_WEIGHT * queries * keys))
+
+
+def _page(
+    lines: Sequence[tuple[str, str, str]],
+    trace: "Trace",
+    site: str,
+    layer: int,
+    head: int,
+    link: str,
+    checkpoint: str,
+    digest: str,
+) -> bytes:
+    # plotly's figures are imported when one is wanted; most visits want none of these.
+    from viz.pages.attention.take_away.view_page import OpenView, view_page
+
+    view = OpenView(site, controls.SITE_LABELS[site], layer, head, link, lines)
+    return view_page(trace, view, checkpoint=checkpoint, digest=digest)
+
+
+def _offer_arrays(trace: "Trace") -> None:
+    st.subheader("The whole trace", anchor=False)
+    name = f"{file_name('trace', sentence=trace.text)}.npz"
+    size = trace_files.size(trace)
+    has_weights = trace_files.has_weights(trace)
+    inside = f"{'every weight, ' * has_weights}query, key and value of all attentions, tokens and steps"
+    show_offer(
+        Offer("NumPy arrays", inside, partial(trace_files.content, trace), name, "application/octet-stream", size)
+    )
+    weights = "`decoder.cross/weights` is `[layer, head, query, key]`. `Trace.load(file)` makes it a trace again."
+    if not has_weights:
+        weights = (
+            "The weights of so long a text are too many for a file and left out: `Trace.load(file)` makes it a "
+            "trace again, and its `weights(site, layer, heads, rows)` derives those that you want."
+        )
+    st.caption(f"`numpy.load(file)` reads it without Headlight and without pickle. {weights}")
+
+
+def _tell_of_pictures() -> None:
+    st.subheader("Pictures", anchor=False)
+    st.caption(
+        "The camera in the upper right corner of a chart saves it; “Save pictures as” on the left says how, for every "
+        "chart of every page: PNG has twice the screen's pixels, SVG stays sharp at any size. The grid of all heads, "
+        "the lines and the story of a weight have two buttons of their own. Pictures have the colours of the page: for "
+        "paper, choose the light theme in the menu at the top right."
+    )
+
+
+def _show_link() -> None:
+    downloads.show_link(
+        f"?{_link()}",
+        "Behind the address of any Headlight that has this checkpoint, this shows the same: the sentence, attention, "
+        "layer, head and every other choice that was changed. It names the checkpoint, never a place on a disk.",
+    )
+
+
+def _link() -> str:
+    """The selection as it stands in an address; it opens at the heads, not in this tab."""
+    return downloads.link(replace(state.current(), view=options.VIEWS[0]))

@@ -1,0 +1,1 @@
+"""The tab in which heads are switched off or patched."""

@@ -1,0 +1,78 @@
+"""Which heads are switched off: their short form in the address, and a grid of buttons to choose them.
+
+Knows nothing of what switching them off does. Codes count from 0, as everything in the address: `c-3-1` is head 1 of
+layer 3 of the decoder's cross-attention.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Final
+
+import streamlit as st
+
+from viz.selection import state
+from viz.ui import controls
+
+if TYPE_CHECKING:
+    from model.analysis.metrics.head_names import HeadPlace
+
+LETTERS: Final = {"encoder.self": "e", "decoder.self": "d", "decoder.cross": "c"}
+SITE_WORDS: Final = {"encoder.self": "encoder", "decoder.self": "decoder self", "decoder.cross": "cross"}
+#: So many heads are named; of more, their number is told.
+MOST_NAMED: Final = 12
+
+
+def code(place: "HeadPlace") -> str:
+    """The short form of a head."""
+    return f"{LETTERS[place.site]}-{place.layer}-{place.head}"
+
+
+def name(place: "HeadPlace") -> str:
+    """A head as people name it, counted from 1: "cross 4·2"."""
+    return f"{SITE_WORDS[place.site]} {place.layer + 1}·{place.head + 1}"
+
+
+def names(places: Sequence["HeadPlace"]) -> str:
+    """Several heads as people name them."""
+    told = ", ".join(map(name, places[:MOST_NAMED]))
+    return told if len(places) <= MOST_NAMED else f"{told} and {len(places) - MOST_NAMED} more"
+
+
+def chosen(places: Iterable["HeadPlace"]) -> tuple["HeadPlace", ...]:
+    """The heads of the model that the selection names, in the order of tables; names of others are passed over."""
+    codes = set(state.current().off)
+    return tuple(place for place in places if code(place) in codes)
+
+
+def grid(places: Sequence["HeadPlace"]) -> None:
+    """Buttons for the heads of one attention, a row a layer, and one that lets go of all heads."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        site = controls.site([site for site in LETTERS if any(place.site == site for place in places)])
+        st.button(
+            "Switch all on", key="off-none", disabled=not state.current().off, on_click=state.change, kwargs={"off": ()}
+        )
+    of_layer: dict[int, list[HeadPlace]] = {}
+    for place in places:
+        if place.site == site:
+            of_layer.setdefault(place.layer, []).append(place)
+    with st.grid(2, min_column_width=330):
+        for layer, heads in of_layer.items():
+            _pills(f"off-{LETTERS[site]}-{layer}", f"Layer {layer + 1}: heads", heads)
+
+
+def _pills(key: str, label: str, heads: "Sequence[HeadPlace]") -> None:
+    codes = set(state.current().off)
+    st.session_state[key] = [head for head in heads if code(head) in codes]
+    st.pills(
+        label,
+        heads,
+        selection_mode="multi",
+        key=key,
+        format_func=lambda head: str(head.head + 1),
+        on_change=_take,
+        args=(key, heads),
+    )
+
+
+def _take(key: str, heads: Sequence["HeadPlace"]) -> None:
+    kept = [one for one in state.current().off if one not in set(map(code, heads))]
+    state.change(off=tuple(kept + [code(place) for place in st.session_state[key]]))

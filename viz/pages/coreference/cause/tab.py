@@ -1,0 +1,243 @@
+"""Cause, of the compare page: switch heads off, or take their output from another sentence, and see what it moves.
+
+Knows nothing of how a head is switched off.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import streamlit as st
+
+from viz.core import html
+from viz.core.file_names import file_name
+from viz.pages.coreference import tables as measured_tables
+from viz.pages.coreference.cause import effects, switched_heads
+from viz.pages.coreference.data import heads as measuring
+from viz.pages.coreference.data.heads import ChoicePair
+from viz.pages.coreference.figures import CHANGE_FLOOR, head_map
+from viz.selection import state
+from viz.ui import controls, frame, long_work, number_controls
+
+if TYPE_CHECKING:
+    from model.analysis.coreference.cases import PronounCase
+    from model.analysis.interventions.patching import Patching
+
+INSTEAD_LABELS: Final = {"zero": "Nothing (zero)", "mean": "Its mean"}
+SPARE_LABELS: Final = {False: "These heads", True: "All but these"}
+SITES: Final = tuple(switched_heads.LETTERS)
+
+
+@frame.fragment
+def show() -> None:
+    """One pair or all of them, then three ways to look for a cause."""
+    why = "A cause is put to the test by what a translator writes: er, sie or es."
+    if frame.for_translators(why, "“Side by side” and “Measured” show which heads of it follow the antecedent."):
+        return
+    st.caption(
+        "Where a head looks is not yet what it does. Here heads are switched off, or are given what they computed for "
+        "another sentence, while the model chooses between two German sentences that differ in the pronoun alone. "
+        "Log-odds = log p(right) − log p(wrong), in nats: above 0 the model chooses right."
+    )
+    pairs = measuring.choice_pairs()
+    chosen = _pair(pairs)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        controls.one_of("scope", "Look at", {"pair": "This pair", "set": f"All {len(pairs)} pairs"})
+        controls.one_of("instead", "In place of a head", INSTEAD_LABELS)
+    st.caption(
+        "Zero takes a head out; its mean (over all rows of the set’s sentences) leaves what it adds whatever the "
+        "sentence is, and takes out only what it says about this one."
+    )
+    looked_at = [chosen] if state.current().scope == "pair" else list(pairs)
+    _switch(looked_at)
+    effects.show(looked_at)
+    _patch(looked_at)
+    _bleu()
+    _sources()
+
+
+def _pair(pairs: Sequence[ChoicePair]) -> ChoicePair:
+    """The pair of the selection, or the first with German to choose from; both its sentences are shown."""
+    names = {pair.name: pair for pair in pairs}
+    asked = state.current().pair
+    name = st.selectbox(
+        "Pair of sentences",
+        list(names),
+        key=state.bind("pair", asked if asked in names else pairs[0].name),
+        format_func=lambda name: f"{name}: {names[name].a.sentence}",
+        on_change=state.take,
+        args=("pair",),
+    )
+    pair = names[name]
+    columns = (html.Column(""), html.Column("Sentence"), html.Column("It stands for"), html.Column("Right"))
+    rows = [
+        (letter, case.sentence, case.sentence[slice(*case.antecedent)], " not ".join(_german_words(case)))
+        for letter, case in (("A", pair.a), ("B", pair.b))
+    ]
+    st.html(html.table(columns, rows, label="The two sentences of the pair"))
+    return pair
+
+
+def _german_words(case: "PronounCase") -> tuple[str, str]:
+    """The right and the wrong German pronoun."""
+    if case.german is None:
+        return "", ""
+    words = zip(case.german.right.split(), case.german.wrong.split(), strict=True)
+    return next((right.strip(",.;"), wrong.strip(",.;")) for right, wrong in words if right != wrong)
+
+
+@frame.fragment
+def _switch(pairs: Sequence[ChoicePair]) -> None:
+    st.subheader("Switch heads off", anchor=False)
+    places = measuring.places(state.current())
+    chosen = switched_heads.chosen(places)
+    st.segmented_control(
+        "Switched off",
+        [False, True],
+        key=state.bind("spare"),
+        format_func=SPARE_LABELS.__getitem__,
+        required=True,
+        on_change=state.take,
+        args=("spare",),
+    )
+    switched_heads.grid(places)
+    if not chosen:
+        st.caption("No head is chosen. Choose some above: press a number, or several, in any of the three attentions.")
+        return
+    word = "All but these are off" if state.current().spare else "Off"
+    st.caption(f"{word}: {switched_heads.names(chosen)}.")
+    cases = [case for pair in pairs for case in (pair.a, pair.b)]
+    off = measuring.removed_places(chosen, state.current())
+    task = measuring.removal(cases, off, state.current().instead, state.current())
+    effect = long_work.outcome(task, "Switch them off in all pairs", key="cause-removal", start=len(pairs) == 1)
+    if effect is not None:
+        lines = list(zip(cases, effect.intact.tolist(), effect.removed.tolist(), strict=True))
+        _removal_table(lines if len(pairs) == 1 else [], effect.accuracy_change, lines)
+
+
+def _removal_table(
+    shown: Sequence[tuple["PronounCase", float, float]],
+    accuracy_change: float,
+    lines: Sequence[tuple["PronounCase", float, float]],
+) -> None:
+    """Sentences that are shown, a line each, and in any case the mean of all."""
+    columns = (
+        html.Column("Sentence"),
+        html.Column("Log-odds, all heads", is_number=True),
+        html.Column("Without", is_number=True),
+        html.Column("Change", is_number=True),
+        html.Column("The model then chooses"),
+    )
+    rows = [
+        (letter, signed(intact), signed(without), signed(without - intact), _chooses(case, without))
+        for letter, (case, intact, without) in zip("AB", shown, strict=False)
+    ]
+    odds = np.array([(intact, without) for _, intact, without in lines])
+    (before, after), right = odds.mean(0).tolist(), (np.sign(odds) / 2 + 0.5).mean(0).tolist()
+    told = f"right in {right[1]:.0%} instead of {right[0]:.0%}"
+    rows.append((f"Mean of {len(lines)}", signed(before), signed(after), signed(after - before), told))
+    st.html(html.table(columns, rows, label="Log-odds with every head and without those switched off"))
+    st.caption(
+        "A change below 0 means that the heads helped the right pronoun. The accuracy changes by "
+        f"{signed(100 * accuracy_change, 1)} points over {len(lines)} sentences."
+    )
+
+
+def _chooses(case: "PronounCase", log_odds: float) -> str:
+    right, wrong = _german_words(case)
+    return f"{right} (right)" if log_odds > 0 else f"{wrong} (wrong)"
+
+
+@frame.fragment
+def _patch(pairs: Sequence[ChoicePair]) -> None:
+    st.subheader("Take a head’s output from the other sentence", anchor=False)
+    st.caption(
+        "The model reads A, but one head gives what it gave for B (activation patching). 0: the choice stays as in A; "
+        "1: it becomes that of B; below 0: it moves away from B. Compared is the first German token that differs."
+    )
+    task = measuring.patching(pairs, state.current())
+    found = long_work.outcome(task, "Patch every head in all pairs", key="cause-patching", start=len(pairs) == 1)
+    if found is None:
+        return
+    values = found.overall.double().numpy()
+    st.markdown(patching_sentence(found))
+    if np.isnan(values).all():
+        return
+    name = file_name("patching", pairs[0].name if len(pairs) == 1 else "all pairs")
+    floor = max(CHANGE_FLOOR, float(np.nanmax(np.abs(values))))
+    with st.grid(3, min_column_width=250, gap="medium"):
+        for place, site in enumerate(SITES):
+            with st.container():
+                st.markdown(f"**{controls.SITE_LABELS[site]}**")
+                figure = head_map(values[place], title="0 is A, 1 is B", centre=0.0, floor=floor)
+                alt = f"How far each head of {site} carries the choice from A to B"
+                key = f"cause-patching-{site}"
+                st.plotly_chart(figure, key=key, config=frame.chart_config(f"{name}-{site}"), alt=alt)
+    st.caption(
+        "A row is a layer, a column a head, one scale for all three: warm where the head carries the choice towards B."
+    )
+    places = measuring.places(state.current())
+    number_controls.table_button("Patching (CSV)", partial(measured_tables.patching, found, places), name)
+
+
+def patching_sentence(found: "Patching") -> str:
+    """Which head carries most of the choice, in one sentence."""
+    values = found.overall.double().numpy()
+    a, b = float(found.a.mean()), float(found.b.mean())
+    start = f"Log-odds of A’s pronoun: {signed(a)} reading A, {signed(b)} reading B. "
+    if np.isnan(values).all():
+        return f"{start}They are too close together: there is nothing that a head could carry."
+    site, layer, head = (int(at) for at in np.unravel_index(int(np.nanargmax(values)), values.shape))
+    largest = float(values[site, layer, head])
+    label = f"head {head + 1} of layer {layer + 1}, {controls.SITE_LABELS[SITES[site]].lower()}"
+    if largest <= 0:
+        return f"{start}No single head moves the choice towards B."
+    confused = " (the model does not tell A from B here)" if b >= a else ""
+    return f"{start}**Most of it is carried by {label}: {largest:.0%} of the way from A to B{confused}.**"
+
+
+@frame.fragment
+def _bleu() -> None:
+    """BLEU of a slice of the person's own sentence pairs."""
+    with st.expander("What it does to translation as a whole: BLEU on sentence pairs of yours"):
+        st.caption(
+            f"A text file, one pair a line: English, a tab, German. The first {measuring.MOST_PAIRS} pairs are "
+            "translated twice, greedily: with every head on, and with those chosen above switched off."
+        )
+        file = st.file_uploader("Sentence pairs, UTF-8", key="cause-pairs", max_upload_size=2)
+        if file is None:
+            return
+        pairs = measuring.read_pairs(file.getvalue())
+        chosen = switched_heads.chosen(measuring.places(state.current()))
+        if not chosen:
+            st.info("Choose heads to switch off first.", icon=":material/info:")
+            return
+        off = measuring.removed_places(chosen, state.current())
+        task = measuring.bleu_change(pairs, off, state.current().instead, state.current())
+        change = long_work.outcome(task, f"Translate {len(pairs)} sentences twice", key="cause-bleu")
+        if change is not None:
+            st.markdown(
+                f"BLEU **{change.intact:.1f}** with every head, **{change.removed:.1f}** without those: "
+                f"{signed(change.removed - change.intact, 1)} on {change.sentences} sentences."
+            )
+
+
+def signed(value: float, digits: int = 2) -> str:
+    """A number with its sign, a real minus."""
+    return f"{value:+.{digits}f}".replace("-", "−")
+
+
+def _sources() -> None:
+    with st.expander("Formulas and sources"):
+        st.latex(
+            r"I_h = \mathbb{E}\,\bigl|\mathrm{Att}_h^{\top}\,\tfrac{\partial L}{\partial \mathrm{Att}_h}\bigr|,\quad "
+            r"\text{patched} = \frac{L_{A \leftarrow B} - L_A}{L_B - L_A},\quad "
+            r"L = \log\frac{p(\text{right})}{p(\text{wrong})}"
+        )
+        st.caption(
+            "One head at a time and the gradient estimate: Michel, Levy & Neubig 2019 (Are Sixteen Heads Really Better "
+            "than One?, §3.2, §4.1). Mean ablation: Wang et al. 2022 (Interpretability in the Wild, §2.2). Patching: "
+            "Vig et al. 2020; Meng et al. 2022; over several pairs the sums of both differences are divided. "
+            "The choice: Sennrich 2017."
+        )

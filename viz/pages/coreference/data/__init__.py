@@ -1,0 +1,1 @@
+"""What the coreference page asks the model for."""

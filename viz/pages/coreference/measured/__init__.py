@@ -1,0 +1,1 @@
+"""The tab with every head scored over a set of sentences."""

@@ -1,0 +1,146 @@
+"""What was measured on pronouns, in words and as rows of tables: what a person may conclude from it, and what not.
+
+Knows nothing of Streamlit or of how the numbers are computed. Layers and heads are named from 1.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+from viz.core.html import Column
+
+if TYPE_CHECKING:
+    from model.analysis.coreference.measure import CoreferenceScores
+    from model.analysis.coreference.scores import HeldOutHead, SiteScores
+    from model.analysis.metrics.resampling import Estimate
+
+COLUMNS: Final = (
+    Column("What"),
+    Column("Own row", is_number=True),
+    Column("Cross", is_number=True),
+)
+SITES: Final = ("encoder.self", "decoder.cross")
+HALVES: Final = ("first", "second")
+ABSENT: Final = "–"
+
+
+def summary(scores: "CoreferenceScores") -> list[tuple[str, str, str]]:
+    """Baselines, the heads chosen fairly and the model's own preference, a line each; a column a site."""
+    # Of a model that only reads there is one site: the pronoun's own row, in the encoder or in a decoder alone.
+    sites = [scores.sites.get(name) for name in SITES]
+    sites[0] = sites[0] or scores.sites.get("decoder.self")
+    named = [{} if site is None else baselines(site) for site in sites]
+    lines = [
+        (name.capitalize(), *(share(of[name]) if of else ABSENT for of in named))
+        for name in ("chance", "nearest candidate", "first candidate", "mean of all heads")
+    ]
+    for half in (0, 1):
+        cells = [_held(site, half) for site in sites]
+        lines.append((f"Best head of the {HALVES[half]} half, on the other half", *cells))
+    own = ABSENT if scores.contrast is None else interval(scores.contrast.accuracy)
+    lines.append(("The model prefers the right German pronoun", own, own))
+    return [(what, encoder, cross) for what, encoder, cross in lines]
+
+
+def baselines(site: "SiteScores") -> dict[str, float]:
+    """The baselines of a site by the names that people read."""
+    found = site.baselines
+    return {
+        "nearest candidate": found.nearest,
+        "first candidate": found.first,
+        "chance": found.chance,
+        "mean of all heads": found.mean_of_heads,
+    }
+
+
+def verdict(site: "SiteScores") -> str:
+    """Whether a head, chosen on one half, beats the nearest candidate on the other: one plain sentence or two."""
+    if not site.held_out:
+        return "There are too few pairs to choose a head on one half and report it on the other."
+    better = [one for one in site.held_out if one.beats_nearest]
+    told = " ".join(_told(site, one) for one in site.held_out)
+    if len(better) == len(site.held_out):
+        return f"**A head beats the nearest candidate, whichever half it is chosen on.** {told}"
+    if better:
+        return f"**A head beats the nearest candidate in one of the two halves only.** {told}"
+    return f"**No head reliably beats the nearest candidate.** {told}"
+
+
+def _told(site: "SiteScores", one: "HeldOutHead") -> str:
+    gain, low, high = one.gain.at()
+    excludes = "which excludes" if one.beats_nearest else "which does not exclude"
+    return (
+        f"{head_name(site, *one.head).capitalize()}, chosen on the {HALVES[one.chosen_on]} half, is right in "
+        f"{interval(one.accuracy)} of the {one.rows} sentences of the other, the nearest candidate in "
+        f"{share(one.nearest)}: {points(gain)} points ({points(low)} to {points(high)}), {excludes} that they are "
+        "equally good."
+    )
+
+
+def luck(site: "SiteScores") -> str:
+    """What many comparisons do, with the figures of this site."""
+    count = site.accuracy.value.numel()
+    above = int((site.accuracy.low > site.baselines.chance).sum())
+    what = "layers" if site.measure == "rollout" else "heads"
+    return (
+        f"{above} of {count} {what} {'has an' if above == 1 else 'have'} interval{'' if above == 1 else 's'} above "
+        f"chance; if all only guessed, about {count * 0.025:.1f} would by luck. The most accurate on all sentences is "
+        f"{head_name(site, *site.best)} with {interval_at(site.accuracy, *site.best)}, too high because it was chosen "
+        "on these same sentences."
+    )
+
+
+def head_table(site: "SiteScores") -> dict[str, list[float] | list[int]]:
+    """A column for each figure of every head; accuracies and weights as shares."""
+    layers, heads = site.accuracy.value.shape
+    table: dict[str, list[float] | list[int]] = {"Layer": [layer + 1 for layer in range(layers) for _ in range(heads)]}
+    if site.measure != "rollout":
+        table["Head"] = [head + 1 for _ in range(layers) for head in range(heads)]
+    columns = {
+        "Accuracy": site.accuracy.value,
+        "from": site.accuracy.low,
+        "to": site.accuracy.high,
+        "Margin": site.margin.value,
+        "margin from": site.margin.low,
+        "margin to": site.margin.high,
+        "Clark’s form": site.strongest_word.value,
+    }
+    if site.reverse is not None:
+        columns["Reverse"] = site.reverse.value
+    if site.controls is not None:
+        columns["On both nouns"] = site.controls.weight_of_scored
+        columns["… in controls"] = site.controls.weight
+    return table | {name: values.flatten().tolist() for name, values in columns.items()}
+
+
+def head_name(site: "SiteScores", layer: int, head: int) -> str:
+    """A head as people name it; with rollout, which averages heads, the layer."""
+    return f"layer {layer + 1}" if site.measure == "rollout" else f"head {head + 1} of layer {layer + 1}"
+
+
+def share(value: float) -> str:
+    """A share in percent."""
+    return f"{value:.1%}".replace("%", " %")
+
+
+def points(value: float) -> str:
+    """A difference of shares in percentage points, signed."""
+    return f"{100 * value:+.1f}".replace("-", "−")
+
+
+def interval(estimate: "Estimate") -> str:
+    """A share with its interval."""
+    return interval_at(estimate)
+
+
+def interval_at(estimate: "Estimate", *place: int) -> str:
+    """One of several shares with its interval."""
+    value, low, high = estimate.at(*place)
+    return f"{share(value)} ({100 * low:.1f} to {100 * high:.1f})"
+
+
+def _held(site: "SiteScores | None", half: int) -> str:
+    found = next((one for one in (site.held_out if site else ()) if one.chosen_on == half), None)
+    if site is None or found is None:
+        return ABSENT
+    layer, head = found.head
+    name = f"{layer + 1}" if site.measure == "rollout" else f"{layer + 1}·{head + 1}"
+    return f"{name}: {interval(found.accuracy)}"

@@ -1,0 +1,243 @@
+"""Measured, of the compare page: which heads look from a pronoun to what it stands for, over a whole set.
+
+Knows nothing of how a head is scored.
+"""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import streamlit as st
+
+from viz.access import loader
+from viz.core import html
+from viz.core.file_names import file_name
+from viz.pages.coreference import tables as measured_tables
+from viz.pages.coreference.data import heads as measuring
+from viz.pages.coreference.figures import (
+    ACCURACY_FLOOR,
+    LINES,
+    MARGIN_FLOOR,
+    group_map,
+    head_ladder,
+    head_map,
+    margin_bars,
+    short_names,
+)
+from viz.pages.coreference.measured import findings
+from viz.selection import options, state
+from viz.ui import controls, frame, long_work, measures, number_controls
+
+if TYPE_CHECKING:
+    from model.analysis.coreference.measure import CoreferenceScores
+    from model.analysis.coreference.scores import SiteScores
+
+SET_LABELS: Final = {"curated": "Curated set", "file": "A file of yours"}
+SITE_TITLES: Final = {
+    "encoder.self": "Encoder self-attention: the pronoun’s own row",
+    "decoder.self": "Decoder self-attention: the pronoun’s own row",
+    "decoder.cross": "Decoder cross-attention: the row that predicts the German pronoun",
+}
+#: So many bad lines of a file are listed.
+MOST_LISTED: Final = 100
+FORMATS: Final = """
+| Ending | One line is |
+|---|---|
+| `.jsonl` | `{"sentence": "The cat ate the fish because it was hungry.", "pronoun": "it", "antecedent": "The cat", \
+"distractor": "the fish"}`; a phrase that stands twice: characters `[begin, end]` instead. Optional: `id`, `group`, \
+`pair` (the same for both of a minimal pair), `right` and `wrong` (German sentences that differ in the pronoun), \
+`control` (true where the pronoun stands for neither) |
+| `.jsonl` | Winograd: `sentence`, `tokens`, and the three as half-open spans of tokens |
+| `.tsv` | sentence, pronoun, antecedent, distractor, and optionally right, wrong, with tabs between them |
+| `.txt` | WinoBias: `1 [The developer] argued with the designer because [she] did not like the design.`, the two \
+sentences of a pair below each other |
+"""
+_BAD_LINE: Final = (html.Column("Line", is_number=True), html.Column("Why it is left out"))
+
+
+@frame.fragment
+def show() -> None:
+    """The set, the measure, the button, and what was found."""
+    st.caption(
+        "A head is right about a sentence if the pronoun gives more weight to what it stands for (the antecedent) than "
+        "to the other candidate (the distractor); equal weights count half. Every head is asked about every sentence."
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        controls.one_of("given", "Measured on", SET_LABELS)
+        controls.measure(measures.offered(loader.abilities(state.current())))
+    given = _given()
+    if given is None:
+        return
+    measure = state.current().measure
+    controls_count = sum(case.is_control for case in given.cases.cases)
+    st.caption(
+        f"{len(given.cases.cases):,} sentences, {controls_count} of them controls, in which the pronoun stands for "
+        "neither noun. Weights are summed over the pieces of a candidate and averaged over those of the pronoun."
+    )
+    scores = long_work.outcome(measuring.measuring(given, measure, state.current()), "Measure", key="measured")
+    if scores is not None:
+        _show_scores(scores, file_name("coreference", scores.measure, given.name))
+
+
+def _given() -> "measuring.GivenCases | None":
+    """The set to measure on; None as long as there is no file."""
+    if state.current().given == options.SETS[0]:
+        return measuring.curated()
+    with st.expander("What a file looks like"):
+        st.markdown(FORMATS)
+    # The name of a type that is refused would be Streamlit's to tell; ours says what was expected.
+    file = st.file_uploader("JSONL, TSV or WinoBias text, UTF-8, at most 5 MB", key="measured-file")
+    if file is None:
+        return None
+    given = measuring.read_cases(file.getvalue(), file.name)
+    if bad := given.cases.rejected:
+        with st.expander(f"{len(bad):,} {'line is' if len(bad) == 1 else 'lines are'} left out, the others are used"):
+            lines = [(str(line.number), line.reason[:300]) for line in bad[:MOST_LISTED]]
+            st.html(html.table(_BAD_LINE, lines, label="Lines that are left out"))
+            if len(bad) > MOST_LISTED:
+                st.caption(f"And {len(bad) - MOST_LISTED:,} more.")
+    return given
+
+
+def _show_scores(scores: "CoreferenceScores", name: str) -> None:
+    _skipped(scores.skipped, "Not read")
+    st.subheader("A head looks there; the model knows", anchor=False)
+    st.html(html.table(findings.COLUMNS, findings.summary(scores), label="Accuracies side by side"))
+    st.caption(
+        "Accuracy is the share of sentences that are right; in brackets 95 % bootstrap intervals over pairs of "
+        "sentences. A head is chosen on one half of the pairs and reported on the other, because the best of many "
+        "heads looks too good on the sentences it was chosen on. The last line asks the model, not a head: whether it "
+        "finds the German sentence with the right pronoun more probable."
+    )
+    for site in scores.sites.values():
+        st.subheader(SITE_TITLES[site.site], anchor=False)
+        _site(site, scores.unscored[site.site], f"{name}-{file_name(site.site).removeprefix('headlight-')}")
+    _contrast(scores, name)
+    with st.container(horizontal=True):
+        number_controls.table_button("Heads (CSV)", partial(measured_tables.heads, scores), f"{name}-heads")
+        number_controls.table_button("Sentences (CSV)", partial(measured_tables.rows, scores), f"{name}-rows")
+    _sources()
+
+
+def _skipped(counts: Mapping[str, int], title: str) -> None:
+    if counts:
+        told = "; ".join(f"{count:,} × {controls.plain(reason)}" for reason, count in list(counts.items())[:8])
+        st.caption(f"{title}: {told}.")
+
+
+def _site(site: "SiteScores", unscored: Mapping[str, int], name: str) -> None:
+    """Verdict, maps, ladder, table and groups of one site."""
+    averaged = site.measure == "rollout"
+    st.markdown(findings.verdict(site))
+    st.caption(findings.luck(site))
+    _skipped(unscored, f"{len(site.cases):,} sentences scored; not scored")
+    pictures = (
+        (site.accuracy.value, "accuracy", 0.5, ACCURACY_FLOOR, ".3f", "light blue below chance, yellow above it"),
+        (site.margin.value, "margin", 0.0, MARGIN_FLOOR, ".4f", "antecedent minus distractor, mean over sentences"),
+    )
+    with st.grid(2, min_column_width=330, gap="medium"):
+        for values, title, centre, floor, number, how in pictures:
+            with st.container():
+                figure = head_map(
+                    values.numpy(), title=title, centre=centre, floor=floor, number=number, averaged=averaged,
+                    marked=(site.best.layer, site.best.head),
+                )  # fmt: skip
+                alt = f"{title} of each head, layers by heads, {site.site}"
+                key = f"measured-{site.site}-{title}"
+                st.plotly_chart(figure, key=key, config=frame.chart_config(f"{name}-{title}"), alt=alt)
+                st.caption(f"{title.capitalize()}: {how}. Rows are layers, columns heads; framed: the most accurate.")
+    _ladder(site, name)
+    _table(site)
+    _groups(site, name)
+
+
+def _ladder(site: "SiteScores", name: str) -> None:
+    lines = findings.baselines(site)
+    names = short_names(*site.accuracy.value.shape, averaged=site.measure == "rollout")
+    value, low, high = (
+        end.flatten().double().numpy() for end in (site.accuracy.value, site.accuracy.low, site.accuracy.high)
+    )
+    st.plotly_chart(
+        head_ladder(names, value, low, high, lines),
+        key=f"measured-{site.site}-ladder",
+        config=frame.chart_config(f"{name}-heads"),
+        alt=f"Accuracy of every head with its interval, and the baselines as lines, {site.site}",
+    )
+    st.html(html.swatches([(LINES[line][0], f"{line} {height:.1%}") for line, height in lines.items()]))
+    st.caption("A point is a head, named layer·head, the most accurate to the left; its bar is the 95 % interval.")
+
+
+def _table(site: "SiteScores") -> None:
+    with st.expander("All heads as a table", on_change="rerun", key=f"measured-{site.site}-table") as opened:
+        if not opened.open:
+            return
+        numbers = findings.head_table(site)
+        written = {
+            name: st.column_config.NumberColumn(format="%d" if name in ("Layer", "Head") else "%.3f")
+            for name in numbers
+        }
+        st.dataframe(numbers, column_config=written, hide_index=True, height=360)
+        st.caption(
+            "Click a title to sort. Clark’s form asks which candidate holds the word that gets most weight; reverse, "
+            "whether the antecedent gives the pronoun more weight than the distractor does; “on both nouns” is the "
+            "mean weight on the two candidates together, in scored sentences and in controls."
+        )
+
+
+def _groups(site: "SiteScores", name: str) -> None:
+    groups = {group: values.numpy() for group, values in site.of_groups().items()}
+    if len(groups) > 1:
+        names = short_names(*site.accuracy.value.shape, averaged=site.measure == "rollout")
+        st.plotly_chart(
+            group_map(groups, names),
+            key=f"measured-{site.site}-groups",
+            config=frame.chart_config(f"{name}-groups"),
+            alt=f"Accuracy of every head in each group of sentences, {site.site}",
+        )
+        st.caption(
+            "A row is a group of sentences, a column a head: yellow where it is right, light blue where it is wrong, "
+            "dark at chance. Groups are small; take single cells with care."
+        )
+    if site.controls is not None:
+        layer, head = site.best
+        st.caption(
+            f"Controls: in {site.controls.rows} sentences the pronoun stands for neither noun. There the most accurate "
+            f"head puts {float(site.controls.weight[layer, head]):.3f} on both nouns together, in scored sentences "
+            f"{float(site.controls.weight_of_scored[layer, head]):.3f}: alike means that it looks at nouns, whether or "
+            "not they are meant."
+        )
+
+
+def _contrast(scores: "CoreferenceScores", name: str) -> None:
+    st.subheader("What the model itself prefers", anchor=False)
+    found = scores.contrast
+    if found is None:
+        st.caption("No sentence of this set carries German to choose from (fields right and wrong).")
+        return
+    mean, low, high = found.margin.at()
+    st.plotly_chart(
+        margin_bars(np.asarray(found.margins.double().numpy()), [case.sentence for case in found.cases]),
+        key="measured-contrast",
+        config=frame.chart_config(f"{name}-contrast"),
+        alt="By how much the model prefers the right German pronoun, one bar a sentence",
+    )
+    st.caption(
+        f"A bar is one of {len(found.cases)} sentences: log p of the German with the right pronoun minus that with the "
+        f"wrong one; blue where the model is right. Mean {mean:+.2f} nats ({low:+.2f} to {high:+.2f})."
+    )
+    number_controls.table_button("Margins (CSV)", partial(measured_tables.contrast, scores), f"{name}-margins")
+
+
+def _sources() -> None:
+    with st.expander("Formulas and sources"):
+        st.latex(
+            r"\text{right}(x) = \tfrac12\bigl(1+\operatorname{sign}(w_{\text{antecedent}}-w_{\text{distractor}})\bigr)"
+        )
+        st.caption(
+            "Baselines as in Voita et al. 2018 (Context-Aware Neural Machine Translation Learns Anaphora Resolution). "
+            "Clark’s form: Clark et al. 2019 (What Does BERT Look At?, §4.2). Norms: Kobayashi et al. 2020. Rollout: "
+            "Abnar & Zuidema 2020. The contrast: Sennrich 2017 (contrastive translation pairs). Intervals: percentile "
+            "bootstrap over pairs, 2,000 draws (Efron & Tibshirani 1993, §13.3). Decoder self-attention is not scored: "
+            "neither candidate is among its keys. `python -m model coreference` prints the same figures."
+        )

@@ -1,0 +1,28 @@
+"""The coreference lab: a pronoun in two sentences, every head measured over a set, and a cause put to the test.
+
+Knows no model.
+"""
+
+import streamlit as st
+
+from viz.access import loader
+from viz.pages.coreference.cause import tab as lab_cause
+from viz.pages.coreference.measured import tab as lab_measured
+from viz.pages.coreference.side_by_side import tab as lab_pairs
+from viz.selection import options, state
+from viz.ui import frame
+
+frame.title(
+    "Compare",
+    "“The animal didn't cross the street because it was too tired”, or “too wide”: one word decides what “it” stands "
+    "for. See which heads follow, measure them over many sentences, and test whether they are the cause.",
+)
+with frame.errors_shown():
+    if loader.kind(state.current()) == "image":
+        st.info(
+            "This page compares sentences, and the chosen model looks at pictures. The attention page shows its heads.",
+            icon=":material/info:",
+        )
+    else:
+        tabs = (lab_pairs, lab_measured, lab_cause)
+        frame.tabs("lab", {name: tab.show for name, tab in zip(options.LAB, tabs, strict=True)})

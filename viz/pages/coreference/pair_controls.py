@@ -1,0 +1,155 @@
+"""What is compared in the coreference lab: a pair of the curated set, or two sentences whose words a person marks.
+
+A pair or a word that a link asks for and that does not exist is answered with a sentence. Knows nothing of the model's
+figures.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import streamlit as st
+
+from viz.pages.coreference.data import pairs as coreference_lab
+from viz.pages.coreference.data.pairs import Pair
+from viz.pages.coreference.marks import Marks, guessed, place_of, word_spans
+from viz.selection import options, state
+from viz.ui.controls import plain
+
+#: Groups of the curated set as people read them; "" are one's own sentences.
+GROUPS: Final = {
+    "": "My own sentences",
+    "it": "it",
+    "people": "he · she · they",
+    "possessive": "its · his · her",
+    "reflexive": "-self",
+    "equal": "Equal distance",
+    "control": "Control: no coreference",
+}
+NAMES: Final = ("first", "second")
+#: With more words than this a list is easier to read than a field of buttons.
+MAX_PILLS: Final = 60
+_GROUP: Final = "lab/group"
+
+
+def chosen_pair() -> Pair | None:
+    """The pair of the curated set that is chosen, None for one's own sentences."""
+    pairs = coreference_lab.curated_pairs()
+    asked = state.current().pair
+    if asked and asked not in pairs:
+        state.change(pair="")
+        st.info(
+            f"The curated set has no pair “{plain(asked)}”. These are your own sentences; choose one of its "
+            f"{len(pairs)} pairs by its group.",
+            icon=":material/info:",
+        )
+    pair = pairs.get(state.current().pair)
+    groups = ["", *dict.fromkeys(one.group for one in pairs.values())]
+    st.session_state[_GROUP] = pair.group if pair else ""
+    st.segmented_control(
+        "Pairs",
+        groups,
+        key=_GROUP,
+        format_func=lambda group: GROUPS.get(group, group),
+        required=True,
+        wrap=True,
+        help=f"{len(pairs)} pairs written for Headlight. The model was never trained on them.",
+        on_change=_take_group,
+    )
+    if pair is None:
+        return None
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.selectbox(
+            "Pair",
+            [one.name for one in pairs.values() if one.group == pair.group],
+            key=state.bind("pair"),
+            format_func=lambda name: _both(*(case.sentence for case in pairs[name].cases)),
+            on_change=state.take,
+            args=("pair",),
+        )
+        st.button(
+            "Make it mine",
+            icon=":material/edit:",
+            help="Both sentences become your own: change them, mark other words, see them on the other pages.",
+            on_click=_make_mine,
+            args=(pair,),
+        )
+    return pair
+
+
+def marked_words(texts: Sequence[str]) -> list[Marks]:
+    """The words marked in one's own two sentences, to be clicked; the page's guess where a person marked none."""
+    guesses = [guessed(text, swapped=number == 1) for number, text in enumerate(texts)]
+    is_guessed = all(None not in guess.places for guess in guesses)
+    with (
+        st.expander("Mark the pronoun and its candidates", expanded=not is_guessed, icon=":material/ads_click:"),
+        st.grid(2, min_column_width=360, gap="medium"),
+    ):
+        fields = (options.MARKS, options.OTHER_MARKS)
+        return [_marks(number, text, fields[number], guesses[number]) for number, text in enumerate(texts)]
+
+
+def _marks(number: int, text: str, fields: Sequence[str], guess: Marks) -> Marks:
+    words = [text[slice(*span)] for span in word_spans(text)]
+    with st.container():
+        return Marks(
+            *(
+                _word(field, f"{role.capitalize()} in the {NAMES[number]} sentence", words, default)
+                for field, role, default in zip(fields, options.MARKS, guess.places, strict=True)
+            )
+        )
+
+
+def _word(field: str, label: str, words: Sequence[str], default: int | None) -> int | None:
+    chosen: int | None = getattr(state.current(), field)
+    if chosen is not None and chosen >= len(words):
+        _set(field, None)
+        st.info(f"{label}: there is no word {chosen + 1}, the sentence has {len(words)}.", icon=":material/info:")
+        chosen = None
+    value = default if chosen is None else chosen
+    key, picked = state.bind(field, value), value
+    if len(words) > MAX_PILLS:
+        picked = st.selectbox(
+            label,
+            range(len(words)),
+            key=key,
+            format_func=lambda place: f"{place + 1} · {words[place]}",
+            placeholder="Choose a word",
+            on_change=state.take,
+            args=(field,),
+        )
+    else:
+        picked = st.pills(
+            label,
+            range(len(words)),
+            key=key,
+            format_func=lambda place: plain(words[place]),
+            on_change=state.take,
+            args=(field,),
+        )
+    return None if picked is None else int(picked)
+
+
+def _set(field: str, value: object) -> None:
+    state.change(**{field: value})
+
+
+def _both(first: str, second: str) -> str:
+    """Two sentences in one line: of the second, what comes after the words with which both begin."""
+    words, others = first.split(), second.split()
+    same = next((i for i, (one, other) in enumerate(zip(words, others, strict=False)) if one != other), 0)
+    return f"{first}  /  {'… ' if same else ''}{' '.join(others[same:])}"
+
+
+def _take_group() -> None:
+    group = st.session_state[_GROUP]
+    pairs = coreference_lab.curated_pairs().values()
+    state.change(pair=next((pair.name for pair in pairs if pair.group == group), ""), token=None, other_token=None)
+
+
+def _make_mine(pair: Pair) -> None:
+    first, second = (case.sentence for case in pair.cases)
+    state.take_example(first, second)
+    marks: dict[str, Any] = {}
+    for case, fields in zip(pair.cases, (options.MARKS, options.OTHER_MARKS), strict=True):
+        marks |= {field: place_of(case.sentence, span) for field, span in zip(fields, case.spans, strict=True)}
+    state.change(**marks)

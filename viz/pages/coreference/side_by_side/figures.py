@@ -1,0 +1,154 @@
+"""What every head does with the pronouns of a pair, and which German pronoun is how probable. Pure figures.
+
+Knows nothing of sentences or of how the numbers arise.
+"""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Final
+
+import numpy as np
+import plotly.graph_objects as go
+from jaxtyping import Float
+
+from viz.core import theme
+from viz.figures.comparison import DIFFERENCE_FLOOR
+from viz.figures.matrix import matrix, signed_scale
+
+#: Pixels of a layer, of a bar, and of what stands around them.
+LAYER_HEIGHT, MIN_MAP_HEIGHT, BAR_HEIGHT = 46, 220, 30
+#: With more heads than this, numbers no longer fit into the cells.
+MAX_NUMBERED: Final = 12
+
+
+def movement_map(
+    values: Float[np.ndarray, "layer head"],
+    parts: Float[np.ndarray, "layer head sentence candidate"],
+    *,
+    number: str,
+    names: Sequence[str],
+    opened: tuple[int, int],
+) -> go.Figure:
+    """Layer × head: warm where a head moves to the right antecedent, cold where it moves away. Cells can be clicked.
+
+    Args:
+        values: how far each head moves.
+        parts: the weights that it is made of, on hover.
+        number: what a weight is called.
+        names: of the columns, "Head 1" and so on.
+        opened: the layer and head to be framed.
+    """
+    layers, heads = values.shape
+    figure = matrix(
+        values,
+        values,
+        [f"Layer {layer + 1}" for layer in range(layers)],
+        [name.removeprefix("Head ") for name in names],
+        scale=signed_scale("movement", values, floor=DIFFERENCE_FLOOR),
+        hover="",
+    )
+    heatmap = figure.data[0]
+    if heads <= MAX_NUMBERED:
+        heatmap.update(text=[[signed(value) for value in row] for row in values], texttemplate="%{text}")
+    heatmap.update(hoverinfo="skip", hovertemplate=None)
+    figure.add_trace(_cells(values, parts, number, names))
+    layer, head = opened
+    figure.add_shape(
+        type="rect",
+        x0=head - 0.5,
+        x1=head + 0.5,
+        y0=layer - 0.5,
+        y1=layer + 0.5,
+        line={"color": theme.HEAD_COLOURS[1], "width": 3},
+    )
+    figure.update_layout(height=max(MIN_MAP_HEIGHT, layers * LAYER_HEIGHT + 60), xaxis_tickangle=0)
+    if names[0].startswith("Head "):
+        figure.update_layout(xaxis_title={"text": "head", "standoff": 4})
+    return figure
+
+
+def _cells(
+    values: Float[np.ndarray, "layer head"],
+    parts: Float[np.ndarray, "layer head sentence candidate"],
+    number: str,
+    names: Sequence[str],
+) -> go.Scatter:
+    """A transparent mark on each cell: plotly tells of clicks on points, not on cells."""
+    places = [(layer, head) for layer in range(values.shape[0]) for head in range(values.shape[1])]
+    named = [f"Layer {layer + 1}, {names[head].lower()}" for layer, head in places]
+    return go.Scatter(
+        x=[head for _, head in places],
+        y=[layer for layer, _ in places],
+        customdata=[
+            [layer, head, name, signed(values[layer, head], 4), *(f"{one:.4f}" for one in parts[layer, head].ravel())]
+            for (layer, head), name in zip(places, named, strict=True)
+        ],
+        mode="markers",
+        marker={"size": 40, "symbol": "square", "opacity": 0},
+        selected={"marker": {"opacity": 0}},
+        unselected={"marker": {"opacity": 0}},
+        xaxis="x2",
+        yaxis="y2",
+        hovertemplate=(
+            f"<b>%{{customdata[2]}}</b><br>movement %{{customdata[3]}}<br>{number} on antecedent / distractor"
+            "<br>first sentence %{customdata[4]} / %{customdata[5]}"
+            "<br>second sentence %{customdata[6]} / %{customdata[7]}<extra></extra>"
+        ),
+    )
+
+
+def form_bars(probabilities: Mapping[str, float], written: str) -> go.Figure:
+    """How probable each German pronoun is in one place; the one that is written is dark and says so."""
+    forms = list(probabilities)
+    labels = [f"<b>{escape(form, quote=False)}</b>" if form == written else escape(form, quote=False) for form in forms]
+    colours = [theme.HEAD_COLOURS[0 if form == written else 7] for form in forms]
+    values = [probabilities[form] for form in forms]
+    figure = go.Figure(
+        go.Bar(
+            x=values,
+            y=list(range(len(forms))),
+            orientation="h",
+            marker={"color": colours},
+            text=[f"{value:.3f}" + (" written" if form == written else "") for form, value in probabilities.items()],
+            textposition="outside",
+            cliponaxis=False,
+            customdata=labels,
+            hovertemplate="%{customdata}: probability %{x:.4f}<extra></extra>",
+        ),
+        theme.figure_layout(len(forms) * BAR_HEIGHT + 16),
+    )
+    figure.update_xaxes(range=[0, 1.28], visible=False, fixedrange=True)
+    figure.update_yaxes(
+        tickmode="array",
+        tickvals=list(range(len(forms))),
+        ticktext=labels,
+        tickfont={"size": 14},
+        range=[len(forms) - 0.5, -0.5],
+        showgrid=False,
+        zeroline=False,
+        ticks="",
+        automargin=True,
+        fixedrange=True,
+    )
+    return figure
+
+
+def mark_columns(figure: go.Figure, columns: Sequence[int], *, rows: int, colour: str, dash: str) -> None:
+    """Frame columns of a matrix, each run of neighbours as one."""
+    starts = [column for column in columns if column - 1 not in columns]
+    ends = [column for column in columns if column + 1 not in columns]
+    for start, end in zip(starts, ends, strict=True):
+        figure.add_shape(
+            type="rect",
+            x0=start - 0.5,
+            x1=end + 0.5,
+            y0=-0.5,
+            y1=rows - 0.5,
+            line={"color": colour, "width": 2, "dash": dash},
+        )
+
+
+def signed(value: float, digits: int = 2) -> str:
+    """A number with its sign, and a real minus."""
+    text = f"{value:+.{digits}f}"
+    return f"{0:.{digits}f}" if not text.strip("+-0.") else text.replace("-", "−")

@@ -1,0 +1,89 @@
+"""A beam search as a tree, a column a step, of which a person opens one hypothesis after another.
+
+Sends the tree to `beam_picture.js` and reads back which node a person chose. Knows nothing of how the search works.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import streamlit as st
+
+from viz.core import fingerprint, payload, scripts, theme, token_text
+from viz.pages.decoding.beam import story as beam_story
+from viz.pages.decoding.beam.story import signed
+
+if TYPE_CHECKING:
+    from model import BeamTree
+
+_HTML: Final = """
+<div class="beam-picture"></div>
+"""
+_COMPONENT = st.components.v2.component(
+    "headlight_beam_picture",
+    html=_HTML,
+    css=scripts.sources("picture.css", "save_picture.css", "beam_picture.css"),
+    js=scripts.script("wire.js", "picture.js", "drawing.js", "save_picture.js", "beam_picture.js"),
+)
+_COLOURS: Final = {
+    "winner": theme.HEAD_COLOURS[0],
+    "rival": theme.HEAD_COLOURS[1],
+    "dropped": theme.HEAD_COLOURS[7],
+    "dark": theme.NIGHT,
+    "pale": theme.LIGHT,
+}
+
+
+def pack_tree(tree: "BeamTree", *, chosen: int, name: str) -> bytes:
+    """The payload of `beam_picture.js`.
+
+    Args:
+        tree: what is shown.
+        chosen: the node that is open.
+        name: of the files in which a person saves the tree, without their ending.
+    """
+    roles = beam_story.roles(tree)
+    rows = beam_story.rows(tree, range(len(tree.nodes)))
+    folded = beam_story.rows(tree, beam_story.living(tree))
+    nodes = [
+        {
+            "parent": node.parent,
+            "step": node.step,
+            "token": token_text.display_token(node.token),
+            "total": signed(node.total),
+            "score": None if node.score is None else signed(node.score, 3),
+            "badge": _badge(tree, node.index),
+            "role": roles[node.index],
+            "row": rows[node.index],
+            "folded": folded.get(node.index),
+            "fate": beam_story.fate(tree, node.index),
+        }
+        for node in tree.nodes
+    ]
+    header = {"roles": beam_story.ROLES, "colours": _COLOURS, "name": name}
+    return payload.pack({**header, "nodes": nodes, "digest": fingerprint.digest(repr(nodes)), "chosen": chosen})
+
+
+def _badge(tree: "BeamTree", index: int) -> str:
+    score = tree.nodes[index].score
+    if score is None:
+        return ""
+    place = beam_story.place(tree, index)
+    return signed(score, 3) if place is None else f"{place} · {signed(score, 3)}"
+
+
+def read_node(value: object, nodes: int) -> int | None:
+    """The node that the browser sent, if there is one: it may still speak of the tree before."""
+    node = value.get("node") if isinstance(value, Mapping) else None
+    return node if type(node) is int and 0 <= node < nodes else None
+
+
+def beam_picture(tree: "BeamTree", *, chosen: int, on_choose: Callable[[int], None], key: str, name: str) -> None:
+    """Show the tree; `on_choose` is called before the next run with the node that a person opened."""
+
+    def take() -> None:
+        sent: Any = st.session_state[key].get("node")
+        node = read_node(sent, len(tree.nodes))
+        if node is not None:
+            on_choose(node)
+
+    _COMPONENT(data=pack_tree(tree, chosen=chosen, name=name), key=key, on_node_change=take)

@@ -1,0 +1,199 @@
+"""Beam search, of the decoding page: its tree, every hypothesis of it, and greedy search beside it.
+
+Knows nothing of how the search works or how its tree is drawn.
+"""
+
+from functools import partial
+from math import exp
+from typing import TYPE_CHECKING, Final
+
+import streamlit as st
+
+from viz.access import loader
+from viz.core import html
+from viz.core.file_names import file_name
+from viz.core.token_text import display_token
+from viz.pages.decoding import tables as decoded_tables
+from viz.pages.decoding.beam import story as beam_story
+from viz.pages.decoding.beam.component import beam_picture
+from viz.pages.decoding.beam.figures import ancestor_heatmap
+from viz.pages.decoding.beam.story import signed
+from viz.pages.decoding.data import derived
+from viz.selection import state
+from viz.ui import controls, frame, number_controls, word_differences
+
+if TYPE_CHECKING:
+    from model import BeamTree, Trace
+
+#: As wide as a tree is kept, and as high as its length penalty goes, in hundredths.
+MAX_WIDTH, MAX_PENALTY = 12, 500
+#: Another tree has other nodes.
+_OF_THE_TREE: Final = ("node",)
+
+
+@frame.fragment
+def show(trace: "Trace") -> None:
+    """The settings, greedy beside beam, the tree, and the hypothesis that is open."""
+    st.caption(
+        "At each step, beam search compares what could follow each of the hypotheses it keeps, by the log-probability "
+        "of the whole, and keeps the best. Those that have ended compete by score: log-probability ÷ "
+        f"{_penalty_in_words()}, so that long ones are not punished for their length."
+    )
+    _settings()
+    selection = state.current()
+    with st.spinner("Searching …", show_time=True):
+        tree = derived.beam_tree(trace.text, selection)
+    _compare(trace.text, tree)
+    node = _chosen(tree)
+    name = file_name("beam", f"width{tree.width}", f"penalty{selection.penalty}", sentence=trace.text)
+    st.caption(
+        "Read from left to right, a column a step. Each box is a hypothesis: its last token, and the log-probability "
+        "of the whole. Numbered boxes have ended: place and score. Arrow keys move along the tree, Enter or a click "
+        "opens a hypothesis below."
+    )
+    beam_picture(tree, chosen=node, on_choose=_choose, key="beam-tree", name=name)
+    number_controls.table_button("All nodes (CSV)", partial(decoded_tables.beam_nodes, tree), name)
+    _open(trace.text, tree, node)
+
+
+def _penalty_in_words() -> str:
+    if loader.is_translator(state.current()):
+        return "((5 + tokens) / 6)^α (Wu et al. 2016)"
+    return "tokens^α, as transformers does it with this model"
+
+
+def _settings() -> None:
+    number_controls.settle("beam", 1, MAX_WIDTH, "A beam of")
+    number_controls.settle("penalty", 0, MAX_PENALTY, "A length penalty of", number_controls.hundredths)
+    with st.container(horizontal=True, gap="medium"):
+        number_controls.whole_slider(
+            "beam", "Beam width", 1, MAX_WIDTH, help_text="Hypotheses that are kept; 1 is greedy.", forget=_OF_THE_TREE
+        )
+        number_controls.hundredths_slider(
+            "penalty",
+            "Length penalty α",
+            0,
+            200 if state.current().penalty <= 200 else MAX_PENALTY,
+            help_text="0 compares log-probabilities as they are; the higher, the more long translations gain.",
+            forget=_OF_THE_TREE,
+        )
+
+
+def _chosen(tree: "BeamTree") -> int:
+    """The node that is open: the winner, unless another one was chosen."""
+    asked, winner = state.current().node, tree.winner.index
+    if asked is not None and asked >= len(tree.nodes):
+        st.info(
+            f"Hypothesis {asked} does not exist here: this tree has {len(tree.nodes)}, counted from 0. This shows the "
+            "winner.",
+            icon=":material/info:",
+        )
+    return state.position("node", len(tree.nodes), winner)
+
+
+def _compare(text: str, tree: "BeamTree") -> None:
+    """Greedy search and what the beam returned, with the words marked that greedy search did not write."""
+    greedy = loader.written(text, state.current())
+    total = sum(step.log_prob for step in greedy.steps)
+    score = derived.greedy_score(greedy, tree.alpha, state.current())
+    of_greedy = ("Greedy", greedy.translation, signed(total, 3), str(len(greedy.steps)), signed(score, 4))
+    winner, *others = (_returned(tree, place, greedy.translation) for place in range(1, len(tree.hypotheses) + 1))
+    columns = _columns()
+    st.html(html.table(columns, [of_greedy, winner], label="Greedy search beside the winner of beam search"))
+    st.caption(_verdict(total, score, tree))
+    if others:
+        with st.expander(f"The other {len(others)} that the search returned"):
+            st.html(html.table(columns, others, label="Hypotheses that the winner's score beats"))
+
+
+def _columns() -> list[html.Column]:
+    numbers = [html.Column(title, is_number=True) for title in ("Log-probability", "Tokens", "Score")]
+    text = html.Column("Translation", language=loader.target_language(state.current()))
+    return [html.Column("Search"), text, *numbers]
+
+
+def _returned(tree: "BeamTree", place: int, greedy: str) -> tuple[str | html.Marked, ...]:
+    """The table's line for the hypothesis in this place, from 1."""
+    node = tree.nodes[tree.hypotheses[place - 1]]
+    written = derived.node_text(tree, node.index, state.current())
+    return (
+        f"Beam, {place}. of {len(tree.hypotheses)}",
+        word_differences.marked(derived.word_diff(greedy, written)),
+        signed(node.total, 3),
+        str(node.step + 1),
+        "" if node.score is None else signed(node.score, 4),
+    )
+
+
+def _verdict(total: float, score: float, tree: "BeamTree") -> str:
+    """Whether the search paid, in words."""
+    winner = tree.winner
+    assert winner.score is not None, "a search returns what it scored"
+    words = f"Words that greedy search did not write are marked, {word_differences.MISSING} where it wrote more."
+    gain = winner.score - score
+    if abs(gain) < 1e-4:
+        return f"{words} Here beam search finds what greedy search finds."
+    better = "higher" if gain > 0 else "lower"
+    return (
+        f"{words} The winner's score is {abs(gain):.4f} {better} than that of greedy search, its log-probability "
+        f"{abs(winner.total - total):.3f} {'higher' if winner.total > total else 'lower'}."
+    )
+
+
+def _open(text: str, tree: "BeamTree", index: int) -> None:
+    """One hypothesis: what it wrote, its numbers, its fate, and what it looked at."""
+    node, path = tree.nodes[index], tree.path(index)
+    st.subheader("The hypothesis that is open", anchor=False)
+    if not path:
+        st.caption(beam_story.fate(tree, index))
+        return
+    chips = "".join(
+        f'<bdi style="padding:1px 7px;border-radius:4px;border:1px solid color-mix(in srgb,currentColor 25%,'
+        f'transparent){";font-weight:700" if one is node else ""}">{html.literal(display_token(one.token))}</bdi>'
+        for one in path
+    )
+    st.html(f'<div style="display:flex;flex-wrap:wrap;gap:5px;line-height:1.5">{chips}</div>')
+    facts = [
+        f"Its last token has log-probability {signed(node.log_prob, 4)} ({100 * exp(node.log_prob):.3g} %), the whole "
+        f"{signed(node.total, 4)}, as rank {node.rank + 1} of its step."
+    ]
+    if node.score is not None:
+        facts.append(f"Its score is {signed(node.score, 4)}.")
+    facts.append(beam_story.fate(tree, index))
+    st.caption("  \n".join(facts))
+    _attention(text, tree, index)
+
+
+def _attention(text: str, tree: "BeamTree", index: int) -> None:
+    selection = state.current()
+    trace = derived.node_trace(text, tree, index, selection)
+    selection = selection.for_model(trace.shapes)
+    state.put(selection)
+    if "decoder.cross" not in trace.sites:
+        st.caption("This model has no cross-attention; the film of a branch shows what its rows look at.")
+        return
+    with st.container(horizontal=True):
+        layer = controls.layer(trace.layers_of("decoder.cross"))
+        head = controls.head(trace.heads_of("decoder.cross"))
+    st.caption(
+        "Cross-attention along its own ancestors: a row for each token it wrote (what went in → what came out · the "
+        "row of the batch that computed it, so you see where the beam changed places), a column for each source "
+        "token; the lighter, the more."
+    )
+    path, rows = tree.path(index), tree.rows(index)
+    st.plotly_chart(
+        ancestor_heatmap(
+            trace.weights("decoder.cross", layer, [head])[0].numpy(),
+            trace.target_tokens,
+            [one.token for one in path],
+            rows,
+            trace.source_tokens,
+        ),
+        key="beam-attention",
+        config=frame.chart_config(file_name("beam", f"node{index}", f"layer{layer} head{head}", sentence=text)),
+        alt=f"Cross-attention of layer {layer + 1}, head {head + 1} along the hypothesis, as a heatmap",
+    )
+
+
+def _choose(node: int) -> None:
+    state.change(node=node)

@@ -1,0 +1,224 @@
+"""What makes a branch, and its short code in a URL. Numbers count from 0.
+
+A branch leaves its parent (0: the model's own translation, n: the n-th branch of the list) at a step, by one action:
+
+| action | code | |
+|---|---|---|
+| write tokens | `0-5-t812-t90` | from parent 0, at step 5: tokens 812 and 90, then what the model finds most probable |
+| edit a head | `1-3-off-c-2-7`, `1-3-uniform-d-2-7-once`, `0-3-point-c-2-7-4` | layer 2, head 7, perhaps key 4 |
+| draw | `0-5-draw-80-40-95-7` | temperature and top p in hundredths, top k (0: all), seed |
+
+Sites are e (encoder.self), d (decoder.self) and c (decoder.cross). Knows nothing of models: whether a step, a token or
+a head exists shows when the branch is grown.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from model.errors import SessionError
+from viz.selection.options import EDITS, SITES
+
+MAX_BRANCHES: Final = 24
+#: A word of more pieces than this is not written at once.
+MAX_PIECES: Final = 12
+
+_OFF, _UNIFORM, _POINT = EDITS
+_SITE_OF: Final = {site.split(".")[1][0] if site.endswith("cross") else site[0]: site for site in SITES}
+_LETTER_OF: Final = {site: letter for letter, site in _SITE_OF.items()}
+_NUMBER: Final = r"(0|[1-9][0-9]{0,5})"
+_CODE: Final = re.compile(rf"{_NUMBER}-{_NUMBER}-([a-z0-9-]{{1,120}})", re.ASCII)
+_WRITE: Final = re.compile(rf"t{_NUMBER}(?:-t{_NUMBER})*", re.ASCII)
+_EDIT: Final = re.compile(
+    rf"(?:({_OFF}|{_UNIFORM})|{_POINT})-([{''.join(_SITE_OF)}])-{_NUMBER}-{_NUMBER}(?(1)|-{_NUMBER})(-once)?", re.ASCII
+)
+_DRAW: Final = re.compile(rf"draw-{_NUMBER}-{_NUMBER}-{_NUMBER}-{_NUMBER}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Other tokens, one after the other."""
+
+    token_ids: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EditHead:
+    """A head's attention is changed.
+
+    Attributes:
+        edit: "off", "uniform" or "point".
+        site, layer, head: which head.
+        key: the only key that it looks at, if `edit` is "point".
+        once: in this step only, not from it on. Never at encoder.self, which has run before the first step.
+    """
+
+    edit: str
+    site: str
+    layer: int
+    head: int
+    key: int | None = None
+    once: bool = False
+
+    def __post_init__(self) -> None:
+        assert (self.key is not None) == (self.edit == _POINT), "a key belongs to pointing, and only to that"
+
+    @property
+    def is_of_encoder(self) -> bool:
+        """Whether it changes the whole encoding, and with it every step."""
+        return self.site == SITES[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """Tokens are drawn up to the end.
+
+    Attributes:
+        temperature, top_p: in hundredths; 100 changes nothing.
+        top_k: 0 for all.
+        seed: of `model.decoding.sampling.Draws`.
+    """
+
+    temperature: int
+    top_k: int
+    top_p: int
+    seed: int
+
+
+Action = Write | EditHead | Draw
+#: What was done from the model's own translation to a branch, first thing first: (step, action).
+Path = tuple[tuple[int, Action], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A branch: which one it leaves, at which step, and by what."""
+
+    parent: int
+    step: int
+    action: Action
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The choices of a list of codes.
+
+    Attributes:
+        choices: those that can be read; their parents are numbers of this list.
+        number_of: the number that stood in the list → the number here, of those that stayed and of 0.
+        problems: a sentence about each that did not.
+    """
+
+    choices: tuple[Choice, ...]
+    number_of: Mapping[int, int]
+    problems: tuple[str, ...]
+
+
+def write_code(choice: Choice) -> str:
+    """The code of a choice."""
+    match choice.action:
+        case Write(token_ids):
+            done = "-".join(f"t{token_id}" for token_id in token_ids)
+        case EditHead(edit, site, layer, head, key, once):
+            parts = (
+                edit,
+                _LETTER_OF[site],
+                layer,
+                head,
+                *(() if key is None else (key,)),
+                *(("once",) if once else ()),
+            )
+            done = "-".join(map(str, parts))
+        case Draw(temperature, top_k, top_p, seed):
+            done = f"draw-{temperature}-{top_k}-{top_p}-{seed}"
+    return f"{choice.parent}-{choice.step}-{done}"
+
+
+def read_code(code: str, number: int) -> Choice:
+    """The choice behind the code of branch `number`.
+
+    Raises:
+        SessionError: it is no code, or it leaves a branch that does not come before it.
+    """
+    found = _CODE.fullmatch(code)
+    action = None if found is None else _read_action(found[3])
+    if found is None or action is None:
+        raise SessionError(f"The branch “{code[:60]}” of the address means nothing.")
+    parent, step = int(found[1]), int(found[2])
+    if parent >= number:
+        raise SessionError(f"The branch “{code}” of the address leaves branch {parent}, which does not come before it.")
+    return Choice(parent, step, action)
+
+
+def read_codes(codes: Sequence[str]) -> Reading:
+    """All choices that can be read; a code that cannot is left out, with the branches that leave it."""
+    choices: list[Choice] = []
+    number_of = {0: 0}
+    problems: list[str] = []
+    for number, code in enumerate(codes[:MAX_BRANCHES], start=1):
+        try:
+            choice = read_code(code, number)
+        except SessionError as error:
+            problems.append(f"{error} It is left out, with the branches that leave it.")
+            continue
+        if choice.parent in number_of:
+            choices.append(replace(choice, parent=number_of[choice.parent]))
+            number_of[number] = len(choices)
+    if len(codes) > MAX_BRANCHES:
+        problems.append(f"The address has {len(codes)} branches; the first {MAX_BRANCHES} are kept.")
+    return Reading(tuple(choices), number_of, tuple(problems))
+
+
+def without(choices: Sequence[Choice], number: int) -> tuple[tuple[Choice, ...], Mapping[int, int]]:
+    """The choices without branch `number` and all that leave it, and old number → new one of those that stay."""
+    kept: list[Choice] = []
+    number_of = {0: 0}
+    for own, choice in enumerate(choices, start=1):
+        if own != number and choice.parent in number_of:
+            kept.append(replace(choice, parent=number_of[choice.parent]))
+            number_of[own] = len(kept)
+    return tuple(kept), number_of
+
+
+def path_of(choices: Sequence[Choice], number: int) -> Path:
+    """What was done from the model's own translation to branch `number`."""
+    steps: list[tuple[int, Action]] = []
+    while number:
+        choice = choices[number - 1]
+        steps.append((choice.step, choice.action))
+        number = choice.parent
+    return tuple(reversed(steps))
+
+
+def origin_of(choices: Sequence[Choice], number: int, step: int, action: Action) -> int:
+    """The branch that an action at a step of branch `number` really leaves.
+
+    Before the step at which a branch leaves its parent both are the same, so the action is one on the parent; so it is
+    where it takes the place of the very token that the branch wrote or drew there. An edit of the encoder holds
+    throughout its branch.
+    """
+    while number:
+        own = choices[number - 1]
+        holds_throughout = isinstance(own.action, EditHead) and own.action.is_of_encoder
+        is_replaced = step == own.step and not isinstance(own.action, EditHead) and not isinstance(action, EditHead)
+        if not is_replaced and (step >= own.step or holds_throughout):
+            break
+        number = own.parent
+    return number
+
+
+def _read_action(text: str) -> Action | None:
+    if _WRITE.fullmatch(text):
+        token_ids = tuple(int(part[1:]) for part in text.split("-"))
+        return Write(token_ids) if len(token_ids) <= MAX_PIECES else None
+    if found := _EDIT.fullmatch(text):
+        edit, letter, layer, head, key, once = found.groups()
+        site = _SITE_OF[letter]
+        if once and site == SITES[0]:
+            return None
+        return EditHead(edit or _POINT, site, int(layer), int(head), None if key is None else int(key), bool(once))
+    if found := _DRAW.fullmatch(text):
+        temperature, top_k, top_p, seed = map(int, found.groups())
+        return Draw(temperature, top_k, top_p, seed) if 1 <= temperature <= 10_000 and 1 <= top_p <= 100 else None
+    return None

@@ -1,0 +1,1 @@
+"""The tab with the tree of translations that a person has made."""

@@ -1,0 +1,170 @@
+"""Cost, of the decoding page: what a step computes and what it reuses, and what that spares.
+
+Knows nothing of how the cache works or how its cost is counted.
+"""
+
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import streamlit as st
+
+from viz.core import html
+from viz.core.file_names import file_name
+from viz.core.token_text import display_token
+from viz.pages.decoding import tables as decoded_tables
+from viz.pages.decoding.cost.figures import (
+    COLOURS,
+    STATES,
+    WAY_COLOURS,
+    cache_blocks,
+    cost_curve,
+    part_bars,
+    source_states,
+    target_states,
+)
+from viz.pages.decoding.data import derived
+from viz.selection import state
+from viz.ui import frame, number_controls
+from viz.ui.controls import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from model import StepCost, Trace
+
+#: The parts of a step's work, as people call them.
+PARTS: Final = {
+    "self_projections": "Self: W_Q, W_K, W_V, W_O",
+    "self_attention": "Self: QKᵀ and weights · V",
+    "cross_projections": "Cross: W_Q, W_O (and W_K, W_V)",
+    "cross_attention": "Cross: QKᵀ and weights · V",
+    "feed_forward": "Feed forward",
+    "output_projection": "Output projection",
+}
+FORMULA: Final = r"""
+\begin{array}{ll}
+\text{self projections} & N \cdot 4\,r\,d^2 \\
+\text{self attention} & N \cdot 2\,r\,n\,d \\
+\text{cross projections} & N \cdot (2\,r\,d^2 + 2\,m\,d^2) \\
+\text{cross attention} & N \cdot 2\,r\,S\,d \\
+\text{feed forward} & N \cdot 2\,r\,d\,d_{ff} \\
+\text{output projection} & d \cdot |V|
+\end{array}
+"""
+_COLUMNS: Final = (
+    html.Column("Multiply-adds"),
+    html.Column("With the cache", is_number=True),
+    html.Column("Recomputed", is_number=True),
+    html.Column("Ratio", is_number=True),
+)
+
+
+@frame.fragment
+def show(trace: "Trace") -> None:
+    """The step, the cache in it, its cost by part, and the cost of all steps."""
+    if frame.for_translators("The cost of a step is counted from the paper's architecture."):
+        return
+    st.caption(
+        "Keys and values of a token do not change once they are computed, for later tokens are masked. So a step "
+        "computes one new row in each layer and reads the rest from a cache."
+    )
+    costs = derived.step_costs(trace, state.current())
+    step = _step(len(costs))
+    name = file_name("cost", f"step{step}", sentence=trace.text)
+    _cache(trace, costs[step], step, name)
+    _work(trace, costs, step, name)
+    _formula()
+    table_name = file_name("cost", sentence=trace.text)
+    number_controls.table_button("All steps (CSV)", partial(decoded_tables.costs, costs), table_name)
+
+
+def _step(steps: int) -> int:
+    if steps == 1:
+        st.caption("This translation has one step only.")
+        return 0
+    chosen = st.select_slider(
+        "Step",
+        range(steps),
+        key=state.bind("step"),
+        format_func=lambda step: str(step + 1),
+        on_change=state.take,
+        args=("step",),
+    )
+    return int(chosen)
+
+
+def _cache(trace: "Trace", cost: "StepCost", step: int, name: str) -> None:
+    st.subheader("What the cache holds", anchor=False)
+    read, written = (plain(display_token(one)) for one in (trace.target_tokens[step], trace.steps[step].token))
+    sources = (
+        f"computes those of all {cost.new_source_rows} source tokens, once and for all"
+        if cost.new_source_rows
+        else f"reuses those of all {cost.reused_source_rows} source tokens"
+    )
+    st.caption(
+        f"Step {step + 1} reads **{read}** and writes **{written}**. In each layer it computes one row of keys and "
+        f"values, reuses {cost.reused_target_rows} of the target, and {sources}: {cost.reused_numbers:,} numbers read "
+        f"from the cache ({cost.reused_numbers * 4 / 1e6:.2f} MB in float32). A block is the key and the value of one "
+        "position, for all heads of a layer."
+    )
+    st.html(html.swatches(list(zip(reversed(COLOURS), reversed(STATES), strict=True))))
+    blocks = (
+        ("Self-attention: target positions", "self", target_states(step, len(trace.steps)), trace.target_tokens),
+        ("Cross-attention: source positions", "cross", source_states(step, len(trace.source_ids)), trace.source_tokens),
+    )
+    for title, kind, states, tokens in blocks:
+        st.markdown(f"**{title}**")
+        st.plotly_chart(
+            cache_blocks(states, tokens, trace.layers_of(f"decoder.{kind}")),
+            key=f"cache-{kind}",
+            config=frame.chart_config(f"{name}-cache-{kind}"),
+            alt=f"{title}: which keys and values step {step + 1} computes and which it reuses",
+        )
+
+
+def _work(trace: "Trace", costs: "Sequence[StepCost]", step: int, name: str) -> None:
+    st.subheader("What it spares", anchor=False)
+    cached = np.array([cost.cached.total for cost in costs])
+    recomputed = np.array([cost.recomputed.total for cost in costs])
+    st.html(
+        html.table(
+            _COLUMNS,
+            [
+                _line(f"Step {step + 1}", int(cached[step]), int(recomputed[step])),
+                _line(f"All {len(costs)} steps", int(cached.sum()), int(recomputed.sum())),
+            ],
+            label="Multiply-adds with the cache and recomputed",
+        )
+    )
+    st.caption(
+        "A multiply-add is one product added to a sum. The bars are the parts of this step, the curves the whole of "
+        "every step. The encoder runs once either way and is not counted."
+    )
+    st.html(html.swatches([(colour, way) for way, colour in WAY_COLOURS.items()]))
+    parts = {
+        label: (getattr(costs[step].cached, part), getattr(costs[step].recomputed, part))
+        for part, label in PARTS.items()
+    }
+    tokens = [one.token for one in trace.steps]
+    figures = (
+        (part_bars(parts), "parts", f"Multiply-adds of step {step + 1} by part, with the cache and recomputed"),
+        (cost_curve(cached, recomputed, step, tokens), "steps", "Multiply-adds of each step, two curves"),
+    )
+    with st.grid(2, min_column_width=330, gap="medium"):
+        for figure, kind, alt in figures:
+            st.plotly_chart(figure, key=f"cost-{kind}", config=frame.chart_config(f"{name}-{kind}"), alt=alt)
+
+
+def _line(name: str, cached: int, recomputed: int) -> tuple[str, ...]:
+    return name, f"{cached:,}", f"{recomputed:,}", f"{recomputed / cached:.1f} ×"
+
+
+def _formula() -> None:
+    st.latex(FORMULA)
+    st.caption(
+        "N layers, $d$ = d_model, $S$ source tokens, $n$ target tokens read so far, $|V|$ pieces in the vocabulary. "
+        "With the cache $r$ = 1 new row, and $m$ = $S$ in the first step, then 0; recomputed $r$ = $n$ and $m$ = $S$ "
+        "in every step. Heads do not appear: they share $d$ among them. Headlight's tests run both ways and find "
+        "exactly what torch's FlopCounterMode counts."
+    )

@@ -1,0 +1,1 @@
+"""What the tabs of the decoding page ask the model for."""

@@ -1,0 +1,1 @@
+"""The tab in which a head's attention is changed at a step."""

@@ -1,0 +1,269 @@
+"""One head's attention changed at one step, and what becomes of the translation. Knows nothing of how it is changed."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import streamlit as st
+from jaxtyping import Float
+
+from viz.access import generation, loader
+from viz.core.file_names import file_name, head_name
+from viz.core.html import word_changes
+from viz.core.token_text import display_token
+from viz.pages.decoding import translation_controls, translations
+from viz.pages.decoding.branch_codes import Choice, EditHead, Path, origin_of, path_of
+from viz.pages.decoding.branch_names import ORIGINAL
+from viz.pages.decoding.data import branches, derived
+from viz.pages.decoding.figures import effects_map, row_before_after
+from viz.selection import options, state
+from viz.ui import controls, frame, token_labels
+from viz.ui.controls import plain
+
+if TYPE_CHECKING:
+    from model import Trace
+
+LABELS: Final = {"off": "Switch off", "uniform": "Make uniform", "point": "Point at a token"}
+MEANINGS: Final = {
+    "off": "The head adds nothing; the other heads stay as they are, on the fused path.",
+    "uniform": "The head gives every token that the mask allows the same weight.",
+    "point": "The head gives one token all of its weight.",
+}
+#: With more tokens than this a list is easier to read than a field of buttons.
+MAX_PILLS: Final = 60
+_EFFECTS: Final = "edit/effects"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Tried:
+    """An edit that is tried, before anyone keeps it.
+
+    Attributes:
+        choice: the branch that it would be; its parent is what it is compared with.
+        before: the path of the parent.
+        original, edited: both traces.
+        log_prob: of the original's token at that step, under the edit.
+    """
+
+    choice: Choice
+    before: Path
+    original: "Trace"
+    edited: "Trace"
+    log_prob: float
+
+
+@frame.fragment
+def show(trace: "Trace") -> None:
+    """The choice of an edit, what it does, and the button that makes it a branch."""
+    if frame.lacking(loader.abilities(state.current()), "edits"):
+        return
+    st.caption(
+        "Change what one head looks at, at one step, and see what the model writes then. Everything from that step on "
+        "is computed anew; an edit of the encoder acts on the whole sentence, but the tokens before the step are kept."
+    )
+    site = controls.site(trace.sites)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        step = translation_controls.step(trace)
+        layer, head = controls.layer(trace.layers_of(site)), controls.head(trace.heads_of(site))
+    action = _action(trace, step, site, layer, head)
+    made = translations.choices()
+    tried = _try(made, _base(made, step), step, action)
+    _show_numbers(tried)
+    _keep(made, tried)
+    _show_row(tried, action)
+    _show_all_heads(tried, site)
+
+
+def _action(trace: "Trace", step: int, site: str, layer: int, head: int) -> EditHead:
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        edit = str(
+            st.segmented_control(
+                "What to do with the head",
+                options.EDITS,
+                key=state.bind("edit"),
+                format_func=LABELS.__getitem__,
+                required=True,
+                on_change=state.take,
+                args=("edit",),
+            )
+        )
+        is_of_encoder = site == options.SITES[0]
+        once = st.toggle(
+            "In this step only",
+            key=state.bind("once", False if is_of_encoder else None),
+            disabled=is_of_encoder,
+            help="Otherwise from this step on. The encoder has run before the first step, so its edits always hold.",
+            on_change=state.take,
+            args=("once",),
+        )
+    st.caption(MEANINGS[edit])
+    key = _key(trace, step, site) if edit == "point" else None
+    return EditHead(edit, site, layer, head, key, once and not is_of_encoder)
+
+
+def _key(trace: "Trace", step: int, site: str) -> int:
+    """The token to point at: one that the row at this step may see."""
+    tokens = trace.axis_tokens(site)[1]
+    allowed = tokens[: generation.rows_before(trace) + step + 1] if site == "decoder.self" else tokens
+    names = [f"{place} · {display_token(token)}" for place, token in enumerate(allowed, start=1)]
+    chosen = state.position("key_token", len(allowed), 0)
+    if len(allowed) > MAX_PILLS:
+        return controls.token("key_token", "Point at", names, default=chosen)
+    picked = st.pills(
+        "Point at",
+        range(len(allowed)),
+        key=state.bind("key_token", chosen),
+        # Buttons read Markdown, a list does not.
+        format_func=lambda place: plain(names[place]),
+        required=True,
+        on_change=state.take,
+        args=("key_token",),
+    )
+    return chosen if picked is None else int(picked)
+
+
+def _base(made: tuple[Choice, ...], step: int) -> int:
+    """The branch to edit: the one shown; but where that is an edit of this very step, the one that it was made of."""
+    shown = state.current().branch
+    if not shown:
+        return 0
+    own = made[shown - 1]
+    if not isinstance(own.action, EditHead) or own.step != step:
+        return shown
+    added = st.toggle(
+        f"In addition to the edit of branch {shown}",
+        key="edit/added",
+        help=f"Otherwise in its place: what is edited and compared is then {_name(own.parent)}.",
+    )
+    return shown if added else own.parent
+
+
+def _name(number: int) -> str:
+    return f"branch {number}" if number else "the model’s own translation"
+
+
+def _try(made: tuple[Choice, ...], base: int, step: int, action: EditHead) -> _Tried:
+    origin = origin_of(made, base, step, action)
+    before = path_of(made, origin)
+    path = (*before, (step, action))
+    with st.spinner("Translating under the edit …", show_time=True):
+        original, edited = translations.trace_along(before), translations.trace_along(path)
+        selection, token_id = state.current(), original.steps[step].token_id
+        log_prob = branches.log_prob(translations.sessions(), selection.text, selection, path, step, token_id)
+    return _Tried(
+        choice=Choice(origin, step, action), before=before, original=original, edited=edited, log_prob=log_prob
+    )
+
+
+def _show_numbers(tried: _Tried) -> None:
+    step, original, edited = tried.choice.step, tried.original, tried.edited
+    was = original.steps[step]
+    change = tried.log_prob - was.log_prob
+    token, instead = (plain(display_token(trace.steps[step].token)) for trace in (original, edited))
+    with st.container(border=True, gap="small"):
+        st.markdown(
+            f"Log-probability of “{token}” at step {step + 1}: {_signed(was.log_prob)} → "
+            f"**{_signed(tried.log_prob)}**, a change of **{_signed(change, always=True)}** nats. "
+            + ("It is still what the model writes." if instead == token else f"The model writes “{instead}” instead.")
+        )
+        spans = derived.word_diff(original.translation, edited.translation)
+        if all(span.is_same for span in spans):
+            same = [step.token_id for step in original.steps] == [step.token_id for step in edited.steps]
+            st.caption("The translation stays the same." if same else "The text stays the same, in other tokens.")
+        else:
+            before = _name(tried.choice.parent) if tried.choice.parent else ORIGINAL
+            names = (before[:1].upper() + before[1:], "Under the edit")
+            changes = [(span.first, span.second) for span in spans]
+            st.html(word_changes(changes, names=names, language=loader.target_language(state.current())))
+
+
+def _keep(made: tuple[Choice, ...], tried: _Tried) -> None:
+    number = made.index(tried.choice) + 1 if tried.choice in made else None
+    is_shown = number is not None and number == state.current().branch
+    label = (
+        "Keep as a branch" if number is None else f"This is branch {number}" if is_shown else f"Show branch {number}"
+    )
+    st.button(
+        label,
+        key="keep-edit",
+        type="primary",
+        icon=":material/call_split:",
+        disabled=is_shown,
+        on_click=_add,
+        args=(tried.choice,),
+    )
+
+
+def _add(choice: Choice) -> None:
+    translations.add(choice.step, choice.action, parent=choice.parent)
+    st.rerun()
+
+
+def _show_row(tried: _Tried, action: EditHead) -> None:
+    """The edited head's row before and after, as the traces have it."""
+    site, layer, head = action.site, action.layer, action.head
+    row = generation.rows_before(tried.original) + tried.choice.step
+    st.markdown("**The head’s row, before and after**")
+    if action.is_of_encoder:
+        labels = token_labels.row_labels(tried.original, site)
+        row = controls.token("token", "Row of", labels, default=token_labels.default_row(tried.original, site))
+    before, after = (
+        trace.weights(site, layer, [head], [row])[0, 0].numpy() for trace in (tried.original, tried.edited)
+    )
+    queries, keys = tried.original.axis_tokens(site)
+    # A row of the decoder sees no key after itself.
+    seen = row + 1 if site == "decoder.self" else len(keys)
+    st.plotly_chart(
+        row_before_after(before[:seen], after[:seen], keys[:seen]),
+        key="edit-row",
+        config=frame.chart_config(file_name("edit", action.edit, head_name(site, layer, head), f"row{row}")),
+        alt="The weights of the edited row before and after, a pair of bars for each token",
+    )
+    off = " Switched off, it gives no weight to anything." if action.edit == "off" else ""
+    st.caption(
+        f"The row in which “{plain(display_token(queries[row]))}” "
+        + ("is read" if action.is_of_encoder else f"is read and token {tried.choice.step + 1} is written")
+        + f". Its weights add up to {before.sum():.3f} before and {after.sum():.3f} after.{off}"
+    )
+
+
+def _show_all_heads(tried: _Tried, site: str) -> None:
+    """What each single head of the site is worth to the token of this step; computed when it is asked for."""
+    step, selection = tried.choice.step, state.current()
+    token = plain(display_token(tried.original.steps[step].token))
+    st.markdown(f"**Every head of this attention, switched off in turn: what it is worth to “{token}”**")
+    place = (selection.text, loader.identity(selection), selection.device, tried.before, step, site)
+    known: tuple[Any, Float[np.ndarray, "layer head"]] | None = st.session_state.get(_EFFECTS)
+    if known is None or known[0] != place:
+        if not st.button("Switch off each head in turn", key="each-head", icon=":material/grid_off:"):
+            return
+        bar = st.progress(0.0, text="Switching off one head after the other")
+
+        def show_progress(done: int, most: int) -> None:
+            bar.progress(done / most, text=f"{done} of {most} heads")
+
+        changes = branches.effects_of_heads(
+            translations.sessions(), selection.text, selection, tried.before, step, site, show_progress
+        )
+        bar.empty()
+        known = st.session_state[_EFFECTS] = (place, changes)
+    changes = known[1]
+    st.plotly_chart(
+        effects_map(changes),
+        key="edit-effects",
+        config=frame.chart_config(file_name(f"{site} heads switched off step{step}", sentence=selection.text)),
+        alt="Change of the token’s log-probability for each layer and head switched off",
+    )
+    layer, head = np.unravel_index(int(changes.argmin()), changes.shape)
+    st.caption(
+        f"Cold: without this head “{token}” would be less probable at step {step + 1}; warm: more. The strongest loss "
+        f"is {_signed(float(changes.min()), always=True)} nats, without head {head + 1} of layer {layer + 1}."
+        if changes.min() < 0
+        else f"No single head of this attention makes “{token}” less probable by its absence."
+    )
+
+
+def _signed(value: float, *, always: bool = False) -> str:
+    """A number of nats with a real minus sign."""
+    text = f"{value:+.3f}" if always else f"{value:.3f}"
+    return "0.000" if text.strip("+-") == "0.000" else text.replace("-", "−")

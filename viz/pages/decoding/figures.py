@@ -1,0 +1,129 @@
+"""Two translations of one sentence side by side, and what an edit of a head does. Knows nothing of how they arose."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+import plotly.graph_objects as go
+from jaxtyping import Float
+
+from viz.core import theme
+from viz.figures.axes import column_axis, full_axis, token_labels
+from viz.figures.comparison import DIFFERENCE_FLOOR, Alignment
+from viz.figures.heads import head_labels
+from viz.figures.matrix import matrix, signed_scale
+
+CURVES_HEIGHT, BARS_HEIGHT = 300, 290
+#: Changes of a log-probability smaller than this everywhere are drawn as the small changes they are.
+CHANGE_FLOOR = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A translation: what it is called, its tokens, and the probability of each when it was written."""
+
+    name: str
+    tokens: tuple[str, ...]
+    probabilities: tuple[float, ...]
+
+
+def probability_curves(shown: Written, other: Written, leaves_at: int | None) -> go.Figure:
+    """How probable each token was, step by step; a line stands where the one leaves the other."""
+    figure = go.Figure(layout=theme.figure_layout(CURVES_HEIGHT))
+    for written, colour, dash, symbol in (
+        (other, theme.HEAD_COLOURS[1], "dot", "circle-open"),
+        (shown, theme.HEAD_COLOURS[0], "solid", "circle"),
+    ):
+        figure.add_trace(
+            go.Scatter(
+                x=list(range(1, len(written.tokens) + 1)),
+                y=list(written.probabilities),
+                customdata=token_labels(written.tokens),
+                name=escape(written.name, quote=False),
+                mode="lines+markers",
+                line={"color": colour, "width": 2, "dash": dash},
+                marker={"size": 7, "symbol": symbol},
+                hovertemplate="<b>%{customdata}</b><br>step %{x}, probability %{y:.4f}<extra>%{fullData.name}</extra>",
+            )
+        )
+    if leaves_at is not None:
+        figure.add_vline(x=leaves_at + 0.5, line={"color": theme.HEAD_COLOURS[7], "width": 1, "dash": "dash"})
+    figure.update_xaxes(title_text="step", zeroline=False, showgrid=False, tickformat="d")
+    figure.update_yaxes(title_text="probability", range=[-0.03, 1.03], zeroline=False)
+    figure.update_layout(
+        showlegend=True, legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}, hovermode="closest"
+    )
+    return figure
+
+
+def attention_difference(
+    difference: Float[np.ndarray, "row column"], row_tokens: Sequence[str], column_tokens: Sequence[str]
+) -> go.Figure:
+    """Between tokens that both translations have: warm where the one shown has more weight, cold where less."""
+    return matrix(
+        difference,
+        difference,
+        token_labels(row_tokens),
+        token_labels(column_tokens),
+        scale=signed_scale("difference", difference, floor=DIFFERENCE_FLOOR),
+        hover="<b>%{y}</b> → <b>%{x}</b><br>difference %{customdata:+.4f}",
+    )
+
+
+def common_difference(
+    shown: Float[np.ndarray, "row_1 column_1"],
+    other: Float[np.ndarray, "row_2 column_2"],
+    rows: Alignment,
+    columns: Alignment,
+) -> Float[np.ndarray, "row column"]:
+    """Shown minus other, for the rows and columns that both have; the first of each pair is the one shown."""
+    ours = shown[np.ix_(rows.first, columns.first)]
+    difference: np.ndarray = ours - other[np.ix_(rows.second, columns.second)]
+    return difference
+
+
+def row_before_after(
+    before: Float[np.ndarray, "key"], after: Float[np.ndarray, "key"], key_tokens: Sequence[str]
+) -> go.Figure:
+    """One row of a head as two bars for each token: as it was, and as it is under the edit."""
+    labels = token_labels(key_tokens)
+    figure = go.Figure(layout=theme.figure_layout(BARS_HEIGHT))
+    for name, values, colour in (("before", before, theme.HEAD_COLOURS[1]), ("after", after, theme.HEAD_COLOURS[0])):
+        figure.add_trace(
+            go.Bar(
+                x=list(range(len(labels))),
+                y=values.tolist(),
+                name=name,
+                marker={"color": colour},
+                xaxis="x2",
+                hovertemplate=f"<b>%{{x}}</b><br>weight {name} %{{y:.4f}}<extra></extra>",
+            )
+        )
+    # An axis without a trace is not drawn.
+    figure.add_trace(go.Scatter(x=[None], y=[None], hoverinfo="skip", showlegend=False))
+    top = max(float(before.max(initial=0)), float(after.max(initial=0)), 0.05)
+    figure.update_layout(
+        barmode="group",
+        bargap=0.25,
+        xaxis=column_axis(labels),
+        xaxis2=full_axis(labels, shares="x"),
+        yaxis={"title": {"text": "weight"}, "range": [0, top * 1.06], "zeroline": False},
+        showlegend=True,
+        legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
+    )
+    return figure
+
+
+def effects_map(changes: Float[np.ndarray, "layer head"]) -> go.Figure:
+    """What switching off each single head does to the log-probability of a token: cold where it falls."""
+    layers, heads = changes.shape
+    figure = matrix(
+        changes,
+        changes,
+        [f"Layer {layer + 1}" for layer in range(layers)],
+        [label.removeprefix("Head ") for label in head_labels(heads)],
+        scale=signed_scale("Δ log p", changes, floor=CHANGE_FLOOR),
+        hover="<b>%{y}, head %{x}</b> switched off<br>Δ log p %{customdata:+.4f}",
+    )
+    return figure.update_layout(xaxis_title={"text": "head", "standoff": 4}, xaxis_tickangle=0)

@@ -1,0 +1,1 @@
+"""The tab that plays a decoding step by step."""

@@ -1,0 +1,254 @@
+"""A decoding that can be stepped through in the browser: prefix, candidates, and the new row of every head.
+
+The whole decoding is sent once; stepping and every choice happen in `decode_player.js`, which then reports where it
+stands, so that a URL can follow, and what a person wishes written instead. Knows nothing of how a trace came about, and
+nothing of pages.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+import streamlit as st
+
+from viz.core import payload as wire
+from viz.core import scripts
+from viz.pages.decoding.film.payload import MOST_CANDIDATES, PlayerData
+
+_HTML: Final = """
+<div class="decode-player"></div>
+"""
+_COMPONENT = st.components.v2.component(
+    "headlight_decode_player",
+    html=_HTML,
+    css=scripts.sources(
+        "picture.css", "save_picture.css", "decode_player.css", "film_heads.css", "film_candidates.css"
+    ),
+    js=scripts.script(
+        "wire.js",
+        "picture.js",
+        "drawing.js",
+        "save_picture.js",
+        "line_strength.js",
+        "head_tiles.js",
+        "film_distribution.js",
+        "film_candidates.js",
+        "film_filters.js",
+        "film_transport.js",
+        "film_sentence.js",
+        "film_curve.js",
+        "film_strip.js",
+        "film_rows.js",
+        "film_heads.js",
+        "decode_player.js",
+    ),
+)
+#: Whose row a row of attention is called, and the ranges of what is in hundredths.
+WHOSE: Final = ("in", "out")
+TEMPERATURES: Final = (10, 500)
+TOP_P: Final = (1, 100)
+
+
+@dataclass(frozen=True)
+class PlayerState:
+    """Where the player stands and what it shows. Step, layer and heads count from 0.
+
+    Attributes:
+        step: the one that is shown.
+        layer, head, also: the open head, and further heads of its layer that are drawn with it.
+        whose: "in" or "out": a row is called that of the token which it reads, or of the one which it writes.
+        candidates: how many are listed.
+        temperature, top_k, top_p: the filter that is tried; hundredths, and 0 for no top k.
+    """
+
+    step: int
+    layer: int = 0
+    head: int = 0
+    also: tuple[int, ...] = ()
+    whose: str = WHOSE[1]
+    candidates: int = 10
+    temperature: int = 100
+    top_k: int = 0
+    top_p: int = 100
+
+
+@dataclass(frozen=True)
+class Force:
+    """A person wants this token to be written at this step."""
+
+    step: int
+    token_id: int
+
+
+@dataclass(frozen=True)
+class Draw:
+    """A person wants this step's token to be drawn; numbers as in `PlayerState`."""
+
+    step: int
+    temperature: int
+    top_k: int
+    top_p: int
+
+
+@dataclass(frozen=True)
+class Wished:
+    """What a person wishes written instead, and where the player stood when they said so."""
+
+    wish: Force | Draw
+    state: PlayerState | None
+
+
+@dataclass(frozen=True)
+class Command:
+    """A place the player is sent to. It obeys each `number` once, so that sending it again changes nothing."""
+
+    number: int
+    place: PlayerState
+    digest: str
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """What page and player last said to each other; kept in the session between two runs."""
+
+    command: Command
+    asked: PlayerState | None
+    reported: PlayerState | None
+
+
+def next_command(last: Exchange | None, asked: PlayerState, reported: PlayerState | None, digest: str) -> Command:
+    """The last command again, unless the page really asks for something new.
+
+    A page that follows the player through the URL asks for what the player itself reported, possibly one run late. To
+    obey that would throw a person who went on stepping back to where they were. So a wish counts only if the page did
+    not have it in the run before and the player did not report it. Another decoding always counts.
+    """
+    if last is None:
+        return Command(1, asked, digest)
+    is_echo = asked in (last.asked, last.reported, reported)
+    if is_echo and last.command.digest == digest:
+        return last.command
+    return Command(last.command.number + 1, asked, digest)
+
+
+def read_state(value: object, data: PlayerData, command: Command) -> PlayerState | None:
+    """What the browser reported, if it has obeyed `command` and all that it names exists."""
+    if not isinstance(value, Mapping) or (value.get("digest"), value.get("command")) != (
+        command.digest,
+        command.number,
+    ):
+        return None
+    numbers = [value.get(name) for name in ("step", "layer", "head", "candidates", "temperature", "top_k", "top_p")]
+    also, whose = value.get("also"), value.get("whose")
+    if not isinstance(also, list) or not all(map(_is_whole, (*numbers, *also))) or whose not in WHOSE:
+        return None
+    step, layer, head, candidates, temperature, top_k, top_p = numbers
+    state = PlayerState(step, layer, head, tuple(also), whose, candidates, temperature, top_k, top_p)  # type: ignore[arg-type]
+    return state if state == clamp(state, data) else None
+
+
+def read_wish(value: object, data: PlayerData) -> Force | Draw | None:
+    """What a person wants written instead, if it is of this decoding, of a step that exists, and possible there."""
+    if not isinstance(value, Mapping) or value.get("digest") != data.digest:
+        return None
+    step, token_id = value.get("step"), value.get("token_id")
+    if type(step) is not int or not 0 <= step < len(data.steps):
+        return None
+    if value.get("kind") == "force":
+        known = [candidate.token_id for candidate in data.steps[step].candidates]
+        return Force(step, token_id) if type(token_id) is int and token_id in known else None
+    temperature, top_k, top_p = (value.get(name) for name in ("temperature", "top_k", "top_p"))
+    if type(temperature) is int and type(top_k) is int and type(top_p) is int:
+        tried = PlayerState(step, temperature=temperature, top_k=top_k, top_p=top_p)
+        return Draw(step, temperature, top_k, top_p) if tried == clamp(tried, data) else None
+    return None
+
+
+def clamp(state: PlayerState, data: PlayerData) -> PlayerState:
+    """The nearest place that exists: a URL may have been written for another sentence or model."""
+    head = _within(state.head, 0, data.heads - 1)
+    return PlayerState(
+        step=_within(state.step, 0, len(data.steps) - 1),
+        layer=_within(state.layer, 0, data.layers - 1),
+        head=head,
+        also=tuple(dict.fromkeys(other for other in state.also if 0 <= other < data.heads and other != head)),
+        whose=state.whose,
+        candidates=_within(state.candidates, 1, MOST_CANDIDATES),
+        temperature=_within(state.temperature, *TEMPERATURES),
+        top_k=_within(state.top_k, 0, data.vocab_size),
+        top_p=_within(state.top_p, *TOP_P),
+    )
+
+
+def pack_player(
+    data: PlayerData, last: Exchange | None, asked: PlayerState, value: object, name: str
+) -> tuple[bytes, Command]:
+    """The payload of `decode_player.js` and the command in it.
+
+    Args:
+        data: what to show.
+        last: what was said before.
+        asked: where the page wants the player.
+        value: what the browser reported before this run.
+        name: of saved pictures, without step and ending.
+    """
+    reported = None if last is None else read_state(value, data, last.command)
+    command = next_command(last, asked, reported, data.digest)
+    order = {"number": command.number, **asdict(command.place)}
+    header = data.header | {"digest": data.digest, "name": name, "command": order}
+    return wire.pack(header, *data.deflated), command
+
+
+def wished(data: PlayerData, *, key: str) -> Wished | None:
+    """What a person wishes in this run, known before the player is drawn: another decoding may be drawn at once.
+
+    Args:
+        data: the decoding that was drawn last.
+        key: of the component.
+    """
+    said = st.session_state.get(key, {})
+    last: Exchange | None = st.session_state.get(f"{key}/exchange")
+    wish = read_wish(said.get("wish"), data)
+    if wish is None or last is None:
+        return None
+    return Wished(wish, read_state(said.get("view"), data, last.command))
+
+
+def decode_player(data: PlayerData, state: PlayerState, *, key: str, name: str) -> PlayerState | None:
+    """Show a decoding; return where the player stands once a person has moved it. What they wish says `wished`.
+
+    What is returned may be handed in again in the next run, through the URL or otherwise. What does not exist in a
+    `state` is replaced by the nearest that does, which is then returned.
+
+    Args:
+        data: the decoding.
+        state: where to stand.
+        key: of the component.
+        name: of saved pictures, without step and ending.
+    """
+    asked = clamp(state, data)
+    memory_key = f"{key}/exchange"
+    is_alive = key in st.session_state
+    last: Exchange | None = st.session_state.get(memory_key)
+    if last is not None and not is_alive:
+        # Streamlit forgets a component that a run leaves out. Its successor stands nowhere, so whatever the page asks
+        # is news; the number goes on, because the browser remembers the ones it has obeyed.
+        last = Exchange(last.command, None, None)
+    payload, command = pack_player(data, last, asked, st.session_state[key].get("view") if is_alive else None, name)
+    result: Any = _COMPONENT(data=payload, key=key, on_view_change=_nothing, on_wish_change=_nothing)
+    reported = read_state(result.view, data, command)
+    st.session_state[memory_key] = Exchange(command, asked, reported)
+    return asked if reported is None and asked != state else reported
+
+
+def _is_whole(number: object) -> bool:
+    # A boolean is an int to Python, but no place.
+    return type(number) is int
+
+
+def _within(number: int, low: int, high: int) -> int:
+    return min(max(number, low), high)
+
+
+def _nothing() -> None:
+    """Streamlit keeps a state only if a callback is registered for it."""

@@ -1,0 +1,87 @@
+"""A translation as it was written, token by token, and what could have come. Knows nothing of how weights arise."""
+
+from dataclasses import asdict, replace
+from time import sleep
+from typing import TYPE_CHECKING, Final
+
+import streamlit as st
+
+from model.errors import HeadlightError
+from viz.access import long_texts
+from viz.core.file_names import file_name
+from viz.pages.decoding import translation_controls, translations
+from viz.pages.decoding.film import data as footage
+from viz.pages.decoding.film.component import Draw, Force, PlayerState, Wished, decode_player, wished
+from viz.selection import state
+from viz.ui import frame
+
+if TYPE_CHECKING:
+    from model import Trace
+    from viz.selection.options import Selection
+
+#: Seconds in which a film is on its way; what Streamlit has not sent when a run begins, it throws away.
+_SENT: Final = 0.02
+
+
+@frame.fragment
+def show(trace: "Trace") -> None:
+    """The film. Another token that a person chooses in it, or has drawn, makes a branch: its film comes first."""
+    if any(long_texts.is_long(trace, site) for site in trace.sites):
+        st.info(
+            f"The film carries the rows of all heads in every step, up to {long_texts.SHORT} tokens a side; there are "
+            f"{max(len(trace.source_tokens), len(trace.target_tokens)):,} here. The attention page shows them all.",
+            icon=":material/info:",
+        )
+        return
+    if "decoder.cross" not in trace.sites:
+        st.caption(
+            "This model has one attention and no source. Of a row, the part that looks at the text stands first, "
+            "the part that looks at what was written after it; together they are 1."
+        )
+    selection = state.current().for_model(trace.shapes)
+    film = footage.film(trace, selection)
+    asked = wished(film, key="player")
+    if asked is not None:
+        state.put(_stood(selection, asked.state))
+        trace = _written(asked, trace)
+        selection = state.current().for_model(trace.shapes)
+        film = footage.film(trace, selection)
+    stands = decode_player(film, _place(selection), key="player", name=file_name("film", sentence=trace.text))
+    state.put(_stood(selection, stands))
+    translation_controls.type_word(trace, key="write-in-film")
+    if asked is not None:
+        # The rest of the page follows.
+        sleep(_SENT)
+        st.rerun()
+
+
+def _written(asked: Wished, trace: "Trace") -> "Trace":
+    """What the model writes as it was wished, from where it was changed; the trace again if that cannot be done."""
+    state.change(step=asked.wish.step)
+    match asked.wish:
+        case Force(step, token_id):
+            translations.force(step, token_id)
+        case Draw(step, temperature, top_k, top_p):
+            translations.draw(step, temperature, top_k, top_p)
+    try:
+        return translations.trace_of(state.current().branch)
+    except HeadlightError:
+        return trace  # The whole page, which follows, leaves out what cannot be grown, and says so.
+
+
+def _stood(selection: "Selection", place: PlayerState | None) -> "Selection":
+    return selection if place is None else replace(selection, **asdict(place))
+
+
+def _place(selection: "Selection") -> PlayerState:
+    return PlayerState(
+        step=selection.step,
+        layer=selection.layer,
+        head=selection.head,
+        also=selection.also,
+        whose=selection.whose,
+        candidates=selection.candidates,
+        temperature=selection.temperature,
+        top_k=selection.top_k,
+        top_p=selection.top_p,
+    )

@@ -1,0 +1,1 @@
+"""The tab with what each layer would have written."""

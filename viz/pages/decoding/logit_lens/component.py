@@ -1,0 +1,94 @@
+"""What each layer would have said at each step, as a table of tokens coloured by their probability.
+
+Sends tokens and probabilities to `lens_table.js` and reads back which step a person chose. Knows nothing of how the
+lens reads a layer.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import streamlit as st
+
+from viz.core import fingerprint, payload, scripts, theme, token_text
+
+if TYPE_CHECKING:
+    from model.decoding.logit_lens import LogitLens
+
+_HTML: Final = """
+<div class="lens-table"></div>
+"""
+_COMPONENT = st.components.v2.component(
+    "headlight_lens_table",
+    html=_HTML,
+    css=scripts.sources("picture.css", "save_picture.css", "lens_table.css"),
+    js=scripts.script("wire.js", "picture.js", "drawing.js", "save_picture.js", "probability.js", "lens_table.js"),
+)
+#: A probability is shown with three digits at most.
+_DIGITS: Final = 6
+
+
+def level_names(count: int) -> list[str]:
+    """What the levels of a lens are called; the last of them is the model's own output."""
+    return ["Input", *(f"Layer {level}" for level in range(1, count - 1)), f"Layer {count - 1} = output"]
+
+
+def pack_lens(lens: "LogitLens", read: Sequence[str], *, step: int, name: str) -> bytes:
+    """The payload of `lens_table.js`.
+
+    Args:
+        lens: what is shown.
+        read: the token that goes in at each step.
+        step: the one that is chosen.
+        name: of the files in which a person saves the table, without their ending.
+    """
+    content: dict[str, object] = {
+        "levels": level_names(len(lens.tokens)),
+        "read": token_text.display_tokens(read),
+        "written": token_text.display_tokens(lens.chosen_tokens),
+        "cells": [_level(lens, level) for level in range(len(lens.tokens))],
+    }
+    scale = {"stops": theme.SEQUENTIAL, "dark": theme.NIGHT, "pale": theme.LIGHT}
+    header = {**content, "scale": scale, "name": name, "digest": fingerprint.digest(repr(content)), "step": step}
+    return payload.pack(header)
+
+
+def _level(lens: "LogitLens", level: int) -> list[dict[str, object]]:
+    rows = zip(
+        lens.tokens[level],
+        lens.probabilities[level].tolist(),
+        lens.token_ids[level, :, 0].tolist(),
+        lens.chosen_ids,
+        lens.chosen_probabilities[level].tolist(),
+        lens.chosen_ranks[level].tolist(),
+        strict=True,
+    )
+    return [
+        {
+            "tokens": token_text.display_tokens(tokens),
+            "probabilities": [round(one, _DIGITS) for one in probabilities],
+            "asWritten": best == written,
+            "chosen": round(chosen, _DIGITS),
+            "rank": rank,
+        }
+        for tokens, probabilities, best, written, chosen, rank in rows
+    ]
+
+
+def read_step(value: object, steps: int) -> int | None:
+    """The step that the browser sent, if there is one: it may still speak of the sentence before."""
+    step = value.get("step") if isinstance(value, Mapping) else None
+    return step if type(step) is int and 0 <= step < steps else None
+
+
+def lens_table(
+    lens: "LogitLens", read: Sequence[str], *, step: int, on_choose: Callable[[int], None], key: str, name: str
+) -> None:
+    """Show the table; `on_choose` is called before the next run with the step that a person chose."""
+
+    def take() -> None:
+        sent: Any = st.session_state[key].get("step")
+        chosen = read_step(sent, len(read))
+        if chosen is not None:
+            on_choose(chosen)
+
+    _COMPONENT(data=pack_lens(lens, read, step=step, name=name), key=key, on_step_change=take)

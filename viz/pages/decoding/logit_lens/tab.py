@@ -1,0 +1,68 @@
+"""The logit lens, of the decoding page: what each layer would have said. Knows nothing of how a layer is read."""
+
+from functools import partial
+from math import exp
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from viz.access import loader
+from viz.core.file_names import file_name
+from viz.core.numbers import TOLERANCE, scientific
+from viz.pages.decoding import tables as decoded_tables
+from viz.pages.decoding.data import derived
+from viz.pages.decoding.logit_lens.component import lens_table
+from viz.selection import state
+from viz.ui import frame, number_controls
+
+if TYPE_CHECKING:
+    from model import Trace
+    from model.decoding.logit_lens import LogitLens
+
+
+@frame.fragment
+def show(trace: "Trace") -> None:
+    """Layers by steps, the proof that the last layer is the model's output, and the table to take along."""
+    if frame.lacking(loader.abilities(state.current()), "logit lens"):
+        return
+    st.caption(
+        "What would each decoder layer have said, had it been the last? Its output goes through the model's own final "
+        "norm and output projection. Read a column downwards: the token that goes in, what each layer would write "
+        "next, and at the bottom what was written. Point at a cell for its five best; click it to choose its step.  \n"
+        "The first layers mostly repeat what goes in, for input and output share one embedding; the layer at which ✓ "
+        "appears is where the model has made up its mind."
+    )
+    lens = derived.logit_lens(trace, state.current())
+    _badge(trace, lens)
+    name = file_name("logit lens", sentence=trace.text)
+    lens_table(
+        lens,
+        trace.target_tokens[-len(trace.steps) :],
+        step=state.current().step,
+        on_choose=_choose,
+        key="lens",
+        name=name,
+    )
+    number_controls.table_button(
+        "Table (CSV)", partial(decoded_tables.lens, lens, trace.target_tokens[-len(trace.steps) :]), name
+    )
+
+
+def deviation(trace: "Trace", lens: "LogitLens") -> float:
+    """Largest difference between what the last layer says of the written tokens and what the model said of them."""
+    said: list[float] = lens.chosen_probabilities[-1].tolist()
+    return max(abs(one - exp(step.log_prob)) for one, step in zip(said, trace.steps, strict=True))
+
+
+def _badge(trace: "Trace", lens: "LogitLens") -> None:
+    is_same = tuple(best[0] for best in lens.token_ids[-1].tolist()) == trace.predicted_ids
+    largest = deviation(trace, lens)
+    figure = f"largest difference of a probability {scientific(largest)}"
+    if is_same and largest <= TOLERANCE:
+        st.badge(f"last layer = the model's output: {figure}", icon=":material/check:", color="green")
+    else:
+        st.badge(f"last layer ≠ the model's output: {figure}", icon=":material/warning:", color="red")
+
+
+def _choose(step: int) -> None:
+    state.change(step=step)

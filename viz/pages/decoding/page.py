@@ -1,0 +1,30 @@
+"""The decoding studio: watch a translation being written, and make the model write another one. Knows no model."""
+
+import streamlit as st
+
+from viz.access import loader
+from viz.pages.decoding import translation_controls, translations
+from viz.pages.decoding.beam import tab as beam
+from viz.pages.decoding.branches import tab as branches
+from viz.pages.decoding.cost import tab as cost
+from viz.pages.decoding.edit_attention import tab as edit_attention
+from viz.pages.decoding.film import tab as film
+from viz.pages.decoding.logit_lens import tab as logit_lens
+from viz.pages.decoding.sampling import tab as sampling
+from viz.pages.decoding.take_away import tab as take_decoding
+from viz.selection import options, state
+from viz.ui import frame
+
+frame.title(
+    "Decode",
+    "The decoder writes one token at a time, from left to right. Step with the buttons or the arrow keys, see what it "
+    "weighed and where every head looks, and make it write something else.",
+)
+with frame.errors_shown():
+    with st.spinner("Loading the model …"):
+        abilities = loader.abilities(state.current())
+    if not frame.lacking(abilities, "decoding", "The attention page shows what its heads look at."):
+        tabs = (film, branches, edit_attention, logit_lens, beam, sampling, cost, take_decoding)
+        trace = translations.shown()
+        translation_controls.above(trace)
+        frame.tabs("studio", {name: tab.show for name, tab in zip(options.STUDIO, tabs, strict=True)}, trace)

@@ -1,0 +1,1 @@
+"""The tab with translations drawn by chance."""

@@ -1,0 +1,147 @@
+"""Sampling, of the decoding page: translations that are drawn, side by side. Knows nothing of how one is drawn."""
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from viz.access import descriptions, generation, loader
+from viz.core.file_names import file_name
+from viz.pages.decoding import tables as decoded_tables
+from viz.pages.decoding.beam.story import signed
+from viz.pages.decoding.data import derived
+from viz.pages.decoding.sampling.component import Card, sample_cards
+from viz.selection import state
+from viz.ui import controls, frame, number_controls, word_differences
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from model import SampledTranslation, Trace
+
+MAX_SAMPLES = 64
+#: In hundredths.
+LEAST_TEMPERATURE, MOST_TEMPERATURE = 1, 300
+LEAST_MASS = 1
+
+
+@frame.fragment
+def show(trace: "Trace") -> None:
+    """The settings, the greedy translation and the samples beside it."""
+    st.caption(
+        "Instead of the likeliest token, one is drawn at each step, by its probability. Temperature divides the logits "
+        "before the softmax; top k keeps only the k likeliest tokens, top p only the fewest that together hold p. The "
+        "same seed draws the same translations."
+    )
+    selection = state.current()
+    vocabulary = descriptions.vocabulary(selection)
+    _settings(len(vocabulary))
+    selection = state.current()
+    with st.spinner("Drawing …", show_time=True):
+        drawn = derived.samples(trace.text, selection)
+    greedy = loader.written(trace.text, selection)
+    groups = grouped(drawn)
+    st.caption(
+        f"{len(drawn)} drawn, {len(groups)} different; the most frequent first. Words that the greedy translation does "
+        f"not have are marked, {word_differences.MISSING} where it has more. “Log-probability” is the model's own; “as "
+        "drawn” is that under temperature, top k and top p, all in nats."
+    )
+    sample_cards(
+        (_greedy_card(greedy), *_cards(drawn, groups, greedy.translation, vocabulary)),
+        key="sample-cards",
+        language=loader.target_language(selection),
+    )
+    name = file_name("samples", f"seed{selection.draw}", sentence=trace.text)
+    with st.container(horizontal=True):
+        number_controls.table_button("Samples (CSV)", partial(decoded_tables.samples, drawn), name)
+        make = partial(decoded_tables.sampled_tokens, drawn, vocabulary)
+        number_controls.table_button("Their tokens (CSV)", make, f"{name}-tokens")
+
+
+def grouped(drawn: "Sequence[SampledTranslation]") -> list[list[int]]:
+    """Which samples wrote the same tokens, the most frequent first; of equally frequent ones the first drawn."""
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for number, one in enumerate(drawn):
+        groups.setdefault(one.token_ids, []).append(number)
+    return sorted(groups.values(), key=lambda group: (-len(group), group[0]))
+
+
+def _settings(vocab_size: int) -> None:
+    hundredths = number_controls.hundredths
+    number_controls.settle("samples", 1, MAX_SAMPLES, "A number of samples of")
+    number_controls.settle("temperature", LEAST_TEMPERATURE, MOST_TEMPERATURE, "A temperature of", hundredths)
+    number_controls.settle("top_k", 0, vocab_size, "A top k of")
+    number_controls.settle("top_p", LEAST_MASS, 100, "A top p of", hundredths)
+    number_controls.settle("draw", 0, controls.MAX_SEED, "Seed")
+    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+        help_text = "How many translations are drawn; the first ones stay as they are when there are more."
+        number_controls.whole_slider("samples", "Samples", 1, MAX_SAMPLES, help_text=help_text)
+        help_text = "Below 1 the likely tokens gain, above 1 the unlikely ones do."
+        number_controls.hundredths_slider(
+            "temperature", "Temperature", LEAST_TEMPERATURE, MOST_TEMPERATURE, help_text=help_text
+        )
+        help_text = "Only the fewest likeliest tokens that hold this much may be drawn; 1 for all."
+        number_controls.hundredths_slider("top_p", "Top p", LEAST_MASS, 100, help_text=help_text)
+    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+        help_text = "Only so many of the likeliest tokens may be drawn; 0 for all."
+        number_controls.number("top_k", "Top k", 0, vocab_size, help_text=help_text)
+        help_text = "Names a series of samples."
+        number_controls.number("draw", "Seed", 0, controls.MAX_SEED, help_text=help_text)
+        st.button("Draw anew", icon=":material/casino:", on_click=_next_seed, help="Goes on with the next seed.")
+
+
+def _next_seed() -> None:
+    state.change(draw=(state.current().draw + 1) % (controls.MAX_SEED + 1))
+
+
+def _greedy_card(trace: "Trace") -> Card:
+    log_probs = tuple(step.log_prob for step in trace.steps)
+    return Card(
+        title="Greedy",
+        which="the likeliest token each time",
+        pieces=((trace.translation, False),),
+        numbers=(("Log-probability", signed(sum(log_probs))), ("Tokens", str(len(log_probs)))),
+        tokens=tuple(step.token for step in trace.steps),
+        log_probs=log_probs,
+        filtered_log_probs=None,
+    )
+
+
+def _cards(
+    drawn: "Sequence[SampledTranslation]", groups: list[list[int]], greedy: str, vocabulary: "Sequence[str]"
+) -> list[Card]:
+    ends = generation.end_ids(state.current())
+    cards, texts = [], [drawn[group[0]].text for group in groups]
+    for group, text in zip(groups, texts, strict=True):
+        one = drawn[group[0]]
+        notes = ["Cut at the longest text that the model may write."] if one.token_ids[-1] not in ends else []
+        if texts.count(text) > 1:
+            notes.append("Another card has the same text, cut into other tokens.")
+        if text == greedy:
+            notes.append("The same text as the greedy translation.")
+        numbers = (
+            ("Log-probability", signed(one.log_prob)),
+            ("as drawn", signed(one.filtered_log_prob)),
+            ("Tokens", str(len(one.token_ids))),
+        )
+        cards.append(
+            Card(
+                title=f"{len(group)} of {len(drawn)}",
+                which=_which(group),
+                pieces=word_differences.pieces(derived.word_diff(greedy, text)) or (("(nothing)", False),),
+                numbers=numbers,
+                tokens=tuple(vocabulary[token_id] for token_id in one.token_ids),
+                log_probs=one.log_probs,
+                filtered_log_probs=one.filtered_log_probs,
+                note=" ".join(notes),
+            )
+        )
+    return cards
+
+
+def _which(group: list[int]) -> str:
+    """Which samples a card stands for, counted from 1."""
+    numbers = [str(number + 1) for number in group[:6]]
+    if len(group) > len(numbers):
+        numbers.append("…")
+    return f"{'sample' if len(group) == 1 else 'samples'} {', '.join(numbers)}"

@@ -1,0 +1,94 @@
+"""What a person can take along of the decoding: tables, trees, arrays, a link. Knows nothing of how a file is made."""
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from viz.access import loader, trace_files
+from viz.core.file_names import file_name
+from viz.pages.decoding import translation_controls, translations
+from viz.pages.decoding.data import derived
+from viz.pages.decoding.take_away import trees
+from viz.selection import state
+from viz.selection.options import Selection
+from viz.ui import downloads, frame, trace_tables
+from viz.ui.downloads import Offer, show_offer
+
+if TYPE_CHECKING:
+    from model import Trace
+
+
+@frame.fragment
+def show(trace: "Trace") -> None:
+    """Every kind of thing to take along."""
+    selection = state.current()
+    of_branch = f"branch{selection.branch}" if selection.branch else ""
+    st.subheader("The translation shown", anchor=False)
+    show_offer(
+        Offer(
+            "Steps and candidates",
+            "CSV: each step’s token, its probability, entropy and 20 candidates",
+            partial(trace_tables.steps, trace),
+            f"{file_name('decoding', of_branch, sentence=trace.text)}.csv",
+            "text/csv",
+            620 * len(trace.steps),
+        )
+    )
+    show_offer(
+        Offer(
+            "NumPy arrays",
+            f"{'every weight, ' * trace_files.has_weights(trace)}query, key and value of all attentions, tokens "
+            "and steps; `numpy.load` reads it",
+            partial(trace_files.content, trace),
+            f"{file_name('trace', of_branch, sentence=trace.text)}.npz",
+            "application/octet-stream",
+            trace_files.size(trace),
+        )
+    )
+    _offer_trees(trace, selection)
+    st.subheader("Pictures", anchor=False)
+    st.caption(
+        "The camera in the corner of a chart saves it; “Save pictures as” on the left says how. Pictures of a kind of "
+        "their own, such as the tree of branches, have two buttons, PNG and SVG."
+    )
+    downloads.show_link(
+        f"decode?{downloads.link(selection)}",
+        "Behind the address of any Headlight that has this checkpoint, this opens here: the sentence, every branch, "
+        "the one shown, the step and every other choice that was changed. Branches are computed anew there.",
+    )
+
+
+def _offer_trees(trace: "Trace", selection: Selection) -> None:
+    st.subheader("Trees", anchor=False)
+    traces, made = translation_controls.all_traces(), translations.choices()
+    checkpoint, digest = loader.identity(selection)
+    what = f"the model’s own translation and {len(made)} {'branch' if len(made) == 1 else 'branches'}"
+    show_offer(
+        Offer(
+            "Branches",
+            f"JSON: {what}: what was done and where, text, tokens, log-probabilities",
+            partial(trees.branches, made, traces, checkpoint=checkpoint, digest=digest),
+            f"{file_name('branches', sentence=trace.text)}.json",
+            "application/json",
+            150 * sum(len(one.steps) for one in traces),
+        )
+    )
+    width, penalty = derived.beam_settings(selection)
+    show_offer(
+        Offer(
+            "Beam search",
+            f"JSON: every hypothesis that a beam of {width} with a length penalty of {penalty:g} compared, with its "
+            "score and what became of it",
+            partial(_beam, selection, checkpoint, digest),
+            f"{file_name(f'beam{width}', sentence=trace.text)}.json",
+            "application/json",
+            2 * width * 320 * len(trace.steps),
+        )
+    )
+
+
+def _beam(selection: Selection, checkpoint: str, digest: str) -> bytes:
+    """When a button is pressed, there is no session to ask what is chosen: it is passed in."""
+    tree = derived.beam_tree(selection.text, selection)
+    return trees.beam(tree, selection.text, checkpoint=checkpoint, digest=digest)

@@ -1,0 +1,149 @@
+"""What stands above the tabs of the decoding page: what could not be done, and which translation is shown.
+
+And the field in which a person types a word of their own. Knows nothing of how a branch is made.
+"""
+
+from collections.abc import Sequence
+from math import exp
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from model.errors import TokenError
+from viz.access import descriptions, generation
+from viz.core.token_text import display_token
+from viz.pages.decoding import translations
+from viz.pages.decoding.branch_codes import Choice
+from viz.pages.decoding.branch_names import ORIGINAL, summary
+from viz.pages.decoding.data import branches
+from viz.selection import state
+from viz.ui import controls
+from viz.ui.controls import plain
+from viz.ui.token_labels import step_labels
+
+if TYPE_CHECKING:
+    from model import Trace
+
+
+def above(trace: "Trace") -> None:
+    """Notices, and the choice among the branches, if there are any."""
+    show_notices()
+    made = translations.choices()
+    if made:
+        names = names_of(made, trace)
+        st.selectbox(
+            "Translation shown",
+            range(len(names)),
+            key=state.bind("branch"),
+            format_func=lambda number: names[number],
+            width=620,
+            on_change=_show,
+        )
+
+
+def show_notices() -> None:
+    """What could not be done, each as a sentence."""
+    for notice in translations.take_notices():
+        st.warning(plain(notice), icon=":material/info:")
+
+
+def all_traces() -> list["Trace"]:
+    """The trace of every translation, the model's own first; a long one takes its time."""
+    with st.spinner("Writing the branches …", show_time=True):
+        traces = translations.grow_all()
+    show_notices()
+    return traces
+
+
+def names_of(made: Sequence[Choice], trace: "Trace") -> list[str]:
+    """Each translation in a line, the model's own first."""
+    vocabulary = descriptions.vocabulary(state.current())
+    return [summary(number, choice, vocabulary, trace.source_tokens) for number, choice in enumerate((None, *made))]
+
+
+def type_word(trace: "Trace", *, key: str = "write-instead") -> None:
+    """A field for the word to write at the step that is chosen, in place of its token; `key` is the widget's."""
+    step = min(state.current().step, len(trace.steps) - 1)
+    ends = [f"“{plain(token)}”" for token in generation.end_tokens(state.current())]
+    how_to_end = f" {' or '.join(ends)} ends the text." if ends else ""
+    st.text_input(
+        f"Write instead of “{plain(display_token(trace.steps[step].token))}” at step {step + 1}",
+        key=key,
+        placeholder="A word, then Enter",
+        width=300,
+        help=f"A word may be several tokens: all are written, then the model goes on.{how_to_end}",
+        on_change=_write,
+        args=(key,),
+    )
+
+
+def step(trace: "Trace") -> int:
+    """Which step of the translation, by the token that it reads and the one that it writes."""
+    return controls.token("step", "Step", step_labels(trace), default=0)
+
+
+def candidate(trace: "Trace") -> None:
+    """The tokens that the model weighed at the chosen step; the one picked is written there."""
+    at = min(state.current().step, len(trace.steps) - 1)
+    candidates = trace.steps[at].candidates
+    st.menu_button(
+        "Take another candidate",
+        range(len(candidates)),
+        key="candidate",
+        format_func=lambda rank: plain(
+            f"{exp(candidates[rank].log_prob):.1%} · {display_token(candidates[rank].token)}"
+        ),
+        on_click=_take_candidate,
+        args=([one.token_id for one in candidates],),
+    )
+
+
+def which_head(trace: "Trace") -> tuple[str, int, int]:
+    """Which attention, layer and head."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        site = controls.site(trace.sites)
+        return site, controls.layer(trace.layers_of(site)), controls.head(trace.heads_of(site))
+
+
+def short_names(count: int) -> list[str]:
+    """What the translations are called where there is little room, the model's own first."""
+    return [ORIGINAL, *(f"Branch {number}" for number in range(1, count))]
+
+
+def against(names: Sequence[str], chosen: int) -> None:
+    """Which translation the one shown is compared with."""
+    shown = state.current().branch
+    st.selectbox(
+        f"{names[shown]}, compared with",
+        [number for number in range(len(names)) if number != shown],
+        key=state.bind("against", chosen),
+        format_func=lambda number: names[number],
+        width=260,
+        on_change=state.take,
+        args=("against",),
+    )
+
+
+def _take_candidate(token_ids: Sequence[int]) -> None:
+    translations.force(state.current().step, token_ids[int(st.session_state["candidate"])])
+    st.rerun()
+
+
+def _show() -> None:
+    translations.show(int(st.session_state["branch"]))
+    st.rerun()
+
+
+def _write(key: str) -> None:
+    word = str(st.session_state[key])
+    if not word:
+        return
+    try:
+        token_ids = branches.spell(word, state.current())
+    except TokenError as error:
+        # What was typed stays in the field, to be put right.
+        translations.tell(str(error))
+    else:
+        st.session_state[key] = ""
+        translations.write(state.current().step, token_ids)
+    st.rerun()

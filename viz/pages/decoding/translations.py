@@ -1,0 +1,263 @@
+"""The translation that the decoding page shows, and the other ones that a person made of it.
+
+A branch is a choice (what was done at which step of which branch), and all choices together are a value in the URL
+(`Selection.branches`): whoever opens the link sees the same tree. Branch 0 is the model's own translation. What a
+branch has computed stays in the session of the viewer. Knows nothing of models, widgets or figures.
+
+The functions that change something draw nothing: a fragment, or a callback of one, draws the whole page anew by
+`st.rerun`. What cannot be done leaves everything as it was, with a sentence in `take_notices`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import streamlit as st
+
+from model.errors import HeadlightError, SessionError
+from viz.access import loader
+from viz.pages.decoding.branch_codes import (
+    MAX_BRANCHES,
+    Action,
+    Choice,
+    Draw,
+    Path,
+    Write,
+    origin_of,
+    path_of,
+    read_codes,
+    without,
+    write_code,
+)
+from viz.pages.decoding.data import branches
+from viz.selection import state
+from viz.selection.options import MAX_TEXT_IN_URL
+from viz.ui import frame
+
+if TYPE_CHECKING:
+    from model import Trace
+
+_SESSIONS: Final = "studio/sessions"
+_NOTICES: Final = "studio/notices"
+
+
+def choices() -> tuple[Choice, ...]:
+    """What made each branch, number 1 first. Codes that mean nothing are dropped from the selection, with a notice."""
+    selection = state.current()
+    reading = read_codes(selection.branches)
+    codes = codes_of(reading.choices)
+    if codes != selection.branches:
+        number_of = reading.number_of
+        against = None if selection.against is None else number_of.get(selection.against)
+        state.change(branches=codes, branch=number_of.get(selection.branch, 0), against=against)
+        tell(*reading.problems)
+    elif selection.branch > len(codes):
+        have = f"there are {len(codes)}" if codes else "there are none"
+        tell(f"The address asks for branch {selection.branch}, but {have}. This is the model's own translation.")
+        state.change(branch=0)
+    return reading.choices
+
+
+def shown() -> "Trace":
+    """The trace of the branch that is shown, with the sentence and its translation above it.
+
+    Raises:
+        HeadlightError: the text, the checkpoint or the device will not do.
+    """
+    trace = frame.show_sentence(_shown)
+    if (step := state.current().step) >= len(trace.steps):
+        last = len(trace.steps)
+        tell(f"The address asks for step {step + 1}, but this translation has {last}. This is the last.")
+        state.change(step=last - 1)
+    return trace
+
+
+def trace_of(number: int) -> "Trace":
+    """The trace of a branch, grown as far as it is not known yet. Raises what growing it raises."""
+    return trace_along(path_of(choices(), number))
+
+
+def trace_along(path: Path, progress: loader.Progress = lambda written, most: None) -> "Trace":
+    """The trace of a branch, or of one that is only tried, as `trace_of`."""
+    selection = state.current()
+    return branches.grow(sessions(), selection.text, selection, path, progress)
+
+
+def sessions() -> branches.Sessions:
+    """What this viewer's branches have computed."""
+    if _SESSIONS not in st.session_state:
+        st.session_state[_SESSIONS] = branches.Sessions()
+    found: branches.Sessions = st.session_state[_SESSIONS]
+    return found
+
+
+def grow_all() -> list["Trace"]:
+    """The trace of every branch, number 0 first; one that cannot be grown is dropped with a notice."""
+    grown: list[Trace] = []
+    while len(grown) <= len(choices()):
+        try:
+            grown.append(trace_of(len(grown)))
+        except HeadlightError as error:
+            if not grown:
+                raise
+            _drop(len(grown), error)
+    return grown
+
+
+def force(step: int, token_id: int) -> None:
+    """Write another token at a step of the branch that is shown, decode on, and show that as a branch of its own."""
+    write(step, (token_id,))
+
+
+def write(step: int, token_ids: tuple[int, ...]) -> None:
+    """As `force`, of several tokens, one after the other."""
+    trace = _or_notice(step)
+    if trace is None:
+        return
+    ends = step + len(token_ids)
+    written = [one.token_id for one in trace.steps]
+    if tuple(written[step:ends]) == token_ids and list(trace.predicted_ids[ends:]) == written[ends:]:
+        tell(f"This translation has that at step {step + 1} already. Choose another token.")
+    else:
+        add(step, Write(token_ids))
+
+
+def draw(step: int, temperature: int, top_k: int, top_p: int) -> None:
+    """Draw the tokens from a step on, and show that as a branch; temperature and top p in hundredths, top k 0 for all.
+
+    The seed is the selection's.
+    """
+    if _or_notice(step) is not None:
+        add(step, Draw(temperature, top_k, top_p, state.current().draw))
+
+
+def add(step: int, action: Action, *, parent: int | None = None) -> None:
+    """Make a branch and show it, at the step that was changed; one that is there already is only shown.
+
+    Args:
+        step: where it begins.
+        action: what is done.
+        parent: the branch that it leaves; by default the one that is shown.
+    """
+    made = choices()
+    origin = origin_of(made, state.current().branch if parent is None else parent, step, action)
+    choice = Choice(origin, step, action)
+    if choice not in made:
+        try:
+            _begin(choice, made)
+        except HeadlightError as error:
+            tell(str(error))
+            return
+        made = (*made, choice)
+        state.change(branches=codes_of(made))
+    go(made.index(choice) + 1, step)
+
+
+def show(number: int) -> None:
+    """Show a branch, at the step where it begins; the model's own at the step that was shown, if it is as long."""
+    made = choices()
+    if 0 < number <= len(made):
+        go(number, made[number - 1].step)
+    elif number == 0:
+        go(0, min(state.current().step, len(trace_of(0).steps) - 1))
+
+
+def compare(number: int | None) -> None:
+    """Compare the branch that is shown with this one; with None, with the one that it leaves."""
+    if number is None or 0 <= number <= len(choices()):
+        state.change(against=number)
+
+
+def compared(made: Sequence[Choice]) -> int | None:
+    """The branch that the one shown is compared with: the chosen one, else the one that it leaves, if any."""
+    selection = state.current()
+    against = selection.against
+    if against is not None and against <= len(made) and against != selection.branch:
+        return against
+    if selection.branch:
+        return made[selection.branch - 1].parent
+    return None
+
+
+def tell(*notices: str) -> None:
+    """Say something above the page in its next run."""
+    st.session_state.setdefault(_NOTICES, []).extend(notices)
+
+
+def take_notices() -> list[str]:
+    """What could not be done since the last run, each as a sentence."""
+    notices: list[str] = st.session_state.pop(_NOTICES, [])
+    return notices
+
+
+def _shown(progress: loader.Progress) -> "Trace":
+    root = trace_along((), progress)
+    while True:
+        made = choices()
+        number = state.current().branch
+        if number == 0:
+            return root
+        try:
+            return trace_along(path_of(made, number), progress)
+        except HeadlightError as error:
+            _drop(number, error)
+
+
+def _or_notice(step: int) -> "Trace | None":
+    """The trace that is shown, if it has this step; else there is a notice."""
+    try:
+        trace = trace_of(state.current().branch)
+        if not 0 <= step < len(trace.steps):
+            raise SessionError(branches.finished_before(step, len(trace.steps)))
+    except HeadlightError as error:
+        tell(str(error))
+        return None
+    return trace
+
+
+def _begin(choice: Choice, made: Sequence[Choice]) -> None:
+    if len(made) >= MAX_BRANCHES:
+        raise SessionError(f"There is room for {MAX_BRANCHES} branches. Remove one of them first.")
+    if len(".".join(codes_of((*made, choice)))) > MAX_TEXT_IN_URL:
+        raise SessionError("The branches fill the address. Remove one of them first.")
+    selection = state.current()
+    path = (*path_of(made, choice.parent), (choice.step, choice.action))
+    branches.begin(sessions(), selection.text, selection, path)
+
+
+def _drop(number: int, error: HeadlightError) -> None:
+    """Leave out a branch of the address that cannot be grown, or the one before it that is to blame."""
+    made = choices()
+    for culprit in _line(made, number):
+        try:
+            trace_along(path_of(made, culprit))
+        except HeadlightError as reason:
+            number, error = culprit, reason
+            break
+    kept, number_of = without(made, number)
+    selection = state.current()
+    against = None if selection.against is None else number_of.get(selection.against)
+    state.change(branches=codes_of(kept), branch=number_of.get(selection.branch, 0), against=against)
+    code = write_code(made[number - 1])
+    tell(f"The branch “{code}” of the address is left out, with the branches that leave it. {error}")
+
+
+def _line(made: Sequence[Choice], number: int) -> list[int]:
+    """A branch and those that it comes from, the first one first."""
+    line = []
+    while number:
+        line.append(number)
+        number = made[number - 1].parent
+    return line[::-1]
+
+
+def codes_of(made: Sequence[Choice]) -> tuple[str, ...]:
+    """The branches as the selection holds them."""
+    return tuple(map(write_code, made))
+
+
+def go(number: int, step: int) -> None:
+    """Show a step of a branch; both must be there."""
+    selection = state.current()
+    against = None if selection.against == number else selection.against
+    state.put(replace(selection, branch=number, step=step, against=against))

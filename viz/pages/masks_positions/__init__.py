@@ -1,0 +1,1 @@
+"""The masks as the model used them, and how it knows positions."""

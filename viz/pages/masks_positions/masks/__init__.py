@@ -1,0 +1,1 @@
+"""The tab with the masks as the model used them."""

@@ -1,0 +1,90 @@
+"""Attention masks as pictures: bright where a query may attend to a key, and why not where it may not.
+
+Knows nothing of how a mask comes about, nor of the model.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+import plotly.graph_objects as go
+from jaxtyping import Bool, UInt8
+
+from viz.core import theme
+from viz.figures.axes import token_labels
+from viz.figures.matrix import ROW_HEIGHT, Scale, matrix
+
+#: What may be said of a cell, by its code: bit 0 is the future, bit 1 padding. Lightness falls in the order of STATES.
+ALLOWED, FUTURE, PADDING, BOTH = range(4)
+STATES: Final = ("may attend", "kept from: future", "kept from: padding", "kept from: future and padding")
+COLOURS: Final = (theme.SEQUENTIAL[5], theme.SEQUENTIAL[1], theme.DIVERGING[8], theme.DIVERGING[6])
+MASK_SCALE: Final = Scale("", COLOURS, ALLOWED, BOTH, ())
+#: Masks stand three to a row, so their rows are low: the cells are then nearly square.
+MASK_ROW_HEIGHT, MIN_MASK_HEIGHT, MAX_MASK_HEIGHT = 19, 150, 520
+#: Room for the tokens above a mask.
+LABEL_HEIGHT: Final = 90
+#: So many tokens fit along a mask, and so many numbers along a batch; of more, every second, third … stands there.
+MAX_ROWS, MAX_COLUMNS, MAX_NUMBERS = 36, 20, 10
+
+
+def reasons(
+    causal: Bool[np.ndarray, "#query key"], padding: Bool[np.ndarray, "#query key"]
+) -> UInt8[np.ndarray, "query key"]:
+    """Why each query may not attend to a key, as a code: from the two masks that make up one, True = may attend."""
+    codes: np.ndarray = ((~causal) * FUTURE | (~padding) * PADDING).astype(np.uint8)
+    return codes
+
+
+def mask_heatmap(
+    codes: UInt8[np.ndarray, "query key"], query_tokens: Sequence[str], key_tokens: Sequence[str]
+) -> go.Figure:
+    """One mask, queries as rows and keys as columns, a colour for each of `STATES`."""
+    present = np.unique(codes)
+    # Words for every cell are megabytes in a long sentence: where all cells are alike, the hover says it once.
+    word = STATES[present[0]] if len(present) == 1 else "%{customdata}"
+    figure = matrix(
+        codes if len(present) == 1 else np.array(STATES)[codes],
+        codes,
+        token_labels(query_tokens),
+        token_labels(key_tokens),
+        scale=MASK_SCALE,
+        hover=f"query <b>%{{y}}</b><br>key <b>%{{x}}</b><br>{word}",
+    )
+    figure.data[0].showscale = False
+    # Three masks stand side by side: upright labels are the only ones that fit above narrow columns.
+    small = {"tickfont": {"size": 11}}
+    height = len(codes) * MASK_ROW_HEIGHT + LABEL_HEIGHT
+    figure.update_layout(
+        height=min(MAX_MASK_HEIGHT, max(MIN_MASK_HEIGHT, height)),
+        xaxis=_ticks(token_labels(key_tokens), MAX_COLUMNS) | small | {"tickangle": -90},
+        yaxis=_ticks(token_labels(query_tokens), MAX_ROWS) | small,
+    )
+    return figure
+
+
+def batch_overview(real: Bool[np.ndarray, "sentence position"], tokens: Sequence[Sequence[str]]) -> go.Figure:
+    """A padded batch: a row for each sentence, counted from 1, a column for each position, padding in its colour.
+
+    Args:
+        real: True where a token stands, False where padding does.
+        tokens: of each sentence, as long as the batch is wide.
+    """
+    sentences, positions = real.shape
+    labels = [str(position) for position in range(positions)]
+    figure = matrix(
+        np.array([token_labels(row) for row in tokens]),
+        np.where(real, ALLOWED, PADDING).astype(np.uint8),
+        [f"Sentence {number}" for number in range(1, sentences + 1)],
+        labels,
+        scale=MASK_SCALE,
+        hover="<b>%{y}</b>, position %{x}<br><b>%{customdata}</b>",
+    )
+    figure.data[0].showscale = False
+    numbers = _ticks(labels, MAX_NUMBERS) | {"tickangle": 0, "tickfont": {"size": 11}}
+    figure.update_layout(height=sentences * ROW_HEIGHT + 44, xaxis=numbers)
+    return figure
+
+
+def _ticks(labels: Sequence[str], limit: int) -> dict[str, Any]:
+    stride = max(1, -(-len(labels) // limit))
+    return {"tickvals": list(range(0, len(labels), stride)), "ticktext": list(labels[::stride])}

@@ -1,0 +1,64 @@
+"""The masks of a model that is not a translator of ours, as it used them. Knows nothing of how they are made."""
+
+from typing import TYPE_CHECKING, Final
+
+import streamlit as st
+
+from viz.access import loader, long_texts
+from viz.core.file_names import file_name
+from viz.core.html import swatches
+from viz.pages.masks_positions import data as placed
+from viz.pages.masks_positions.masks.figures import COLOURS, STATES, mask_heatmap, reasons
+from viz.selection import state
+from viz.ui import controls, frame
+from viz.ui.controls import plain
+
+if TYPE_CHECKING:
+    from model import Trace
+
+#: Larger masks are told in words: nobody can read so many cells.
+MAX_TOKENS: Final = 256
+
+
+@frame.fragment
+def show(trace: "Trace") -> None:
+    """Each attention's masks: which layers use them, what they forbid, and the picture."""
+    if max(max(map(len, trace.axis_tokens(site))) for site in trace.sites) <= MAX_TOKENS:
+        st.html(swatches(tuple(zip(COLOURS, STATES, strict=True))))
+    for site in trace.sites:
+        st.markdown(f"**{controls.SITE_LABELS[site]}**")
+        _site(trace, site)
+    st.caption(
+        "Rows are queries, columns are keys. A text on its own needs no padding, so what is masked is masked because "
+        "of where keys stand: a decoder must not see what comes later, and a window keeps a row from looking far."
+    )
+    frame.lacking(loader.abilities(state.current()), "batch masks")
+
+
+def _site(trace: "Trace", site: str) -> None:
+    queries, keys = trace.axis_tokens(site)
+    if long_texts.is_long(trace, site) or max(len(queries), len(keys)) > MAX_TOKENS:
+        layers = len(trace.inputs[site])
+        st.caption(
+            f"{len(queries):,} × {len(keys):,} tokens are too many for cells that can be read (at most {MAX_TOKENS}); "
+            f"the rule, in the first of {layers} layers: {placed.rule_of(trace, site, 0)}."
+        )
+        return
+    with st.grid(2, min_column_width=330, gap="medium"):
+        for mask in placed.masks_in_use(trace, site):
+            with st.container(gap="xsmall"):
+                st.caption(plain(f"{_layers(mask.layers, len(trace.inputs[site]))}: a row may see {mask.rule}."))
+                name = f"{site}-{mask.layers[0]}"
+                st.plotly_chart(
+                    mask_heatmap(reasons(mask.by_place, mask.by_padding), queries, keys),
+                    key=f"mask-{name}",
+                    config=frame.chart_config(file_name("mask", name)),
+                    alt=f"Mask of {controls.SITE_LABELS[site].lower()}: a row may see {mask.rule}",
+                )
+
+
+def _layers(layers: tuple[int, ...], count: int) -> str:
+    if len(layers) == count:
+        return "All layers" if count > 1 else "The only layer"
+    numbers = ", ".join(str(layer + 1) for layer in layers)
+    return f"Layer {numbers}" if len(layers) == 1 else f"Layers {numbers}"

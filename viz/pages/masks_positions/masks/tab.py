@@ -1,0 +1,163 @@
+"""The masks as the model used them: for the sentence alone, and in a batch. Knows nothing of how they are made."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Self
+
+import numpy as np
+import streamlit as st
+from jaxtyping import Bool, UInt8
+
+from model.errors import InputTextError
+from viz.access import loader, long_texts
+from viz.core.file_names import file_name
+from viz.core.html import swatches, visible
+from viz.pages.masks_positions.masks.figures import COLOURS, STATES, batch_overview, mask_heatmap, reasons
+from viz.selection import state
+from viz.ui import controls, frame
+
+if TYPE_CHECKING:
+    from model import BatchMasks, Trace
+
+#: So many sentences can be entered to share a batch with the one on the left.
+MAX_COMPANIONS: Final = 8
+#: So much of a sentence is shown where one of the batch is chosen.
+MAX_LABEL: Final = 70
+
+
+@dataclass(frozen=True, slots=True)
+class SiteMask:
+    """The mask of one attention in its two parts, True = may attend, and the tokens along its sides."""
+
+    causal: Bool[np.ndarray, "query key"]
+    padding: Bool[np.ndarray, "query key"]
+    queries: Sequence[str]
+    keys: Sequence[str]
+
+    @classmethod
+    def alone(cls, trace: "Trace", site: str) -> Self:
+        """As used for the sentence by itself. Every layer uses the same; this is the first layer's."""
+        causal, padding = (part.rows()[0].numpy() for part in trace.attention(site, 0).mask.parts())
+        return cls(causal, padding, *trace.axis_tokens(site))
+
+    @classmethod
+    def in_batch(cls, masks: "BatchMasks", row: int) -> dict[str, Self]:
+        """Of one sentence of a padded batch, by site."""
+        source, target = masks.source_tokens[row], masks.target_tokens[row]
+        encoder, cross = masks.encoder_self[row], masks.decoder_cross[row]
+        return {
+            "encoder.self": cls(np.ones_like(encoder), encoder, source, source),
+            "decoder.self": cls(masks.causal, masks.target_padding[row], target, target),
+            "decoder.cross": cls(np.ones_like(cross), cross, target, source),
+        }
+
+
+@frame.fragment
+def show(trace: "Trace") -> None:
+    """The masks of the sentence alone, then those of a batch that it shares with others."""
+    if any(long_texts.is_long(trace, site) for site in trace.sites):
+        st.info(
+            f"Masks are drawn cell by cell, up to {long_texts.SHORT} tokens a side; there are "
+            f"{max(len(trace.source_tokens), len(trace.target_tokens)):,} here. Alone, the encoder and the decoder "
+            "looking at the source see every key, and each decoder row sees the keys up to its own place.",
+            icon=":material/info:",
+        )
+        return
+    st.html(swatches(tuple(zip(COLOURS, STATES, strict=True))))
+    _draw({site: SiteMask.alone(trace, site) for site in trace.sites}, "alone")
+    st.caption(
+        "Rows are queries, columns are keys. The decoder must not see what it has not written yet (§3.2.3): that is "
+        "the triangle. Alone, a sentence needs no padding, so causality is all that is left; the encoder, and the "
+        "decoder looking at the source, see everything. Every head of every layer uses these same masks."
+    )
+    st.subheader("In a batch", anchor=False)
+    with frame.errors_shown():
+        _show_batch(trace)
+
+
+def companions(typed: str) -> tuple[str, ...]:
+    """The sentences entered, one a line; blank lines do not count.
+
+    Raises:
+        InputTextError: there are more than `MAX_COMPANIONS`.
+    """
+    lines = tuple(line.strip() for line in typed.split("\n") if line.strip())
+    if len(lines) > MAX_COMPANIONS:
+        raise InputTextError(
+            f"At most {MAX_COMPANIONS} further sentences fit into the batch, one a line; there are {len(lines)} lines. "
+            f"Take out {len(lines) - MAX_COMPANIONS}."
+        )
+    return lines
+
+
+def _show_batch(trace: "Trace") -> None:
+    typed = controls.sentences(
+        "companion", f"Further sentences in the same batch, one a line, at most {MAX_COMPANIONS}"
+    )
+    texts = (trace.text, *companions(typed))
+    with st.spinner("Translating the batch …"):
+        masks = loader.masks(texts, state.current())
+    _show_padding(masks)
+    labels = [f"{number} · {_shortened(text)}" for number, text in enumerate(texts, start=1)]
+    row = controls.token("member", "Masks of sentence", labels, default=min(1, len(labels) - 1))
+    _draw(SiteMask.in_batch(masks, row), "batch")
+    st.caption(
+        "`<pad>` is masked as a key, whoever asks, so no weight ever reaches it. Rows of `<pad>` as a query are "
+        "computed like all others, and nobody reads what comes out."
+    )
+
+
+def _show_padding(masks: "BatchMasks") -> None:
+    """Who is padded how far, and how much of the batch that is."""
+    sides = (
+        ("Source", masks.encoder_self[:, 0], masks.source_tokens),
+        ("Translation", masks.target_padding[:, 0], masks.target_tokens),
+    )
+    with st.grid(2, min_column_width=300, gap="medium"):
+        for name, real, tokens in sides:
+            with st.container(gap="xsmall"):
+                st.markdown(f"**{name}**: {1 - real.mean():.0%} padding, {np.sum(~real)} of {real.size} cells")
+                st.plotly_chart(
+                    batch_overview(real, tokens),
+                    key=f"overview-{name}",
+                    config=frame.chart_config(file_name("batch", name)),
+                    alt=f"{name} of the batch: a row for each sentence, tokens and then padding",
+                )
+    padding = np.concatenate([~real.ravel() for _, real, _ in sides])
+    st.caption(
+        "All sentences of a batch are as long as its longest; the others are filled up with `<pad>`. Here "
+        f"**{padding.mean():.0%}** of all cells are padding: work done for nothing. It is the less, the more alike "
+        "the lengths are, which is why training puts sentences of about the same length together (§5.1)."
+    )
+
+
+def _draw(sites: Mapping[str, SiteMask], key: str) -> None:
+    """The decoder's mask in two parts and whole, then the masks of the two other attentions."""
+    decoder, encoder, cross = (sites[site] for site in ("decoder.self", "encoder.self", "decoder.cross"))
+    everything = np.ones_like(decoder.padding)
+    st.markdown("**Decoder self-attention: causal ∧ padding = what is used**")
+    # Where three do not fit with labels that can be read, they stand below one another.
+    with st.grid(3, min_column_width=300, gap="small"):
+        _panel("Causal alone", reasons(decoder.causal, everything), decoder, f"{key}-causal")
+        _panel("∧ padding alone", reasons(everything, decoder.padding), decoder, f"{key}-padding")
+        _panel("= used by the decoder", reasons(decoder.causal, decoder.padding), decoder, f"{key}-decoder")
+    st.markdown("**The two others: padding of the source alone**")
+    with st.grid(3, min_column_width=210, gap="medium"):
+        _panel("Encoder self-attention", reasons(encoder.causal, encoder.padding), encoder, f"{key}-encoder")
+        _panel("Decoder cross-attention", reasons(cross.causal, cross.padding), cross, f"{key}-cross")
+
+
+def _panel(title: str, codes: UInt8[np.ndarray, "query key"], site: SiteMask, key: str) -> None:
+    with st.container(gap="xsmall"):
+        st.caption(title)
+        st.plotly_chart(
+            mask_heatmap(codes, site.queries, site.keys),
+            key=f"mask-{key}",
+            config=frame.chart_config(file_name("mask", key)),
+            alt=title,
+        )
+
+
+def _shortened(text: str) -> str:
+    shown = visible(" ".join(text.split()))
+    return shown if len(shown) <= MAX_LABEL else shown[:MAX_LABEL] + " …"

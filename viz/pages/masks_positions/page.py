@@ -1,0 +1,21 @@
+"""The masks as the model used them, and how it knows places. Knows nothing of formulas or of where masks come from."""
+
+from viz.access import loader
+from viz.pages.masks_positions.masks import other_model as model_masks
+from viz.pages.masks_positions.masks import tab as masks
+from viz.pages.masks_positions.positions import other_model as model_positions
+from viz.pages.masks_positions.positions import tab as positions
+from viz.selection import state
+from viz.ui import frame
+
+frame.title(
+    "Masks & positions",
+    "What attention is allowed to see, and how it knows the order. In a mask, a bright cell is a key that the query in "
+    "that row may attend to. An encoding is added to each token's embedding: equal tokens then differ by their place.",
+)
+with frame.errors_shown():
+    trace = frame.read_sentence(state.current().text)
+    state.put(state.current().for_model(trace.shapes))
+    has_all = loader.is_translator(state.current())
+    shown = (masks.show, positions.show) if has_all else (model_masks.show, model_positions.show)
+    frame.tabs("part", {"Masks": shown[0], "Positional encodings": shown[1]}, trace)

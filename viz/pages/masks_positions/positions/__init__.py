@@ -1,0 +1,1 @@
+"""The tab with the positional encodings."""

@@ -1,0 +1,257 @@
+"""Positional encodings as pictures: the matrix, a row and a column of it, likeness over distance, a shift as a turn.
+
+Draws the numbers it is given; knows nothing of the formula. Sliders redraw these figures, so each is put together in
+one piece: plotly takes longer to change a figure than to make it.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import plotly.graph_objects as go
+from jaxtyping import Float, Int
+
+from viz.core import theme
+from viz.figures.axes import token_labels
+from viz.figures.matrix import matrix, signed_scale
+
+if TYPE_CHECKING:
+    from model.analysis.positions.sinusoids import Likeness
+
+CURVE_HEIGHT, CIRCLE_HEIGHT, LIKENESS_HEIGHT = 300, 400, 380
+#: A label at every so many dimensions; all of them would not be read.
+DIMENSION_LABELS: Final = 8
+#: More points than these are thinned out evenly.
+MAX_POINTS: Final = 3_000
+#: Points of the arc for each radian.
+ARC_POINTS: Final = 12
+SINE, COSINE, GREEN, GREY = (theme.HEAD_COLOURS[i] for i in (0, 1, 2, 7))
+
+Settings = dict[str, Any]
+UNIT_AXIS: Final[Settings] = {"range": [-1.1, 1.1], "tickvals": [-1, -0.5, 0, 0.5, 1]}
+
+
+def position_labels(tokens: Sequence[str], count: int) -> list[str]:
+    """Positions by number, those of the sentence with their token; safe for plotly."""
+    labels = [f"{position}  {label}" for position, label in enumerate(token_labels(tokens))]
+    return labels[:count] + [str(position) for position in range(len(tokens), count)]
+
+
+def encoding_heatmap(encoding: Float[np.ndarray, "position dimension"], tokens: Sequence[str]) -> go.Figure:
+    """Position by dimension; the sentence's tokens stand along the left, beyond a line bare numbers."""
+    positions, dimensions = encoding.shape
+    figure = matrix(
+        encoding,
+        encoding,
+        position_labels(tokens, positions),
+        [str(dimension) for dimension in range(dimensions)],
+        scale=signed_scale("value", encoding, floor=1.0),
+        hover="position <b>%{y}</b>, dimension <b>%{x}</b><br>%{z:+.4f}",
+    )
+    # The colour is the value here: it need not be sent twice.
+    figure.data[0].customdata = None
+    end = len(tokens) - 0.5
+    line = {"type": "line", "x0": 0, "x1": 1, "xref": "paper", "y0": end, "y1": end, "line": _line(GREEN, 3)}
+    ticks = list(range(0, dimensions, max(1, -(-dimensions // DIMENSION_LABELS))))
+    figure.update_layout(
+        xaxis={"tickvals": ticks, "ticktext": [str(tick) for tick in ticks], "tickangle": 0},
+        yaxis={"tickfont": {"size": 10}},
+        shapes=[line] if len(tokens) < positions else [],
+    )
+    return figure
+
+
+def position_curve(row: Float[np.ndarray, "dimension"], pairs: Int[np.ndarray, "pair 2"]) -> go.Figure:
+    """One position over its dimensions: a curve of its sines and one of its cosines.
+
+    Args:
+        row: the encoding of the position.
+        pairs: in which dimensions the sine and the cosine of each angle stand.
+    """
+    places = ("even", "odd") if pairs[0, 1] == 1 else ("first half", "second half")
+    traces = [
+        go.Scatter(
+            x=dimensions,
+            y=row[dimensions],
+            name=f"{name} ({place})",
+            mode="lines+markers",
+            line=_line(colour, 1.5),
+            marker={"size": 4},
+            hovertemplate="dimension %{x}<br>%{y:+.4f}<extra></extra>",
+        )
+        for dimensions, name, place, colour in zip(pairs.T, ("sine", "cosine"), places, (SINE, COSINE), strict=True)
+    ]
+    return _chart(CURVE_HEIGHT, traces, _axis("dimension"), _axis("value") | UNIT_AXIS)
+
+
+def dimension_curve(
+    where: Float[np.ndarray, "sample"],
+    wave: Float[np.ndarray, "sample"],
+    values: Float[np.ndarray, "position"],
+    tokens: Sequence[str],
+    wavelength: float,
+) -> go.Figure:
+    """One dimension over the positions: the wave, a dot at every position, strong for the sentence, and one wavelength.
+
+    Args:
+        where, wave: the formula, also between positions.
+        values: at the positions 0, 1, ….
+        tokens: of the sentence, at the first of these.
+        wavelength: in positions; it is marked where it fits.
+    """
+    labels, last = position_labels(tokens, len(values)), len(values) - 1
+    traces = [go.Scatter(x=where, y=wave, mode="lines", line=_line(GREY, 1.2), hoverinfo="skip", showlegend=False)]
+    for shown, name, opacity in (
+        (slice(len(tokens)), "this sentence", 1.0),
+        (slice(len(tokens), None), "beyond it", 0.4),
+    ):
+        traces.append(
+            go.Scatter(
+                x=np.arange(len(values))[shown],
+                y=values[shown],
+                customdata=labels[shown],
+                name=name,
+                mode="markers",
+                marker={"color": SINE, "size": 6, "opacity": opacity},
+                hovertemplate="position %{customdata}<br>%{y:+.4f}<extra></extra>",
+            )
+        )
+    band = {
+        "type": "rect",
+        "x0": 0,
+        "x1": wavelength,
+        "y0": -1.1,
+        "y1": 1.1,
+        "fillcolor": COSINE,
+        "opacity": 0.22,
+        "line": {"width": 0},
+        "layer": "below",
+    }
+    x_axis = _axis("position") | {"range": [-0.02 * last - 0.5, last * 1.02 + 0.5]}
+    shapes = [band] if wavelength <= last else []
+    return _chart(CURVE_HEIGHT, traces, x_axis, _axis("value") | UNIT_AXIS, shapes)
+
+
+def likeness_over_distance(
+    curve: Float[np.ndarray, "distance"], pairs: "Likeness", tokens: Sequence[str], *, shows_means: bool
+) -> go.Figure:
+    """Pairs of a sentence as points over their distance, with the curve that positions alone give.
+
+    Args:
+        curve: the dot product of two encodings at the distances 0, 1, …, as far as is to be drawn.
+        pairs: every pair of the sentence; above `MAX_POINTS`, evenly spaced ones are drawn.
+        tokens: of the sentence.
+        shows_means: draw the mean of all pairs at each distance too.
+    """
+    stride = max(1, -(-len(pairs.products) // MAX_POINTS))
+    first, second = pairs.first[::stride], pairs.second[::stride]
+    names = [f"<b>{label}</b> ({position})" for position, label in enumerate(token_labels(tokens))]
+    traces = [
+        go.Scatter(
+            x=second - first,
+            y=pairs.products[::stride],
+            customdata=[f"{names[p]} and {names[q]}" for p, q in zip(first, second, strict=True)],
+            name="pairs of this sentence",
+            mode="markers",
+            marker={"color": COSINE, "size": 6, "opacity": 0.75},
+            hovertemplate="%{customdata}<br>distance %{x}<br>dot product %{y:.2f}<extra></extra>",
+        ),
+        go.Scatter(
+            x=np.arange(len(curve)),
+            y=curve,
+            name="PE(p) · PE(p + k)",
+            mode="lines",
+            line=_line(SINE, 2),
+            hovertemplate="distance %{x}<br>positions alone %{y:.2f}<extra></extra>",
+        ),
+    ]
+    if shows_means and len(pairs.products):
+        traces.append(_means(pairs))
+    return _chart(LIKENESS_HEIGHT, traces, _axis("distance k in tokens"), _axis("dot product"))
+
+
+def shift_on_circle(
+    sine: Float[np.ndarray, "position"], cosine: Float[np.ndarray, "position"], position: int, shift: int, angle: float
+) -> go.Figure:
+    """One pair of dimensions as a point on the unit circle: at a position, and after a shift, which turns it.
+
+    Args:
+        sine, cosine: the pair at the positions 0, 1, …, as far as `position + shift` at least.
+        position: where the turn begins.
+        shift: how many positions it takes.
+        angle: by how much it turns, in radians.
+    """
+    hover = "position %{customdata}<br>cosine %{x:+.4f}<br>sine %{y:+.4f}<extra></extra>"
+    others = go.Scatter(
+        x=cosine,
+        y=sine,
+        customdata=np.arange(len(sine)),
+        name="other positions",
+        mode="markers",
+        marker={"color": GREY, "size": 5, "opacity": 0.6},
+        hovertemplate=hover,
+    )
+    ends = [
+        go.Scatter(
+            x=[0, cosine[at]],
+            y=[0, sine[at]],
+            customdata=[at, at],
+            name=f"{name} = {at}",
+            mode="lines+markers",
+            line=_line(colour, 3),
+            marker={"size": [0, 12], "color": colour, "opacity": 1},
+            hovertemplate=hover,
+        )
+        for at, colour, name in ((position, SINE, "pos"), (position + shift, COSINE, "pos + k"))
+    ]
+    arc = _arc(float(np.arctan2(sine[position], cosine[position])), angle)
+    circle = {"type": "circle", "x0": -1, "x1": 1, "y0": -1, "y1": 1, "line": _line(GREY, 1)}
+    bounds = {"range": [-1.15, 1.15], "tickvals": [-1, 0, 1], "constrain": "domain"}
+    x_axis, y_axis = _axis("cosine") | bounds, _axis("sine") | bounds | {"scaleanchor": "x"}
+    return _chart(CIRCLE_HEIGHT, [others, arc, *ends], x_axis, y_axis, [circle])
+
+
+def _means(pairs: "Likeness") -> go.Scatter:
+    """The mean of all pairs at each distance that occurs."""
+    counts, sums = np.bincount(pairs.distances), np.bincount(pairs.distances, pairs.products)
+    distances = np.flatnonzero(counts)
+    return go.Scatter(
+        x=distances,
+        y=sums[distances] / counts[distances],
+        name="mean of the pairs",
+        mode="lines",
+        line=_line(GREEN, 2) | {"dash": "dash"},
+        hovertemplate="distance %{x}<br>mean %{y:.2f}<extra></extra>",
+    )
+
+
+def _arc(start: float, angle: float) -> go.Scatter:
+    """From `start` on by `angle`, in radians, further out with every turn, so that several turns can be counted."""
+    along = np.linspace(0.0, 1.0, max(2, int(angle * ARC_POINTS)))
+    radius = 0.3 + 0.4 * along * min(1.0, angle / (4 * np.pi))
+    turned = start + angle * along
+    return go.Scatter(
+        x=radius * np.cos(turned),
+        y=radius * np.sin(turned),
+        mode="lines",
+        line=_line(GREEN, 2),
+        hoverinfo="skip",
+        name="the turn",
+    )
+
+
+def _chart(
+    height: int, traces: Sequence[go.Scatter], x_axis: Settings, y_axis: Settings, shapes: Sequence[Settings] = ()
+) -> go.Figure:
+    legend = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
+    own = {"showlegend": True, "legend": legend, "xaxis": {"showgrid": False} | x_axis, "yaxis": y_axis}
+    return go.Figure(list(traces), theme.figure_layout(height) | own | {"shapes": list(shapes)})
+
+
+def _axis(title: str) -> Settings:
+    font = {"color": theme.CHART_TEXT}
+    return {"title": {"text": title, "standoff": 6, "font": font}, "tickfont": font, "zeroline": False}
+
+
+def _line(colour: str, width: float) -> Settings:
+    return {"color": colour, "width": width}

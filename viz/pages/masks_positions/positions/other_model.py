@@ -1,0 +1,89 @@
+"""How a model that is not a translator of ours knows where a token stands. Knows nothing of how the numbers arise."""
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import streamlit as st
+
+from viz.access import loader
+from viz.components.matrix_picture.component import ColourScale, Kept, MatrixData, matrix_picture
+from viz.core.file_names import file_name
+from viz.pages.masks_positions import data as placed
+from viz.selection import state
+from viz.ui import controls, frame
+
+if TYPE_CHECKING:
+    from model import Trace
+    from model.analysis.positions.schemes import PositionScheme
+
+_SCHEMES: Final = {
+    "sinusoidal": "A fixed table of sines and cosines: the row of its place is added to each token's embedding.",
+    "learned": "A table that was learned: the row of its place is added to each token's embedding.",
+    "rotary": (
+        "Rotary positions (Su et al. 2021): nothing is added. Query and key are turned, pair of dimensions by pair, by "
+        "an angle that grows with their place; a dot product then knows how far the two are apart."
+    ),
+    "ALiBi": (
+        "ALiBi (Press et al. 2022): nothing is added to a token. Each head lowers the score of a key the farther it "
+        "is away, each by a slope of its own."
+    ),
+    "relative bias": (
+        "A relative bias (Raffel et al. 2020): nothing is added to a token. Each head adds a learned number to a score "
+        "that depends on how far the key lies from the query."
+    ),
+    "none": "This model has no positions of its own.",
+}
+_HOW_TO_READ: Final = {
+    "table": "A row is a place, a column one of its dimensions; warm above zero, cold below. Places next to one "
+    "another look alike where the model learned that they are near.",
+    "angles": "A row is a place, a column a pair of dimensions: the cosine of the angle by which that pair is turned "
+    "there. On the left pairs turn fast from token to token, on the right they hardly move.",
+    "bias": "A row is a head, a column a distance: how far the key lies after the query (+) or before it (−). Warm is "
+    "added to the score, cold is taken away.",
+}
+
+
+@frame.fragment
+def show(trace: "Trace") -> None:
+    """The scheme by its name, and its numbers as a picture."""
+    scheme = loader.abilities(state.current()).positions
+    st.markdown(f"**{scheme[0].upper()}{scheme[1:]} positions.** {_SCHEMES[scheme]}")
+    found = placed.position_schemes(trace, state.current())
+    for one in found:
+        if one.site:
+            st.markdown(f"**{controls.SITE_LABELS[one.site]}**")
+        _draw(one, trace)
+        st.caption(_HOW_TO_READ[one.what])
+    if not found and scheme != "none":
+        st.info("This model does not give the numbers, so there is no picture of them.", icon=":material/info:")
+
+
+def _draw(scheme: "PositionScheme", trace: "Trace") -> None:
+    values = scheme.values.numpy()
+    rows, columns = values.shape
+    if scheme.what == "bias":
+        row_tokens = [f"H{row + 1}" for row in range(rows)]
+        column_tokens = [f"{scheme.first + column:+d}" for column in range(columns)]
+        bound = float(np.abs(values).max(initial=0.0)) or 1.0
+    else:
+        tokens = trace.source_tokens or trace.target_tokens
+        is_text = trace.picture is None
+        row_tokens = [f"{row}·{tokens[row]}" if is_text and row < len(tokens) else str(row) for row in range(rows)]
+        column_tokens = [str(column) for column in range(columns)]
+        bound = 1.0 if scheme.what == "angles" else float(np.quantile(np.abs(values), 0.99)) or 1.0
+    number = {"table": "value", "angles": "cosine", "bias": "bias"}[scheme.what]
+    matrix_picture(
+        MatrixData(
+            values=np.clip(values, -bound, bound),
+            row_tokens=row_tokens,
+            column_tokens=column_tokens,
+            scale=ColourScale.signed(number, bound),
+            title=f"Positions: {number}",
+            label=_HOW_TO_READ[scheme.what],
+            note="the strongest hundredth is cut to the ends of the colours" if scheme.what == "table" else "",
+            file_name=file_name("positions", scheme.what, scheme.site),
+        ),
+        Kept(),
+        on_keep=lambda kept: None,
+        key=f"positions-{scheme.what}-{scheme.site}",
+    )

@@ -1,0 +1,253 @@
+"""The positional encodings: as the model added them, and as its formula gives them with other settings.
+
+Knows nothing of the formula; it asks for what the formula gives.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import streamlit as st
+from jaxtyping import Float, Int
+
+from viz.access import derived, descriptions
+from viz.core.file_names import file_name
+from viz.core.token_text import display_token
+from viz.pages.masks_positions.positions.figures import (
+    dimension_curve,
+    encoding_heatmap,
+    likeness_over_distance,
+    position_curve,
+    shift_on_circle,
+)
+from viz.selection import state
+from viz.ui import controls, frame
+
+if TYPE_CHECKING:
+    from model import Trace
+    from model.config import PositionLayout
+
+#: The formula is shown for so many positions at least: waves need room. As many rows as can all have their label.
+MIN_POSITIONS: Final = 64
+#: The paper's base, which every model here uses.
+OWN_BASE: Final = 10_000
+#: How sines and cosines stand in a row, by the model's layout.
+ARRANGEMENT: Final[dict["PositionLayout", str]] = {
+    "interleaved": (
+        "Even dimensions hold the sine and odd ones the cosine of the same angle. On the left the angle turns fast "
+        "from token to token, on the right it hardly moves."
+    ),
+    "halves": (
+        "The left half holds sines and the right half the cosines of the same angles (the paper has them side by "
+        "side). On the left of each half the angle turns fast from token to token, on its right it hardly moves."
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shown:
+    """The encoding that is shown: its settings, and a row for every position, the first of them those of the tokens."""
+
+    d_model: int
+    base: int
+    layout: "PositionLayout"
+    tokens: Sequence[str]
+    rows: Float[np.ndarray, "position d_model"]
+
+    @property
+    def count(self) -> int:
+        """Positions."""
+        return len(self.rows)
+
+    @property
+    def pairs(self) -> Int[np.ndarray, "pair 2"]:
+        """In which dimensions the sine and the cosine of each angle stand."""
+        pairs: np.ndarray = derived.pair_dimensions(self.d_model, self.layout)
+        return pairs
+
+
+@frame.fragment
+def show(trace: "Trace") -> None:
+    """The matrix, then a position and a dimension of it, a shift, and the likeness of positions."""
+    with st.grid(3, min_column_width=210, gap="medium"):
+        side = controls.side()
+        recorded = trace.positional[side].numpy()
+        own = recorded.shape[1]
+        d_model, base = controls.width(own), controls.base(OWN_BASE)
+    tokens = trace.source_tokens if side == "source" else trace.target_tokens
+    layout = descriptions.position_layout(state.current())
+    rows = derived.encoding(max(MIN_POSITIONS, len(tokens)), d_model, base, layout)
+    is_own = (d_model, base) == (own, OWN_BASE)
+    if is_own:
+        deviation = float(np.abs(rows[: len(tokens)] - recorded).max())
+        rows[: len(tokens)] = recorded
+    _say_what_is_shown(own, deviation if is_own else None, len(tokens))
+    shown = Shown(d_model, base, layout, tokens, rows)
+    st.plotly_chart(
+        encoding_heatmap(rows, tokens),
+        key="encoding",
+        config=frame.chart_config(file_name("positions encoding")),
+        alt="Positional encoding, one row a position, one column a dimension",
+    )
+    st.caption(
+        f"Each row is added to the embedding of the token at that position. {ARRANGEMENT[layout]} Above the green line "
+        "stands this sentence, below it the formula goes on."
+    )
+    _show_curves(shown)
+    _show_likeness(shown, (trace.embedding[side] + trace.positional[side]).numpy(), recorded, is_own)
+
+
+def _say_what_is_shown(own: int, deviation: float | None, length: int) -> None:
+    """Whether this is the model's encoding; `deviation` is None where it is not."""
+    if deviation is not None:
+        st.success(
+            f"This is what the model added: the {length} rows of this sentence were recorded as it ran. The formula "
+            f"with d_model = {own} and base {OWN_BASE:,} gives the same numbers; largest difference {deviation:.1g}.",
+            icon=":material/check:",
+        )
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.warning(
+            f"**Not what the model added**, but what the formula would give. The model added d_model = {own}, "
+            f"base {OWN_BASE:,}.",
+            icon=":material/science:",
+        )
+        st.button(
+            "Back to the model's own",
+            key="own",
+            icon=":material/undo:",
+            on_click=state.change,
+            kwargs={"width": 0, "base": OWN_BASE},
+        )
+
+
+@frame.fragment
+def _show_curves(shown: Shown) -> None:
+    """A row and a column of the matrix, and what a shift does to a pair of columns."""
+    st.subheader("One position, one dimension", anchor=False)
+    with st.grid(2, min_column_width=210, gap="medium"):
+        position = controls.slider("position", "Position", 0, shown.count - 1)
+        dimension = controls.slider("dimension", "Dimension", 0, shown.d_model - 1)
+    where, wave, wavelength = derived.wave(dimension, shown.count, shown.d_model, shown.base, shown.layout)
+    pair = int(np.nonzero(shown.pairs == dimension)[0][0])
+    with st.grid(2, min_column_width=400, gap="medium"):
+        with st.container(gap="xsmall"):
+            st.markdown(f"**Position {position}**, {_place(shown, position)}")
+            st.plotly_chart(
+                position_curve(shown.rows[position], shown.pairs),
+                key="position-curve",
+                config=frame.chart_config(file_name("positions position-curve")),
+                alt=f"Position {position}: a curve of its sines and one of its cosines over the dimensions",
+            )
+            st.caption(
+                "Every position has its own pattern: both curves wave on their left and come to rest further on."
+            )
+        with st.container(gap="xsmall"):
+            st.markdown(f"**Dimension {dimension}**: one wave is {_length(wavelength)} tokens long")
+            st.plotly_chart(
+                dimension_curve(where, wave, shown.rows[:, dimension], shown.tokens, wavelength),
+                key="dimension-curve",
+                config=frame.chart_config(file_name("positions dimension-curve")),
+                alt=f"Dimension {dimension} over the positions, wavelength {_length(wavelength)} tokens",
+            )
+            st.caption(
+                f"Wavelength 2π · {shown.base:,}^({2 * pair}/{shown.d_model}) = {_length(wavelength)} (§3.5)."
+                + (" The band is one wave." if wavelength < shown.count else " That is more than is drawn here.")
+            )
+    st.subheader("A shift is a rotation", anchor=False)
+    shift = controls.slider("shift", "Shift k, in tokens", 1, MIN_POSITIONS - 1)
+    _show_rotation(shown, position, pair, shift, 2 * np.pi * shift / wavelength)
+
+
+def _show_rotation(shown: Shown, position: int, pair: int, shift: int, angle: float) -> None:
+    """That a shift by k turns a pair of dimensions by an angle which does not depend on the position."""
+    turns, residual = derived.shift_rotation(shift, shown.count, shown.d_model, shown.base)
+    sine_at, cosine_at = (int(dimension) for dimension in shown.pairs[pair])
+    encoding = derived.encoding(shown.count + shift, shown.d_model, shown.base, shown.layout)
+    sine, cosine = encoding[:, sine_at], encoding[:, cosine_at]
+    (cos, sin), _ = turns[pair]
+    with st.grid(2, min_column_width=400, gap="medium"):
+        st.plotly_chart(
+            shift_on_circle(sine, cosine, position, shift, angle),
+            key="circle",
+            config=frame.chart_config(file_name("positions circle")),
+            alt=f"Dimensions {sine_at} and {cosine_at} on the unit circle, at {position} and {position + shift}",
+        )
+        with st.container():
+            st.markdown(
+                f"Dimensions {sine_at} and {cosine_at} at position {position}, turned by kω = {angle:.4g} rad "
+                f"({np.degrees(angle):.4g}°), are those at position {position + shift}:"
+            )
+            st.latex(_equation((sine, cosine), position, shift, (cos, sin)))
+            st.markdown(
+                "The matrix knows k and the dimension, not the position: PE(pos + k) is a linear function of PE(pos), "
+                "so a head can learn to look k tokens back (§3.5)."
+            )
+            st.markdown(
+                f"Over all {shown.count} positions and {shown.d_model // 2} pairs, max |Rₖ PE(pos) − PE(pos + k)| is "
+                f"**{residual.float64:.1e}** in float64 and **{residual.float32:.1e}** in the model's float32."
+            )
+
+
+def _equation(pair: tuple[np.ndarray, np.ndarray], position: int, shift: int, turn: tuple[float, float]) -> str:
+    (sine, cosine), (cos, sin) = pair, turn
+    before, after = (
+        rf"\begin{{pmatrix}} {sine[at]:.4f} \\ {cosine[at]:.4f} \end{{pmatrix}}" for at in (position, position + shift)
+    )
+    matrix = rf"\begin{{pmatrix}} {cos:.4f} & {sin:.4f} \\ {-sin:.4f} & {cos:.4f} \end{{pmatrix}}"
+    return rf"{after} = \underbrace{{{matrix}}}_{{R_k}} {before}"
+
+
+def _show_likeness(
+    shown: Shown,
+    sums: Float[np.ndarray, "position d_model"],
+    recorded: Float[np.ndarray, "position d_model"],
+    is_own: bool,
+) -> None:
+    """Dot products of positions over their distance, and of what the model reads: embedding + position."""
+    st.subheader("How alike are two places?", anchor=False)
+    length = len(shown.tokens)
+    positions = derived.likeness(shown.rows[:length], shown.rows[:length])
+    content = derived.likeness(sums, recorded)
+    with st.grid(2, min_column_width=400, gap="medium"):
+        with st.container(gap="xsmall"):
+            st.markdown("**Positions alone**")
+            curve = derived.products_at_distances(shown.count, shown.d_model, shown.base)
+            st.plotly_chart(
+                likeness_over_distance(curve, positions, shown.tokens, shows_means=False),
+                key="likeness-positions",
+                config=frame.chart_config(file_name("positions likeness-positions")),
+                alt="Dot product of two positional encodings over their distance: all pairs lie on one curve",
+            )
+            st.caption(
+                "PE(p) · PE(p + k) depends on k alone: every pair of this sentence lies on the curve, wherever it "
+                "stands. Near places are alike, far ones less."
+            )
+        with st.container(gap="xsmall"):
+            st.markdown("**Embedding + position**, which the first layer reads")
+            own_curve = derived.products_at_distances(max(length, 2), sums.shape[1], OWN_BASE)
+            st.plotly_chart(
+                likeness_over_distance(own_curve, content, shown.tokens, shows_means=True),
+                key="likeness-sums",
+                config=frame.chart_config(file_name("positions likeness-sums")),
+                alt="Dot product of embedding plus position for all pairs of tokens, over their distance",
+            )
+            st.caption(_explained(content.explained) + ("" if is_own else " This picture is always the model's own."))
+
+
+def _explained(share: float | None) -> str:
+    text = "The curve is the same; what a point lies off it is the words' doing."
+    if share is None:
+        return text + " There are too few pairs to say how much is position."
+    return text + f" In this sentence position explains **{share:.0%}** of how pairs differ (R²)."
+
+
+def _place(shown: Shown, position: int) -> str:
+    if position >= len(shown.tokens):
+        return "beyond this sentence"
+    return controls.plain(display_token(shown.tokens[position]))
+
+
+def _length(tokens: float) -> str:
+    return f"{tokens:,.2f}" if tokens < 100 else f"{tokens:,.0f}"

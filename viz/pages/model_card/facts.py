@@ -1,0 +1,135 @@
+"""What a checkpoint says of itself, as the cells of tables. Knows nothing of how a table is drawn, nor of files."""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from viz.core.html import Column
+from viz.core.token_text import display_token
+
+if TYPE_CHECKING:
+    from model.config import TransformerConfig
+    from model.nn.parameters import ParameterCounts
+    from model.record import Measurement, Metrics, Score, Training
+
+Rows = list[tuple[str, ...]]
+
+#: What SentencePiece calls the piece of a single byte.
+BYTE: Final = re.compile(r"<0x[0-9A-F]{2}>")
+ACTIVATIONS: Final = {"relu": "ReLU", "silu": "SiLU", "gelu": "GELU"}
+SUBJECTS: Final = {"align": "Alignment"}
+SPECIAL, BYTE_KIND, BEGINS, CONTINUES = "special", "byte", "begins a word", "within a word"
+
+
+def number(value: str | float | bool) -> str:
+    """A value as it is read: thousands apart, at most four decimals, none that say nothing."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int):
+        return f"{value:,}"
+    if 0 < abs(value) < 1e-3:
+        return f"{value:.3g}"
+    return f"{value:,.4f}".rstrip("0").rstrip(".")
+
+
+def _matrices(config: "TransformerConfig") -> str:
+    if config.share_embeddings:
+        return "1, shared"
+    return "2, output tied to the target's" if config.tie_output else "3"
+
+
+def configuration(shapes: Sequence[tuple[str, "TransformerConfig", "ParameterCounts"]]) -> tuple[list[Column], Rows]:
+    """One column a model, one row a setting, named as in the paper."""
+    configs, counts = [config for _, config, _ in shapes], [count for _, _, count in shapes]
+    settings = (
+        ("Layers (encoder + decoder)", [f"{config.num_layers} + {config.decoder_layers}" for config in configs]),
+        ("Heads", [number(config.num_heads) for config in configs]),
+        ("d_model", [number(config.d_model) for config in configs]),
+        ("d_ff", [number(config.d_ff) for config in configs]),
+        ("d_k", [number(config.d_k) for config in configs]),
+        ("Vocabulary", [number(config.vocab_size) for config in configs]),
+        ("Embedding matrices", [_matrices(config) for config in configs]),
+        ("Norm", [config.norm for config in configs]),
+        ("Activation", [ACTIVATIONS[config.activation] for config in configs]),
+        ("Dropout", [number(config.dropout) for config in configs]),
+        ("Parameters", [number(count.total) for count in counts]),
+    )
+    columns = [Column(""), *(Column(name, is_number=True) for name, _, _ in shapes)]
+    return columns, [(name, *values) for name, values in settings]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One piece of a vocabulary as a table shows it."""
+
+    id: int
+    shown: str
+    kind: str
+
+
+def pieces(vocabulary: Sequence[str], special_ids: Collection[int]) -> list[Piece]:
+    """Every piece, by its id; spaces and signs that cannot be seen are made visible."""
+    return [Piece(i, display_token(piece), _kind(piece, i in special_ids)) for i, piece in enumerate(vocabulary)]
+
+
+def _kind(piece: str, is_special: bool) -> str:
+    if is_special:
+        return SPECIAL
+    if BYTE.fullmatch(piece):
+        return BYTE_KIND
+    return BEGINS if piece.startswith("▁") else CONTINUES
+
+
+def matching(found: Sequence[Piece], wanted: str) -> list[Piece]:
+    """The pieces that hold what was typed, in any case; a space is the ▁ before a word, a number is also an id."""
+    sign = wanted.replace(" ", "▁").lower()
+    return [piece for piece in found if sign in piece.shown.lower() or str(piece.id) == wanted.strip()]
+
+
+def training_data(training: "Training") -> tuple[list[Column], Rows]:
+    """One row a set of pairs, and their sum."""
+    columns = [
+        Column("Set"),
+        Column("Pairs", is_number=True),
+        Column("Weight", is_number=True),
+        Column("What it is"),
+        Column("Licence"),
+    ]
+    rows: Rows = [(d.name, number(d.pairs), number(d.weight), d.what or "–", d.licence or "–") for d in training.data]
+    return columns, [*rows, ("Together", number(sum(d.pairs for d in training.data)), "", "", "")]
+
+
+def scores(metrics: "Metrics") -> tuple[list[Column], Rows]:
+    """One row a set, BLEU and chrF of greedy search, then BLEU of every beam width that was measured."""
+    found: dict[tuple[str, int], dict[int, Score]] = {}
+    for score in metrics.scores:
+        found.setdefault((score.set, score.sentences), {})[score.beam] = score
+    beams = sorted({score.beam for score in metrics.scores} - {1})
+    titles = ["Sentences", "BLEU, greedy", "chrF, greedy", *(f"BLEU, beam {beam}" for beam in beams)]
+    rows: Rows = []
+    for (name, sentences), by_beam in found.items():
+        greedy = _both(by_beam, 1)
+        rows.append((name, number(sentences), *greedy, *(_both(by_beam, beam)[0] for beam in beams)))
+    return [Column("Set"), *(Column(title, is_number=True) for title in titles)], rows
+
+
+def _both(by_beam: Mapping[int, "Score"], beam: int) -> tuple[str, str]:
+    score = by_beam.get(beam)
+    return ("–", "–") if score is None else (f"{score.bleu:.1f}", f"{score.chrf:.1f}")
+
+
+def measured(measurement: "Measurement") -> tuple[Rows, Rows]:
+    """What a person reads first, and the values by number, such as one for each head of each layer."""
+    rows: Rows = [(name, number(value)) for name, value in measurement.rows]
+    by_number = [row for row in rows if any(part.isdecimal() for part in row[0].split(" · "))]
+    return [row for row in rows if row not in by_number], by_number
+
+
+def subject(command: str) -> str:
+    """What a command of this project measures, by its own name: `python -m model pronouns --json` is “Pronouns”."""
+    words = command.split()
+    name = words[3] if words[:3] == ["python", "-m", "model"] and len(words) > 3 else "measured"
+    return SUBJECTS.get(name, name.capitalize())

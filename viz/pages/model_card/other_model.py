@@ -1,0 +1,44 @@
+"""What a model from elsewhere is made of, and what cannot be shown of it. Knows nothing of how that is found out."""
+
+from collections.abc import Mapping
+from typing import Final
+
+import streamlit as st
+
+from viz.access import descriptions, loader
+from viz.core.html import Column, table
+from viz.pages.model_card import facts
+from viz.selection.options import ABOUT as EVERY_TAB
+from viz.selection.options import Selection
+from viz.ui.controls import plain
+
+_WITH_TEXT: Final = (EVERY_TAB[0], EVERY_TAB[5])
+#: Kind of model → the tabs of the model page: such a model brings no record of its training.
+ABOUT: Final[Mapping[str | None, tuple[str, ...]]] = {
+    "encoder": _WITH_TEXT,
+    "decoder": _WITH_TEXT,
+    "encoder-decoder": _WITH_TEXT,
+    "image": (EVERY_TAB[5],),
+    None: (),
+}
+
+
+def show(selection: Selection) -> None:
+    """The model in a table, its parameters by part, its settings, and a sentence for everything that it lacks."""
+    found = descriptions.description(selection)
+    name = loader.name_of(selection)
+    with st.grid(2, min_column_width=330, gap="medium"):
+        with st.container():
+            st.html(table([Column("Model"), Column(name)], found.rows, label=f"What {name} is made of"))
+        with st.container():
+            total = sum(found.parts.values())
+            rows = [(part, facts.number(count), f"{count / total:.1%}") for part, count in found.parts.items()]
+            columns = [Column("Part"), Column("Parameters", is_number=True), Column("Share", is_number=True)]
+            st.html(table(columns, [*rows, ("Together", facts.number(total), "100.0%")], label="Parameters by part"))
+            st.caption("What stands in two places, such as an embedding that is also the output, is counted once.")
+    if found.settings:
+        with st.expander(f"config.json: {len(found.settings)} settings that differ from the usual ones"):
+            st.html(table([Column("Setting"), Column("Value")], found.settings, label="Settings of config.json"))
+    if found.lacks:
+        st.subheader("What cannot be shown of it", anchor=False)
+        st.markdown("\n".join(f"- {plain(why[0].upper() + why[1:])}" for why in found.lacks))

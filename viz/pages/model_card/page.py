@@ -1,0 +1,52 @@
+"""What the chosen model is, what it learned from, how well it does. Knows nothing of how that is measured."""
+
+import streamlit as st
+
+from viz.access import descriptions, loader
+from viz.core.file_names import file_name
+from viz.core.html import table
+from viz.pages.model_card import facts, other_model
+from viz.pages.model_card.figures import parameter_bars
+from viz.pages.model_card.tabs import TABS
+from viz.selection import options, state
+from viz.ui import frame
+
+frame.title(
+    "Model",
+    "The checkpoint chosen on the left: what it is made of, what it learned from, how well it does and what not to "
+    "expect of it. The sentence on the left plays no part here.",
+)
+with frame.errors_shown():
+    selection = state.current()
+    with st.spinner("Loading the model …"), st.skeleton(height=frame.SKELETON_HEIGHT):
+        is_ours = loader.is_translator(selection)
+        shapes = descriptions.shapes(selection) if is_ours else []
+    if is_ours:
+        with st.grid(2, min_column_width=430, gap="medium"):
+            with st.container():
+                st.html(table(*facts.configuration(shapes), label="Configuration, beside the paper's base and big"))
+            with st.container():
+                st.plotly_chart(
+                    parameter_bars([name for name, _, _ in shapes], [counts for _, _, counts in shapes]),
+                    key="parameters",
+                    config=frame.chart_config(file_name("parameters", shapes[0][0])),
+                    alt="Parameters by part, one stacked bar a model: in millions, and as shares of the model",
+                )
+        st.caption(
+            "One bar is a model, one colour a part of it. Above, how many parameters each part has; below, the same as "
+            "shares, so that a small model can be read too. *base* and *big* are the two models of *Attention Is All "
+            "You Need*, with its vocabulary of about 37,000 pieces. Point at a segment for its exact number."
+        )
+    else:
+        other_model.show(selection)
+    names = options.ABOUT if loader.is_english_german(selection) else other_model.ABOUT[loader.kind(selection)]
+    if names:
+        chosen = state.current().about
+        state.change(about=chosen if chosen in names else names[0])
+        # No `default`: another default is another widget to Streamlit, and whoever came by keyboard would lose their
+        # place.
+        tabs = st.tabs(names, key=state.bind("about"), on_change=state.take, args=("about",))
+        for tab, name in zip(tabs, names, strict=True):
+            if tab.open:
+                with tab, frame.errors_shown():
+                    TABS[name](selection)

@@ -1,0 +1,213 @@
+"""The tabs of the model page, each a function of the selection. Knows nothing of how files are read or models run.
+
+Everything in a checkpoint's folder may come from anywhere, so its texts are shown as plain text or escaped HTML. None
+is read as Markdown, which would fetch the pictures that a text names.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from time import monotonic
+from typing import TYPE_CHECKING, Final
+
+import streamlit as st
+
+from model.errors import InputTextError
+from viz.access import descriptions, loader
+from viz.core.file_names import file_name
+from viz.core.html import Column, table
+from viz.pages.model_card import card, facts
+from viz.pages.model_card.example_bank import BANK, draw
+from viz.pages.model_card.published import PUBLISHED
+from viz.pages.model_card.training_figures import training_curves
+from viz.selection import options
+from viz.selection.options import Selection
+from viz.ui import controls, frame
+
+if TYPE_CHECKING:
+    from model.record import Measurement
+
+VOCABULARY_HEIGHT: Final = 420
+
+
+def vocabulary(selection: Selection) -> None:
+    """Every piece, to be searched."""
+    pieces = facts.pieces(descriptions.vocabulary(selection), descriptions.special_ids(selection))
+    counts = Counter(piece.kind for piece in pieces)
+    kinds = ", ".join(f"{counts[kind]:,} {label}" for kind, label in _KINDS.items())
+    how = (
+        f"{len(pieces):,} pieces, the same for English and German: {kinds}. A text is cut into the pieces that the "
+        "tokenizer finds most probable; a character that no piece holds becomes its bytes, so nothing is unknown."
+    )
+    st.caption(how if loader.is_english_german(selection) else f"{len(pieces):,} pieces: {kinds}.")
+    wanted = st.text_input(
+        "Find pieces", placeholder="Letters of a piece, or an id; a space stands for the ▁ before a word", key="wanted"
+    )
+    found = facts.matching(pieces, wanted or "")
+    if not found:
+        st.info("No piece holds this. The tokenizer would write it with several shorter pieces, or as bytes.")
+        return
+    shown = {"Id": [p.id for p in found], "Piece": [p.shown for p in found], "Kind": [p.kind for p in found]}
+    # A table that is drawn on a canvas: no piece can become HTML, and only the rows in view are drawn.
+    st.dataframe(
+        shown,
+        height=VOCABULARY_HEIGHT,
+        hide_index=True,
+        column_config={"Id": st.column_config.NumberColumn(width="small")},
+        key="pieces",
+        alt="Pieces of the vocabulary: id, piece, kind",
+    )
+    st.caption(f"{len(found):,} of {len(pieces):,} pieces")
+
+
+_KINDS: Final = {
+    facts.SPECIAL: "special",
+    facts.BYTE_KIND: "bytes",
+    facts.BEGINS: "that begin a word (with ▁)",
+    facts.CONTINUES: "that stand within one",
+}
+
+
+def training_data(selection: Selection) -> None:
+    """What it was trained on."""
+    training = descriptions.training(selection)
+    if training is None:
+        _missing("training.json", "what it was trained on")
+        return
+    st.caption(
+        "Pairs of an English sentence and its German translation. The weight is how often, on average, each pair of a "
+        "set comes in one pass over the data; the licence is the one stated at the set's source."
+    )
+    st.html(table(*facts.training_data(training), label="Training data"))
+    if training.note:
+        st.text(training.note)
+    if training.settings:
+        st.subheader("Settings", anchor=False)
+        rows = [(name, facts.number(value)) for name, value in training.settings]
+        st.html(table([Column("Setting"), Column("Value", is_number=True)], rows, label="Settings of the training run"))
+
+
+def curves(selection: Selection) -> None:
+    """How the training run went."""
+    log = descriptions.training_log(selection)
+    if log is None:
+        _missing("training_log.jsonl", "how its training went")
+        return
+    training = None
+    with frame.errors_shown():
+        training = descriptions.training(selection)
+    limit = "the first pairs" if training is None else f"the first {training.dev_limit:,} pairs"
+    st.caption(
+        "From left to right the steps of training. The loss is what the model is trained to make small, averaged since "
+        "the point before; with smoothed labels it stays above zero. The learning rate is how far each step goes; "
+        "where it rises anew, another stage of training begins, often with other data, so that the losses of two "
+        f"stages do not compare. BLEU (0 to 100) is measured on {limit} of each set that the model does not learn "
+        "from, in the stages that asked for it, so it only roughly agrees with the tab Scores, which has whole sets."
+    )
+    st.plotly_chart(
+        training_curves(log),
+        key="training-curves",
+        config=frame.chart_config(file_name("training curves", loader.identity(selection)[0])),
+        alt="Loss, learning rate and BLEU of each dev set over the training steps",
+    )
+
+
+def scores(selection: Selection) -> None:
+    """What was measured, and what others measured elsewhere."""
+    metrics = descriptions.metrics(selection)
+    if metrics is None:
+        _missing("metrics.json", "how well it does")
+    else:
+        st.caption(
+            "BLEU counts the runs of one to four words that a translation shares with the reference, chrF those of "
+            "characters; both go from 0 to 100, higher is better. Greedy takes the most probable token at each step, a "
+            "beam keeps several translations in the race."
+        )
+        if metrics.scores:
+            st.html(table(*facts.scores(metrics), label="Scores of each set"))
+            st.code("\n".join(score.command for score in metrics.scores), language=None, wrap_lines=True)
+            signatures = dict.fromkeys(score.signature for score in metrics.scores)
+            st.caption(controls.plain(f"sacrebleu {', '.join(signatures)}"))
+        if metrics.measurements:
+            st.caption(
+                "Other measurements, as their commands printed them: layers and heads count from 0 here. Shares lie "
+                "between 0 and 1; an error rate is the better the lower it is."
+            )
+        with st.grid(3, min_column_width=290, gap="medium"):
+            for measurement in metrics.measurements:
+                with st.container():
+                    _measurement(measurement)
+    st.subheader("Published results, for orientation", anchor=False)
+    columns = [Column(t) for t in ("System", "Trained on", "Test set")]
+    columns += [Column("BLEU", is_number=True), Column("Kind of BLEU")]
+    published = [(p.system, p.trained_on, p.test_set, facts.number(p.bleu), p.kind) for p in PUBLISHED]
+    st.html(table(columns, published, label="Published English-to-German results"))
+    st.caption(
+        "Only scores of the same test set and the same BLEU can be compared, so none of these can be set beside a "
+        "number above. They are of other test sets; tokenised BLEU cuts the reference into other words than sacreBLEU "
+        "does; and but for the first, which knows captions only, they had far more data and parameters."
+    )
+
+
+def _measurement(measurement: "Measurement") -> None:
+    st.subheader(controls.plain(facts.subject(measurement.command)), anchor=False)
+    st.code(measurement.command, language=None, wrap_lines=True)
+    first, by_number = facts.measured(measurement)
+    columns = [Column("Measured"), Column("Value")]
+    if first:
+        st.html(table(columns, first, label=measurement.command))
+    if by_number:
+        with st.expander(f"{len(by_number)} values by number"):
+            st.html(table(columns, by_number, label=f"{measurement.command}, by number"))
+
+
+def translations(selection: Selection) -> None:
+    """Twenty sentences, translated now."""
+    seed = controls.seed()
+    st.caption(
+        f"Twenty of {len(BANK)} English sentences, as they come out of this model, good and bad. Nobody picked them: "
+        f"the seed {seed} did. The sentences were written for this page, and before any was translated."
+    )
+    bar = st.empty()
+    started = monotonic()
+    rows = []
+    sentences = draw(seed)
+    for done, sentence in enumerate(sentences):
+        if monotonic() - started > frame.PATIENCE:
+            bar.progress(done / len(sentences), text=f"Translating sentence {done + 1} of {len(sentences)}")
+        try:
+            rows.append((sentence, loader.translation(sentence, selection)))
+        except InputTextError as error:
+            rows.append((sentence, f"({error})"))
+    bar.empty()
+    columns = [Column("English", language="en"), Column("German, by this model", language="de")]
+    st.html(table(columns, rows, label="English sentences and their translations"))
+
+
+def whole_card(selection: Selection) -> None:
+    """What the checkpoint's card says of its limits, and the rest of it."""
+    text = descriptions.card(selection)
+    if text is None:
+        _missing("README.md", "what to expect of it")
+        return
+    limits = card.section(text, card.LIMITS)
+    if limits:
+        st.subheader(card.LIMITS, anchor=False)
+    for paragraph in limits:
+        st.text(paragraph)
+    # The card's Markdown stays unread: a picture or a link in it would lead outside, and it may be anyone's.
+    with st.expander("The whole card, as it was written", expanded=not limits):
+        st.code(text, language=None, wrap_lines=True)
+
+
+def _missing(name: str, what: str) -> None:
+    st.info(
+        f"The folder of this checkpoint holds no `{name}`, so it does not say {what}. The rest of this page does not "
+        "need it.",
+        icon=":material/info:",
+    )
+
+
+#: In the order of `choices.ABOUT`.
+TABS: Final[Mapping[str, Callable[[Selection], None]]] = dict(
+    zip(options.ABOUT, (vocabulary, training_data, curves, scores, translations, whole_card), strict=True)
+)

@@ -1,0 +1,93 @@
+"""The models that can be chosen, by name: those of the server, and those that a person has added in this session.
+
+The server's are the sub-folders of `checkpoints/` and the folders that it was started with. A folder that a person adds
+is known to that session alone; the address names models, never a path. Knows nothing of what is in a folder.
+"""
+
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+import streamlit as st
+
+ROOT_VARIABLE: Final = "HEADLIGHT_CHECKPOINTS"
+DOWNLOADS_VARIABLE: Final = "HEADLIGHT_ALLOW_DOWNLOADS"
+#: A session adds no more folders than this.
+MAX_ADDED: Final = 20
+_ADDED: Final = "shelf/added"
+
+
+def checkpoint_root() -> Path:
+    """The folder whose sub-folders are checkpoints: `checkpoints/`, or what HEADLIGHT_CHECKPOINTS names."""
+    default = Path(__file__).parents[2] / "checkpoints"
+    return Path(os.environ.get(ROOT_VARIABLE) or default)
+
+
+def downloads_allowed() -> bool:
+    """Whether the server's setting allows to fetch models at all; a person must want it too."""
+    return os.environ.get(DOWNLOADS_VARIABLE) == "1"
+
+
+def server_models() -> dict[str, Path]:
+    """Name → folder of what every viewer can choose. A damaged one is listed too, so that its message can be read."""
+    root = checkpoint_root()
+    inside = sorted(root.iterdir()) if root.is_dir() else []
+    shipped = [path for path in inside if path.is_dir() and not path.name.startswith((".", "_"))]
+    return _named([*shipped, *_given_at_start()])
+
+
+def models() -> dict[str, Path]:
+    """Name → folder of what this session can choose: the server's, then its own."""
+    return server_models() | dict(_added())
+
+
+def folder_of(name: str) -> str:
+    """The folder behind a name that only this session knows; "" for any other."""
+    return "" if name in server_models() else str(_added().get(name, ""))
+
+
+def add(folder: Path) -> str:
+    """Put a folder on this session's list, and return its name there; the oldest leaves a list that is full."""
+    known = models()
+    for name, path in known.items():
+        if path.resolve() == folder.resolve():
+            return name
+    name = _unique(display_name(folder), known)
+    kept = list(_added().items())[-(MAX_ADDED - 1) :]
+    st.session_state[_ADDED] = dict([*kept, (name, folder)])
+    return name
+
+
+def display_name(folder: Path) -> str:
+    """How people call the model in a folder: the folder's or link's name, or the model's in a cache of the hub."""
+    real = folder.resolve()
+    if real.parent.name == "snapshots" and (cached := real.parents[2].name).startswith("models--"):
+        return cached.removeprefix("models--").replace("--", "/")
+    return Path(os.path.abspath(folder)).name or "model"
+
+
+def _added() -> Mapping[str, Path]:
+    found: Mapping[str, Path] = st.session_state.get(_ADDED, {})
+    return found
+
+
+def _given_at_start() -> list[Path]:
+    """The folders of `streamlit run app.py -- FOLDER …`; under any other program the arguments are not ours."""
+    program, *arguments = sys.argv or [""]
+    return [Path(one).expanduser() for one in arguments] if Path(program).name == "app.py" else []
+
+
+def _named(folders: Iterable[Path]) -> dict[str, Path]:
+    named: dict[str, Path] = {}
+    for folder in folders:
+        named[_unique(display_name(folder), named)] = folder
+    return named
+
+
+def _unique(name: str, taken: Iterable[str]) -> str:
+    names, number, unique = set(taken), 2, name
+    while unique in names:
+        unique, number = f"{name} ({number})", number + 1
+    return unique

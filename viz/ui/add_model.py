@@ -1,0 +1,68 @@
+"""A model of one's own, added on the left: its folder, or its name on the hub where that is allowed.
+
+Knows nothing of what is in a folder.
+"""
+
+from pathlib import Path
+
+import streamlit as st
+
+from model.errors import HeadlightError
+from viz.access import folders
+from viz.selection import catalogue, state
+from viz.ui.controls import plain
+
+_TYPED = "add/folder"
+_FETCH = "add/fetch"
+
+
+def add_model() -> None:
+    """The field for a folder, the choice to fetch, and what is wrong with what was typed."""
+    with st.expander("Add a model", icon=":material/add:"):
+        with st.form("add", border=False):
+            typed = st.text_input(
+                "Folder",
+                key=_TYPED,
+                placeholder="/path/to/a/folder",
+                help="A folder that transformers saved (BERT, GPT-2, Llama, T5, OPUS-MT, ViT …: safetensors and a "
+                "tokenizer), or a checkpoint of Headlight's own. Only this session will have it on its list.",
+            )
+            fetch = st.checkbox(
+                "Fetch it from the Hugging Face hub",
+                key=_FETCH,
+                help="Then type a name such as google-bert/bert-base-uncased. Nothing is fetched unless you tick this "
+                f"and the server was started with {catalogue.DOWNLOADS_VARIABLE}=1.",
+            )
+            pressed = st.form_submit_button("Add", icon=":material/add:")
+        if not pressed:
+            return
+        try:
+            folder = _checked(typed or "", fetch=fetch)
+        except HeadlightError as error:
+            st.error(plain(str(error)), icon=":material/error:")
+            return
+    state.take_model(catalogue.add(folder))
+    st.rerun()
+
+
+def _checked(typed: str, *, fetch: bool) -> Path:
+    if not fetch:
+        return folders.checked(typed)
+    with st.spinner("Fetching …"):
+        return folders.fetched(typed)
+
+
+def say_missing(names: list[str]) -> None:
+    """A sentence where the address asks for a model that is not on the list."""
+    missing = state.take_missing()
+    if not missing:
+        return
+    shown = missing if len(missing) <= 100 else missing[:100] + " …"
+    instead = f"This is “{names[0]}”. " if names else ""
+    st.info(
+        plain(
+            f"The address asks for the model “{shown}”, which is not on the list. {instead}If you have its folder, add "
+            "it on the left under “Add a model”."
+        ),
+        icon=":material/info:",
+    )

@@ -1,0 +1,68 @@
+"""Files and links that a page offers to take along. Knows nothing of what is in them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from viz.access import loader
+from viz.selection import options, state, url
+from viz.selection.options import Selection
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A file: what the button says, what is in it, how it is made, its name and about its size in bytes."""
+
+    label: str
+    inside: str
+    make: Callable[[], bytes]
+    name: str
+    mime: str
+    size: int
+
+
+def show_offer(offer: Offer) -> None:
+    """The button that makes and saves a file, and what is in it. Nothing is made before it is pressed."""
+    button, inside = st.columns((3, 7), vertical_alignment="center")
+    button.download_button(
+        offer.label,
+        offer.make,
+        offer.name,
+        offer.mime,
+        key=f"take-{offer.name}",
+        icon=":material/download:",
+        on_click="ignore",
+        width="stretch",
+        wrap=True,
+    )
+    inside.caption(f"{offer.inside} ({_size(offer.size)})")
+
+
+def link(selection: Selection) -> str:
+    """A selection as the query of an address."""
+    name, _ = loader.identity(selection)
+    # Both are named even where they are the usual ones: elsewhere, or next year, others may be.
+    always = {"checkpoint": name} | ({"text": selection.text} if _fits(selection) else {})
+    return urlencode(always | url.to_params(replace(selection, checkpoint=name)))
+
+
+def show_link(address: str, what_it_shows: str) -> None:
+    """A link to copy, and what it brings back."""
+    st.subheader("Link", anchor=False)
+    st.code(address, language=None, wrap_lines=True)
+    st.caption(what_it_shows)
+    if not _fits(state.current()):
+        st.caption("The sentence is too long for an address and is not in it: send it along.")
+
+
+def _fits(selection: Selection) -> bool:
+    return len(selection.text) <= options.MAX_TEXT_IN_URL
+
+
+def _size(count: int) -> str:
+    """About how large a file is."""
+    if count < 950_000:
+        return f"about {max(1, round(count / 1_000))} kB"
+    return f"about {count / 1_000_000:.1f} MB" if count < 10_000_000 else f"about {round(count / 1_000_000):,} MB"

@@ -1,0 +1,113 @@
+"""The widgets of the decoding page that show numbers of the selection, and the button for a table.
+
+A number that a link asks for and that does not exist becomes the nearest that does, and a sentence says so. Knows
+nothing of the model: what can be chosen is passed in.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from viz.selection import state
+
+
+def settle(field: str, low: int, high: int, name: str, shown: Callable[[int], str] = str) -> None:
+    """Set a field of the selection to the nearest number that exists, and say so where that is another one.
+
+    Args:
+        field: of the selection.
+        low, high: the smallest and the largest number there is.
+        name: what the number is, as a sentence begins.
+        shown: how a number is written for people.
+    """
+    asked = getattr(state.current(), field)
+    nearest = min(max(asked, low), high)
+    if nearest == asked:
+        return
+    state.change(**{field: nearest})
+    st.info(
+        f"{name} {shown(asked)} does not exist here: it can be {shown(low)} to {shown(high)}. This shows "
+        f"{shown(nearest)}.",
+        icon=":material/info:",
+    )
+
+
+def hundredths(value: int) -> str:
+    """A number of hundredths as people write it."""
+    return f"{value / 100:.2f}"
+
+
+def whole_slider(field: str, label: str, low: int, high: int, *, help_text: str, forget: tuple[str, ...] = ()) -> None:
+    """A slider over whole numbers; with a change, the choices named in `forget` become the default again."""
+    st.slider(
+        label,
+        low,
+        high,
+        key=state.bind(field),
+        help=help_text,
+        width=220,
+        on_change=_take,
+        args=(field, forget),
+    )
+
+
+def hundredths_slider(
+    field: str, label: str, low: int, high: int, *, help_text: str, forget: tuple[str, ...] = ()
+) -> None:
+    """A slider over a number that the selection keeps in hundredths."""
+    st.slider(
+        label,
+        low / 100,
+        high / 100,
+        step=0.01,
+        format="%.2f",
+        key=state.bind(field, getattr(state.current(), field) / 100),
+        help=help_text,
+        width=220,
+        on_change=_take_hundredths,
+        args=(field, forget),
+    )
+
+
+def number(field: str, label: str, low: int, high: int, *, help_text: str) -> None:
+    """A whole number to be typed."""
+    st.number_input(
+        label,
+        min_value=low,
+        max_value=high,
+        step=1,
+        key=state.bind(field),
+        help=help_text,
+        width=140,
+        on_change=state.take,
+        args=(field,),
+    )
+
+
+def table_button(label: str, make: Callable[[], bytes], name: str) -> None:
+    """A button that saves a table, made when it is pressed; `name` is the file's without its ending."""
+    st.download_button(
+        label,
+        make,
+        f"{name}.csv",
+        "text/csv",
+        key=f"table-{name}",
+        icon=":material/download:",
+        on_click="ignore",
+    )
+
+
+def _take(field: str, forget: tuple[str, ...]) -> None:
+    state.take(field)
+    _forget(forget)
+
+
+def _take_hundredths(field: str, forget: tuple[str, ...]) -> None:
+    state.change(**{field: round(st.session_state[field] * 100)})
+    _forget(forget)
+
+
+def _forget(names: tuple[str, ...]) -> None:
+    nothing: dict[str, Any] = dict.fromkeys(names)
+    state.change(**nothing)

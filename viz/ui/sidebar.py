@@ -1,0 +1,113 @@
+"""What every page has on its left: the model, what it reads, examples, the device. Knows nothing of the pages."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import streamlit as st
+
+from model.errors import HeadlightError
+from viz.access import loader, pictures
+from viz.selection import options, state
+from viz.selection.examples import EXAMPLES, Example
+from viz.ui import controls
+from viz.ui.add_model import add_model
+
+DEVICE_LABELS: Final = {"auto": "Automatic", "cpu": "CPU", "cuda": "GPU"}
+#: Kind of model → what the field says, what stands in it, and what the button says.
+_FIELDS: Final = {
+    "encoder-decoder": ("Source text", "Type a text to translate", "Translate"),
+    "encoder": ("Text", "Type a text", "Read"),
+    "decoder": ("Text", "Type a text", "Read"),
+}
+
+
+def sidebar(checkpoints: Sequence[str]) -> None:
+    """The sentence, good examples, the checkpoint and the device; the same on every page."""
+    with st.sidebar:
+        st.header("Headlight", anchor=False)
+        st.caption("Every attention head of a Transformer, while it reads a sentence and writes its translation.")
+        _given()
+        st.selectbox(
+            "Checkpoint",
+            checkpoints,
+            key=state.bind("checkpoint", state.current().checkpoint or next(iter(checkpoints), None)),
+            placeholder="None found",
+            disabled=not checkpoints,
+            on_change=state.take,
+            args=("checkpoint",),
+        )
+        add_model()
+        st.segmented_control(
+            "Device",
+            options.DEVICES,
+            key=state.bind("device"),
+            format_func=DEVICE_LABELS.__getitem__,
+            required=True,
+            on_change=state.take,
+            args=("device",),
+        )
+        st.segmented_control(
+            "Save pictures as",
+            options.PICTURES,
+            key=state.bind("pictures"),
+            required=True,
+            help="What the camera in the corner of a chart saves: pixels, or shapes that stay sharp at any size.",
+            on_change=state.take,
+            args=("pictures",),
+        )
+
+
+def _given() -> None:
+    """What the model reads: a text or a picture."""
+    kind = loader.kind(state.current())
+    if kind == "image":
+        _picture()
+        return
+    if kind is None or loader.is_english_german(state.current()):
+        label, placeholder, button = "English sentence", "Type an English sentence", "Translate"
+    else:
+        label, placeholder, button = _FIELDS[kind]
+    st.text_area(
+        label,
+        key=state.bind("text"),
+        height=120,
+        placeholder=placeholder,
+        help="Ctrl + Enter, or a click elsewhere, reads it.",
+        on_change=state.take,
+        args=("text",),
+    )
+    with st.container(horizontal=True):
+        st.button(button, type="primary", icon=":material/translate:" if button == "Translate" else ":material/search:")
+        st.menu_button("Examples", EXAMPLES, key="examples", format_func=_example_label, on_click=_take_example)
+
+
+def _picture() -> None:
+    file = st.file_uploader(
+        "Picture, PNG or JPEG",
+        key="picture-file",
+        help="PNG or JPEG, at most 5 MB. It stays on this machine. Without one, the model looks at a picture that "
+        "Headlight draws.",
+    )
+    if file is None:
+        _look_at("")
+        st.caption("No file chosen: the model looks at a picture that Headlight draws itself.")
+        return
+    try:
+        _look_at(pictures.keep(file.getvalue(), file.name))
+    except HeadlightError as error:
+        _look_at("")
+        st.error(controls.plain(f"{error} The model looks at a picture that Headlight draws."), icon=":material/error:")
+
+
+def _look_at(digest: str) -> None:
+    if state.current().picture != digest:
+        state.change(picture=digest, token=None, key_token=None)
+
+
+def _example_label(example: Example) -> str:
+    return controls.plain(example.text)
+
+
+def _take_example() -> None:
+    example = st.session_state["examples"]
+    state.take_example(example.text, example.twin)

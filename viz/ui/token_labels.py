@@ -1,0 +1,58 @@
+"""Which token a comparison begins with, and how a token is named in a list. Knows nothing of widgets or weights.
+
+In the decoder a row reads one token and writes the next, so a German pronoun is "looked up" in the row before its own:
+rows of the decoder are therefore named, and found, by both.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from viz.core.token_text import display_token
+
+if TYPE_CHECKING:
+    from model import Trace
+
+#: Looked for in this order; the English "it" is what the first examples are about.
+ENGLISH: Final = (("it",), ("he", "she", "they", "him", "them"))
+GERMAN: Final = (("er", "sie", "es"), ("ihn", "ihm", "ihr"))
+
+
+def first_of(tokens: Sequence[str], wanted: Sequence[Sequence[str]]) -> int | None:
+    """The first position of a whole word of the first group that occurs, whatever its case."""
+    for words in wanted:
+        for position, token in enumerate(tokens):
+            begins = token.startswith("▁") or (position > 0 and tokens[position - 1] == "▁")
+            ends = position + 1 == len(tokens) or not tokens[position + 1][:1].isalpha()
+            if begins and ends and token.removeprefix("▁").lower() in words:
+                return position
+    return None
+
+
+def default_row(trace: "Trace", site: str) -> int:
+    """The query row to begin with: the pronoun that is read (encoder) or written (decoder); else the first."""
+    if site == "encoder.self":
+        found = first_of(trace.source_tokens, ENGLISH)
+    elif "decoder.cross" not in trace.sites:
+        # The first token of a decoder alone sees nothing but itself.
+        found = first_of(trace.target_tokens, ENGLISH)
+        return len(trace.target_tokens) - 1 if found is None else found
+    else:
+        found = first_of([step.token for step in trace.steps], GERMAN)
+    return 0 if found is None else found
+
+
+def row_labels(trace: "Trace", site: str) -> list[str]:
+    """How each query row stands in a list: its place, since a piece may occur twice, and its token."""
+    tokens = trace.axis_tokens(site)[0]
+    if site == "encoder.self" or len(trace.steps) != len(tokens):
+        return [f"{place} · {display_token(piece)}" for place, piece in enumerate(tokens, start=1)]
+    return step_labels(trace)
+
+
+def step_labels(trace: "Trace") -> list[str]:
+    """How each step stands in a list: its place, the token that it reads and the one that it writes."""
+    read_by = trace.target_tokens[len(trace.target_tokens) - len(trace.steps) :]
+    return [
+        f"{place} · {display_token(read)} → {display_token(step.token)}"
+        for place, (read, step) in enumerate(zip(read_by, trace.steps, strict=True), start=1)
+    ]

@@ -1,0 +1,172 @@
+"""What a trace holds as tables: CSV that spreadsheets and programs read, and in which no token is a formula.
+
+The files are UTF-8 with a byte-order mark, without which Excel reads `▁` and `ü` as two signs; Python's csv reads them
+as "utf-8-sig", pandas as they are. Numbers are written with all the digits that tell one float32 from the next. Layers,
+heads and positions count from 0, as in arrays. Knows nothing of Streamlit or of how weights are computed.
+"""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import exp
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from model import Trace
+    from model.analysis.metrics.origin import DerivedRow
+
+#: The rows that a spreadsheet can hold, without the one for the titles.
+MAX_ROWS: Final = 2**20 - 1
+#: Numbers of one head that a table may hold: some 60 MB of text.
+MAX_HEAD_NUMBERS: Final = 2**22
+ROWS_AT_ONCE: Final = 256
+#: With these a cell begins to be a formula (OWASP, "CSV Injection"): also their full-width forms, tab and line ends.
+FORMULA_SIGNS: Final = "=+-@\t\r\n＝＋－＠"
+
+Row = Sequence[object]
+
+
+def cell(text: str) -> str:
+    """A text as a cell: one that a spreadsheet would take for a formula gets an apostrophe before it."""
+    return f"'{text}" if text.startswith(tuple(FORMULA_SIGNS)) else text
+
+
+def table(titles: Sequence[str], rows: Iterable[Row]) -> bytes:
+    """Titles and rows as CSV; the caller sends texts of people through `cell`."""
+    file = io.StringIO(newline="")
+    writer = csv.writer(file)
+    writer.writerow(titles)
+    writer.writerows(rows)
+    return file.getvalue().encode("utf-8-sig")
+
+
+def matrix(values: Float[np.ndarray, "row column"], rows: Sequence[str], columns: Sequence[str]) -> bytes:
+    """A matrix with the tokens of its rows in the first column and those of its columns in the first line."""
+    assert values.shape == (len(rows), len(columns)), "one label for each row and each column"
+    lines = ([cell(row), *numbers] for row, numbers in zip(rows, digits(values), strict=True))
+    return table(["", *map(cell, columns)], lines)
+
+
+def open_head(trace: "Trace", site: str, layer: int, head: int) -> bytes:
+    """The weights of one head: a row for each query token, a column for each key token."""
+    queries, keys = trace.axis_tokens(site)
+    lines = (
+        [cell(queries[place]), *numbers]
+        for rows, weights in _blocks_of_rows(trace, site, layer, head)
+        for place, numbers in enumerate(digits(weights), start=rows.start)
+    )
+    return table(["", *map(cell, keys)], lines)
+
+
+def open_head_array(trace: "Trace", site: str, layer: int, head: int) -> bytes:
+    """The same as a NumPy file (`.npy`, float32), for a text too long for a table."""
+    queries, keys = map(len, trace.axis_tokens(site))
+    found = np.empty((queries, keys), np.float32)
+    for rows, weights in _blocks_of_rows(trace, site, layer, head):
+        found[rows] = weights
+    file = io.BytesIO()
+    np.save(file, found)
+    return file.getvalue()
+
+
+def _blocks_of_rows(
+    trace: "Trace", site: str, layer: int, head: int
+) -> Iterator[tuple[slice, Float[np.ndarray, "row key"]]]:
+    """The weights of one head, some rows at a time."""
+    queries = len(trace.axis_tokens(site)[0])
+    for first in range(0, queries, ROWS_AT_ONCE):
+        rows = slice(first, min(queries, first + ROWS_AT_ONCE))
+        yield rows, trace.weights(site, layer, [head], rows)[0].numpy()
+
+
+def figures(values: Mapping[str, Float[np.ndarray, "layer head"]]) -> bytes:
+    """What each head of a site does, in numbers: a row for each head, nothing where a head has no such figure."""
+    layers, heads = next(iter(values.values())).shape
+    rows = (
+        (layer, head, *("" if np.isnan(of[layer, head]) else _number(of[layer, head]) for of in values.values()))
+        for layer in range(layers)
+        for head in range(heads)
+    )
+    return table(("layer", "head", *values), rows)
+
+
+def row_origin(derived: "DerivedRow", key_tokens: Sequence[str]) -> bytes:
+    """Where one row of weights comes from: for each key its dot product, scaled, masked, and its weight."""
+    numbers = (derived.dots, derived.scaled, derived.scores, derived.weights)
+    columns = digits(np.stack([values.numpy() for values in numbers], axis=1))
+    allowed = derived.allowed.tolist()
+    rows = ((key, cell(token), int(allowed[key]), *columns[key]) for key, token in enumerate(key_tokens))
+    return table(("key_position", "key_token", "allowed", "q_dot_k", "scaled", "masked", "weight"), rows)
+
+
+def num_weights(trace: "Trace", site: str) -> int:
+    """Rows of `all_heads`."""
+    queries, keys = trace.axis_tokens(site)
+    return sum(inputs.num_heads for inputs in trace.inputs[site]) * len(queries) * len(keys)
+
+
+def all_heads(trace: "Trace", site: str) -> bytes:
+    """Every weight of every head of a site, one a row."""
+    titles = ("layer", "head", "query_position", "query_token", "key_position", "key_token", "weight")
+    return table(titles, _weights(trace, site))
+
+
+def _weights(trace: "Trace", site: str) -> Iterator[Row]:
+    queries, keys = (list(enumerate(map(cell, tokens))) for tokens in trace.axis_tokens(site))
+    for layer in range(len(trace.inputs[site])):
+        for head, weights in enumerate(trace.weights(site, layer).numpy()):
+            for (query, query_token), row in zip(queries, digits(weights), strict=True):
+                for (key, key_token), weight in zip(keys, row, strict=True):
+                    yield layer, head, query, query_token, key, key_token, weight
+
+
+def tokens(trace: "Trace") -> bytes:
+    """What the encoder and the decoder read, one token a row."""
+    sides = (
+        ("source", trace.source_ids, trace.source_tokens),
+        ("target", trace.target_ids, trace.target_tokens),
+    )
+    rows = (
+        (side, position, number, cell(token))
+        for side, ids, pieces in sides
+        for position, (number, token) in enumerate(zip(ids, pieces, strict=True))
+    )
+    return table(("side", "position", "token_id", "token"), rows)
+
+
+def steps(trace: "Trace") -> bytes:
+    """The decoding, one step a row: what was read and written, how sure the model was, and its candidates."""
+    most = max((len(step.candidates) for step in trace.steps), default=0)
+    numbered = [f"{name}_{rank}" for rank in range(1, most + 1) for name in ("candidate", "candidate_probability")]
+    rows = []
+    read_by = trace.target_tokens[len(trace.target_tokens) - len(trace.steps) :]
+    for read, step in zip(read_by, trace.steps, strict=True):
+        candidates = [part for c in step.candidates for part in (cell(c.token), _number(exp(c.log_prob)))]
+        written = (cell(read), cell(step.token), step.token_id, _number(exp(step.log_prob)), _number(step.entropy))
+        rows.append((step.index, *written, *candidates))
+    titles = ("step", "token_read", "token_written", "token_id", "probability", "entropy_nats", *numbered)
+    return table(titles, rows)
+
+
+def positional_encoding(trace: "Trace", side: str) -> bytes:
+    """What was added to each token of a side, "source" or "target": a row for each, a column for each dimension."""
+    encoding = trace.positional[side].numpy()
+    pieces = trace.source_tokens if side == "source" else trace.target_tokens
+    titles = ("position", "token", *(f"dimension_{i}" for i in range(encoding.shape[1])))
+    rows = ((i, cell(piece), *numbers) for i, (piece, numbers) in enumerate(zip(pieces, digits(encoding), strict=True)))
+    return table(titles, rows)
+
+
+def digits(values: Float[np.ndarray, "row column"]) -> list[list[str]]:
+    """Numbers as text, with the fewest digits from which the very same float32 is read again."""
+    written: NDArray[Any] = np.asarray(values, np.float32).astype(str)
+    rows: list[list[str]] = written.tolist()
+    return rows
+
+
+def _number(value: float) -> str:
+    return repr(float(value))
