@@ -43,7 +43,7 @@ def packages(path: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("path", [*MODEL, *VIZ], ids=name_of)
-def test_every_module_says_what_it_is_and_unpickles_nothing(path: Path):
+def test_every_module_says_what_it_is_and_unpickles_nothing(path: Path) -> None:
     assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
     assert not packages(path) & {"pickle", "dill", "joblib", "shelve"}
     assert "torch.load" not in path.read_text(encoding="utf-8")
@@ -58,7 +58,7 @@ def test_every_module_says_what_it_is_and_unpickles_nothing(path: Path):
     ],
     ids=["errors and settings", "viz", "training"],
 )
-def test_importing_these_modules_does_not_load(modules: list[str], absent: list[str]):
+def test_importing_these_modules_does_not_load(modules: list[str], absent: list[str]) -> None:
     load = f"import importlib, sys\nfor m in {modules}: importlib.import_module(m)"
     code = f"{load}\nprint(set({absent}) & set(sys.modules))"
     done = subprocess.run(

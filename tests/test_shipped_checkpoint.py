@@ -20,20 +20,20 @@ def shipped() -> Translator:
     return Translator.load(FOLDER, device="cpu")
 
 
-def test_it_has_at_least_four_layers_of_eight_heads_and_stays_below_40_megabytes(shipped: Translator):
+def test_it_has_at_least_four_layers_of_eight_heads_and_stays_below_40_megabytes(shipped: Translator) -> None:
     assert shipped.config.num_layers >= 4
     assert shipped.config.num_heads == 8
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 40e6
 
 
-def test_its_card_names_every_file_of_data_and_how_it_was_scored():
+def test_its_card_names_every_file_of_data_and_how_it_was_scored() -> None:
     card = (FOLDER / "README.md").read_text(encoding="utf-8")
     for phrase in ("Tatoeba", "Multi30k", "BConTrasT", "Ding", "CC-BY", "GPL", "sacrebleu", "python -m model evaluate"):
         assert phrase in card
 
 
 @pytest.mark.parametrize("text", PAIR)
-def test_the_weights_shown_reproduce_the_real_output_of_every_head(shipped: Translator, text: str):
+def test_the_weights_shown_reproduce_the_real_output_of_every_head(shipped: Translator, text: str) -> None:
     trace = shipped.trace(text, extras={"hook_head_output"})
     deviations = {
         (site, layer): trace.head_output_deviation(site, layer)
@@ -55,19 +55,19 @@ def test_the_weights_shown_reproduce_the_real_output_of_every_head(shipped: Tran
         (PAIR[1], {"Tier"}),
     ],
 )
-def test_everyday_sentences_come_out_as_sensible_german(shipped: Translator, english: str, german: set[str]):
+def test_everyday_sentences_come_out_as_sensible_german(shipped: Translator, english: str, german: set[str]) -> None:
     words = shipped.translate(english).replace(".", "").replace(",", "").replace("?", "").split()
     assert german & set(words), words
     assert len(words) <= 2 * len(english.split())
 
 
 @pytest.mark.parametrize(("english", "pronoun"), BEST_KNOWN.items())
-def test_the_best_known_sentences_get_the_right_pronoun(shipped: Translator, english: str, pronoun: str):
+def test_the_best_known_sentences_get_the_right_pronoun(shipped: Translator, english: str, pronoun: str) -> None:
     assert pronouns_in(shipped.translate(english)) == [pronoun]
     assert pronouns_in(shipped.translate(english.lower().removesuffix("."))) == [pronoun]
 
 
-def test_the_pronoun_figures_of_metrics_json_come_out_again(shipped: Translator):
+def test_the_pronoun_figures_of_metrics_json_come_out_again(shipped: Translator) -> None:
     entries = json.loads((FOLDER / "metrics.json").read_text(encoding="utf-8"))["entries"]
     stored = next(
         entry["result"] for entry in entries if entry["command"] == "python -m model pronouns --part test --json"
@@ -80,7 +80,7 @@ def test_the_pronoun_figures_of_metrics_json_come_out_again(shipped: Translator)
     assert stored["best_known"] == {text: shipped.translate(text) for text in stored["best_known"]}
 
 
-def test_card_and_record_say_the_same(shipped: Translator):
+def test_card_and_record_say_the_same(shipped: Translator) -> None:
     card = (FOLDER / "README.md").read_text(encoding="utf-8")
     metrics, training, log = read_metrics(FOLDER), read_training(FOLDER), read_log(FOLDER)
     assert metrics is not None

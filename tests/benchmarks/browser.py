@@ -24,6 +24,7 @@ from playwright.sync_api import Page, Playwright, sync_playwright
 from model import Trace, Transformer, Translator
 from model.checkpoint import save_checkpoint
 from tests.browser.conftest import FLAGS, find_executable, streamlit_server
+from tests.paths import ROOT
 from viz.pages.attention.bertviz import view as bertviz_view
 from viz.selection.options import BERTVIZ
 

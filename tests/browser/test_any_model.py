@@ -2,13 +2,14 @@
 
 import re
 import shutil
+from pathlib import Path
 
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.model.adapters import zoo
 
 
-def test_a_pasted_folder_shows_its_heads(url, page, tmp_path):
+def test_a_pasted_folder_shows_its_heads(url: str, page: Page, tmp_path: Path) -> None:
     folder = zoo.save_model(tmp_path / "my-bert", "bert")
     page.goto(url)
     page.get_by_text("Add a model").click()

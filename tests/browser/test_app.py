@@ -17,7 +17,7 @@ UNUSUAL = {
 }
 
 
-def opened(page: Page, url: str, query: str = ""):
+def opened(page: Page, url: str, query: str = "") -> None:
     page.goto(f"{url}/{query}")
     expect(page.locator("[data-ready='1']").first).to_be_visible(timeout=PATIENCE)
 
@@ -29,7 +29,7 @@ def typed(page: Page, text: str):
     return field
 
 
-def turned_to(page: Page, name: str):
+def turned_to(page: Page, name: str) -> None:
     page.get_by_role("link", name=name).click()
     expect(page.get_by_role("heading", name=name, level=1)).to_be_visible(timeout=PATIENCE)
 
@@ -41,7 +41,7 @@ def sentence(page: Page, language: str):
 # ---- what a person does first ----
 
 
-def test_the_app_starts_with_a_sentence_its_translation_every_head_and_exact_weights(page, url):
+def test_the_app_starts_with_a_sentence_its_translation_every_head_and_exact_weights(page: Page, url: str) -> None:
     opened(page, url)
     expect(page.get_by_role("heading", name="Attention", level=1)).to_be_visible()
     expect(sentence(page, "en")).to_have_text("The animal didn't cross the street because it was too tired.")
@@ -55,7 +55,7 @@ def test_the_app_starts_with_a_sentence_its_translation_every_head_and_exact_wei
     expect(picture.locator(".tooltip-value")).to_have_text(re.compile(r"^weight 0\.\d{4}$"))
 
 
-def test_heads_are_opened_by_a_click_by_keyboard_and_by_quick_clicks_and_back_closes_them(page, url):
+def test_heads_are_opened_by_a_click_by_keyboard_and_by_quick_clicks_and_back_closes_them(page: Page, url: str) -> None:
     opened(page, url)
     title = page.locator(".matrix-picture[data-exact='1'] .matrix-title")
     expect(title).to_be_visible(timeout=PATIENCE)
@@ -78,7 +78,7 @@ def test_heads_are_opened_by_a_click_by_keyboard_and_by_quick_clicks_and_back_cl
     expect(page.get_by_role("gridcell", name="Layer 2, head 3, open")).to_be_visible()
 
 
-def test_a_typed_sentence_is_translated_survives_a_change_of_page_and_is_stepped_through(page, url):
+def test_a_typed_sentence_is_translated_survives_a_change_of_page_and_is_stepped_through(page: Page, url: str) -> None:
     opened(page, url)
     before = sentence(page, "de").inner_text()
     field = typed(page, "She read the book.")
@@ -98,7 +98,7 @@ def test_a_typed_sentence_is_translated_survives_a_change_of_page_and_is_stepped
     expect(page).to_have_url(re.compile("step=4"), timeout=PATIENCE)
 
 
-def test_bertviz_is_drawn_offline_in_its_tab(page, url):
+def test_bertviz_is_drawn_offline_in_its_tab(page: Page, url: str) -> None:
     opened(page, url)
     typed(page, "It is late.")
     expect(sentence(page, "en")).to_have_text("It is late.", timeout=PATIENCE)
@@ -107,7 +107,7 @@ def test_bertviz_is_drawn_offline_in_its_tab(page, url):
     expect(frame.locator("svg").first).to_be_visible(timeout=PATIENCE)
 
 
-def test_the_model_page_shows_shape_record_and_translations(page, url):
+def test_the_model_page_shows_shape_record_and_translations(page: Page, url: str) -> None:
     opened(page, url)
     turned_to(page, "Model")
     expect(page.locator(".st-key-parameters .js-plotly-plot")).to_be_visible(timeout=PATIENCE)
@@ -130,7 +130,7 @@ def test_the_model_page_shows_shape_record_and_translations(page, url):
 # ---- links and pages ----
 
 
-def test_a_link_reopens_the_view(page, url):
+def test_a_link_reopens_the_view(page: Page, url: str) -> None:
     opened(page, url, "?checkpoint=en-de&text=It+is+late.&site=decoder.cross&layer=1&head=3")
     expect(sentence(page, "en")).to_have_text("It is late.")
     expect(page.get_by_role("gridcell", name="Layer 2, head 4, open")).to_be_visible()
@@ -141,7 +141,7 @@ def test_a_link_reopens_the_view(page, url):
 # ---- bad input ----
 
 
-def test_a_refused_text_gets_an_answer_and_stays_in_its_field(page, url):
+def test_a_refused_text_gets_an_answer_and_stays_in_its_field(page: Page, url: str) -> None:
     opened(page, url)
     alert = page.get_by_role("alert")
     for other_page, text in (("Decode", ""), ("Attention", "   "), ("Decode", "word " * 2_000)):
@@ -156,7 +156,7 @@ def test_a_refused_text_gets_an_answer_and_stays_in_its_field(page, url):
         expect(alert).to_have_count(0)
 
 
-def test_unusual_text_is_shown_as_typed_on_every_page(page, url):
+def test_unusual_text_is_shown_as_typed_on_every_page(page: Page, url: str) -> None:
     dialogs = []
     page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
     opened(page, url)

@@ -11,19 +11,20 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from model import Translator
 from model.analysis.atlas.corpus import OWN_CORPUS, read_text
 from model.analysis.atlas.file import save_atlas
 from model.analysis.atlas.measure import build_atlas, reading_digest
+from tests.browser.conftest import Serve
 from tests.paths import ROOT
 
 PATIENCE = 60_000
 
 
 @pytest.fixture(scope="module")
-def url(serve, tiny_checkpoints, tmp_path_factory):
+def url(serve: Serve, tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory):
     """The app with a tiny checkpoint that has an atlas of our own sentences beside it."""
     root = tmp_path_factory.mktemp("atlas")
     folder = Path(shutil.copytree(tiny_checkpoints / "en-de", root / "en-de"))
@@ -40,7 +41,7 @@ def url(serve, tiny_checkpoints, tmp_path_factory):
         del os.environ["HEADLIGHT_CHECKPOINTS"]
 
 
-def opened(page, url, ready, **chosen):
+def opened(page: Page, url: str, ready, **chosen):
     page.goto(f"{url}/?{urlencode(chosen)}")
     page.get_by_role("link", name="Atlas").click()
     part = page.locator(ready).first
@@ -48,7 +49,7 @@ def opened(page, url, ready, **chosen):
     return part
 
 
-def test_maps_are_enlarged_and_heads_opened_by_click_and_by_keyboard(page, url):
+def test_maps_are_enlarged_and_heads_opened_by_click_and_by_keyboard(page: Page, url: str) -> None:
     maps = opened(page, url, ".head-maps[data-ready='1']")
     expect(maps.get_by_role("gridcell")).to_have_count(8)
     maps.get_by_role("button", name=re.compile("^Entropy")).click()
@@ -70,7 +71,7 @@ def test_maps_are_enlarged_and_heads_opened_by_click_and_by_keyboard(page, url):
     assert cell.inner_text() in svg
 
 
-def test_a_point_of_the_map_opens_its_head_again_and_again(page, url):
+def test_a_point_of_the_map_opens_its_head_again_and_again(page: Page, url: str) -> None:
     opened(page, url, ".js-plotly-plot .main-svg", atlas="Map of heads", layer=1)
     points = page.locator(".js-plotly-plot .scatterlayer .trace").nth(1).locator("path.point")
     for head in (3, 2, 3):
@@ -81,7 +82,7 @@ def test_a_point_of_the_map_opens_its_head_again_and_again(page, url):
         expect(page).to_have_url(re.compile(rf"\?head={head}&"), timeout=PATIENCE)
 
 
-def test_a_sentence_leads_to_its_head_on_the_attention_page(page, url):
+def test_a_sentence_leads_to_its_head_on_the_attention_page(page: Page, url: str) -> None:
     opened(page, url, ".head-maps[data-ready='1']", layer=1, head=2, site="decoder.cross")
     button = page.locator("[class*='st-key-atlas-sentence'] button").first
     text = re.sub(r"^\S+\s", "", button.inner_text()).strip()

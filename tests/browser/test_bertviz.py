@@ -9,12 +9,13 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import Serve
 from tests.browser.demo_bertviz import HOSTILE, SHAPES, InventedTrace
 
 DEMO = Path(__file__).parent / "demo_bertviz.py"
 
 
-def opened(page: Page, serve, view, site="encoder.self", **more):
+def opened(page: Page, serve: Serve, view, site: str = "encoder.self", **more):
     query = "&".join(f"{name}={value}" for name, value in {"view": view, "site": site, **more}.items())
     page.goto(f"{serve(DEMO)}/?{query}")
     frame = page.frame_locator("iframe[title='bertviz']")
@@ -22,12 +23,14 @@ def opened(page: Page, serve, view, site="encoder.self", **more):
     return frame
 
 
-def colour(locator, name):
+def colour(locator, name: str):
     return locator.evaluate(f"shape => getComputedStyle(shape)['{name}']")
 
 
 @pytest.mark.parametrize("dark", [{}, {"dark": 1}], ids=["light", "dark"])
-def test_hostile_tokens_stay_tokens_in_the_head_view_and_it_is_saved(page, serve, dark, tmp_path):
+def test_hostile_tokens_stay_tokens_in_the_head_view_and_it_is_saved(
+    page: Page, serve: Serve, dark, tmp_path: Path
+) -> None:
     frame = opened(page, serve, "Head view", **dark)
     assert_captive(page, frame)
     assert_saved(page, frame, tmp_path)
@@ -39,8 +42,8 @@ def test_hostile_tokens_stay_tokens_in_the_head_view_and_it_is_saved(page, serve
     ids=["light", "dark"],
 )
 def test_hostile_tokens_stay_tokens_in_the_model_view_it_has_the_colours_of_the_page_and_is_saved(
-    page, serve, dark, text, paper, tmp_path
-):
+    page: Page, serve: Serve, dark, text: str, paper: str, tmp_path: Path
+) -> None:
     frame = opened(page, serve, "Model view", **dark)
     assert_saved(page, frame, tmp_path)
     frame.get_by_role("button", name="Layer 1, head 2", exact=True).click()
@@ -53,7 +56,7 @@ def test_hostile_tokens_stay_tokens_in_the_model_view_it_has_the_colours_of_the_
     assert colour(frame.locator("#attn_background_1_0"), "fill") not in (paper, text)
 
 
-def assert_captive(page: Page, frame):
+def assert_captive(page: Page, frame) -> None:
     """Tokens that look like markup are shown, and do nothing."""
     shown = frame.locator("text").all_text_contents()
     for token in HOSTILE[:3]:
@@ -62,7 +65,7 @@ def assert_captive(page: Page, frame):
     assert frame.locator("img").count() == frame.locator("#vis script").count() == 0
 
 
-def assert_saved(page: Page, frame, folder: Path):
+def assert_saved(page: Page, frame, folder: Path) -> None:
     """The picture is saved as pixels and as shapes."""
     saved = {}
     for label in ("PNG", "SVG"):
@@ -78,7 +81,9 @@ def assert_saved(page: Page, frame, folder: Path):
 
 
 @pytest.mark.parametrize("site", SHAPES)
-def test_every_layer_of_every_attention_can_be_seen_whatever_the_others_have(page, serve, site):
+def test_every_layer_of_every_attention_can_be_seen_whatever_the_others_have(
+    page: Page, serve: Serve, site: str
+) -> None:
     layers, heads = SHAPES[site]
     queries, keys = map(len, InventedTrace().axis_tokens(site))
     frame = opened(page, serve, "Model view", site)
@@ -92,7 +97,7 @@ def test_every_layer_of_every_attention_can_be_seen_whatever_the_others_have(pag
     expect(frame.locator("#vis line")).to_have_count(heads * queries * keys)
 
 
-def test_a_head_of_the_model_view_is_opened_by_keyboard(page, serve):
+def test_a_head_of_the_model_view_is_opened_by_keyboard(page: Page, serve: Serve) -> None:
     frame = opened(page, serve, "Model view", "decoder.self")
     frame.locator("[tabindex='0']").first.focus()
     for key in ("ArrowDown", "ArrowRight", "Enter"):
@@ -102,7 +107,9 @@ def test_a_head_of_the_model_view_is_opened_by_keyboard(page, serve):
     expect(frame.locator(".detail")).to_have_count(0)
 
 
-def test_tokens_and_heads_of_the_head_view_are_reached_by_keyboard_also_after_another_layer(page, serve):
+def test_tokens_and_heads_of_the_head_view_are_reached_by_keyboard_also_after_another_layer(
+    page: Page, serve: Serve
+) -> None:
     frame = opened(page, serve, "Head view", "decoder.self")
     frame.get_by_role("combobox", name="Layer").select_option("3")
     frame.get_by_role("img", name="Lines of <s>").first.focus()
@@ -117,7 +124,7 @@ def test_tokens_and_heads_of_the_head_view_are_reached_by_keyboard_also_after_an
 
 
 @pytest.mark.parametrize("view", ["Head view", "Model view"])
-def test_a_view_needs_no_scrolling_of_its_own_on_a_narrow_page(page, serve, view):
+def test_a_view_needs_no_scrolling_of_its_own_on_a_narrow_page(page: Page, serve: Serve, view: str) -> None:
     page.set_viewport_size({"width": 800, "height": 900})
     frame = opened(page, serve, view, "decoder.self", tokens=16)
     sizes = frame.locator("html").evaluate("e => [e.scrollHeight - innerHeight, e.scrollWidth - innerWidth]")

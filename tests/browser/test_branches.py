@@ -20,7 +20,7 @@ def shown_row(tree):
     return tree.locator("button.open[aria-pressed='true']")
 
 
-def test_the_tree_is_walked_and_pruned_by_keyboard_and_a_removal_undone(page: Page, url: str):
+def test_the_tree_is_walked_and_pruned_by_keyboard_and_a_removal_undone(page: Page, url: str) -> None:
     tree = opened(page, url, branches="0-2-t40.0-4-t41.1-5-t42", branch=3)
     expect(tree.locator(".branch")).to_have_count(4, timeout=PATIENCE)
     expect(tree.locator("[lang=de]")).to_have_count(4)
@@ -39,7 +39,9 @@ def test_the_tree_is_walked_and_pruned_by_keyboard_and_a_removal_undone(page: Pa
     expect(shown_row(tree)).to_contain_text("Branch 1", timeout=PATIENCE)
 
 
-def test_the_tree_is_saved_with_its_text_and_a_click_shows_a_branch_that_the_link_remembers(page: Page, url: str):
+def test_the_tree_is_saved_with_its_text_and_a_click_shows_a_branch_that_the_link_remembers(
+    page: Page, url: str
+) -> None:
     tree = opened(page, url, branches="0-2-t40.0-4-t41", branch=1)
     with page.expect_download() as saving:
         tree.get_by_role("button", name="Save this picture as SVG").click(timeout=PATIENCE)
@@ -54,7 +56,7 @@ def test_the_tree_is_saved_with_its_text_and_a_click_shows_a_branch_that_the_lin
     expect(page).not_to_have_url(re.compile(r"branch=\d"), timeout=PATIENCE)
 
 
-def test_a_typed_word_becomes_a_branch(page: Page, url: str):
+def test_a_typed_word_becomes_a_branch(page: Page, url: str) -> None:
     tree = opened(page, url, step=2)
     field = page.get_by_role("textbox", name="Write instead")
     field.fill("Tier")
@@ -64,7 +66,7 @@ def test_a_typed_word_becomes_a_branch(page: Page, url: str):
     expect(page.locator("[lang='de']").first).to_contain_text("Tier", timeout=PATIENCE)
 
 
-def test_a_head_is_pointed_at_a_token_by_a_click_and_the_edit_kept(page: Page, url: str):
+def test_a_head_is_pointed_at_a_token_by_a_click_and_the_edit_kept(page: Page, url: str) -> None:
     opened(page, url, studio="Edit attention", edit="point", site="decoder.cross", step=3)
     page.get_by_role("radio", name=re.compile("^3 · ")).click(timeout=PATIENCE)
     expect(page).to_have_url(re.compile("key_token=2"), timeout=PATIENCE)

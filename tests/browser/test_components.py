@@ -4,19 +4,21 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import Serve
 
 HERE = Path(__file__).parent
 
 
-def opened(page, serve, script, query=""):
+def opened(page: Page, serve: Serve, script, query: str = ""):
     page.goto(serve(HERE / script) + query)
     root = page.locator("[data-ready='1']")
     root.wait_for(timeout=30_000)
     return root
 
 
-def grid(page, serve, case="small"):
+def grid(page: Page, serve: Serve, case="small"):
     return opened(page, serve, "demo_head_grid.py", f"/?case={case}")
 
 
@@ -34,7 +36,7 @@ def pixels_of(canvas):
 # ---- the grid of heads ----
 
 
-def test_every_head_has_a_labelled_cell_and_hovering_names_head_tokens_and_weight(page, serve):
+def test_every_head_has_a_labelled_cell_and_hovering_names_head_tokens_and_weight(page: Page, serve: Serve) -> None:
     root = grid(page, serve)
     expect(root.get_by_role("gridcell")).to_have_count(48)
     assert root.get_by_role("columnheader").all_inner_texts()[1:] == [f"Head {i}" for i in range(1, 9)]
@@ -52,7 +54,7 @@ def test_every_head_has_a_labelled_cell_and_hovering_names_head_tokens_and_weigh
     expect(tooltip).to_be_hidden()
 
 
-def test_a_click_opens_a_head_python_hears_of_it_and_no_tile_is_painted_again(page, serve):
+def test_a_click_opens_a_head_python_hears_of_it_and_no_tile_is_painted_again(page: Page, serve: Serve) -> None:
     root = grid(page, serve)
     root.get_by_role("gridcell", name="Layer 2, head 6").click()
     expect(page.get_by_text("open: (1, 5)")).to_be_visible()
@@ -66,7 +68,7 @@ def test_a_click_opens_a_head_python_hears_of_it_and_no_tile_is_painted_again(pa
     assert corner == [0, 0, 0, 255]
 
 
-def test_cells_lie_over_their_tiles_arrow_keys_move_and_enter_opens(page, serve):
+def test_cells_lie_over_their_tiles_arrow_keys_move_and_enter_opens(page: Page, serve: Serve) -> None:
     root = grid(page, serve, "cross")
     canvas, cells = root.locator("canvas").bounding_box(), root.get_by_role("gridcell")
     first, last = cells.first.bounding_box(), cells.last.bounding_box()
@@ -93,14 +95,14 @@ def test_cells_lie_over_their_tiles_arrow_keys_move_and_enter_opens(page, serve)
     expect(root.locator(".cell:focus")).to_have_attribute("aria-label", "Layer 3, head 2, open")
 
 
-def test_a_long_sentence_is_pooled_and_says_so(page, serve):
+def test_a_long_sentence_is_pooled_and_says_so(page: Page, serve: Serve) -> None:
     root = grid(page, serve, "pooled")
     expect(root).to_contain_text("largest of up to 3 × 3 weights")
     root.get_by_role("gridcell", name="Layer 1, head 1").hover()
     expect(root.locator(".tooltip-value")).to_contain_text("(max of block)")
 
 
-def test_sixteen_heads_fit_beside_their_labels_at_any_width(page, serve):
+def test_sixteen_heads_fit_beside_their_labels_at_any_width(page: Page, serve: Serve) -> None:
     page.set_viewport_size({"width": 800, "height": 900})
     root = grid(page, serve, "big")
     for width, first in ((800, "1"), (1400, "Head 1")):
@@ -111,7 +113,7 @@ def test_sixteen_heads_fit_beside_their_labels_at_any_width(page, serve):
         assert last["width"] > 30
 
 
-def test_tiles_have_as_many_pixels_as_a_fine_screen(chromium, serve):
+def test_tiles_have_as_many_pixels_as_a_fine_screen(chromium: Browser, serve: Serve) -> None:
     context = chromium.new_context(device_scale_factor=2, viewport={"width": 1000, "height": 800})
     root = grid(context.new_page(), serve)
     size = pixels_of(root.locator("canvas"))
@@ -122,7 +124,7 @@ def test_tiles_have_as_many_pixels_as_a_fine_screen(chromium, serve):
 # ---- a picture with a head over it ----
 
 
-def test_of_a_large_picture_another_row_comes_from_python(page, serve):
+def test_of_a_large_picture_another_row_comes_from_python(page: Page, serve: Serve) -> None:
     root = opened(page, serve, "demo_picture_attention.py")
     status = root.get_by_role("status")
     expect(status).to_have_text("Query 1·1. Outside the picture: [CLS] 0.100.")

@@ -2,6 +2,7 @@
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -13,7 +14,7 @@ from viz.access.loader import ROOT_VARIABLE
 
 
 @pytest.fixture(scope="module")
-def root(tmp_path_factory, tiny_checkpoints):
+def root(tmp_path_factory: pytest.TempPathFactory, tiny_checkpoints: Path):
     root = tmp_path_factory.mktemp("crowd") / "checkpoints"
     crowd.make_root(root, tiny_checkpoints / "en-de", ["bert", "gpt2"])
     return root
@@ -34,16 +35,16 @@ def seen(root):
     return found
 
 
-def test_each_of_four_sessions_gets_the_answer_of_its_own_model_to_its_own_sentence(seen):
+def test_each_of_four_sessions_gets_the_answer_of_its_own_model_to_its_own_sentence(seen) -> None:
     assert not seen.problems, "\n".join(seen.problems)
     assert len({(person.model, person.text) for person in seen.people}) == 4
 
 
-def test_a_page_has_its_title_before_its_answer_is_computed(seen):
+def test_a_page_has_its_title_before_its_answer_is_computed(seen) -> None:
     assert all(0 < one.frame < one.done for one in seen.seen)
 
 
-def test_an_answer_to_another_sentence_would_be_noticed(seen, root):
+def test_an_answer_to_another_sentence_would_be_noticed(seen, root) -> None:
     (mine, theirs), (my_page, their_page) = seen.people[::3], seen.seen[::3]
     reader = crowd.open_reader(root / mine.model)
     assert crowd.wrong(mine, my_page, reader) == ""

@@ -4,14 +4,16 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Serve
 
 HERE = Path(__file__).parent
 # The shadow root keeps the player from `document.querySelector`; this finds it from within an element of it.
 IN_PLAYER = "element => { const root = element.closest('.decode-player'); %s }"
 
 
-def player(page, serve, query="/"):
+def player(page: Page, serve: Serve, query: str = "/"):
     page.goto(serve(HERE / "demo_decode_player.py") + query)
     root = page.locator("[data-ready='1'][data-step]")
     root.wait_for(timeout=30_000)
@@ -25,7 +27,7 @@ def step_of(root):
 # ---- moving ----
 
 
-def test_twenty_quick_key_presses_are_twenty_steps(page, serve):
+def test_twenty_quick_key_presses_are_twenty_steps(page: Page, serve: Serve) -> None:
     root = player(page, serve, "/?repeat=2")
     for _ in range(20):
         page.keyboard.press("ArrowRight")
@@ -35,7 +37,7 @@ def test_twenty_quick_key_presses_are_twenty_steps(page, serve):
     assert step_of(root) == 20
 
 
-def test_a_key_press_is_drawn_at_once_and_costs_less_than_a_frame(page, serve):
+def test_a_key_press_is_drawn_at_once_and_costs_less_than_a_frame(page: Page, serve: Serve) -> None:
     """Counted in processor time, which a busy machine does not stretch as it does the time that passes."""
     root = player(page, serve, "/?repeat=3")
     devtools = page.context.new_cdp_session(page)
@@ -60,7 +62,7 @@ def test_a_key_press_is_drawn_at_once_and_costs_less_than_a_frame(page, serve):
     assert 0 < (milliseconds() - before) / 30 < 16
 
 
-def test_the_step_reaches_the_url_once_and_the_page_is_not_run_again(page, serve):
+def test_the_step_reaches_the_url_once_and_the_page_is_not_run_again(page: Page, serve: Serve) -> None:
     root = player(page, serve)
     for _ in range(5):
         page.keyboard.press("ArrowRight")
@@ -77,19 +79,19 @@ def test_the_step_reaches_the_url_once_and_the_page_is_not_run_again(page, serve
     assert step_of(root) == 9
 
 
-def test_a_link_opens_at_its_step_and_layer(page, serve):
+def test_a_link_opens_at_its_step_and_layer(page: Page, serve: Serve) -> None:
     root = player(page, serve, "/?step=7&layer=2")
     assert step_of(root) == 7
     expect(root.get_by_role("button", name="Layer 3")).to_have_attribute("aria-pressed", "true")
 
 
-def test_a_step_that_does_not_exist_becomes_the_last_and_is_corrected(page, serve):
+def test_a_step_that_does_not_exist_becomes_the_last_and_is_corrected(page: Page, serve: Serve) -> None:
     root = player(page, serve, "/?step=99")
     assert step_of(root) == 13
     page.wait_for_url("**step=13**")
 
 
-def test_the_page_can_move_the_player(page, serve):
+def test_the_page_can_move_the_player(page: Page, serve: Serve) -> None:
     root = player(page, serve)
     page.keyboard.press("ArrowRight")
     page.wait_for_url("**step=1**")
@@ -100,7 +102,7 @@ def test_the_page_can_move_the_player(page, serve):
     page.wait_for_url("**step=4**")
 
 
-def test_a_shorter_decoding_takes_the_place_of_a_longer_one(page, serve):
+def test_a_shorter_decoding_takes_the_place_of_a_longer_one(page: Page, serve: Serve) -> None:
     root = player(page, serve, "/?repeat=3&step=38")
     expect(root.locator(".position")).to_have_text("Step 39 of 40")
     page.get_by_role("button", name="The sentence once").click()
@@ -109,7 +111,7 @@ def test_a_shorter_decoding_takes_the_place_of_a_longer_one(page, serve):
     expect(root.locator(".position")).to_have_text("Step 13 of 14")
 
 
-def test_keys_that_belong_to_others_are_left_alone(page, serve):
+def test_keys_that_belong_to_others_are_left_alone(page: Page, serve: Serve) -> None:
     root = player(page, serve, "/?step=5")
     for key in ("Shift+ArrowRight", "Control+ArrowRight", "End", "ArrowDown", " "):
         page.keyboard.press(key)
@@ -121,7 +123,7 @@ def test_keys_that_belong_to_others_are_left_alone(page, serve):
     assert (step_of(root), root.get_attribute("data-layer")) == (5, "0")
 
 
-def test_buttons_scrubber_curve_sentence_and_keys_step(page, serve):
+def test_buttons_scrubber_curve_sentence_and_keys_step(page: Page, serve: Serve) -> None:
     root = player(page, serve)
     root.get_by_role("button", name="Step forward").click()
     root.get_by_role("button", name="Step forward").click()
@@ -143,7 +145,7 @@ def test_buttons_scrubber_curve_sentence_and_keys_step(page, serve):
     assert step_of(root) == 13
 
 
-def test_space_plays_to_the_end_and_pauses(page, serve):
+def test_space_plays_to_the_end_and_pauses(page: Page, serve: Serve) -> None:
     root = player(page, serve, "/?step=9")
     root.get_by_label("Speed").select_option("8")
     root.get_by_role("slider", name="Step").focus()
@@ -161,7 +163,7 @@ def test_space_plays_to_the_end_and_pauses(page, serve):
     assert step_of(root) == stopped < 6
 
 
-def test_stepping_moves_nothing_up_or_down(page, serve):
+def test_stepping_moves_nothing_up_or_down(page: Page, serve: Serve) -> None:
     root = player(page, serve)
     root.locator(".count").select_option("3")
     page.keyboard.press("Home")
@@ -175,7 +177,7 @@ def test_stepping_moves_nothing_up_or_down(page, serve):
 # ---- what is shown ----
 
 
-def test_a_step_shows_what_is_read_above_what_is_written(page, serve):
+def test_a_step_shows_what_is_read_above_what_is_written(page: Page, serve: Serve) -> None:
     root = player(page, serve, "/?step=2")
     columns = root.locator(".columns .column:not(.names):visible")
     assert columns.locator(".read").all_inner_texts() == ["<s>", "▁Das", "▁Tier"]
@@ -185,7 +187,7 @@ def test_a_step_shows_what_is_read_above_what_is_written(page, serve):
     )
 
 
-def test_every_head_of_every_layer_has_a_row_over_both_sentences(page, serve):
+def test_every_head_of_every_layer_has_a_row_over_both_sentences(page: Page, serve: Serve) -> None:
     root = player(page, serve, "/?step=3")
     for strip in root.locator(".strip").all():
         names = strip.locator(".row-name").all_inner_texts()
@@ -194,7 +196,7 @@ def test_every_head_of_every_layer_has_a_row_over_both_sentences(page, serve):
     expect(root.locator(".strip canvas").first).to_have_attribute("aria-label", re.compile(r"^Layer 1.*head 8: "))
 
 
-def test_hovering_says_layer_head_tokens_and_weight_and_the_future_stays_silent(page, serve):
+def test_hovering_says_layer_head_tokens_and_weight_and_the_future_stays_silent(page: Page, serve: Serve) -> None:
     root = player(page, serve, "/?step=3")
     prefix = root.locator(".strip").last.locator("canvas").nth(1)
     box = prefix.bounding_box()
@@ -211,7 +213,7 @@ def test_hovering_says_layer_head_tokens_and_weight_and_the_future_stays_silent(
     expect(page.get_by_text("whose='in'")).to_be_visible()
 
 
-def test_clicking_rows_chooses_heads_of_one_layer_and_python_hears_of_them(page, serve):
+def test_clicking_rows_chooses_heads_of_one_layer_and_python_hears_of_them(page: Page, serve: Serve) -> None:
     root = player(page, serve, "/?step=3")
     rows = root.locator(".strip").first.locator(".row-name")
     rows.nth(2 * 8 + 4).click()
@@ -226,7 +228,7 @@ def test_clicking_rows_chooses_heads_of_one_layer_and_python_hears_of_them(page,
     assert root.get_attribute("data-heads") == "6 4"
 
 
-def test_lines_and_triangle_grow_with_the_steps(page, serve):
+def test_lines_and_triangle_grow_with_the_steps(page: Page, serve: Serve) -> None:
     root = player(page, serve)
     ink = """canvas => {
       const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
@@ -242,7 +244,7 @@ def test_lines_and_triangle_grow_with_the_steps(page, serve):
     assert fan.evaluate(ink) > before > 0
 
 
-def test_markup_and_bidirectional_controls_in_tokens_are_shown_as_text(page, serve):
+def test_markup_and_bidirectional_controls_in_tokens_are_shown_as_text(page: Page, serve: Serve) -> None:
     root = player(page, serve, "/?step=2")
     expect(root.locator(".bars").get_by_text("<script>alert(1)</script>")).to_be_visible()
     expect(root.locator(".bars").get_by_text("\\u202eabc")).to_be_visible()
@@ -250,7 +252,7 @@ def test_markup_and_bidirectional_controls_in_tokens_are_shown_as_text(page, ser
 
 
 @pytest.mark.parametrize("width", [800, 1400])
-def test_a_long_decoding_scrolls_together_and_follows_the_step(page, serve, width):
+def test_a_long_decoding_scrolls_together_and_follows_the_step(page: Page, serve: Serve, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 1000})
     root = player(page, serve, "/?repeat=8&step=60")
     assert page.evaluate("document.documentElement.scrollWidth") <= width

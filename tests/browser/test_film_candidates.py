@@ -6,17 +6,18 @@ from pathlib import Path
 
 import pytest
 import torch
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from model import Sampling
 from model.analysis.metrics.spread import best_and_bins
 from model.decoding.sampling import filtered_log_probs
+from tests.browser.conftest import Serve
 
 HERE = Path(__file__).parent
 FILM = HERE.parents[1] / "viz" / "pages" / "decoding" / "film"
 
 
-def player(page, serve, query="/"):
+def player(page: Page, serve: Serve, query: str = "/"):
     page.goto(serve(HERE / "demo_decode_player.py") + query)
     root = page.locator("[data-ready='1'][data-step]")
     root.wait_for(timeout=30_000)
@@ -27,7 +28,7 @@ def shown_rows(root):
     return root.locator(".bar-row:not([hidden]):not(.empty)")
 
 
-def test_candidates_have_probabilities_a_sum_and_the_rank_of_the_token_written(page, serve):
+def test_candidates_have_probabilities_a_sum_and_the_rank_of_the_token_written(page: Page, serve: Serve) -> None:
     root = player(page, serve, "/?step=1")
     expect(shown_rows(root)).to_have_count(10)
     expect(shown_rows(root).first).to_contain_text("✓")
@@ -40,14 +41,14 @@ def test_candidates_have_probabilities_a_sum_and_the_rank_of_the_token_written(p
     expect(page.get_by_text("candidates=4")).to_be_visible()
 
 
-def test_a_forced_token_outside_the_candidates_stands_below_them(page, serve):
+def test_a_forced_token_outside_the_candidates_stands_below_them(page: Page, serve: Serve) -> None:
     root = player(page, serve, "/?step=2")
     expect(shown_rows(root).last).to_contain_text("✓")
     expect(shown_rows(root).last).to_contain_text("▁überquerte")
     expect(root.locator(".numbers")).to_contain_text("Rank40")
 
 
-def test_sliders_change_the_bars_at_once_and_grey_what_is_left_out(page, serve):
+def test_sliders_change_the_bars_at_once_and_grey_what_is_left_out(page: Page, serve: Serve) -> None:
     root = player(page, serve, "/?step=1")
     before = shown_rows(root).first.locator(".bar-fill").evaluate("bar => bar.style.width")
     root.get_by_role("slider", name="Top k").fill("2")
@@ -59,7 +60,7 @@ def test_sliders_change_the_bars_at_once_and_grey_what_is_left_out(page, serve):
     expect(root.locator(".bar-row.left-out:not([hidden])")).to_have_count(0)
 
 
-def test_a_candidate_is_forced_by_click_or_enter_and_the_filter_is_drawn_from(page, serve):
+def test_a_candidate_is_forced_by_click_or_enter_and_the_filter_is_drawn_from(page: Page, serve: Serve) -> None:
     root = player(page, serve, "/?step=1")
     shown_rows(root).nth(2).locator("button").click()
     expect(page.get_by_text("wishes: [Force(step=1, token_id=2)]")).to_be_visible()
@@ -73,7 +74,7 @@ def test_a_candidate_is_forced_by_click_or_enter_and_the_filter_is_drawn_from(pa
     expect(root).to_have_attribute("data-step", "1")
 
 
-def test_the_filter_is_that_of_the_model_to_three_decimals(page):
+def test_the_filter_is_that_of_the_model_to_three_decimals(page: Page) -> None:
     torch.manual_seed(5)
     spreads = torch.tensor([0.05, 0.5, 1.5, 4.0])
     logits = torch.randn(len(spreads), 5_000) * spreads[:, None]
@@ -112,7 +113,7 @@ def test_the_filter_is_that_of_the_model_to_three_decimals(page):
 # ---- taking it along ----
 
 
-def test_the_picture_has_what_the_player_shows(page, serve, tmp_path):
+def test_the_picture_has_what_the_player_shows(page: Page, serve: Serve, tmp_path: Path) -> None:
     root = player(page, serve, "/?step=3&repeat=3")
     with page.expect_download() as download:
         root.get_by_role("button", name="Save this picture as SVG").click()

@@ -5,12 +5,14 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Serve
 
 HERE = Path(__file__).parent
 
 
-def lines(page, serve, case="small"):
+def lines(page: Page, serve: Serve, case="small"):
     page.goto(f"{serve(HERE / 'demo_head_lines.py')}/?case={case}")
     root = page.locator(".head-lines[data-ready='1']")
     root.wait_for(timeout=30_000)
@@ -26,7 +28,7 @@ def chips_on(root):
     return root.locator(".chip[aria-pressed='true']").all_inner_texts()
 
 
-def told(page, heads, query=None, key=None, threshold=0):
+def told(page: Page, heads, query: str | None = None, key=None, threshold=0) -> None:
     expect(page.get_by_text(f"told: {(heads, query, key, threshold)}", exact=True)).to_be_visible()
 
 
@@ -48,7 +50,9 @@ def painted(root, layer):
 BASE, TOP = 0, 1
 
 
-def test_pointing_at_a_token_leaves_its_lines_alone_a_click_keeps_them_and_another_lets_them_go(page, serve):
+def test_pointing_at_a_token_leaves_its_lines_alone_a_click_keeps_them_and_another_lets_them_go(
+    page: Page, serve: Serve
+) -> None:
     root = lines(page, serve)
     assert (painted(root, BASE) > 0, painted(root, TOP)) == (True, 0)
     token(root, "query", 1).hover()
@@ -73,7 +77,7 @@ def test_pointing_at_a_token_leaves_its_lines_alone_a_click_keeps_them_and_anoth
     assert root.locator("[aria-selected='true']").count() == 0
 
 
-def test_quick_clicks_on_heads_are_all_kept_and_a_double_click_leaves_one(page, serve):
+def test_quick_clicks_on_heads_are_all_kept_and_a_double_click_leaves_one(page: Page, serve: Serve) -> None:
     root = lines(page, serve)
     for head in (2, 3, 4, 2):
         root.get_by_role("button", name=f"Head {head}").click(no_wait_after=True)
@@ -87,7 +91,7 @@ def test_quick_clicks_on_heads_are_all_kept_and_a_double_click_leaves_one(page, 
     assert chips_on(root) == ["2"]
 
 
-def test_the_page_can_move_the_picture_and_hears_of_it_again(page, serve):
+def test_the_page_can_move_the_picture_and_hears_of_it_again(page: Page, serve: Serve) -> None:
     root = lines(page, serve)
     token(root, "query", 3).click()
     told(page, (0,), query=3)
@@ -100,7 +104,7 @@ def test_the_page_can_move_the_picture_and_hears_of_it_again(page, serve):
     expect(root.get_by_role("button", name="Head 3")).to_have_attribute("aria-pressed", "true")
 
 
-def test_everything_works_by_keyboard(page, serve):
+def test_everything_works_by_keyboard(page: Page, serve: Serve) -> None:
     root = lines(page, serve)
     root.get_by_role("button", name="Head 1").focus()
     page.keyboard.press("Tab")
@@ -121,7 +125,7 @@ def test_everything_works_by_keyboard(page, serve):
     told(page, (1,))
 
 
-def test_the_threshold_takes_weak_lines_away_and_is_told_once_let_go(page, serve):
+def test_the_threshold_takes_weak_lines_away_and_is_told_once_let_go(page: Page, serve: Serve) -> None:
     root = lines(page, serve)
     before = int(root.get_attribute("data-lines"))
     root.get_by_label("Lines from").fill("30")
@@ -130,7 +134,7 @@ def test_the_threshold_takes_weak_lines_away_and_is_told_once_let_go(page, serve
     assert 0 < int(root.get_attribute("data-lines")) < before
 
 
-def test_a_picture_that_comes_back_is_as_it_was_left(page, serve):
+def test_a_picture_that_comes_back_is_as_it_was_left(page: Page, serve: Serve) -> None:
     root = lines(page, serve)
     root.get_by_role("button", name="Head 4").click()
     token(root, "key", 2).click()
@@ -143,7 +147,9 @@ def test_a_picture_that_comes_back_is_as_it_was_left(page, serve):
     assert chips_on(root) == ["1", "4"]
 
 
-def test_an_svg_holds_every_token_as_text_and_is_named_by_its_heads_and_a_png_is_twice_as_fine(page, serve, tmp_path):
+def test_an_svg_holds_every_token_as_text_and_is_named_by_its_heads_and_a_png_is_twice_as_fine(
+    page: Page, serve: Serve, tmp_path: Path
+) -> None:
     root = lines(page, serve)
     root.get_by_role("button", name="Head 3").click()
     with page.expect_download() as download:
@@ -165,7 +171,7 @@ def test_an_svg_holds_every_token_as_text_and_is_named_by_its_heads_and_a_png_is
     assert int.from_bytes(content[16:20], "big") == pytest.approx(2 * board["width"], abs=3)
 
 
-def test_a_long_sentence_scrolls_within_the_picture_and_stays_readable(page, serve):
+def test_a_long_sentence_scrolls_within_the_picture_and_stays_readable(page: Page, serve: Serve) -> None:
     page.set_viewport_size({"width": 800, "height": 900})
     root = lines(page, serve, "long")
     assert page.evaluate("document.documentElement.scrollWidth") <= 800
@@ -175,13 +181,13 @@ def test_a_long_sentence_scrolls_within_the_picture_and_stays_readable(page, ser
     expect(root.locator(".status")).to_contain_text("→ Head 1")
 
 
-def test_a_single_token_is_drawn_without_a_choice_of_heads(page, serve):
+def test_a_single_token_is_drawn_without_a_choice_of_heads(page: Page, serve: Serve) -> None:
     root = lines(page, serve, "one")
     assert root.locator(".chip").count() == 0
     expect(root.locator(".status")).to_have_text("Lines drawn: 1 of 1.")
 
 
-def test_pointing_is_drawn_within_a_frame_at_128_tokens_and_eight_heads(page, serve):
+def test_pointing_is_drawn_within_a_frame_at_128_tokens_and_eight_heads(page: Page, serve: Serve) -> None:
     root = lines(page, serve, "long")
     assert len(chips_on(root)) == 8
     # How long each drawing that a move asks for takes; one at a time, as a hand moves.

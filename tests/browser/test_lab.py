@@ -9,13 +9,13 @@ from tests.browser.pointing import pointed_at
 PATIENCE = 60_000
 
 
-def opened(page: Page, url: str, query: str = ""):
+def opened(page: Page, url: str, query: str = "") -> None:
     page.goto(f"{url}/?{query}")
     page.get_by_role("link", name="Compare").click()
     expect(page.locator(".st-key-difference .js-plotly-plot")).to_be_visible(timeout=PATIENCE)
 
 
-def test_the_animal_pair_is_compared_a_cell_opens_its_head_and_another_pair_is_chosen(page: Page, url: str):
+def test_the_animal_pair_is_compared_a_cell_opens_its_head_and_another_pair_is_chosen(page: Page, url: str) -> None:
     opened(page, url)
     for key in ("rows-token", "rows-other_token"):
         expect(page.locator(f".st-key-{key} .js-plotly-plot")).to_be_visible(timeout=PATIENCE)
@@ -41,7 +41,7 @@ def test_the_animal_pair_is_compared_a_cell_opens_its_head_and_another_pair_is_c
     expect(page).to_have_url(re.compile("pair=equal-01"))
 
 
-def test_a_clicked_word_is_marked_and_the_link_remembers_it(page: Page, url: str):
+def test_a_clicked_word_is_marked_and_the_link_remembers_it(page: Page, url: str) -> None:
     opened(page, url)
     first = page.locator("[data-testid='stHtml'] span[lang='en']").first
     expect(first.locator("mark[title='distractor']")).to_have_text("street", timeout=PATIENCE)

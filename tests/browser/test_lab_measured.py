@@ -3,8 +3,10 @@
 import re
 from urllib.parse import urlencode
 
+import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import Serve
 from tests.paths import ROOT
 
 PATIENCE = 60_000
@@ -22,7 +24,7 @@ def upload(page: Page, name: str, content: str) -> None:
     chooser.set_input_files({"name": name, "mimeType": "text/plain", "buffer": content.encode()})
 
 
-def test_a_file_that_is_none_is_refused_and_another_is_measured_and_its_bad_line_listed(page: Page, url: str):
+def test_a_file_that_is_none_is_refused_and_another_is_measured_and_its_bad_line_listed(page: Page, url: str) -> None:
     opened(page, url, lab="Measured", given="file")
     upload(page, "picture.tsv", "\0\1\2 nothing")
     expect(page.get_by_role("alert")).to_contain_text("holds no row", timeout=PATIENCE)
@@ -36,7 +38,7 @@ def test_a_file_that_is_none_is_refused_and_another_is_measured_and_its_bad_line
     expect(page.get_by_role("button", name="Measure", exact=True)).to_be_visible(timeout=PATIENCE)
 
 
-def test_a_long_computation_stops_when_told_to(page: Page, serve, monkeypatch):
+def test_a_long_computation_stops_when_told_to(page: Page, serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     # With the checkpoint that ships it takes a minute, longer than a click on any machine; a server of its own has it.
     monkeypatch.delenv("HEADLIGHT_CHECKPOINTS", raising=False)
     opened(page, serve(ROOT / "app.py", "--logger.level=warning"), lab="Cause", scope="set")
@@ -46,7 +48,7 @@ def test_a_long_computation_stops_when_told_to(page: Page, serve, monkeypatch):
     expect(page.get_by_role("button", name="Switch off every head in turn")).to_be_visible(timeout=PATIENCE)
 
 
-def test_a_head_is_switched_off_by_keyboard_and_the_link_remembers_it(page: Page, url: str):
+def test_a_head_is_switched_off_by_keyboard_and_the_link_remembers_it(page: Page, url: str) -> None:
     opened(page, url, lab="Cause")
     head = page.locator(".st-key-off-e-1 button").nth(2)
     head.focus(timeout=PATIENCE)

@@ -5,7 +5,9 @@ import statistics
 from pathlib import Path
 from xml.etree import ElementTree
 
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Serve
 
 HERE = Path(__file__).parent
 # Twenty frames, in each of which the matrix is dragged on, or not: the milliseconds between them, and those from the
@@ -36,7 +38,7 @@ FRAMES = """(stage, isDragged) => new Promise((resolve) => {
 })"""
 
 
-def picture(page, serve):
+def picture(page: Page, serve: Serve):
     page.goto(serve(HERE / "demo_long_matrix.py"))
     root = page.locator(".matrix-picture[data-ready='1']")
     root.wait_for(timeout=30_000)
@@ -44,7 +46,7 @@ def picture(page, serve):
     return root
 
 
-def zoom_in(page, root, times=5, across=0.5, down=0.5):
+def zoom_in(page: Page, root, times=5, across=0.5, down=0.5) -> None:
     box = root.locator("canvas").bounding_box()
     page.mouse.move(box["x"] + box["width"] * across, box["y"] + box["height"] * down)
     page.keyboard.down("Control")
@@ -53,7 +55,7 @@ def zoom_in(page, root, times=5, across=0.5, down=0.5):
     page.keyboard.up("Control")
 
 
-def test_from_afar_it_shows_maxima_of_blocks_and_zoomed_in_every_exact_number(page, serve):
+def test_from_afar_it_shows_maxima_of_blocks_and_zoomed_in_every_exact_number(page: Page, serve: Serve) -> None:
     root = picture(page, serve)
     expect(root.locator(".extent")).to_have_text(
         "Queries 1–1,500 of 1,500, keys 1–1,400 of 1,400; each spot is the largest of up to 3 × 3 numbers."
@@ -73,7 +75,7 @@ def test_from_afar_it_shows_maxima_of_blocks_and_zoomed_in_every_exact_number(pa
     expect(root.locator(".tooltip-value")).to_have_text(f"weight {number:.4f}")
 
 
-def test_by_keyboard_one_walks_pages_zooms_where_one_stands_and_keeps(page, serve):
+def test_by_keyboard_one_walks_pages_zooms_where_one_stands_and_keeps(page: Page, serve: Serve) -> None:
     root = picture(page, serve)
     root.get_by_role("application").focus()
     for key in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowRight", "ArrowRight"):
@@ -90,7 +92,7 @@ def test_by_keyboard_one_walks_pages_zooms_where_one_stands_and_keeps(page, serv
     expect(root.get_by_role("button", name="Show the whole matrix")).to_be_disabled()
 
 
-def test_moving_asks_for_what_comes_into_view_and_is_drawn_from_what_is_here(page, serve):
+def test_moving_asks_for_what_comes_into_view_and_is_drawn_from_what_is_here(page: Page, serve: Serve) -> None:
     root = picture(page, serve)
     zoom_in(page, root)
     expect(root).to_have_attribute("data-block", "1 1")
@@ -112,7 +114,7 @@ ASK = """(row) => new Promise((resolve, reject) => {
 })"""
 
 
-def test_a_server_that_comes_back_answers_at_once(page, serve):
+def test_a_server_that_comes_back_answers_at_once(page: Page, serve: Serve) -> None:
     picture(page, serve)
     assert page.evaluate(ASK, 0) == 0
     server = page.locator(".tile-server[data-serves='invented']")
@@ -125,7 +127,7 @@ def test_a_server_that_comes_back_answers_at_once(page, serve):
         assert page.evaluate(ASK, row) == row
 
 
-def test_a_saved_picture_says_what_it_shows(page, serve):
+def test_a_saved_picture_says_what_it_shows(page: Page, serve: Serve) -> None:
     root = picture(page, serve)
     zoom_in(page, root)
     expect(root).to_have_attribute("data-block", "1 1")

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 import torch
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
-from model import Transformer
+from model import Transformer, TransformerConfig
 from model.checkpoint import save_checkpoint
+from model.tokenizer import Tokenizer
+from tests.browser.conftest import Serve
 from tests.conftest import SENTENCES
 from tests.paths import ROOT
 
@@ -17,7 +19,7 @@ TEXT = " ".join((SENTENCES[::2] * 20)[:46])
 
 
 @pytest.fixture(scope="module")
-def url(serve, tmp_path_factory, config, tokenizer):
+def url(serve: Serve, tmp_path_factory: pytest.TempPathFactory, config: TransformerConfig, tokenizer: Tokenizer):
     """The app with a random model that reads 2,048 tokens, and whose translations end at once."""
     torch.manual_seed(7)
     model = Transformer(replace(config, max_length=2048))
@@ -33,7 +35,7 @@ def url(serve, tmp_path_factory, config, tokenizer):
         del os.environ["HEADLIGHT_CHECKPOINTS"]
 
 
-def test_a_text_of_1500_tokens_is_shown_head_by_head_down_to_exact_numbers(page, url):
+def test_a_text_of_1500_tokens_is_shown_head_by_head_down_to_exact_numbers(page: Page, url: str) -> None:
     page.set_default_timeout(60_000)
     page.goto(url)
     page.get_by_role("textbox", name="English sentence").fill(TEXT)

@@ -9,7 +9,7 @@ from tests.browser.pointing import pointed_at
 PATIENCE = 60_000
 
 
-def opened(page: Page, url: str, query: str = ""):
+def opened(page: Page, url: str, query: str = "") -> None:
     """The page by its link in the navigation: an address below the root asks for files that are not there."""
     page.goto(f"{url}/?{query}")
     page.get_by_role("link", name="Masks & positions").click()
@@ -22,7 +22,7 @@ def drawn(page: Page, key: str):
     return plot
 
 
-def test_a_cell_says_which_query_may_not_attend_to_which_key_and_why(page, url):
+def test_a_cell_says_which_query_may_not_attend_to_which_key_and_why(page: Page, url: str) -> None:
     opened(page, url, "companion=Hi.")
     plot = drawn(page, "mask-batch-decoder")
     hover = pointed_at(plot, 0.99, 0.01)
@@ -30,7 +30,7 @@ def test_a_cell_says_which_query_may_not_attend_to_which_key_and_why(page, url):
     expect(hover).to_contain_text(re.compile("key .*kept from: future"))
 
 
-def test_sentences_typed_into_the_batch_are_drawn_and_a_wrong_one_leaves_the_rest(page, url):
+def test_sentences_typed_into_the_batch_are_drawn_and_a_wrong_one_leaves_the_rest(page: Page, url: str) -> None:
     opened(page, url, "text=Hi.")
     drawn(page, "overview-Source")
     field = page.get_by_role("textbox", name=re.compile("Further sentences"))
@@ -46,7 +46,7 @@ def test_sentences_typed_into_the_batch_are_drawn_and_a_wrong_one_leaves_the_res
     expect(page).to_have_url(re.compile("part=Positional"))
 
 
-def test_sliders_are_moved_by_keyboard_and_pictures_link_and_what_is_said_follow(page, url):
+def test_sliders_are_moved_by_keyboard_and_pictures_link_and_what_is_said_follow(page: Page, url: str) -> None:
     opened(page, url, "part=Positional+encodings&position=4")
     drawn(page, "circle")
     page.get_by_role("slider", name="Position").focus()
@@ -65,7 +65,7 @@ def test_sliders_are_moved_by_keyboard_and_pictures_link_and_what_is_said_follow
     expect(page).not_to_have_url(re.compile("width="))
 
 
-def test_at_800_pixels_no_picture_is_wider_than_the_page(page, url):
+def test_at_800_pixels_no_picture_is_wider_than_the_page(page: Page, url: str) -> None:
     page.emulate_media(color_scheme="dark")
     opened(page, url)
     # Afterwards: a narrow navigation keeps this page in its menu of more pages.
@@ -78,14 +78,14 @@ def test_at_800_pixels_no_picture_is_wider_than_the_page(page, url):
     assert_within(page, 800)
 
 
-def assert_within(page: Page, width: int):
+def assert_within(page: Page, width: int) -> None:
     for plot in page.locator(".js-plotly-plot:visible").all():
         box = plot.bounding_box()
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= width
 
 
-def test_both_sides_can_be_chosen_on_a_narrow_page(page, url):
+def test_both_sides_can_be_chosen_on_a_narrow_page(page: Page, url: str) -> None:
     page.set_viewport_size({"width": 800, "height": 900})
     opened(page, url)
     page.get_by_role("tab", name="Positional encodings").click()

@@ -7,7 +7,9 @@ from xml.etree import ElementTree
 
 import numpy as np
 from PIL import Image
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Serve
 
 HERE = Path(__file__).parent
 PREVIEW = """({ address, rows, columns, value }) => {
@@ -20,7 +22,7 @@ PREVIEW = """({ address, rows, columns, value }) => {
 }"""
 
 
-def picture(page, serve, case="small"):
+def picture(page: Page, serve: Serve, case="small"):
     page.goto(f"{serve(HERE / 'demo_matrix_picture.py')}/?case={case}")
     root = page.locator(".matrix-picture[data-ready='1']")
     root.wait_for(timeout=30_000)
@@ -39,13 +41,15 @@ def colour(root, row, column, rows=8, columns=9):
     return tuple(root.locator("canvas").evaluate(script, [(column + 0.5) / columns, (row + 0.5) / rows]))
 
 
-def saved(page, act):
+def saved(page: Page, act):
     with page.expect_download() as download:
         act()
     return download.value.suggested_filename, Path(download.value.path()).read_bytes()
 
 
-def test_labels_colours_and_numbers_stand_there_and_a_click_keeps_row_and_column_until_the_next(page, serve):
+def test_labels_colours_and_numbers_stand_there_and_a_click_keeps_row_and_column_until_the_next(
+    page: Page, serve: Serve
+) -> None:
     root = picture(page, serve)
     expect(root.locator(".row-label")).to_have_count(8)
     expect(root.locator(".column-label")).to_have_count(9)
@@ -71,7 +75,7 @@ def test_labels_colours_and_numbers_stand_there_and_a_click_keeps_row_and_column
     expect(page.get_by_text("kept: (3, None)")).to_be_visible()
 
 
-def test_by_keyboard_one_moves_reads_keeps_zooms_and_lets_go(page, serve):
+def test_by_keyboard_one_moves_reads_keeps_zooms_and_lets_go(page: Page, serve: Serve) -> None:
     root = picture(page, serve)
     root.get_by_role("application").focus()
     for key in ("ArrowDown", "ArrowDown", "ArrowRight"):
@@ -87,7 +91,7 @@ def test_by_keyboard_one_moves_reads_keeps_zooms_and_lets_go(page, serve):
     expect(page.get_by_text("kept: (None, None)")).to_be_visible()
 
 
-def test_dragging_zooms_then_moves_and_a_double_click_shows_the_whole(page, serve):
+def test_dragging_zooms_then_moves_and_a_double_click_shows_the_whole(page: Page, serve: Serve) -> None:
     root = picture(page, serve)
     page.mouse.move(*place(root, 0, 0))
     page.mouse.down()
@@ -107,7 +111,9 @@ def test_dragging_zooms_then_moves_and_a_double_click_shows_the_whole(page, serv
     expect(root.locator(".row-label")).to_have_count(8)
 
 
-def test_a_long_matrix_keeps_every_strong_number_thins_its_labels_and_the_wheel_zooms_with_ctrl_only(page, serve):
+def test_a_long_matrix_keeps_every_strong_number_thins_its_labels_and_the_wheel_zooms_with_ctrl_only(
+    page: Page, serve: Serve
+) -> None:
     root = picture(page, serve, "long")
     assert root.locator("canvas").bounding_box()["height"] <= 721
     assert 20 < root.locator(".row-label").count() < 80
@@ -128,7 +134,7 @@ def test_a_long_matrix_keeps_every_strong_number_thins_its_labels_and_the_wheel_
     expect(root.get_by_role("button", name="Zoom out")).to_be_enabled()
 
 
-def test_a_preview_is_drawn_at_once_and_only_of_what_python_would_send(page, serve):
+def test_a_preview_is_drawn_at_once_and_only_of_what_python_would_send(page: Page, serve: Serve) -> None:
     root = picture(page, serve)
     page.evaluate(PREVIEW, {"address": "elsewhere", "rows": 8, "columns": 9, "value": 0.5})
     assert root.get_attribute("data-exact") == "1"
@@ -143,7 +149,7 @@ def test_a_preview_is_drawn_at_once_and_only_of_what_python_would_send(page, ser
     expect(root.locator(".matrix-preview")).to_contain_text("preview")
 
 
-def test_a_signed_matrix_is_dark_at_zero_has_signs_and_leaves_out_what_has_no_number(page, serve):
+def test_a_signed_matrix_is_dark_at_zero_has_signs_and_leaves_out_what_has_no_number(page: Page, serve: Serve) -> None:
     root = picture(page, serve, "signed")
     page.mouse.move(*place(root, 1, 1))
     expect(root.locator(".tooltip-value")).to_have_text("difference +0.4500")
@@ -155,7 +161,7 @@ def test_a_signed_matrix_is_dark_at_zero_has_signs_and_leaves_out_what_has_no_nu
     assert cold[2] > cold[0]
 
 
-def test_a_matrix_of_one_cell_is_drawn_and_read(page, serve):
+def test_a_matrix_of_one_cell_is_drawn_and_read(page: Page, serve: Serve) -> None:
     root = picture(page, serve, "one")
     root.get_by_role("application").focus()
     for key in ("ArrowDown", "ArrowRight", "+", "Enter"):
@@ -163,7 +169,7 @@ def test_a_matrix_of_one_cell_is_drawn_and_read(page, serve):
     expect(page.get_by_text("kept: (0, 0)")).to_be_visible()
 
 
-def test_it_fits_a_narrow_page(page, serve):
+def test_it_fits_a_narrow_page(page: Page, serve: Serve) -> None:
     page.set_viewport_size({"width": 800, "height": 900})
     root = picture(page, serve, "long")
     assert page.evaluate("document.documentElement.scrollWidth") <= 800
@@ -172,7 +178,7 @@ def test_it_fits_a_narrow_page(page, serve):
     assert max(label.bounding_box()["x"] for label in labels) <= box["x"] + box["width"]
 
 
-def test_it_is_saved_with_labels_and_cells(page, serve):
+def test_it_is_saved_with_labels_and_cells(page: Page, serve: Serve) -> None:
     root = picture(page, serve)
     content = {}
     for form in ("png", "svg"):

@@ -24,7 +24,7 @@ def ground(story, step: int, column: int):
     return story.locator("li.step").nth(step).locator(f".ground[data-column='{column}']")
 
 
-def assert_aligned_at_any_width(page: Page, story):
+def assert_aligned_at_any_width(page: Page, story) -> None:
     """At any width a key has one column in all steps, and nothing is cut off."""
     for width in (800, 1400):
         page.set_viewport_size({"width": width, "height": 1000})
@@ -35,7 +35,9 @@ def assert_aligned_at_any_width(page: Page, story):
         assert story.locator(".picture").evaluate_all("all => all.every((p) => p.scrollWidth <= p.clientWidth)"), width
 
 
-def test_a_key_that_is_pointed_at_lights_in_every_step_and_one_that_is_clicked_is_followed(page, url):
+def test_a_key_that_is_pointed_at_lights_in_every_step_and_one_that_is_clicked_is_followed(
+    page: Page, url: str
+) -> None:
     story = opened(page, url)
     expect(story.locator("li.step")).to_have_count(7)
     story.locator("li.step").nth(3).scroll_into_view_if_needed()
@@ -53,7 +55,7 @@ def test_a_key_that_is_pointed_at_lights_in_every_step_and_one_that_is_clicked_i
     assert product.inner_html() != before
 
 
-def test_many_keys_stay_aligned_and_one_is_followed_without_a_mouse_and_keeps_the_focus(page, url):
+def test_many_keys_stay_aligned_and_one_is_followed_without_a_mouse_and_keeps_the_focus(page: Page, url: str) -> None:
     story = opened(page, url, LONG, key_token=0)
     assert_aligned_at_any_width(page, story)
     expect(story.locator(".rest")).to_be_visible()
@@ -65,7 +67,7 @@ def test_many_keys_stay_aligned_and_one_is_followed_without_a_mouse_and_keeps_th
     expect(story.get_by_role("status")).to_contain_text("weight")
 
 
-def test_without_the_mask_the_row_is_compared_with_the_models(page, url):
+def test_without_the_mask_the_row_is_compared_with_the_models(page: Page, url: str) -> None:
     story = opened(page, url, site="decoder.self", token=1)
     expect(story.locator(".summary")).not_to_contain_text("Without mask")
     expect(story.locator("rect.cut").first).to_be_attached()
@@ -76,7 +78,7 @@ def test_without_the_mask_the_row_is_compared_with_the_models(page, url):
     expect(page).to_have_url(re.compile("masked=False"))
 
 
-def test_few_keys_stay_aligned_and_the_story_is_saved_with_its_tokens_above_its_pictures(page, url):
+def test_few_keys_stay_aligned_and_the_story_is_saved_with_its_tokens_above_its_pictures(page: Page, url: str) -> None:
     story = opened(page, url)
     assert_aligned_at_any_width(page, story)
     with page.expect_download() as download:

@@ -2,7 +2,7 @@
 
 import re
 
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 PATIENCE = 60_000
 # What the page shows right after a click, before any message can have come.
@@ -16,14 +16,16 @@ AFTER_CLICK = """(element) => {
 }"""
 
 
-def opened(page, url, query=""):
+def opened(page: Page, url: str, query: str = ""):
     page.goto(f"{url}/{query}")
     expect(page.locator(".matrix-picture[data-exact='1']")).to_be_visible(timeout=PATIENCE)
     expect(page.locator(".tile-keeper[data-kept]")).to_have_count(3, timeout=PATIENCE)
     return page.locator(".matrix-picture")
 
 
-def test_a_clicked_head_and_another_attention_are_drawn_from_tiles_and_then_from_pythons_numbers(page, url):
+def test_a_clicked_head_and_another_attention_are_drawn_from_tiles_and_then_from_pythons_numbers(
+    page: Page, url: str
+) -> None:
     picture = opened(page, url)
     shown = page.get_by_role("gridcell", name="Layer 2, head 3").evaluate(AFTER_CLICK)
     assert (shown["title"], shown["exact"]) == ("Layer 2 · Head 3", "0")
@@ -42,14 +44,14 @@ def test_a_clicked_head_and_another_attention_are_drawn_from_tiles_and_then_from
     expect(page).to_have_url(re.compile("site=decoder.self"))
 
 
-def test_numbers_of_another_measure_are_never_taken_from_tiles(page, url):
+def test_numbers_of_another_measure_are_never_taken_from_tiles(page: Page, url: str) -> None:
     opened(page, url, "?measure=norms")
     shown = page.get_by_role("gridcell", name="Layer 2, head 3").evaluate(AFTER_CLICK)
     assert (shown["title"], shown["exact"]) == ("Layer 1 · Head 1", "1")
     expect(page.locator(".matrix-picture[data-title='Layer 2 · Head 3']")).to_be_visible(timeout=PATIENCE)
 
 
-def test_a_kept_cell_stands_in_the_link_and_is_what_the_next_tab_explains(page, url):
+def test_a_kept_cell_stands_in_the_link_and_is_what_the_next_tab_explains(page: Page, url: str) -> None:
     picture = opened(page, url, "?site=decoder.cross")
     cells = picture.locator("canvas")
     box = cells.bounding_box()

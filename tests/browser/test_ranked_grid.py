@@ -4,12 +4,14 @@ import re
 from pathlib import Path
 
 import numpy as np
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Serve
 
 HERE = Path(__file__).parent
 
 
-def grid(page, serve, query):
+def grid(page: Page, serve: Serve, query: str):
     page.goto(serve(HERE / "demo_head_grid.py") + query)
     root = page.locator("[data-ready='1']")
     root.wait_for(timeout=30_000)
@@ -20,7 +22,7 @@ def names(root):
     return [name.removeprefix("Layer ") for name in root.locator(".cell-name").all_inner_texts()]
 
 
-def test_figures_stand_under_tiles_that_stay_in_place(page, serve):
+def test_figures_stand_under_tiles_that_stay_in_place(page: Page, serve: Serve) -> None:
     root = grid(page, serve, "/?order=layers")
     cell = root.get_by_role("gridcell", name="Layer 2, head 8, Invented 8.01")
     expect(cell.locator(".number")).to_have_text("8.01")
@@ -34,7 +36,7 @@ def test_figures_stand_under_tiles_that_stay_in_place(page, serve):
     expect(root).to_contain_text("The number of the head.")
 
 
-def test_ranked_tiles_name_their_heads_show_their_weights_and_open_them(page, serve):
+def test_ranked_tiles_name_their_heads_show_their_weights_and_open_them(page: Page, serve: Serve) -> None:
     root = grid(page, serve, "/?order=highest&keep=8")
     assert names(root) == [*(f"L{layer} H8" for layer in range(6, 0, -1)), "L6 H7", "L5 H7"]
     expect(root).to_contain_text("from the highest to the lowest")
@@ -44,7 +46,7 @@ def test_ranked_tiles_name_their_heads_show_their_weights_and_open_them(page, se
     expect(root.locator(".cell.open .cell-name")).to_have_text("L6 H8")
 
 
-def test_a_ranked_tile_is_the_picture_of_its_head(page, serve):
+def test_a_ranked_tile_is_the_picture_of_its_head(page: Page, serve: Serve) -> None:
     def picture(root, head):
         """The colours of the 20 × 20 weights of a tile, from the canvas."""
         canvas, cell = root.locator("canvas"), root.get_by_role("gridcell", name=head)
@@ -63,7 +65,7 @@ def test_a_ranked_tile_is_the_picture_of_its_head(page, serve):
         np.testing.assert_array_equal(picture(root, head), pixels)
 
 
-def test_arrow_keys_move_in_what_is_on_the_screen_and_enter_opens(page, serve):
+def test_arrow_keys_move_in_what_is_on_the_screen_and_enter_opens(page: Page, serve: Serve) -> None:
     root = grid(page, serve, "/?order=highest&keep=8")  # two lines of four
     root.locator(".cell[tabindex='0']").focus()
     for key in ("Home", "ArrowRight", "ArrowDown", "ArrowDown", "End", "ArrowRight", "ArrowLeft"):
@@ -75,7 +77,7 @@ def test_arrow_keys_move_in_what_is_on_the_screen_and_enter_opens(page, serve):
     expect(root.locator(".cell:focus")).to_have_attribute("aria-label", "Layer 6, head 7, Invented 7.05, open")
 
 
-def test_at_512_tokens_hover_names_the_exact_maximum_of_a_block(page, serve):
+def test_at_512_tokens_hover_names_the_exact_maximum_of_a_block(page: Page, serve: Serve) -> None:
     root = grid(page, serve, "/?case=long")
     cell = root.get_by_role("gridcell", name="Layer 1, head 2")
     cell.hover(position={"x": 20, "y": 20})
@@ -83,7 +85,7 @@ def test_at_512_tokens_hover_names_the_exact_maximum_of_a_block(page, serve):
     expect(root).to_contain_text("largest of up to 4 × 4 weights")
 
 
-def test_a_narrow_page_holds_ranked_heads_without_cut_off_names(page, serve):
+def test_a_narrow_page_holds_ranked_heads_without_cut_off_names(page: Page, serve: Serve) -> None:
     page.set_viewport_size({"width": 480, "height": 900})
     root = grid(page, serve, "/?case=big&order=highest")
     boxes = [cell.bounding_box() for cell in root.get_by_role("gridcell").all()[:20]]

@@ -23,15 +23,17 @@ def opened(page: Page, url: str, studio: str, ready: str, **chosen: str | int):
     return part
 
 
-def lens(page, url, **chosen):
+def lens(page: Page, url: str, **chosen):
     return opened(page, url, "Logit lens", ".lens-table[data-ready='1']", **chosen)
 
 
-def beam(page, url, **chosen):
+def beam(page: Page, url: str, **chosen):
     return opened(page, url, "Beam search", ".beam-picture[data-ready='1']", **chosen)
 
 
-def test_every_token_can_be_read_and_a_cell_tells_its_five_best_to_the_mouse_and_to_the_keyboard(page, url):
+def test_every_token_can_be_read_and_a_cell_tells_its_five_best_to_the_mouse_and_to_the_keyboard(
+    page: Page, url: str
+) -> None:
     table = lens(page, url)
     contrasts = table.locator("td[data-level]").evaluate_all(
         """cells => cells.map((cell) => {
@@ -61,7 +63,7 @@ def test_every_token_can_be_read_and_a_cell_tells_its_five_best_to_the_mouse_and
     expect(page).to_have_url(re.compile(f"step={last - 1}"), timeout=PATIENCE)
 
 
-def test_a_hypothesis_is_opened_by_a_click_and_by_keyboard(page, url):
+def test_a_hypothesis_is_opened_by_a_click_and_by_keyboard(page: Page, url: str) -> None:
     tree = beam(page, url, beam=3)
     node = tree.locator(".node.dropped").nth(1)
     node.hover()
@@ -78,7 +80,7 @@ def test_a_hypothesis_is_opened_by_a_click_and_by_keyboard(page, url):
     expect(page.locator(".st-key-beam-attention .ytick text").first).to_contain_text("row 1", timeout=PATIENCE)
 
 
-def test_dropped_hypotheses_fold_away_and_come_back_and_the_whole_tree_is_saved(page, url):
+def test_dropped_hypotheses_fold_away_and_come_back_and_the_whole_tree_is_saved(page: Page, url: str) -> None:
     tree = beam(page, url, beam=3)
     everything = tree.locator(".node").count()
     switch = tree.get_by_role("checkbox", name="Show the dropped ones")
@@ -101,7 +103,7 @@ def test_dropped_hypotheses_fold_away_and_come_back_and_the_whole_tree_is_saved(
     assert "the winner" in "".join(svg.itertext())
 
 
-def test_a_sample_shows_its_steps_and_hides_them_again(page, url):
+def test_a_sample_shows_its_steps_and_hides_them_again(page: Page, url: str) -> None:
     cards = opened(page, url, "Sampling", ".sample-cards[data-ready='1']", samples=3, top_k=4)
     expect(cards.locator(".sample-text").first).to_have_attribute("lang", "de")
     button = cards.get_by_role("button", name=re.compile("^Steps of")).nth(1)
@@ -115,7 +117,9 @@ def test_a_sample_shows_its_steps_and_hides_them_again(page, url):
     expect(line).to_have_count(0)
 
 
-def test_a_narrow_page_is_not_wider_than_its_window_and_saves_the_whole_table_however_far_scrolled(page, url):
+def test_a_narrow_page_is_not_wider_than_its_window_and_saves_the_whole_table_however_far_scrolled(
+    page: Page, url: str
+) -> None:
     page.set_viewport_size(NARROW)
     page.emulate_media(color_scheme="dark")
     table = lens(page, url, step=30)
@@ -139,7 +143,7 @@ def test_a_narrow_page_is_not_wider_than_its_window_and_saves_the_whole_table_ho
         assert page.locator("[data-testid='stMain']").evaluate("main => main.scrollWidth <= main.clientWidth"), studio
 
 
-def test_the_step_is_moved_by_keyboard_and_the_cache_follows(page, url):
+def test_the_step_is_moved_by_keyboard_and_the_cache_follows(page: Page, url: str) -> None:
     chart = opened(page, url, "Cost", ".st-key-cache-self .js-plotly-plot", step=1)
     expect(chart).to_be_visible(timeout=PATIENCE)
     expect(page.get_by_text("Step 2 reads")).to_be_visible()

@@ -12,9 +12,10 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from PIL import Image
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
-from model import Trace
+from model import Trace, Translator
+from tests.browser.conftest import Serve
 from viz.pages.attention.take_away.view_page import OpenView, view_page
 
 HERE = Path(__file__).parent
@@ -55,7 +56,7 @@ def chart_of(page: Page, address: str):
 
 
 @pytest.mark.parametrize("theme", PAPER)
-def test_a_chart_is_saved_with_text_that_can_be_read_on_its_own_paper(page, url, theme):
+def test_a_chart_is_saved_with_text_that_can_be_read_on_its_own_paper(page: Page, url: str, theme) -> None:
     page.emulate_media(color_scheme=theme)
     camera = chart_of(page, url)
     name, content = saved(page, camera.click)
@@ -67,21 +68,21 @@ def test_a_chart_is_saved_with_text_that_can_be_read_on_its_own_paper(page, url,
     assert max(contrast(colour, PAPER[theme]) for colour in np.unique(labels, axis=0)) >= READABLE
 
 
-def test_the_choice_of_svg_is_for_every_chart(page, url):
+def test_the_choice_of_svg_is_for_every_chart(page: Page, url: str) -> None:
     camera = chart_of(page, f"{url}/?pictures=SVG")
     name, content = saved(page, camera.click)
     assert name.endswith(".svg")
     assert "million parameters" in "".join(ElementTree.fromstring(content).itertext())
 
 
-def grid(page, serve):
+def grid(page: Page, serve: Serve):
     page.goto(serve(HERE / "demo_head_grid.py"))
     root = page.locator("[data-ready='1']")
     root.wait_for(timeout=30_000)
     return root
 
 
-def test_the_grid_is_saved_as_pixels_by_keyboard_and_as_shapes(page, serve):
+def test_the_grid_is_saved_as_pixels_by_keyboard_and_as_shapes(page: Page, serve: Serve) -> None:
     root = grid(page, serve)
     root.get_by_role("button", name="Save this picture as PNG").focus()
     name, content = saved(page, lambda: page.keyboard.press("Enter"))
@@ -109,7 +110,7 @@ def test_the_grid_is_saved_as_pixels_by_keyboard_and_as_shapes(page, serve):
 # ---- files ----
 
 
-def test_every_file_is_made_when_its_button_is_pressed(page, url, tmp_path):
+def test_every_file_is_made_when_its_button_is_pressed(page: Page, url: str, tmp_path: Path) -> None:
     page.goto(f"{url}/?view=Take+it+with+you&site=decoder.cross&layer=1&head=2&text=It+is+late.")
     button = page.get_by_test_id("stDownloadButton").get_by_role("button")
     expect(button).to_have_count(10, timeout=PATIENCE)
@@ -133,8 +134,8 @@ def test_every_file_is_made_when_its_button_is_pressed(page, url, tmp_path):
 
 @pytest.mark.parametrize("theme", PAPER)
 def test_the_page_opens_from_a_disk_without_any_request_and_holds_every_text_captive(
-    chromium, translator, tmp_path, theme
-):
+    chromium: Browser, translator: Translator, tmp_path: Path, theme
+) -> None:
     trace = translator.trace("It is late.", "Es ist spät.")
     tokens = (HOSTILE, *trace.source_tokens[1:])
     trace = replace(trace, text=HOSTILE, translation=HOSTILE, source_tokens=tokens)
@@ -176,7 +177,7 @@ def test_the_page_opens_from_a_disk_without_any_request_and_holds_every_text_cap
 # ---- the link ----
 
 
-def test_the_link_shows_the_same_to_someone_else(page, url, chromium):
+def test_the_link_shows_the_same_to_someone_else(page: Page, url: str, chromium: Browser) -> None:
     page.goto(f"{url}/?view=Take+it+with+you&site=decoder.cross&layer=1&head=2&text=It+is+late%2C+%3Cb%3E.")
     link = page.locator("[data-testid='stCode'] code")
     expect(link).to_contain_text("checkpoint=en-de", timeout=PATIENCE)

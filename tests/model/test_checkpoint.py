@@ -19,7 +19,7 @@ def folder(tiny_checkpoints: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(tiny_checkpoints / "en-de", tmp_path / "copy"))
 
 
-def test_a_loaded_checkpoint_is_the_saved_model_in_16_bit(translator, tiny_checkpoints: Path):
+def test_a_loaded_checkpoint_is_the_saved_model_in_16_bit(translator: Translator, tiny_checkpoints: Path) -> None:
     loaded = Translator.load(tiny_checkpoints / "en-de", device="cpu")
     assert loaded.config == translator.config
     assert not loaded.model.training
@@ -31,7 +31,7 @@ def test_a_loaded_checkpoint_is_the_saved_model_in_16_bit(translator, tiny_check
     assert len(loaded.digest) == 64
 
 
-def test_two_loads_share_a_digest_and_other_content_has_another(folder: Path, tiny_checkpoints: Path):
+def test_two_loads_share_a_digest_and_other_content_has_another(folder: Path, tiny_checkpoints: Path) -> None:
     first = Translator.load(folder).digest
     assert first == Translator.load(tiny_checkpoints / "en-de").digest
     (folder / "README.md").write_text("another card")
@@ -40,7 +40,7 @@ def test_two_loads_share_a_digest_and_other_content_has_another(folder: Path, ti
 
 
 @pytest.mark.parametrize("name", ["config.json", WEIGHTS, "tokenizer.model", "README.md"])
-def test_a_changed_or_missing_file_is_named(folder: Path, name: str):
+def test_a_changed_or_missing_file_is_named(folder: Path, name: str) -> None:
     path = folder / name
     content = path.read_bytes()
     path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
@@ -54,7 +54,7 @@ def test_a_changed_or_missing_file_is_named(folder: Path, name: str):
 @pytest.mark.parametrize(
     "manifest", ["", "[]", "{}", '{"sha256": []}', '{"sha256": {"config.json": 5}}', "[" * 100_000, None]
 )
-def test_a_damaged_manifest_is_said(folder: Path, manifest: str | None):
+def test_a_damaged_manifest_is_said(folder: Path, manifest: str | None) -> None:
     (folder / MANIFEST).unlink()
     if manifest is not None:
         (folder / MANIFEST).write_text(manifest)
@@ -62,7 +62,7 @@ def test_a_damaged_manifest_is_said(folder: Path, manifest: str | None):
         Translator.load(folder)
 
 
-def test_a_manifest_cannot_point_outside_its_folder(folder: Path):
+def test_a_manifest_cannot_point_outside_its_folder(folder: Path) -> None:
     manifest = json.loads((folder / MANIFEST).read_text())
     manifest["sha256"]["../../etc/passwd"] = "0" * 64
     (folder / MANIFEST).write_text(json.dumps(manifest))
@@ -70,7 +70,7 @@ def test_a_manifest_cannot_point_outside_its_folder(folder: Path):
         Translator.load(folder)
 
 
-def test_pickled_weights_are_never_opened(folder: Path, tmp_path: Path):
+def test_pickled_weights_are_never_opened(folder: Path, tmp_path: Path) -> None:
     class Evil:
         def __reduce__(self):
             return (Path.touch, (tmp_path / "pwned",))
@@ -96,7 +96,7 @@ def test_pickled_weights_are_never_opened(folder: Path, tmp_path: Path):
         ("colour", "red", "Unknown settings: colour"),
     ],
 )
-def test_settings_that_do_not_fit_are_said(folder: Path, setting: str, value: object, message: str):
+def test_settings_that_do_not_fit_are_said(folder: Path, setting: str, value: object, message: str) -> None:
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({**config, setting: value}))
     write_manifest(folder)
@@ -104,7 +104,7 @@ def test_settings_that_do_not_fit_are_said(folder: Path, setting: str, value: ob
         Translator.load(folder)
 
 
-def test_weights_that_are_no_numbers_or_not_ours_are_refused(folder: Path):
+def test_weights_that_are_no_numbers_or_not_ours_are_refused(folder: Path) -> None:
     weights = load_file(folder / WEIGHTS)
     name = next(iter(weights))
     broken = weights[name].clone()
@@ -120,18 +120,18 @@ def test_weights_that_are_no_numbers_or_not_ours_are_refused(folder: Path):
             Translator.load(folder)
 
 
-def test_a_folder_that_is_not_there_is_said(tmp_path: Path):
+def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="no checkpoint folder 'nothing'"):
         Translator.load(tmp_path / "nothing")
 
 
 @pytest.mark.parametrize("device", ["cuda:99", "gpu", "mps", "cpu:x"])
-def test_a_device_that_is_not_there_is_said(folder: Path, device: str):
+def test_a_device_that_is_not_there_is_said(folder: Path, device: str) -> None:
     with pytest.raises(DeviceError, match=r"cuda|CUDA"):
         Translator.load(folder, device=device)
 
 
-def test_bfloat16_is_for_gpus(folder: Path):
+def test_bfloat16_is_for_gpus(folder: Path) -> None:
     with pytest.raises(DeviceError, match="bfloat16"):
         Translator.load(folder, device="cpu", dtype="bfloat16")
     with pytest.raises(DeviceError, match="float32 or bfloat16"):
@@ -140,7 +140,7 @@ def test_bfloat16_is_for_gpus(folder: Path):
 
 @pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(
     not torch.cuda.is_available(), reason="needs a CUDA device"))])  # fmt: skip
-def test_a_bfloat16_trace_reproduces_the_real_head_output_to_its_precision(translator, device: str):
+def test_a_bfloat16_trace_reproduces_the_real_head_output_to_its_precision(translator: Translator, device: str) -> None:
     model = translator.model
     half = Translator(type(model)(model.config).to(device, torch.bfloat16), translator.tokenizer)
     trace = half.trace("Tom told me that.", extras={"hook_head_output"})

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from model import Translator
 from model.__main__ import main
 from tests.conftest import SENTENCES
 from tests.model.adapters.zoo import save_model
@@ -26,15 +27,15 @@ def pairs(tmp_path: Path) -> Path:
     return path
 
 
-def test_translate_prints_the_translation_alone(checkpoint: str, translator, capsys):
-    from model import Translator
-
+def test_translate_prints_the_translation_alone(
+    checkpoint: str, translator: Translator, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["translate", SENTENCES[0], "--checkpoint", checkpoint]) == 0
     assert capsys.readouterr().out == Translator.load(checkpoint).translate(SENTENCES[0]) + "\n"
     assert main(["translate", SENTENCES[0], "--checkpoint", checkpoint, "--beam", "3"]) == 0
 
 
-def test_evaluate_prints_one_json_object(checkpoint: str, pairs: Path, capsys):
+def test_evaluate_prints_one_json_object(checkpoint: str, pairs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluate", "--data", str(pairs), "--limit", "3", "--checkpoint", checkpoint, "--json"]) == 0
     scores = json.loads(capsys.readouterr().out)
     assert set(scores) == {"set", "bleu", "chrf", "beam", "signature", "sentences", "seconds", "device"}
@@ -42,7 +43,7 @@ def test_evaluate_prints_one_json_object(checkpoint: str, pairs: Path, capsys):
     assert 0 <= scores["bleu"] <= 100
 
 
-def test_trace_writes_every_weight_of_every_site(checkpoint: str, tmp_path: Path):
+def test_trace_writes_every_weight_of_every_site(checkpoint: str, tmp_path: Path) -> None:
     out = tmp_path / "trace.npz"
     assert main(["trace", "Tom told me.", "--target", "Tom sagte.", "--out", str(out), "--checkpoint", checkpoint]) == 0
     with np.load(out, allow_pickle=False) as arrays:
@@ -53,7 +54,7 @@ def test_trace_writes_every_weight_of_every_site(checkpoint: str, tmp_path: Path
         assert arrays["decoder.cross/weights"].shape == (2, 4, target, source)
 
 
-def test_trace_reads_a_model_that_transformers_saved(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_trace_reads_a_model_that_transformers_saved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder, out = save_model(tmp_path / "gpt2", "gpt2", "bytes"), tmp_path / "trace.npz"
     assert main(["trace", "Tom told me.", "--model", str(folder), "--out", str(out)]) == 0
     with np.load(out, allow_pickle=False) as arrays:
@@ -62,7 +63,9 @@ def test_trace_reads_a_model_that_transformers_saved(tmp_path: Path, capsys: pyt
     assert "config.json" in capsys.readouterr().err
 
 
-def test_train_writes_a_checkpoint_that_translates(pairs: Path, tmp_path: Path, capsys):
+def test_train_writes_a_checkpoint_that_translates(
+    pairs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     shape = ["--vocab-size", "370", "--d-model", "16", "--num-layers", "1", "--num-heads", "2", "--d-ff", "16"]
     steps = ["--steps", "3", "--save-every", "2", "--dev-every", "3", "--device", "cpu"]
     files = ["--data", str(pairs), "--dev", str(pairs), "--run", str(tmp_path / "run"), "--out", str(tmp_path / "out")]
@@ -77,8 +80,8 @@ def test_train_writes_a_checkpoint_that_translates(pairs: Path, tmp_path: Path, 
 
 
 def test_a_checkpoint_tells_what_it_was_trained_on_and_can_be_trained_on(
-    pairs: Path, tmp_path: Path, capsys, monkeypatch
-):
+    pairs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("model.training.command.PRONOUN_PAIRS", 2_000)
     from model.checkpoint import load_checkpoint
     from model.record import read_log, read_training
@@ -111,7 +114,9 @@ def test_a_checkpoint_tells_what_it_was_trained_on_and_can_be_trained_on(
     assert "does not fit" in capsys.readouterr().err
 
 
-def test_pronouns_are_scored_for_each_kind_of_thing_held_out(checkpoint: str, capsys):
+def test_pronouns_are_scored_for_each_kind_of_thing_held_out(
+    checkpoint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["pronouns", "--part", "dev", "--pairs", "3", "--checkpoint", checkpoint, "--json"]) == 0
     scores = json.loads(capsys.readouterr().out)
     assert scores["part"] == "dev"
@@ -136,7 +141,9 @@ def test_pronouns_are_scored_for_each_kind_of_thing_held_out(checkpoint: str, ca
         (["train", "--data", "/nowhere.tsv", "--run", "r", "--out", "o"], "no file"),
     ],
 )
-def test_bad_input_gives_one_line_and_exit_code_2(arguments: list[str], message: str, checkpoint: str, capsys):
+def test_bad_input_gives_one_line_and_exit_code_2(
+    arguments: list[str], message: str, checkpoint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     if "--checkpoint" not in arguments and arguments[0] != "train":
         arguments = [*arguments, "--checkpoint", checkpoint]
     assert main(arguments) == 2
@@ -153,14 +160,14 @@ def test_bad_input_gives_one_line_and_exit_code_2(arguments: list[str], message:
         ["train", "--typed", "-0.1"], ["train", "--until", "0"], ["pronouns", "--part", "train"],
     ],
 )  # fmt: skip
-def test_wrong_options_give_one_line_and_exit_code_2(arguments: list[str], capsys):
+def test_wrong_options_give_one_line_and_exit_code_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         main(arguments)
     assert stopped.value.code == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
-def test_the_module_runs_as_a_command(checkpoint: str):
+def test_the_module_runs_as_a_command(checkpoint: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "model", "translate", "Tom.", "--checkpoint", checkpoint],
         capture_output=True, text=True, timeout=60, check=False,

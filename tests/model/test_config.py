@@ -12,11 +12,11 @@ from model.errors import ConfigError
 
 
 @pytest.mark.parametrize("name", PRESETS)
-def test_json_gives_the_same_configuration_back(name: str):
+def test_json_gives_the_same_configuration_back(name: str) -> None:
     assert TransformerConfig.from_json(PRESETS[name].to_json()) == PRESETS[name]
 
 
-def test_presets_have_the_shapes_of_table_3():
+def test_presets_have_the_shapes_of_table_3() -> None:
     base, big = PRESETS["base"], PRESETS["big"]
     assert (base.num_layers, base.d_model, base.d_ff, base.num_heads, base.d_k) == (6, 512, 2048, 8, 64)
     assert (big.num_layers, big.d_model, big.d_ff, big.num_heads, big.d_k, big.dropout) == (6, 1024, 4096, 16, 64, 0.3)
@@ -37,7 +37,7 @@ def test_presets_have_the_shapes_of_table_3():
         ({"eos_id": 99_999}, "below 37000"),
     ],
 )
-def test_settings_out_of_range_are_said(changes: dict[str, object], message: str):
+def test_settings_out_of_range_are_said(changes: dict[str, object], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         preset("base", **changes)
 
@@ -45,23 +45,23 @@ def test_settings_out_of_range_are_said(changes: dict[str, object], message: str
 @pytest.mark.parametrize(
     "text", ["", "[]", "{", "{}", '{"vocab_size": null}', '{"vocab_size": 1e3}', "[" * 100_000, "9" * 5_000]
 )
-def test_text_that_is_no_configuration_is_said(text: str):
+def test_text_that_is_no_configuration_is_said(text: str) -> None:
     with pytest.raises(ConfigError):
         TransformerConfig.from_json(text)
 
 
-def test_an_unknown_preset_lists_the_known_ones():
+def test_an_unknown_preset_lists_the_known_ones() -> None:
     with pytest.raises(ConfigError, match="base, big, en-de"):
         preset("huge")
 
 
-def test_a_configuration_of_the_paper_does_not_write_what_differs_from_it():
+def test_a_configuration_of_the_paper_does_not_write_what_differs_from_it() -> None:
     assert not set(BEYOND_THE_PAPER) & json.loads(PRESETS["base"].to_json()).keys()
     text = Path("checkpoints/en-de/config.json").read_text(encoding="utf-8")
     assert TransformerConfig.from_json(text).to_json() == text
 
 
-def test_what_differs_from_the_paper_is_kept():
+def test_what_differs_from_the_paper_is_kept() -> None:
     config = TransformerConfig(
         vocab_size=20, bos_id=0, num_decoder_layers=2, activation="silu", position_layout="halves",
         scale_embedding=False, share_embeddings=False, tie_output=True, output_bias=True,
@@ -84,12 +84,12 @@ def test_what_differs_from_the_paper_is_kept():
         ({"unk_id": 0}, "four different ids"),
     ],
 )
-def test_what_differs_from_the_paper_is_checked(changes: dict[str, Any], message: str):
+def test_what_differs_from_the_paper_is_checked(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         TransformerConfig(**{"vocab_size": 20, **changes})
 
 
-def test_a_table_of_all_three_attentions_needs_stacks_of_the_same_height():
+def test_a_table_of_all_three_attentions_needs_stacks_of_the_same_height() -> None:
     assert preset("base").equal_layers == 6
     with pytest.raises(ConfigError, match="6 layers in its encoder and 2 in its decoder"):
         _ = replace(preset("base"), num_decoder_layers=2).equal_layers

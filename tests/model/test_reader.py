@@ -12,7 +12,7 @@ from tests.model.adapters.zoo import save_model
 PUBLIC = ("name", "digest", "device", "abilities", "trace", "output_projection")
 
 
-def test_a_checkpoint_of_ours_opens_as_a_translator_that_can_do_everything(tiny_checkpoints: Path):
+def test_a_checkpoint_of_ours_opens_as_a_translator_that_can_do_everything(tiny_checkpoints: Path) -> None:
     reader = open_reader(tiny_checkpoints / "en-de", "cpu")
     assert isinstance(reader, Translator)
     abilities = reader.abilities
@@ -21,7 +21,7 @@ def test_a_checkpoint_of_ours_opens_as_a_translator_that_can_do_everything(tiny_
     assert abilities.has("scores")
 
 
-def test_a_folder_of_transformers_opens_as_a_reader_with_the_same_methods(tmp_path: Path):
+def test_a_folder_of_transformers_opens_as_a_reader_with_the_same_methods(tmp_path: Path) -> None:
     reader = open_reader(save_model(tmp_path / "mine", "bart", "metaspace"), "cpu")
     assert isinstance(reader, TextReader)
     assert reader.name == "mine"
@@ -32,7 +32,7 @@ def test_a_folder_of_transformers_opens_as_a_reader_with_the_same_methods(tmp_pa
     assert not reader.abilities.has("positional encodings")
 
 
-def test_a_file_and_nothing_at_all_are_no_folders(tmp_path: Path):
+def test_a_file_and_nothing_at_all_are_no_folders(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("x")
     for path in (tmp_path / "x", tmp_path / "none"):
         with pytest.raises(CheckpointError, match="no folder"):

@@ -36,11 +36,11 @@ def lines(*entries: dict[str, object]) -> str:
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_an_absent_file_is_none(tmp_path: Path, name: str):
+def test_an_absent_file_is_none(tmp_path: Path, name: str) -> None:
     assert READERS[name](tmp_path) is None
 
 
-def test_training_data_and_settings_come_as_they_stand(tmp_path: Path):
+def test_training_data_and_settings_come_as_they_stand(tmp_path: Path) -> None:
     training = read_training(written(tmp_path, TRAINING, {**GOOD_TRAINING, "note": "from scratch"}))
     assert training is not None
     (data,) = training.data
@@ -49,7 +49,7 @@ def test_training_data_and_settings_come_as_they_stand(tmp_path: Path):
     assert (training.dev_limit, training.note) == (20, "from scratch")
 
 
-def test_what_licence_and_note_may_be_absent(tmp_path: Path):
+def test_what_licence_and_note_may_be_absent(tmp_path: Path) -> None:
     training = read_training(
         written(tmp_path, TRAINING, {**GOOD_TRAINING, "data": [{"name": "x", "pairs": 1, "weight": 1}]})
     )
@@ -57,7 +57,7 @@ def test_what_licence_and_note_may_be_absent(tmp_path: Path):
     assert (training.data[0].what, training.data[0].licence, training.note) == ("", "", "")
 
 
-def test_of_a_step_that_was_logged_twice_the_last_entry_counts(tmp_path: Path):
+def test_of_a_step_that_was_logged_twice_the_last_entry_counts(tmp_path: Path) -> None:
     log = read_log(
         written(
             tmp_path,
@@ -82,7 +82,7 @@ def test_of_a_step_that_was_logged_twice_the_last_entry_counts(tmp_path: Path):
     ]
 
 
-def test_a_result_with_bleu_is_a_score_and_any_other_is_flattened(tmp_path: Path):
+def test_a_result_with_bleu_is_a_score_and_any_other_is_flattened(tmp_path: Path) -> None:
     other = {"frames": {"cases": 400, "right": 0.91}, "by layer": [{"best": 3}], "name": "x", "none": None, "ok": True}
     metrics = read_metrics(
         written(tmp_path, METRICS, {"entries": [SCORE, {"command": "python -m model pronouns", "result": other}]})
@@ -101,7 +101,7 @@ def test_a_result_with_bleu_is_a_score_and_any_other_is_flattened(tmp_path: Path
     )
 
 
-def test_the_card_comes_as_text(tmp_path: Path):
+def test_the_card_comes_as_text(tmp_path: Path) -> None:
     assert read_card(written(tmp_path, "README.md", "# A card\n<img>")) == "# A card\n<img>"
 
 
@@ -133,7 +133,7 @@ def test_the_card_comes_as_text(tmp_path: Path):
         ({**GOOD_TRAINING, "settings": {"\ud800": []}}, "must be"),
     ],
 )
-def test_malformed_training_data_are_said(tmp_path: Path, content: object, message: str):
+def test_malformed_training_data_are_said(tmp_path: Path, content: object, message: str) -> None:
     with pytest.raises(CheckpointError, match=f"{TRAINING} cannot be shown: .*{message}"):
         read_training(written(tmp_path, TRAINING, content))
 
@@ -156,7 +156,7 @@ def test_malformed_training_data_are_said(tmp_path: Path, content: object, messa
         (lines({"step": 1, "tokens_per_second": 5}), "no loss"),
     ],
 )
-def test_a_malformed_log_is_said(tmp_path: Path, content: str, message: str):
+def test_a_malformed_log_is_said(tmp_path: Path, content: str, message: str) -> None:
     with pytest.raises(CheckpointError, match=f"{LOG} cannot be shown: .*({message})"):
         read_log(written(tmp_path, LOG, content))
 
@@ -184,7 +184,7 @@ def nested(depth: int) -> dict[str, object]:
         ({"entries": [SCORE] * 201}, "at most 200 entries"),
     ],
 )
-def test_malformed_metrics_are_said(tmp_path: Path, content: object, message: str):
+def test_malformed_metrics_are_said(tmp_path: Path, content: object, message: str) -> None:
     with pytest.raises(CheckpointError, match=f"{METRICS} cannot be shown: .*{message}"):
         read_metrics(written(tmp_path, METRICS, content))
 
@@ -193,14 +193,14 @@ def test_malformed_metrics_are_said(tmp_path: Path, content: object, message: st
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_a_file_that_the_manifest_does_not_list_is_refused(tmp_path: Path, name: str):
+def test_a_file_that_the_manifest_does_not_list_is_refused(tmp_path: Path, name: str) -> None:
     write_manifest(tmp_path)
     (tmp_path / name).write_text("{}")
     with pytest.raises(CheckpointError, match=f"{name} cannot be shown: it is not the file that manifest.json lists"):
         READERS[name](tmp_path)
 
 
-def test_a_file_that_was_changed_is_refused(tmp_path: Path):
+def test_a_file_that_was_changed_is_refused(tmp_path: Path) -> None:
     written(tmp_path, TRAINING, GOOD_TRAINING)
     (tmp_path / TRAINING).write_text(json.dumps({**GOOD_TRAINING, "note": "changed"}))
     with pytest.raises(CheckpointError, match="not the file that"):
@@ -208,7 +208,7 @@ def test_a_file_that_was_changed_is_refused(tmp_path: Path):
 
 
 @pytest.mark.parametrize("manifest", [None, "", "[]", '{"sha256": []}', "\udcff"])
-def test_a_missing_or_damaged_manifest_is_said(tmp_path: Path, manifest: str | None):
+def test_a_missing_or_damaged_manifest_is_said(tmp_path: Path, manifest: str | None) -> None:
     (tmp_path / TRAINING).write_text(json.dumps(GOOD_TRAINING))
     if manifest is not None:
         (tmp_path / "manifest.json").write_text(manifest, errors="surrogateescape")
@@ -217,21 +217,21 @@ def test_a_missing_or_damaged_manifest_is_said(tmp_path: Path, manifest: str | N
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_a_file_that_is_too_large_is_refused(tmp_path: Path, name: str):
+def test_a_file_that_is_too_large_is_refused(tmp_path: Path, name: str) -> None:
     written(tmp_path, name, " " * (LARGEST[name] + 1))
     with pytest.raises(CheckpointError, match=f"at most {LARGEST[name]:,} bytes"):
         READERS[name](tmp_path)
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_a_file_that_is_not_utf_8_is_refused(tmp_path: Path, name: str):
+def test_a_file_that_is_not_utf_8_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"\xff\xfe")
     write_manifest(tmp_path)
     with pytest.raises(CheckpointError, match="not UTF-8"):
         READERS[name](tmp_path)
 
 
-def test_reading_needs_no_torch():
+def test_reading_needs_no_torch() -> None:
     code = "import sys, model.record; print('torch' in sys.modules)"
     root = ROOT
     done = subprocess.run([sys.executable, "-c", code], cwd=root, check=True, capture_output=True, text=True)

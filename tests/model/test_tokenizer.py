@@ -9,26 +9,26 @@ from tests.conftest import SENTENCES
 
 
 @pytest.mark.parametrize("text", [*SENTENCES[:8], "🦊 שלום 漢字 ñ", "</s> <s> <pad> <unk>", "▁ under_score"])
-def test_decoding_gives_the_text_back(tokenizer: Tokenizer, text: str):
+def test_decoding_gives_the_text_back(tokenizer: Tokenizer, text: str) -> None:
     token_ids = tokenizer.encode(text)
     assert tokenizer.decode(token_ids).split() == text.replace("▁", " ").split()
     assert not set(token_ids) & {tokenizer.token_id(token) for token in SPECIAL_TOKENS}
 
 
-def test_special_ids_are_those_of_the_configuration(tokenizer: Tokenizer, config: TransformerConfig):
+def test_special_ids_are_those_of_the_configuration(tokenizer: Tokenizer, config: TransformerConfig) -> None:
     ids = (config.pad_id, config.unk_id, config.bos_id, config.eos_id)
     assert tokenizer.tokens(ids) == SPECIAL_TOKENS
     assert tokenizer.decode([config.bos_id, *tokenizer.encode("Tom"), config.eos_id, config.pad_id]) == "Tom"
 
 
-def test_a_character_outside_the_vocabulary_becomes_its_bytes(tokenizer: Tokenizer):
+def test_a_character_outside_the_vocabulary_becomes_its_bytes(tokenizer: Tokenizer) -> None:
     assert "".join(tokenizer.tokens(tokenizer.encode("🦊"))).endswith("<0xF0><0x9F><0xA6><0x8A>")
 
 
 @pytest.mark.parametrize(
     "text", [*SENTENCES[:4], "🦊 (x) ½ ñ ﬁne  漢字", " two  spaces ", "</s> <s>", "a\ud800b", "\t"]
 )
-def test_offsets_cover_every_visible_character_once_per_piece_that_spells_it(tokenizer: Tokenizer, text: str):
+def test_offsets_cover_every_visible_character_once_per_piece_that_spells_it(tokenizer: Tokenizer, text: str) -> None:
     offsets = tokenizer.offsets(text)
     assert len(offsets) == len(tokenizer.encode(text))
     assert offsets == sorted(offsets)
@@ -37,32 +37,32 @@ def test_offsets_cover_every_visible_character_once_per_piece_that_spells_it(tok
     assert not any(text[begin:end] != text[begin:end].strip() for begin, end in offsets)
 
 
-def test_the_pieces_that_lead_to_a_character_have_its_offsets(tokenizer: Tokenizer):
+def test_the_pieces_that_lead_to_a_character_have_its_offsets(tokenizer: Tokenizer) -> None:
     tokens = tokenizer.tokens(tokenizer.encode("a 🦊x"))
     assert tokens[1:6] == ("▁", "<0xF0>", "<0x9F>", "<0xA6>", "<0x8A>")
     assert tokenizer.offsets("a 🦊x") == [(0, 1), *[(2, 3)] * 5, (3, 4)]
 
 
-def test_a_lone_surrogate_is_shown_as_a_replacement(tokenizer: Tokenizer):
+def test_a_lone_surrogate_is_shown_as_a_replacement(tokenizer: Tokenizer) -> None:
     assert tokenizer.decode(tokenizer.encode("a\ud800b")) == "a?b"
 
 
-def test_a_batch_is_encoded_as_one_by_one(tokenizer: Tokenizer):
+def test_a_batch_is_encoded_as_one_by_one(tokenizer: Tokenizer) -> None:
     assert tokenizer.encode_batch(SENTENCES[:3]) == [tokenizer.encode(text) for text in SENTENCES[:3]]
 
 
-def test_a_piece_that_is_not_in_the_vocabulary_is_said(tokenizer: Tokenizer):
+def test_a_piece_that_is_not_in_the_vocabulary_is_said(tokenizer: Tokenizer) -> None:
     assert tokenizer.tokens([tokenizer.token_id("▁the")]) == ("▁the",)
     with pytest.raises(TokenError, match="no piece"):
         tokenizer.token_id("▁notthere")
 
 
-def test_bytes_that_are_no_tokenizer_are_said():
+def test_bytes_that_are_no_tokenizer_are_said() -> None:
     for content in (b"", b"hello", bytes(100)):
         with pytest.raises(CheckpointError, match=r"tokenizer\.model"):
             Tokenizer(content)
 
 
-def test_too_large_a_vocabulary_is_said_with_the_largest_possible():
+def test_too_large_a_vocabulary_is_said_with_the_largest_possible() -> None:
     with pytest.raises(ConfigError, match="at most"):
         Tokenizer.train(["a b c"], TransformerConfig(vocab_size=5_000))

@@ -1,6 +1,7 @@
 """What the tests of pages share: installed packages read once, and a selection for the decoding page's tabs."""
 
 from functools import cache
+from pathlib import Path
 
 import pytest
 from streamlit.components.v2 import manifest_scanner
@@ -20,7 +21,7 @@ def installed_packages_read_once():
 
 
 @pytest.fixture
-def chosen(tiny_checkpoints, monkeypatch):
+def chosen(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch):
     """A selection of the tiny checkpoint, which the app finds as well."""
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
     return Selection(checkpoint="en-de", text=TEXT)

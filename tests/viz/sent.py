@@ -4,6 +4,7 @@ import json
 import struct
 
 import numpy as np
+from streamlit.testing.v1 import AppTest
 
 
 def unpack(payload):
@@ -19,13 +20,13 @@ def unpack(payload):
     return header, arrays
 
 
-def sent_to(app, component):
+def sent_to(app: AppTest, component):
     """The payloads of every component of this name on the page, in order."""
     assert not app.exception, app.exception[0].value
     found = [element.proto for element in app.get("bidi_component")]
     return [unpack(proto.bytes) for proto in found if proto.component_name == f"headlight_{component}"]
 
 
-def charts(app):
+def charts(app: AppTest):
     """The plotly figures on the page, in order."""
     return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]

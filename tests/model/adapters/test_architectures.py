@@ -40,12 +40,12 @@ def batch(model_type: str, lengths=(13, 9)):
     return given, sites
 
 
-def test_every_architecture_that_is_said_to_work_is_tested():
+def test_every_architecture_that_is_said_to_work_is_tested() -> None:
     assert CONFIGS.keys() == FAMILIES.keys()
 
 
 @pytest.mark.parametrize("model_type", sorted(FAMILIES.keys() - WEIGHTS_ONLY))
-def test_weights_and_head_outputs_are_those_of_the_eager_model(model_type: str):
+def test_weights_and_head_outputs_are_those_of_the_eager_model(model_type: str) -> None:
     model, kind = tiny(model_type), FAMILIES[model_type].kind
     given, sites = batch(model_type)
     with torch.inference_mode():
@@ -74,7 +74,7 @@ def test_weights_and_head_outputs_are_those_of_the_eager_model(model_type: str):
 
 
 @pytest.mark.parametrize("model_type", sorted(WEIGHTS_ONLY))
-def test_where_nobody_can_listen_the_model_says_so_and_its_weights_are_known(model_type: str):
+def test_where_nobody_can_listen_the_model_says_so_and_its_weights_are_known(model_type: str) -> None:
     model = tiny(model_type)
     assert not library.knows_interface(FAMILIES[model_type].kind, model.config)
     layout, abilities = explore(model, model_type)
@@ -95,7 +95,7 @@ def test_where_nobody_can_listen_the_model_says_so_and_its_weights_are_known(mod
             layer.scores_and_weights()
 
 
-def test_the_local_layers_of_gpt_neo_have_the_mask_of_their_window():
+def test_the_local_layers_of_gpt_neo_have_the_mask_of_their_window() -> None:
     model = tiny("gpt_neo")
     _, abilities = explore(model, "gpt_neo")
     with torch.inference_mode():
@@ -107,7 +107,7 @@ def test_the_local_layers_of_gpt_neo_have_the_mask_of_their_window():
     assert int(layers[1].mask.rows()[0, 12].sum()) == 5
 
 
-def test_a_sliding_window_and_a_soft_cap_reach_the_small_mask_and_the_scores():
+def test_a_sliding_window_and_a_soft_cap_reach_the_small_mask_and_the_scores() -> None:
     model = tiny("gemma2")
     model.set_attn_implementation(library.OURS)
     layout, _ = explore(model, "gemma2")
@@ -122,7 +122,7 @@ def test_a_sliding_window_and_a_soft_cap_reach_the_small_mask_and_the_scores():
     assert first.key.size(0) == 2 < first.query.size(0)
 
 
-def test_a_relative_bias_is_one_table_that_all_layers_share():
+def test_a_relative_bias_is_one_table_that_all_layers_share() -> None:
     model = tiny("t5")
     model.set_attn_implementation(library.OURS)
     layout, _ = explore(model, "t5")
@@ -136,7 +136,7 @@ def test_a_relative_bias_is_one_table_that_all_layers_share():
     assert all(one.bias is None for one in inputs["decoder.cross"])
 
 
-def test_sinks_take_a_part_of_every_row():
+def test_sinks_take_a_part_of_every_row() -> None:
     model = tiny("gpt_oss")
     model.set_attn_implementation(library.OURS)
     layout, _ = explore(model, "gpt_oss")

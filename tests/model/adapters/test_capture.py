@@ -31,7 +31,9 @@ def expected(parts, mask: torch.Tensor) -> torch.Tensor:
     return F.scaled_dot_product_attention(query, key, value, mask, scale=0.3).transpose(1, 2)
 
 
-def test_a_run_keeps_its_tensors_by_reference_and_computes_what_torch_computes(parts):
+def test_a_run_keeps_its_tensors_by_reference_and_computes_what_torch_computes(
+    parts: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
+) -> None:
     listener = Listener(keeps_outputs=True)
     with listen(listener):
         output, weights = attend(Site(), *parts, None, scaling=0.3)
@@ -42,7 +44,7 @@ def test_a_run_keeps_its_tensors_by_reference_and_computes_what_torch_computes(p
     torch.testing.assert_close(call.of_sentence(1, torch.device("cpu")).head_output().transpose(0, 1), output[1])
 
 
-def test_nothing_is_kept_when_nobody_listens(parts):
+def test_nothing_is_kept_when_nobody_listens(parts: tuple[torch.Tensor, torch.Tensor, torch.Tensor]) -> None:
     listener = Listener()
     with listen(listener):
         pass
@@ -50,7 +52,9 @@ def test_nothing_is_kept_when_nobody_listens(parts):
     assert not listener.calls
 
 
-def test_rows_computed_block_by_block_are_those_of_the_fused_kernel(parts):
+def test_rows_computed_block_by_block_are_those_of_the_fused_kernel(
+    parts: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
+) -> None:
     site = Site()
     off = (SwitchOff("decoder.self", 0, 3, since=N),)
     listener = Listener(places={site: (("decoder.self", 0),)}, edits={("decoder.self", 0): off})
@@ -60,7 +64,7 @@ def test_rows_computed_block_by_block_are_those_of_the_fused_kernel(parts):
     torch.testing.assert_close(edited, plain, atol=1e-5, rtol=1e-5)
 
 
-def test_a_float_mask_with_a_bias_in_it_is_taken_apart(parts):
+def test_a_float_mask_with_a_bias_in_it_is_taken_apart(parts: tuple[torch.Tensor, torch.Tensor, torch.Tensor]) -> None:
     bias = torch.arange(N)[None, :] - torch.arange(N)[:, None]
     causal = torch.ones(N, N, dtype=torch.bool).tril()
     mask = (0.01 * bias).masked_fill(~causal, torch.finfo(torch.float32).min)[None, None]
@@ -73,13 +77,15 @@ def test_a_float_mask_with_a_bias_in_it_is_taken_apart(parts):
     torch.testing.assert_close(inputs.head_output().transpose(0, 1), output[0], atol=1e-5, rtol=1e-5)
 
 
-def test_an_error_leaves_nobody_listening(parts):
+def test_an_error_leaves_nobody_listening(parts: tuple[torch.Tensor, torch.Tensor, torch.Tensor]) -> None:
     with pytest.raises(RuntimeError), listen(Listener()):
         attend(Site(), parts[0], parts[1][..., :3], parts[2], None, scaling=0.3)
     assert capture._LISTENER.get() is None
 
 
-def test_rows_that_come_one_at_a_time_see_all_keys_before_them(parts):
+def test_rows_that_come_one_at_a_time_see_all_keys_before_them(
+    parts: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
+) -> None:
     query, key, value = parts
     listener = Listener()
     with listen(listener):
@@ -90,7 +96,7 @@ def test_rows_that_come_one_at_a_time_see_all_keys_before_them(parts):
 
 
 @pytest.mark.parametrize("kind", ["decoder", "encoder"])
-def test_no_booleans_are_made_where_none_are_needed(kind: str):
+def test_no_booleans_are_made_where_none_are_needed(kind: str) -> None:
     causal = {"allow_is_causal_skip": kind == "decoder", "allow_is_bidirectional_skip": kind == "encoder"}
     assert capture.causal_or_padding(batch_size=1, q_length=9, kv_length=9, attention_mask=None, **causal) is None
     assert library.OURS == "headlight"

@@ -46,17 +46,17 @@ def refused(folder: Path, words: str) -> None:
     assert "\n" not in str(error.value)
 
 
-def test_a_folder_without_a_model_says_what_is_expected(tmp_path: Path):
+def test_a_folder_without_a_model_says_what_is_expected(tmp_path: Path) -> None:
     refused(tmp_path / "none", "There is no folder")
     refused(tmp_path, "no config.json.*save_pretrained")
 
 
-def test_pickled_weights_are_never_opened(bert: Path):
+def test_pickled_weights_are_never_opened(bert: Path) -> None:
     (bert / "model.safetensors").rename(bert / "pytorch_model.bin")
     refused(bert, "pickle.*safetensors")
 
 
-def test_weights_that_are_missing_cut_off_or_no_safetensors_are_refused(bert: Path):
+def test_weights_that_are_missing_cut_off_or_no_safetensors_are_refused(bert: Path) -> None:
     weights = bert / "model.safetensors"
     whole = weights.read_bytes()
     weights.write_bytes(whole[:-100])
@@ -69,20 +69,20 @@ def test_weights_that_are_missing_cut_off_or_no_safetensors_are_refused(bert: Pa
     refused(bert, "no weights")
 
 
-def test_weights_that_do_not_fit_are_never_made_up(bert: Path):
+def test_weights_that_do_not_fit_are_never_made_up(bert: Path) -> None:
     tensors = load_file(bert / "model.safetensors")
     name = next(name for name in tensors if "query.weight" in name)
     save_file({key: value for key, value in tensors.items() if key != name}, bert / "model.safetensors")
     refused(bert, "lack .*query.weight")
 
 
-def test_a_missing_pooler_is_none_of_our_business(bert: Path):
+def test_a_missing_pooler_is_none_of_our_business(bert: Path) -> None:
     tensors = load_file(bert / "model.safetensors")
     save_file({key: value for key, value in tensors.items() if "pooler" not in key}, bert / "model.safetensors")
     assert open_reader(bert).abilities.shapes == {"encoder.self": (2, 4)}
 
 
-def test_weights_in_parts_are_read_and_parts_stay_in_the_folder(bert: Path):
+def test_weights_in_parts_are_read_and_parts_stay_in_the_folder(bert: Path) -> None:
     tensors = load_file(bert / "model.safetensors")
     whole = open_reader(bert).trace("The animal was tired.")
     (bert / "model.safetensors").unlink()
@@ -103,13 +103,13 @@ def test_weights_in_parts_are_read_and_parts_stay_in_the_folder(bert: Path):
     refused(bert, "lacks model-00003")
 
 
-def test_links_out_of_the_folder_are_refused(bert: Path, tmp_path: Path):
+def test_links_out_of_the_folder_are_refused(bert: Path, tmp_path: Path) -> None:
     (tmp_path / "secret.json").write_text("{}")
     (bert / "extra.json").symlink_to(tmp_path / "secret.json")
     refused(bert, "outside of the folder")
 
 
-def test_the_cache_of_the_hub_may_link_to_its_own_blobs(folder: Folder, tmp_path: Path):
+def test_the_cache_of_the_hub_may_link_to_its_own_blobs(folder: Folder, tmp_path: Path) -> None:
     snapshot, blobs = tmp_path / "models--x--y" / "snapshots" / "0123", tmp_path / "models--x--y" / "blobs"
     snapshot.mkdir(parents=True)
     blobs.mkdir()
@@ -120,18 +120,18 @@ def test_the_cache_of_the_hub_may_link_to_its_own_blobs(folder: Folder, tmp_path
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", "null", '{"model_type": NaN}', "\udcff"])
-def test_a_damaged_config_is_refused(bert: Path, text: str):
+def test_a_damaged_config_is_refused(bert: Path, text: str) -> None:
     (bert / "config.json").write_bytes(text.encode("utf-8", "surrogateescape"))
     refused(bert, "config.json cannot be read")
 
 
-def test_a_huge_config_is_refused_unread(bert: Path):
+def test_a_huge_config_is_refused_unread(bert: Path) -> None:
     (bert / "config.json").write_text(json.dumps({"x": "y" * (1 << 20)}))
     refused(bert, "larger than 1 MB")
 
 
 @pytest.mark.parametrize("model_type", ["mamba", "evil", None, 3, ["bert"], "x" * 500])
-def test_an_architecture_that_does_not_work_is_named_with_all_that_do(bert: Path, model_type: object):
+def test_an_architecture_that_does_not_work_is_named_with_all_that_do(bert: Path, model_type: object) -> None:
     set_config(bert, model_type=model_type)
     refused(bert, "It reads ALBERT, BERT.*T5.*ViT, and checkpoints of its own")
 
@@ -146,7 +146,7 @@ def test_an_architecture_that_does_not_work_is_named_with_all_that_do(bert: Path
         {"vocab_size": 9},
     ],
 )
-def test_values_that_make_no_model_are_refused(bert: Path, values: dict[str, object]):
+def test_values_that_make_no_model_are_refused(bert: Path, values: dict[str, object]) -> None:
     set_config(bert, **values)
     refused(bert, ".")
 
@@ -164,17 +164,17 @@ def test_values_that_make_no_model_are_refused(bert: Path, values: dict[str, obj
         {"rope_parameters": {"factor": 1e300}},
     ],
 )
-def test_numbers_that_would_exhaust_the_machine_are_refused_first(bert: Path, values: dict[str, object]):
+def test_numbers_that_would_exhaust_the_machine_are_refused_first(bert: Path, values: dict[str, object]) -> None:
     set_config(bert, **values)
     refused(bert, "at most|far fewer")
 
 
-def test_a_billion_labels_are_not_made(bert: Path):
+def test_a_billion_labels_are_not_made(bert: Path) -> None:
     set_config(bert, num_labels=10**8)
     assert open_reader(bert).abilities.family == "BERT"
 
 
-def test_nothing_in_a_folder_is_run_or_fetched(bert: Path, tmp_path: Path):
+def test_nothing_in_a_folder_is_run_or_fetched(bert: Path, tmp_path: Path) -> None:
     proof = tmp_path / "ran"
     (bert / "modeling_evil.py").write_text(f"open({str(proof)!r}, 'w')\n")
     orders = {
@@ -196,7 +196,7 @@ def test_nothing_in_a_folder_is_run_or_fetched(bert: Path, tmp_path: Path):
     assert not proof.exists()
 
 
-def test_quantized_weights_and_adapters_are_refused(bert: Path):
+def test_quantized_weights_and_adapters_are_refused(bert: Path) -> None:
     (bert / "adapter_config.json").write_text('{"base_model_name_or_path": "evil/evil"}')
     refused(bert, "adapter")
     (bert / "adapter_config.json").unlink()
@@ -204,24 +204,24 @@ def test_quantized_weights_and_adapters_are_refused(bert: Path):
     refused(bert, "quantized")
 
 
-def test_a_folder_without_a_tokenizer_says_how_to_get_one(bert: Path):
+def test_a_folder_without_a_tokenizer_says_how_to_get_one(bert: Path) -> None:
     for name in ("tokenizer.json", "tokenizer_config.json"):
         (bert / name).unlink()
     refused(bert, "no tokenizer.*save_pretrained")
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[" * 5000, '{"version": "1.0", "model": {"type": "Evil"}}'])
-def test_a_damaged_tokenizer_is_refused(bert: Path, text: str):
+def test_a_damaged_tokenizer_is_refused(bert: Path, text: str) -> None:
     (bert / "tokenizer.json").write_text(text)
     refused(bert, "tokenizer")
 
 
-def test_a_model_too_large_for_memory_is_refused_with_both_numbers(bert: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_model_too_large_for_memory_is_refused_with_both_numbers(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "available_bytes", lambda device: 50_000)
     refused(bert, r"need 0\.\d GB, and 0\.0 GB are free")
 
 
-def test_memory_is_counted_in_the_number_type_that_is_loaded(bert: Path, monkeypatch: pytest.MonkeyPatch):
+def test_memory_is_counted_in_the_number_type_that_is_loaded(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = check_folder(bert).numbers
     assert numbers == sum(tensor.numel() for tensor in load_file(bert / "model.safetensors").values())
     monkeypatch.setattr(memory, "available_bytes", lambda device: 4 * numbers)
@@ -231,7 +231,7 @@ def test_memory_is_counted_in_the_number_type_that_is_loaded(bert: Path, monkeyp
     memory.check_room("bert", 2 * numbers, torch.bfloat16, torch.device("cpu"))
 
 
-def test_tables_that_a_model_computes_need_room_too(folder: Folder, monkeypatch: pytest.MonkeyPatch):
+def test_tables_that_a_model_computes_need_room_too(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = check_folder(folder("gpt_neo")).numbers
     # Two layers, each of which makes booleans for every two of 96 positions.
     for there, fits in ((4 * numbers + 2 * 96**2 - 1, False), (4 * numbers + 2 * 96**2 + 100, True)):
@@ -242,12 +242,12 @@ def test_tables_that_a_model_computes_need_room_too(folder: Folder, monkeypatch:
             refused(folder("gpt_neo"), "and its tables of positions and masks need")
 
 
-def test_heads_that_share_no_keys_evenly_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_heads_that_share_no_keys_evenly_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(CONFIGS, "llama", CONFIGS["llama"] | {"num_key_value_heads": 3})
     refused(save_model(tmp_path / "llama", "llama", "bytes"), "do not fit each other")
 
 
-def test_a_link_in_a_circle_is_no_file(bert: Path):
+def test_a_link_in_a_circle_is_no_file(bert: Path) -> None:
     (bert / "extra.json").symlink_to(bert / "extra.json")
     assert open_reader(bert).abilities.family == "BERT"
     (bert / "config.json").unlink()
@@ -255,7 +255,7 @@ def test_a_link_in_a_circle_is_no_file(bert: Path):
     refused(bert, "no config.json")
 
 
-def test_a_file_that_may_not_be_read_is_refused(bert: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_file_that_may_not_be_read_is_refused(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def forbidden(*_: object, **__: object) -> str:
         raise PermissionError(13, "Permission denied")
 
@@ -263,11 +263,11 @@ def test_a_file_that_may_not_be_read_is_refused(bert: Path, monkeypatch: pytest.
     refused(bert, "cannot be read .Permission denied")
 
 
-def test_some_memory_is_available_here():
+def test_some_memory_is_available_here() -> None:
     assert 1e6 < memory.available_bytes(torch.device("cpu")) < 1e15
 
 
-def test_the_digest_names_the_content(bert: Path, folder: Folder):
+def test_the_digest_names_the_content(bert: Path, folder: Folder) -> None:
     before = check_folder(bert).digest()
     assert before == check_folder(folder("bert")).digest()
     (bert / "notes.md").write_text("hello")
@@ -276,7 +276,7 @@ def test_the_digest_names_the_content(bert: Path, folder: Folder):
     assert check_folder(bert).digest() != before
 
 
-def test_how_to_search_is_not_for_a_folder_to_say(folder: Folder, tmp_path: Path):
+def test_how_to_search_is_not_for_a_folder_to_say(folder: Folder, tmp_path: Path) -> None:
     changed = Path(shutil.copytree(folder("marian"), tmp_path / "marian"))
     settings = json.loads((changed / "generation_config.json").read_text())
     orders = {"num_beams": 7, "do_sample": True, "temperature": 9.0, "min_new_tokens": 90, "bad_words_ids": [[5]]}

@@ -28,7 +28,7 @@ TEXT = "The animal was too tired."
 
 
 @pytest.fixture(autouse=True)
-def short_texts(monkeypatch: pytest.MonkeyPatch):
+def short_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("model.adapters.writing.LONGEST_CONTINUATION", 24)
     monkeypatch.setattr("model.adapters.writing.EXTRA_LENGTH", 12)
 
@@ -73,7 +73,7 @@ def finished(reader: TextWriter) -> GenerationSession:
 
 
 @pytest.mark.parametrize("model_type", [*DECODERS, *BOTH])
-def test_greedy_steps_equal_generate(writers: dict[str, TextWriter], model_type: str):
+def test_greedy_steps_equal_generate(writers: dict[str, TextWriter], model_type: str) -> None:
     expected = generate(writers[model_type])[0].tolist()
     session = finished(writers[model_type])
     assert list(session.target_ids) == expected
@@ -90,7 +90,7 @@ def test_greedy_steps_equal_generate(writers: dict[str, TextWriter], model_type:
         ("marian", {"bad_words_ids": [[0]], "forced_eos_token_id": 2, "eos_token_id": 2, "renormalize_logits": True}),
     ],
 )
-def test_the_models_own_settings_are_kept(model_type: str, settings: dict[str, Any]):
+def test_the_models_own_settings_are_kept(model_type: str, settings: dict[str, Any]) -> None:
     reader = writer(model_type, **settings)
     session = finished(reader)
     assert list(session.target_ids) == generate(reader)[0].tolist()
@@ -104,7 +104,7 @@ def test_the_models_own_settings_are_kept(model_type: str, settings: dict[str, A
 @pytest.mark.parametrize(("early_stopping", "alpha"), [(False, 1.0), (True, 0.6), ("never", 2.0)])
 def test_beams_equal_those_of_generate(
     writers: dict[str, TextWriter], model_type: str, early_stopping: bool | str, alpha: float
-):
+) -> None:
     reader = writers[model_type]
     found = generate(
         reader, num_beams=4, num_return_sequences=4, early_stopping=early_stopping, length_penalty=alpha,
@@ -121,7 +121,7 @@ def test_beams_equal_those_of_generate(
 
 
 @pytest.mark.parametrize("model_type", ["bart", "t5"])
-def test_a_tree_holds_nothing_that_the_rules_forbid(model_type: str):
+def test_a_tree_holds_nothing_that_the_rules_forbid(model_type: str) -> None:
     reader = writer(model_type, forced_bos_token_id=5, forced_eos_token_id=2, eos_token_id=2)
     tree = reader.beam_tree(TEXT, beam=3)
     assert all(math.isfinite(node.total) and math.isfinite(node.log_prob) for node in tree.nodes)
@@ -130,7 +130,7 @@ def test_a_tree_holds_nothing_that_the_rules_forbid(model_type: str):
     assert json.loads(trees.beam(tree, TEXT, checkpoint="bart", digest="d"))["nodes"][1]["total"] == 0.0
 
 
-def test_a_forbidden_token_that_a_person_writes_has_no_number_in_the_export():
+def test_a_forbidden_token_that_a_person_writes_has_no_number_in_the_export() -> None:
     session = writer("gpt2", suppress_tokens=[20]).decode(TEXT)
     assert session.force(20).log_prob == -math.inf
     session.force(21)
@@ -139,7 +139,7 @@ def test_a_forbidden_token_that_a_person_writes_has_no_number_in_the_export():
     assert [step["log_prob"] is None for step in found["steps"][-2:]] == [True, False]
 
 
-def test_samples_are_those_of_a_session_and_follow_the_seed(writers: dict[str, TextWriter]):
+def test_samples_are_those_of_a_session_and_follow_the_seed(writers: dict[str, TextWriter]) -> None:
     for model_type in ("llama", "t5"):
         reader, sampling = writers[model_type], Sampling(temperature=2.0, top_k=30)
         drawn = reader.sample(TEXT, n=3, sampling=sampling, seed=5)
@@ -155,7 +155,7 @@ def test_samples_are_those_of_a_session_and_follow_the_seed(writers: dict[str, T
 
 
 @pytest.mark.parametrize("model_type", [*DECODERS, *BOTH])
-def test_step_by_step_equals_one_pass_over_the_same_tokens(writers: dict[str, TextWriter], model_type: str):
+def test_step_by_step_equals_one_pass_over_the_same_tokens(writers: dict[str, TextWriter], model_type: str) -> None:
     reader = writers[model_type]
     session = reader.decode(TEXT)
     for token in (20, 21, 22, 23, 24, 25, 26):
@@ -177,7 +177,7 @@ def test_step_by_step_equals_one_pass_over_the_same_tokens(writers: dict[str, Te
 
 
 @pytest.mark.parametrize("model_type", ["gpt2", "mistral", "t5"])
-def test_back_and_branch_go_on_as_if_nothing_had_been(writers: dict[str, TextWriter], model_type: str):
+def test_back_and_branch_go_on_as_if_nothing_had_been(writers: dict[str, TextWriter], model_type: str) -> None:
     reader = writers[model_type]
     straight, session = reader.decode(TEXT), reader.decode(TEXT)
     for token in (20, 21, 22, 23, 24, 25):
@@ -202,7 +202,7 @@ def test_back_and_branch_go_on_as_if_nothing_had_been(writers: dict[str, TextWri
     assert session.target_ids == finished(reader).target_ids
 
 
-def test_ours_and_theirs_have_the_same_face(writers: dict[str, TextWriter], translator: Translator):
+def test_ours_and_theirs_have_the_same_face(writers: dict[str, TextWriter], translator: Translator) -> None:
     own: Writer = translator
     theirs: Writer = writers["gpt2"]
     for one in (own, theirs):
@@ -213,7 +213,7 @@ def test_ours_and_theirs_have_the_same_face(writers: dict[str, TextWriter], tran
         assert session.written_ids == session.target_ids[-1:]
 
 
-def test_a_token_is_forced_by_its_spelling(writers: dict[str, TextWriter]):
+def test_a_token_is_forced_by_its_spelling(writers: dict[str, TextWriter]) -> None:
     reader = writers["llama"]
     session = reader.decode(TEXT)
     step = session.force(reader.pieces.tokens([30])[0])
@@ -224,7 +224,7 @@ def test_a_token_is_forced_by_its_spelling(writers: dict[str, TextWriter]):
             session.force(wrong)
 
 
-def test_what_sampling_leaves_is_said_of_a_step(writers: dict[str, TextWriter]):
+def test_what_sampling_leaves_is_said_of_a_step(writers: dict[str, TextWriter]) -> None:
     session = finished(writers["bart"])
     assert session.filtered(0, Sampling(top_k=3)).num_kept == 3
     with pytest.raises(SessionError, match="no step"):
@@ -235,7 +235,7 @@ def test_what_sampling_leaves_is_said_of_a_step(writers: dict[str, TextWriter]):
 
 
 @pytest.mark.parametrize("model_type", ["gpt2", "t5"])
-def test_edits_act_alike_step_by_step_and_in_one_pass(writers: dict[str, TextWriter], model_type: str):
+def test_edits_act_alike_step_by_step_and_in_one_pass(writers: dict[str, TextWriter], model_type: str) -> None:
     reader = writers[model_type]
     edits = [SwitchOff("decoder.self", layer, head) for layer in range(2) for head in (0, 2)]
     session = reader.decode(TEXT, edits=edits)
@@ -257,7 +257,7 @@ def test_edits_act_alike_step_by_step_and_in_one_pass(writers: dict[str, TextWri
     assert session.steps[0].log_prob != pytest.approx(plain.steps[0].log_prob, abs=1e-4)
 
 
-def test_a_branch_with_edits_leaves_what_was_written_as_it_is(writers: dict[str, TextWriter]):
+def test_a_branch_with_edits_leaves_what_was_written_as_it_is(writers: dict[str, TextWriter]) -> None:
     reader = writers["gpt2"]
     session = reader.decode(TEXT)
     for token in (20, 21, 22):
@@ -277,7 +277,7 @@ def test_a_branch_with_edits_leaves_what_was_written_as_it_is(writers: dict[str,
 
 def test_an_edit_that_breaks_off_leaves_the_session_whole(
     writers: dict[str, TextWriter], monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     session = writers["gpt2"].decode(TEXT)
     for token in (20, 21):
         session.force(token)
@@ -294,7 +294,7 @@ def test_an_edit_that_breaks_off_leaves_the_session_whole(
     assert session.steps[-1].log_prob == pytest.approx(straight.steps[-1].log_prob, abs=1e-5)
 
 
-def test_a_trace_leaves_out_edits_of_rows_that_are_yet_to_come(writers: dict[str, TextWriter]):
+def test_a_trace_leaves_out_edits_of_rows_that_are_yet_to_come(writers: dict[str, TextWriter]) -> None:
     for model_type in ("gpt2", "t5"):
         reader = writers[model_type]
         rows = len(reader.decode(TEXT).prompt_ids) + 3
@@ -309,7 +309,7 @@ def test_a_trace_leaves_out_edits_of_rows_that_are_yet_to_come(writers: dict[str
 # ---- what is refused ----
 
 
-def test_what_cannot_be_is_said(writers: dict[str, TextWriter], tmp_path: Path):
+def test_what_cannot_be_is_said(writers: dict[str, TextWriter], tmp_path: Path) -> None:
     reader = writers["gpt2"]
     for text in ("", " \n"):
         with pytest.raises(InputTextError):
@@ -327,7 +327,7 @@ def test_what_cannot_be_is_said(writers: dict[str, TextWriter], tmp_path: Path):
         reader.beam_tree(TEXT, early_stopping="soon")
 
 
-def test_a_model_that_only_reads_says_so():
+def test_a_model_that_only_reads_says_so() -> None:
     model: Any = zoo.tiny("bert")
     layout, abilities = explore(model, "bert")
     reader = TextReader(model, Pieces(zoo._wordpiece()), layout, abilities, name="bert", digest="bert")
@@ -335,20 +335,20 @@ def test_a_model_that_only_reads_says_so():
         GenerationSession(reader, TEXT)
 
 
-def test_settings_for_writing_that_do_not_fit_are_said():
+def test_settings_for_writing_that_do_not_fit_are_said() -> None:
     reader = writer("gpt2", suppress_tokens="all of them")
     with pytest.raises(SessionError, match=r"generation_config\.json"):
         reader.decode(TEXT)
 
 
-def test_rules_that_do_not_fit_are_said_where_they_are_first_used():
+def test_rules_that_do_not_fit_are_said_where_they_are_first_used() -> None:
     reader = writer("bart", forced_bos_token_id=10**6)
     for write in (reader.trace, reader.translate, reader.beam_tree):
         with pytest.raises(SessionError, match=r"generation_config\.json"):
             write(TEXT)
 
 
-def test_tokens_that_only_the_tokenizer_knows_are_named():
+def test_tokens_that_only_the_tokenizer_knows_are_named() -> None:
     reader = writer("gpt2")
     tokenizer = zoo._metaspace()
     tokenizer.add_tokens([f"extra{number}x" for number in range(400)])
@@ -359,7 +359,7 @@ def test_tokens_that_only_the_tokenizer_knows_are_named():
     assert reader.trace("tired extra0x").target_ids
 
 
-def test_texts_of_relative_positions_are_no_longer_than_memory_allows(monkeypatch: pytest.MonkeyPatch):
+def test_texts_of_relative_positions_are_no_longer_than_memory_allows(monkeypatch: pytest.MonkeyPatch) -> None:
     # Four heads at each of three sites, four bytes a number.
     assert writer("t5").abilities.max_length == math.isqrt((1 << 30) // (4 * 12))
     monkeypatch.setattr("model.adapters.weights_path.LARGEST", 4 * 12 * 10**2)
@@ -369,7 +369,7 @@ def test_texts_of_relative_positions_are_no_longer_than_memory_allows(monkeypatc
         reader.trace("tired " * 11)
 
 
-def test_a_folder_opens_as_what_writes(tmp_path: Path):
+def test_a_folder_opens_as_what_writes(tmp_path: Path) -> None:
     reader = open_reader(zoo.save_model(tmp_path / "gpt2", "gpt2", "bytes"), device="cpu")
     assert isinstance(reader, TextWriter)
     session = reader.decode(TEXT)
@@ -377,7 +377,7 @@ def test_a_folder_opens_as_what_writes(tmp_path: Path):
     assert session.trace().target_ids == session.target_ids[:-1]
 
 
-def test_a_text_that_fills_the_positions_gets_its_last_token():
+def test_a_text_that_fills_the_positions_gets_its_last_token() -> None:
     reader = writer("gpt2", eos_token_id=None)
     words = "the " * 96
     while len(reader.pieces.encode(words).ids) > 96:
@@ -391,7 +391,7 @@ def test_a_text_that_fills_the_positions_gets_its_last_token():
 
 
 @pytest.mark.parametrize("model_type", ["gpt2", "llama", "mistral", "opt", "phi", "gpt_neox", "granite", "gemma2"])
-def test_the_last_level_of_the_lens_is_what_the_model_says(model_type: str):
+def test_the_last_level_of_the_lens_is_what_the_model_says(model_type: str) -> None:
     reader = writer(model_type)
     trace = reader.trace(TEXT)
     lens = reader.logit_lens(trace, top=3)
@@ -403,7 +403,7 @@ def test_the_last_level_of_the_lens_is_what_the_model_says(model_type: str):
         reader.logit_lens(trace, top=0)
 
 
-def test_a_level_of_the_lens_is_norm_and_projection_of_that_layer(writers: dict[str, TextWriter]):
+def test_a_level_of_the_lens_is_norm_and_projection_of_that_layer(writers: dict[str, TextWriter]) -> None:
     reader = writers["gpt2"]
     trace = reader.trace(TEXT)
     model: Any = reader.model
@@ -414,7 +414,7 @@ def test_a_level_of_the_lens_is_norm_and_projection_of_that_layer(writers: dict[
     torch.testing.assert_close(lens.probabilities[1], expected.sort(-1, descending=True).values, atol=1e-5, rtol=1e-3)
 
 
-def test_the_lens_of_an_encoder_decoder_is_said_to_be_missing(writers: dict[str, TextWriter]):
+def test_the_lens_of_an_encoder_decoder_is_said_to_be_missing(writers: dict[str, TextWriter]) -> None:
     reader = writers["t5"]
     assert "decoder-only" in reader.abilities.lacks["logit lens"]
     with pytest.raises(TraceError, match="decoder-only"):

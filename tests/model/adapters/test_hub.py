@@ -25,7 +25,7 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     return tried
 
 
-def test_without_permission_nothing_is_asked_of_the_network(no_network: list[object]):
+def test_without_permission_nothing_is_asked_of_the_network(no_network: list[object]) -> None:
     with pytest.raises(CheckpointError, match="fetches nothing unless it is allowed"):
         open_hub("google-bert/bert-base-uncased-that-is-not-here", allowed=False)
     assert not no_network
@@ -33,7 +33,7 @@ def test_without_permission_nothing_is_asked_of_the_network(no_network: list[obj
 
 def test_a_model_in_the_cache_opens_without_the_network(
     folder: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_network: list[object]
-):
+) -> None:
     commit = "0" * 40
     root = tmp_path / "models--someone--tiny"
     (root / "refs").mkdir(parents=True)
@@ -51,7 +51,7 @@ def test_a_model_in_the_cache_opens_without_the_network(
     assert not no_network
 
 
-def test_with_permission_only_settings_tokenizers_and_safetensors_are_fetched(monkeypatch: pytest.MonkeyPatch):
+def test_with_permission_only_settings_tokenizers_and_safetensors_are_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: dict[str, Any] = {}
 
     def note(name: str, **options: Any) -> str:
@@ -64,13 +64,13 @@ def test_with_permission_only_settings_tokenizers_and_safetensors_are_fetched(mo
     assert set(asked["allow_patterns"]) == set(PATTERNS) == {"*.safetensors", "*.json", "*.txt", "*.model", "*.spm"}
 
 
-def test_a_failed_download_is_one_sentence():
+def test_a_failed_download_is_one_sentence() -> None:
     with pytest.raises(CheckpointError, match="could not be fetched") as error:
         hub_folder("someone/not-there", allowed=True)
     assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("name", ["", "../x", "/etc", "a/b/c", "a//b", "a b", "https://x.example/a", "a/..", "x" * 200])
-def test_what_is_no_name_is_refused(name: str):
+def test_what_is_no_name_is_refused(name: str) -> None:
     with pytest.raises(CheckpointError, match="no name of a model"):
         hub_folder(name, allowed=True)

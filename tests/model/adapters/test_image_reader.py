@@ -35,7 +35,7 @@ def trace(reader) -> Trace:
     return reader.trace_picture(PIXELS, extras={"hook_head_output"})
 
 
-def test_patches_are_tokens_after_the_class_token(reader, trace: Trace):
+def test_patches_are_tokens_after_the_class_token(reader, trace: Trace) -> None:
     assert reader.abilities.kind == "image"
     assert reader.abilities.max_length == 10
     assert trace.sites == ("encoder.self",)
@@ -45,7 +45,7 @@ def test_patches_are_tokens_after_the_class_token(reader, trace: Trace):
     assert [trace.picture.place_of(position) for position in (0, 1, 6, 9, 10)] == [None, (0, 0), (1, 2), (2, 2), None]
 
 
-def test_weights_are_those_of_the_eager_model(reader, trace: Trace):
+def test_weights_are_those_of_the_eager_model(reader, trace: Trace) -> None:
     model = tiny("vit")
     pixels = reader.processor(Image.fromarray(PIXELS), return_tensors="pt")["pixel_values"]
     with torch.inference_mode():
@@ -55,20 +55,20 @@ def test_weights_are_those_of_the_eager_model(reader, trace: Trace):
         assert trace.head_output_deviation("encoder.self", layer) <= 1e-5
 
 
-def test_the_picture_is_kept_as_the_model_saw_it(trace: Trace):
+def test_the_picture_is_kept_as_the_model_saw_it(trace: Trace) -> None:
     seen = np.asarray(Image.fromarray(PIXELS).resize((24, 24), Image.Resampling.BILINEAR), dtype=int)
     assert trace.picture.pixels.shape == (24, 24, 3)
     assert np.abs(trace.picture.pixels.numpy().astype(int) - seen).max() <= 1
 
 
-def test_a_file_an_image_and_bytes_give_the_same_trace(reader, trace: Trace, tmp_path: Path):
+def test_a_file_an_image_and_bytes_give_the_same_trace(reader, trace: Trace, tmp_path: Path) -> None:
     Image.fromarray(PIXELS).save(tmp_path / "cat.png")
     for other in (reader.trace(str(tmp_path / "cat.png")), reader.trace_picture(Image.fromarray(PIXELS))):
         assert torch.equal(other.weights("encoder.self", 1), trace.weights("encoder.self", 1))
     assert reader.trace(str(tmp_path / "cat.png")).text == "cat.png"
 
 
-def test_heads_can_be_switched_off(reader):
+def test_heads_can_be_switched_off(reader) -> None:
     edited = reader.trace_picture(PIXELS, extras={"hook_head_output"}, edits=[SwitchOff("encoder.self", 0, 2)])
     assert not edited.weights("encoder.self", 0, [2]).any()
     assert edited.head_output_deviation("encoder.self", 1) <= 1e-5
@@ -76,7 +76,7 @@ def test_heads_can_be_switched_off(reader):
         reader.trace_picture(PIXELS, edits=[SwitchOff("encoder.self", 9, 2)])
 
 
-def test_a_trace_with_a_picture_survives_its_file(trace: Trace, tmp_path: Path):
+def test_a_trace_with_a_picture_survives_its_file(trace: Trace, tmp_path: Path) -> None:
     trace.save(tmp_path / "trace.npz")
     again = Trace.load(tmp_path / "trace.npz")
     assert torch.equal(again.picture.pixels, trace.picture.pixels)
@@ -84,7 +84,7 @@ def test_a_trace_with_a_picture_survives_its_file(trace: Trace, tmp_path: Path):
     assert torch.equal(again.weights("encoder.self", 1), trace.weights("encoder.self", 1))
 
 
-def test_what_is_no_picture_is_refused(reader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_what_is_no_picture_is_refused(reader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "x.png").write_bytes(b"<svg onload=alert(1)>")
     for text, words in (
         (str(tmp_path / "x.png"), "no picture"),
@@ -113,7 +113,7 @@ def written(folder: Path, size: dict[str, int], **settings: object) -> Path:
     return folder
 
 
-def test_pictures_need_not_be_square(tmp_path: Path):
+def test_pictures_need_not_be_square(tmp_path: Path) -> None:
     reader = open_reader(written(tmp_path, {"height": 16, "width": 32}, image_size=[16, 32]))
     assert reader.abilities.max_length == 9
     picture = reader.trace_picture(PIXELS).picture
@@ -128,19 +128,21 @@ def test_pictures_need_not_be_square(tmp_path: Path):
         ({"height": 0, "width": 24}, "height = 0; 1 to 4,096 pixels"),
     ],
 )
-def test_a_processor_that_makes_what_the_model_cannot_read_is_refused(tmp_path: Path, size: dict[str, int], words: str):
+def test_a_processor_that_makes_what_the_model_cannot_read_is_refused(
+    tmp_path: Path, size: dict[str, int], words: str
+) -> None:
     with pytest.raises(CheckpointError, match=words):
         open_reader(written(tmp_path, size))
 
 
-def test_a_picture_of_a_shape_that_the_model_does_not_read_is_refused(tmp_path: Path):
+def test_a_picture_of_a_shape_that_the_model_does_not_read_is_refused(tmp_path: Path) -> None:
     reader = open_reader(written(tmp_path, {"height": 24, "width": 24}))
     reader.processor.size = {"height": 16, "width": 24}
     with pytest.raises(InputTextError, match=r"24 × 16 pixels.*Cut it"):
         reader.trace_picture(PIXELS)
 
 
-def test_a_folder_without_an_image_processor_says_so(tmp_path: Path):
+def test_a_folder_without_an_image_processor_says_so(tmp_path: Path) -> None:
     tiny("vit").save_pretrained(tmp_path)
     with pytest.raises(CheckpointError, match="image processor"):
         open_reader(tmp_path)

@@ -1,5 +1,8 @@
 """Texts as long as a model can read: 4,096 tokens alone, 1,024 on either side of an encoder–decoder."""
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 import torch
 import transformers
@@ -16,17 +19,19 @@ SIDES = {
 
 
 @pytest.fixture
-def folder(model_type, tmp_path):
+def folder(model_type: str, tmp_path: Path):
     return zoo.save_longest(tmp_path, model_type)
 
 
 @pytest.fixture
-def text(model_type, folder):
+def text(model_type: str, folder: Callable[[str], Path]):
     return zoo.text_of(transformers.AutoTokenizer.from_pretrained(folder), zoo.LONGEST[model_type][-1])
 
 
 @pytest.mark.parametrize("model_type", zoo.LONGEST)
-def test_the_longest_text_has_the_weights_of_the_eager_model(model_type, folder, text):
+def test_the_longest_text_has_the_weights_of_the_eager_model(
+    model_type: str, folder: Callable[[str], Path], text: str
+) -> None:
     length, has_two_sides = zoo.LONGEST[model_type][-1], model_type == "bart"
     trace = open_reader(folder).trace(text, text if has_two_sides else None)
     eager = zoo.HEADS[zoo.FAMILIES[model_type].kind].from_pretrained(folder, attn_implementation="eager")
@@ -43,6 +48,6 @@ def test_the_longest_text_has_the_weights_of_the_eager_model(model_type, folder,
 
 
 @pytest.mark.parametrize("model_type", zoo.LONGEST)
-def test_one_token_more_is_refused_with_the_limit(model_type, folder, text):
+def test_one_token_more_is_refused_with_the_limit(model_type: str, folder: Callable[[str], Path], text: str) -> None:
     with pytest.raises(InputTextError, match=f"{zoo.LONGEST[model_type][-1]:,}"):
         open_reader(folder).trace(text + " .")

@@ -66,7 +66,7 @@ def real(logits: torch.Tensor, pair: Pair) -> torch.Tensor:
 
 
 @torch.inference_mode()
-def test_logits_equal_those_of_transformers_with_padding(pair: Pair):
+def test_logits_equal_those_of_transformers_with_padding(pair: Pair) -> None:
     source, padding = pair.batch()
     config = pair.ours.config
     target = torch.randint(1, config.pad_id, (3, 9), generator=torch.Generator().manual_seed(1))
@@ -78,7 +78,7 @@ def test_logits_equal_those_of_transformers_with_padding(pair: Pair):
 
 
 @torch.inference_mode()
-def test_every_step_with_the_cache_says_what_transformers_says(pair: Pair):
+def test_every_step_with_the_cache_says_what_transformers_says(pair: Pair) -> None:
     session = pair.ours.decode(TEXTS[0])
     session.run()
     source = pair.their_tokenizer(TEXTS[0], return_tensors="pt").input_ids
@@ -90,7 +90,7 @@ def test_every_step_with_the_cache_says_what_transformers_says(pair: Pair):
             assert candidate.log_prob == pytest.approx(expected[row, candidate.token_id].item(), abs=1e-4)
 
 
-def test_weights_and_layer_outputs_equal_those_of_eager_attention(pair: Pair):
+def test_weights_and_layer_outputs_equal_those_of_eager_attention(pair: Pair) -> None:
     trace = pair.ours.trace(TEXTS[2])
     pair.theirs.set_attn_implementation("eager")
     source, target = torch.tensor([trace.source_ids]), torch.tensor([trace.target_ids])
@@ -123,7 +123,7 @@ def written(ids: torch.Tensor, pair: Pair) -> list[int]:
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_greedy_translations_equal_generate(pair: Pair, text: str):
+def test_greedy_translations_equal_generate(pair: Pair, text: str) -> None:
     expected = written(generate(pair, text)[0], pair)
     session = pair.ours.decode(text)
     session.run()
@@ -137,7 +137,7 @@ def test_greedy_translations_equal_generate(pair: Pair, text: str):
 @pytest.mark.parametrize(("early_stopping", "alpha"), [(False, 1.0), (True, 1.0), ("never", 0.6), (False, 0.0)])
 def test_beam_search_by_the_rule_of_transformers_equals_generate(
     pairs: dict[str, Pair], text: str, early_stopping: bool | str, alpha: float
-):
+) -> None:
     pair = pairs["swish"]
     found = generate(
         pair, text, num_beams=4, num_return_sequences=4, early_stopping=early_stopping, length_penalty=alpha,
@@ -156,7 +156,7 @@ def test_beam_search_by_the_rule_of_transformers_equals_generate(
 
 
 @pytest.mark.parametrize("text", TEXTS[:2])
-def test_our_own_beam_search_equals_generate_where_length_counts_for_nothing(pair: Pair, text: str):
+def test_our_own_beam_search_equals_generate_where_length_counts_for_nothing(pair: Pair, text: str) -> None:
     # α = 0 is the definition that both share: whole log-probabilities, over when none can get better.
     expected = generate(pair, text, num_beams=4, num_return_sequences=4, length_penalty=0.0, early_stopping="never")
     tree = pair.ours.beam_tree(text, beam=4, alpha=0.0)
@@ -168,7 +168,7 @@ def test_our_own_beam_search_equals_generate_where_length_counts_for_nothing(pai
 # ---- what the pages ask of a model ----
 
 
-def test_masks_edits_lens_cost_positions_and_origin_work(pair: Pair, tmp_path: Path):
+def test_masks_edits_lens_cost_positions_and_origin_work(pair: Pair, tmp_path: Path) -> None:
     ours, config = pair.ours, pair.ours.config
     masks = ours.masks(TEXTS[:2])
     assert masks.target_padding[:, :, 0].all()
@@ -191,7 +191,7 @@ def test_masks_edits_lens_cost_positions_and_origin_work(pair: Pair, tmp_path: P
     assert Trace.load(tmp_path / "trace.npz").source_tokens == trace.source_tokens
 
 
-def test_the_positions_are_those_of_transformers(pairs: dict[str, Pair]):
+def test_the_positions_are_those_of_transformers(pairs: dict[str, Pair]) -> None:
     theirs = pairs["swish"].theirs.model.encoder.embed_positions.weight
     torch.testing.assert_close(sinusoidal_encoding(128, 32, layout="halves"), theirs, atol=1e-6, rtol=0)
 
@@ -200,7 +200,7 @@ def test_the_positions_are_those_of_transformers(pairs: dict[str, Pair]):
 
 
 @pytest.mark.parametrize("text", [*TEXTS, ">>deu<< The dog.", ">>xyz<< The dog.", "  two   spaces ", "Tom 😀 עברית"])
-def test_token_ids_and_texts_equal_those_of_transformers(pairs: dict[str, Pair], text: str):
+def test_token_ids_and_texts_equal_those_of_transformers(pairs: dict[str, Pair], text: str) -> None:
     ours, theirs = pairs["swish"].ours.tokenizer, pairs["swish"].their_tokenizer
     ids = theirs(text).input_ids
     assert [*ours.encode(text), ours.token_id("</s>")] == ids
@@ -210,12 +210,12 @@ def test_token_ids_and_texts_equal_those_of_transformers(pairs: dict[str, Pair],
     assert ours.decode(target) == theirs.decode(target, skip_special_tokens=True)
 
 
-def test_special_tokens_in_a_text_are_ordinary_characters(pairs: dict[str, Pair]):
+def test_special_tokens_in_a_text_are_ordinary_characters(pairs: dict[str, Pair]) -> None:
     ours = pairs["swish"].ours
     assert ours.config.eos_id not in ours.tokenizer.encode("a </s> <pad> b")
 
 
-def test_offsets_name_the_characters_behind_each_token(pairs: dict[str, Pair]):
+def test_offsets_name_the_characters_behind_each_token(pairs: dict[str, Pair]) -> None:
     tokenizer = pairs["swish"].ours.tokenizer
     text = ">>deu<< The  dog 中"
     spans = [text[begin:end] for begin, end in tokenizer.offsets(text)]
@@ -225,7 +225,7 @@ def test_offsets_name_the_characters_behind_each_token(pairs: dict[str, Pair]):
     assert all(token.strip("▁") in (span, "", "<unk>") for token, span in zip(tokens, spans, strict=True))
 
 
-def test_an_empty_or_overlong_text_is_refused(pairs: dict[str, Pair]):
+def test_an_empty_or_overlong_text_is_refused(pairs: dict[str, Pair]) -> None:
     for text in ("", " \n", "The dog " * 100):
         with pytest.raises(InputTextError):
             pairs["swish"].ours.translate(text)
@@ -234,7 +234,7 @@ def test_an_empty_or_overlong_text_is_refused(pairs: dict[str, Pair]):
 # ---- folders that are not what they should be ----
 
 
-def test_only_a_marian_folder_is_taken_for_one(pairs: dict[str, Pair], tmp_path: Path):
+def test_only_a_marian_folder_is_taken_for_one(pairs: dict[str, Pair], tmp_path: Path) -> None:
     assert is_marian(pairs["swish"].folder)
     assert not is_marian(tmp_path)
     assert not is_marian(Path("checkpoints/en-de"))
@@ -263,7 +263,7 @@ def test_only_a_marian_folder_is_taken_for_one(pairs: dict[str, Pair], tmp_path:
 )
 def test_a_configuration_that_does_not_fit_is_refused(
     pairs: dict[str, Pair], tmp_path: Path, values: dict[str, Any], words: str
-):
+) -> None:
     folder = changed(pairs["swish"].folder, tmp_path / "m", "config.json", **values)
     with pytest.raises(CheckpointError, match=words):
         Translator.load(folder, device="cpu")
@@ -271,14 +271,16 @@ def test_a_configuration_that_does_not_fit_is_refused(
 
 @pytest.mark.parametrize("name", ["source.spm", "vocab.json", "model.safetensors"])
 @pytest.mark.parametrize("content", [None, b"", b"\x80 no such thing"])
-def test_a_missing_or_damaged_file_is_named(pairs: dict[str, Pair], tmp_path: Path, name: str, content: bytes | None):
+def test_a_missing_or_damaged_file_is_named(
+    pairs: dict[str, Pair], tmp_path: Path, name: str, content: bytes | None
+) -> None:
     folder = changed(pairs["swish"].folder, tmp_path / "m", "config.json")
     (folder / name).unlink() if content is None else (folder / name).write_bytes(content)
     with pytest.raises(CheckpointError, match=name):
         Translator.load(folder, device="cpu")
 
 
-def test_a_link_out_of_the_folder_is_refused(pairs: dict[str, Pair], tmp_path: Path):
+def test_a_link_out_of_the_folder_is_refused(pairs: dict[str, Pair], tmp_path: Path) -> None:
     folder = changed(pairs["swish"].folder, tmp_path / "m", "config.json")
     (folder / "vocab.json").rename(tmp_path / "elsewhere.json")
     os.symlink(tmp_path / "elsewhere.json", folder / "vocab.json")
@@ -286,7 +288,7 @@ def test_a_link_out_of_the_folder_is_refused(pairs: dict[str, Pair], tmp_path: P
         Translator.load(folder, device="cpu")
 
 
-def test_the_cache_of_the_hub_may_link_to_its_own_blobs(pairs: dict[str, Pair], tmp_path: Path):
+def test_the_cache_of_the_hub_may_link_to_its_own_blobs(pairs: dict[str, Pair], tmp_path: Path) -> None:
     snapshot, blobs = tmp_path / "models--x--y" / "snapshots" / "0123", tmp_path / "models--x--y" / "blobs"
     snapshot.mkdir(parents=True)
     blobs.mkdir()
@@ -302,7 +304,7 @@ def test_the_cache_of_the_hub_may_link_to_its_own_blobs(pairs: dict[str, Pair], 
         open_reader(snapshot, device="cpu")
 
 
-def test_two_vocabularies_are_refused(pairs: dict[str, Pair], tmp_path: Path):
+def test_two_vocabularies_are_refused(pairs: dict[str, Pair], tmp_path: Path) -> None:
     folder = changed(pairs["separate"].folder, tmp_path / "m", "tokenizer_config.json", separate_vocabs=True)
     with pytest.raises(CheckpointError, match=r"another for the target.*one for both"):
         open_reader(folder, device="cpu")
@@ -314,7 +316,7 @@ def test_two_vocabularies_are_refused(pairs: dict[str, Pair], tmp_path: Path):
 
 
 @pytest.mark.parametrize("file", ["../../etc/passwd", "/etc/passwd", "weights.bin", "missing.safetensors", 7])
-def test_shards_lie_in_the_folder(pairs: dict[str, Pair], tmp_path: Path, file: object):
+def test_shards_lie_in_the_folder(pairs: dict[str, Pair], tmp_path: Path, file: object) -> None:
     folder = changed(pairs["separate"].folder, tmp_path / "m", "config.json")
     index = folder / "model.safetensors.index.json"
     content = json.loads(index.read_text())
@@ -324,14 +326,14 @@ def test_shards_lie_in_the_folder(pairs: dict[str, Pair], tmp_path: Path, file: 
         Translator.load(folder, device="cpu")
 
 
-def test_pickled_weights_are_refused_with_the_way_out(pairs: dict[str, Pair], tmp_path: Path):
+def test_pickled_weights_are_refused_with_the_way_out(pairs: dict[str, Pair], tmp_path: Path) -> None:
     folder = changed(pairs["swish"].folder, tmp_path / "m", "config.json")
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
     with pytest.raises(CheckpointError, match="save_pretrained"):
         Translator.load(folder, device="cpu")
 
 
-def test_a_copy_of_a_shared_matrix_must_be_one(pairs: dict[str, Pair], tmp_path: Path):
+def test_a_copy_of_a_shared_matrix_must_be_one(pairs: dict[str, Pair], tmp_path: Path) -> None:
     folder = changed(pairs["swish"].folder, tmp_path / "m", "config.json")
     weights = load_file(folder / "model.safetensors")
     shared = weights["model.shared.weight"]
@@ -344,7 +346,7 @@ def test_a_copy_of_a_shared_matrix_must_be_one(pairs: dict[str, Pair], tmp_path:
         Translator.load(folder, device="cpu")
 
 
-def test_numbers_that_are_none_are_refused(pairs: dict[str, Pair], tmp_path: Path):
+def test_numbers_that_are_none_are_refused(pairs: dict[str, Pair], tmp_path: Path) -> None:
     folder = changed(pairs["swish"].folder, tmp_path / "m", "config.json")
     weights = load_file(folder / "model.safetensors")
     weights["final_logits_bias"][0, 4] = torch.nan
@@ -353,7 +355,7 @@ def test_numbers_that_are_none_are_refused(pairs: dict[str, Pair], tmp_path: Pat
         Translator.load(folder, device="cpu")
 
 
-def test_the_digest_names_the_content(pairs: dict[str, Pair], tmp_path: Path):
+def test_the_digest_names_the_content(pairs: dict[str, Pair], tmp_path: Path) -> None:
     folder = changed(pairs["swish"].folder, tmp_path / "m", "config.json", dropout=0.2)
     assert Translator.load(folder, device="cpu").digest != pairs["swish"].ours.digest
     assert Translator.load(pairs["swish"].folder, device="cpu").digest == pairs["swish"].ours.digest

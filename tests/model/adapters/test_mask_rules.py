@@ -21,7 +21,7 @@ RULES = {
 
 @pytest.mark.parametrize("padded", [False, True])
 @pytest.mark.parametrize("rule", RULES)
-def test_a_rule_is_found_and_allows_the_same_places(rule: str, padded: bool):
+def test_a_rule_is_found_and_allows_the_same_places(rule: str, padded: bool) -> None:
     allowed, size = RULES[rule]
     allowed = allowed.expand(2, N, N) & (PADDING[:, None] if padded else torch.ones(2, 1, N, dtype=torch.bool))
     mask = mask_behind(allowed, local_size=size)
@@ -32,19 +32,19 @@ def test_a_rule_is_found_and_allows_the_same_places(rule: str, padded: bool):
     assert torch.equal(mask.of_sentence(1).rows([2, 5])[0], allowed[1, [2, 5]])
 
 
-def test_a_window_that_no_row_reaches_is_no_window():
+def test_a_window_that_no_row_reaches_is_no_window() -> None:
     mask = mask_behind((COLUMN <= ROW)[None], local_size=100)
     assert (mask.causal, mask.window) == (True, None)
 
 
-def test_later_rows_of_a_cached_text_are_placed_among_their_keys():
+def test_later_rows_of_a_cached_text_are_placed_among_their_keys() -> None:
     allowed = ((COLUMN <= ROW) & (ROW - COLUMN < 3))[None, 4:]
     mask = mask_behind(allowed, first_query=4, local_size=3)
     assert (mask.first_query, mask.window) == (4, 3)
     assert torch.equal(mask.rows(), allowed)
 
 
-def test_a_mask_without_a_rule_is_kept_as_it_is():
+def test_a_mask_without_a_rule_is_kept_as_it_is() -> None:
     allowed = torch.rand(1, N, N, generator=torch.Generator().manual_seed(0)) < 0.5
     mask = mask_behind(allowed.expand(2, N, N))
     assert torch.equal(mask.explicit, allowed)

@@ -27,7 +27,7 @@ def pieces(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Pieces]:
 
 
 @pytest.mark.parametrize("kind", ["wordpiece", "bytes", "metaspace"])
-def test_words_are_what_white_space_separates(pieces, kind: str):
+def test_words_are_what_white_space_separates(pieces: Callable[[str], Pieces], kind: str) -> None:
     made = pieces(kind)
     encoded = made.encode(TEXT)
     words = whole_words(encoded.tokens, made.special_tokens).without_special_tokens(made.special_tokens)
@@ -44,7 +44,7 @@ def test_words_are_what_white_space_separates(pieces, kind: str):
         ("metaspace", {"<pad>", "<s>", "</s>", "<unk>"}),
     ],
 )
-def test_special_tokens_keep_their_names(pieces, kind: str, special: set[str]):
+def test_special_tokens_keep_their_names(pieces: Callable[[str], Pieces], kind: str, special: set[str]) -> None:
     made = pieces(kind)
     assert made.special_tokens == special
     encoded = made.encode(TEXT)
@@ -52,7 +52,7 @@ def test_special_tokens_keep_their_names(pieces, kind: str, special: set[str]):
     assert shown == {"wordpiece": ["[CLS]", "[SEP]"], "bytes": [], "metaspace": ["</s>"]}[kind]
 
 
-def test_bytes_that_are_no_whole_character_are_readable_and_join_to_one(pieces):
+def test_bytes_that_are_no_whole_character_are_readable_and_join_to_one(pieces: Callable[[str], Pieces]) -> None:
     made = pieces("bytes")
     tokens = made.encode("a 🐈 é").tokens
     assert tokens[0] == "a"
@@ -60,7 +60,7 @@ def test_bytes_that_are_no_whole_character_are_readable_and_join_to_one(pieces):
     assert "🐈" in whole_words(tokens, made.special_tokens).labels[1]
 
 
-def test_a_line_that_ends_is_a_sign_of_its_own_and_the_next_word_begins(pieces):
+def test_a_line_that_ends_is_a_sign_of_its_own_and_the_next_word_begins(pieces: Callable[[str], Pieces]) -> None:
     made = pieces("bytes")
     tokens = made.encode("the\nanimal\tthe").tokens
     assert tokens[tokens.index("⏎") + 1].startswith("▁")
@@ -68,7 +68,7 @@ def test_a_line_that_ends_is_a_sign_of_its_own_and_the_next_word_begins(pieces):
     assert whole_words(tokens, made.special_tokens).labels[:3] == ("the", "⏎", "animal⇥the")
 
 
-def test_tokens_of_ids_are_those_of_the_text(pieces):
+def test_tokens_of_ids_are_those_of_the_text(pieces: Callable[[str], Pieces]) -> None:
     for kind in ("bytes", "metaspace"):
         made = pieces(kind)
         encoded = made.encode(TEXT)
@@ -76,15 +76,15 @@ def test_tokens_of_ids_are_those_of_the_text(pieces):
         assert made.decode(encoded.ids).strip() == TEXT
 
 
-def test_ids_beyond_the_vocabulary_have_a_name(pieces):
+def test_ids_beyond_the_vocabulary_have_a_name(pieces: Callable[[str], Pieces]) -> None:
     assert pieces("metaspace").tokens([399]) == ("<id 399>",)
 
 
-def test_threads_that_share_a_tokenizer_call_it_one_after_the_other(pieces):
+def test_threads_that_share_a_tokenizer_call_it_one_after_the_other(pieces: Callable[[str], Pieces]) -> None:
     class Switched:
         """Is set to the language of each text while it cuts it, as NLLB's is."""
 
-        def __init__(self, inner):
+        def __init__(self, inner) -> None:
             self.inner, self.mode, self.strayed = inner, "source", 0
 
         def __getattr__(self, name):
@@ -111,7 +111,7 @@ def test_threads_that_share_a_tokenizer_call_it_one_after_the_other(pieces):
 
 
 @pytest.mark.parametrize("text", ["\ud800 x", "שלום", "\u202eabc", "<b>x</b>", "a" * 5000, "\x00\x07"])
-def test_any_text_has_tokens_and_comes_out_without_an_error(pieces, text: str):
+def test_any_text_has_tokens_and_comes_out_without_an_error(pieces: Callable[[str], Pieces], text: str) -> None:
     for kind in ("wordpiece", "bytes", "metaspace"):
         encoded = pieces(kind).encode(text)
         assert len(encoded.ids) == len(encoded.tokens)

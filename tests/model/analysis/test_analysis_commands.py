@@ -37,7 +37,7 @@ def pronouns(tmp_path: Path) -> str:
     return str(path)
 
 
-def test_align_prints_one_json_object(checkpoint: list[str], gold: str, capsys):
+def test_align_prints_one_json_object(checkpoint: list[str], gold: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["align", "--data", gold, "--json", *checkpoint]) == 0
     scores = json.loads(capsys.readouterr().out)
     assert (scores["set"], scores["rows"], scores["skipped"]) == ("gold.set", 2, 0)
@@ -53,7 +53,9 @@ def test_align_prints_one_json_object(checkpoint: list[str], gold: str, capsys):
         assert set(scores[way]["head_averaged"]) == {"0", "1"}
 
 
-def test_coreference_prints_one_json_object(checkpoint: list[str], pronouns: str, capsys):
+def test_coreference_prints_one_json_object(
+    checkpoint: list[str], pronouns: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["coreference", "--data", pronouns, "--json", *checkpoint]) == 0
     scores = json.loads(capsys.readouterr().out)
     assert (scores["set"], scores["rows"], scores["skipped"]) == ("pronouns", 2, 1)
@@ -72,7 +74,9 @@ def test_coreference_prints_one_json_object(checkpoint: list[str], pronouns: str
     assert condensed({"heads": {"0": {"0": 0.5}}}) == {"heads": {"0": {"0": 0.5}}}
 
 
-def test_coreference_prints_rollout_by_layer_for_one_site_of_the_curated_set(checkpoint: list[str], capsys):
+def test_coreference_prints_rollout_by_layer_for_one_site_of_the_curated_set(
+    checkpoint: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     options = ["--site", "encoder.self", "--measure", "rollout"]
     assert main(["coreference", "--data", "curated", "--json", *options, *checkpoint]) == 0
     scores = json.loads(capsys.readouterr().out)
@@ -81,7 +85,9 @@ def test_coreference_prints_rollout_by_layer_for_one_site_of_the_curated_set(che
     assert 0 <= scores["contrast_accuracy"] <= 1
 
 
-def test_without_json_a_table_has_a_line_per_layer(checkpoint: list[str], gold: str, pronouns: str, capsys):
+def test_without_json_a_table_has_a_line_per_layer(
+    checkpoint: list[str], gold: str, pronouns: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["align", "--data", gold, *checkpoint]) == 0
     table = capsys.readouterr().out
     assert "gold.set: 2 rows, 0 skipped; 6 sure links, 8 predicted" in table
@@ -93,7 +99,9 @@ def test_without_json_a_table_has_a_line_per_layer(checkpoint: list[str], gold: 
 
 
 @pytest.mark.parametrize("command", ["align", "coreference"])
-def test_bad_files_give_one_line_and_exit_code_2(command: str, checkpoint: list[str], tmp_path: Path, capsys):
+def test_bad_files_give_one_line_and_exit_code_2(
+    command: str, checkpoint: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "bad.jsonl"
     for content, message in ((b"{}", "line 1"), (b"\xff", "UTF-8"), (b"", "holds no row")):
         path.write_bytes(content)

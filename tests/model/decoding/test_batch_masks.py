@@ -2,24 +2,25 @@
 
 import pytest
 
+from model import Translator
 from model.errors import InputTextError
 
 TEXTS = ["Tom told me that he would be late.", "Hi.", "The animal was tired."]
 
 
 @pytest.fixture(scope="module")
-def masks(translator):
+def masks(translator: Translator):
     return translator.masks(TEXTS)
 
 
-def test_sentences_are_padded_at_the_end_to_the_longest(masks, translator):
+def test_sentences_are_padded_at_the_end_to_the_longest(masks, translator: Translator) -> None:
     lengths = [len(translator.source_ids(text)) for text in TEXTS]
     for tokens, length in zip(masks.source_tokens, lengths, strict=True):
         assert len(tokens) == max(lengths)
         assert [token == "<pad>" for token in tokens] == [place >= length for place in range(max(lengths))]
 
 
-def test_every_cell_of_every_mask_follows_from_order_and_padding(masks):
+def test_every_cell_of_every_mask_follows_from_order_and_padding(masks) -> None:
     for row, (source, target) in enumerate(zip(masks.source_tokens, masks.target_tokens, strict=True)):
         for q in range(len(target)):
             for k, key in enumerate(target):
@@ -32,12 +33,12 @@ def test_every_cell_of_every_mask_follows_from_order_and_padding(masks):
 
 
 @pytest.mark.parametrize("bad", [" ", "word " * 2_000])
-def test_a_sentence_that_will_not_do_is_named_by_its_place(translator, bad):
+def test_a_sentence_that_will_not_do_is_named_by_its_place(translator: Translator, bad: str) -> None:
     with pytest.raises(InputTextError, match="Sentence 2 is"):
         translator.masks(["Hi.", bad])
 
 
-def test_a_batch_of_one_sentence_has_no_padding(translator):
+def test_a_batch_of_one_sentence_has_no_padding(translator: Translator) -> None:
     masks = translator.masks(["Hi."])
     assert masks.encoder_self.all()
     assert masks.target_padding.all()

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 import model.decoding.session
+from model import Translator
 from model.decoding import batched
 from model.decoding.batched import beam_search, greedy_search, run_searches
 from model.decoding.beam import Hypothesis, SentenceBeam, length_penalty
@@ -18,7 +19,7 @@ from tests.conftest import SENTENCES
 TEXT = SENTENCES[0]
 
 
-def uncached_greedy(translator, text: str) -> list[int]:
+def uncached_greedy(translator: Translator, text: str) -> list[int]:
     """The definition: read the whole prefix anew for every token."""
     source = torch.tensor([translator.source_ids(text)])
     prefix: list[int] = []
@@ -33,14 +34,14 @@ def uncached_greedy(translator, text: str) -> list[int]:
 
 
 @pytest.fixture
-def short_limit(monkeypatch):
+def short_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """For comparisons that read every prefix anew: what they show does not need fifty tokens more than the source."""
     for module in (batched, model.decoding.session):
         monkeypatch.setattr(module, "EXTRA_LENGTH", 8)
 
 
 @pytest.fixture(scope="module")
-def ending(translator):
+def ending(translator: Translator):
     """The tiny model with </s> made likelier, so that some translations end early and others at their limit."""
     model = copy.deepcopy(translator.model)
     bias = torch.zeros(translator.config.vocab_size)
@@ -50,12 +51,12 @@ def ending(translator):
 
 
 @pytest.fixture(scope="module")
-def sources(translator) -> list[list[int]]:
+def sources(translator: Translator) -> list[list[int]]:
     """Eight sentences of 7 to 49 tokens, a short one after each long one."""
     return [translator.source_ids(part) for text in SENTENCES[:4] for part in (text, text[: len(text) // 4])]
 
 
-def padded(sources: list[list[int]], translator) -> tuple[torch.Tensor, torch.Tensor]:
+def padded(sources: list[list[int]], translator: Translator) -> tuple[torch.Tensor, torch.Tensor]:
     batch = pad(sources, translator.config.pad_id)
     return batch, key_padding(batch, translator.config.pad_id)
 
@@ -113,15 +114,15 @@ class Forbidding:
     def log_probs(self, last):
         return self.logits(last)
 
-    def select(self, rows):
+    def select(self, rows) -> None:
         pass
 
 
-def test_what_rules_forbid_continues_nothing_and_sentences_of_a_batch_need_not_have_as_many_left():
+def test_what_rules_forbid_continues_nothing_and_sentences_of_a_batch_need_not_have_as_many_left() -> None:
     class Rules(Forbidding):
         """Scores by hand of two sentences; 0 ends, 1 begins."""
 
-        def __init__(self):
+        def __init__(self) -> None:
             self.steps, self.sentences = 0, torch.tensor([0, 1])
 
         def log_probs(self, last):
@@ -134,7 +135,7 @@ def test_what_rules_forbid_continues_nothing_and_sentences_of_a_batch_need_not_h
                     table[row, token] = -1.0 - self.steps * place
             return table
 
-        def select(self, rows):
+        def select(self, rows) -> None:
             self.sentences = self.sentences[rows]
 
     begun = [SentenceBeam(3, 2, 0.0) for _ in range(2)]
@@ -147,7 +148,7 @@ def test_what_rules_forbid_continues_nothing_and_sentences_of_a_batch_need_not_h
     assert [len(step.kept) for step in first.steps] == [1, 2, 0]
 
 
-def test_where_all_is_forbidden_the_search_still_ends():
+def test_where_all_is_forbidden_the_search_still_ends() -> None:
     (search,) = run_searches([SentenceBeam(2, 3, 0.6)], Forbidding(), torch.tensor([1]), (3,))
     assert plain(search.finished) == [([0, 0], -math.inf)]
 
@@ -157,13 +158,13 @@ def ids(session) -> list[int]:
 
 
 @pytest.mark.parametrize("text", SENTENCES[:2])
-def test_cached_decoding_equals_uncached(translator, short_limit, text: str):
+def test_cached_decoding_equals_uncached(translator: Translator, short_limit: None, text: str) -> None:
     session = translator.decode(text)
     session.run()
     assert ids(session) == uncached_greedy(translator, text)
 
 
-def test_a_batch_decodes_each_sentence_as_if_alone(translator):
+def test_a_batch_decodes_each_sentence_as_if_alone(translator: Translator) -> None:
     sources = [translator.source_ids(text) for text in [*SENTENCES[:4], "Hi."]]
     batch = pad(sources, translator.config.pad_id)
     together = greedy_search(translator.model, batch, key_padding(batch, translator.config.pad_id))
@@ -172,7 +173,7 @@ def test_a_batch_decodes_each_sentence_as_if_alone(translator):
 
 
 @pytest.mark.parametrize("text", SENTENCES[:2])
-def test_beam_one_is_greedy(translator, short_limit, text: str):
+def test_beam_one_is_greedy(translator: Translator, short_limit: None, text: str) -> None:
     greedy = uncached_greedy(translator, text)
     assert translator.translate(text, beam=1) == translator.tokenizer.decode(greedy)
     source = torch.tensor([translator.source_ids(text)])
@@ -181,8 +182,8 @@ def test_beam_one_is_greedy(translator, short_limit, text: str):
 
 @pytest.mark.parametrize("beam", [1, 2, 4, 5])
 def test_beam_search_of_a_ragged_batch_is_what_its_definition_gives_for_each_sentence(
-    translator, ending, sources, short_limit, beam: int
-):
+    translator: Translator, ending, sources: list[list[int]], short_limit: None, beam: int
+) -> None:
     together = beam_search(ending, *padded(sources, translator), beam=beam)
     assert beam == 1 or len({len(hypotheses[0].token_ids) for hypotheses in together}) > 4
     for source, hypotheses in zip(sources, together, strict=True):
@@ -191,34 +192,40 @@ def test_beam_search_of_a_ragged_batch_is_what_its_definition_gives_for_each_sen
 
 
 @pytest.mark.parametrize("beam", [1, 2, 4, 5])
-def test_beam_search_of_a_batch_equals_one_sentence_at_a_time(translator, sources, short_limit, beam: int):
+def test_beam_search_of_a_batch_equals_one_sentence_at_a_time(
+    translator: Translator, sources: list[list[int]], short_limit: None, beam: int
+) -> None:
     together = beam_search(translator.model, *padded(sources, translator), beam=beam)
     for source, hypotheses in zip(sources, together, strict=True):
         assert_same(hypotheses, plain(beam_search(translator.model, torch.tensor([source]), None, beam=beam)[0]))
 
 
-def test_each_sentence_of_a_batch_keeps_its_own_length_limit(translator, sources):
+def test_each_sentence_of_a_batch_keeps_its_own_length_limit(translator: Translator, sources: list[list[int]]) -> None:
     together = beam_search(translator.model, *padded(sources, translator), beam=2)
     for source, hypotheses in zip(sources, together, strict=True):
         # This model gives </s> no more than any other token, so nothing but the limit ends a translation.
         assert [len(one.token_ids) for one in hypotheses] == [len(source) - 1 + 50] * 2
 
 
-def test_a_neighbour_and_the_padding_it_brings_change_no_hypothesis(translator, ending, sources):
+def test_a_neighbour_and_the_padding_it_brings_change_no_hypothesis(
+    translator: Translator, ending, sources: list[list[int]]
+) -> None:
     short, long = min(sources, key=len), max(sources, key=len)
     alone = plain(beam_search(ending, torch.tensor([short]), None, beam=4)[0])
     for batch in ([short, long], [long, long, short]):
         assert_same(beam_search(ending, *padded(batch, translator), beam=4)[batch.index(short)], alone)
 
 
-def test_beam_search_projects_the_memory_once_and_for_each_sentence_once(translator, sources):
+def test_beam_search_projects_the_memory_once_and_for_each_sentence_once(
+    translator: Translator, sources: list[list[int]]
+) -> None:
     with listen(record={"hook_key"}) as recorded:
         beam_search(translator.model, *padded(sources, translator), beam=4)
     (key,) = recorded["decoder.layers.1.cross_attention.hook_key"]
     assert key.size(0) == len(sources)
 
 
-def test_every_hypothesis_carries_the_log_probability_that_the_model_gives_it(translator):
+def test_every_hypothesis_carries_the_log_probability_that_the_model_gives_it(translator: Translator) -> None:
     source = torch.tensor([translator.source_ids("The dog.")])
     hypotheses = beam_search(translator.model, source, None, beam=4)[0]
     assert len(hypotheses) == 4
@@ -234,7 +241,7 @@ def test_every_hypothesis_carries_the_log_probability_that_the_model_gives_it(tr
         assert any(math.isclose(hypothesis.log_prob, value, abs_tol=2e-3) for value in possible)
 
 
-def test_beam_hypotheses_come_best_first_and_a_wide_beam_beats_greedy(translator):
+def test_beam_hypotheses_come_best_first_and_a_wide_beam_beats_greedy(translator: Translator) -> None:
     source = torch.tensor([translator.source_ids("Hi.")])
     hypotheses = beam_search(translator.model, source, None, beam=8)[0]
     scores = [h.log_prob / length_penalty(len(h.token_ids) + 1, 0.6) for h in hypotheses]
@@ -243,13 +250,13 @@ def test_beam_hypotheses_come_best_first_and_a_wide_beam_beats_greedy(translator
     assert scores[0] >= greedy.log_prob / length_penalty(len(greedy.token_ids) + 1, 0.6) - 1e-5
 
 
-def test_length_penalty_is_one_for_length_one_and_grows():
+def test_length_penalty_is_one_for_length_one_and_grows() -> None:
     assert length_penalty(1, 0.6) == 1
     assert length_penalty(13, 0.6) == pytest.approx(3**0.6)
     assert length_penalty(13, 0.0) == 1
 
 
-def test_no_translation_is_longer_than_its_source_plus_fifty(translator):
+def test_no_translation_is_longer_than_its_source_plus_fifty(translator: Translator) -> None:
     session = translator.decode("Hi.")
     while not session.finished:
         session.force("▁the")
@@ -258,7 +265,7 @@ def test_no_translation_is_longer_than_its_source_plus_fifty(translator):
         session.step()
 
 
-def test_step_by_step_equals_one_teacher_forced_pass(translator):
+def test_step_by_step_equals_one_teacher_forced_pass(translator: Translator) -> None:
     session = translator.decode(TEXT, extras={"hook_head_output"})
     session.run()
     stepped = session.trace()
@@ -277,7 +284,7 @@ def test_step_by_step_equals_one_teacher_forced_pass(translator):
         assert ours.entropy == pytest.approx(theirs.entropy, abs=1e-4)
 
 
-def test_back_then_step_gives_the_same_again(translator):
+def test_back_then_step_gives_the_same_again(translator: Translator) -> None:
     session = translator.decode(TEXT)
     for _ in range(6):
         session.step()
@@ -292,7 +299,7 @@ def test_back_then_step_gives_the_same_again(translator):
         assert again.log_prob == pytest.approx(first.log_prob, abs=1e-5)
 
 
-def test_a_forced_token_changes_only_what_follows(translator):
+def test_a_forced_token_changes_only_what_follows(translator: Translator) -> None:
     free, forced = translator.decode(TEXT), translator.decode(TEXT)
     for session in (free, forced):
         for _ in range(3):
@@ -312,7 +319,7 @@ def test_a_forced_token_changes_only_what_follows(translator):
     assert torch.equal(a.weights("encoder.self", 1), b.weights("encoder.self", 1))
 
 
-def test_a_step_tells_probabilities_that_add_up(translator):
+def test_a_step_tells_probabilities_that_add_up(translator: Translator) -> None:
     step = translator.decode(TEXT).step()
     assert len(step.candidates) == 20
     log_probs = [candidate.log_prob for candidate in step.candidates]
@@ -322,7 +329,7 @@ def test_a_step_tells_probabilities_that_add_up(translator):
     assert 0 < step.entropy < math.log(translator.config.vocab_size)
 
 
-def test_what_cannot_be_done_is_said(translator):
+def test_what_cannot_be_done_is_said(translator: Translator) -> None:
     session = translator.decode(TEXT)
     with pytest.raises(SessionError, match="no step to take back"):
         session.back()
@@ -335,7 +342,7 @@ def test_what_cannot_be_done_is_said(translator):
     assert session.steps == ()
 
 
-def test_a_failing_edit_leaves_the_session_as_it_was(translator):
+def test_a_failing_edit_leaves_the_session_as_it_was(translator: Translator) -> None:
     calls = 0
 
     def fail_once(value: torch.Tensor) -> torch.Tensor:

@@ -13,6 +13,7 @@ from model.decoding.beam import Candidate, SentenceBeam, length_penalty
 from model.decoding.beam_tree import grow_tree
 from model.errors import ConfigError, TokenError
 from model.nn.hooks import listen
+from model.tokenizer import Tokenizer
 
 SOURCE = torch.tensor([[21, 40, 9, 130, 3]])
 LIMIT = 12
@@ -33,17 +34,17 @@ def random_model(seed: int) -> Transformer:
 
 
 @pytest.fixture(autouse=True)
-def short_limit(monkeypatch):
+def short_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batched, "EXTRA_LENGTH", LIMIT - 4)
 
 
-def tree_of(model: Transformer, tokenizer, width: int, alpha: float) -> BeamTree:
+def tree_of(model: Transformer, tokenizer: Tokenizer, width: int, alpha: float) -> BeamTree:
     (search,) = search_beams(model, SOURCE, None, beam=width, alpha=alpha)
     return grow_tree(search, model.config.bos_id, tokenizer)
 
 
 @pytest.fixture(scope="module", params=[(seed, *one) for seed in range(4) for one in SETTINGS], ids=str)
-def grown(request, tokenizer) -> tuple[Transformer, BeamTree]:
+def grown(request: pytest.FixtureRequest, tokenizer: Tokenizer) -> tuple[Transformer, BeamTree]:
     seed, width, alpha = request.param
     model = random_model(seed)
     with pytest.MonkeyPatch.context() as patch:
@@ -51,7 +52,7 @@ def grown(request, tokenizer) -> tuple[Transformer, BeamTree]:
         return model, tree_of(model, tokenizer, width, alpha)
 
 
-def test_winner_and_scores_are_those_of_beam_search(grown):
+def test_winner_and_scores_are_those_of_beam_search(grown: tuple[Transformer, BeamTree]) -> None:
     model, tree = grown
     (hypotheses,) = beam_search(model, SOURCE, None, beam=tree.width, alpha=tree.alpha)
     assert len(tree.hypotheses) == len(hypotheses) == tree.width
@@ -63,7 +64,7 @@ def test_winner_and_scores_are_those_of_beam_search(grown):
         assert node.score == hypothesis.log_prob / length_penalty(len(hypothesis.token_ids) + 1, tree.alpha)
 
 
-def test_every_node_carries_the_log_probabilities_that_the_model_gives_it(grown):
+def test_every_node_carries_the_log_probabilities_that_the_model_gives_it(grown: tuple[Transformer, BeamTree]) -> None:
     model, tree = grown
     # A leaf's path holds all of its ancestors.
     for leaf in (node for node in tree.nodes if node.fate in ("finished", "length limit", "search over")):
@@ -76,7 +77,7 @@ def test_every_node_carries_the_log_probabilities_that_the_model_gives_it(grown)
         assert leaf.total == pytest.approx(sum(expected), abs=1e-4)
 
 
-def test_each_step_compares_the_best_continuations_of_the_rows_before_it(grown):
+def test_each_step_compares_the_best_continuations_of_the_rows_before_it(grown: tuple[Transformer, BeamTree]) -> None:
     model, tree = grown
     for step in range(tree.num_steps):
         candidates = [node for node in tree.nodes if node.step == step]
@@ -94,7 +95,7 @@ def test_each_step_compares_the_best_continuations_of_the_rows_before_it(grown):
         assert {node.parent for node in candidates} <= {node.index for node in rows}
 
 
-def test_every_fate_follows_from_what_the_tree_shows(grown):
+def test_every_fate_follows_from_what_the_tree_shows(grown: tuple[Transformer, BeamTree]) -> None:
     model, tree = grown
     eos_id, last = model.config.eos_id, tree.num_steps - 1
     returned = [tree.nodes[index] for index in tree.hypotheses]
@@ -134,7 +135,7 @@ def test_every_fate_follows_from_what_the_tree_shows(grown):
             assert not goes_on
 
 
-def test_hypotheses_of_every_fate_occur(tokenizer):
+def test_hypotheses_of_every_fate_occur(tokenizer: Tokenizer) -> None:
     trees = [tree_of(random_model(seed), tokenizer, *one) for seed in range(4) for one in SETTINGS]
     assert {node.fate for tree in trees for node in tree.nodes} == {
         "continued", "finished", "length limit", "outranked", "outscored", "search over"
@@ -143,7 +144,7 @@ def test_hypotheses_of_every_fate_occur(tokenizer):
     assert dropped_later
 
 
-def test_the_rows_of_a_hypothesis_are_where_the_search_computed_it(tokenizer):
+def test_the_rows_of_a_hypothesis_are_where_the_search_computed_it(tokenizer: Tokenizer) -> None:
     model = random_model(2)
     with listen(record={"hook_query"}) as recorded:
         tree = tree_of(model, tokenizer, 4, 0.6)
@@ -161,7 +162,7 @@ def test_the_rows_of_a_hypothesis_are_where_the_search_computed_it(tokenizer):
     assert moved
 
 
-def test_a_tie_or_an_early_end_costs_no_node(tokenizer):
+def test_a_tie_or_an_early_end_costs_no_node(tokenizer: Tokenizer) -> None:
     # By hand: width 2; </s> (3) ends a hypothesis at once, and another is kept until the limit of 2.
     search = SentenceBeam(limit=2, width=2, alpha=0.0)
     for totals in (
@@ -186,7 +187,7 @@ def test_a_tie_or_an_early_end_costs_no_node(tokenizer):
     assert tree.token_ids(0) == ()
 
 
-def test_a_translator_grows_the_tree_of_its_translation(tokenizer):
+def test_a_translator_grows_the_tree_of_its_translation(tokenizer: Tokenizer) -> None:
     translator = Translator(random_model(1), tokenizer)
     tree = translator.beam_tree("Hi.", beam=3, alpha=0.8)
     assert tokenizer.decode(tree.token_ids(tree.winner.index)) == translator.translate("Hi.", beam=3, alpha=0.8)
@@ -196,7 +197,7 @@ def test_a_translator_grows_the_tree_of_its_translation(tokenizer):
             translator.beam_tree("Hi.", **wrong)
 
 
-def test_any_node_can_be_traced_from_its_tokens(tokenizer):
+def test_any_node_can_be_traced_from_its_tokens(tokenizer: Tokenizer) -> None:
     translator = Translator(random_model(1), tokenizer)
     tree = translator.beam_tree("Hi.", beam=4)
     for node in (tree.winner, tree.nodes[-1], tree.nodes[3]):
@@ -207,7 +208,7 @@ def test_any_node_can_be_traced_from_its_tokens(tokenizer):
         assert sum(step.log_prob for step in trace.steps) == pytest.approx(node.total, abs=1e-4)
 
 
-def test_tokens_that_no_model_can_read_are_refused(translator):
+def test_tokens_that_no_model_can_read_are_refused(translator: Translator) -> None:
     most = translator.config.max_length + batched.EXTRA_LENGTH
     for wrong, message in (([], "got 0"), ([370], "from 0 to 369, got 370"), ([-1], "got -1")):
         with pytest.raises(TokenError, match=message):

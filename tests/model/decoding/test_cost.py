@@ -40,7 +40,7 @@ def multiplied(run: Callable[[], object], num_layers: int) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("config", SHAPES, ids=["post", "pre"])
-def test_every_step_costs_what_torch_multiplies_with_the_cache_and_without(config: TransformerConfig):
+def test_every_step_costs_what_torch_multiplies_with_the_cache_and_without(config: TransformerConfig) -> None:
     model = Transformer(config).eval()
     with torch.inference_mode():
         memory = model.encode(torch.tensor([SOURCE]))
@@ -61,7 +61,7 @@ def caches(cache) -> list:
     return [one for layer in cache.layers for one in (layer.self_attention, layer.cross_attention)]
 
 
-def test_rows_computed_and_reused_make_up_all_that_is_read():
+def test_rows_computed_and_reused_make_up_all_that_is_read() -> None:
     for step in range(4):
         cost = step_cost(TINY, 7, step)
         assert cost.new_target_rows + cost.reused_target_rows == step + 1
@@ -70,12 +70,12 @@ def test_rows_computed_and_reused_make_up_all_that_is_read():
 
 
 @pytest.mark.parametrize(("source_length", "step"), [(0, 1), (5, -1)])
-def test_a_step_that_cannot_be_has_no_cost(source_length: int, step: int):
+def test_a_step_that_cannot_be_has_no_cost(source_length: int, step: int) -> None:
     with pytest.raises(ValueError, match="steps count from 0"):
         step_cost(TINY, source_length, step)
 
 
-def test_counting_needs_no_torch():
+def test_counting_needs_no_torch() -> None:
     code = "import sys, model.decoding.cost; print('torch' in sys.modules)"
     root = ROOT
     done = subprocess.run([sys.executable, "-c", code], cwd=root, check=True, capture_output=True, text=True)

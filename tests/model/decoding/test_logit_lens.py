@@ -6,16 +6,17 @@ from dataclasses import replace
 import pytest
 import torch
 
-from model import Transformer, Translator
+from model import Transformer, TransformerConfig, Translator
 from model.errors import TraceError
 from model.nn.edits import SwitchOff
+from model.tokenizer import Tokenizer
 from tests.conftest import SENTENCES
 
 TEXT = SENTENCES[0]
 
 
 @pytest.fixture(scope="module", params=[("pre", True), ("post", True), ("pre", False), ("post", False)], ids=str)
-def of_any_kind(request, config, tokenizer) -> Translator:
+def of_any_kind(request: pytest.FixtureRequest, config: TransformerConfig, tokenizer: Tokenizer) -> Translator:
     """A seeded model with or without a final norm, and with one or three embedding matrices."""
     norm, share_embeddings = request.param
     torch.manual_seed(11)
@@ -28,7 +29,7 @@ def of_any_kind(request, config, tokenizer) -> Translator:
 
 
 @pytest.mark.parametrize("target", [None, "Das Tier war müde."])
-def test_the_last_level_is_what_the_model_said(of_any_kind, target):
+def test_the_last_level_is_what_the_model_said(of_any_kind: Translator, target: str | None) -> None:
     trace = of_any_kind.trace(TEXT, target)
     lens = of_any_kind.logit_lens(trace, top=7)
     assert lens.token_ids.shape == (3, len(trace.steps), 7)
@@ -42,7 +43,7 @@ def test_the_last_level_is_what_the_model_said(of_any_kind, target):
         assert (lens.chosen_ids[row], lens.chosen_tokens[row]) == (step.token_id, step.token)
 
 
-def test_every_level_is_a_model_cut_off_after_that_many_layers(of_any_kind):
+def test_every_level_is_a_model_cut_off_after_that_many_layers(of_any_kind: Translator) -> None:
     trace = of_any_kind.trace(TEXT, "Das Tier war müde.")
     lens = of_any_kind.logit_lens(trace)
     model = of_any_kind.model
@@ -66,13 +67,13 @@ def test_every_level_is_a_model_cut_off_after_that_many_layers(of_any_kind):
         model.decoder.layers = layers
 
 
-def test_what_greedy_decoding_chose_has_rank_one_at_the_last_level(translator):
+def test_what_greedy_decoding_chose_has_rank_one_at_the_last_level(translator: Translator) -> None:
     lens = translator.logit_lens(translator.trace(TEXT))
     assert (lens.chosen_ranks[-1] == 1).all()
     assert (lens.chosen_ranks[0] > 1).any()
 
 
-def test_blocks_change_nothing(translator, monkeypatch):
+def test_blocks_change_nothing(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
     trace = translator.trace(TEXT)
     whole = translator.logit_lens(trace, top=3)
     monkeypatch.setattr("model.decoding.blocks.LOGITS_AT_ONCE", 7 * translator.config.vocab_size)
@@ -82,7 +83,7 @@ def test_blocks_change_nothing(translator, monkeypatch):
         torch.testing.assert_close(getattr(whole, name), getattr(in_blocks, name))
 
 
-def test_no_block_of_logits_is_larger_than_allowed(translator, monkeypatch):
+def test_no_block_of_logits_is_larger_than_allowed(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
     trace = translator.trace(TEXT)
     monkeypatch.setattr("model.decoding.blocks.LOGITS_AT_ONCE", 5 * translator.config.vocab_size + 1)
     sizes = []
@@ -95,7 +96,7 @@ def test_no_block_of_logits_is_larger_than_allowed(translator, monkeypatch):
     assert sum(sizes) == 3 * len(trace.steps)
 
 
-def test_under_an_edit_the_lens_shows_the_edited_run(translator):
+def test_under_an_edit_the_lens_shows_the_edited_run(translator: Translator) -> None:
     edits = [SwitchOff("decoder.cross", 0, 1)]
     plain, edited = (translator.trace(TEXT, "Das Tier.", edits=e) for e in ((), edits))
     before, after = (translator.logit_lens(trace).chosen_probabilities for trace in (plain, edited))
@@ -103,7 +104,9 @@ def test_under_an_edit_the_lens_shows_the_edited_run(translator):
     assert not torch.allclose(after[1], before[1], atol=1e-6, rtol=0)
 
 
-def test_a_trace_of_another_model_and_a_wrong_number_are_refused(translator, config, tokenizer):
+def test_a_trace_of_another_model_and_a_wrong_number_are_refused(
+    translator: Translator, config: TransformerConfig, tokenizer: Tokenizer
+) -> None:
     trace = translator.trace("Tom.", "Tom.")
     wide = Translator(Transformer(replace(config, d_model=64)), tokenizer)
     deep = Translator(Transformer(replace(config, num_layers=3)), tokenizer)

@@ -7,6 +7,7 @@ import pytest
 import torch
 from transformers.generation.logits_process import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
+from model import Translator
 from model.decoding.samples import sample
 from model.decoding.sampling import Draws, Sampling, draw_tokens, filtered_log_probs
 from model.errors import ConfigError, SessionError
@@ -17,14 +18,16 @@ SAMPLING = Sampling(temperature=0.7, top_k=40, top_p=0.9)
 
 
 @pytest.fixture(scope="module")
-def sources(translator) -> torch.Tensor:
+def sources(translator: Translator) -> torch.Tensor:
     return torch.tensor(translator.source_ids(TEXT))
 
 
 @pytest.mark.parametrize("temperature", [0.3, 1.0, 2.5])
 @pytest.mark.parametrize("top_k", [None, 1, 7, 50, 500])
 @pytest.mark.parametrize("top_p", [0.05, 0.6, 0.95, 1.0])
-def test_the_filter_keeps_and_weights_what_hugging_face_does(temperature: float, top_k: int | None, top_p: float):
+def test_the_filter_keeps_and_weights_what_hugging_face_does(
+    temperature: float, top_k: int | None, top_p: float
+) -> None:
     torch.manual_seed(0)
     logits = 3 * torch.randn(6, 200)
     theirs = TemperatureLogitsWarper(temperature)(None, logits)
@@ -34,19 +37,19 @@ def test_the_filter_keeps_and_weights_what_hugging_face_does(temperature: float,
     torch.testing.assert_close(ours, theirs.log_softmax(-1))
 
 
-def test_without_settings_the_distribution_is_the_models_own():
+def test_without_settings_the_distribution_is_the_models_own() -> None:
     logits = torch.randn(3, 50, generator=torch.Generator().manual_seed(1))
     torch.testing.assert_close(filtered_log_probs(logits, Sampling()), logits.log_softmax(-1))
 
 
-def test_equal_tokens_share_the_edge_of_top_k_and_the_first_of_them_take_that_of_top_p():
+def test_equal_tokens_share_the_edge_of_top_k_and_the_first_of_them_take_that_of_top_p() -> None:
     logits = torch.tensor([0.0, 1.0, 1.0, 1.0, 2.0])
     assert filtered_log_probs(logits, Sampling(top_k=2)).isfinite().tolist() == [False, True, True, True, True]
     four = torch.zeros(4)
     assert filtered_log_probs(four, Sampling(top_p=0.5)).tolist() == pytest.approx([-math.log(2)] * 2 + [-math.inf] * 2)
 
 
-def test_one_token_always_stays():
+def test_one_token_always_stays() -> None:
     filtered = filtered_log_probs(torch.tensor([0.0, 0.1, 0.0]), Sampling(top_p=1e-9))
     assert filtered.tolist() == [-math.inf, 0.0, -math.inf]
 
@@ -63,12 +66,12 @@ def test_one_token_always_stays():
         ({"top_p": math.nan}, "top_p"),
     ],
 )
-def test_settings_out_of_range_are_refused(wrong: dict, message: str):
+def test_settings_out_of_range_are_refused(wrong: dict, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         Sampling(**wrong)
 
 
-def test_a_seed_or_number_of_samples_out_of_range_is_refused(translator):
+def test_a_seed_or_number_of_samples_out_of_range_is_refused(translator: Translator) -> None:
     with pytest.raises(ConfigError, match="seed"):
         Draws(seed=-1)
     with pytest.raises(ConfigError, match="sample"):
@@ -78,7 +81,7 @@ def test_a_seed_or_number_of_samples_out_of_range_is_refused(translator):
             translator.sample(TEXT, n=n)
 
 
-def test_every_token_is_drawn_as_often_as_its_probability_says():
+def test_every_token_is_drawn_as_often_as_its_probability_says() -> None:
     log_probs = filtered_log_probs(torch.randn(30, generator=torch.Generator().manual_seed(2)), Sampling(top_k=9))
     places = 10_000
     drawn = draw_tokens(log_probs.expand(places, -1), [(i + 0.5) / places for i in range(places)])
@@ -89,13 +92,13 @@ def test_every_token_is_drawn_as_often_as_its_probability_says():
     assert len(counts) == 9
 
 
-def test_no_token_without_probability_is_drawn_at_either_end():
+def test_no_token_without_probability_is_drawn_at_either_end() -> None:
     log_probs = torch.tensor([[-math.inf, math.log(0.3), -math.inf, math.log(0.7), -math.inf]])
     assert draw_tokens(log_probs, [0.0]).tolist() == [1]
     assert draw_tokens(log_probs, [1 - 2**-52]).tolist() == [3]
 
 
-def test_numbers_are_even_and_differ_with_seed_sample_and_step():
+def test_numbers_are_even_and_differ_with_seed_sample_and_step() -> None:
     numbers = [Draws(seed=seed, sample=i).uniform(step) for seed in range(10) for i in range(10) for step in range(40)]
     assert len(set(numbers)) == len(numbers) == 4000
     in_tenth = Counter(int(10 * number) for number in numbers)
@@ -104,7 +107,7 @@ def test_numbers_are_even_and_differ_with_seed_sample_and_step():
     assert all(abs(count - 400) < 5 * math.sqrt(4000 * 0.1 * 0.9) for count in in_tenth.values())
 
 
-def test_each_sample_of_a_batch_is_the_one_drawn_alone(translator, sources):
+def test_each_sample_of_a_batch_is_the_one_drawn_alone(translator: Translator, sources: torch.Tensor) -> None:
     together = sample(translator.model, sources, 5, SAMPLING, seed=11)
     assert len({one.token_ids for one in together}) == 5
     for i, drawn in enumerate(together):
@@ -117,7 +120,7 @@ def test_each_sample_of_a_batch_is_the_one_drawn_alone(translator, sources):
     ]
 
 
-def test_the_same_seed_gives_the_same_whatever_else_draws_random_numbers(translator):
+def test_the_same_seed_gives_the_same_whatever_else_draws_random_numbers(translator: Translator) -> None:
     torch.manual_seed(1)
     first = translator.sample(TEXT, n=2, sampling=SAMPLING, seed=3)
     torch.manual_seed(2)
@@ -126,7 +129,7 @@ def test_the_same_seed_gives_the_same_whatever_else_draws_random_numbers(transla
     assert translator.sample(TEXT, n=2, sampling=SAMPLING, seed=4) != first
 
 
-def test_a_sample_tells_its_text_and_both_of_its_log_probabilities(translator):
+def test_a_sample_tells_its_text_and_both_of_its_log_probabilities(translator: Translator) -> None:
     (drawn,) = translator.sample(TEXT, sampling=SAMPLING, seed=5)
     assert drawn.text == translator.tokenizer.decode(drawn.token_ids)
     source = torch.tensor([translator.source_ids(TEXT)])
@@ -142,7 +145,7 @@ def test_a_sample_tells_its_text_and_both_of_its_log_probabilities(translator):
     assert 0 > drawn.filtered_log_prob > drawn.log_prob
 
 
-def test_a_sample_ends_with_its_first_end_or_at_the_length_limit(translator, sources):
+def test_a_sample_ends_with_its_first_end_or_at_the_length_limit(translator: Translator, sources: torch.Tensor) -> None:
     hot = sample(translator.model, sources, 40, Sampling(temperature=3.0), seed=0)
     eos_id, limit = translator.config.eos_id, len(sources) - 1 + 50
     for one in hot:
@@ -152,13 +155,13 @@ def test_a_sample_ends_with_its_first_end_or_at_the_length_limit(translator, sou
     assert len({len(one.token_ids) for one in hot}) > 1
 
 
-def test_top_k_one_is_greedy(translator):
+def test_top_k_one_is_greedy(translator: Translator) -> None:
     (drawn,) = translator.sample(SENTENCES[0], sampling=Sampling(top_k=1), seed=8)
     assert drawn.text == translator.translate(SENTENCES[0])
     assert drawn.filtered_log_prob == 0.0
 
 
-def test_a_step_taken_back_or_in_a_branch_draws_the_same_again(translator):
+def test_a_step_taken_back_or_in_a_branch_draws_the_same_again(translator: Translator) -> None:
     draws = Draws(sampling=SAMPLING, seed=21)
     session = translator.decode(TEXT)
     for _ in range(6):
@@ -173,7 +176,7 @@ def test_a_step_taken_back_or_in_a_branch_draws_the_same_again(translator):
         assert one.target_ids == written
 
 
-def test_a_session_says_what_could_be_drawn_and_changes_nothing(translator):
+def test_a_session_says_what_could_be_drawn_and_changes_nothing(translator: Translator) -> None:
     session = translator.decode(TEXT)
     for _ in range(3):
         session.step()

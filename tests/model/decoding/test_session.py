@@ -3,8 +3,10 @@
 import pytest
 import torch
 
+from model import Translator
 from model.errors import EditError, SessionError
 from model.nn.edits import MakeUniform, SwitchOff
+from model.trace.trace import Trace
 from tests.conftest import SENTENCES
 
 TEXT = SENTENCES[0]
@@ -14,7 +16,7 @@ ENCODER_OUTPUT = "encoder.layers.0.hook_output"
 RECORDED = {"hook_head_output"}
 
 
-def begun(translator, steps: int, **edits):
+def begun(translator: Translator, steps: int, **edits):
     session = translator.decode(TEXT, **edits)
     for _ in range(steps):
         session.step()
@@ -32,7 +34,7 @@ def assert_same_trace(ours, theirs) -> None:
         torch.testing.assert_close(value, theirs.recorded[name])
 
 
-def test_a_branch_and_the_session_it_leaves_go_on_as_if_each_were_alone(translator):
+def test_a_branch_and_the_session_it_leaves_go_on_as_if_each_were_alone(translator: Translator) -> None:
     session = begun(translator, 4)
     branch = session.branch()
     assert branch.steps == session.steps
@@ -51,7 +53,7 @@ def test_a_branch_and_the_session_it_leaves_go_on_as_if_each_were_alone(translat
     assert_same_trace(branch.trace(), forced.trace())
 
 
-def test_a_branch_of_a_branch_survives_both(translator):
+def test_a_branch_of_a_branch_survives_both(translator: Translator) -> None:
     session = begun(translator, 3)
     branch = session.branch()
     twig = branch.branch()
@@ -63,7 +65,7 @@ def test_a_branch_of_a_branch_survives_both(translator):
     assert_same_trace(twig.trace(), begun(translator, 4).trace())
 
 
-def test_branching_computes_nothing(translator, monkeypatch):
+def test_branching_computes_nothing(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
     session = begun(translator, 5)
 
     def refuse(*_: object, **__: object) -> None:
@@ -74,7 +76,7 @@ def test_branching_computes_nothing(translator, monkeypatch):
     assert session.branch(edits={HEAD_OUTPUT: torch.zeros_like}).steps == session.steps
 
 
-def test_edits_of_a_branch_act_on_later_steps_only(translator):
+def test_edits_of_a_branch_act_on_later_steps_only(translator: Translator) -> None:
     session = begun(translator, 4)
     edited = session.branch(edits={HEAD_OUTPUT: torch.zeros_like})
     assert edited.step().log_prob != pytest.approx(session.branch().step().log_prob, abs=1e-4)
@@ -92,7 +94,7 @@ def test_edits_of_a_branch_act_on_later_steps_only(translator):
     assert_same_trace(session.trace(), begun(translator, 6).trace())
 
 
-def test_a_branch_without_edits_keeps_those_it_had_and_with_none_named_drops_them(translator):
+def test_a_branch_without_edits_keeps_those_it_had_and_with_none_named_drops_them(translator: Translator) -> None:
     session = begun(translator, 2, edits={HEAD_OUTPUT: torch.zeros_like})
     kept, dropped = session.branch(), session.branch(edits={})
     edited, plain = begun(translator, 3, edits={HEAD_OUTPUT: torch.zeros_like}), kept.step()
@@ -100,7 +102,7 @@ def test_a_branch_without_edits_keeps_those_it_had_and_with_none_named_drops_the
     assert dropped.step().log_prob != pytest.approx(plain.log_prob, abs=1e-4)
 
 
-def test_a_branch_cannot_edit_what_is_computed_already(translator):
+def test_a_branch_cannot_edit_what_is_computed_already(translator: Translator) -> None:
     session = begun(translator, 2)
     with pytest.raises(SessionError, match=f"cannot edit {ENCODER_OUTPUT}"):
         session.branch(edits={ENCODER_OUTPUT: torch.zeros_like})
@@ -111,7 +113,7 @@ def test_a_branch_cannot_edit_what_is_computed_already(translator):
     assert session.branch().steps == session.steps
 
 
-def test_before_the_first_step_a_branch_may_edit_the_memorys_keys(translator):
+def test_before_the_first_step_a_branch_may_edit_the_memorys_keys(translator: Translator) -> None:
     session = begun(translator, 2)
     session.back()
     session.back()
@@ -120,14 +122,14 @@ def test_before_the_first_step_a_branch_may_edit_the_memorys_keys(translator):
     assert_same_trace(branch.trace(), begun(translator, 1, edits={MEMORY_KEY: torch.zeros_like}).trace())
 
 
-def test_edits_of_the_encoder_stay_with_its_run(translator):
+def test_edits_of_the_encoder_stay_with_its_run(translator: Translator) -> None:
     session = begun(translator, 1, edits={ENCODER_OUTPUT: torch.zeros_like})
     branch = session.branch(edits={HEAD_OUTPUT: lambda value: value})
     branch.step()
     assert_same_trace(branch.trace(), begun(translator, 2, edits={ENCODER_OUTPUT: torch.zeros_like}).trace())
 
 
-def test_a_session_taken_back_to_its_start_and_begun_again_has_a_whole_trace(translator):
+def test_a_session_taken_back_to_its_start_and_begun_again_has_a_whole_trace(translator: Translator) -> None:
     session = begun(translator, 3)
     for _ in range(3):
         session.back()
@@ -135,7 +137,7 @@ def test_a_session_taken_back_to_its_start_and_begun_again_has_a_whole_trace(tra
     assert_same_trace(session.trace(), begun(translator, 1).trace())
 
 
-def test_a_branch_of_a_finished_translation_can_be_taken_back_and_changed(translator):
+def test_a_branch_of_a_finished_translation_can_be_taken_back_and_changed(translator: Translator) -> None:
     session = translator.decode("Hi.")
     session.run()
     branch = session.branch()
@@ -148,14 +150,16 @@ def test_a_branch_of_a_finished_translation_can_be_taken_back_and_changed(transl
     assert branch.target_ids[-1] != session.target_ids[-1]
 
 
-def assert_weights_are_those_the_model_used(trace) -> None:
+def assert_weights_are_those_the_model_used(trace: Trace) -> None:
     for site in trace.sites:
         for layer in range(trace.layers_of(site)):
             assert trace.head_output_deviation(site, layer) <= 1e-5
 
 
 @pytest.mark.parametrize("site", ["decoder.self", "decoder.cross"])
-def test_a_head_switched_off_in_a_branch_has_its_weights_before_it_and_none_from_it_on(translator, site):
+def test_a_head_switched_off_in_a_branch_has_its_weights_before_it_and_none_from_it_on(
+    translator: Translator, site: str
+) -> None:
     session = begun(translator, 4, extras=RECORDED)
     branch = session.branch(edits=[SwitchOff(site, 1, 2)])
     for _ in range(3):
@@ -178,7 +182,9 @@ def test_a_head_switched_off_in_a_branch_has_its_weights_before_it_and_none_from
 @pytest.mark.parametrize(
     ("own", "later"), [(SwitchOff, MakeUniform), (MakeUniform, SwitchOff), (MakeUniform, MakeUniform)]
 )
-def test_named_edits_of_a_session_stay_on_its_rows_and_those_of_a_branch_begin_with_it(translator, site, own, later):
+def test_named_edits_of_a_session_stay_on_its_rows_and_those_of_a_branch_begin_with_it(
+    translator: Translator, site: str, own, later
+) -> None:
     session = begun(translator, 3, extras=RECORDED, edits=[own(site, 0, 1, since=1)])
     branch = session.branch(edits=[later(site, 0, 3)])
     branch.step()
@@ -190,7 +196,7 @@ def test_named_edits_of_a_session_stay_on_its_rows_and_those_of_a_branch_begin_w
     assert_same_trace(trace, both.trace())
 
 
-def test_a_branch_with_no_edits_named_keeps_what_was_done_to_the_rows_before_it(translator):
+def test_a_branch_with_no_edits_named_keeps_what_was_done_to_the_rows_before_it(translator: Translator) -> None:
     branch = begun(translator, 3, extras=RECORDED, edits=[SwitchOff("decoder.cross", 1, 0)]).branch(edits=())
     branch.step()
     trace = branch.trace()
@@ -198,7 +204,7 @@ def test_a_branch_with_no_edits_named_keeps_what_was_done_to_the_rows_before_it(
     assert_weights_are_those_the_model_used(trace)
 
 
-def test_functions_of_a_branch_leave_the_named_edits_before_it(translator):
+def test_functions_of_a_branch_leave_the_named_edits_before_it(translator: Translator) -> None:
     branch = begun(translator, 2, edits=[SwitchOff("decoder.self", 1, 2)]).branch(
         edits={HEAD_OUTPUT: lambda value: value}
     )
@@ -207,7 +213,7 @@ def test_functions_of_a_branch_leave_the_named_edits_before_it(translator):
     assert weights.sum(-1).tolist() == pytest.approx([0, 0, 1])
 
 
-def test_rows_before_a_branch_that_are_written_again_are_computed_as_they_were(translator):
+def test_rows_before_a_branch_that_are_written_again_are_computed_as_they_were(translator: Translator) -> None:
     session = begun(translator, 4, extras=RECORDED, edits=[SwitchOff("decoder.self", 0, 1)])
     branch = session.branch(edits=[MakeUniform("decoder.self", 0, 1)])
     branch.back()
@@ -227,7 +233,7 @@ def test_rows_before_a_branch_that_are_written_again_are_computed_as_they_were(t
         assert_weights_are_those_the_model_used(one.trace())
 
 
-def test_named_edits_of_the_encoder_stay_in_a_branch_and_cannot_begin_with_it(translator):
+def test_named_edits_of_the_encoder_stay_in_a_branch_and_cannot_begin_with_it(translator: Translator) -> None:
     of_encoder = SwitchOff("encoder.self", 0, 1)
     session = begun(translator, 2, extras=RECORDED, edits=[of_encoder])
     branch = session.branch(edits=[SwitchOff("decoder.self", 0, 1)])
@@ -238,7 +244,7 @@ def test_named_edits_of_the_encoder_stay_in_a_branch_and_cannot_begin_with_it(tr
         session.branch(edits=[of_encoder])
 
 
-def test_a_branch_refuses_a_named_edit_of_a_row_before_it_or_of_what_is_not_there(translator):
+def test_a_branch_refuses_a_named_edit_of_a_row_before_it_or_of_what_is_not_there(translator: Translator) -> None:
     session = begun(translator, 2)
     with pytest.raises(EditError, match=r"row 1 of decoder\.self lies before it"):
         session.branch(edits=[SwitchOff("decoder.self", 0, 0, row=1)])

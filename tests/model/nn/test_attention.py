@@ -18,14 +18,14 @@ def random(*shape: int) -> torch.Tensor:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(sum(shape)))
 
 
-def test_weights_times_value_equal_torchs_fused_attention():
+def test_weights_times_value_equal_torchs_fused_attention() -> None:
     query, key, value = random(2, 4, 7, 8), random(2, 4, 9, 8) + 0.1, random(2, 4, 9, 8)
     mask = torch.rand(2, 1, 7, 9, generator=torch.Generator().manual_seed(1)) > 0.3
     _, weights = attention_weights(query, key, scale=8**-0.5, mask=mask)
     torch.testing.assert_close(weights @ value, F.scaled_dot_product_attention(query, key, value, mask))
 
 
-def test_weights_sum_to_one_over_keys_and_vanish_where_masked():
+def test_weights_sum_to_one_over_keys_and_vanish_where_masked() -> None:
     mask = torch.ones(5, 5, dtype=torch.bool).tril()
     scores, weights = attention_weights(random(3, 5, 4), random(3, 5, 4), scale=0.5, mask=mask)
     torch.testing.assert_close(weights.sum(-1), torch.ones(3, 5))
@@ -33,7 +33,7 @@ def test_weights_sum_to_one_over_keys_and_vanish_where_masked():
     assert scores[:, ~mask].isneginf().all()
 
 
-def test_bias_is_added_to_the_scaled_scores():
+def test_bias_is_added_to_the_scaled_scores() -> None:
     query, key, bias = random(1, 3, 4), random(1, 3, 4), random(1, 3, 3)
     plain, _ = attention_weights(query, key, scale=0.25)
     biased, weights = attention_weights(query, key, scale=0.25, bias=bias)
@@ -41,7 +41,7 @@ def test_bias_is_added_to_the_scaled_scores():
     torch.testing.assert_close(weights, (plain + bias).softmax(-1))
 
 
-def test_a_row_with_nothing_to_attend_is_zero_and_has_finite_gradients():
+def test_a_row_with_nothing_to_attend_is_zero_and_has_finite_gradients() -> None:
     query, key = random(1, 2, 4).requires_grad_(), random(1, 3, 4).requires_grad_()
     mask = torch.tensor([[[True, True, False], [False, False, False]]])
     _, weights = attention_weights(query, key, scale=0.5, mask=mask)
@@ -54,7 +54,7 @@ def test_a_row_with_nothing_to_attend_is_zero_and_has_finite_gradients():
 
 
 @pytest.mark.parametrize("training", [False, True], ids=["fused", "explicit"])
-def test_both_paths_of_the_model_give_zeros_for_a_row_with_nothing_to_attend(training: bool):
+def test_both_paths_of_the_model_give_zeros_for_a_row_with_nothing_to_attend(training: bool) -> None:
     module = MultiHeadAttention(8, 2, dropout=0.0).train(training)
     nothing = AttentionMask(num_queries=3, num_keys=4, key_padding=torch.tensor([[False] * 4, [True] * 4]))
     with listen(record={"hook_head_output"}) as recorded:
@@ -67,7 +67,7 @@ def test_both_paths_of_the_model_give_zeros_for_a_row_with_nothing_to_attend(tra
 
 @pytest.mark.parametrize("training", [False, True], ids=["fused", "explicit"])
 @pytest.mark.parametrize("causal", [False, True])
-def test_multi_head_attention_equals_torchs_with_copied_weights(training: bool, causal: bool):
+def test_multi_head_attention_equals_torchs_with_copied_weights(training: bool, causal: bool) -> None:
     torch.manual_seed(0)
     ours, theirs = (
         MultiHeadAttention(24, 3, dropout=0.0).train(training),
@@ -102,7 +102,7 @@ def test_multi_head_attention_equals_torchs_with_copied_weights(training: bool, 
     torch.testing.assert_close(ours(x, x, mask), expected)
 
 
-def test_inputs_with_fewer_key_value_heads_serve_groups_of_query_heads():
+def test_inputs_with_fewer_key_value_heads_serve_groups_of_query_heads() -> None:
     query, key, value = random(6, 5, 4), random(2, 5, 4), random(2, 5, 3)
     mask = AttentionMask(num_queries=5, num_keys=5, causal=True)
     grouped = AttentionInputs(query=query, key=key, value=value, mask=mask, scale=0.5)
@@ -113,7 +113,7 @@ def test_inputs_with_fewer_key_value_heads_serve_groups_of_query_heads():
     torch.testing.assert_close(grouped.head_output([4, 1], [3]), full.head_output()[[4, 1]][:, [3]])
 
 
-def test_rows_and_heads_asked_for_equal_those_of_the_whole():
+def test_rows_and_heads_asked_for_equal_those_of_the_whole() -> None:
     mask = AttentionMask(num_queries=7, num_keys=7, causal=True)
     inputs = AttentionInputs(
         query=random(4, 7, 8),
@@ -129,14 +129,14 @@ def test_rows_and_heads_asked_for_equal_those_of_the_whole():
     torch.testing.assert_close(some_weights, weights[[2, 0]][:, 3:6])
 
 
-def test_bfloat16_inputs_are_derived_in_float32():
+def test_bfloat16_inputs_are_derived_in_float32() -> None:
     half = {name: random(2, 5, 4).bfloat16() for name in ("query", "key", "value")}
     inputs = AttentionInputs(**half, mask=AttentionMask(num_queries=5, num_keys=5), scale=0.5)
     assert inputs.scores_and_weights().weights.dtype == torch.float32
     torch.testing.assert_close(inputs.scores_and_weights().weights.sum(-1), torch.ones(2, 5))
 
 
-def test_a_cache_gives_back_what_went_in_and_forgets_from_a_length_on():
+def test_a_cache_gives_back_what_went_in_and_forgets_from_a_length_on() -> None:
     cache = KeyValueCache()
     first, second = random(1, 2, 3, 4), random(1, 2, 1, 4)
     cache.append(first, first)
@@ -167,7 +167,9 @@ def by_hand(query, key, *, scale, cap=None, bias=None, allowed=None, sink=None):
 @pytest.mark.parametrize("with_bias", [False, True])
 @pytest.mark.parametrize("sinks", [None, (0.5, -1.0, 2.0, 0.0)])
 @pytest.mark.parametrize("cap", [None, 0.7])
-def test_soft_cap_bias_window_and_sinks_are_what_the_equations_say(cap, sinks, with_bias: bool, window):
+def test_soft_cap_bias_window_and_sinks_are_what_the_equations_say(
+    cap: float | None, sinks: tuple[float, ...] | None, with_bias: bool, window: int | None
+) -> None:
     torch.manual_seed(3)
     query, key, value = torch.randn(4, 6, 8), torch.randn(2, 6, 8), torch.randn(2, 6, 8)
     table = DistanceBias(torch.randn(4, 11), 6) if with_bias else None
@@ -200,7 +202,7 @@ def test_soft_cap_bias_window_and_sinks_are_what_the_equations_say(cap, sinks, w
         torch.testing.assert_close(one_row.weights, expected[3], atol=1e-6, rtol=1e-5)
 
 
-def test_a_bias_given_whole_and_as_a_table_is_the_same():
+def test_a_bias_given_whole_and_as_a_table_is_the_same() -> None:
     torch.manual_seed(0)
     table = DistanceBias(torch.randn(2, 9), 5)
     shared = {"key": torch.randn(2, 5, 4), "value": torch.randn(2, 5, 4), "scale": 0.5}

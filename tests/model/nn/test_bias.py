@@ -14,7 +14,7 @@ def alibi(queries: int, keys: int, heads: int = 3) -> torch.Tensor:
 
 
 @pytest.mark.parametrize(("queries", "keys"), [(5, 5), (1, 4), (3, 7), (1, 1), (300, 300)])
-def test_rows_of_the_table_are_those_of_the_bias(queries: int, keys: int):
+def test_rows_of_the_table_are_those_of_the_bias(queries: int, keys: int) -> None:
     bias = alibi(queries, keys)
     found = distance_bias(bias)
     assert found is not None
@@ -24,16 +24,16 @@ def test_rows_of_the_table_are_those_of_the_bias(queries: int, keys: int):
     assert torch.equal(found.rows([2, 0], [queries - 1]), bias[[2, 0]][:, [queries - 1]])
 
 
-def test_one_number_that_is_not_of_its_distance_is_noticed():
+def test_one_number_that_is_not_of_its_distance_is_noticed() -> None:
     bias = alibi(6, 6)
     bias[1, 3, 2] += 1e-3
     assert distance_bias(bias) is None
 
 
-def test_more_rows_than_keys_have_no_table():
+def test_more_rows_than_keys_have_no_table() -> None:
     assert distance_bias(torch.zeros(2, 5, 3)) is None
 
 
-def test_a_table_goes_to_another_device():
+def test_a_table_goes_to_another_device() -> None:
     moved = DistanceBias(torch.zeros(2, 5), 3).to(torch.device("meta"))
     assert moved.table.device.type == "meta"

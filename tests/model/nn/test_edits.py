@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from model import Translator
 from model.analysis.metrics.origin import derive_row, head_parts
 from model.errors import EditError, TraceError
 from model.nn.edit_hooks import compile_edits
@@ -29,14 +30,14 @@ KINDS = {
 SPANS = ({}, {"row": 4}, {"since": 3})
 
 
-def stepped(translator, edits, rows: int = ROWS) -> Trace:
+def stepped(translator: Translator, edits, rows: int = ROWS) -> Trace:
     session = translator.decode(TEXT, extras={"hook_head_output"}, edits=edits)
     for _ in range(rows):
         session.step()
     return session.trace()
 
 
-def in_one_pass(translator, trace: Trace, edits) -> Trace:
+def in_one_pass(translator: Translator, trace: Trace, edits) -> Trace:
     """One pass over the tokens that the stepwise trace wrote, under the same edits."""
     emitted = [step.token_id for step in trace.steps]
     return translator._forced_trace(TEXT, emitted, {"hook_head_output"}, edits)
@@ -49,7 +50,9 @@ def changed_rows(edit: HeadEdit, count: int) -> list[int]:
 @pytest.mark.parametrize("site", SITES)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("span", SPANS, ids=str)
-def test_step_by_step_equals_one_pass_and_weights_at_value_equal_the_real_output(translator, site, kind, span):
+def test_step_by_step_equals_one_pass_and_weights_at_value_equal_the_real_output(
+    translator: Translator, site, kind, span
+) -> None:
     edit = KINDS[kind](site, **span)
     by_steps = stepped(translator, [edit])
     at_once = in_one_pass(translator, by_steps, [edit])
@@ -65,7 +68,9 @@ def test_step_by_step_equals_one_pass_and_weights_at_value_equal_the_real_output
 @pytest.mark.parametrize("site", SITES)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("span", SPANS, ids=str)
-def test_edited_rows_are_what_was_asked_for_and_all_others_of_the_layer_stay(translator, site, kind, span):
+def test_edited_rows_are_what_was_asked_for_and_all_others_of_the_layer_stay(
+    translator: Translator, site, kind, span
+) -> None:
     edit = KINDS[kind](site, **span)
     plain = stepped(translator, ())
     edited = in_one_pass(translator, plain, [edit])
@@ -90,7 +95,9 @@ def test_edited_rows_are_what_was_asked_for_and_all_others_of_the_layer_stay(tra
 
 
 @pytest.mark.parametrize("site", SITES)
-def test_a_head_switched_off_contributes_nothing_as_if_its_part_of_the_output_projection_were_zero(translator, site):
+def test_a_head_switched_off_contributes_nothing_as_if_its_part_of_the_output_projection_were_zero(
+    translator: Translator, site
+) -> None:
     plain = stepped(translator, ())
     edited = in_one_pass(translator, plain, [SwitchOff(site, 1, 2)])
     parts = head_parts(edited.attention(site, 1), 3, translator.output_projection(site, 1))
@@ -107,7 +114,9 @@ def test_a_head_switched_off_contributes_nothing_as_if_its_part_of_the_output_pr
         assert step.log_prob == pytest.approx(float(log_probs[row, step.token_id]), abs=1e-5)
 
 
-def test_switching_off_stays_on_the_fused_path_and_the_other_sites_of_an_explicit_edit_too(translator, monkeypatch):
+def test_switching_off_stays_on_the_fused_path_and_the_other_sites_of_an_explicit_edit_too(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
     calls = []
     fused = torch.nn.functional.scaled_dot_product_attention
 
@@ -122,7 +131,7 @@ def test_switching_off_stays_on_the_fused_path_and_the_other_sites_of_an_explici
         assert len(calls) == expected
 
 
-def test_rows_before_an_edit_of_the_decoder_are_those_of_the_plain_run(translator):
+def test_rows_before_an_edit_of_the_decoder_are_those_of_the_plain_run(translator: Translator) -> None:
     plain = stepped(translator, ())
     edits = [SwitchOff("decoder.self", 0, 1, since=5), PointAt("decoder.cross", 0, 0, 3, since=5)]
     edited = stepped(translator, edits)
@@ -135,7 +144,7 @@ def test_rows_before_an_edit_of_the_decoder_are_those_of_the_plain_run(translato
     assert plain.edits == ()
 
 
-def test_several_edits_of_a_head_act_together_the_later_one_counts_and_off_is_off(translator):
+def test_several_edits_of_a_head_act_together_the_later_one_counts_and_off_is_off(translator: Translator) -> None:
     site = "decoder.cross"
     edits = [
         SwitchOff(site, 0, 0, row=1),
@@ -151,7 +160,7 @@ def test_several_edits_of_a_head_act_together_the_later_one_counts_and_off_is_of
     assert weights[1].std(dim=-1).gt(1e-4).all()
 
 
-def test_scores_and_single_rows_show_the_edit_too(translator):
+def test_scores_and_single_rows_show_the_edit_too(translator: Translator) -> None:
     site = "decoder.self"
     trace = stepped(translator, [PointAt(site, 0, 1, 2, since=2), MakeUniform(site, 0, 2)])
     torch.testing.assert_close(trace.weights(site, 0, [1, 3], [5, 2]), trace.weights(site, 0)[[1, 3]][:, [5, 2]])
@@ -164,7 +173,7 @@ def test_scores_and_single_rows_show_the_edit_too(translator):
     torch.testing.assert_close(unmasked.weights, torch.full((ROWS,), 1 / ROWS))
 
 
-def test_weights_recorded_on_the_explicit_path_equal_the_derived_ones(translator):
+def test_weights_recorded_on_the_explicit_path_equal_the_derived_ones(translator: Translator) -> None:
     edits = [MakeUniform("encoder.self", 0, 1), PointAt("decoder.cross", 1, 3, 4)]
     trace = translator.trace(TEXT, extras={"hook_weights"}, edits=edits)
     for site in SITES:
@@ -174,7 +183,7 @@ def test_weights_recorded_on_the_explicit_path_equal_the_derived_ones(translator
             )
 
 
-def test_compiled_edits_reach_every_sentence_of_a_batch_and_no_padding(translator):
+def test_compiled_edits_reach_every_sentence_of_a_batch_and_no_padding(translator: Translator) -> None:
     sources = pad([translator.source_ids(text) for text in (TEXT, "Tom told me.")], translator.config.pad_id)
     padding = key_padding(sources, translator.config.pad_id)
     edits = compile_edits([MakeUniform("encoder.self", 0, 1)], translator.config, num_source=5, num_target=5)
@@ -209,7 +218,9 @@ def test_compiled_edits_reach_every_sentence_of_a_batch_and_no_padding(translato
     ],
     ids=str,
 )
-def test_an_edit_of_what_does_not_exist_is_refused_before_anything_runs(translator, edit: HeadEdit, message: str):
+def test_an_edit_of_what_does_not_exist_is_refused_before_anything_runs(
+    translator: Translator, edit: HeadEdit, message: str
+) -> None:
     for run in (translator.decode, translator.trace):
         with pytest.raises(EditError, match=message):
             run(TEXT, edits=[edit])
@@ -217,12 +228,12 @@ def test_an_edit_of_what_does_not_exist_is_refused_before_anything_runs(translat
         translator.trace(TEXT, target="Das Tier.", edits=[edit])
 
 
-def test_one_row_and_a_first_row_contradict_each_other():
+def test_one_row_and_a_first_row_contradict_each_other() -> None:
     with pytest.raises(EditError, match="row=2, since=3"):
         SwitchOff("encoder.self", 0, 0, row=2, since=3)
 
 
-def test_edits_survive_saving_and_loading(translator, tmp_path: Path):
+def test_edits_survive_saving_and_loading(translator: Translator, tmp_path: Path) -> None:
     edits = [
         MakeUniform("encoder.self", 0, 1, row=2),
         PointAt("decoder.self", 1, 0, 1, since=1),
@@ -236,7 +247,7 @@ def test_edits_survive_saving_and_loading(translator, tmp_path: Path):
         assert torch.equal(again.weights(site, 1), trace.weights(site, 1))
 
 
-def test_a_file_with_an_edit_of_what_does_not_exist_is_refused(translator, tmp_path: Path):
+def test_a_file_with_an_edit_of_what_does_not_exist_is_refused(translator: Translator, tmp_path: Path) -> None:
     save_trace(stepped(translator, [SwitchOff("decoder.cross", 0, 3)], 2), tmp_path / "trace.npz")
     with np.load(tmp_path / "trace.npz") as file:
         arrays = dict(file)
@@ -250,7 +261,7 @@ def test_a_file_with_an_edit_of_what_does_not_exist_is_refused(translator, tmp_p
         header["edits"] = [{"kind": "SwitchOff", "site": "decoder.cross", "layer": 0, "head": 3}]
 
 
-def test_a_function_of_ones_own_can_ask_which_row_it_gets(translator):
+def test_a_function_of_ones_own_can_ask_which_row_it_gets(translator: Translator) -> None:
     from model.nn.hooks import first_row
 
     seen = []

@@ -5,38 +5,39 @@ import threading
 import pytest
 import torch
 
+from model import Translator
 from model.nn.hooks import ALWAYS_RECORDED, EXTRAS, listen
 
 HEAD_OUTPUT = "encoder.layers.0.self_attention.hook_head_output"
 
 
-def encode(translator, ids: list[int]) -> torch.Tensor:
+def encode(translator: Translator, ids: list[int]) -> torch.Tensor:
     with torch.no_grad():
         return translator.model.encode(torch.tensor([ids]))
 
 
-def test_hook_names_are_module_paths_and_every_documented_hook_exists(translator):
+def test_hook_names_are_module_paths_and_every_documented_hook_exists(translator: Translator) -> None:
     names = translator.model.hook_names
     assert "decoder.layers.1.cross_attention.hook_query" in names
     assert "encoder.embedding.hook_positional" in names
     assert {name.rpartition(".")[2] for name in names} == ALWAYS_RECORDED | EXTRAS
 
 
-def test_only_what_was_asked_for_is_recorded(translator):
+def test_only_what_was_asked_for_is_recorded(translator: Translator) -> None:
     with listen(record={"hook_query"}) as recorded:
         encode(translator, [5, 6, 7])
     assert set(recorded) == {f"encoder.layers.{i}.self_attention.hook_query" for i in range(2)}
     assert recorded["encoder.layers.0.self_attention.hook_query"][0].shape == (1, 4, 3, 8)
 
 
-def test_a_misspelt_hook_is_an_error_and_not_silence(translator):
+def test_a_misspelt_hook_is_an_error_and_not_silence(translator: Translator) -> None:
     with pytest.raises(ValueError, match="hook_qery"), listen(record={"hook_qery"}):
         pass
     with pytest.raises(ValueError, match=r"encoder\.layers\.9"):
         translator.trace("The dog.", edits={"encoder.layers.9.hook_output": lambda x: x})
 
 
-def test_an_edit_changes_what_follows_and_only_inside_the_block(translator):
+def test_an_edit_changes_what_follows_and_only_inside_the_block(translator: Translator) -> None:
     plain = encode(translator, [5, 6, 7])
     with listen(edits={HEAD_OUTPUT: torch.zeros_like}):
         silenced = encode(translator, [5, 6, 7])
@@ -44,7 +45,7 @@ def test_an_edit_changes_what_follows_and_only_inside_the_block(translator):
     assert torch.equal(plain, encode(translator, [5, 6, 7]))
 
 
-def test_switching_a_head_off_by_its_output_equals_switching_it_off_by_its_weights(translator):
+def test_switching_a_head_off_by_its_output_equals_switching_it_off_by_its_weights(translator: Translator) -> None:
     def without_head_2(value: torch.Tensor) -> torch.Tensor:
         keep = torch.ones(value.size(1))
         keep[2] = 0
@@ -57,7 +58,7 @@ def test_switching_a_head_off_by_its_output_equals_switching_it_off_by_its_weigh
     torch.testing.assert_close(by_output, by_weights)
 
 
-def test_edited_scores_reach_the_weights(translator):
+def test_edited_scores_reach_the_weights(translator: Translator) -> None:
     with listen(
         record={"hook_weights"}, edits={HEAD_OUTPUT.replace("head_output", "scores"): torch.zeros_like}
     ) as found:
@@ -66,7 +67,7 @@ def test_edited_scores_reach_the_weights(translator):
     torch.testing.assert_close(weights, torch.full_like(weights, 0.25))
 
 
-def test_nothing_is_left_behind_after_an_exception(translator):
+def test_nothing_is_left_behind_after_an_exception(translator: Translator) -> None:
     def fail(value: torch.Tensor) -> torch.Tensor:
         raise RuntimeError("edit failed")
 
@@ -76,7 +77,7 @@ def test_nothing_is_left_behind_after_an_exception(translator):
     assert torch.equal(plain, encode(translator, [5, 6]))
 
 
-def test_blocks_nest_and_the_outer_one_listens_again_afterwards(translator):
+def test_blocks_nest_and_the_outer_one_listens_again_afterwards(translator: Translator) -> None:
     with listen(record={"hook_output"}) as outer:
         with listen(record={"hook_query"}) as inner:
             encode(translator, [5])
@@ -86,7 +87,7 @@ def test_blocks_nest_and_the_outer_one_listens_again_afterwards(translator):
     assert outer
 
 
-def test_threads_on_one_model_never_see_each_others_run(translator):
+def test_threads_on_one_model_never_see_each_others_run(translator: Translator) -> None:
     meet = threading.Barrier(4, timeout=20)
     results: dict[int, tuple[list[int], torch.Tensor]] = {}
 

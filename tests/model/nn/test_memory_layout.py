@@ -11,7 +11,7 @@ from model.nn.memory_layout import lay_out_for_decoding
 from model.nn.transformer import Transformer
 
 
-def test_a_model_laid_out_for_decoding_says_the_same(config: TransformerConfig):
+def test_a_model_laid_out_for_decoding_says_the_same(config: TransformerConfig) -> None:
     model = Transformer(config).eval()
     laid_out = copy.deepcopy(model)
     lay_out_for_decoding(laid_out)
@@ -24,7 +24,9 @@ def test_a_model_laid_out_for_decoding_says_the_same(config: TransformerConfig):
     assert laid_out.projection.weight is laid_out.decoder.embedding.tokens.weight
 
 
-def test_a_checkpoint_that_is_loaded_and_saved_again_has_the_same_weights(tiny_checkpoints: Path, tmp_path: Path):
+def test_a_checkpoint_that_is_loaded_and_saved_again_has_the_same_weights(
+    tiny_checkpoints: Path, tmp_path: Path
+) -> None:
     folder = next(path for path in tiny_checkpoints.iterdir() if path.is_dir())
     loaded = load_checkpoint(folder, torch.device("cpu"))
     save_checkpoint(tmp_path / "again", loaded.model, loaded.tokenizer)

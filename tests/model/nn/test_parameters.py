@@ -36,7 +36,7 @@ def part_of(name: str) -> str:
 
 
 @pytest.mark.parametrize("config", SHAPES.values(), ids=SHAPES.keys())
-def test_every_part_has_as_many_parameters_as_its_modules(config: TransformerConfig):
+def test_every_part_has_as_many_parameters_as_its_modules(config: TransformerConfig) -> None:
     with torch.device("meta"):
         model = Transformer(config)
     real: Counter[str] = Counter()
@@ -47,13 +47,13 @@ def test_every_part_has_as_many_parameters_as_its_modules(config: TransformerCon
     assert counted.total == sum(parameter.numel() for parameter in model.parameters())
 
 
-def test_base_and_big_are_of_the_size_that_the_paper_states():
+def test_base_and_big_are_of_the_size_that_the_paper_states() -> None:
     # Table 3: 65 and 213 million, to the vocabulary's rounding.
     assert count_parameters(PRESETS["base"]).total == pytest.approx(65e6, rel=0.05)
     assert count_parameters(PRESETS["big"]).total == pytest.approx(213e6, rel=0.02)
 
 
-def test_counting_needs_no_torch():
+def test_counting_needs_no_torch() -> None:
     code = "import sys, model.nn.parameters; print('torch' in sys.modules)"
     root = ROOT
     done = subprocess.run([sys.executable, "-c", code], cwd=root, check=True, capture_output=True, text=True)

@@ -9,17 +9,17 @@ from model.nn.positional import encode_positions, pair_dimensions, sinusoidal_en
 
 
 @pytest.mark.parametrize(("position", "dimension"), [(0, 0), (1, 1), (7, 4), (500, 511), (4095, 2)])
-def test_each_entry_follows_the_papers_formula(position: int, dimension: int):
+def test_each_entry_follows_the_papers_formula(position: int, dimension: int) -> None:
     angle = position / 10_000 ** (2 * (dimension // 2) / 512)
     expected = math.cos(angle) if dimension % 2 else math.sin(angle)
     assert sinusoidal_encoding(4096, 512)[position, dimension].item() == pytest.approx(expected, abs=1e-6)
 
 
-def test_a_later_start_gives_the_rows_of_the_longer_table():
+def test_a_later_start_gives_the_rows_of_the_longer_table() -> None:
     assert torch.equal(sinusoidal_encoding(3, 16, first=9), sinusoidal_encoding(12, 16)[9:])
 
 
-def test_shifted_positions_are_a_rotation_of_the_unshifted_ones():
+def test_shifted_positions_are_a_rotation_of_the_unshifted_ones() -> None:
     table, shift = sinusoidal_encoding(60, 8).double(), 5
     for pair in range(4):
         angle = shift / 10_000 ** (2 * pair / 8)
@@ -29,7 +29,7 @@ def test_shifted_positions_are_a_rotation_of_the_unshifted_ones():
 
 
 @pytest.mark.parametrize(("d_model", "base"), [(6, 2.0), (8, 10_000.0), (64, 317.0)])
-def test_every_entry_follows_the_formula_with_any_width_and_base(d_model: int, base: float):
+def test_every_entry_follows_the_formula_with_any_width_and_base(d_model: int, base: float) -> None:
     table = sinusoidal_encoding(20, d_model, base=base)
     for position in range(20):
         for i in range(d_model // 2):
@@ -38,7 +38,7 @@ def test_every_entry_follows_the_formula_with_any_width_and_base(d_model: int, b
             assert table[position, 2 * i + 1].item() == pytest.approx(math.cos(angle), abs=1e-6)
 
 
-def test_between_two_positions_the_formula_goes_on_in_the_number_type_asked_for():
+def test_between_two_positions_the_formula_goes_on_in_the_number_type_asked_for() -> None:
     half = encode_positions(torch.tensor([0.5], dtype=torch.float64), 4)
     assert half.dtype == torch.float64
     assert half[0].tolist() == pytest.approx(
@@ -46,7 +46,7 @@ def test_between_two_positions_the_formula_goes_on_in_the_number_type_asked_for(
     )
 
 
-def test_halves_hold_the_same_numbers_in_other_columns():
+def test_halves_hold_the_same_numbers_in_other_columns() -> None:
     own, theirs = sinusoidal_encoding(9, 8), sinusoidal_encoding(9, 8, layout="halves")
     assert torch.equal(theirs, torch.cat((own[:, 0::2], own[:, 1::2]), dim=1))
     for i, (sine, cosine) in enumerate(pair_dimensions(8, "halves").tolist()):

@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import nn
 
+from model import Translator
 from model.config import PRESETS, Norm, TransformerConfig
 from model.nn.attention import MultiHeadAttention
 from model.nn.hooks import ALWAYS_RECORDED, EXTRAS, listen
@@ -57,7 +58,7 @@ def torchs_own(model: Transformer) -> nn.Transformer:
 
 
 @pytest.mark.parametrize("norm", ["post", "pre"])
-def test_decoder_output_equals_torchs_transformer_with_copied_weights(config: TransformerConfig, norm: Norm):
+def test_decoder_output_equals_torchs_transformer_with_copied_weights(config: TransformerConfig, norm: Norm) -> None:
     torch.manual_seed(3)
     model = Transformer(replace(config, norm=norm)).eval()
     theirs = torchs_own(model)
@@ -77,7 +78,7 @@ def test_decoder_output_equals_torchs_transformer_with_copied_weights(config: Tr
     torch.testing.assert_close(ours, expected, atol=1e-5, rtol=1e-5)
 
 
-def test_embeddings_are_scaled_by_the_root_of_d_model_and_added_to_the_positions(config: TransformerConfig):
+def test_embeddings_are_scaled_by_the_root_of_d_model_and_added_to_the_positions(config: TransformerConfig) -> None:
     model = Transformer(config).eval()
     ids = torch.tensor([[5, 9, 3]])
     with listen(record={"hook_embedding", "hook_positional"}) as recorded:
@@ -87,7 +88,7 @@ def test_embeddings_are_scaled_by_the_root_of_d_model_and_added_to_the_positions
     torch.testing.assert_close(summed, embedding + recorded["encoder.embedding.hook_positional"][0])
 
 
-def test_positions_beyond_the_table_go_on_with_the_formula(config: TransformerConfig):
+def test_positions_beyond_the_table_go_on_with_the_formula(config: TransformerConfig) -> None:
     model = Transformer(config).eval()
     long = torch.full((1, len(model.encoder.embedding.positions) + 5), 7)
     whole = model.encoder.embedding(long)
@@ -95,7 +96,7 @@ def test_positions_beyond_the_table_go_on_with_the_formula(config: TransformerCo
 
 
 @pytest.mark.parametrize("shared", [True, False])
-def test_one_matrix_serves_source_target_and_output_only_if_shared(config: TransformerConfig, shared: bool):
+def test_one_matrix_serves_source_target_and_output_only_if_shared(config: TransformerConfig, shared: bool) -> None:
     model = Transformer(replace(config, share_embeddings=shared))
     matrices = {
         id(model.encoder.embedding.tokens.weight),
@@ -106,13 +107,13 @@ def test_one_matrix_serves_source_target_and_output_only_if_shared(config: Trans
 
 
 @pytest.mark.parametrize(("name", "millions"), [("base", 65), ("big", 213)])
-def test_presets_have_the_papers_number_of_parameters(name: str, millions: int):
+def test_presets_have_the_papers_number_of_parameters(name: str, millions: int) -> None:
     with torch.device("meta"):
         parameters = sum(p.numel() for p in Transformer(PRESETS[name]).parameters())
     assert parameters / 1e6 == pytest.approx(millions, rel=0.04)
 
 
-def test_a_later_target_token_changes_no_earlier_row(translator):
+def test_a_later_target_token_changes_no_earlier_row(translator: Translator) -> None:
     source, target = torch.randint(4, 300, (1, 8)), torch.randint(4, 300, (1, 7))
     changed = target.clone()
     changed[0, 4] = 3 + target[0, 4] % 200
@@ -122,7 +123,7 @@ def test_a_later_target_token_changes_no_earlier_row(translator):
     assert not torch.allclose(before[:, 4:], after[:, 4:])
 
 
-def test_padding_changes_no_real_row(translator):
+def test_padding_changes_no_real_row(translator: Translator) -> None:
     source, target = torch.randint(4, 300, (1, 5)), torch.randint(4, 300, (1, 4))
     padded_source = torch.cat((source, torch.zeros(1, 3, dtype=torch.long)), 1)
     padded_target = torch.cat((target, torch.zeros(1, 2, dtype=torch.long)), 1)
@@ -132,7 +133,7 @@ def test_padding_changes_no_real_row(translator):
     torch.testing.assert_close(padded[:, :4], alone, atol=1e-5, rtol=1e-5)
 
 
-def test_capture_changes_nothing_and_the_explicit_path_agrees(translator):
+def test_capture_changes_nothing_and_the_explicit_path_agrees(translator: Translator) -> None:
     source, target = torch.randint(4, 300, (2, 8)), torch.randint(4, 300, (2, 7))
     with torch.no_grad():
         plain = translator.model(source, target)
@@ -144,7 +145,7 @@ def test_capture_changes_nothing_and_the_explicit_path_agrees(translator):
     torch.testing.assert_close(explicit, plain, atol=1e-5, rtol=1e-5)
 
 
-def test_dropout_is_active_in_training_only(config: TransformerConfig):
+def test_dropout_is_active_in_training_only(config: TransformerConfig) -> None:
     model = Transformer(replace(config, dropout=0.5))
     source, target = torch.randint(4, 300, (1, 8)), torch.randint(4, 300, (1, 7))
     with torch.no_grad():

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from model import Translator
 from model.tokenizer import Tokenizer
 from model.trace.axes import Axis, between, single_tokens, spelled, whole_words
 from tests.conftest import SENTENCES
@@ -10,49 +11,49 @@ from tests.conftest import SENTENCES
 TOKENS = ("<s>", "▁Tom", "▁sch", "läft", ".", "▁", "<0xF0>", "<0x9F>", "<0xA6>", "<0x8A>", "!", "</s>")
 
 
-def test_a_word_begins_at_its_space_and_a_special_token_stands_alone():
+def test_a_word_begins_at_its_space_and_a_special_token_stands_alone() -> None:
     words = whole_words(TOKENS)
     assert words.labels == ("<s>", "Tom", "schläft.", "🦊!", "</s>")
     assert words.groups == ((0,), (1,), (2, 3, 4), (5, 6, 7, 8, 9, 10), (11,))
 
 
-def test_a_piece_after_a_special_token_begins_a_word_also_without_a_space():
+def test_a_piece_after_a_special_token_begins_a_word_also_without_a_space() -> None:
     assert whole_words(("<s>", "läft", "</s>")).groups == ((0,), (1,), (2,))
     assert whole_words(("läft", ".")).groups == ((0, 1),)
 
 
 @pytest.mark.parametrize("text", [*SENTENCES[:8], "a 🦊 in 漢字 and (🦊🦊)!", '  " two "  words  ', "</s> <s>"])
-def test_words_of_a_text_are_what_white_space_separates(tokenizer: Tokenizer, text: str):
+def test_words_of_a_text_are_what_white_space_separates(tokenizer: Tokenizer, text: str) -> None:
     tokens = tokenizer.tokens(tokenizer.encode(text))
     words = whole_words(tokens)
     assert list(words.labels) == text.split()
     assert [position for group in words.groups for position in group] == list(range(len(tokens)))
 
 
-def test_broken_bytes_become_a_replacement_and_a_lone_space_stays():
+def test_broken_bytes_become_a_replacement_and_a_lone_space_stays() -> None:
     assert spelled(["▁a", "<0xF0>", "b"]) == "a\ufffdb"
     assert spelled(["▁"]) == "▁"
 
 
-def test_special_tokens_are_left_out_but_not_words_that_look_like_them():
+def test_special_tokens_are_left_out_but_not_words_that_look_like_them() -> None:
     axis = Axis(("<s>", "</s>", "</s>"), ((0,), (1, 2, 3), (4,)))
     assert axis.without_special_tokens() == Axis(("</s>",), ((1, 2, 3),))
     assert single_tokens(TOKENS).without_special_tokens().labels == TOKENS[1:-1]
 
 
-def test_a_token_is_found_at_its_place():
+def test_a_token_is_found_at_its_place() -> None:
     words = whole_words(TOKENS).without_special_tokens()
     assert [words.place_of(position) for position in (0, 1, 3, 11)] == [None, 0, 1, None]
 
 
-def test_values_between_tokens_are_those_of_the_rows_and_columns_that_stay():
+def test_values_between_tokens_are_those_of_the_rows_and_columns_that_stay() -> None:
     values = torch.rand(2, 12, 12)
     assert torch.equal(between(values, single_tokens(TOKENS), single_tokens(TOKENS)), values)
     kept = single_tokens(TOKENS).without_special_tokens()
     assert torch.equal(between(values, kept, single_tokens(TOKENS)), values[:, 1:-1])
 
 
-def test_values_between_words_equal_plain_loops():
+def test_values_between_words_equal_plain_loops() -> None:
     values, words = torch.rand(2, 12, 12), whole_words(TOKENS)
     result = between(values, words, words)
     for head in range(2):
@@ -62,13 +63,13 @@ def test_values_between_words_equal_plain_loops():
                 assert result[head, i, j].item() == pytest.approx(expected, abs=1e-5)
 
 
-def test_rows_of_weights_still_sum_to_one_between_words(translator):
+def test_rows_of_weights_still_sum_to_one_between_words(translator: Translator) -> None:
     trace = translator.trace(SENTENCES[0], SENTENCES[1])
     queries, keys = (whole_words(tokens) for tokens in trace.axis_tokens("decoder.cross"))
     sums = between(trace.weights("decoder.cross", 1), queries, keys).sum(-1)
     torch.testing.assert_close(sums, torch.ones_like(sums))
 
 
-def test_an_axis_may_be_empty():
+def test_an_axis_may_be_empty() -> None:
     nothing = single_tokens(("<s>",)).without_special_tokens()
     assert between(torch.rand(2, 1, 3), nothing, single_tokens("abc")).shape == (2, 0, 3)

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 import torch
 
-from model import Trace
+from model import Trace, Translator
 from model.errors import TraceError
 from model.trace.file import expected_bytes, load_trace, save_trace, weight_arrays, weight_bytes, write_trace
 from tests.conftest import SENTENCES
 
 
 @pytest.mark.parametrize("text", [SENTENCES[0], "🦊 </s> \ud800"])
-def test_a_trace_survives_saving_and_loading(translator, tmp_path: Path, text: str):
+def test_a_trace_survives_saving_and_loading(translator: Translator, tmp_path: Path, text: str) -> None:
     trace = translator.trace(text.encode("utf-8", "replace").decode(), extras={"hook_head_output"})
     trace.save(tmp_path / "trace.npz")
     again = Trace.load(str(tmp_path / "trace.npz"))
@@ -32,7 +32,7 @@ def test_a_trace_survives_saving_and_loading(translator, tmp_path: Path, text: s
     assert torch.equal(again.positional["source"], trace.positional["source"])
 
 
-def test_padding_survives(translator, tmp_path: Path):
+def test_padding_survives(translator: Translator, tmp_path: Path) -> None:
     from dataclasses import replace
 
     trace = translator.trace("Tom.")
@@ -44,7 +44,7 @@ def test_padding_survives(translator, tmp_path: Path):
     assert torch.equal(load_trace(tmp_path / "trace.npz").mask("encoder.self", 0), padded.mask("encoder.self", 0))
 
 
-def test_weights_stand_beside_the_trace_for_other_readers(translator, tmp_path: Path):
+def test_weights_stand_beside_the_trace_for_other_readers(translator: Translator, tmp_path: Path) -> None:
     trace = translator.trace(SENTENCES[0])
     save_trace(trace, tmp_path / "trace.npz", weight_arrays(trace))
     with np.load(tmp_path / "trace.npz", allow_pickle=False) as arrays:
@@ -54,7 +54,7 @@ def test_weights_stand_beside_the_trace_for_other_readers(translator, tmp_path: 
     assert load_trace(tmp_path / "trace.npz").text == trace.text
 
 
-def test_files_that_are_no_trace_are_refused(translator, tmp_path: Path):
+def test_files_that_are_no_trace_are_refused(translator: Translator, tmp_path: Path) -> None:
     class Evil:
         def __reduce__(self):
             return (Path.touch, (tmp_path / "pwned",))
@@ -86,7 +86,9 @@ def test_files_that_are_no_trace_are_refused(translator, tmp_path: Path):
         load_trace(tmp_path / "missing.npz")
 
 
-def test_a_file_that_unpacks_to_too_much_is_refused_before_it_is_read(tmp_path: Path, monkeypatch):
+def test_a_file_that_unpacks_to_too_much_is_refused_before_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("model.trace.file.LARGEST", 1_000_000)
     with zipfile.ZipFile(tmp_path / "bomb.npz", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("trace.json.npy", bytes(2_000_000))
@@ -94,7 +96,7 @@ def test_a_file_that_unpacks_to_too_much_is_refused_before_it_is_read(tmp_path: 
         load_trace(tmp_path / "bomb.npz")
 
 
-def test_the_size_is_known_before_the_file_is_made(translator):
+def test_the_size_is_known_before_the_file_is_made(translator: Translator) -> None:
     trace = translator.trace(SENTENCES[0])
     file = BytesIO()
     write_trace(trace, file, weight_arrays(trace))
@@ -103,7 +105,7 @@ def test_the_size_is_known_before_the_file_is_made(translator):
     assert expected_bytes(trace) + weight_bytes(trace) == numbers
 
 
-def test_weights_of_stacks_with_layers_of_their_own_number(translator):
+def test_weights_of_stacks_with_layers_of_their_own_number(translator: Translator) -> None:
     trace = translator.trace(SENTENCES[0])
     uneven = replace(trace, inputs={**trace.inputs, "encoder.self": trace.inputs["encoder.self"][:1]})
     found = weight_arrays(uneven)

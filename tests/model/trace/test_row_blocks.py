@@ -62,17 +62,17 @@ CASES = {
 
 
 @pytest.fixture(params=CASES.values(), ids=CASES.keys())
-def inputs(request):
+def inputs(request: pytest.FixtureRequest):
     return request.param
 
 
 @pytest.fixture(params=[400, 1 << 21], ids=["many blocks", "one block"])
-def _budget(request, monkeypatch):
+def _budget(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_blocks, "VALUES_AT_ONCE", request.param)
 
 
 @pytest.mark.usefixtures("_budget")
-def test_log_sums_are_those_of_the_dense_scores(inputs):
+def test_log_sums_are_those_of_the_dense_scores(inputs) -> None:
     scores, weights = inputs.scores_and_weights()
     expected = scores.double().logsumexp(-1)
     found = row_blocks.log_sum_exp(inputs)
@@ -82,7 +82,7 @@ def test_log_sums_are_those_of_the_dense_scores(inputs):
     torch.testing.assert_close(row_blocks.log_sum_exp(inputs, [2, 0]), found[[2, 0]])
 
 
-def test_a_tile_is_cut_from_the_dense_weights(inputs):
+def test_a_tile_is_cut_from_the_dense_weights(inputs) -> None:
     weights, sums = inputs.scores_and_weights().weights, row_blocks.log_sum_exp(inputs)
     queries, keys = weights.shape[1:]
     for head in range(4):
@@ -97,7 +97,9 @@ def test_a_tile_is_cut_from_the_dense_weights(inputs):
 
 @pytest.mark.usefixtures("_budget")
 @pytest.mark.parametrize("blocks", [(1, 1), (9, 7)])
-def test_maxima_of_blocks_are_those_of_the_dense_weights_and_stand_where_they_say(inputs, blocks):
+def test_maxima_of_blocks_are_those_of_the_dense_weights_and_stand_where_they_say(
+    inputs, blocks: tuple[int, int]
+) -> None:
     weights = inputs.scores_and_weights().weights
     rows, columns = (
         [i * count // min(n, count) for i in range(min(n, count) + 1)]
@@ -115,7 +117,7 @@ def test_maxima_of_blocks_are_those_of_the_dense_weights_and_stand_where_they_sa
             torch.testing.assert_close(at, found.maxima[:, row, column], atol=1e-6, rtol=1e-5)
 
 
-def test_uneven_blocks_of_700_tokens_hold_every_maximum():
+def test_uneven_blocks_of_700_tokens_hold_every_maximum() -> None:
     inputs = inputs_of(700, 613, heads=2, kv_heads=1)
     rows, columns = ([i * count // 128 for i in range(129)] for count in (700, 613))
     found = row_blocks.pooled_weights(inputs, rows, columns).maxima
@@ -126,14 +128,14 @@ def test_uneven_blocks_of_700_tokens_hold_every_maximum():
     torch.testing.assert_close(found.amax((1, 2)), weights.amax((1, 2)), atol=1e-6, rtol=1e-5)
 
 
-def test_the_mean_over_heads_is_that_of_the_dense_weights(inputs, monkeypatch):
+def test_the_mean_over_heads_is_that_of_the_dense_weights(inputs, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_blocks, "VALUES_AT_ONCE", 500)
     expected = inputs.scores_and_weights().weights.mean(0)
     torch.testing.assert_close(row_blocks.mean_over_heads(inputs), expected, atol=1e-6, rtol=1e-5)
 
 
 @pytest.mark.parametrize("tokens", [300, 1200])
-def test_no_buffer_is_larger_than_stated_however_long_the_text(tokens, monkeypatch):
+def test_no_buffer_is_larger_than_stated_however_long_the_text(tokens: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_blocks, "VALUES_AT_ONCE", 40_000)
     largest = []
     room = row_blocks._Scores._room

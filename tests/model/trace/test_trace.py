@@ -5,6 +5,7 @@ from dataclasses import FrozenInstanceError
 import pytest
 import torch
 
+from model import Translator
 from model.errors import InputTextError, TraceError
 from model.nn.positional import sinusoidal_encoding
 from model.trace.trace import Trace
@@ -15,11 +16,11 @@ SITES = ("encoder.self", "decoder.self", "decoder.cross")
 
 
 @pytest.fixture(scope="module")
-def trace(translator) -> Trace:
+def trace(translator: Translator) -> Trace:
     return translator.trace(TEXT, extras={"hook_head_output"})
 
 
-def test_tokens_of_both_sides_have_their_special_tokens_in_place(translator, trace: Trace):
+def test_tokens_of_both_sides_have_their_special_tokens_in_place(translator: Translator, trace: Trace) -> None:
     assert trace.source_tokens[-1] == "</s>"
     assert trace.target_tokens[0] == "<s>"
     assert trace.predicted_tokens[:-1] == trace.target_tokens[1:]
@@ -31,7 +32,7 @@ def test_tokens_of_both_sides_have_their_special_tokens_in_place(translator, tra
 
 @pytest.mark.parametrize("site", SITES)
 @pytest.mark.parametrize("layer", [0, 1])
-def test_weights_at_value_equal_the_heads_real_output(trace: Trace, site: str, layer: int):
+def test_weights_at_value_equal_the_heads_real_output(trace: Trace, site: str, layer: int) -> None:
     weights, inputs = trace.weights(site, layer), trace.attention(site, layer)
     real = trace.recorded[f"{site.split('.')[0]}.layers.{layer}.{site.split('.')[1]}_attention.hook_head_output"]
     torch.testing.assert_close(weights @ inputs.value, real, atol=1e-5, rtol=0)
@@ -39,7 +40,7 @@ def test_weights_at_value_equal_the_heads_real_output(trace: Trace, site: str, l
 
 
 @pytest.mark.parametrize("site", SITES)
-def test_weights_have_a_row_per_query_that_sums_to_one(trace: Trace, site: str):
+def test_weights_have_a_row_per_query_that_sums_to_one(trace: Trace, site: str) -> None:
     queries, keys = trace.axis_tokens(site)
     for layer in range(trace.layers_of(site)):
         weights = trace.weights(site, layer)
@@ -49,33 +50,33 @@ def test_weights_have_a_row_per_query_that_sums_to_one(trace: Trace, site: str):
         assert (weights[:, ~trace.mask(site, layer)] == 0).all()
 
 
-def test_decoder_self_attention_is_causal_and_the_others_see_everything(trace: Trace):
+def test_decoder_self_attention_is_causal_and_the_others_see_everything(trace: Trace) -> None:
     n = len(trace.target_tokens)
     assert torch.equal(trace.mask("decoder.self", 0), torch.ones(n, n, dtype=torch.bool).tril())
     assert trace.mask("encoder.self", 0).all()
     assert trace.mask("decoder.cross", 1).all()
 
 
-def test_heads_and_rows_asked_for_equal_those_of_the_whole(trace: Trace):
+def test_heads_and_rows_asked_for_equal_those_of_the_whole(trace: Trace) -> None:
     whole = trace.weights("decoder.cross", 1)
     torch.testing.assert_close(trace.weights("decoder.cross", 1, [3, 0], [2]), whole[[3, 0]][:, [2]])
     torch.testing.assert_close(trace.weights("decoder.cross", 1, rows=slice(1, 3)), whole[:, 1:3])
     assert trace.head_output("decoder.cross", 1, [2], [0, 1]).shape == (1, 2, 8)
 
 
-def test_positions_are_those_that_were_added(translator, trace: Trace):
+def test_positions_are_those_that_were_added(translator: Translator, trace: Trace) -> None:
     for side, tokens in (("source", trace.source_tokens), ("target", trace.target_tokens)):
         expected = sinusoidal_encoding(len(tokens), translator.config.d_model)
         torch.testing.assert_close(trace.positional[side], expected)
         assert trace.embedding[side].shape == expected.shape
 
 
-def test_the_model_kept_no_weights(trace: Trace):
+def test_the_model_kept_no_weights(trace: Trace) -> None:
     n = len(trace.source_tokens)
     assert not any(value.dim() > 2 and value.shape[-2:] == (n, n) for value in trace.recorded.values())
 
 
-def test_weights_recorded_on_the_explicit_path_equal_the_derived_ones(translator):
+def test_weights_recorded_on_the_explicit_path_equal_the_derived_ones(translator: Translator) -> None:
     trace = translator.trace(TEXT, extras={"hook_weights", "hook_scores"})
     for layer in range(2):
         path = f"decoder.layers.{layer}.self_attention"
@@ -83,7 +84,7 @@ def test_weights_recorded_on_the_explicit_path_equal_the_derived_ones(translator
         torch.testing.assert_close(trace.recorded[f"{path}.hook_scores"], trace.scores("decoder.self", layer))
 
 
-def test_a_given_target_is_read_along(translator):
+def test_a_given_target_is_read_along(translator: Translator) -> None:
     trace = translator.trace(TEXT, target="Ein Mann mit Hund.")
     assert trace.translation == "Ein Mann mit Hund."
     assert translator.tokenizer.decode(trace.target_ids) == "Ein Mann mit Hund."
@@ -93,7 +94,7 @@ def test_a_given_target_is_read_along(translator):
         assert step.log_prob <= step.candidates[0].log_prob
 
 
-def test_what_a_trace_does_not_hold_is_said(trace: Trace, translator):
+def test_what_a_trace_does_not_hold_is_said(trace: Trace, translator: Translator) -> None:
     with pytest.raises(TraceError, match=r"sites are encoder\.self"):
         trace.weights("encoder.cross", 0)
     with pytest.raises(TraceError, match="from 0 to 1, got 2"):
@@ -104,7 +105,7 @@ def test_what_a_trace_does_not_hold_is_said(trace: Trace, translator):
         translator.trace("Tom.").head_output_deviation("encoder.self", 0)
 
 
-def test_a_trace_cannot_be_changed(trace: Trace):
+def test_a_trace_cannot_be_changed(trace: Trace) -> None:
     with pytest.raises(FrozenInstanceError):
         trace.text = "other"  # type: ignore[misc]
     with pytest.raises(TypeError):
@@ -112,13 +113,13 @@ def test_a_trace_cannot_be_changed(trace: Trace):
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\t", "\u200b\u200b"])
-def test_blank_text_is_refused(translator, text: str):
+def test_blank_text_is_refused(translator: Translator, text: str) -> None:
     with pytest.raises(InputTextError):
         translator.trace(text)
 
 
 @pytest.mark.parametrize("text", ["word " * 2_000, "x" * 10_000_000])
-def test_too_long_text_is_refused_with_the_limit(translator, text: str):
+def test_too_long_text_is_refused_with_the_limit(translator: Translator, text: str) -> None:
     with pytest.raises(InputTextError, match="at most 63 tokens"):
         translator.translate(text)
 
@@ -126,14 +127,14 @@ def test_too_long_text_is_refused_with_the_limit(translator, text: str):
 @pytest.mark.parametrize(
     "text", ["🦊🦊", "שלום עולם", "a\u0000b\u0007c", "<script>alert(1)</script>", "</s><s><pad>", "\ud800", "ﬁﬀ ①"]
 )
-def test_any_other_text_gives_a_whole_trace(translator, text: str):
+def test_any_other_text_gives_a_whole_trace(translator: Translator, text: str) -> None:
     trace = translator.trace(text)
     assert trace.source_tokens.count("</s>") == 1
     assert "<unk>" not in trace.source_tokens
     assert trace.weights("encoder.self", 0).isfinite().all()
 
 
-def test_masks_of_a_batch_hide_the_padding_of_each_sentence(translator):
+def test_masks_of_a_batch_hide_the_padding_of_each_sentence(translator: Translator) -> None:
     masks = translator.masks(["Tom told me that he would be late.", "Hi."])
     for i, tokens in enumerate(masks.source_tokens):
         real = [token != "<pad>" for token in tokens]

@@ -20,11 +20,11 @@ from model.training.augmentation import lower_case, other_negation, typed_varian
         (other_negation, ("I can't and won't.", "x"), ("I can't and won't.", "x")),
     ],
 )
-def test_each_change_does_what_it_says(change, pair: tuple[str, str], expected: tuple[str, str]):
+def test_each_change_does_what_it_says(change, pair: tuple[str, str], expected: tuple[str, str]) -> None:
     assert change(Pair(*pair)) == Pair(*expected)
 
 
-def test_variants_differ_from_their_pair_and_come_in_about_the_share_asked_for():
+def test_variants_differ_from_their_pair_and_come_in_about_the_share_asked_for() -> None:
     pairs = [Pair(f"Number {i} didn't come.", f"Nummer {i} kam nicht.") for i in range(2000)]
     variants = list(typed_variants(pairs, 0.1, seed=1))
     assert 150 < len(variants) < 250
@@ -33,5 +33,5 @@ def test_variants_differ_from_their_pair_and_come_in_about_the_share_asked_for()
     assert list(typed_variants(pairs, 0.0, seed=1)) == []
 
 
-def test_a_pair_that_no_change_touches_has_no_variant():
+def test_a_pair_that_no_change_touches_has_no_variant() -> None:
     assert list(typed_variants([Pair("ok", "ok")] * 100, 1.0, seed=1)) == []

@@ -20,7 +20,7 @@ EXAMPLES = [Example([5] * (i % 13 + 1), [6] * ((i * 7) % 11 + 1)) for i in range
 
 
 @pytest.mark.parametrize(("suffix", "pack"), [("", bytes), (".xz", lzma.compress), (".gz", gzip.compress)])
-def test_pairs_are_read_from_plain_and_packed_files(tmp_path: Path, suffix: str, pack):
+def test_pairs_are_read_from_plain_and_packed_files(tmp_path: Path, suffix: str, pack) -> None:
     path = tmp_path / f"pairs.tsv{suffix}"
     path.write_bytes(pack(TEXT.encode()))
     assert read_pairs(path) == PAIRS
@@ -39,28 +39,28 @@ def test_pairs_are_read_from_plain_and_packed_files(tmp_path: Path, suffix: str,
         ("g.tsv", None, "no file"),
     ],
 )
-def test_files_that_are_no_pairs_are_said(tmp_path: Path, name: str, content: bytes | None, message: str):
+def test_files_that_are_no_pairs_are_said(tmp_path: Path, name: str, content: bytes | None, message: str) -> None:
     if content is not None:
         (tmp_path / name).write_bytes(content)
     with pytest.raises(DataError, match=message):
         read_pairs(tmp_path / name)
 
 
-def test_every_example_is_in_exactly_one_batch_of_an_epoch_and_no_batch_is_too_large():
+def test_every_example_is_in_exactly_one_batch_of_an_epoch_and_no_batch_is_too_large() -> None:
     plan = plan_epoch(EXAMPLES, 60, seed=3, epoch=0)
     assert sorted(i for batch in plan for i in batch) == list(range(len(EXAMPLES)))
     for batch in plan:
         assert (max(EXAMPLES[i].longest for i in batch) + 1) * len(batch) <= 60
 
 
-def test_a_plan_depends_on_seed_and_epoch_alone():
+def test_a_plan_depends_on_seed_and_epoch_alone() -> None:
     assert plan_epoch(EXAMPLES, 60, seed=3, epoch=1) == plan_epoch(EXAMPLES, 60, seed=3, epoch=1)
     assert plan_epoch(EXAMPLES, 60, seed=3, epoch=1) != plan_epoch(EXAMPLES, 60, seed=3, epoch=2)
     assert plan_epoch(EXAMPLES, 60, seed=3, epoch=1) != plan_epoch(EXAMPLES, 60, seed=4, epoch=1)
 
 
 @pytest.mark.parametrize("start", [0, 5, 200])
-def test_starting_later_gives_the_batches_that_would_have_come(config: TransformerConfig, start: int):
+def test_starting_later_gives_the_batches_that_would_have_come(config: TransformerConfig, start: int) -> None:
     batches = list(islice(endless_batches(EXAMPLES, config, 60, seed=1), start + 3))
     resumed = list(islice(endless_batches(EXAMPLES, config, 60, seed=1, start=start), 3))
     for expected, got in zip(batches[start:], resumed, strict=True):
@@ -68,7 +68,7 @@ def test_starting_later_gives_the_batches_that_would_have_come(config: Transform
         assert expected.target_out.tolist() == got.target_out.tolist()
 
 
-def test_a_weight_says_how_often_an_example_comes_in_an_epoch():
+def test_a_weight_says_how_often_an_example_comes_in_an_epoch() -> None:
     examples = [Example([5], [6], weight) for weight in (0.25, 1.0, 2.0, 2.5) for _ in range(400)]
     counts = [0] * len(examples)
     for batch in plan_epoch(examples, 60, seed=3, epoch=0):
@@ -84,7 +84,7 @@ def test_a_weight_says_how_often_an_example_comes_in_an_epoch():
 
 
 @pytest.mark.parametrize("count", [2, 3])
-def test_the_processes_of_a_run_share_every_batch(config: TransformerConfig, count: int):
+def test_the_processes_of_a_run_share_every_batch(config: TransformerConfig, count: int) -> None:
     whole = islice(endless_batches(EXAMPLES, config, 60, seed=1), 20)
     parts = [
         islice(endless_batches(EXAMPLES, config, 60, seed=1, processes=Processes(count, rank)), 20)
@@ -105,7 +105,7 @@ def strip(row: list[int]) -> list[int]:
     return [token_id for token_id in row if token_id != 0]
 
 
-def test_a_batch_shifts_the_target_by_one(config: TransformerConfig):
+def test_a_batch_shifts_the_target_by_one(config: TransformerConfig) -> None:
     batch = collate([Example([7, 8], [9, 10, 11]), Example([7], [9])], config)
     assert batch.source.tolist() == [[7, 8, 3], [7, 3, 0]]
     assert batch.target_in.tolist() == [[2, 9, 10, 11], [2, 9, 0, 0]]
@@ -113,7 +113,7 @@ def test_a_batch_shifts_the_target_by_one(config: TransformerConfig):
     assert batch.num_tokens == 3 + 2 + 4 + 2
 
 
-def test_pairs_too_long_or_too_unequal_are_left_out(tokenizer: Tokenizer):
+def test_pairs_too_long_or_too_unequal_are_left_out(tokenizer: Tokenizer) -> None:
     pairs = [Pair("Tom.", "Tom."), Pair("word " * 200, "Wort"), Pair("Hi", "Ein Mann geht mit dem Hund " * 5)]
     examples = encode_pairs(pairs, tokenizer, max_tokens=100)
     assert [tokenizer.decode(example.source) for example in examples] == ["Tom."]

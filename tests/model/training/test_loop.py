@@ -31,7 +31,7 @@ CPU = torch.device("cpu")
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
-def test_loss_and_gradient_equal_torchs(smoothing: float):
+def test_loss_and_gradient_equal_torchs(smoothing: float) -> None:
     generator = torch.Generator().manual_seed(1)
     logits = torch.randn(20, 50, generator=generator).mul_(5).requires_grad_()
     ids = torch.randint(0, 50, (20,), generator=generator)
@@ -42,7 +42,7 @@ def test_loss_and_gradient_equal_torchs(smoothing: float):
         torch.testing.assert_close(a, b)
 
 
-def test_a_token_of_weight_three_counts_as_if_it_stood_there_three_times():
+def test_a_token_of_weight_three_counts_as_if_it_stood_there_three_times() -> None:
     generator = torch.Generator().manual_seed(1)
     logits = torch.randn(4, 50, generator=generator).requires_grad_()
     ids = torch.tensor([7, 8, 7, 9])
@@ -52,14 +52,14 @@ def test_a_token_of_weight_three_counts_as_if_it_stood_there_three_times():
     torch.testing.assert_close(*(torch.autograd.grad(loss, logits) for loss in (weighted, repeated)))
 
 
-def test_the_pieces_that_are_emphasised_are_pronouns():
+def test_the_pieces_that_are_emphasised_are_pronouns() -> None:
     tokenizer = Tokenizer.load(ROOT / "checkpoints" / "en-de" / "tokenizer.model")
     pieces = set(tokenizer.tokens(sorted(pronoun_pieces(tokenizer))))
     assert {"▁er", "▁sie", "▁es", "▁ihn", "▁ihm", "▁ihr", "▁Er", "▁Sie", "▁Es"} <= pieces
     assert {piece.lower() for piece in pieces} <= {"▁er", "▁sie", "▁es", "▁ihn", "▁ihm", "▁ihr"}
 
 
-def test_the_papers_rate_peaks_at_the_end_of_the_warm_up():
+def test_the_papers_rate_peaks_at_the_end_of_the_warm_up() -> None:
     rates = [
         learning_rate(step, decay="paper", warmup=4000, d_model=512, peak=1, total=100_000)
         for step in (1, 2000, 3999, 4000, 4001, 16_000)
@@ -69,7 +69,7 @@ def test_the_papers_rate_peaks_at_the_end_of_the_warm_up():
     assert rates[1] == pytest.approx(rates[3] / 2)
 
 
-def test_the_linear_rate_rises_to_its_peak_and_falls_to_zero():
+def test_the_linear_rate_rises_to_its_peak_and_falls_to_zero() -> None:
     rates = [learning_rate(s, decay="linear", warmup=10, d_model=8, peak=0.5, total=30) for s in range(1, 31)]
     assert rates[9] == max(rates) == 0.5
     assert rates[19] == pytest.approx(0.25)
@@ -81,7 +81,7 @@ def new_run(folder: Path, config: TransformerConfig, tokenizer: Tokenizer, **cha
     return TrainingRun(folder, replace(config, dropout=0.2), tokenizer, replace(SETTINGS, **changes), CPU)
 
 
-def test_a_killed_run_ends_as_an_unbroken_one(tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer):
+def test_a_killed_run_ends_as_an_unbroken_one(tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer) -> None:
     examples = encode_pairs(PAIRS * 10, tokenizer, 100)
     whole = new_run(tmp_path / "whole", config, tokenizer).train(examples, {})
     broken = new_run(tmp_path / "broken", config, tokenizer)
@@ -108,7 +108,7 @@ def test_a_killed_run_ends_as_an_unbroken_one(tmp_path: Path, config: Transforme
 
 def test_a_run_stopped_on_the_way_goes_on_with_the_same_rate_and_other_data(
     tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer
-):
+) -> None:
     examples = encode_pairs(PAIRS * 10, tokenizer, 100)
     new_run(tmp_path, config, tokenizer).train(examples, {}, until=6)
     assert read_log(tmp_path)[-1]["step"] == 6
@@ -120,7 +120,9 @@ def test_a_run_stopped_on_the_way_goes_on_with_the_same_rate_and_other_data(
     assert rates[12] == 0
 
 
-def test_the_log_of_a_killed_run_says_every_step_once(tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer):
+def test_the_log_of_a_killed_run_says_every_step_once(
+    tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer
+) -> None:
     examples = encode_pairs(PAIRS * 10, tokenizer, 100)
     new_run(tmp_path, config, tokenizer).train(examples, {}, until=8)
     with (tmp_path / "log.jsonl").open("a") as log:
@@ -133,7 +135,7 @@ def test_the_log_of_a_killed_run_says_every_step_once(tmp_path: Path, config: Tr
 
 def test_a_new_run_can_start_from_trained_weights_and_a_resumed_one_keeps_its_own(
     tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer
-):
+) -> None:
     trained = Transformer(replace(config, dropout=0.2))
     run = new_run(tmp_path, config, tokenizer)
     run.start_from(trained)
@@ -147,7 +149,7 @@ def test_a_new_run_can_start_from_trained_weights_and_a_resumed_one_keeps_its_ow
 
 
 @pytest.mark.parametrize("keep", [0, 100, -50])
-def test_a_damaged_state_is_said(tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer, keep: int):
+def test_a_damaged_state_is_said(tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer, keep: int) -> None:
     new_run(tmp_path, config, tokenizer, steps=4).train(encode_pairs(PAIRS * 10, tokenizer, 100), {})
     state = tmp_path / "state.safetensors"
     state.write_bytes(state.read_bytes()[:keep])
@@ -155,7 +157,7 @@ def test_a_damaged_state_is_said(tmp_path: Path, config: TransformerConfig, toke
         new_run(tmp_path, config, tokenizer)
 
 
-def test_the_last_states_are_averaged(tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer):
+def test_the_last_states_are_averaged(tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer) -> None:
     run = new_run(tmp_path, config, tokenizer)
     model = run.train(encode_pairs(PAIRS * 10, tokenizer, 100), {})
     from safetensors.torch import load_file
@@ -168,7 +170,9 @@ def test_the_last_states_are_averaged(tmp_path: Path, config: TransformerConfig,
         torch.testing.assert_close(parameter.data, mean)
 
 
-def test_training_learns_a_few_sentences_by_heart(tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer):
+def test_training_learns_a_few_sentences_by_heart(
+    tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer
+) -> None:
     settings = replace(
         SETTINGS, steps=250, warmup=40, tokens_per_batch=200, smoothing=0.0, dev_every=250, save_every=250
     )
@@ -185,6 +189,6 @@ def test_training_learns_a_few_sentences_by_heart(tmp_path: Path, config: Transf
 @pytest.mark.parametrize(
     "changes", [{"steps": 0}, {"smoothing": 1.0}, {"clip": 0.0}, {"emphasis": 0.0}, {"average": 0}]
 )
-def test_settings_out_of_range_are_said(changes: dict[str, float]):
+def test_settings_out_of_range_are_said(changes: dict[str, float]) -> None:
     with pytest.raises(ConfigError):
         replace(SETTINGS, **changes)

@@ -47,7 +47,7 @@ def train(
     return log[0], state, json.loads(output.splitlines()[-1])
 
 
-def test_two_processes_take_the_same_first_steps_as_one(tmp_path: Path, capsys):
+def test_two_processes_take_the_same_first_steps_as_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def in_this_process(arguments: list[str]) -> str:
         assert main(arguments) == 0
         return capsys.readouterr().out

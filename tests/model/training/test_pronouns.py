@@ -50,7 +50,7 @@ def twins_of() -> dict[tuple[HeldOut, HeldOutPart], list[tuple[PronounPair, Pron
     return {(kind, part): held_out_twins(kind, part, 60, seed=1) for kind in HELD_OUT for part in HELD_OUT_PARTS}
 
 
-def test_it_has_the_size_that_was_asked_for():
+def test_it_has_the_size_that_was_asked_for() -> None:
     assert len(BY_NAME) >= 200
     assert len(ALL_FRAMES) == len(FRAME) >= 40
     assert {noun.gender for noun in BY_NAME.values()} == {"m", "f", "n"}
@@ -60,7 +60,7 @@ def words_around_slots(english: str) -> str:
     return SLOT.sub("_", english)
 
 
-def test_no_test_frame_has_the_words_of_a_training_frame():
+def test_no_test_frame_has_the_words_of_a_training_frame() -> None:
     trained = {words_around_slots(frame.english) for frame in FRAMES["train"]}
     trained |= {
         words_around_slots(one.frame.english) for one in itertools.islice(compositions(random.Random(1)), 20_000)
@@ -70,7 +70,7 @@ def test_no_test_frame_has_the_words_of_a_training_frame():
     assert not trained & {words_around_slots(frame.english) for frame in held_out}
 
 
-def test_a_noun_has_one_translation_wherever_it_is_listed():
+def test_a_noun_has_one_translation_wherever_it_is_listed() -> None:
     for nouns in NOUNS.values():
         for noun in nouns:
             assert noun == BY_NAME[noun.english]
@@ -108,7 +108,9 @@ def test_a_noun_has_one_translation_wherever_it_is_listed():
          "Did you see the castle? It was too old.", "Hast du das Schloss gesehen? Es war zu alt."),
     ],
 )  # fmt: skip
-def test_articles_cases_and_pronouns_are_right(frame, a, b, determiners, about, cue, english, german):
+def test_articles_cases_and_pronouns_are_right(
+    frame: str, a: str, b: str | None, determiners: tuple[str, str], about: str, cue: str, english: str, german: str
+) -> None:
     chosen = FRAME[frame]
     draw = Draw(
         chosen,
@@ -123,7 +125,7 @@ def test_articles_cases_and_pronouns_are_right(frame, a, b, determiners, about, 
     assert (pair.source, pair.target) == (english, german)
 
 
-def test_every_pair_has_the_pronoun_of_its_antecedents_gender(training):
+def test_every_pair_has_the_pronoun_of_its_antecedents_gender(training: list[PronounPair]) -> None:
     forms = {"m": {"er", "ihn", "ihm"}, "f": {"sie", "ihr"}, "n": {"es", "ihm"}}
     for pair in training:
         assert forms[pair.antecedent.gender] & set(pronouns_in(pair.target)), pair
@@ -131,7 +133,7 @@ def test_every_pair_has_the_pronoun_of_its_antecedents_gender(training):
         assert "{" not in pair.source + pair.target
 
 
-def test_every_kind_of_pronoun_is_taught_often(training):
+def test_every_kind_of_pronoun_is_taught_often(training: list[PronounPair]) -> None:
     counts = {
         form: sum(form in pronouns_in(pair.target) for pair in training[:6_000]) for form in ("er", "sie", "es", "ihn")
     }
@@ -139,7 +141,7 @@ def test_every_kind_of_pronoun_is_taught_often(training):
     assert all(sum(form in pronouns_in(pair.target) for pair in training[:6_000]) > 30 for form in ("ihm", "ihr"))
 
 
-def test_candidates_come_near_and_far_alike(training):
+def test_candidates_come_near_and_far_alike(training: list[PronounPair]) -> None:
     """Position must tell nothing: the antecedent is the nearer candidate about as often as the farther one."""
     nearer = total = 0
     for pair in training:
@@ -157,7 +159,9 @@ def nouns_of(kinds: str) -> set:
     return {noun for kind in kinds.split() for noun in NOUNS[kind]}
 
 
-def test_no_held_out_frame_noun_or_combination_is_trained_on(training, twins_of):
+def test_no_held_out_frame_noun_or_combination_is_trained_on(
+    training: list[PronounPair], twins_of: dict[tuple[HeldOut, HeldOutPart], list[tuple[PronounPair, PronounPair]]]
+) -> None:
     held_out = {frame.name for frame in HELD_OUT_FRAMES}
     trained_frames = {pair.frame for pair in training}
     trained = {(pair.antecedent.english, pair.cue) for pair in training}
@@ -182,7 +186,7 @@ def test_no_held_out_frame_noun_or_combination_is_trained_on(training, twins_of)
     assert len({noun for noun in others if noun.lower() not in trained_nouns}) <= 0.03 * len(others)
 
 
-def test_no_frame_or_opening_names_a_held_out_noun_in_its_own_words():
+def test_no_frame_or_opening_names_a_held_out_noun_in_its_own_words() -> None:
     held_out = {noun.english.lower() for nouns in NOUNS.values() for noun in nouns if _part_of_noun(noun) != "train"}
     assert len(held_out) > 20
     for template in (one.english for one in (*FRAMES["train"], *ANY_OPENINGS)):
@@ -202,18 +206,22 @@ def nouns_after_determiners(sentence: str) -> Iterator[str]:
             yield from itertools.islice((phrase for phrase in phrases if phrase in NOUNS_IN_LOWER_CASE), 1)
 
 
-def test_dev_and_test_hold_out_different_things(twins_of):
+def test_dev_and_test_hold_out_different_things(
+    twins_of: dict[tuple[HeldOut, HeldOutPart], list[tuple[PronounPair, PronounPair]]],
+) -> None:
     for kind in HELD_OUT:
         dev, test = ({pair.source for both in twins_of[kind, part] for pair in both} for part in ("dev", "test"))
         assert not dev & test
 
 
-def test_it_gives_as_many_as_there_are_when_more_are_asked_for():
+def test_it_gives_as_many_as_there_are_when_more_are_asked_for() -> None:
     assert different(10, ((sentence, len(sentence)) for sentence in itertools.cycle(("It", "It is")))) == [2, 5]
     assert different(1, ((sentence, len(sentence)) for sentence in itertools.cycle(("It", "It is")))) == [2]
 
 
-def test_twins_differ_in_the_cue_alone_and_need_different_pronouns(twins_of):
+def test_twins_differ_in_the_cue_alone_and_need_different_pronouns(
+    twins_of: dict[tuple[HeldOut, HeldOutPart], list[tuple[PronounPair, PronounPair]]],
+) -> None:
     for twins in twins_of.values():
         for one, other in twins:
             words = zip(one.source.split(), other.source.split(), strict=True)
@@ -226,7 +234,9 @@ def normal(sentence: str) -> str:
     return " ".join(re.findall(r"\w+", CONTRACTED.sub(r"\1 not", sentence.lower())))
 
 
-def test_the_best_known_sentences_are_never_trained_on(training, training_sentences):
+def test_the_best_known_sentences_are_never_trained_on(
+    training: list[PronounPair], training_sentences: set[str]
+) -> None:
     assert not any({"animal", "street"} <= set(sentence.split()) for sentence in training_sentences)
     assert {"animal", "street"} <= {pair.antecedent.english for pair in training}
 
@@ -240,7 +250,7 @@ def pattern_of(template: str) -> re.Pattern[str]:
 CURATED = [case.sentence for case in curated_cases().cases]
 
 
-def test_the_pattern_of_a_template_matches_what_the_curriculum_makes_of_it(training):
+def test_the_pattern_of_a_template_matches_what_the_curriculum_makes_of_it(training: list[PronounPair]) -> None:
     for draw in itertools.islice(compositions(random.Random(2)), 200):
         assert pattern_of(draw.frame.english).fullmatch(re.sub(r"\{[^}]*\}", "the word", draw.frame.english))
     by_frame = {pair.frame: pair.source for pair in training if pair.frame in FRAME}
@@ -248,18 +258,18 @@ def test_the_pattern_of_a_template_matches_what_the_curriculum_makes_of_it(train
     assert all(pattern_of(FRAME[name].english).fullmatch(source) for name, source in by_frame.items())
 
 
-def test_a_composed_sentence_has_no_two_marks_side_by_side():
+def test_a_composed_sentence_has_no_two_marks_side_by_side() -> None:
     for draw in itertools.islice(compositions(random.Random(3)), 20_000):
         assert not re.search(r"[,.?!;:]\s*[,.?!;:]", draw.frame.english + "|" + draw.frame.german), draw.frame
 
 
-def test_no_frame_of_the_curriculum_gives_a_curated_sentence():
+def test_no_frame_of_the_curriculum_gives_a_curated_sentence() -> None:
     for frame in ALL_FRAMES:
         pattern = pattern_of(frame.english)
         assert not [sentence for sentence in CURATED if pattern.fullmatch(sentence)], frame.english
 
 
-def test_no_composition_of_the_curriculum_gives_a_curated_sentence():
+def test_no_composition_of_the_curriculum_gives_a_curated_sentence() -> None:
     openings = [pattern_of(opening.english) for opening in (*ANY_OPENINGS, *FRAME_OPENINGS)]
     continuations = [line.partition("|")[0].strip() for text in CONTINUATIONS.values() for line in text.splitlines()]
     for continuation in filter(None, continuations):
@@ -269,13 +279,15 @@ def test_no_composition_of_the_curriculum_gives_a_curated_sentence():
             assert not (found and any(one.fullmatch(found[place + 1]) for one in openings)), (continuation, sentence)
 
 
-def test_no_curated_sentence_is_in_the_curriculum(training_sentences, twins_of):
+def test_no_curated_sentence_is_in_the_curriculum(
+    training_sentences: set[str], twins_of: dict[tuple[HeldOut, HeldOutPart], list[tuple[PronounPair, PronounPair]]]
+) -> None:
     held_out = {normal(pair.source) for twins in twins_of.values() for both in twins for pair in both}
     assert not (training_sentences | held_out) & {normal(sentence) for sentence in CURATED}
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="needs the data beside the project")
-def test_nothing_that_is_scored_is_in_the_curriculum_or_the_training_sets(training_sentences):
+def test_nothing_that_is_scored_is_in_the_curriculum_or_the_training_sets(training_sentences: set[str]) -> None:
     scored = {normal(pair.source) for path in (SHARED / "en-de" / "dev").glob("*.xz") for pair in read_pairs(path)}
     rows = (SHARED / "coreference" / "winograd_dev.jsonl").read_text(encoding="utf-8").splitlines()
     coreference = {normal(json.loads(row)["sentence"]) for row in rows}

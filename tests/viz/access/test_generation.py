@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from model.errors import TokenError
 from tests.model.adapters import zoo
@@ -18,7 +19,7 @@ ENDS = [2, *range(40, 380, 9)]
 
 
 @pytest.fixture(scope="module")
-def settled(tmp_path_factory):
+def settled(tmp_path_factory: pytest.TempPathFactory):
     """A folder with a GPT-2 of many ends, one that must not write token 50, and one whose end it does not have."""
     root = tmp_path_factory.mktemp("settled")
     for name, settings in (("ending", {"eos_token_id": ENDS}), ("ruled", {"suppress_tokens": [50]})):
@@ -31,27 +32,27 @@ def settled(tmp_path_factory):
 
 
 @pytest.fixture
-def app(settled, monkeypatch):
+def app(settled, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(settled))
     return app_at("Film")
 
 
-def test_a_token_that_the_models_settings_forbid_makes_no_branch(app):
+def test_a_token_that_the_models_settings_forbid_makes_no_branch(app: AppTest) -> None:
     opened(app, checkpoint="ruled", branches="0-1-t50", branch=1)
     assert "own settings forbid" in app.warning[0].value.replace("\\", "")
     assert "branches" not in app.query_params
 
 
-def test_ends_are_those_of_the_models_settings(app):
+def test_ends_are_those_of_the_models_settings(app: AppTest) -> None:
     assert generation.end_ids(Selection(checkpoint="ending")) == set(ENDS)
     assert generation.end_tokens(Selection(checkpoint="ruled")) == ("<|end|>",)
 
 
-def test_a_model_whose_end_is_no_token_of_its_vocabulary_has_none(app):
+def test_a_model_whose_end_is_no_token_of_its_vocabulary_has_none(app: AppTest) -> None:
     assert generation.end_ids(Selection(checkpoint="endless")) == frozenset()
 
 
-def test_a_vocabulary_of_bytes_spells_everything_and_its_own_end(app):
+def test_a_vocabulary_of_bytes_spells_everything_and_its_own_end(app: AppTest) -> None:
     selection = Selection(checkpoint="ruled")
     for word in ("😀", "</s>"):
         assert generation.pieces(selection).decode(branches.spell(word, selection)) == f" {word}"
@@ -61,7 +62,7 @@ def test_a_vocabulary_of_bytes_spells_everything_and_its_own_end(app):
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1.3])
-def test_the_score_of_greedy_search_is_that_of_the_models_beam_of_one(app, alpha):
+def test_the_score_of_greedy_search_is_that_of_the_models_beam_of_one(app: AppTest, alpha: float) -> None:
     selection = Selection(checkpoint="ending", text=TEXT)
     greedy = loader.written(TEXT, selection)
     assert 1 < len(greedy.steps) < 100
@@ -69,13 +70,13 @@ def test_the_score_of_greedy_search_is_that_of_the_models_beam_of_one(app, alpha
     assert derived.greedy_score(greedy, alpha, selection) == pytest.approx(tree.winner.score, abs=1e-4)
 
 
-def test_beam_search_says_the_penalty_of_this_model_and_no_language(app):
+def test_beam_search_says_the_penalty_of_this_model_and_no_language(app: AppTest) -> None:
     opened(app, checkpoint="ending", studio="Beam search")
     assert any("log-probability ÷ tokens^α" in one.value for one in app.caption)
     assert 'lang="de"' not in " ".join(element.value for element in app.html)
 
 
-def test_only_samples_without_any_of_the_ends_are_called_cut(app):
+def test_only_samples_without_any_of_the_ends_are_called_cut(app: AppTest) -> None:
     opened(app, checkpoint="ending", studio="Sampling", samples=6)
     ((header, _),) = sent_to(app, "sample_cards")
     samples = derived.samples(TEXT, Selection(checkpoint="ending", text=TEXT, samples=6))

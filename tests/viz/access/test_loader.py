@@ -2,6 +2,7 @@
 
 import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -14,12 +15,12 @@ TEXT = "The animal was tired."
 
 
 @pytest.fixture
-def selection(tiny_checkpoints, monkeypatch):
+def selection(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv(loader.ROOT_VARIABLE, str(tiny_checkpoints))
     return Selection(checkpoint="en-de")
 
 
-def test_checkpoints_are_the_folders_of_the_root(tmp_path, monkeypatch):
+def test_checkpoints_are_the_folders_of_the_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("b", "a", ".hidden", "__pycache__"):
         (tmp_path / name).mkdir()
     (tmp_path / "file").touch()
@@ -27,23 +28,23 @@ def test_checkpoints_are_the_folders_of_the_root(tmp_path, monkeypatch):
     assert list(catalogue.server_models()) == ["a", "b"]
 
 
-def test_a_missing_root_holds_no_checkpoints(tmp_path, monkeypatch):
+def test_a_missing_root_holds_no_checkpoints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(loader.ROOT_VARIABLE, str(tmp_path / "nowhere"))
     assert list(catalogue.server_models()) == []
 
 
-def test_one_translator_serves_automatic_and_named_device(selection):
+def test_one_translator_serves_automatic_and_named_device(selection: Selection) -> None:
     import torch
 
     named = "cuda" if torch.cuda.is_available() else "cpu"
     assert loader.translator(selection) is loader.translator(replace(selection, device=named))
 
 
-def test_a_sentence_is_traced_once(selection):
+def test_a_sentence_is_traced_once(selection: Selection) -> None:
     assert loader.trace(TEXT, selection) is loader.trace(TEXT, selection)
 
 
-def test_progress_is_told_after_every_token_and_not_for_a_known_text(selection):
+def test_progress_is_told_after_every_token_and_not_for_a_known_text(selection: Selection) -> None:
     told = []
     text = "A text that nobody has translated before."
     trace = loader.trace(text, selection, lambda written, most: told.append((written, most)))
@@ -52,7 +53,7 @@ def test_progress_is_told_after_every_token_and_not_for_a_known_text(selection):
     loader.trace(text, selection, lambda written, most: pytest.fail("it was known"))
 
 
-def test_the_store_keeps_the_traces_used_last():
+def test_the_store_keeps_the_traces_used_last() -> None:
     store = loader.RecentlyUsed(2)
     places = [(text, "digest", "cpu") for text in "abc"]
     traces = [object() for _ in places]
@@ -65,25 +66,25 @@ def test_the_store_keeps_the_traces_used_last():
     assert store.put(places[0], object()) is traces[0]
 
 
-def test_shapes_begin_with_the_checkpoint_and_count_its_parameters(selection):
+def test_shapes_begin_with_the_checkpoint_and_count_its_parameters(selection: Selection) -> None:
     shapes = descriptions.shapes(selection)
     assert [name for name, _, _ in shapes] == ["en-de", "base (paper)", "big (paper)"]
     real = sum(parameter.numel() for parameter in loader.translator(selection).model.parameters())
     assert shapes[0][2].total == real
 
 
-def test_the_vocabulary_is_in_the_order_of_its_ids(selection):
+def test_the_vocabulary_is_in_the_order_of_its_ids(selection: Selection) -> None:
     pieces = descriptions.vocabulary(selection)
     tokenizer = loader.translator(selection).tokenizer
     assert len(pieces) == tokenizer.vocab_size
     assert [tokenizer.token_id(piece) for piece in pieces[4:]] == list(range(4, len(pieces)))
 
 
-def test_a_translation_is_the_one_of_the_trace(selection):
+def test_a_translation_is_the_one_of_the_trace(selection: Selection) -> None:
     assert loader.translation(TEXT, selection) == loader.trace(TEXT, selection).translation
 
 
-def test_a_checkpoint_without_a_record_says_nothing_of_its_making(selection):
+def test_a_checkpoint_without_a_record_says_nothing_of_its_making(selection: Selection) -> None:
     assert (
         descriptions.training(selection)
         is descriptions.training_log(selection)
@@ -93,13 +94,15 @@ def test_a_checkpoint_without_a_record_says_nothing_of_its_making(selection):
     assert descriptions.card(selection) == "Random weights, for tests.\n"
 
 
-def test_a_path_is_no_checkpoint_name(selection):
+def test_a_path_is_no_checkpoint_name(selection: Selection) -> None:
     for read in (loader.translator, descriptions.training, descriptions.card):
         with pytest.raises(CheckpointError):
             read(replace(selection, checkpoint="../en-de"))
 
 
-def test_a_changed_checkpoint_is_loaded_anew(tiny_checkpoints, tmp_path, monkeypatch):
+def test_a_changed_checkpoint_is_loaded_anew(
+    tiny_checkpoints: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shutil.copytree(tiny_checkpoints / "en-de", tmp_path / "en-de")
     monkeypatch.setenv(loader.ROOT_VARIABLE, str(tmp_path))
     selection = Selection(checkpoint="en-de")
@@ -110,13 +113,13 @@ def test_a_changed_checkpoint_is_loaded_anew(tiny_checkpoints, tmp_path, monkeyp
         loader.translator(selection)
 
 
-def test_errors_are_not_cached(selection):
+def test_errors_are_not_cached(selection: Selection) -> None:
     for _ in range(2):
         with pytest.raises(InputTextError):
             loader.trace("  ", selection)
 
 
-def test_an_absent_device_is_named(selection):
+def test_an_absent_device_is_named(selection: Selection) -> None:
     import torch
 
     if torch.cuda.is_available():

@@ -5,6 +5,7 @@ What counts as long is set low, so that a tiny model and a short sentence show i
 
 import time
 import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,7 +27,7 @@ SITES = ("encoder.self", "decoder.self", "decoder.cross")
 
 
 @pytest.fixture
-def _short(monkeypatch, tiny_checkpoints):
+def _short(monkeypatch: pytest.MonkeyPatch, tiny_checkpoints: Path) -> None:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
     for name, value in (("SHORT", 8), ("OVERVIEW_SIDE", 9), ("WINDOW", 16)):
         monkeypatch.setattr(long_texts, name, value)
@@ -35,18 +36,18 @@ def _short(monkeypatch, tiny_checkpoints):
 
 
 @pytest.fixture
-def app(_short):
+def app(_short: None) -> AppTest:
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     app.query_params["text"] = TEXT
     return app
 
 
 @pytest.fixture
-def selection(_short):
+def selection(_short: None):
     return Selection(checkpoint="en-de", text=TEXT)
 
 
-def opened(app, **params):
+def opened(app: AppTest, **params):
     for name, value in params.items():
         app.query_params[name] = str(value)
     app.run()
@@ -55,14 +56,14 @@ def opened(app, **params):
     return app
 
 
-def said(app):
+def said(app: AppTest):
     return " ".join(element.value for element in (*app.caption, *app.info))
 
 
 # ---- the grid ----
 
 
-def test_layers_sent_one_by_one_are_the_tiles_of_the_whole():
+def test_layers_sent_one_by_one_are_the_tiles_of_the_whole() -> None:
     weights = np.random.default_rng(0).dirichlet(np.ones(300), (2, 3, 200)).astype(np.float32)
     spec = GridSpec.of(weights.shape)
     whole = np.frombuffer(zlib.decompress(Tiles.of(weights.shape, iter(weights)).deflated), np.uint8)
@@ -76,7 +77,7 @@ def test_layers_sent_one_by_one_are_the_tiles_of_the_whole():
 
 
 @pytest.mark.parametrize("site", SITES)
-def test_the_shelf_fills_in_order_with_the_tiles_of_the_trace(selection, site):
+def test_the_shelf_fills_in_order_with_the_tiles_of_the_trace(selection: Selection, site: str) -> None:
     trace = loader.trace(TEXT, selection)
     shelf = long_texts.grid_shelf(trace, site, selection)
     seen = []
@@ -93,7 +94,7 @@ def test_the_shelf_fills_in_order_with_the_tiles_of_the_trace(selection, site):
         assert np.abs(found - planes[:, layer].ravel()).max() <= 1 or (found != planes[:, layer].ravel()).mean() < 0.01
 
 
-def test_the_page_sends_the_frame_and_every_layer_that_is_ready(app):
+def test_the_page_sends_the_frame_and_every_layer_that_is_ready(app: AppTest) -> None:
     opened(app)
     deadline = time.monotonic() + 20
     while len(sent_to(app, "tiles")) < 3 and time.monotonic() < deadline:
@@ -106,7 +107,9 @@ def test_the_page_sends_the_frame_and_every_layer_that_is_ready(app):
     assert headers[0]["keyTokens"][-1] == "</s>"
 
 
-def test_figures_of_a_long_text_come_with_progress_and_are_those_of_a_short_one(app, selection):
+def test_figures_of_a_long_text_come_with_progress_and_are_those_of_a_short_one(
+    app: AppTest, selection: Selection
+) -> None:
     opened(app, figure="entropy")
     deadline = time.monotonic() + 20
     while sent_to(app, "head_grid")[0][0]["figure"] is None and time.monotonic() < deadline:
@@ -122,7 +125,7 @@ def test_figures_of_a_long_text_come_with_progress_and_are_those_of_a_short_one(
 
 @pytest.mark.parametrize("measure", ["weights", "norms", "rollout"])
 @pytest.mark.parametrize("site", SITES)
-def test_overview_and_tiles_are_those_of_the_whole_head(selection, site, measure):
+def test_overview_and_tiles_are_those_of_the_whole_head(selection: Selection, site: str, measure: str) -> None:
     chosen = Selection(checkpoint="en-de", text=TEXT, measure=measure)
     trace = loader.trace(TEXT, chosen)
     whole = derived.opened_layer(trace, site, 1, chosen).values[0 if measure == "rollout" else 2]
@@ -139,7 +142,7 @@ def test_overview_and_tiles_are_those_of_the_whole_head(selection, site, measure
     assert not head.overview.flags.writeable
 
 
-def test_the_page_shows_the_overview_and_serves_tiles_of_this_head(app):
+def test_the_page_shows_the_overview_and_serves_tiles_of_this_head(app: AppTest) -> None:
     opened(app, layer=1, head=2, token=3)
     ((header, (deflated,)),) = sent_to(app, "matrix")
     ((server, _),) = sent_to(app, "tile_server")
@@ -152,7 +155,7 @@ def test_the_page_shows_the_overview_and_serves_tiles_of_this_head(app):
     assert "the exact numbers follow" in said(app)
 
 
-def test_another_head_has_another_address(selection):
+def test_another_head_has_another_address(selection: Selection) -> None:
     trace = loader.trace(TEXT, selection)
     addresses = {
         long_texts.long_head(trace, SITES[0], layer, head, selection).source.address
@@ -162,14 +165,14 @@ def test_another_head_has_another_address(selection):
     assert len(addresses) == 4
 
 
-def test_a_rollout_beyond_its_limit_is_refused_in_a_sentence(app, monkeypatch):
+def test_a_rollout_beyond_its_limit_is_refused_in_a_sentence(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(long_texts, "MAX_ROLLOUT", 10)
     opened(app, measure="rollout")
     assert "offered up to 10 tokens" in said(app)
     assert not sent_to(app, "matrix")
 
 
-def test_words_and_hidden_special_tokens_are_shown_too(app):
+def test_words_and_hidden_special_tokens_are_shown_too(app: AppTest) -> None:
     opened(app, words="True", special="False")
     ((header, _),) = sent_to(app, "matrix")
     assert header["rowTokens"] == TEXT.split()
@@ -180,7 +183,7 @@ def test_words_and_hidden_special_tokens_are_shown_too(app):
 
 
 @pytest.mark.parametrize("site", SITES)
-def test_lines_join_a_window_of_the_whole_layer(selection, site):
+def test_lines_join_a_window_of_the_whole_layer(selection: Selection, site: str) -> None:
     trace = loader.trace(TEXT, selection)
     whole = derived.opened_layer(trace, site, 1, selection)
     part = long_texts.window(trace, site, 1, 3, selection)
@@ -190,7 +193,9 @@ def test_lines_join_a_window_of_the_whole_layer(selection, site):
     np.testing.assert_allclose(part.values, whole.values[:, rows][:, :, columns], atol=1e-6)
 
 
-def test_the_window_follows_the_kept_token_and_the_slider_and_says_where_it_is(app, selection):
+def test_the_window_follows_the_kept_token_and_the_slider_and_says_where_it_is(
+    app: AppTest, selection: Selection
+) -> None:
     opened(app, drawn="Lines", token=20)
     count = len(loader.trace(TEXT, selection).source_tokens)
     assert f"Queries 13 to 28 of {count}" in said(app)
@@ -202,20 +207,20 @@ def test_the_window_follows_the_kept_token_and_the_slider_and_says_where_it_is(a
     assert sent_to(app, "head_lines")[0][0]["command"]["query"] is None
 
 
-def test_a_window_beyond_the_text_becomes_the_last(app, selection):
+def test_a_window_beyond_the_text_becomes_the_last(app: AppTest, selection: Selection) -> None:
     opened(app, drawn="Lines", window=5000)
     count = len(loader.trace(TEXT, selection).source_tokens)
     assert f"to {count} of {count}" in said(app)
 
 
-def test_many_heads_have_a_shorter_window():
+def test_many_heads_have_a_shorter_window() -> None:
     assert [long_texts.window_length(heads) for heads in (4, 32, 10_000)] == [128, 118, 16]
 
 
 # ---- what is left out, and said ----
 
 
-def test_the_grid_page_and_the_film_say_what_they_leave_out(app):
+def test_the_grid_page_and_the_film_say_what_they_leave_out(app: AppTest) -> None:
     opened(app, view="Take it with you")
     assert "offered up to 8 tokens" in said(app)
     app.switch_page("viz/pages/masks_positions/page.py").run()
@@ -224,7 +229,7 @@ def test_the_grid_page_and_the_film_say_what_they_leave_out(app):
     assert "The film carries the rows of all heads" in said(app)
 
 
-def test_a_file_without_room_for_weights_says_so(app, monkeypatch):
+def test_a_file_without_room_for_weights_says_so(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trace_files, "MAX_WEIGHT_BYTES", 10)
     opened(app, view="Take it with you")
     assert "too many for a file and left out" in said(app)
@@ -235,7 +240,9 @@ def test_a_file_without_room_for_weights_says_so(app, monkeypatch):
 
 
 @pytest.mark.parametrize("model_type", zoo.LONGEST)
-def test_the_page_opens_the_longest_text_of_a_model_in_little_bytes(model_type, tmp_path, monkeypatch):
+def test_the_page_opens_the_longest_text_of_a_model_in_little_bytes(
+    model_type: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     zoo.save_longest(tmp_path / model_type, model_type)
     monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
     length = zoo.LONGEST[model_type][-1]

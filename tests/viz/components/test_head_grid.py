@@ -13,7 +13,7 @@ def header_of(*arguments):
     return unpack(pack_grid(*arguments))[0]
 
 
-def test_the_payload_names_tiles_colours_and_the_open_head():
+def test_the_payload_names_tiles_colours_and_the_open_head() -> None:
     followed = Followed("site", ("here", "there"))
     header = header_of("here", (2, 3), HeadChoice(1, 2), None, None, followed)
     assert (header["address"], header["selected"]) == ("here", [1, 2])
@@ -22,7 +22,7 @@ def test_the_payload_names_tiles_colours_and_the_open_head():
     assert (header["ranked"], header["figure"], header["notes"]) == (None, None, [])
 
 
-def test_the_payload_says_what_stands_where_and_under_each_tile():
+def test_the_payload_says_what_stands_where_and_under_each_tile() -> None:
     ranking = Ranking((HeadChoice(1, 0), HeadChoice(0, 1)), "Ranked.")
     header = header_of("here", (2, 2), None, FIGURE, ranking, None)
     assert header["ranked"] == [2, 1]
@@ -31,11 +31,11 @@ def test_the_payload_says_what_stands_where_and_under_each_tile():
     assert header["notes"] == ["What it means.", "Ranked."]
 
 
-def test_bars_of_nothing_but_zeros_are_empty():
+def test_bars_of_nothing_but_zeros_are_empty() -> None:
     assert TileFigure("Same token", np.zeros((1, 2)), 2, "", "").bars() == [0.0, 0.0]
 
 
-def test_figures_that_do_not_fit_the_tiles_are_a_mistake():
+def test_figures_that_do_not_fit_the_tiles_are_a_mistake() -> None:
     with pytest.raises(AssertionError, match="one figure for each"):
         pack_grid("here", (1, 1), None, FIGURE, None, None)
 
@@ -44,15 +44,15 @@ def test_figures_that_do_not_fit_the_tiles_are_a_mistake():
     "value",
     [None, "head", [], {}, {"layer": 0}, {"layer": "0", "head": 1}, {"layer": 2, "head": 0}, {"layer": 0, "head": -1}],
 )
-def test_what_names_no_head_is_no_choice(value):
+def test_what_names_no_head_is_no_choice(value) -> None:
     assert read_choice(value, layers=2, heads=3) is None
 
 
-def test_a_choice_is_read():
+def test_a_choice_is_read() -> None:
     assert read_choice({"layer": 1, "head": 2}, layers=2, heads=3) == HeadChoice(1, 2)
 
 
-def grid_page():
+def grid_page() -> None:
     """Runs inside AppTest."""
     import streamlit as st
 
@@ -61,7 +61,7 @@ def grid_page():
     head_grid("here", (2, 2), selected=HeadChoice(1, 0), on_open=lambda choice: st.text(str(choice)), key="grid")
 
 
-def test_on_a_page_nothing_is_chosen_until_a_person_chooses():
+def test_on_a_page_nothing_is_chosen_until_a_person_chooses() -> None:
     app = AppTest.from_function(grid_page).run()
     ((header, _),) = sent_to(app, "head_grid")
     assert not app.text

@@ -31,7 +31,7 @@ def numbers_of(deflated, decimals):
     return np.where(coded > 1, (coded - 1) / 10**decimals, coded * 0.25 / 10**decimals)
 
 
-def test_four_decimals_are_exact_and_a_tiny_number_is_told_from_zero():
+def test_four_decimals_are_exact_and_a_tiny_number_is_told_from_zero() -> None:
     values = np.concatenate([np.linspace(0, 1, 70_001), [0.0, 1e-12, 4e-5, -1e-8]]).astype(np.float32)
     found = numbers_of(pack_decimals(values, 4), 4)
     shown = values >= 5e-5
@@ -40,12 +40,12 @@ def test_four_decimals_are_exact_and_a_tiny_number_is_told_from_zero():
 
 
 @pytest.mark.parametrize(("top", "decimals"), [(1.0, 4), (6.5, 4), (6.6, 3), (70.0, 2), (1e7, 0), (0.0, 4)])
-def test_large_numbers_have_fewer_decimals_and_still_fit(top, decimals):
+def test_large_numbers_have_fewer_decimals_and_still_fit(top: float, decimals: int) -> None:
     assert decimals_for(top) == decimals
     assert int(codes(np.array([top]), decimals)[0]) <= 65_535
 
 
-def test_tiles_hold_the_maxima_of_their_blocks_and_end_with_the_matrix():
+def test_tiles_hold_the_maxima_of_their_blocks_and_end_with_the_matrix() -> None:
     request = Request(7, (Tile(0, 2, 1), Tile(1, 0, 0)))
     header, (deflated,) = unpack(pack_answer(SOURCE, request))
     assert (header["address"], header["serial"]) == ("here", 7)
@@ -57,7 +57,7 @@ def test_tiles_hold_the_maxima_of_their_blocks_and_end_with_the_matrix():
     np.testing.assert_allclose(found[exact.size :], halved.ravel(), atol=5.1e-5)
 
 
-def test_a_request_for_tiles_that_exist_is_read():
+def test_a_request_for_tiles_that_exist_is_read() -> None:
     value = {"address": "here", "serial": 3, "tiles": [[0, 2, 1], [1, 1, 0]]}
     assert read_request(value, SOURCE) == Request(3, (Tile(0, 2, 1), Tile(1, 1, 0)))
 
@@ -80,10 +80,10 @@ def test_a_request_for_tiles_that_exist_is_read():
         {"address": "here", "serial": 1, "tiles": ["0/0/0"]},
     ],
 )
-def test_whatever_else_the_browser_sends_is_no_request(value):
+def test_whatever_else_the_browser_sends_is_no_request(value) -> None:
     assert read_request(value, SOURCE) is None
 
 
-def test_without_a_request_the_browser_learns_whose_tiles_there_are():
+def test_without_a_request_the_browser_learns_whose_tiles_there_are() -> None:
     header, _ = unpack(pack_answer(SOURCE, None))
     assert (header["address"], header["tiles"]) == ("here", [])

@@ -11,7 +11,7 @@ def tiles_of(*shape):
     return Tiles.of(shape, weights / weights.sum(-1, keepdims=True))
 
 
-def test_the_payload_names_address_sizes_tokens_and_how_cells_are_read():
+def test_the_payload_names_address_sizes_tokens_and_how_cells_are_read() -> None:
     tiles = tiles_of(2, 3, 4, 5)
     header, (deflated,) = unpack(pack_tiles(tiles, [*"abc", "\u202e"], list("vwxyz"), "here"))
     assert header["address"] == "here"
@@ -23,6 +23,6 @@ def test_the_payload_names_address_sizes_tokens_and_how_cells_are_read():
     assert deflated.tobytes() == tiles.deflated
 
 
-def test_tokens_that_do_not_fit_the_tiles_are_a_mistake():
+def test_tokens_that_do_not_fit_the_tiles_are_a_mistake() -> None:
     with pytest.raises(AssertionError, match="one token for each"):
         pack_tiles(tiles_of(1, 1, 3, 3), "ab", "abc", "here")

@@ -2,6 +2,7 @@
 
 import gc
 import threading
+from typing import Never
 
 import pytest
 
@@ -12,7 +13,7 @@ SOON = 10
 
 
 def counting(step: threading.Event, units: int = 3):
-    def compute(progress):
+    def compute(progress) -> str:
         for _ in range(units):
             assert step.wait(SOON)
             progress(1)
@@ -24,7 +25,7 @@ def counting(step: threading.Event, units: int = 3):
 def waiting(begun: threading.Event, stopped: threading.Event):
     """Works until it is told to stop."""
 
-    def compute(progress):
+    def compute(progress) -> None:
         try:
             while True:
                 progress(0)
@@ -36,7 +37,7 @@ def waiting(begun: threading.Event, stopped: threading.Event):
     return Task("place", 5, "units", compute)
 
 
-def test_a_job_counts_its_work_and_keeps_the_result():
+def test_a_job_counts_its_work_and_keeps_the_result() -> None:
     step = threading.Event()
     job = Job(counting(step))
     assert not job.wait(0.05)
@@ -46,7 +47,7 @@ def test_a_job_counts_its_work_and_keeps_the_result():
     assert (job.done, job.result()) == (3, "done")
 
 
-def test_a_stopped_job_ends_with_a_sentence_and_without_a_result():
+def test_a_stopped_job_ends_with_a_sentence_and_without_a_result() -> None:
     begun, stopped = threading.Event(), threading.Event()
     job = Job(waiting(begun, stopped))
     assert begun.wait(SOON)
@@ -56,7 +57,7 @@ def test_a_stopped_job_ends_with_a_sentence_and_without_a_result():
         job.result()
 
 
-def test_a_job_that_no_session_holds_any_more_stops():
+def test_a_job_that_no_session_holds_any_more_stops() -> None:
     begun, stopped = threading.Event(), threading.Event()
     job = Job(waiting(begun, stopped))
     assert begun.wait(SOON)
@@ -65,8 +66,8 @@ def test_a_job_that_no_session_holds_any_more_stops():
     assert stopped.wait(SOON)
 
 
-def test_an_error_in_the_thread_is_raised_where_the_result_is_asked_for():
-    def compute(progress):
+def test_an_error_in_the_thread_is_raised_where_the_result_is_asked_for() -> None:
+    def compute(progress) -> Never:
         raise DataError("Expected more.")
 
     job = Job(Task("place", 1, "units", compute))

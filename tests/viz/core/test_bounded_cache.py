@@ -6,7 +6,7 @@ from time import sleep
 from viz.core.bounded_cache import RecentlyUsed
 
 
-def test_what_was_used_longest_ago_leaves_when_bytes_run_out():
+def test_what_was_used_longest_ago_leaves_when_bytes_run_out() -> None:
     left = []
     store = RecentlyUsed(10, 100, left.append)
     store.put("a", 1, 40)
@@ -17,7 +17,7 @@ def test_what_was_used_longest_ago_leaves_when_bytes_run_out():
     assert store.size == 80
 
 
-def test_what_is_larger_than_everything_is_returned_and_not_kept():
+def test_what_is_larger_than_everything_is_returned_and_not_kept() -> None:
     store = RecentlyUsed(10, 100)
     store.put("a", 1, 60)
     assert store.put("b", 2, 101) == 2
@@ -25,7 +25,7 @@ def test_what_is_larger_than_everything_is_returned_and_not_kept():
     assert store.get("a") == 1
 
 
-def test_room_is_made_before_something_large_is_made():
+def test_room_is_made_before_something_large_is_made() -> None:
     left = []
     store = RecentlyUsed(10, 100, left.append)
     store.put("a", 1, 60)
@@ -33,7 +33,7 @@ def test_room_is_made_before_something_large_is_made():
     assert left == ["a", "making"]
 
 
-def test_what_is_made_stays_though_it_is_larger_than_everything_and_leaves_for_the_next():
+def test_what_is_made_stays_though_it_is_larger_than_everything_and_leaves_for_the_next() -> None:
     left, made = [], []
     store = RecentlyUsed(10, 100, left.append)
     store.put("a", 1, 60)
@@ -46,7 +46,7 @@ def test_what_is_made_stays_though_it_is_larger_than_everything_and_leaves_for_t
     assert (store.get("c"), store.size) == (3, 30)
 
 
-def test_two_threads_that_want_the_same_make_it_once():
+def test_two_threads_that_want_the_same_make_it_once() -> None:
     store, made = RecentlyUsed(10), []
     threads = [
         Thread(target=lambda: store.made("a", lambda: sleep(0.05) or made.append(1) or 7, lambda one: 0))

@@ -3,6 +3,7 @@
 import threading
 import time
 from contextlib import suppress
+from typing import Never
 
 import pytest
 
@@ -10,7 +11,7 @@ from viz.core import concurrency_limit
 
 
 @pytest.fixture
-def one_turn(monkeypatch):
+def one_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(concurrency_limit, "_TURNS", threading.BoundedSemaphore(1))
     monkeypatch.setattr(concurrency_limit, "PATIENCE", 0.2)
 
@@ -31,7 +32,7 @@ def in_thread(run):
 
 
 @pytest.mark.usefixtures("one_turn")
-def test_a_page_waits_while_another_computes_but_not_for_ever():
+def test_a_page_waits_while_another_computes_but_not_for_ever() -> None:
     with concurrency_limit.given_back():
         concurrency_limit.wait()
         assert in_thread(waited) >= 0.2
@@ -39,7 +40,7 @@ def test_a_page_waits_while_another_computes_but_not_for_ever():
 
 
 @pytest.mark.usefixtures("one_turn")
-def test_a_turn_is_given_back_after_an_error_and_taken_once_a_run():
+def test_a_turn_is_given_back_after_an_error_and_taken_once_a_run() -> Never:
     with suppress(ValueError), concurrency_limit.given_back():
         concurrency_limit.wait()
         concurrency_limit.wait()
@@ -48,7 +49,7 @@ def test_a_turn_is_given_back_after_an_error_and_taken_once_a_run():
 
 
 @pytest.mark.usefixtures("one_turn")
-def test_a_fragment_that_runs_alone_waits_for_nobody():
+def test_a_fragment_that_runs_alone_waits_for_nobody() -> None:
     with concurrency_limit.given_back():
         concurrency_limit.wait()
         assert in_thread(concurrency_limit.wait) is None

@@ -5,12 +5,12 @@ import pytest
 from viz.core.file_names import file_name, head_name
 
 
-def test_a_name_says_what_is_in_the_file():
+def test_a_name_says_what_is_in_the_file() -> None:
     name = file_name(head_name("decoder.cross", 1, 2), sentence="The animal didn't cross the street.")
     assert name == "headlight-decoder-cross-layer1-head2-the-animal-didnt-cross-the"
 
 
-def test_accents_are_written_without_and_other_scripts_left_out():
+def test_accents_are_written_without_and_other_scripts_left_out() -> None:
     assert file_name("x", sentence="Die Straße für Élise") == "headlight-x-die-strasse-fur-elise"
     assert file_name("x", sentence="החתול ישן 😀") == "headlight-x"
 
@@ -29,6 +29,6 @@ def test_accents_are_written_without_and_other_scripts_left_out():
         "w" * 999,
     ],
 )
-def test_no_text_makes_a_name_that_a_system_could_take_for_anything_else(text):
+def test_no_text_makes_a_name_that_a_system_could_take_for_anything_else(text: str) -> None:
     assert re.fullmatch(r"headlight(-[a-z0-9]+)*", file_name(text, sentence=text))
     assert len(file_name(text, sentence=text)) <= 90

@@ -4,6 +4,7 @@ import gc
 import sys
 import types
 import weakref
+from pathlib import Path
 
 import pytest
 
@@ -21,14 +22,14 @@ def no_collector():
 
 
 @pytest.fixture
-def thawed(monkeypatch):
+def thawed(monkeypatch: pytest.MonkeyPatch):
     """The collector and the memory of what is set aside as in a new process."""
     monkeypatch.setattr(gc_freeze, "_set_aside", 0)
     yield
     gc.unfreeze()
 
 
-def test_only_a_run_that_imported_something_sets_aside(thawed, monkeypatch):
+def test_only_a_run_that_imported_something_sets_aside(thawed, monkeypatch: pytest.MonkeyPatch) -> None:
     gc_freeze.set_modules_aside()
     before = gc.get_freeze_count()
     assert before > 10_000
@@ -41,7 +42,7 @@ def test_only_a_run_that_imported_something_sets_aside(thawed, monkeypatch):
 
 
 @pytest.mark.parametrize("model_type", ["gpt2", "bert", "t5"])
-def test_a_model_that_is_evicted_is_freed_without_the_collector(model_type, tmp_path, no_collector):
+def test_a_model_that_is_evicted_is_freed_without_the_collector(model_type: str, tmp_path: Path, no_collector) -> None:
     save_model(tmp_path, model_type)
     reader = open_reader(tmp_path)
     trace = reader.trace("the house")
@@ -50,7 +51,7 @@ def test_a_model_that_is_evicted_is_freed_without_the_collector(model_type, tmp_
     assert [one() for one in kept] == [None] * len(kept)
 
 
-def test_a_translator_and_its_session_are_freed_without_the_collector(tiny_checkpoints, no_collector):
+def test_a_translator_and_its_session_are_freed_without_the_collector(tiny_checkpoints: Path, no_collector) -> None:
     reader = open_reader(tiny_checkpoints / "en-de")
     session = reader.decode("Tom was late.")
     session.run()

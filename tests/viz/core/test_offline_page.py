@@ -7,22 +7,22 @@ from viz.core.offline_page import DARK, LIGHT, offline_page, script_json
 SIGNS = "</script><!--\u2028\u2029&'\"`\\"
 
 
-def test_json_in_a_script_is_the_same_value_without_the_signs_that_end_it():
+def test_json_in_a_script_is_the_same_value_without_the_signs_that_end_it() -> None:
     written = script_json({"a": SIGNS})
     assert json.loads(written) == {"a": SIGNS}
     assert not set("<\u2028\u2029") & set(written)
 
 
 @pytest.mark.parametrize("script", ["x = '</SCRIPT >'", "x = '<!-- '"])
-def test_a_script_that_could_end_its_element_is_a_mistake_of_ours(script):
+def test_a_script_that_could_end_its_element_is_a_mistake_of_ours(script: str) -> None:
     with pytest.raises(AssertionError, match="end its element"):
         offline_page(title="", style="", body="", libraries=[], script=script)
 
 
-def test_the_title_is_text():
+def test_the_title_is_text() -> None:
     page = offline_page(title="</title><script>", style="", body="", libraries=[], script="")
     assert "<title>&lt;/title&gt;&lt;script&gt;</title>" in page
 
 
-def test_both_palettes_name_the_same_colours():
+def test_both_palettes_name_the_same_colours() -> None:
     assert set(LIGHT) == set(DARK)

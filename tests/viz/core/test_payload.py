@@ -12,7 +12,7 @@ from viz.core.scripts import script, sources
 from viz.core.token_text import display_token
 
 
-def test_a_payload_is_header_length_header_and_arrays():
+def test_a_payload_is_header_length_header_and_arrays() -> None:
     header, arrays = unpack(
         pack({"tokens": ["▁müde", "😀"]}, np.arange(3, dtype=np.uint8), np.arange(5, dtype=np.uint16))
     )
@@ -20,29 +20,29 @@ def test_a_payload_is_header_length_header_and_arrays():
     assert [array.tolist() for array in arrays] == [[0, 1, 2], [0, 1, 2, 3, 4]]
 
 
-def test_arrays_travel_row_by_row_and_little_endian_whatever_their_layout_in_memory():
+def test_arrays_travel_row_by_row_and_little_endian_whatever_their_layout_in_memory() -> None:
     array = np.asfortranarray(np.arange(6, dtype=">u2").reshape(2, 3))
     _, (sent,) = unpack(pack({}, array))
     assert sent.tolist() == [0, 1, 2, 3, 4, 5]
 
 
-def test_a_header_with_nan_is_refused_because_javascript_cannot_read_it():
+def test_a_header_with_nan_is_refused_because_javascript_cannot_read_it() -> None:
     with pytest.raises(ValueError, match="JSON"):
         pack({"entropy": float("nan")})
 
 
-def test_three_decimals_of_every_weight_survive():
+def test_three_decimals_of_every_weight_survive() -> None:
     weights = np.linspace(0, 1, 100_001)
     stored = sqrt_uint16(weights)
     assert stored.dtype == np.uint16
     assert np.abs((stored / FULL) ** 2 - weights).max() < 2e-5
 
 
-def test_rounding_errors_outside_the_range_are_cut_off():
+def test_rounding_errors_outside_the_range_are_cut_off() -> None:
     assert sqrt_uint16(np.array([-1e-7, 0.0, 1.0, 1.0 + 1e-6])).tolist() == [0, 0, FULL, FULL]
 
 
-def test_a_digest_tells_other_contents_and_other_boundaries_apart():
+def test_a_digest_tells_other_contents_and_other_boundaries_apart() -> None:
     a, b = np.arange(4, dtype=np.uint16), np.arange(1, 5, dtype=np.uint16)
     assert digest("ab", a) == digest("ab", a.copy())
     assert len({digest("ab", a), digest("ab", b), digest("a", "b", a), digest("b", "a", a)}) == 4
@@ -78,11 +78,11 @@ def test_a_digest_tells_other_contents_and_other_boundaries_apart():
         ("", "∅"),
     ],
 )
-def test_every_character_of_a_token_is_visible_and_none_reorders_the_text(token, shown):
+def test_every_character_of_a_token_is_visible_and_none_reorders_the_text(token: str, shown: str) -> None:
     assert display_token(token) == shown
 
 
-def test_no_shown_token_holds_a_control_or_bidirectional_character():
+def test_no_shown_token_holds_a_control_or_bidirectional_character() -> None:
     for code in [*range(0x3000), 0xFEFF, 0xE0001]:
         shown = display_token(chr(code))
         assert shown.strip(), hex(code)
@@ -92,12 +92,12 @@ def test_no_shown_token_holds_a_control_or_bidirectional_character():
         assert all(ord(character) >= 0x20 for character in shown)
 
 
-def test_scripts_are_joined_in_the_order_given():
+def test_scripts_are_joined_in_the_order_given() -> None:
     joined = sources("wire.js", "picture.js")
     assert joined.index("function unpack") < joined.index("function pixelScale")
 
 
-def test_comments_and_indentation_of_sources_stay_behind_and_nothing_else():
+def test_comments_and_indentation_of_sources_stay_behind_and_nothing_else() -> None:
     joined = sources("picture.css", "wire.js")
     assert "/*" not in joined
     assert not re.search(r"^\s*//|^\s|\n\n", joined, re.MULTILINE)
@@ -107,7 +107,7 @@ def test_comments_and_indentation_of_sources_stay_behind_and_nothing_else():
     assert "constheaderLength=newDataView(bytes.buffer,bytes.byteOffset,4).getUint32(0,true);" in kept
 
 
-def test_a_script_holds_its_sources_in_half_their_length():
+def test_a_script_holds_its_sources_in_half_their_length() -> None:
     names = ("wire.js", "picture.js", "save_picture.js", "head_grid.js")
     text, packed = sources(*names), script(*names)
     assert len(packed) < len(text) / 2

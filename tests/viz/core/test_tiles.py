@@ -24,7 +24,7 @@ def numbers_of(cells):
 
 
 @pytest.mark.parametrize("shape", [(6, 8, 20, 20), (4, 8, 18, 25), (6, 8, 128, 128), (1, 1, 1, 1), (6, 16, 102, 102)])
-def test_what_fits_is_not_pooled(shape):
+def test_what_fits_is_not_pooled(shape: tuple[int, ...]) -> None:
     spec = GridSpec.of(shape)
     assert not spec.is_pooled
     assert (spec.rows, spec.columns) == shape[2:]
@@ -44,20 +44,22 @@ def test_what_fits_is_not_pooled(shape):
         ((1000, 2000, 5, 5), (1, 1), (5, 5)),
     ],
 )
-def test_a_tile_has_as_many_pixels_as_tokens_or_as_the_limits_allow(shape, tile, block):
+def test_a_tile_has_as_many_pixels_as_tokens_or_as_the_limits_allow(
+    shape: tuple[int, ...], tile: tuple[int, int], block: tuple[int, int]
+) -> None:
     spec = GridSpec.of(shape)
     assert (spec.rows, spec.columns) == tile
     assert (spec.block_queries, spec.block_keys) == block
 
 
 @pytest.mark.parametrize(("count", "blocks"), [(7, 3), (129, 128), (512, 128), (5, 5)])
-def test_blocks_cover_every_place_once_and_differ_by_one_at_most(count, blocks):
+def test_blocks_cover_every_place_once_and_differ_by_one_at_most(count: int, blocks: int) -> None:
     cuts = edges(count, blocks)
     assert (cuts[0], cuts[-1], len(cuts)) == (0, count, blocks + 1)
     assert set(np.diff(cuts)) <= {count // blocks, -(-count // blocks)}
 
 
-def test_pooling_keeps_the_maximum_of_every_block_and_its_place():
+def test_pooling_keeps_the_maximum_of_every_block_and_its_place() -> None:
     weights = attention(7, 10)
     spec = GridSpec(1, 1, 7, 10, rows=3, columns=4)
     maxima, offsets = pool(weights, spec)
@@ -69,7 +71,7 @@ def test_pooling_keeps_the_maximum_of_every_block_and_its_place():
 
 
 @pytest.mark.parametrize("shape", [(2, 3, 4, 5), (2, 3, 300, 200)])
-def test_tiles_arrive_as_they_were(shape):
+def test_tiles_arrive_as_they_were(shape: tuple[int, ...]) -> None:
     weights = attention(*shape)
     tiles = Tiles.of(shape, iter(weights))
     planes = np.frombuffer(zlib.decompress(tiles.deflated), np.uint8).astype(int)
@@ -84,7 +86,7 @@ def test_tiles_arrive_as_they_were(shape):
             np.testing.assert_array_equal(joined[1], offsets)
 
 
-def test_shade_and_third_decimal_are_exact_and_order_is_kept():
+def test_shade_and_third_decimal_are_exact_and_order_is_kept() -> None:
     weights = np.sort(np.concatenate([np.linspace(0, 1, 100_003), np.geomspace(1e-9, 1, 50_000)]).astype(np.float32))
     cells = code(weights)
     shades, thousandths = numbers_of(cells)
@@ -94,29 +96,29 @@ def test_shade_and_third_decimal_are_exact_and_order_is_kept():
     assert cells.max() == 1128
 
 
-def test_a_tiny_weight_is_told_from_zero_and_rounding_errors_are_cut_off():
+def test_a_tiny_weight_is_told_from_zero_and_rounding_errors_are_cut_off() -> None:
     assert code(np.array([0.0, -1e-7, 1e-12, 1.0, 1.0 + 1e-6], np.float32)).tolist() == [0, 0, 1, 1128, 1128]
 
 
-def test_other_weights_have_another_digest():
+def test_other_weights_have_another_digest() -> None:
     weights = attention(2, 2, 3, 3)
     assert Tiles.of(weights.shape, weights).digest == Tiles.of(weights.shape, weights.copy()).digest
     assert Tiles.of(weights.shape, weights).digest != Tiles.of(weights.shape, weights[::-1]).digest
 
 
-def test_a_layer_of_another_shape_is_a_mistake():
+def test_a_layer_of_another_shape_is_a_mistake() -> None:
     with pytest.raises(AssertionError, match="layer 1 has shape"):
         Tiles.of((2, 3, 4, 4), [attention(3, 4, 4), attention(3, 4, 5)])
 
 
 @pytest.mark.parametrize(("tokens", "most"), [(24, 55_000), (128, 800_000), (512, 900_000)])
-def test_even_without_any_pattern_the_tiles_of_48_heads_are_small(tokens, most):
+def test_even_without_any_pattern_the_tiles_of_48_heads_are_small(tokens: int, most: int) -> None:
     scores = np.random.default_rng(1).normal(scale=1, size=(6, 8, tokens, tokens)).astype(np.float32)
     weights = np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)
     assert len(Tiles.of(weights.shape, weights).deflated) < most
 
 
-def test_512_tokens_take_under_a_second_and_a_fraction_of_the_weights_memory():
+def test_512_tokens_take_under_a_second_and_a_fraction_of_the_weights_memory() -> None:
     layer = attention(8, 512, 512)
     tracemalloc.start()
     begun = time.perf_counter()

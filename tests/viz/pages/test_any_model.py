@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ MODELS = {"bert": "wordpiece", "gpt2": "bytes", "t5": "metaspace", "mpnet": "wor
 
 
 @pytest.fixture(scope="module")
-def folders(tmp_path_factory, tiny_checkpoints):
+def folders(tmp_path_factory: pytest.TempPathFactory, tiny_checkpoints: Path):
     """A folder of checkpoints with ours in it, beside a text model of every kind and a model of pictures."""
     import transformers
 
@@ -36,13 +37,13 @@ def folders(tmp_path_factory, tiny_checkpoints):
 
 
 @pytest.fixture
-def app(folders, monkeypatch):
+def app(folders, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(folders))
     monkeypatch.delenv(DOWNLOADS_VARIABLE, raising=False)
     return AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
 
 
-def opened(app, name, page="attention"):
+def opened(app: AppTest, name: str, page="attention"):
     app.query_params["checkpoint"] = name
     app.run()
     if page != "attention":
@@ -51,13 +52,13 @@ def opened(app, name, page="attention"):
     return app
 
 
-def said(app):
+def said(app: AppTest):
     return " ".join(one.value.replace("\\", "") for one in (*app.info, *app.error, *app.warning))
 
 
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("name", [*MODELS, "vit"])
-def test_every_page_opens_for_every_kind_of_model_and_is_never_empty(app, name, page):
+def test_every_page_opens_for_every_kind_of_model_and_is_never_empty(app: AppTest, name: str, page) -> None:
     opened(app, name, page)
     assert not app.error, app.error[0].value
     assert len(app.main.children) > 1
@@ -73,14 +74,14 @@ def test_every_page_opens_for_every_kind_of_model_and_is_never_empty(app, name, 
         ("vit", ["encoder.self"]),
     ],
 )
-def test_attention_offers_the_sites_that_the_model_has(app, name, sites):
+def test_attention_offers_the_sites_that_the_model_has(app: AppTest, name: str, sites: list[str]) -> None:
     opened(app, name)
     chosen = app.segmented_control(key="site")
     assert len(chosen.options) == len(sites)
     assert chosen.value == sites[0]
 
 
-def test_stacks_of_other_depths_have_layers_of_their_own(app):
+def test_stacks_of_other_depths_have_layers_of_their_own(app: AppTest) -> None:
     opened(app, "t5")
     assert len(app.selectbox(key="layer").options) == 3
     app.segmented_control(key="site").set_value("decoder.cross").run()
@@ -88,7 +89,7 @@ def test_stacks_of_other_depths_have_layers_of_their_own(app):
 
 
 @pytest.mark.parametrize(("name", "speaks_of_cross"), [("gpt2", False), ("t5", True)])
-def test_a_film_names_the_attentions_that_the_model_has(app, name, speaks_of_cross):
+def test_a_film_names_the_attentions_that_the_model_has(app: AppTest, name: str, speaks_of_cross: bool) -> None:
     opened(app, name, "decoding")
     ((header, _),) = sent_to(app, "decode_player")
     assert ("Cross-attention" in header["titles"][0]) == speaks_of_cross
@@ -97,13 +98,13 @@ def test_a_film_names_the_attentions_that_the_model_has(app, name, speaks_of_cro
 
 @pytest.mark.parametrize("view", ["Where a weight comes from", "bertviz", "Take it with you"])
 @pytest.mark.parametrize("name", [*MODELS, "vit"])
-def test_every_tab_of_the_attention_page_opens(app, name, view):
+def test_every_tab_of_the_attention_page_opens(app: AppTest, name: str, view: str) -> None:
     app.query_params["view"] = view
     opened(app, name)
     assert not app.error, app.error[0].value
 
 
-def test_weights_alone_are_shown_and_what_they_cannot_tell_is_said(app):
+def test_weights_alone_are_shown_and_what_they_cannot_tell_is_said(app: AppTest) -> None:
     opened(app, "mpnet")
     assert app.get("bidi_component")
     assert app.segmented_control(key="measure").options == ["Weights", "Rollout"]
@@ -111,7 +112,7 @@ def test_weights_alone_are_shown_and_what_they_cannot_tell_is_said(app):
     opened(app, "mpnet")
 
 
-def test_a_measure_that_the_model_lacks_becomes_weights(app):
+def test_a_measure_that_the_model_lacks_becomes_weights(app: AppTest) -> None:
     app.query_params["measure"] = "norms"
     opened(app, "mpnet")
     assert not app.error
@@ -120,13 +121,13 @@ def test_a_measure_that_the_model_lacks_becomes_weights(app):
 
 @pytest.mark.parametrize("tab", STUDIO)
 @pytest.mark.parametrize("name", ["gpt2", "t5"])
-def test_every_tab_of_the_decoding_page_opens_for_a_model_that_writes(app, name, tab):
+def test_every_tab_of_the_decoding_page_opens_for_a_model_that_writes(app: AppTest, name: str, tab: str) -> None:
     app.query_params["studio"] = tab
     opened(app, name, "decoding")
     assert not app.error, app.error[0].value
 
 
-def test_what_a_decoder_writes_is_what_generate_writes(app, folders):
+def test_what_a_decoder_writes_is_what_generate_writes(app: AppTest, folders) -> None:
     from model import open_reader
 
     opened(app, "gpt2", "decoding")
@@ -134,7 +135,7 @@ def test_what_a_decoder_writes_is_what_generate_writes(app, folders):
     assert literal(" ".join(written.split())) in " ".join(element.value for element in app.html)
 
 
-def test_a_text_is_never_taken_for_what_was_written_after_another(folders, monkeypatch):
+def test_a_text_is_never_taken_for_what_was_written_after_another(folders, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ROOT_VARIABLE, str(folders))
     selection = Selection(checkpoint="gpt2")
     assert loader.written("late again", selection).text == "late again"
@@ -144,14 +145,14 @@ def test_a_text_is_never_taken_for_what_was_written_after_another(folders, monke
 # ---- a folder of one's own ----
 
 
-def add(app, folder):
+def add(app: AppTest, folder):
     app.text_input(key="add/folder").set_value(str(folder))
     next(button for button in app.button if button.label == "Add").click().run()
     assert not app.exception, app.exception[0].value
     return app
 
 
-def test_a_folder_is_added_chosen_and_shown(app, folders, tmp_path):
+def test_a_folder_is_added_chosen_and_shown(app: AppTest, folders, tmp_path: Path) -> None:
     shutil.copytree(folders / "bert", tmp_path / "mine")
     add(opened(app, "en-de"), tmp_path / "mine")
     assert not app.error
@@ -161,14 +162,14 @@ def test_a_folder_is_added_chosen_and_shown(app, folders, tmp_path):
     assert str(tmp_path) not in str(dict(app.query_params))
 
 
-def test_a_name_that_is_taken_becomes_another(app, folders, tmp_path):
+def test_a_name_that_is_taken_becomes_another(app: AppTest, folders, tmp_path: Path) -> None:
     shutil.copytree(folders / "bert", tmp_path / "en-de")
     add(opened(app, "en-de"), tmp_path / "en-de")
     assert app.selectbox(key="checkpoint").options[-1] == "en-de (2)"
     assert app.selectbox(key="checkpoint").value == "en-de (2)"
 
 
-def test_two_sessions_do_not_see_each_others_folders(app, folders, tmp_path):
+def test_two_sessions_do_not_see_each_others_folders(app: AppTest, folders, tmp_path: Path) -> None:
     shutil.copytree(folders / "bert", tmp_path / "secret")
     add(opened(app, "en-de"), tmp_path / "secret")
     other = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
@@ -191,7 +192,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("typed", HOSTILE.values(), ids=HOSTILE.keys())
-def test_what_is_no_folder_with_a_model_is_answered_with_a_sentence(app, typed):
+def test_what_is_no_folder_with_a_model_is_answered_with_a_sentence(app: AppTest, typed) -> None:
     add(opened(app, "bert"), typed)
     assert len(app.error) == 1
     assert len(app.error[0].value) < 700
@@ -199,7 +200,7 @@ def test_what_is_no_folder_with_a_model_is_answered_with_a_sentence(app, typed):
     assert app.selectbox(key="checkpoint").value == "bert"
 
 
-def test_pickle_a_file_and_a_missing_tokenizer_are_refused(app, folders, tmp_path):
+def test_pickle_a_file_and_a_missing_tokenizer_are_refused(app: AppTest, folders, tmp_path: Path) -> None:
     pickled = shutil.copytree(folders / "bert", tmp_path / "pickled")
     (pickled / "model.safetensors").rename(pickled / "pytorch_model.bin")
     bare = shutil.copytree(folders / "bert", tmp_path / "bare", ignore=lambda *_: ["tokenizer.json", "vocab.txt"])
@@ -210,7 +211,7 @@ def test_pickle_a_file_and_a_missing_tokenizer_are_refused(app, folders, tmp_pat
         assert app.selectbox(key="checkpoint").value == "bert"
 
 
-def test_a_hub_name_needs_the_box_and_the_setting(app, monkeypatch):
+def test_a_hub_name_needs_the_box_and_the_setting(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     opened(app, "bert")
     app.checkbox(key="add/fetch").check()
     add(app, "google-bert/bert-base-uncased")
@@ -223,7 +224,9 @@ def test_a_hub_name_needs_the_box_and_the_setting(app, monkeypatch):
     assert asked == [("google-bert/bert-base-uncased", True)]
 
 
-def test_folders_given_at_the_start_are_listed_for_everybody(folders, monkeypatch, tmp_path):
+def test_folders_given_at_the_start_are_listed_for_everybody(
+    folders, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     from viz.selection import catalogue
 
     monkeypatch.setenv(ROOT_VARIABLE, str(folders))
@@ -231,14 +234,16 @@ def test_folders_given_at_the_start_are_listed_for_everybody(folders, monkeypatc
     assert list(catalogue.server_models())[-2:] == ["bert (2)", "gone"]
 
 
-def test_a_picture_model_asks_for_a_picture_and_no_text(app):
+def test_a_picture_model_asks_for_a_picture_and_no_text(app: AppTest) -> None:
     opened(app, "vit")
     assert not app.sidebar.text_area
     assert "PICTURE" in " ".join(element.value for element in app.html)
 
 
 @pytest.mark.parametrize("measure", ["weights", "norms", "rollout"])
-def test_of_a_large_picture_only_the_row_that_is_shown_is_computed_and_sent(app, monkeypatch, measure):
+def test_of_a_large_picture_only_the_row_that_is_shown_is_computed_and_sent(
+    app: AppTest, monkeypatch: pytest.MonkeyPatch, measure: str
+) -> None:
     selection = Selection(checkpoint="vit", layer=1, head=2, measure=measure)
     trace = loader.trace("", selection)
     whole = derived.opened_layer(trace, "encoder.self", 1, selection).values
@@ -253,7 +258,9 @@ def test_of_a_large_picture_only_the_row_that_is_shown_is_computed_and_sent(app,
     np.testing.assert_allclose(row, expected, atol=1e-6)
 
 
-def test_a_rollout_of_too_large_a_picture_is_refused_in_a_sentence(app, monkeypatch):
+def test_a_rollout_of_too_large_a_picture_is_refused_in_a_sentence(
+    app: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(long_texts, "SHORT", 5)
     monkeypatch.setattr(long_texts, "MAX_ROLLOUT", 5)
     app.query_params["measure"] = "rollout"
@@ -263,12 +270,12 @@ def test_a_rollout_of_too_large_a_picture_is_refused_in_a_sentence(app, monkeypa
 
 
 @pytest.mark.parametrize("content", [b"", b"no picture", b"GIF89a" + b"\x00" * 20, b"\x89PNG\r\n\x1a\n" + b"\xff" * 99])
-def test_a_file_that_is_no_picture_is_refused(content):
+def test_a_file_that_is_no_picture_is_refused(content) -> None:
     with pytest.raises(InputTextError, match="no picture that can be read"):
         pictures.keep(content, "x.png")
 
 
-def test_the_same_picture_is_asked_for_by_the_same_name():
+def test_the_same_picture_is_asked_for_by_the_same_name() -> None:
     from io import BytesIO
 
     from model.adapters.example_picture import example_picture

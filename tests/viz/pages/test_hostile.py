@@ -1,5 +1,7 @@
 """A slice of `python -m tests.benchmarks.crowd --hostile`: thirty bad inputs through every page."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.benchmarks import hostile
@@ -9,29 +11,29 @@ SLICE = list(hostile.inputs(30))
 
 
 @pytest.fixture
-def _small(tiny_checkpoints, monkeypatch):
+def _small(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
 
 
 @pytest.mark.usefixtures("_small")
 @pytest.mark.parametrize("one", SLICE, ids=lambda one: f"{one.number}")
-def test_bad_input_leaves_the_page_alive(one):
+def test_bad_input_leaves_the_page_alive(one) -> None:
     problem = hostile.problem_of(one)
     assert not problem, f"{one}: {problem}"
 
 
-def test_the_slice_has_every_page_and_every_kind():
+def test_the_slice_has_every_page_and_every_kind() -> None:
     assert {one.page for one in SLICE} == set(hostile.PAGES)
     assert any(one.file for one in SLICE)
     assert any(one.typed for one in SLICE)
     assert any(one.params for one in SLICE)
 
 
-def test_the_same_seed_gives_the_same_inputs():
+def test_the_same_seed_gives_the_same_inputs() -> None:
     assert list(hostile.inputs(30)) == SLICE
     assert list(hostile.inputs(30, seed=1)) != SLICE
 
 
-def test_five_hundred_inputs_try_every_field_of_a_link():
+def test_five_hundred_inputs_try_every_field_of_a_link() -> None:
     tried = {name for one in hostile.inputs(500) for name in one.params}
     assert tried >= {field.name for field in hostile.fields(hostile.Selection)}

@@ -28,7 +28,7 @@ def app(root: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
 
 
 @pytest.mark.parametrize("page", [*PAGES, MODEL])
-def test_every_page_opens(app: AppTest, root: Path, page: str):
+def test_every_page_opens(app: AppTest, root: Path, page: str) -> None:
     page_of = healthy(opened(app, page))
     if page == MODEL:
         shown = " ".join(str(element.value) for element in (*page_of.markdown, *page_of.html, *page_of.caption))
@@ -36,7 +36,7 @@ def test_every_page_opens(app: AppTest, root: Path, page: str):
         assert "2 + 2" in shown
 
 
-def test_the_formula_of_the_positions_has_the_models_layout(app: AppTest):
+def test_the_formula_of_the_positions_has_the_models_layout(app: AppTest) -> None:
     at_positions(app, dimension=20, position=3, shift=2)
     healthy(app)
     # The formula gives the recorded rows: cosines of pair 4 stand in dimension 20 of 32.

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -27,35 +28,35 @@ REFUSED = {"empty": "", "blank": " \n\t ", "10,000 characters": "word " * 2_000,
 
 
 @pytest.fixture
-def app(tiny_checkpoints, monkeypatch):
+def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
     return AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
 
 
-def opened(app, page="viz/pages/attention/page.py"):
+def opened(app: AppTest, page="viz/pages/attention/page.py"):
     app.run()
     if page != "viz/pages/attention/page.py":
         app.switch_page(page).run()
     return app
 
 
-def healthy(app):
+def healthy(app: AppTest):
     assert not app.exception, app.exception[0].value
     assert not app.error, app.error[0].value
     return app
 
 
-def payloads(app):
+def payloads(app: AppTest):
     return [element.proto.bytes for element in app.get("bidi_component")]
 
 
-def texts(app):
+def texts(app: AppTest):
     """What is read on the page: a marked word is a word."""
     return re.sub("</?mark[^>]*>", "", " ".join(element.value for element in app.html))
 
 
 @pytest.mark.parametrize(("page", "title"), PAGES.items())
-def test_every_page_shows_title_sentence_and_translation(app, page, title):
+def test_every_page_shows_title_sentence_and_translation(app: AppTest, page, title) -> None:
     healthy(opened(app, page))
     assert [element.value for element in app.title] == [title]
     assert "The animal didn&#x27;t cross the street" in texts(app)
@@ -64,7 +65,7 @@ def test_every_page_shows_title_sentence_and_translation(app, page, title):
 
 
 @pytest.mark.parametrize("page", [*PAGES, MODEL])
-def test_every_page_carries_the_shared_sidebar(app, page):
+def test_every_page_carries_the_shared_sidebar(app: AppTest, page) -> None:
     opened(app, page)
     assert app.sidebar.text_area[0].value == EXAMPLES[0].text
     assert app.sidebar.selectbox[0].options == ["en-de"]
@@ -74,7 +75,7 @@ def test_every_page_carries_the_shared_sidebar(app, page):
 
 
 @pytest.mark.parametrize("site", SITES[1:])
-def test_attention_shows_the_chosen_site(app, site):
+def test_attention_shows_the_chosen_site(app: AppTest, site: str) -> None:
     healthy(opened(app))
     before = payloads(app)
     healthy(app.segmented_control(key="site").set_value(site).run())
@@ -82,7 +83,7 @@ def test_attention_shows_the_chosen_site(app, site):
     assert app.query_params["site"] == site
 
 
-def test_attention_opens_the_head_that_is_chosen(app):
+def test_attention_opens_the_head_that_is_chosen(app: AppTest) -> None:
     healthy(opened(app))
     before = payloads(app)
     app.selectbox(key="layer").set_value(1)
@@ -91,7 +92,7 @@ def test_attention_opens_the_head_that_is_chosen(app):
     assert (app.query_params["layer"], app.query_params["head"]) == ("1", "2")
 
 
-def test_decode_begins_where_the_link_says(app):
+def test_decode_begins_where_the_link_says(app: AppTest) -> None:
     app.query_params["checkpoint"] = "en-de"
     app.query_params["step"] = "3"
     app.query_params["layer"] = "1"
@@ -99,7 +100,7 @@ def test_decode_begins_where_the_link_says(app):
     assert (app.query_params["step"], app.query_params["layer"]) == ("3", "1")
 
 
-def test_compare_begins_with_it_in_both_sentences_and_shows_another_layer(app):
+def test_compare_begins_with_it_in_both_sentences_and_shows_another_layer(app: AppTest) -> None:
     healthy(opened(app, "viz/pages/coreference/page.py"))
     assert app.selectbox(key="token").value == app.selectbox(key="other_token").value > 0
     before = charts(app)
@@ -108,19 +109,19 @@ def test_compare_begins_with_it_in_both_sentences_and_shows_another_layer(app):
     assert charts(app) != before
 
 
-def test_compare_names_the_tokens_it_leaves_out(app):
+def test_compare_names_the_tokens_it_leaves_out(app: AppTest) -> None:
     healthy(opened(app, "viz/pages/coreference/page.py"))
     assert "first:" in app.text[0].value
     assert "second:" in app.text[0].value
 
 
-def test_compare_of_a_sentence_with_itself_leaves_nothing_out(app):
+def test_compare_of_a_sentence_with_itself_leaves_nothing_out(app: AppTest) -> None:
     opened(app, "viz/pages/coreference/page.py")
     healthy(app.text_input(key="other").set_value(EXAMPLES[0].text).run())
     assert app.text[0].value == "first: none    second: none"
 
 
-def test_masks_follow_the_companion(app):
+def test_masks_follow_the_companion(app: AppTest) -> None:
     healthy(opened(app, "viz/pages/masks_positions/page.py"))
     before = charts(app)
     healthy(app.text_area(key="companion").set_value("She read the book with her sister.").run())
@@ -130,7 +131,7 @@ def test_masks_follow_the_companion(app):
 # ---- state ----
 
 
-def test_an_example_brings_both_its_sentences(app):
+def test_an_example_brings_both_its_sentences(app: AppTest) -> None:
     opened(app)
     healthy(app.get_by_key("examples").click_index(3).run())
     assert app.text_area(key="text").value == EXAMPLES[3].text
@@ -139,7 +140,7 @@ def test_an_example_brings_both_its_sentences(app):
 
 
 @pytest.mark.parametrize("page", list(PAGES)[1:])
-def test_the_sentence_survives_a_change_of_page(app, page):
+def test_the_sentence_survives_a_change_of_page(app: AppTest, page) -> None:
     opened(app)
     app.text_area(key="text").set_value("Tom was late.").run()
     healthy(app.switch_page(page).run())
@@ -147,7 +148,7 @@ def test_the_sentence_survives_a_change_of_page(app, page):
     assert "Tom was late." in texts(app)
 
 
-def test_a_choice_made_on_one_page_holds_on_the_next(app):
+def test_a_choice_made_on_one_page_holds_on_the_next(app: AppTest) -> None:
     opened(app)
     app.selectbox(key="layer").set_value(1).run()
     healthy(app.switch_page("viz/pages/coreference/page.py").run())
@@ -155,7 +156,7 @@ def test_a_choice_made_on_one_page_holds_on_the_next(app):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_wrong_parameters_in_a_link_become_defaults(app, page):
+def test_wrong_parameters_in_a_link_become_defaults(app: AppTest, page) -> None:
     wrong = {
         "checkpoint": "../../etc",
         "site": "x",
@@ -178,7 +179,7 @@ def test_wrong_parameters_in_a_link_become_defaults(app, page):
 
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("text", READABLE.values(), ids=READABLE.keys())
-def test_unusual_text_is_read_like_any_other(app, page, text):
+def test_unusual_text_is_read_like_any_other(app: AppTest, page, text: str) -> None:
     opened(app, page)
     healthy(app.text_area(key="text").set_value(text).run())
     assert app.text_area(key="text").value == text
@@ -186,7 +187,7 @@ def test_unusual_text_is_read_like_any_other(app, page, text):
 
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("text", REFUSED.values(), ids=REFUSED.keys())
-def test_refused_text_is_answered_with_a_sentence_and_not_lost(app, page, text):
+def test_refused_text_is_answered_with_a_sentence_and_not_lost(app: AppTest, page, text: str) -> None:
     opened(app, page)
     app.text_area(key="text").set_value(text).run()
     assert not app.exception
@@ -196,7 +197,7 @@ def test_refused_text_is_answered_with_a_sentence_and_not_lost(app, page, text):
     healthy(app.text_area(key="text").set_value("Tom was late.").run())
 
 
-def test_a_refused_second_sentence_leaves_the_first_alive(app):
+def test_a_refused_second_sentence_leaves_the_first_alive(app: AppTest) -> None:
     opened(app, "viz/pages/coreference/page.py")
     app.text_input(key="other").set_value(" ").run()
     assert len(app.error) == 1
@@ -205,7 +206,7 @@ def test_a_refused_second_sentence_leaves_the_first_alive(app):
 
 
 @pytest.mark.parametrize("page", [*PAGES, MODEL])
-def test_html_and_markdown_in_the_text_reach_the_page_escaped(app, page):
+def test_html_and_markdown_in_the_text_reach_the_page_escaped(app: AppTest, page) -> None:
     opened(app, page)
     app.text_area(key="text").set_value(HTML[:60]).run()
     assert not app.exception
@@ -216,7 +217,9 @@ def test_html_and_markdown_in_the_text_reach_the_page_escaped(app, page):
 
 
 @pytest.mark.parametrize("page", [*PAGES, MODEL])
-def test_without_a_checkpoint_the_page_says_how_to_get_one(app, page, tmp_path, monkeypatch):
+def test_without_a_checkpoint_the_page_says_how_to_get_one(
+    app: AppTest, page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
     opened(app, page)
     assert not app.exception
@@ -224,7 +227,9 @@ def test_without_a_checkpoint_the_page_says_how_to_get_one(app, page, tmp_path, 
     assert app.text_area(key="text").value == EXAMPLES[0].text
 
 
-def test_a_damaged_checkpoint_is_named_and_another_can_be_chosen(app, tiny_checkpoints, tmp_path, monkeypatch):
+def test_a_damaged_checkpoint_is_named_and_another_can_be_chosen(
+    app: AppTest, tiny_checkpoints: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shutil.copytree(tiny_checkpoints / "en-de", tmp_path / "en-de")
     shutil.copytree(tiny_checkpoints / "en-de", tmp_path / "broken")
     (tmp_path / "broken" / "model.safetensors").write_bytes(b"not what it was")
@@ -235,7 +240,7 @@ def test_a_damaged_checkpoint_is_named_and_another_can_be_chosen(app, tiny_check
     healthy(app.selectbox(key="checkpoint").set_value("en-de").run())
 
 
-def test_a_device_that_is_not_there_is_named(app):
+def test_a_device_that_is_not_there_is_named(app: AppTest) -> None:
     import torch
 
     if torch.cuda.is_available():

@@ -1,6 +1,7 @@
 """The selection and its way through the URL."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -58,11 +59,11 @@ CHANGED = Selection(
 )
 
 
-def test_a_link_brings_back_every_choice():
+def test_a_link_brings_back_every_choice() -> None:
     assert parse(to_params(CHANGED), Selection()) == CHANGED
 
 
-def test_defaults_are_left_out_of_the_link():
+def test_defaults_are_left_out_of_the_link() -> None:
     assert to_params(Selection()) == {}
     assert to_params(replace(Selection(), layer=2)) == {"layer": "2"}
 
@@ -80,7 +81,9 @@ def begun() -> None:
 
 
 @pytest.mark.parametrize("asked", ["", "gone"])
-def test_without_a_model_of_the_server_ones_own_first_is_chosen(tmp_path, monkeypatch, asked):
+def test_without_a_model_of_the_server_ones_own_first_is_chosen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: str
+) -> None:
     monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
     app = AppTest.from_function(begun)
     app.query_params["checkpoint"] = asked
@@ -121,43 +124,45 @@ def test_without_a_model_of_the_server_ones_own_first_is_chosen(tmp_path, monkey
         ("member", "-1"),
     ],
 )
-def test_a_wrong_value_becomes_the_default(name, value):
+def test_a_wrong_value_becomes_the_default(name: str, value: str) -> None:
     assert getattr(parse({name: value}, Selection()), name) == getattr(Selection(), name)
 
 
-def test_an_unknown_parameter_is_ignored():
+def test_an_unknown_parameter_is_ignored() -> None:
     assert parse({"utm_source": "x", "layer": "2"}, Selection()) == replace(Selection(), layer=2)
 
 
-def test_a_repeated_head_is_kept_once():
+def test_a_repeated_head_is_kept_once() -> None:
     assert parse({"also": "4.4.2"}, Selection()).also == (4, 2)
 
 
-def test_a_very_long_text_stays_out_of_the_link_and_is_not_lost():
+def test_a_very_long_text_stays_out_of_the_link_and_is_not_lost() -> None:
     long = replace(DEFAULT, text="x" * (MAX_TEXT_IN_URL + 1), layer=2)
     params = to_params(long)
     assert "text" not in params
     assert parse(params, long) == long
 
 
-def test_an_empty_text_is_a_choice_too():
+def test_an_empty_text_is_a_choice_too() -> None:
     assert parse(to_params(replace(DEFAULT, text="")), DEFAULT).text == ""
 
 
 @pytest.mark.parametrize(
     ("layer", "head", "expected"), [(3, 7, (3, 7)), (4, 7, (0, 7)), (3, 8, (3, 0)), (99, 99, (0, 0))]
 )
-def test_a_layer_or_head_that_the_model_lacks_becomes_the_first(layer, head, expected):
+def test_a_layer_or_head_that_the_model_lacks_becomes_the_first(
+    layer: int, head: int, expected: tuple[int, int]
+) -> None:
     selection = replace(DEFAULT, layer=layer, head=head).within(4, 8)
     assert (selection.layer, selection.head) == expected
 
 
-def test_the_animal_and_the_street_come_first():
+def test_the_animal_and_the_street_come_first() -> None:
     assert EXAMPLES[0].text.endswith("too tired.")
     assert EXAMPLES[0].twin.endswith("too wide.")
 
 
-def test_every_example_differs_from_its_twin_in_a_few_words_only():
+def test_every_example_differs_from_its_twin_in_a_few_words_only() -> None:
     for example in EXAMPLES:
         words, others = example.text.split(), example.twin.split()
         assert 1 <= sum(word != other for word, other in zip(words, others, strict=True)) <= 2

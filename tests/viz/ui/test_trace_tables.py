@@ -8,12 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from model import Translator
 from model.analysis.metrics.origin import derive_row
+from model.trace.trace import Trace
 from viz.ui import trace_tables
 
 
 @pytest.fixture(scope="module")
-def trace(translator):
+def trace(translator: Translator):
     return translator.trace("The dog was tired.", "Der Hund war müde.")
 
 
@@ -22,7 +24,7 @@ def read(file):
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\t=1", "\r=1", "\n=1", "＝1", "＋1", "－1", "＠1"])
-def test_a_token_that_would_be_a_formula_is_text(text):
+def test_a_token_that_would_be_a_formula_is_text(text: str) -> None:
     assert trace_tables.cell(text) == f"'{text}"
     assert read(trace_tables.matrix(np.ones((1, 1), np.float32), [text], [text])) == [
         ["", f"'{text}"],
@@ -31,12 +33,12 @@ def test_a_token_that_would_be_a_formula_is_text(text):
 
 
 @pytest.mark.parametrize("text", ["▁The", "'", "a=b", "", "1", ",", '"', "▁=1"])
-def test_any_other_token_stays_as_it_is(text):
+def test_any_other_token_stays_as_it_is(text: str) -> None:
     assert trace_tables.cell(text) == text
     assert read(trace_tables.matrix(np.ones((1, 1), np.float32), [text], ["x"]))[1][0] == text
 
 
-def test_every_table_guards_its_tokens(trace):
+def test_every_table_guards_its_tokens(trace: Trace) -> None:
     hostile = "=HYPERLINK(1)"
     steps = tuple(
         replace(step, token=hostile, candidates=tuple(replace(c, token=hostile) for c in step.candidates))
@@ -58,13 +60,13 @@ def test_every_table_guards_its_tokens(trace):
         assert set(cells) == {f"'{hostile}"}
 
 
-def test_a_file_says_that_it_is_utf_8(trace):
+def test_a_file_says_that_it_is_utf_8(trace: Trace) -> None:
     file = trace_tables.tokens(trace)
     assert file.startswith(b"\xef\xbb\xbf")
     assert list(pd.read_csv(io.BytesIO(file)).columns) == ["side", "position", "token_id", "token"]
 
 
-def test_the_open_head_comes_back_bit_by_bit(trace):
+def test_the_open_head_comes_back_bit_by_bit(trace: Trace) -> None:
     rows = read(trace_tables.open_head(trace, "decoder.cross", 1, 2))
     assert rows[0] == ["", *trace.source_tokens]
     assert [row[0] for row in rows[1:]] == list(trace.target_tokens)
@@ -72,7 +74,7 @@ def test_the_open_head_comes_back_bit_by_bit(trace):
     assert (again == trace.weights("decoder.cross", 1)[2].numpy()).all()
 
 
-def test_all_heads_come_back_bit_by_bit_each_with_its_place(trace):
+def test_all_heads_come_back_bit_by_bit_each_with_its_place(trace: Trace) -> None:
     found = pd.read_csv(
         io.BytesIO(trace_tables.all_heads(trace, "decoder.self")), dtype={"weight": np.float32}, keep_default_na=False
     )
@@ -84,20 +86,20 @@ def test_all_heads_come_back_bit_by_bit_each_with_its_place(trace):
     assert (np.array(trace.target_tokens)[found["query_position"]] == found["query_token"]).all()
 
 
-def test_sites_may_have_layers_of_their_own_number(trace):
+def test_sites_may_have_layers_of_their_own_number(trace: Trace) -> None:
     uneven = replace(trace, inputs=MappingProxyType({**trace.inputs, "encoder.self": trace.inputs["encoder.self"][:1]}))
     assert {row[0] for row in read(trace_tables.all_heads(uneven, "encoder.self"))[1:]} == {"0"}
     assert {row[0] for row in read(trace_tables.all_heads(uneven, "decoder.self"))[1:]} == {"0", "1"}
 
 
-def test_tokens_stand_with_their_ids(trace):
+def test_tokens_stand_with_their_ids(trace: Trace) -> None:
     rows = read(trace_tables.tokens(trace))[1:]
     assert [row[3] for row in rows] == [*trace.source_tokens, *trace.target_tokens]
     assert [int(row[2]) for row in rows] == [*trace.source_ids, *trace.target_ids]
     assert [row[0] for row in rows].count("source") == len(trace.source_tokens)
 
 
-def test_a_step_says_what_was_read_written_and_weighed(trace):
+def test_a_step_says_what_was_read_written_and_weighed(trace: Trace) -> None:
     found = pd.read_csv(io.BytesIO(trace_tables.steps(trace)), keep_default_na=False)
     assert list(found["token_read"]) == list(trace.target_tokens)
     assert list(found["token_written"]) == [step.token for step in trace.steps]
@@ -108,19 +110,19 @@ def test_a_step_says_what_was_read_written_and_weighed(trace):
 
 
 @pytest.mark.parametrize("side", ["source", "target"])
-def test_positional_encodings_come_back_bit_by_bit(trace, side):
+def test_positional_encodings_come_back_bit_by_bit(trace: Trace, side: str) -> None:
     rows = read(trace_tables.positional_encoding(trace, side))
     again = np.array([row[2:] for row in rows[1:]], np.float32)
     assert (again == trace.positional[side].numpy()).all()
     assert rows[0][:3] == ["position", "token", "dimension_0"]
 
 
-def test_numbers_of_any_size_keep_all_their_digits():
+def test_numbers_of_any_size_keep_all_their_digits() -> None:
     values = np.array([[1e-38, 1 / 3, 0.1, 1.0, 0.0, 123456.78]], np.float32)
     assert (np.array(trace_tables.digits(values), np.float32) == values).all()
 
 
-def test_a_row_for_each_head_has_its_figures_and_nothing_where_there_is_none():
+def test_a_row_for_each_head_has_its_figures_and_nothing_where_there_is_none() -> None:
     values = {"entropy": np.array([[0.5, 1.25]]), "previous": np.array([[np.nan, 1.0]])}
     assert read(trace_tables.figures(values)) == [
         ["layer", "head", "entropy", "previous"],
@@ -129,7 +131,7 @@ def test_a_row_for_each_head_has_its_figures_and_nothing_where_there_is_none():
     ]
 
 
-def test_the_origin_of_a_row_leads_from_dot_products_to_the_weights_of_the_trace(trace):
+def test_the_origin_of_a_row_leads_from_dot_products_to_the_weights_of_the_trace(trace: Trace) -> None:
     derived = derive_row(trace.attention("decoder.self", 1), 2, 1, scaled=True, masked=True)
     titles, *rows = read(trace_tables.row_origin(derived, trace.target_tokens))
     assert titles == ["key_position", "key_token", "allowed", "q_dot_k", "scaled", "masked", "weight"]

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from model import Translator
 from model.__main__ import main
 from model.analysis.atlas.corpus import OWN_CORPUS, CorpusSentence, corpus_digest, read_text
 from model.analysis.atlas.file import cached_atlas, load_atlas, save_atlas
@@ -17,11 +18,11 @@ CORPUS = [CorpusSentence("Tom told me."), CorpusSentence(SENTENCES[6], "Sie las 
 
 
 @pytest.fixture(scope="module")
-def atlas(translator):
+def atlas(translator: Translator):
     return build_atlas(translator, CORPUS)
 
 
-def assert_same(a, b):
+def assert_same(a, b) -> None:
     for name in ("model", "corpus", "texts", "translations"):
         assert getattr(a, name) == getattr(b, name)
     assert (dict(a.skipped), dict(a.rows)) == (dict(b.skipped), dict(b.rows))
@@ -34,7 +35,7 @@ def assert_same(a, b):
     np.testing.assert_array_equal(a.mean_outputs, b.mean_outputs)
 
 
-def test_what_is_read_is_what_was_written(atlas, translator, tmp_path: Path):
+def test_what_is_read_is_what_was_written(atlas, translator: Translator, tmp_path: Path) -> None:
     save_atlas(atlas, tmp_path / "a.npz")
     assert [path.name for path in tmp_path.iterdir()] == ["a.npz"]
     loaded = load_atlas(tmp_path / "a.npz")
@@ -45,7 +46,7 @@ def test_what_is_read_is_what_was_written(atlas, translator, tmp_path: Path):
         loaded.divergences[...] = 0
 
 
-def test_numpy_reads_it_alone(atlas, tmp_path: Path):
+def test_numpy_reads_it_alone(atlas, tmp_path: Path) -> None:
     save_atlas(atlas, tmp_path / "a.npz")
     with np.load(tmp_path / "a.npz", allow_pickle=False) as arrays:
         np.testing.assert_array_equal(arrays["figures/norm_entropy"], atlas.figures["norm_entropy"])
@@ -92,7 +93,9 @@ def damages(path: Path) -> dict[str, bytes]:
     }
 
 
-def test_a_damaged_file_is_said_and_one_of_the_cache_is_made_anew(translator, saved: Path, tmp_path: Path, atlas):
+def test_a_damaged_file_is_said_and_one_of_the_cache_is_made_anew(
+    translator: Translator, saved: Path, tmp_path: Path, atlas
+) -> None:
     folder = tmp_path / "cache"
     assert_same(cached_atlas(translator, CORPUS, folder), atlas)
     (kept,) = folder.iterdir()
@@ -108,7 +111,9 @@ def test_a_damaged_file_is_said_and_one_of_the_cache_is_made_anew(translator, sa
         load_atlas(tmp_path / "none.npz")
 
 
-def test_the_second_time_nothing_is_computed(translator, tmp_path: Path, monkeypatch):
+def test_the_second_time_nothing_is_computed(
+    translator: Translator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / "new" / "cache"
     first = cached_atlas(translator, CORPUS, folder)
     monkeypatch.setattr("model.analysis.atlas.file.build_atlas", None)
@@ -117,19 +122,21 @@ def test_the_second_time_nothing_is_computed(translator, tmp_path: Path, monkeyp
         cached_atlas(translator, CORPUS[:1], folder)
 
 
-def test_an_atlas_of_something_else_under_the_same_name_is_not_taken(translator, tmp_path: Path, atlas):
+def test_an_atlas_of_something_else_under_the_same_name_is_not_taken(
+    translator: Translator, tmp_path: Path, atlas
+) -> None:
     cached_atlas(translator, CORPUS, tmp_path)
     (kept,) = tmp_path.iterdir()
     save_atlas(build_atlas(translator, CORPUS[:1]), kept)
     assert_same(cached_atlas(translator, CORPUS, tmp_path), atlas)
 
 
-def test_a_cache_that_cannot_be_written_costs_no_result(translator, tmp_path: Path, atlas):
+def test_a_cache_that_cannot_be_written_costs_no_result(translator: Translator, tmp_path: Path, atlas) -> None:
     (tmp_path / "file").write_text("no folder")
     assert_same(cached_atlas(translator, CORPUS, tmp_path / "file" / "cache"), atlas)
 
 
-def test_the_digest_tells_sentences_apart():
+def test_the_digest_tells_sentences_apart() -> None:
     digests = [
         corpus_digest([CorpusSentence(*texts) for texts in corpus])
         for corpus in ([("ab",), ("c",)], [("a",), ("bc",)], [("ab", "c")], [("ab", ""), ("c",)], [("c",), ("ab",)])
@@ -137,7 +144,7 @@ def test_the_digest_tells_sentences_apart():
     assert len(set(digests)) == len(digests)
 
 
-def test_a_text_file_holds_sentences_and_perhaps_translations(tmp_path: Path):
+def test_a_text_file_holds_sentences_and_perhaps_translations(tmp_path: Path) -> None:
     path = tmp_path / "text.txt"
     path.write_text("\ufeffOne.\n\n  Two.\tZwei.\nThree.\t\n", encoding="utf-8")
     expected = [CorpusSentence("One."), CorpusSentence("Two.", "Zwei."), CorpusSentence("Three.")]
@@ -148,13 +155,15 @@ def test_a_text_file_holds_sentences_and_perhaps_translations(tmp_path: Path):
         read_text(path)
 
 
-def test_our_own_corpus_has_200_different_sentences():
+def test_our_own_corpus_has_200_different_sentences() -> None:
     sentences = read_text(OWN_CORPUS)
     assert len({sentence.text for sentence in sentences}) == 200
     assert all(sentence.target is None for sentence in sentences)
 
 
-def test_the_command_writes_the_file_and_prints_its_figures(tiny_checkpoints: Path, tmp_path: Path, capsys):
+def test_the_command_writes_the_file_and_prints_its_figures(
+    tiny_checkpoints: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     checkpoint = ["--checkpoint", str(tiny_checkpoints / "en-de"), "--device", "cpu"]
     text, gold, out = tmp_path / "text.txt", tmp_path / "gold.jsonl", tmp_path / "a.npz"
     text.write_text("Tom told me.\tTom sagte mir.\nShe read it.\tSie las es.\nNo.\n")
@@ -178,7 +187,9 @@ def test_the_command_writes_the_file_and_prints_its_figures(tiny_checkpoints: Pa
     assert row.split()[-1] == f"{float(np.nanmin(atlas.figures['aer_word_in'])):.3f}"
 
 
-def test_the_command_says_what_is_wrong_in_one_line(tiny_checkpoints: Path, tmp_path: Path, capsys):
+def test_the_command_says_what_is_wrong_in_one_line(
+    tiny_checkpoints: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     checkpoint = ["--checkpoint", str(tiny_checkpoints / "en-de"), "--device", "cpu"]
     missing = ["--text", str(tmp_path / "none.txt"), "--out", str(tmp_path / "a.npz")]
     for options, message in (

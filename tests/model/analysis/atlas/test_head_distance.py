@@ -10,14 +10,14 @@ from model.analysis.atlas.strongest import Strongest
 EVERY_ROW = torch.ones(3, dtype=torch.bool)
 
 
-def test_equal_heads_are_zero_apart_and_heads_without_a_common_key_one_bit_a_row():
+def test_equal_heads_are_zero_apart_and_heads_without_a_common_key_one_bit_a_row() -> None:
     left, right = torch.zeros(3, 4), torch.zeros(3, 4)
     left[:, 0], right[:, 3] = 1, 1
     sums = divergence_sums(torch.stack([left, right, left]), EVERY_ROW)
     assert sums.tolist() == pytest.approx(np.array([[0, 3, 0], [3, 0, 3], [0, 3, 0]]))
 
 
-def test_rows_that_do_not_count_add_nothing():
+def test_rows_that_do_not_count_add_nothing() -> None:
     weights = torch.rand(4, 3, 5, generator=torch.Generator().manual_seed(1)).softmax(-1)
     one = torch.tensor([False, True, False])
     each = [divergence_sums(weights[:, [i]], torch.ones(1, dtype=torch.bool)) for i in range(3)]
@@ -30,7 +30,7 @@ def distances(places):
     return np.linalg.norm(places[:, None] - places[None], axis=-1)
 
 
-def test_points_of_a_plane_get_back_their_distances():
+def test_points_of_a_plane_get_back_their_distances() -> None:
     points = np.random.default_rng(4).normal(size=(7, 2)) * [3, 1]
     found = classical_scaling(distances(points))
     np.testing.assert_allclose(distances(found), distances(points), atol=1e-9)
@@ -38,12 +38,12 @@ def test_points_of_a_plane_get_back_their_distances():
     assert np.ptp(found[:, 0]) > np.ptp(found[:, 1])
 
 
-def test_of_more_dimensions_the_two_widest_are_kept():
+def test_of_more_dimensions_the_two_widest_are_kept() -> None:
     points = np.random.default_rng(4).normal(size=(9, 3)) * [9, 4, 0.01]
     np.testing.assert_allclose(distances(classical_scaling(distances(points))), distances(points), atol=0.1)
 
 
-def test_each_axis_of_a_map_points_to_its_farthest_head():
+def test_each_axis_of_a_map_points_to_its_farthest_head() -> None:
     points = np.array([[-9.0, 0], [1, 2], [4, 1], [4, -3]])
     for turned in (points, -points):
         found = classical_scaling(distances(turned))
@@ -51,19 +51,19 @@ def test_each_axis_of_a_map_points_to_its_farthest_head():
             assert found[np.abs(found[:, axis]).argmax(), axis] > 0
 
 
-def test_a_map_of_equal_heads_is_one_place_and_one_head_has_one_too():
+def test_a_map_of_equal_heads_is_one_place_and_one_head_has_one_too() -> None:
     assert not head_map(np.zeros((3, 3))).any()
     assert head_map(np.zeros((1, 1))).tolist() == [[0, 0]]
 
 
-def test_a_map_of_heads_keeps_the_root_of_their_divergence():
+def test_a_map_of_heads_keeps_the_root_of_their_divergence() -> None:
     """Of three heads: any three points of a Euclidean space lie in a plane."""
     weights = torch.rand(3, 3, 5, generator=torch.Generator().manual_seed(2)).softmax(-1)
     mean = divergence_sums(weights, EVERY_ROW).numpy() / 3
     np.testing.assert_allclose(distances(head_map(mean)) ** 2, mean, atol=1e-9)
 
 
-def test_strongest_are_those_of_sorting_everything():
+def test_strongest_are_those_of_sorting_everything() -> None:
     values = np.random.default_rng(1).integers(0, 40, size=(3, 150)).astype(float)
     strongest = Strongest(3, 4)
     for number in np.random.default_rng(2).permutation(150):

@@ -7,12 +7,14 @@ import numpy as np
 import pytest
 import torch
 
+from model import Translator
 from model.analysis.atlas.corpus import CorpusSentence
 from model.analysis.atlas.corpus_metrics import FIGURES, after_earlier_copy
 from model.analysis.atlas.measure import build_atlas
 from model.analysis.metrics.alignment import AlignedPair, score_alignment
 from model.errors import DataError
 from model.nn.transformer import SITES, site_path
+from model.trace.trace import Trace
 from tests.conftest import SENTENCES
 
 CORPUS = [
@@ -28,16 +30,16 @@ ALIGNED = [
 
 
 @pytest.fixture(scope="module")
-def atlas(translator):
+def atlas(translator: Translator):
     return build_atlas(translator, CORPUS)
 
 
 @pytest.fixture(scope="module")
-def traces(translator):
+def traces(translator: Translator):
     return [translator.trace(sentence.text, sentence.target) for sentence in CORPUS]
 
 
-def norm_matrix(translator, trace, site, layer, head):
+def norm_matrix(translator: Translator, trace: Trace, site, layer, head):
     """Weight times the length of W_O (value), divided by the sum of the row."""
     inputs = trace.attention(site, layer)
     width = inputs.value.size(-1)
@@ -67,7 +69,7 @@ def slow_rows(matrix, site, queries, keys):
         if queries[i] != "</s>":
             found["confidence"].append(max(row[j] for j in seen if keys[j] != "</s>"))
 
-        def share(name, chosen, row=row, seen=seen):
+        def share(name, chosen, row=row, seen=seen) -> None:
             inside = [j for j in seen if j in chosen]
             if inside and len(inside) < len(seen):
                 found[name].append(sum(row[j] for j in inside))
@@ -92,7 +94,9 @@ def slow_rows(matrix, site, queries, keys):
 
 @pytest.mark.parametrize("site", SITES)
 @pytest.mark.parametrize("by", ["weight", "norm"])
-def test_every_figure_is_the_mean_over_the_rows_of_all_sentences(translator, atlas, traces, site, by):
+def test_every_figure_is_the_mean_over_the_rows_of_all_sentences(
+    translator: Translator, atlas, traces, site, by: str
+) -> None:
     for layer in range(2):
         for head in range(4):
             rows: dict[str, list[float]] = {name: [] for name in FIGURES}
@@ -109,7 +113,7 @@ def test_every_figure_is_the_mean_over_the_rows_of_all_sentences(translator, atl
                 assert entry == pytest.approx(expected, rel=1e-4, abs=1e-5, nan_ok=True), key
 
 
-def test_figures_that_mean_nothing_are_not_there(atlas):
+def test_figures_that_mean_nothing_are_not_there(atlas) -> None:
     def known(name):
         return [site for site, values in zip(SITES, atlas.figures[name], strict=True) if not np.isnan(values).any()]
 
@@ -119,7 +123,7 @@ def test_figures_that_mean_nothing_are_not_there(atlas):
     assert known("entropy") == known("confidence") == list(SITES)
 
 
-def test_divergence_is_that_of_clark_et_al_row_by_row(atlas, traces):
+def test_divergence_is_that_of_clark_et_al_row_by_row(atlas, traces) -> None:
     def bits(p, q):
         return sum(a * math.log2(a / b) for a, b in zip(p, q, strict=True) if a > 0)
 
@@ -138,7 +142,7 @@ def test_divergence_is_that_of_clark_et_al_row_by_row(atlas, traces):
         np.testing.assert_array_equal(np.diag(atlas.divergences[place]), 0)
 
 
-def test_strongest_sentences_come_first(atlas, traces):
+def test_strongest_sentences_come_first(atlas, traces) -> None:
     for name in ("confidence", "induction"):
         for place, site in enumerate(SITES):
             of_sentences = {}
@@ -150,18 +154,18 @@ def test_strongest_sentences_come_first(atlas, traces):
             assert atlas.strongest[name][place, 1, 2].tolist() == expected + [-1] * (5 - len(expected))
 
 
-def test_mean_outputs_are_those_of_the_heads(atlas, traces):
+def test_mean_outputs_are_those_of_the_heads(atlas, traces) -> None:
     rows = torch.cat([trace.head_output("decoder.cross", 1, [3])[0] for trace in traces])
     np.testing.assert_allclose(atlas.mean_outputs[2, 1, 3], rows.mean(0).numpy(), atol=1e-5)
 
 
-def test_texts_stand_in_the_order_of_the_corpus(translator, atlas):
+def test_texts_stand_in_the_order_of_the_corpus(translator: Translator, atlas) -> None:
     assert atlas.texts == tuple(sentence.text for sentence in CORPUS)
     assert atlas.translations[0] == CORPUS[0].target
     assert atlas.translations[1:3] == tuple(translator.translate(text) for text in atlas.texts[1:3])
 
 
-def test_error_rates_are_those_of_the_aligner(translator):
+def test_error_rates_are_those_of_the_aligner(translator: Translator) -> None:
     done: list[int] = []
     atlas = build_atlas(translator, CORPUS[2:3], ALIGNED, done.append)
     assert sum(done) == 1 + 2 * len(ALIGNED)
@@ -174,7 +178,7 @@ def test_error_rates_are_those_of_the_aligner(translator):
         assert atlas.rows[f"aer_{way}"] == (0, 0, 5)
 
 
-def test_error_rate_by_norms_is_that_of_the_longest_vector(translator):
+def test_error_rate_by_norms_is_that_of_the_longest_vector(translator: Translator) -> None:
     (pair,) = ALIGNED[:1]
     trace = translator.trace(" ".join(pair.source), " ".join(pair.target))
     matrix = norm_matrix(translator, trace, "decoder.cross", 1, 2)
@@ -198,7 +202,7 @@ def test_error_rate_by_norms_is_that_of_the_longest_vector(translator):
     assert float(atlas.figures["norm_aer_word_out"][2, 1, 2]) == pytest.approx(1 - 2 * hits / 6)
 
 
-def row_length(translator, trace, row):
+def row_length(translator: Translator, trace: Trace, row):
     """What `norm_matrix` divided a row of head 2 of layer 1 by."""
     inputs = trace.attention("decoder.cross", 1)
     width = inputs.value.size(-1)
@@ -207,12 +211,12 @@ def row_length(translator, trace, row):
     return float(trace.weights("decoder.cross", 1)[2, row].numpy() @ lengths)
 
 
-def test_what_followed_an_earlier_copy():
+def test_what_followed_an_earlier_copy() -> None:
     found = after_earlier_copy(["<s>", "a", "b", "a", "a", "c"])
     assert found.nonzero().tolist() == [[3, 2], [4, 2]]
 
 
-def test_sentences_that_the_model_refuses_are_counted(translator):
+def test_sentences_that_the_model_refuses_are_counted(translator: Translator) -> None:
     atlas = build_atlas(translator, [CorpusSentence(" "), CORPUS[2], CorpusSentence("word " * 100)])
     assert atlas.texts == ("Tom told me.",)
     assert dict(atlas.skipped) == {"too long or blank for this model": 2}
@@ -220,13 +224,13 @@ def test_sentences_that_the_model_refuses_are_counted(translator):
         build_atlas(translator, [CorpusSentence(" ")])
 
 
-def test_too_many_sentences_are_refused(translator, monkeypatch):
+def test_too_many_sentences_are_refused(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("model.analysis.atlas.corpus.MOST_SENTENCES", 2)
     with pytest.raises(DataError, match="At most 2 sentences"):
         build_atlas(translator, (CORPUS[2] for _ in range(3)))
 
 
-def test_batches_change_nothing(translator, atlas, monkeypatch):
+def test_batches_change_nothing(translator: Translator, atlas, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("model.analysis.atlas.corpus.TOKENS_AT_ONCE", 1)
     monkeypatch.setattr("model.analysis.atlas.corpus.SENTENCES_AT_ONCE", 2)
     monkeypatch.setattr("model.analysis.atlas.head_distance.WEIGHTS_AT_ONCE", 1)
@@ -237,7 +241,7 @@ def test_batches_change_nothing(translator, atlas, monkeypatch):
     np.testing.assert_allclose(alone.divergences, atlas.divergences, atol=1e-5)
 
 
-def test_arrays_cannot_be_written_to(atlas):
+def test_arrays_cannot_be_written_to(atlas) -> None:
     for array in (*atlas.figures.values(), *atlas.strongest.values(), atlas.divergences, atlas.mean_outputs):
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 0

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from model import Translator
 from model.analysis.coreference.cases import GermanChoice, PronounCase, PronounCases, RejectedLine
 from model.analysis.coreference.files import curated_cases, parse_pronoun_cases, read_pronoun_cases
 from model.analysis.coreference.german_pronouns import NOT_FOUND, NOT_KNOWN, NOT_ONE, rival_forms, translated_pronoun
@@ -52,13 +53,13 @@ def write(folder: Path, *rows: object) -> Path:
     return path
 
 
-def test_a_winograd_row_becomes_spans_of_characters(tmp_path: Path):
+def test_a_winograd_row_becomes_spans_of_characters(tmp_path: Path) -> None:
     (case,) = read_pronoun_cases(write(tmp_path, ROW)).cases
     assert case == CASE
     assert spelled(case) == ("it", "The dog", "the cat")
 
 
-def test_the_other_candidate_of_winobias_is_what_the_neighbouring_line_means(tmp_path: Path):
+def test_the_other_candidate_of_winobias_is_what_the_neighbouring_line_means(tmp_path: Path) -> None:
     path = tmp_path / "winobias.txt"
     path.write_text(WINOBIAS, encoding="utf-8")
     given = read_pronoun_cases(path)
@@ -71,7 +72,7 @@ def test_the_other_candidate_of_winobias_is_what_the_neighbouring_line_means(tmp
     assert sorted(given.skipped.values()) == [1, 3]
 
 
-def test_a_candidate_named_again_after_the_pronoun_is_the_one_before_it(tmp_path: Path):
+def test_a_candidate_named_again_after_the_pronoun_is_the_one_before_it(tmp_path: Path) -> None:
     path = tmp_path / "winobias.txt"
     path.write_text(
         "1 [The cook] hired the tailor as [his] old tailor left.\n2 The cook likes [a tailor], so [he] pays.\n"
@@ -81,7 +82,7 @@ def test_a_candidate_named_again_after_the_pronoun_is_the_one_before_it(tmp_path
     assert first.distractor[0] == 15
 
 
-def test_spans_that_overlap_are_left_out_and_counted(tmp_path: Path):
+def test_spans_that_overlap_are_left_out_and_counted(tmp_path: Path) -> None:
     given = read_pronoun_cases(write(tmp_path, ROW, {**ROW, "distractor": [6, 8]}))
     assert len(given.cases) == 1
     assert given.skipped == {"pronoun and candidates overlap": 1}
@@ -95,7 +96,7 @@ def planted_weights(cases: list[PronounCase]) -> CandidateWeights:
     return CandidateWeights(to, to.flip(-1), 1 - to)
 
 
-def test_a_head_that_follows_the_antecedent_is_always_right():
+def test_a_head_that_follows_the_antecedent_is_always_right() -> None:
     cases = [replace(CASE, pair=f"pair {i // 2}") for i in range(20)]
     scores = score_site("encoder.self", "raw", cases, planted_weights(cases), {})
     assert scores is not None
@@ -112,7 +113,7 @@ def test_a_head_that_follows_the_antecedent_is_always_right():
     assert sum(one.rows for one in scores.held_out) == 20
 
 
-def test_controls_are_counted_apart():
+def test_controls_are_counted_apart() -> None:
     cases = [CASE, replace(CASE, is_control=True), CASE]
     weights = planted_weights(cases)
     weights.to[1] = 0.3
@@ -125,7 +126,7 @@ def test_controls_are_counted_apart():
     assert score_site("encoder.self", "raw", [replace(CASE, is_control=True)], planted_weights([CASE]), {}) is None
 
 
-def test_weights_of_a_batch_are_those_of_each_trace(translator):
+def test_weights_of_a_batch_are_those_of_each_trace(translator: Translator) -> None:
     cases = [CASE, replace(CASE, sentence=f"{CASE.sentence} And so the man told the animal tomorrow.")]
     scores = measure_coreference(translator, PronounCases(tuple(cases)), sites=["encoder.self"])
     found = scores.sites["encoder.self"].weights
@@ -140,7 +141,7 @@ def test_weights_of_a_batch_are_those_of_each_trace(translator):
 
 
 @pytest.mark.parametrize("measure", ["norm", "rollout"])
-def test_norms_and_rollout_of_a_batch_are_those_of_each_trace(translator, measure):
+def test_norms_and_rollout_of_a_batch_are_those_of_each_trace(translator: Translator, measure: str) -> None:
     cases = [CASE, replace(CASE, sentence=f"{CASE.sentence} And so.")]
     scores = measure_coreference(translator, PronounCases(tuple(cases)), sites=["encoder.self"], measure=measure)
     found = scores.sites["encoder.self"].weights.to
@@ -158,7 +159,9 @@ def test_norms_and_rollout_of_a_batch_are_those_of_each_trace(translator, measur
             torch.testing.assert_close(found[row, layer, :-1], between[:, 0, 1:], rtol=0, atol=1e-5)
 
 
-def test_cross_attention_is_read_at_the_row_that_predicts_the_pronoun(translator, monkeypatch):
+def test_cross_attention_is_read_at_the_row_that_predicts_the_pronoun(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
     german = translator.tokenizer.encode("Das Tier überquerte die Straße nicht, weil es zu müde war.")
     row = next(i for i in range(len(german)) if "weil e" in translator.tokenizer.decode(german[: i + 1]))
     monkeypatch.setattr("model.analysis.coreference.measure.greedy_search", lambda *_: [german, german])
@@ -175,7 +178,7 @@ def test_cross_attention_is_read_at_the_row_that_predicts_the_pronoun(translator
             torch.testing.assert_close(found.to[i, layer, :4], between[:, 0, 1:], rtol=0, atol=1e-5)
 
 
-def test_a_translation_without_the_pronoun_is_counted(translator, monkeypatch):
+def test_a_translation_without_the_pronoun_is_counted(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
     german = translator.tokenizer.encode("Das Tier war müde.")
     monkeypatch.setattr("model.analysis.coreference.measure.greedy_search", lambda *_: [german])
     scores = measure_coreference(translator, PronounCases((CASE,)))
@@ -183,7 +186,7 @@ def test_a_translation_without_the_pronoun_is_counted(translator, monkeypatch):
     assert dict(scores.unscored["decoder.cross"]) == {NOT_FOUND: 1}
 
 
-def test_contrast_is_the_difference_of_two_teacher_forced_passes(translator):
+def test_contrast_is_the_difference_of_two_teacher_forced_passes(translator: Translator) -> None:
     choice = GermanChoice("Das Tier sagte, weil es müde war.", "Das Tier sagte, weil er müde war.")
     cases = (replace(CASE, german=choice), CASE, replace(CASE, sentence=f"{CASE.sentence} So.", german=choice))
     contrast = measure_coreference(translator, PronounCases(cases), sites=["encoder.self"]).contrast
@@ -198,7 +201,9 @@ def test_contrast_is_the_difference_of_two_teacher_forced_passes(translator):
     assert measure_coreference(translator, PronounCases((CASE,)), sites=["encoder.self"]).contrast is None
 
 
-def test_the_probability_of_each_form_is_that_of_its_whole_word(translator, monkeypatch):
+def test_the_probability_of_each_form_is_that_of_its_whole_word(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
     german = translator.tokenizer.encode("Das Tier überquerte die Straße nicht, weil es zu müde war.")
     monkeypatch.setattr("model.analysis.coreference.pronoun_choice.greedy_search", lambda *_: [german])
     choice = pronoun_choice(translator, CASE)
@@ -213,23 +218,23 @@ def test_the_probability_of_each_form_is_that_of_its_whole_word(translator, monk
         )
 
 
-def test_progress_that_returns_false_stops(translator):
+def test_progress_that_returns_false_stops(translator: Translator) -> None:
     seen: list[int] = []
     with pytest.raises(CancelledError, match="Stopped after 1 of 1"):
         measure_coreference(translator, PronounCases((CASE,)), progress=lambda done: seen.append(done) or False)
     assert seen == [1]
 
 
-def test_a_site_that_is_not_scored_is_refused(translator):
+def test_a_site_that_is_not_scored_is_refused(translator: Translator) -> None:
     with pytest.raises(DataError, match=r"encoder\.self and decoder\.cross, got decoder\.self"):
         measure_coreference(translator, PronounCases((CASE,)), sites=["decoder.self"])
 
 
-def test_equal_weights_count_half():
+def test_equal_weights_count_half() -> None:
     assert hits(torch.tensor([[0.2, 0.1], [0.1, 0.2], [0.3, 0.3]])).tolist() == [1, 0, 0.5]
 
 
-def test_baselines_by_hand():
+def test_baselines_by_hand() -> None:
     assert (nearest_hit(CASE), first_hit(CASE)) == (0, 1)
     swapped = replace(CASE, antecedent=CASE.distractor, distractor=CASE.antecedent)
     assert (nearest_hit(swapped), first_hit(swapped)) == (1, 0)
@@ -237,13 +242,13 @@ def test_baselines_by_hand():
     assert nearest_hit(between) == 0.5
 
 
-def test_twins_stay_in_one_half():
+def test_twins_stay_in_one_half() -> None:
     twin = replace(CASE, antecedent=CASE.distractor, distractor=CASE.antecedent)
     assert twin.pair_name == CASE.pair_name
     assert {half_of(f"pair {i}") for i in range(20)} == {0, 1}
 
 
-def test_sentences_that_the_model_refuses_are_counted(translator):
+def test_sentences_that_the_model_refuses_are_counted(translator: Translator) -> None:
     long = replace(CASE, sentence=CASE.sentence + " word" * 100)
     given = PronounCases((long, CASE), (RejectedLine(3, "reason"), RejectedLine(4, "reason")))
     scores = measure_coreference(translator, given)
@@ -268,14 +273,14 @@ def test_sentences_that_the_model_refuses_are_counted(translator):
     ],
     ids=str,
 )
-def test_a_malformed_row_is_listed_and_the_good_ones_are_used(tmp_path: Path, change: dict, message: str):
+def test_a_malformed_row_is_listed_and_the_good_ones_are_used(tmp_path: Path, change: dict, message: str) -> None:
     given = read_pronoun_cases(write(tmp_path, ROW, {**ROW, **change}, TWIN))
     assert [case.sentence for case in given.cases] == [ROW["sentence"], TWIN["sentence"]]
     assert [line.number for line in given.rejected] == [2]
     assert re.search(f"expected .*{message}", given.rejected[0].reason)
 
 
-def test_a_field_that_is_missing_is_said_with_those_that_are_there(tmp_path: Path):
+def test_a_field_that_is_missing_is_said_with_those_that_are_there(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"expected a field “sentence”, got 'en, de' .line 1"):
         read_pronoun_cases(write(tmp_path, {"en": [], "de": []}))
 
@@ -298,7 +303,7 @@ def test_a_field_that_is_missing_is_said_with_those_that_are_there(tmp_path: Pat
         ("a.jsonl", b"", "it is empty"),
     ],
 )
-def test_a_file_without_cases_is_said(tmp_path: Path, name: str, content: bytes, message: str):
+def test_a_file_without_cases_is_said(tmp_path: Path, name: str, content: bytes, message: str) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(DataError, match=message):
         read_pronoun_cases(tmp_path / name)
@@ -307,7 +312,7 @@ def test_a_file_without_cases_is_said(tmp_path: Path, name: str, content: bytes,
 # ---- the set that ships, one's own files ----
 
 
-def test_the_curated_set_is_made_of_minimal_pairs_in_groups():
+def test_the_curated_set_is_made_of_minimal_pairs_in_groups() -> None:
     cases = curated_cases().cases
     pairs, groups = defaultdict(list), defaultdict(list)
     for case in cases:
@@ -326,7 +331,7 @@ def test_the_curated_set_is_made_of_minimal_pairs_in_groups():
     assert len({case.name for case in cases}) == len({case.sentence for case in cases}) == len(cases)
 
 
-def test_curated_german_differs_in_a_pronoun_that_each_twin_needs_otherwise():
+def test_curated_german_differs_in_a_pronoun_that_each_twin_needs_otherwise() -> None:
     by_pair = defaultdict(list)
     for case in curated_cases().cases:
         if case.german is not None:
@@ -349,7 +354,7 @@ def gender(german: str) -> str:
     return forms.get(german) or ("f" if german.startswith("ihr") else "m or n")
 
 
-def test_own_rows_name_words_or_characters():
+def test_own_rows_name_words_or_characters() -> None:
     row = {
         "sentence": "It rained, so it slept with the dog and the cat.",
         "antecedent": "The dog",
@@ -379,7 +384,7 @@ def test_own_rows_name_words_or_characters():
     ],
     ids=str,
 )
-def test_own_rows_that_do_not_fit_are_listed(change: dict, reason: str):
+def test_own_rows_that_do_not_fit_are_listed(change: dict, reason: str) -> None:
     row = {"sentence": "The dog saw the cat because it slept.", "pronoun": "it", "antecedent": "the dog"}
     row["distractor"] = "the cat"
     lines = [row, {**row, **change}]
@@ -389,7 +394,7 @@ def test_own_rows_that_do_not_fit_are_listed(change: dict, reason: str):
     assert reason in given.rejected[0].reason
 
 
-def test_columns_are_read_with_or_without_heading_and_german():
+def test_columns_are_read_with_or_without_heading_and_german() -> None:
     sentence = "The dog saw the cat because it slept.\tit\tthe dog\tthe cat"
     heading = "Sentence\tPronoun\tAntecedent\tDistractor\tRight\tWrong"
     text = f"\ufeff{heading}\r\n{sentence}\tEr schlief.\tSie schlief.\r\n\r\n{sentence}\t\t\n"
@@ -416,18 +421,18 @@ def test_columns_are_read_with_or_without_heading_and_german():
         ("You came.", "You", "Du kamst.", NOT_KNOWN),
     ],
 )
-def test_the_german_pronoun_is_found(sentence: str, english: str, german: str, expected: str):
+def test_the_german_pronoun_is_found(sentence: str, english: str, german: str, expected: str) -> None:
     begin = sentence.index(english)
     found = translated_pronoun(sentence, (begin, begin + len(english)), german)
     assert (found if isinstance(found, str) else german[slice(*found)]) == expected
 
 
-def test_two_pronouns_stand_for_two_in_their_order():
+def test_two_pronouns_stand_for_two_in_their_order() -> None:
     sentence, german = "It ate because it could.", "Er fraß, weil es konnte."
     assert [translated_pronoun(sentence, span, german) for span in ((0, 2), (15, 17))] == [(0, 2), (14, 16)]
 
 
-def test_rivals_have_the_case_and_the_ending_of_the_pronoun():
+def test_rivals_have_the_case_and_the_ending_of_the_pronoun() -> None:
     assert rival_forms("Er", "it") == ("Er", "Sie", "Es")
     assert rival_forms("es", "it") == ("er", "ihn", "sie", "es")
     assert rival_forms("ihn", "it") == ("ihn", "sie", "es")
@@ -439,7 +444,7 @@ def test_rivals_have_the_case_and_the_ending_of_the_pronoun():
 # ---- intervals ----
 
 
-def test_intervals_agree_with_drawing_pairs_by_hand():
+def test_intervals_agree_with_drawing_pairs_by_hand() -> None:
     generator = torch.Generator().manual_seed(3)
     values = (torch.rand(60, 2, generator=generator) > 0.4).float()
     groups = [f"{i // 2}" for i in range(60)]
@@ -451,7 +456,7 @@ def test_intervals_agree_with_drawing_pairs_by_hand():
     torch.testing.assert_close(found.high, drawn.quantile(0.975, dim=0), rtol=0, atol=0.03)
 
 
-def test_twins_with_opposite_answers_leave_no_doubt_about_one_half():
+def test_twins_with_opposite_answers_leave_no_doubt_about_one_half() -> None:
     values = torch.tensor([0.0, 1.0] * 20)
     assert bootstrap_mean(values, [f"{i // 2}" for i in range(40)]).at() == (0.5, 0.5, 0.5)
     assert bootstrap_mean(values, [f"{i}" for i in range(40)]).at()[1] < 0.45

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from model import Translator
 from model.analysis.coreference.cases import PronounCase
 from model.analysis.coreference.measure import RECORDED
 from model.analysis.coreference.pair_rows import candidate_weights, measured_rows, movement, pronoun_rows
@@ -15,6 +16,7 @@ from model.analysis.coreference.span_attention import (
     site_layers,
 )
 from model.nn.hooks import listen
+from model.trace.trace import Trace
 
 TEXT = "The animal didn't cross the street because it was too tired."
 
@@ -26,11 +28,11 @@ def case():
 
 
 @pytest.fixture(scope="module")
-def trace(translator):
+def trace(translator: Translator):
     return translator.trace(TEXT)
 
 
-def recorded(translator, trace):
+def recorded(translator: Translator, trace: Trace):
     """Everything that the set's own measurement records, of this one sentence."""
     source, target = (torch.tensor([ids]) for ids in (trace.source_ids, trace.target_ids))
     padding = torch.ones_like(source, dtype=torch.bool)
@@ -45,7 +47,9 @@ def heads_of(weights, measure):
 
 
 @pytest.mark.parametrize("measure", ["raw", "norm", "rollout"])
-def test_a_sentence_has_the_figures_that_are_measured_over_a_set(translator, trace, case, measure):
+def test_a_sentence_has_the_figures_that_are_measured_over_a_set(
+    translator: Translator, trace: Trace, case, measure: str
+) -> None:
     read = read_case(translator, case)
     heard, padding = recorded(translator, trace)
     layers = site_layers(translator, heard, "encoder.self")
@@ -56,7 +60,7 @@ def test_a_sentence_has_the_figures_that_are_measured_over_a_set(translator, tra
 
 
 @pytest.mark.parametrize("measure", ["raw", "norm", "rollout"])
-def test_so_it_has_in_cross_attention(translator, trace, case, measure):
+def test_so_it_has_in_cross_attention(translator: Translator, trace: Trace, case, measure: str) -> None:
     read = read_case(translator, case)
     heard, padding = recorded(translator, trace)
     cross, encoder = (site_layers(translator, heard, site) for site in ("decoder.cross", "encoder.self"))
@@ -65,22 +69,24 @@ def test_so_it_has_in_cross_attention(translator, trace, case, measure):
     torch.testing.assert_close(found, heads_of(expected, measure))
 
 
-def test_a_pronoun_of_several_pieces_is_averaged_and_a_candidate_summed(translator, trace):
+def test_a_pronoun_of_several_pieces_is_averaged_and_a_candidate_summed(translator: Translator, trace: Trace) -> None:
     weights = trace.weights("encoder.self", 1)
     found = candidate_weights(translator, trace, "encoder.self", (2, 5), [(0, 1), (7,)], "raw")[1]
     torch.testing.assert_close(found[:, 0], (weights[:, 2, 0] + weights[:, 2, 1] + weights[:, 5, :2].sum(-1)) / 2)
     torch.testing.assert_close(found[:, 1], (weights[:, 2, 7] + weights[:, 5, 7]) / 2)
 
 
-def test_rows_are_the_traces_own(translator, trace):
+def test_rows_are_the_traces_own(translator: Translator, trace: Trace) -> None:
     found = measured_rows(translator, trace, "decoder.cross", 0, (1, 4), "raw")
     torch.testing.assert_close(found, trace.weights("decoder.cross", 0)[:, [1, 4]])
 
 
-def test_a_head_that_turns_altogether_moves_by_two_and_one_that_does_not_by_nothing():
+def test_a_head_that_turns_altogether_moves_by_two_and_one_that_does_not_by_nothing() -> None:
     first, second = torch.tensor([[1.0, 0.0], [0.7, 0.1], [0.0, 0.5]]), torch.tensor([[1.0, 0.0], [0.1, 0.7], [0.2, 0]])
     torch.testing.assert_close(movement(first, second), torch.tensor([2.0, 0.0, -0.3]))
 
 
-def test_the_reason_is_given_where_the_translation_has_no_such_pronoun(translator, trace, case):
+def test_the_reason_is_given_where_the_translation_has_no_such_pronoun(
+    translator: Translator, trace: Trace, case
+) -> None:
     assert isinstance(pronoun_rows(translator, trace, case, "decoder.cross"), str)

@@ -11,12 +11,12 @@ TWINS = held_out_twins("combinations", "dev", 20, seed=2)
 REFERENCE = {pair.source: pair.target for both in TWINS for pair in both}
 
 
-def test_references_are_all_right():
+def test_references_are_all_right() -> None:
     scores = score_twins(TWINS, lambda texts: [REFERENCE[text] for text in texts])
     assert (scores.cases, scores.right, scores.pairs, scores.both_right) == (40, 1.0, 20, 1.0)
 
 
-def test_one_answer_for_both_sides_is_never_right_on_both():
+def test_one_answer_for_both_sides_is_never_right_on_both() -> None:
     first = {pair.source: both[0].target for both in TWINS for pair in both}
     scores = score_twins(TWINS, lambda texts: [first[text] for text in texts])
     assert (scores.right, scores.both_right) == (0.5, 0.0)
@@ -32,18 +32,18 @@ def test_one_answer_for_both_sides_is_never_right_on_both():
         ("", []),
     ],
 )
-def test_pronouns_are_found_as_whole_words(german: str, pronouns: list[str]):
+def test_pronouns_are_found_as_whole_words(german: str, pronouns: list[str]) -> None:
     assert pronouns_in(german) == pronouns
 
 
-def test_a_pronoun_too_many_is_wrong():
+def test_a_pronoun_too_many_is_wrong() -> None:
     def doubled(texts: Sequence[str]) -> list[str]:
         return [REFERENCE[text] + " Er auch." for text in texts]
 
     assert score_twins(TWINS, doubled).right == 0
 
 
-def test_every_kind_is_scored_and_the_best_known_sentences_are_translated():
+def test_every_kind_is_scored_and_the_best_known_sentences_are_translated() -> None:
     scores = score_held_out(lambda texts: ["es" for _ in texts], "dev", 5)
     assert tuple(scores.kinds) == HELD_OUT
     assert scores.best_known == dict.fromkeys(BEST_KNOWN, "es")

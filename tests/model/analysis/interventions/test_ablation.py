@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from model import Translator
 from model.analysis.interventions.ablation import ablate_heads
 from model.errors import InputTextError
 from model.nn.edits import SwitchOff
@@ -13,7 +14,7 @@ TEXT = SENTENCES[0]
 
 
 @pytest.mark.parametrize("target", [None, "Das Tier war müde."])
-def test_each_entry_is_the_change_in_a_run_without_that_head(translator, target):
+def test_each_entry_is_the_change_in_a_run_without_that_head(translator: Translator, target: str | None) -> None:
     done: list[int] = []
     ablation = ablate_heads(translator, TEXT, target, done.append)
     plain = translator.trace(TEXT, target)
@@ -30,7 +31,7 @@ def test_each_entry_is_the_change_in_a_run_without_that_head(translator, target)
     assert done == [4] * 6
 
 
-def test_blocks_change_nothing(translator, monkeypatch):
+def test_blocks_change_nothing(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = ablate_heads(translator, TEXT, "Das Tier.", lambda _: None)
     monkeypatch.setattr("model.decoding.blocks.LOGITS_AT_ONCE", 3 * translator.config.vocab_size)
     in_blocks = ablate_heads(translator, TEXT, "Das Tier.", lambda _: None)
@@ -38,6 +39,6 @@ def test_blocks_change_nothing(translator, monkeypatch):
         torch.testing.assert_close(in_blocks.changes[site], whole.changes[site], atol=1e-5, rtol=1e-4)
 
 
-def test_blank_text_is_refused(translator):
+def test_blank_text_is_refused(translator: Translator) -> None:
     with pytest.raises(InputTextError):
         ablate_heads(translator, " ", None, lambda _: None)

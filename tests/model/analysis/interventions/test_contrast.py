@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from model import Translator
 from model.analysis.interventions.contrast import ContrastCase, contrast_batches, contrast_ids
 from model.errors import DataError, InputTextError
 from tests.conftest import SENTENCES
@@ -14,7 +15,7 @@ CASES = [
 ]
 
 
-def log_odds(translator, cases, measure="sentence"):
+def log_odds(translator: Translator, cases, measure="sentence"):
     ids = [contrast_ids(translator, case, measure) for case in cases]
     found = torch.empty(len(ids))
     for numbers, batch in contrast_batches(translator, ids):
@@ -22,12 +23,12 @@ def log_odds(translator, cases, measure="sentence"):
     return found.tolist()
 
 
-def steps_of(translator, case):
+def steps_of(translator: Translator, case):
     right, wrong = (translator.trace(case.source, target).steps for target in case[1:])
     return right, wrong
 
 
-def test_log_odds_are_the_difference_of_what_two_traces_sum_up_to(translator):
+def test_log_odds_are_the_difference_of_what_two_traces_sum_up_to(translator: Translator) -> None:
     expected = []
     for case in CASES:
         right, wrong = steps_of(translator, case)
@@ -35,7 +36,7 @@ def test_log_odds_are_the_difference_of_what_two_traces_sum_up_to(translator):
     assert log_odds(translator, CASES) == pytest.approx(expected, abs=1e-3)
 
 
-def test_by_token_only_the_first_difference_counts(translator):
+def test_by_token_only_the_first_difference_counts(translator: Translator) -> None:
     expected = []
     for case in CASES:
         pairs = zip(*steps_of(translator, case), strict=False)
@@ -44,18 +45,18 @@ def test_by_token_only_the_first_difference_counts(translator):
     assert log_odds(translator, CASES, "token") == pytest.approx(expected, abs=1e-4)
 
 
-def test_a_batch_gives_what_each_case_gives_alone(translator, monkeypatch):
+def test_a_batch_gives_what_each_case_gives_alone(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
     together = log_odds(translator, CASES)
     monkeypatch.setattr("model.analysis.interventions.contrast.TOKENS_AT_ONCE", 1)
     assert log_odds(translator, CASES) == pytest.approx(together, abs=1e-4)
 
 
-def test_right_and_wrong_change_sides_with_the_sign(translator):
+def test_right_and_wrong_change_sides_with_the_sign(translator: Translator) -> None:
     turned = [ContrastCase(source, wrong, right) for source, right, wrong in CASES]
     assert log_odds(translator, turned) == pytest.approx([-one for one in log_odds(translator, CASES)], abs=1e-5)
 
 
-def test_two_equal_translations_and_blank_texts_are_refused(translator):
+def test_two_equal_translations_and_blank_texts_are_refused(translator: Translator) -> None:
     with pytest.raises(DataError, match="that differ"):
         contrast_ids(translator, ContrastCase("Tom told me.", "Tom sagte mir.", "Tom sagte  mir."))
     with pytest.raises(InputTextError):

@@ -16,7 +16,7 @@ STEP = 4
 
 
 @pytest.fixture(scope="module")
-def attentive(translator) -> Translator:
+def attentive(translator: Translator) -> Translator:
     """The tiny model with a cross-attention so strong that its text depends on it."""
     model = copy.deepcopy(translator.model)
     with torch.no_grad():
@@ -26,17 +26,17 @@ def attentive(translator) -> Translator:
 
 
 @pytest.fixture(scope="module")
-def original(translator):
+def original(translator: Translator):
     session = translator.decode(TEXT)
     session.run()
     return session
 
 
-def all_heads_off(translator, site: str) -> list[SwitchOff]:
+def all_heads_off(translator: Translator, site: str) -> list[SwitchOff]:
     return [SwitchOff(site, layer, head) for layer in range(2) for head in range(translator.config.num_heads)]
 
 
-def test_before_the_step_all_stays_and_after_it_the_edited_model_writes(translator, original):
+def test_before_the_step_all_stays_and_after_it_the_edited_model_writes(translator: Translator, original) -> None:
     edits = all_heads_off(translator, "decoder.self")
     comparison = translator.compare_edit(TEXT, STEP, edits)
     assert comparison.original_steps == original.steps
@@ -51,7 +51,7 @@ def test_before_the_step_all_stays_and_after_it_the_edited_model_writes(translat
     assert list(pass_.predicted_ids[STEP:]) == emitted[STEP:]
 
 
-def test_the_change_is_that_of_the_original_token_at_the_step(translator, original):
+def test_the_change_is_that_of_the_original_token_at_the_step(translator: Translator, original) -> None:
     edits = [SwitchOff("decoder.cross", 1, 0), MakeUniform("encoder.self", 0, 3), PointAt("decoder.cross", 0, 1, 2)]
     comparison = translator.compare_edit(TEXT, STEP, edits)
     emitted = [step.token_id for step in original.steps]
@@ -62,7 +62,7 @@ def test_the_change_is_that_of_the_original_token_at_the_step(translator, origin
     assert abs(comparison.log_prob_change) > 1e-4
 
 
-def test_the_first_difference_is_the_first_token_that_differs(attentive):
+def test_the_first_difference_is_the_first_token_that_differs(attentive: Translator) -> None:
     comparison = attentive.compare_edit(TEXT, STEP, all_heads_off(attentive, "decoder.cross"))
     ids = [[step.token_id for step in steps] for steps in (comparison.original_steps, comparison.edited_steps)]
     first = comparison.first_difference
@@ -82,7 +82,7 @@ def second_side(span: WordSpan) -> tuple[str, ...]:
     return span.second
 
 
-def test_without_edits_nothing_differs(translator, original):
+def test_without_edits_nothing_differs(translator: Translator, original) -> None:
     comparison = translator.compare_edit(TEXT, STEP, [])
     assert comparison.first_difference is None
     assert comparison.log_prob_change == pytest.approx(0, abs=1e-6)
@@ -90,7 +90,7 @@ def test_without_edits_nothing_differs(translator, original):
     assert all(span.is_same for span in comparison.text_diff)
 
 
-def test_a_step_or_a_row_that_cannot_be_is_said(translator, original):
+def test_a_step_or_a_row_that_cannot_be_is_said(translator: Translator, original) -> None:
     last = len(original.steps) - 1
     for step in (-1, last + 1):
         with pytest.raises(SessionError, match=f"from 0 to {last}, got {step}"):
@@ -102,7 +102,7 @@ def test_a_step_or_a_row_that_cannot_be_is_said(translator, original):
     assert translator.compare_edit(TEXT, last, [SwitchOff("encoder.self", 0, 0, row=0)]).edits[0].row == 0
 
 
-def test_words_are_compared_in_reading_order():
+def test_words_are_compared_in_reading_order() -> None:
     assert word_diff("Die Katze schläft heute .", "Eine Katze schläft .") == (
         WordSpan(("Die",), ("Eine",)),
         WordSpan(("Katze", "schläft"), ("Katze", "schläft")),

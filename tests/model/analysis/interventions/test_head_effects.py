@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from model import Translator
 from model.analysis.atlas.corpus import CorpusSentence
 from model.analysis.interventions.contrast import ContrastCase
 from model.analysis.interventions.head_effects import (
@@ -30,11 +31,11 @@ PLACES = [HeadPlace("encoder.self", 0, 3), HeadPlace("decoder.self", 1, 0), Head
 
 
 @pytest.fixture(scope="module")
-def means(translator):
+def means(translator: Translator):
     return mean_outputs(translator, CORPUS)
 
 
-def log_odds(translator, case, edits):
+def log_odds(translator: Translator, case, edits):
     right, wrong = (
         sum(step.log_prob for step in translator.trace(case.source, target, edits=edits).steps) for target in case[1:]
     )
@@ -46,13 +47,13 @@ def indices(place):
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_the_mean_is_that_over_all_rows_of_all_sentences(translator, means, place):
+def test_the_mean_is_that_over_all_rows_of_all_sentences(translator: Translator, means, place) -> None:
     traces = [translator.trace(sentence.text, sentence.target) for sentence in CORPUS]
     rows = torch.cat([trace.head_output(place.site, place.layer, [place.head])[0] for trace in traces])
     torch.testing.assert_close(means[indices(place)], rows.mean(0), atol=1e-5, rtol=1e-4)
 
 
-def test_each_change_is_that_of_two_runs_with_the_head_switched_off(translator):
+def test_each_change_is_that_of_two_runs_with_the_head_switched_off(translator: Translator) -> None:
     done: list[int] = []
     effects = measure_effects(translator, CASES, zero_outputs(translator.config), progress=done.append)
     assert effects.changes.shape == (2, 3, 2, 4)
@@ -65,7 +66,7 @@ def test_each_change_is_that_of_two_runs_with_the_head_switched_off(translator):
             assert float(effects.changes[(number, *indices(place))]) == pytest.approx(change, abs=2e-4)
 
 
-def test_with_mean_ablation_the_head_gives_its_mean_in_every_row(translator, means):
+def test_with_mean_ablation_the_head_gives_its_mean_in_every_row(translator: Translator, means) -> None:
     effects = measure_effects(translator, CASES, means)
     for place in PLACES:
 
@@ -81,7 +82,9 @@ def test_with_mean_ablation_the_head_gives_its_mean_in_every_row(translator, mea
 
 
 @pytest.mark.parametrize("kind", ["zero", "mean"])
-def test_the_estimate_is_the_slope_of_the_log_odds_where_the_head_begins_to_fade(translator, means, kind):
+def test_the_estimate_is_the_slope_of_the_log_odds_where_the_head_begins_to_fade(
+    translator: Translator, means, kind: str
+) -> None:
     replacement = means if kind == "mean" else zero_outputs(translator.config)
     estimate = estimate_effects(translator, CASES, replacement)
     assert estimate.intact.tolist() == pytest.approx([log_odds(translator, case, {}) for case in CASES], abs=1e-3)
@@ -104,12 +107,12 @@ def test_the_estimate_is_the_slope_of_the_log_odds_where_the_head_begins_to_fade
             assert float(estimate.changes[(number, *indices(place))]) == pytest.approx(slope, rel=0.01, abs=4e-3)
 
 
-def test_the_estimate_leaves_no_gradient_on_the_model(translator):
+def test_the_estimate_leaves_no_gradient_on_the_model(translator: Translator) -> None:
     estimate_effects(translator, CASES, zero_outputs(translator.config))
     assert all(parameter.grad is None for parameter in translator.model.parameters())
 
 
-def test_importance_and_accuracy_follow_from_the_changes(translator):
+def test_importance_and_accuracy_follow_from_the_changes(translator: Translator) -> None:
     effects = measure_effects(translator, CASES, zero_outputs(translator.config))
     torch.testing.assert_close(effects.importance, (effects.changes[0].abs() + effects.changes[1].abs()) / 2)
     assert effects.accuracy == float((effects.intact > 0).float().mean())
@@ -118,7 +121,7 @@ def test_importance_and_accuracy_follow_from_the_changes(translator):
     assert preferred(torch.tensor([2.0, 0.0, -1.0])).tolist() == [1, 0.5, 0]
 
 
-def test_a_set_of_heads_is_switched_off_at_once(translator):
+def test_a_set_of_heads_is_switched_off_at_once(translator: Translator) -> None:
     zero = zero_outputs(translator.config)
     effect = remove_heads(translator, CASES, PLACES, zero)
     for number, case in enumerate(CASES):
@@ -130,7 +133,7 @@ def test_a_set_of_heads_is_switched_off_at_once(translator):
     torch.testing.assert_close(one.changes, swept, atol=2e-4, rtol=1e-3)
 
 
-def test_without_any_head_the_source_does_not_matter(translator):
+def test_without_any_head_the_source_does_not_matter(translator: Translator) -> None:
     """All three sites give nothing, so the decoder sees only its own row."""
     everything = all_but(translator.config, [])
     assert everything == set(all_heads(translator.config))
@@ -141,7 +144,7 @@ def test_without_any_head_the_source_does_not_matter(translator):
     assert float((here.intact - there.intact).abs().min()) > 1e-3
 
 
-def test_edits_of_a_removal_are_right_step_by_step_too(translator, means):
+def test_edits_of_a_removal_are_right_step_by_step_too(translator: Translator, means) -> None:
     edits = removal_edits(translator.config, PLACES, means)
     session = translator.decode(SENTENCES[0], edits=edits)
     session.run()
@@ -150,7 +153,7 @@ def test_edits_of_a_removal_are_right_step_by_step_too(translator, means):
     assert [step.log_prob for step in session.steps] == pytest.approx([s.log_prob for s in trace.steps], abs=1e-4)
 
 
-def test_scores_are_those_of_the_translations_without_the_heads(translator):
+def test_scores_are_those_of_the_translations_without_the_heads(translator: Translator) -> None:
     heads = [HeadPlace(site, layer, head) for site in SITES for layer in range(2) for head in (0, 2)]
     zero = zero_outputs(translator.config)
     texts = [SENTENCES[0], SENTENCES[4]]
@@ -165,7 +168,7 @@ def test_scores_are_those_of_the_translations_without_the_heads(translator):
     assert scores_without(translator, pairs, [], zero).chrf < 100
 
 
-def test_unknown_heads_and_cases_without_a_choice_are_refused(translator):
+def test_unknown_heads_and_cases_without_a_choice_are_refused(translator: Translator) -> None:
     zero = zero_outputs(translator.config)
     with pytest.raises(EditError, match="There is no head 4"):
         remove_heads(translator, CASES, [HeadPlace("encoder.self", 0, 4)], zero)

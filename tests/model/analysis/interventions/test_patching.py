@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from model import Translator
 from model.analysis.interventions.patching import NO_COUNTERPART, PatchPair, counterparts, patch_heads
 from model.nn.hooks import listen
 from model.nn.transformer import SITES, site_path
@@ -15,14 +16,14 @@ RIGHT, WRONG = "Das Tier war müde, weil es lief.", "Das Tier war müde, weil si
 PLACES = [("encoder.self", 0, 3), ("encoder.self", 1, 1), ("decoder.self", 1, 0), ("decoder.cross", 0, 2)]
 
 
-def log_odds(translator, source, edits):
+def log_odds(translator: Translator, source, edits):
     right, wrong = (
         sum(step.log_prob for step in translator.trace(source, target, edits=edits).steps) for target in (RIGHT, WRONG)
     )
     return right - wrong
 
 
-def patched(translator, source, other, place):
+def patched(translator: Translator, source, other, place):
     """A's log-odds with one head's output of B, row by row."""
     site, layer, head = place
     name = f"{site_path(site, layer)}.hook_head_output"
@@ -44,7 +45,7 @@ def patched(translator, source, other, place):
     return sums[0] - sums[1]
 
 
-def test_every_entry_is_a_run_with_one_head_of_the_other_sentence(translator):
+def test_every_entry_is_a_run_with_one_head_of_the_other_sentence(translator: Translator) -> None:
     pairs = [PatchPair(LONG, other, RIGHT, WRONG) for other in (SAME_LENGTH, SHORTER, SENTENCES[4])]
     done: list[int] = []
     found = patch_heads(translator, pairs, "sentence", done.append)
@@ -59,14 +60,14 @@ def test_every_entry_is_a_run_with_one_head_of_the_other_sentence(translator):
             assert float(entry) == pytest.approx(expected, abs=2e-4)
 
 
-def test_a_sentence_patched_from_itself_stays_as_it_is(translator):
+def test_a_sentence_patched_from_itself_stays_as_it_is(translator: Translator) -> None:
     found = patch_heads(translator, [PatchPair(LONG, LONG, RIGHT, WRONG)])
     torch.testing.assert_close(found.changes, torch.zeros_like(found.changes), atol=1e-5, rtol=0)
     assert found.normalised.isnan().all()
     assert found.overall.isnan().all()
 
 
-def test_normalised_is_zero_as_a_and_one_as_b(translator):
+def test_normalised_is_zero_as_a_and_one_as_b(translator: Translator) -> None:
     pairs = [PatchPair(LONG, SENTENCES[4], RIGHT, WRONG), PatchPair(LONG, SENTENCES[6], RIGHT, WRONG)]
     found = patch_heads(translator, pairs)
     gap = (found.b - found.a)[:, None, None, None]
@@ -74,13 +75,13 @@ def test_normalised_is_zero_as_a_and_one_as_b(translator):
     torch.testing.assert_close(found.overall * gap.sum(), found.changes.sum(0))
 
 
-def test_counterparts_are_positions_or_what_both_have_in_common():
+def test_counterparts_are_positions_or_what_both_have_in_common() -> None:
     assert counterparts([5, 6, 7], [1, 2, 3]) == [0, 1, 2]
     assert counterparts([1, 2, 3, 4, 9], [1, 2, 4, 9]) == [0, 1, NO_COUNTERPART, 2, 3]
     assert counterparts([7, 9], [1, 8, 9]) == [NO_COUNTERPART, 2]
 
 
-def test_each_token_of_a_has_its_counterpart_or_none(translator):
+def test_each_token_of_a_has_its_counterpart_or_none(translator: Translator) -> None:
     found = patch_heads(translator, [PatchPair(LONG, SHORTER, RIGHT, WRONG)])
     (matches,) = found.counterparts
     a, b = (translator.source_ids(text) for text in (LONG, SHORTER))

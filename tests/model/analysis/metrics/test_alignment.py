@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from model import Translator
 from model.analysis.metrics.alignment import (
     NO_LINK,
     AlignedPair,
@@ -28,7 +29,7 @@ MIRRORED = AlignedPair(WORDS, WORDS[::-1], frozenset((i, len(WORDS) - 1 - i) for
 ROW = {"en": ["the", "dog"], "de": ["der", "hund"], "sure": [[0, 0], [1, 1]]}
 
 
-def planted(translator, shift: int) -> PlantedTranslator:
+def planted(translator: Translator, shift: int) -> PlantedTranslator:
     """Head 1.2 looks at the mirrored word in the row `shift` after the one that predicts it; all others at </s>."""
 
     def plan(trace: Trace) -> torch.Tensor:
@@ -45,7 +46,7 @@ def planted(translator, shift: int) -> PlantedTranslator:
     return PlantedTranslator(translator, "decoder.cross", plan)
 
 
-def test_error_rate_by_hand():
+def test_error_rate_by_hand() -> None:
     sure, possible = [(0, 0), (2, 2)], [(0, 0), (2, 2), (1, 1)]
     assert alignment_error_rate([(0, 0), (1, 1), (1, 2)], sure, possible) == pytest.approx(1 - (1 + 2) / (3 + 2))
     assert alignment_error_rate(sure, sure, sure) == 0
@@ -53,19 +54,21 @@ def test_error_rate_by_hand():
     assert alignment_error_rate([], sure, sure) == 1
 
 
-def test_links_of_a_set_are_counted_together():
+def test_links_of_a_set_are_counted_together() -> None:
     pairs = [AlignedPair(("a",), ("x",), frozenset({(0, 0)})), AlignedPair(("a", "b"), ("x",), frozenset({(1, 0)}))]
     assert corpus_error_rate([[(0, 0)], [(0, 0)]], pairs) == pytest.approx(0.5)
 
 
-def test_the_diagonal_stretches_to_both_lengths():
+def test_the_diagonal_stretches_to_both_lengths() -> None:
     assert diagonal_links(4, 4) == [(0, 0), (1, 1), (2, 2), (3, 3)]
     assert diagonal_links(2, 4) == [(0, 0), (0, 1), (1, 2), (1, 3)]
     assert diagonal_links(1, 3) == [(0, 0), (0, 1), (0, 2)]
 
 
 @pytest.mark.parametrize(("shift", "right", "wrong"), [(1, "word_in", "word_out"), (0, "word_out", "word_in")])
-def test_a_head_that_aligns_perfectly_has_error_rate_zero(translator, shift: int, right: str, wrong: str):
+def test_a_head_that_aligns_perfectly_has_error_rate_zero(
+    translator: Translator, shift: int, right: str, wrong: str
+) -> None:
     scores = score_alignment(planted(translator, shift), [MIRRORED, MIRRORED])
     assert scores.ways[right].best_head == (1, 2)
     assert scores.ways[right].best == scores.ways[right].cross_selected == 0
@@ -75,7 +78,7 @@ def test_a_head_that_aligns_perfectly_has_error_rate_zero(translator, shift: int
     assert scores.diagonal == pytest.approx(1 - 1 / 7)
 
 
-def test_the_end_of_the_source_is_no_word(translator):
+def test_the_end_of_the_source_is_no_word(translator: Translator) -> None:
     links = linked_words(
         planted(translator, 1).trace("Tom told me", "me told Tom"), AlignedWords([[0], [1]], [[0], []]), "word_in"
     )
@@ -83,7 +86,7 @@ def test_the_end_of_the_source_is_no_word(translator):
     assert links[0, 0].tolist() == [0, NO_LINK]
 
 
-def test_hits_and_totals_give_the_same_error_rate_as_the_links_themselves():
+def test_hits_and_totals_give_the_same_error_rate_as_the_links_themselves() -> None:
     generator = torch.Generator().manual_seed(3)
     links = [torch.randint(-1, 7, (1, 1, 7), generator=generator).expand(2, 3, 7) for _ in range(4)]
     counts = count_links(links, [MIRRORED] * 4)
@@ -92,7 +95,7 @@ def test_hits_and_totals_give_the_same_error_rate_as_the_links_themselves():
     torch.testing.assert_close(1 - rates, torch.full((2, 3), corpus_error_rate(found, [MIRRORED] * 4)))
 
 
-def test_pairs_that_the_model_refuses_are_counted(translator):
+def test_pairs_that_the_model_refuses_are_counted(translator: Translator) -> None:
     long = AlignedPair(("word",) * 100, ("wort",), frozenset())
     scores = score_alignment(planted(translator, 1), [long, MIRRORED])
     assert (scores.rows, scores.skipped_rows) == (1, 1)
@@ -101,7 +104,7 @@ def test_pairs_that_the_model_refuses_are_counted(translator):
         score_alignment(translator, [long])
 
 
-def test_rows_are_read_as_they_stand(tmp_path: Path):
+def test_rows_are_read_as_they_stand(tmp_path: Path) -> None:
     path = tmp_path / "gold.jsonl"
     path.write_text(
         "\ufeff" + json.dumps(ROW) + "\n\n" + json.dumps({**ROW, "sure": [[1, 0], [1, 0]]}), encoding="utf-8"
@@ -130,7 +133,7 @@ def test_rows_are_read_as_they_stand(tmp_path: Path):
     ],
     ids=lambda value: value[:30],
 )
-def test_a_malformed_row_is_said_with_its_line(tmp_path: Path, line: str, message: str):
+def test_a_malformed_row_is_said_with_its_line(tmp_path: Path, line: str, message: str) -> None:
     path = tmp_path / "gold.jsonl"
     path.write_text(json.dumps(ROW) + "\n" + line + "\n", encoding="utf-8")
     with pytest.raises(DataError, match=f"gold.jsonl, line 2: expected .*{message}"):
@@ -138,14 +141,14 @@ def test_a_malformed_row_is_said_with_its_line(tmp_path: Path, line: str, messag
 
 
 @pytest.mark.parametrize(("content", "message"), [(b"", "holds no row"), (b"{}\xff\n", "line 1: expected UTF-8")])
-def test_an_empty_or_binary_file_is_said(tmp_path: Path, content: bytes, message: str):
+def test_an_empty_or_binary_file_is_said(tmp_path: Path, content: bytes, message: str) -> None:
     path = tmp_path / "gold.jsonl"
     path.write_bytes(content)
     with pytest.raises(DataError, match=message):
         read_alignments(path)
 
 
-def test_a_missing_file_or_a_folder_is_said(tmp_path: Path):
+def test_a_missing_file_or_a_folder_is_said(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no file"):
         read_alignments(tmp_path / "none.jsonl")
     with pytest.raises(DataError, match="cannot be read"):

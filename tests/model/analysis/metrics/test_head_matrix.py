@@ -4,21 +4,23 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from model import Translator
 from model.analysis.metrics import norms, rollout
 from model.analysis.metrics.head_matrix import HeadMatrix, norms_of, values_of, weights_of
 from model.analysis.metrics.head_metrics import head_figures, streamed_head_figures
 from model.trace import axes
 from model.trace.row_blocks import log_sum_exp
+from model.trace.trace import Trace
 
 TEXT = "Tom told me that he would be late again tomorrow morning, and she gave her sister the book."
 
 
 @pytest.fixture(scope="module")
-def trace(translator):
+def trace(translator: Translator):
     return translator.trace(TEXT)
 
 
-def dense_and_lazy(translator, trace, site, measure):
+def dense_and_lazy(translator: Translator, trace: Trace, site, measure):
     inputs = trace.attention(site, 1)
     projection = translator.output_projection(site, 1)
     weights = trace.weights(site, 1)
@@ -33,7 +35,9 @@ def dense_and_lazy(translator, trace, site, measure):
 @pytest.mark.parametrize("site", ["encoder.self", "decoder.self", "decoder.cross"])
 @pytest.mark.parametrize("measure", ["weights", "norms", "rollout"])
 @pytest.mark.parametrize("kind", ["tokens", "words", "no special tokens"])
-def test_parts_and_maxima_of_blocks_are_those_of_the_whole(translator, trace, site, measure, kind):
+def test_parts_and_maxima_of_blocks_are_those_of_the_whole(
+    translator: Translator, trace: Trace, site: str, measure: str, kind: str
+) -> None:
     queries, keys = map(axes.whole_words if kind == "words" else axes.single_tokens, trace.axis_tokens(site))
     if kind == "no special tokens":
         queries, keys = queries.without_special_tokens(), keys.without_special_tokens()
@@ -48,7 +52,7 @@ def test_parts_and_maxima_of_blocks_are_those_of_the_whole(translator, trace, si
     torch.testing.assert_close(pooled, expected, atol=1e-6, rtol=1e-5)
 
 
-def test_log_sums_are_computed_once_for_a_head(trace, monkeypatch):
+def test_log_sums_are_computed_once_for_a_head(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
     from model.analysis.metrics import head_matrix
 
     calls = []
@@ -60,7 +64,9 @@ def test_log_sums_are_computed_once_for_a_head(trace, monkeypatch):
 
 
 @pytest.mark.parametrize("site", ["encoder.self", "decoder.self", "decoder.cross"])
-def test_figures_from_blocks_of_rows_are_those_of_the_whole_layer(trace, site, monkeypatch):
+def test_figures_from_blocks_of_rows_are_those_of_the_whole_layer(
+    trace: Trace, site: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from model.trace import row_blocks
 
     monkeypatch.setattr(row_blocks, "VALUES_AT_ONCE", 4 * 3 * len(trace.axis_tokens(site)[1]))

@@ -69,7 +69,7 @@ def slow_figures(weights, mask, tokens, is_self):
     ("mask", "is_self"),
     [(full(7, 7), True), (causal(7), True), (full(5, 8), False), (full(9, 4), False), (full(1, 6), False)],
 )
-def test_figures_are_those_of_plain_loops(mask, is_self):
+def test_figures_are_those_of_plain_loops(mask, is_self: bool) -> None:
     tokens = ["▁a", "▁,", "b", ".", "▁c", "...", "d", "</s>"][: mask.size(1)]
     weights = random_weights(3, mask)
     figures = head_figures(weights, mask, tokens, is_self=is_self)
@@ -80,7 +80,9 @@ def test_figures_are_those_of_plain_loops(mask, is_self):
 
 
 @pytest.mark.parametrize(("name", "shift"), [("previous", -1), ("same", 0), ("next", 1)])
-def test_a_head_that_always_looks_at_one_neighbour_has_that_figure_one_and_the_others_zero(name, shift):
+def test_a_head_that_always_looks_at_one_neighbour_has_that_figure_one_and_the_others_zero(
+    name: str, shift: int
+) -> None:
     weights = torch.zeros(1, 6, 6)
     for i in range(6):
         weights[0, i, i + shift if 0 <= i + shift < 6 else (i + 3) % 6] = 1.0
@@ -91,7 +93,7 @@ def test_a_head_that_always_looks_at_one_neighbour_has_that_figure_one_and_the_o
     assert [float(figures[other]) for other in {"previous", "same", "next"} - {name}] == [0.0, 0.0]
 
 
-def test_looking_back_in_the_decoder_is_one_although_its_first_row_cannot():
+def test_looking_back_in_the_decoder_is_one_although_its_first_row_cannot() -> None:
     weights = torch.zeros(1, 4, 4)
     for i in range(4):
         weights[0, i, max(0, i - 1)] = 1.0
@@ -102,19 +104,19 @@ def test_looking_back_in_the_decoder_is_one_although_its_first_row_cannot():
     assert float(figures["first"]) == pytest.approx(1 / 3)
 
 
-def test_nobody_can_look_ahead_in_the_decoder_and_neighbours_mean_nothing_between_two_sentences():
+def test_nobody_can_look_ahead_in_the_decoder_and_neighbours_mean_nothing_between_two_sentences() -> None:
     assert head_figures(random_weights(2, causal(5)), causal(5), list("abcde"), is_self=True)["next"].isnan().all()
     figures = head_figures(random_weights(2, full(5, 5)), full(5, 5), list("abcde"), is_self=False)
     assert all(figures[name].isnan().all() for name in ("previous", "same", "next"))
     assert not any(figures[name].isnan().any() for name in ("entropy", "distance", "first", "last", "diagonal"))
 
 
-def test_an_even_head_has_the_logarithm_of_the_keys_as_entropy():
+def test_an_even_head_has_the_logarithm_of_the_keys_as_entropy() -> None:
     weights = torch.full((1, 3, 8), 1 / 8)
     assert float(entropy(weights, full(3, 8))) == pytest.approx(3.0)
 
 
-def test_a_head_on_the_diagonal_of_two_lengths_has_distance_zero():
+def test_a_head_on_the_diagonal_of_two_lengths_has_distance_zero() -> None:
     weights = torch.zeros(1, 4, 7)
     for i in range(4):
         weights[0, i, 2 * i] = 1.0
@@ -122,22 +124,22 @@ def test_a_head_on_the_diagonal_of_two_lengths_has_distance_zero():
     assert from_diagonal(4, 7)[1].tolist() == [2, 1, 0, 1, 2, 3, 4]
 
 
-def test_a_sentence_of_one_token_has_no_figures():
+def test_a_sentence_of_one_token_has_no_figures() -> None:
     figures = head_figures(torch.ones(2, 1, 1), full(1, 1), ["</s>"], is_self=True)
     assert all(values.isnan().all() for values in figures.values())
 
 
-def test_without_punctuation_there_is_no_figure_of_it():
+def test_without_punctuation_there_is_no_figure_of_it() -> None:
     assert (
         head_figures(random_weights(2, full(3, 3)), full(3, 3), list("abc"), is_self=True)["punctuation"].isnan().all()
     )
 
 
 @pytest.mark.parametrize("token", [".", "▁,", "▁(", "…", "؟", "'", "「", "▁--"])
-def test_punctuation(token):
+def test_punctuation(token: str) -> None:
     assert is_punctuation(token)
 
 
 @pytest.mark.parametrize("token", ["", "▁", "a.", "<s>", "</s>", "$", "7", "😀", "<0x2E>"])
-def test_no_punctuation(token):
+def test_no_punctuation(token: str) -> None:
     assert not is_punctuation(token)

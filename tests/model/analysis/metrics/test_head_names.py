@@ -5,18 +5,19 @@ import math
 import numpy as np
 import pytest
 
+from model import TransformerConfig
 from model.analysis.metrics.head_names import HeadPlace, all_but, all_heads, check_heads, rank_correlation, ranked
 from model.errors import EditError
 
 
-def test_all_heads_come_in_the_order_of_a_table(config):
+def test_all_heads_come_in_the_order_of_a_table(config: TransformerConfig) -> None:
     table = np.arange(3 * 2 * 4).reshape(3, 2, 4)
     places = list(all_heads(config))
     sites = ["encoder.self", "decoder.self", "decoder.cross"]
     assert [table[sites.index(place.site), place.layer, place.head] for place in places] == list(range(24))
 
 
-def test_all_but_some_and_these_make_up_all(config):
+def test_all_but_some_and_these_make_up_all(config: TransformerConfig) -> None:
     kept = {HeadPlace("decoder.cross", 1, 2), HeadPlace("encoder.self", 0, 3)}
     rest = all_but(config, kept)
     assert len(rest) == 22
@@ -24,12 +25,12 @@ def test_all_but_some_and_these_make_up_all(config):
 
 
 @pytest.mark.parametrize("place", [("decoder.cross", 2, 0), ("encoder.self", 0, 4), ("encoder.cross", 0, 0)])
-def test_a_head_that_does_not_exist_is_named(config, place):
+def test_a_head_that_does_not_exist_is_named(config: TransformerConfig, place: tuple[str, int, int]) -> None:
     with pytest.raises(EditError, match="There is no head"):
         check_heads(config, [HeadPlace(*place)])
 
 
-def test_ranking_goes_downwards_and_leaves_out_what_has_no_figure():
+def test_ranking_goes_downwards_and_leaves_out_what_has_no_figure() -> None:
     values = np.array([[[0.5, -2.0]], [[np.nan, 3.0]], [[0.5, 1.0]]])
     assert [(place, value) for place, value in ranked(values)] == [
         (("decoder.self", 0, 1), 3.0),
@@ -40,19 +41,19 @@ def test_ranking_goes_downwards_and_leaves_out_what_has_no_figure():
     ]
 
 
-def test_rank_correlation_by_hand():
+def test_rank_correlation_by_hand() -> None:
     # Ranks 1 2 3 4 5 and 2 1 4 3 5: ρ = 1 − 6 · Σd² / (n (n² − 1)) = 1 − 6 · 4 / 120.
     assert rank_correlation([10, 20, 30, 40, 50], [2, 1, 4, 3, 5]) == pytest.approx(0.8)
     # Ranks 1, 2½, 2½, 4 and 1, 3, 2, 4: deviations −1½ 0 0 1½ and −1½ ½ −½ 1½.
     assert rank_correlation([1, 7, 7, 9], [0, 5, 3, 8]) == pytest.approx(4.5 / math.sqrt(4.5 * 5))
 
 
-def test_rank_correlation_sees_the_order_only_and_skips_what_is_unknown():
+def test_rank_correlation_sees_the_order_only_and_skips_what_is_unknown() -> None:
     first = np.array([[0.1, np.nan], [0.4, 2.0]])
     assert rank_correlation(first, np.exp(first)) == pytest.approx(1.0)
     assert rank_correlation(first, [[5.0, 9.0], [np.nan, -3.0]]) == pytest.approx(-1.0)
 
 
 @pytest.mark.parametrize(("first", "second"), [([], []), ([1.0], [2.0]), ([1.0, 2.0], [3.0, 3.0])])
-def test_where_nothing_can_be_ranked_there_is_no_correlation(first, second):
+def test_where_nothing_can_be_ranked_there_is_no_correlation(first, second) -> None:
     assert math.isnan(rank_correlation(first, second))

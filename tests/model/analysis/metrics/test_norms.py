@@ -23,7 +23,7 @@ def trace(translator: Translator) -> Trace:
 @pytest.mark.parametrize("site", SITES)
 def test_weighted_vectors_of_all_heads_and_the_output_bias_add_up_to_what_the_site_really_put_out(
     translator: Translator, site: str, layer: int
-):
+) -> None:
     attention = translator.model.get_submodule(site_path(site, layer))
     real = []
     handle = attention.register_forward_hook(lambda module, inputs, output: real.append(output[0]))
@@ -37,7 +37,7 @@ def test_weighted_vectors_of_all_heads_and_the_output_bias_add_up_to_what_the_si
 
 
 @pytest.mark.parametrize("site", SITES)
-def test_norms_are_the_lengths_of_vectors_formed_one_by_one(translator: Translator, trace: Trace, site: str):
+def test_norms_are_the_lengths_of_vectors_formed_one_by_one(translator: Translator, trace: Trace, site: str) -> None:
     """x_j, W_V, b_V and W_O taken from the model itself, one head, query and key at a time."""
     attention = translator.model.get_submodule(site_path(site, 1))
     value, output = attention.value, attention.output
@@ -54,14 +54,14 @@ def test_norms_are_the_lengths_of_vectors_formed_one_by_one(translator: Translat
             assert norms[head, query, key].item() == pytest.approx(vector.norm().item(), abs=1e-5)
 
 
-def test_norms_by_hand():
+def test_norms_by_hand() -> None:
     weights = torch.tensor([[[0.25, 0.75]]])
     value = torch.tensor([[[3.0, 0.0], [0.0, 1.0]]])
     output = torch.tensor([[[1.0, 0.0, 0.0], [0.0, 3.0, 4.0]]])
     torch.testing.assert_close(value_weighted_norms(weights, value, output), torch.tensor([[[0.75, 3.75]]]))
 
 
-def test_heads_that_share_their_values_each_use_them():
+def test_heads_that_share_their_values_each_use_them() -> None:
     value = torch.randn(2, 3, 4)
     mask = AttentionMask(num_queries=3, num_keys=3)
     inputs = AttentionInputs(query=torch.randn(4, 3, 4), key=torch.randn(2, 3, 4), value=value, mask=mask, scale=0.5)

@@ -6,6 +6,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from model import Translator
 from model.analysis.metrics.origin import (
     ROWS_AT_ONCE,
     derive_row,
@@ -18,6 +19,7 @@ from model.errors import TraceError
 from model.nn.attention import AttentionInputs
 from model.nn.masks import AttentionMask
 from model.nn.transformer import SITES, site_path
+from model.trace.trace import Trace
 
 TEXT = "The animal was tired because it was late."
 
@@ -48,12 +50,12 @@ def inputs_of(
 
 
 @pytest.fixture(scope="module")
-def trace(translator):
+def trace(translator: Translator):
     return translator.trace(TEXT, extras={"hook_head_output"})
 
 
 @pytest.mark.parametrize("site", SITES)
-def test_both_switches_on_is_what_the_trace_says_of_every_row(trace, site):
+def test_both_switches_on_is_what_the_trace_says_of_every_row(trace: Trace, site) -> None:
     layer, head = 1, 2
     scores, weights = trace.scores(site, layer, [head])[0], trace.weights(site, layer, [head])[0]
     outputs = trace.head_output(site, layer, [head])[0]
@@ -67,7 +69,7 @@ def test_both_switches_on_is_what_the_trace_says_of_every_row(trace, site):
 
 @pytest.mark.parametrize("site", SITES)
 @pytest.mark.parametrize("layer", [0, 1])
-def test_the_head_outputs_are_the_ones_the_model_computed(trace, site, layer):
+def test_the_head_outputs_are_the_ones_the_model_computed(trace: Trace, site, layer: int) -> None:
     recorded = trace.recorded[f"{site_path(site, layer)}.hook_head_output"]
     for head in range(trace.heads_of(site)):
         derived = derive_row(trace.attention(site, layer), head, 3, scaled=True, masked=True)
@@ -75,7 +77,7 @@ def test_the_head_outputs_are_the_ones_the_model_computed(trace, site, layer):
 
 
 @pytest.mark.parametrize("site", SITES)
-def test_parts_of_all_heads_and_the_bias_sum_to_the_real_output_of_the_site(translator, site):
+def test_parts_of_all_heads_and_the_bias_sum_to_the_real_output_of_the_site(translator: Translator, site) -> None:
     module, real = translator.model.get_submodule(site_path(site, 1)), []
     hook = module.register_forward_hook(lambda module, inputs, output: real.append(output[0]))
     try:
@@ -91,7 +93,7 @@ def test_parts_of_all_heads_and_the_bias_sum_to_the_real_output_of_the_site(tran
             torch.testing.assert_close(parts.sum(0) + module.output.bias, output[row], atol=1e-5, rtol=1e-5)
 
 
-def test_a_heads_slice_of_the_projection_is_its_columns_of_the_weight(translator):
+def test_a_heads_slice_of_the_projection_is_its_columns_of_the_weight(translator: Translator) -> None:
     module = translator.model.get_submodule(site_path("decoder.cross", 0))
     heads, d_v, d_model = translator.output_projection("decoder.cross", 0).shape
     assert (heads, d_v, d_model) == (4, 8, 32)
@@ -105,7 +107,7 @@ def test_a_heads_slice_of_the_projection_is_its_columns_of_the_weight(translator
     torch.testing.assert_close(sum(parts), joined)
 
 
-def test_one_row_by_hand():
+def test_one_row_by_hand() -> None:
     inputs = AttentionInputs(
         query=torch.tensor([[[2.0, 0.0]]]),
         key=torch.tensor([[[math.log(3.0), 5.0], [0.0, -7.0]]]),
@@ -128,7 +130,7 @@ def test_one_row_by_hand():
 @pytest.mark.parametrize("scaled", [True, False])
 @pytest.mark.parametrize("masked", [True, False])
 @pytest.mark.parametrize("head", range(4))
-def test_grouped_heads_padding_and_a_bias_equal_torchs_attention(scaled, masked, head):
+def test_grouped_heads_padding_and_a_bias_equal_torchs_attention(scaled: bool, masked: bool, head) -> None:
     bias = random(4, 5, 5)
     inputs = inputs_of(padding=torch.tensor([[True, True, True, True, False]]), bias=bias)
     allowed = torch.ones(5, 5, dtype=torch.bool).tril()
@@ -146,14 +148,14 @@ def test_grouped_heads_padding_and_a_bias_equal_torchs_attention(scaled, masked,
         assert derived.allowed.equal(allowed[row])
 
 
-def test_a_bias_that_all_heads_share_is_broadcast():
+def test_a_bias_that_all_heads_share_is_broadcast() -> None:
     bias = random(1, 1, 5)
     with_bias = derive_row(inputs_of(bias=bias), 3, 4, scaled=True, masked=True)
     without = derive_row(inputs_of(), 3, 4, scaled=True, masked=True)
     torch.testing.assert_close(with_bias.scaled, without.scaled + bias[0, 0])
 
 
-def test_without_the_mask_later_keys_get_weight_and_earlier_ones_keep_their_proportions():
+def test_without_the_mask_later_keys_get_weight_and_earlier_ones_keep_their_proportions() -> None:
     derived = derive_row(inputs_of(), 1, 2, scaled=True, masked=False)
     real = derive_row(inputs_of(), 1, 2, scaled=True, masked=True)
     assert (derived.weights[3:] > 0).all()
@@ -164,7 +166,7 @@ def test_without_the_mask_later_keys_get_weight_and_earlier_ones_keep_their_prop
     assert real.max_entropy == pytest.approx(math.log2(3))
 
 
-def test_a_row_that_may_see_nothing_gives_zeros():
+def test_a_row_that_may_see_nothing_gives_zeros() -> None:
     nothing = inputs_of(causal=False, padding=torch.zeros(1, 5, dtype=torch.bool))
     derived = derive_row(nothing, 0, 0, scaled=True, masked=True)
     for part in (derived.shares, derived.weights, derived.head_output):
@@ -173,7 +175,7 @@ def test_a_row_that_may_see_nothing_gives_zeros():
 
 
 @pytest.mark.parametrize("site", SITES)
-def test_without_scaling_the_entropy_never_rises(trace, site):
+def test_without_scaling_the_entropy_never_rises(trace: Trace, site) -> None:
     """A theorem where there is no bias: d entropy / d scale = −scale · variance of the scores under the weights ≤ 0."""
     inputs = trace.attention(site, 0)
     for head in range(inputs.num_heads):
@@ -182,13 +184,13 @@ def test_without_scaling_the_entropy_never_rises(trace, site):
             assert entropies[0] <= entropies[1] + 1e-6
 
 
-def test_entropy_is_counted_in_bits():
+def test_entropy_is_counted_in_bits() -> None:
     assert entropy_bits(torch.tensor([0.25, 0.25, 0.25, 0.25, 0.0])) == pytest.approx(2.0)
     assert entropy_bits(torch.tensor([1.0, 0.0])) == 0.0
 
 
 @pytest.mark.parametrize("causal", [True, False])
-def test_the_spread_of_many_blocks_equals_that_of_all_pairs_at_once(causal):
+def test_the_spread_of_many_blocks_equals_that_of_all_pairs_at_once(causal: bool) -> None:
     long = 2 * ROWS_AT_ONCE + 7
     inputs = inputs_of(queries=long, keys=long, causal=causal)
     dots = (inputs.query[3] @ inputs.key[1].T)[inputs.mask.rows()[0]]
@@ -198,7 +200,7 @@ def test_the_spread_of_many_blocks_equals_that_of_all_pairs_at_once(causal):
     assert spread.after == pytest.approx(spread.before / 6**0.5)
 
 
-def test_the_spread_of_independent_components_is_the_root_of_d_k():
+def test_the_spread_of_independent_components_is_the_root_of_d_k() -> None:
     """Footnote 4 of §3.2.1."""
     mask = AttentionMask(num_queries=300, num_keys=301)
     inputs = AttentionInputs(
@@ -209,11 +211,11 @@ def test_the_spread_of_independent_components_is_the_root_of_d_k():
     assert spread.after == pytest.approx(1.0, rel=0.02)
 
 
-def test_the_spread_of_one_pair_is_zero():
+def test_the_spread_of_one_pair_is_zero() -> None:
     assert dot_product_spread(inputs_of(queries=1, keys=1), 0).before == 0.0
 
 
 @pytest.mark.parametrize(("head", "row", "named"), [(4, 0, "Heads"), (-1, 0, "Heads"), (0, 5, "rows"), (0, -1, "rows")])
-def test_a_head_or_row_that_is_not_there_is_named(head, row, named):
+def test_a_head_or_row_that_is_not_there_is_named(head: int, row: int, named: str) -> None:
     with pytest.raises(TraceError, match=f"{named} run from 0 to"):
         derive_row(inputs_of(), head, row, scaled=True, masked=True)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from model import Translator
 from model.analysis.metrics.rollout import attention_rollout, rollout_at, with_residual
 from model.errors import TraceError
 from model.trace.trace import Trace
@@ -11,7 +12,7 @@ from tests.conftest import SENTENCES
 
 
 @pytest.fixture(scope="module")
-def trace(translator) -> Trace:
+def trace(translator: Translator) -> Trace:
     return translator.trace(SENTENCES[0], SENTENCES[1])
 
 
@@ -31,13 +32,13 @@ def looped(layers: list[np.ndarray]) -> np.ndarray:
 
 @pytest.mark.parametrize("layer", [0, 1])
 @pytest.mark.parametrize("site", ["encoder.self", "decoder.self"])
-def test_rollout_of_a_stack_equals_plain_loops(trace: Trace, site: str, layer: int):
+def test_rollout_of_a_stack_equals_plain_loops(trace: Trace, site: str, layer: int) -> None:
     weights = [trace.weights(site, below).double().numpy() for below in range(layer + 1)]
     np.testing.assert_allclose(rollout_at(trace, site, layer), looped(weights), atol=1e-6)
 
 
 @pytest.mark.parametrize("layer", [0, 1])
-def test_rollout_of_cross_attention_reads_through_the_whole_encoder(trace: Trace, layer: int):
+def test_rollout_of_cross_attention_reads_through_the_whole_encoder(trace: Trace, layer: int) -> None:
     encoder = looped([trace.weights("encoder.self", below).double().numpy() for below in (0, 1)])
     cross = trace.weights("decoder.cross", layer).double().numpy()
     expected = np.zeros(cross.shape[1:])
@@ -46,7 +47,7 @@ def test_rollout_of_cross_attention_reads_through_the_whole_encoder(trace: Trace
     np.testing.assert_allclose(rollout_at(trace, "decoder.cross", layer), expected, atol=1e-6)
 
 
-def test_two_layers_by_hand():
+def test_two_layers_by_hand() -> None:
     """Ã_2 Ã_1 = [[1, 0], [½, ½]] · [[½, ½], [0, 1]]."""
     first = torch.tensor([[0.0, 1.0], [0.0, 1.0]])
     second = torch.tensor([[1.0, 0.0], [1.0, 0.0]])
@@ -55,18 +56,18 @@ def test_two_layers_by_hand():
 
 
 @pytest.mark.parametrize("site", ["encoder.self", "decoder.self", "decoder.cross"])
-def test_rows_sum_to_one_and_the_future_stays_unseen(trace: Trace, site: str):
+def test_rows_sum_to_one_and_the_future_stays_unseen(trace: Trace, site: str) -> None:
     rollout = rollout_at(trace, site, 1)
     torch.testing.assert_close(rollout.sum(-1), torch.ones(len(rollout)))
     if site == "decoder.self":
         assert torch.equal(rollout, rollout.tril())
 
 
-def test_a_row_that_attends_to_nothing_keeps_only_itself():
+def test_a_row_that_attends_to_nothing_keeps_only_itself() -> None:
     assert torch.equal(with_residual(torch.zeros(2, 2)), torch.eye(2))
 
 
-def test_a_layer_or_site_that_does_not_exist_is_named(trace: Trace):
+def test_a_layer_or_site_that_does_not_exist_is_named(trace: Trace) -> None:
     with pytest.raises(TraceError, match="Layers of"):
         rollout_at(trace, "encoder.self", 2)
     with pytest.raises(TraceError, match="no site"):

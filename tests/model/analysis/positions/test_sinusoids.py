@@ -25,7 +25,7 @@ def table(count, d_model, base):
 
 
 @pytest.mark.parametrize(("d_model", "base"), SETTINGS)
-def test_a_dimension_repeats_after_its_wavelength_and_not_after_half_of_it(d_model, base):
+def test_a_dimension_repeats_after_its_wavelength_and_not_after_half_of_it(d_model, base) -> None:
     for pair, length in enumerate(wavelengths(d_model, base=base).tolist()):
         places = torch.tensor([0.3, 0.3 + length / 2, 0.3 + length], dtype=torch.float64)
         start, half, whole = encode_positions(places, d_model, base=base)
@@ -34,28 +34,28 @@ def test_a_dimension_repeats_after_its_wavelength_and_not_after_half_of_it(d_mod
             assert half[dimension].item() == pytest.approx(-start[dimension].item(), abs=1e-9)
 
 
-def test_zero_crossings_of_a_wave_are_half_a_wavelength_apart():
+def test_zero_crossings_of_a_wave_are_half_a_wavelength_apart() -> None:
     where, values = dimension_wave(8, 200, 32)
     rising = where[1:][(values[:-1] < 0) & (values[1:] >= 0)]
     counted = (rising[-1] - rising[0]) / (len(rising) - 1)
     assert float(counted) == pytest.approx(2 * math.pi * 10_000 ** (8 / 32), rel=0.01)
 
 
-def test_wavelengths_run_from_two_pi_in_equal_ratios_to_nearly_base_times_two_pi():
+def test_wavelengths_run_from_two_pi_in_equal_ratios_to_nearly_base_times_two_pi() -> None:
     lengths = wavelengths(128)
     torch.testing.assert_close(lengths[1:] / lengths[:-1], torch.full((63,), 10_000 ** (2 / 128)).double())
     assert float(lengths[0]) == pytest.approx(2 * math.pi)
     assert 0.8 * 10_000 < float(lengths[-1]) / (2 * math.pi) < 10_000
 
 
-def test_a_wave_passes_through_the_encoding_at_every_whole_position():
+def test_a_wave_passes_through_the_encoding_at_every_whole_position() -> None:
     where, values = dimension_wave(5, 20, 16)
     whole = (where - where.round()).abs() < 1e-9
     torch.testing.assert_close(values[whole].float(), sinusoidal_encoding(20, 16)[:, 5])
 
 
 @pytest.mark.parametrize(("d_model", "base"), SETTINGS)
-def test_the_dot_product_depends_on_the_distance_alone(d_model, base):
+def test_the_dot_product_depends_on_the_distance_alone(d_model, base) -> None:
     rows = table(40, d_model, base)
     expected = products_at_distances(40, d_model, base=base)
     for p in range(40):
@@ -64,13 +64,13 @@ def test_the_dot_product_depends_on_the_distance_alone(d_model, base):
             assert product == pytest.approx(expected[q - p].item(), abs=1e-9)
 
 
-def test_at_distance_zero_the_product_is_half_the_width():
+def test_at_distance_zero_the_product_is_half_the_width() -> None:
     assert products_at_distances(1, 48).tolist() == [24]
 
 
 @pytest.mark.parametrize("shift", [0, 1, 7, 63])
 @pytest.mark.parametrize(("d_model", "base"), SETTINGS)
-def test_rotating_by_a_shift_is_the_encoding_of_the_shifted_position(d_model, base, shift):
+def test_rotating_by_a_shift_is_the_encoding_of_the_shifted_position(d_model, base, shift: int) -> None:
     rows = table(100, d_model, base).tolist()
     turns = rotation(shift, d_model, base=base).tolist()
     for p in range(100 - shift):
@@ -80,25 +80,25 @@ def test_rotating_by_a_shift_is_the_encoding_of_the_shifted_position(d_model, ba
             assert c * sine + d * cosine == pytest.approx(rows[p + shift][2 * pair + 1], abs=1e-12)
 
 
-def test_a_rotation_keeps_lengths_and_its_shifts_add_up():
+def test_a_rotation_keeps_lengths_and_its_shifts_add_up() -> None:
     turns = rotation(3, 16)
     torch.testing.assert_close(turns @ turns.mT, torch.eye(2).double().expand(8, 2, 2))
     torch.testing.assert_close(turns @ rotation(4, 16), rotation(7, 16))
 
 
-def test_the_residual_is_rounding_and_that_of_float32_the_larger():
+def test_the_residual_is_rounding_and_that_of_float32_the_larger() -> None:
     residual = rotation_residual(100, 256, shift=5)
     assert 0 < residual.float64 < 1e-12 < residual.float32 < 1e-6
 
 
-def test_the_residual_sees_a_turn_that_does_not_fit(monkeypatch):
+def test_the_residual_sees_a_turn_that_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "model.analysis.positions.sinusoids.rotation", lambda shift, d_model, base: rotation(shift + 1, d_model)
     )
     assert rotation_residual(10, 16, shift=2).float64 > 0.1
 
 
-def test_every_pair_of_rows_is_compared_once():
+def test_every_pair_of_rows_is_compared_once() -> None:
     rows = np.array([[1.0, 0.0], [2.0, 1.0], [0.0, 3.0]])
     likeness = compare_rows(rows, rows)
     assert likeness.first.tolist() == [0, 0, 1]
@@ -108,25 +108,25 @@ def test_every_pair_of_rows_is_compared_once():
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_a_sentence_of_one_or_two_tokens_has_too_few_pairs_to_explain(count):
+def test_a_sentence_of_one_or_two_tokens_has_too_few_pairs_to_explain(count: int) -> None:
     likeness = compare_rows(np.ones((count, 4)), sinusoidal_encoding(count, 4).numpy())
     assert len(likeness.products) == count - 1
     assert likeness.explained is None
 
 
-def test_positions_explain_themselves_wholly_and_an_unrelated_side_not_at_all():
+def test_positions_explain_themselves_wholly_and_an_unrelated_side_not_at_all() -> None:
     encoding = sinusoidal_encoding(9, 16).numpy()
     assert compare_rows(encoding, encoding).explained == pytest.approx(1)
     assert explained_share(np.array([1.0, -1.0, 1.0, -1.0]), np.array([1.0, 1.0, -1.0, -1.0])) == 0
     assert explained_share(np.ones(4), np.arange(4.0)) is None
 
 
-def test_half_of_the_variance_is_explained_where_half_of_it_is_added_noise():
+def test_half_of_the_variance_is_explained_where_half_of_it_is_added_noise() -> None:
     signal, noise = np.array([1.0, 1.0, -1.0, -1.0]), np.array([1.0, -1.0, 1.0, -1.0])
     assert explained_share(signal + noise, signal) == pytest.approx(0.5)
 
 
-def test_a_wave_follows_the_layout():
+def test_a_wave_follows_the_layout() -> None:
     where, values = dimension_wave(9, 20, 16, layout="halves")
     whole = where == where.round()
     torch.testing.assert_close(values[whole].float(), sinusoidal_encoding(20, 16, layout="halves")[:, 9])

@@ -38,7 +38,7 @@ GOLD = json.dumps({"en": ["tom", "told"], "de": ["tom", "sagte"], "sure": [[0, 0
 
 
 @pytest.fixture(scope="module")
-def saved(tiny_checkpoints):
+def saved(tiny_checkpoints: Path):
     """The model as its checkpoint holds it: weights with 16 bits, so another one than before it was saved."""
     return Translator.load(tiny_checkpoints / "en-de", device="cpu")
 
@@ -49,7 +49,7 @@ def atlas(saved):
 
 
 @pytest.fixture
-def checkpoints(tiny_checkpoints, tmp_path, monkeypatch):
+def checkpoints(tiny_checkpoints: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """A folder of checkpoints, a corpus of our own with six sentences, and a cache that nobody has used."""
     shutil.copytree(tiny_checkpoints / "en-de", tmp_path / "ck" / "en-de")
     (tmp_path / "own.txt").write_text("\n".join(OWN))
@@ -68,42 +68,44 @@ def shipped(checkpoints, atlas):
 
 
 @pytest.fixture
-def app(checkpoints):
+def app(checkpoints) -> AppTest:
     return AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
 
 
-def opened(app, **params):
+def opened(app: AppTest, **params):
     for name, value in params.items():
         app.query_params[name] = str(value)
     app.run()
     return healthy(app.switch_page("viz/pages/atlas/page.py").run())
 
 
-def healthy(app):
+def healthy(app: AppTest):
     assert not app.exception, app.exception[0].value
     assert not app.error, app.error[0].value
     return app
 
 
-def said(app):
+def said(app: AppTest):
     return " ".join(element.value for element in app.caption).replace("\\", "")
 
 
-def maps(app):
+def maps(app: AppTest):
     (element,) = app.get("bidi_component")
     payload = element.proto.bytes
     length = int.from_bytes(payload[:4], "little")
     return json.loads(payload[4 : 4 + length])
 
 
-def sentences(app):
+def sentences(app: AppTest):
     return [button for button in app.button if (button.key or "").startswith("atlas-sentence")]
 
 
 # ---- where an atlas comes from ----
 
 
-def test_the_atlas_of_the_checkpoint_opens_at_once(app, shipped, atlas, monkeypatch):
+def test_the_atlas_of_the_checkpoint_opens_at_once(
+    app: AppTest, shipped, atlas, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("model.analysis.atlas.file.build_atlas", None)
     opened(app)
     assert "6 sentences read" in said(app)
@@ -114,7 +116,9 @@ def test_the_atlas_of_the_checkpoint_opens_at_once(app, shipped, atlas, monkeypa
     assert chosen["texts"] == [f"{value:.2f}" for value in confidence.flat]
 
 
-def test_without_one_a_button_measures_it_and_the_next_session_reads_the_cache(app, checkpoints, monkeypatch):
+def test_without_one_a_button_measures_it_and_the_next_session_reads_the_cache(
+    app: AppTest, checkpoints, monkeypatch: pytest.MonkeyPatch
+) -> None:
     opened(app)
     assert not app.get("bidi_component")
     healthy(app.button(key="atlas-measure").click().run())
@@ -127,7 +131,7 @@ def test_without_one_a_button_measures_it_and_the_next_session_reads_the_cache(a
     assert maps(again)["maps"] == maps(app)["maps"]
 
 
-def test_a_damaged_file_of_the_checkpoint_is_said_and_measured_anew(app, shipped):
+def test_a_damaged_file_of_the_checkpoint_is_said_and_measured_anew(app: AppTest, shipped) -> None:
     shipped.write_bytes(b"PK no atlas")
     opened(app)
     assert "is not an atlas" in app.warning[0].value.replace("\\", "")
@@ -135,7 +139,7 @@ def test_a_damaged_file_of_the_checkpoint_is_said_and_measured_anew(app, shipped
 
 
 @pytest.mark.parametrize("of", ["other sentences", "another model"])
-def test_an_atlas_of_something_else_is_not_shown(app, shipped, saved, atlas, of):
+def test_an_atlas_of_something_else_is_not_shown(app: AppTest, shipped, saved, atlas, of: str) -> None:
     if of == "other sentences":
         save_atlas(build_atlas(saved, [CorpusSentence("No.")]), shipped)
     else:
@@ -146,7 +150,7 @@ def test_an_atlas_of_something_else_is_not_shown(app, shipped, saved, atlas, of)
     assert not app.get("bidi_component")
 
 
-def test_error_rates_in_the_file_of_the_checkpoint_are_shown(app, shipped, saved):
+def test_error_rates_in_the_file_of_the_checkpoint_are_shown(app: AppTest, shipped, saved) -> None:
     pairs, _ = atlas_store.read_pairs(GOLD, "gold.jsonl")
     save_atlas(build_atlas(saved, [CorpusSentence(text) for text in OWN], pairs), shipped)
     opened(app, site="decoder.cross", corpus_figure="aer_word_in")
@@ -154,7 +158,9 @@ def test_error_rates_in_the_file_of_the_checkpoint_are_shown(app, shipped, saved
     assert "no sentence of the corpus is strongest" in said(app)
 
 
-def test_a_cache_that_cannot_be_written_costs_no_result(app, checkpoints, monkeypatch):
+def test_a_cache_that_cannot_be_written_costs_no_result(
+    app: AppTest, checkpoints, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (checkpoints.parent / "file").write_text("no folder")
     monkeypatch.setenv("XDG_CACHE_HOME", str(checkpoints.parent / "file"))
     opened(app)
@@ -162,7 +168,7 @@ def test_a_cache_that_cannot_be_written_costs_no_result(app, checkpoints, monkey
     assert "Kept in this session only" in said(app)
 
 
-def test_a_relative_cache_directory_is_ignored_as_xdg_says(monkeypatch):
+def test_a_relative_cache_directory_is_ignored_as_xdg_says(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", "somewhere")
     assert atlas_store.cache_folder() == Path.home() / ".cache" / "headlight" / "atlases"
     monkeypatch.setenv("XDG_CACHE_HOME", os.path.abspath("/x"))
@@ -172,7 +178,7 @@ def test_a_relative_cache_directory_is_ignored_as_xdg_says(monkeypatch):
 # ---- what is looked at ----
 
 
-def test_a_link_brings_back_figure_reading_tab_and_head(app, shipped, atlas):
+def test_a_link_brings_back_figure_reading_tab_and_head(app: AppTest, shipped, atlas) -> None:
     opened(app, site="decoder.self", corpus_figure="same", read_off="norms", atlas="Map of heads", layer=1, head=2)
     (chart,) = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
     ring, points = chart["data"]
@@ -182,7 +188,7 @@ def test_a_link_brings_back_figure_reading_tab_and_head(app, shipped, atlas):
     np.testing.assert_allclose(np.array(points["marker"]["color"], float), atlas.figures["norm_same"][1].ravel())
 
 
-def test_a_head_shows_its_rank_and_its_strongest_sentences(app, shipped, atlas):
+def test_a_head_shows_its_rank_and_its_strongest_sentences(app: AppTest, shipped, atlas) -> None:
     opened(app, layer=1, head=3)
     values = atlas.figures["confidence"][0]
     rank = int((values > values[1, 3]).sum()) + 1
@@ -195,7 +201,7 @@ def test_a_head_shows_its_rank_and_its_strongest_sentences(app, shipped, atlas):
     ]
 
 
-def test_a_sentence_opens_on_the_attention_page_at_its_head(app, shipped, atlas):
+def test_a_sentence_opens_on_the_attention_page_at_its_head(app: AppTest, shipped, atlas) -> None:
     opened(app, site="decoder.cross", layer=1, head=2, read_off="norms", token=1, step=3)
     button = sentences(app)[1]
     number = int(button.key.rpartition("-")[2])
@@ -213,7 +219,7 @@ def test_a_sentence_opens_on_the_attention_page_at_its_head(app, shipped, atlas)
     assert not {"token", "step"} & set(app.query_params)
 
 
-def test_sentences_on_buttons_are_not_markdown(app, shipped):
+def test_sentences_on_buttons_are_not_markdown(app: AppTest, shipped) -> None:
     opened(app)
     labels = [button.label.replace("\\", "") for button in sentences(app)]
     shown = dict(zip(labels, sentences(app), strict=True))
@@ -234,13 +240,15 @@ def test_sentences_on_buttons_are_not_markdown(app, shipped):
         ("encoder.self", "aer_word_out", "Alignment error rates are of cross-attention"),
     ],
 )
-def test_a_figure_that_means_nothing_here_is_explained_and_another_shown(app, shipped, site, figure, reason):
+def test_a_figure_that_means_nothing_here_is_explained_and_another_shown(
+    app: AppTest, shipped, site: str, figure: str, reason: str
+) -> None:
     opened(app, site=site, corpus_figure=figure)
     assert reason in app.info[0].value
     assert maps(app)["chosen"] == atlas_tab.ELSE
 
 
-def test_the_table_has_every_figure_of_every_head(app, shipped, atlas):
+def test_the_table_has_every_figure_of_every_head(app: AppTest, shipped, atlas) -> None:
     opened(app, atlas="Table", site="decoder.self")
     shown = app.dataframe[0].value
     assert len(shown) == 8
@@ -249,12 +257,12 @@ def test_the_table_has_every_figure_of_every_head(app, shipped, atlas):
     np.testing.assert_allclose(shown["Entropy"], atlas.figures["entropy"][1].ravel(), rtol=1e-6)
 
 
-def test_a_head_that_the_model_lacks_becomes_the_first(app, shipped):
+def test_a_head_that_the_model_lacks_becomes_the_first(app: AppTest, shipped) -> None:
     opened(app, layer=40, head=99)
     assert maps(app)["selected"] == [0, 0]
 
 
-def test_every_figure_and_every_site_has_its_words():
+def test_every_figure_and_every_site_has_its_words() -> None:
     for key in options.CORPUS_FIGURES:
         for site in options.SITES:
             for read_off in options.READ_OFF:
@@ -266,7 +274,7 @@ def test_every_figure_and_every_site_has_its_words():
 # ---- files ----
 
 
-def test_a_file_is_read_line_by_line_and_bad_lines_are_listed(app):
+def test_a_file_is_read_line_by_line_and_bad_lines_are_listed(app: AppTest) -> None:
     opened(app, corpus="file")
     assert "Load a text file" in app.info[0].value
     content = b"\xef\xbb\xbfTom told me.\tTom sagte mir.\n\n\tnur so\na\tb\tc\n\xff\xfe\nNo.\n" + b"x" * 2001
@@ -280,7 +288,7 @@ def test_a_file_is_read_line_by_line_and_bad_lines_are_listed(app):
     assert [button.label for button in sentences(app)]
 
 
-def test_a_loaded_file_outlives_another_page_and_can_be_forgotten(app, shipped):
+def test_a_loaded_file_outlives_another_page_and_can_be_forgotten(app: AppTest, shipped) -> None:
     opened(app, corpus="file")
     app.file_uploader(key="atlas/sentences-file").set_value(("t.txt", b"No.\n", "text/plain"))
     healthy(app.run())
@@ -294,7 +302,7 @@ def test_a_loaded_file_outlives_another_page_and_can_be_forgotten(app, shipped):
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "no ending", "😀.exe"])
-def test_a_file_is_known_by_what_is_in_it_whatever_its_name(app, name):
+def test_a_file_is_known_by_what_is_in_it_whatever_its_name(app: AppTest, name: str) -> None:
     opened(app, corpus="file")
     app.file_uploader(key="atlas/sentences-file").set_value((name, b"Tom told me.\n", "text/plain"))
     healthy(app.run())
@@ -302,7 +310,7 @@ def test_a_file_is_known_by_what_is_in_it_whatever_its_name(app, name):
 
 
 @pytest.mark.parametrize("content", [b"", b"\n \n", b"\xff\xff", b"a\tb\tc\n"])
-def test_a_file_without_a_sentence_is_an_error_in_a_sentence_and_the_page_lives(app, content):
+def test_a_file_without_a_sentence_is_an_error_in_a_sentence_and_the_page_lives(app: AppTest, content: bytes) -> None:
     opened(app, corpus="file")
     app.file_uploader(key="atlas/sentences-file").set_value(("t.txt", content, "text/plain"))
     app.run()
@@ -312,7 +320,7 @@ def test_a_file_without_a_sentence_is_an_error_in_a_sentence_and_the_page_lives(
     assert app.button(key="atlas-measure").label == "Measure 6 sentences"
 
 
-def test_links_made_by_hand_bring_error_rates(app, saved):
+def test_links_made_by_hand_bring_error_rates(app: AppTest, saved) -> None:
     opened(app, site="decoder.cross", corpus_figure="aer_word_in")
     app.file_uploader(key="atlas/pairs-file").set_value(("g.jsonl", GOLD + b'\n{"en": 1}\n[]\n', "application/json"))
     healthy(app.run())
@@ -325,14 +333,14 @@ def test_links_made_by_hand_bring_error_rates(app, saved):
     assert chosen["texts"] == [f"{value:.2f}" for value in expected.flat]
 
 
-def test_too_many_rows_are_refused(monkeypatch):
+def test_too_many_rows_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(atlas_store, "MAX_SENTENCES", 3)
     assert len(atlas_store.read_sentences(b"a\nb\nc\n", "t")[0]) == 3
     with pytest.raises(DataError, match="more than 3 rows"):
         atlas_store.read_sentences(b"a\nb\nc\nd\n", "t")
 
 
-def test_progress_counts_every_sentence_and_pair(checkpoints):
+def test_progress_counts_every_sentence_and_pair(checkpoints) -> None:
     pairs, _ = atlas_store.read_pairs(GOLD, "g")
     reading = atlas_store.own_reading(pairs)
     counted: list[int] = []
@@ -344,7 +352,7 @@ def test_progress_counts_every_sentence_and_pair(checkpoints):
 # ---- tables ----
 
 
-def test_tables_hold_the_numbers_and_leave_out_what_is_none(atlas):
+def test_tables_hold_the_numbers_and_leave_out_what_is_none(atlas) -> None:
     lines = list(csv.DictReader(atlas_tables.all_figures(atlas, options.SITES).decode("utf-8-sig").splitlines()))
     assert len(lines) == 3 * 8
     line = lines[8 + 5]  # decoder.self, layer 1, head 1
@@ -367,7 +375,7 @@ def test_tables_hold_the_numbers_and_leave_out_what_is_none(atlas):
     [([1, 2, "x", "y"], (1, 2)), ({"0": 0, "1": 3}, (0, 3))]
     + [(custom, None) for custom in (None, [], [9, 0], [0, -1], ["a", 0], {"0": 1}, {"0": True, "1": 0.5}, "12")],
 )
-def test_a_point_opens_its_head_only_if_there_is_such_a_head(monkeypatch, custom, head):
+def test_a_point_opens_its_head_only_if_there_is_such_a_head(monkeypatch: pytest.MonkeyPatch, custom, head) -> None:
     chosen = []
     points = [] if custom is None else [{"customdata": custom}]
     monkeypatch.setattr(atlas_tab.st, "session_state", {"key": {"selection": {"points": points}}})
@@ -377,7 +385,7 @@ def test_a_point_opens_its_head_only_if_there_is_such_a_head(monkeypatch, custom
 
 
 @pytest.mark.parametrize(("rows", "chosen"), [([6], [HeadChoice(1, 2)]), ([], [])])
-def test_a_row_of_the_table_opens_its_head(monkeypatch, rows, chosen):
+def test_a_row_of_the_table_opens_its_head(monkeypatch: pytest.MonkeyPatch, rows, chosen: Selection) -> None:
     opened_heads = []
     monkeypatch.setattr(atlas_tab.st, "session_state", {"atlas-table": {"selection": {"rows": rows}}})
     monkeypatch.setattr(atlas_tab, "_open", opened_heads.append)

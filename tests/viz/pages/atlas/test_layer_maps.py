@@ -19,7 +19,7 @@ def header(payload):
     return json.loads(payload[4 : 4 + int.from_bytes(payload[:4], "little")])
 
 
-def test_numbers_texts_and_shades_are_sent_in_the_order_of_layers():
+def test_numbers_texts_and_shades_are_sent_in_the_order_of_layers() -> None:
     sent = header(pack_maps(MAPS, "a", HeadChoice(1, 0), "file"))
     assert (sent["layers"], sent["heads"], sent["chosen"], sent["selected"]) == (2, 2, "a", [1, 0])
     first, second = sent["maps"]
@@ -29,7 +29,7 @@ def test_numbers_texts_and_shades_are_sent_in_the_order_of_layers():
     assert second["shades"] == [0.0] * 4
 
 
-def test_another_choice_is_the_same_picture_and_other_numbers_are_another():
+def test_another_choice_is_the_same_picture_and_other_numbers_are_another() -> None:
     one, other = (header(pack_maps(MAPS, key, HeadChoice(0, 0), "x"))["digest"] for key in "ab")
     assert one == other
     changed = HeadMap("a", "First", "bits", VALUES + 1, 2)
@@ -37,21 +37,21 @@ def test_another_choice_is_the_same_picture_and_other_numbers_are_another():
 
 
 @pytest.mark.parametrize("value", [None, "a", {}, {"key": 1}, {"key": "c"}, {"key": None}])
-def test_what_the_browser_must_not_say_is_nothing(value):
+def test_what_the_browser_must_not_say_is_nothing(value) -> None:
     assert read_map(value, MAPS) is None
 
 
-def test_a_map_that_exists_is_taken():
+def test_a_map_that_exists_is_taken() -> None:
     assert read_map({"key": "b"}, MAPS) == "b"
 
 
-def test_the_nearest_heads_come_first_and_of_equal_ones_the_first():
+def test_the_nearest_heads_come_first_and_of_equal_ones_the_first() -> None:
     np.testing.assert_array_equal(nearest(DISTANCES, 2), [[1, 2], [0, 2], [1, 3], [1, 2]])
     assert neighbours(DISTANCES, 2)[2] == "1.2 (2.00), 2.2 (3.00), 1.1 (5.00)"
     assert neighbours(np.zeros((1, 1), np.float32), 1) == ["none"]
 
 
-def test_points_carry_their_head_number_and_neighbours_and_the_ring_lies_on_the_chosen_one():
+def test_points_carry_their_head_number_and_neighbours_and_the_ring_lies_on_the_chosen_one() -> None:
     places = np.arange(8, dtype=float).reshape(2, 2, 2)
     figure = head_scatter(places, VALUES, DISTANCES, name="first", shown=["a", "b", "c", "d"], selected=(1, 0))
     ring, points = figure.data
@@ -65,7 +65,7 @@ def test_points_carry_their_head_number_and_neighbours_and_the_ring_lies_on_the_
     assert figure.layout.yaxis.scaleanchor == "x"
 
 
-def test_a_map_of_distances_in_a_plane_loses_nothing_and_one_of_a_simplex_does():
+def test_a_map_of_distances_in_a_plane_loses_nothing_and_one_of_a_simplex_does() -> None:
     rng = np.random.default_rng(0)
     flat = rng.normal(size=(6, 2))
     squares = ((flat[:, None] - flat[None]) ** 2).sum(-1)

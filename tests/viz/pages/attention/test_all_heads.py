@@ -1,5 +1,7 @@
 """The grid on the attention page: figures, orders and filters, by widget and by link."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -14,23 +16,23 @@ TEXT = Selection().text
 
 
 @pytest.fixture
-def app(tiny_checkpoints, monkeypatch):
+def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
     return AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
 
 
 @pytest.fixture
-def selection(tiny_checkpoints, monkeypatch):
+def selection(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
     return Selection(checkpoint="en-de")
 
 
-def grid_of(app):
+def grid_of(app: AppTest):
     ((header, _),) = sent_to(app, "head_grid")
     return header
 
 
-def test_at_first_tiles_carry_nothing_and_there_is_nothing_to_rank_by(app):
+def test_at_first_tiles_carry_nothing_and_there_is_nothing_to_rank_by(app: AppTest) -> None:
     header = grid_of(app.run())
     assert (header["figure"], header["ranked"], header["notes"]) == (None, None, [])
     assert app.selectbox(key="order").disabled
@@ -38,7 +40,7 @@ def test_at_first_tiles_carry_nothing_and_there_is_nothing_to_rank_by(app):
 
 
 @pytest.mark.parametrize("figure", FIGURES[1:])
-def test_every_figure_can_be_chosen_and_stands_in_the_link(app, figure):
+def test_every_figure_can_be_chosen_and_stands_in_the_link(app: AppTest, figure) -> None:
     app.run()
     header = grid_of(app.selectbox(key="figure").set_value(figure).run())
     assert len(header["figure"]["texts"]) == 8
@@ -46,7 +48,7 @@ def test_every_figure_can_be_chosen_and_stands_in_the_link(app, figure):
     assert app.query_params["figure"] == figure
 
 
-def test_heads_are_ranked_and_filtered(app):
+def test_heads_are_ranked_and_filtered(app: AppTest) -> None:
     app.run()
     app.selectbox(key="figure").set_value("entropy").run()
     app.selectbox(key="order").set_value("lowest").run()
@@ -58,12 +60,12 @@ def test_heads_are_ranked_and_filtered(app):
     assert header["ranked"] is None
 
 
-def test_a_link_opens_ranked_heads_and_a_wrong_number_of_them_is_all(app):
+def test_a_link_opens_ranked_heads_and_a_wrong_number_of_them_is_all(app: AppTest) -> None:
     app.query_params.update({"figure": "distance", "order": "highest", "keep": "5"})
     assert len(grid_of(app.run())["ranked"]) == 8
 
 
-def test_a_figure_without_meaning_at_a_site_is_explained_and_comes_back_at_another(app):
+def test_a_figure_without_meaning_at_a_site_is_explained_and_comes_back_at_another(app: AppTest) -> None:
     app.query_params.update({"figure": "next", "order": "highest", "site": "decoder.cross"})
     header = grid_of(app.run())
     assert (header["figure"], header["ranked"]) == (None, None)
@@ -74,7 +76,7 @@ def test_a_figure_without_meaning_at_a_site_is_explained_and_comes_back_at_anoth
 
 
 @pytest.mark.parametrize("site", SITES)
-def test_figures_are_those_of_the_traces_weights_and_cannot_be_written(selection, site):
+def test_figures_are_those_of_the_traces_weights_and_cannot_be_written(selection: Selection, site: str) -> None:
     figures = derived.head_figures(TEXT, site, selection)
     assert tuple(figures) == FIGURES[1:]
     trace = loader.trace(TEXT, selection)
@@ -86,12 +88,14 @@ def test_figures_are_those_of_the_traces_weights_and_cannot_be_written(selection
     assert not any(values.flags.writeable for values in figures.values())
 
 
-def test_tiles_and_figures_are_made_once_for_all_viewers(selection):
+def test_tiles_and_figures_are_made_once_for_all_viewers(selection: Selection) -> None:
     assert derived.head_tiles(TEXT, SITES[0], selection) is derived.head_tiles(TEXT, SITES[0], selection)
     assert derived.head_figures(TEXT, SITES[0], selection) is derived.head_figures(TEXT, SITES[0], selection)
 
 
-def test_tiles_of_all_three_attentions_wait_in_the_browser_and_the_grid_names_them(app, selection):
+def test_tiles_of_all_three_attentions_wait_in_the_browser_and_the_grid_names_them(
+    app: AppTest, selection: Selection
+) -> None:
     app.query_params["site"] = "decoder.cross"
     app.run()
     header = grid_of(app)
@@ -105,5 +109,5 @@ def test_tiles_of_all_three_attentions_wait_in_the_browser_and_the_grid_names_th
         assert (tuple(kept[address]["queryTokens"]), tuple(kept[address]["keyTokens"])) == trace.axis_tokens(site)
 
 
-def test_another_sentence_has_other_addresses(selection):
+def test_another_sentence_has_other_addresses(selection: Selection) -> None:
     assert len({derived.tiles_address(text, site, selection) for text in ("a", "b") for site in SITES}) == 6

@@ -1,5 +1,7 @@
 """The tab "bertviz" as a page without a browser."""
 
+from pathlib import Path
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -12,7 +14,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:unclosed file .*_view.js:Resourc
 
 
 @pytest.fixture
-def app(tiny_checkpoints, monkeypatch):
+def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     app.query_params["view"] = "bertviz"
@@ -20,7 +22,7 @@ def app(tiny_checkpoints, monkeypatch):
     return app
 
 
-def drawn(app):
+def drawn(app: AppTest):
     assert not app.exception, app.exception[0].value
     assert not app.error, app.error[0].value
     (iframe,) = app.get("iframe")
@@ -28,7 +30,7 @@ def drawn(app):
 
 
 @pytest.mark.parametrize("view", BERTVIZ)
-def test_the_link_says_which_view_of_which_attention_and_the_page_says_how_to_read_it(app, view):
+def test_the_link_says_which_view_of_which_attention_and_the_page_says_how_to_read_it(app: AppTest, view: str) -> None:
     app.query_params["bertviz"] = view
     app.query_params["site"] = SITES[2]
     iframe = drawn(app.run())
@@ -38,18 +40,20 @@ def test_the_link_says_which_view_of_which_attention_and_the_page_says_how_to_re
     assert f"<title>{other} of attention" in drawn(app.segmented_control(key="bertviz").set_value(other).run()).srcdoc
 
 
-def test_another_attention_is_another_drawing(app):
+def test_another_attention_is_another_drawing(app: AppTest) -> None:
     before = drawn(app.run()).srcdoc
     assert drawn(app.segmented_control(key="site").set_value(SITES[1]).run()).srcdoc != before
     assert app.query_params["site"] == SITES[1]
 
 
-def test_the_head_view_begins_with_the_open_layer(app):
+def test_the_head_view_begins_with_the_open_layer(app: AppTest) -> None:
     app.query_params["layer"] = "1"
     assert '"layer":2' in drawn(app.run()).srcdoc
 
 
-def test_too_many_tokens_are_refused_with_a_sentence_and_the_tab_stays_alive(app, monkeypatch):
+def test_too_many_tokens_are_refused_with_a_sentence_and_the_tab_stays_alive(
+    app: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(bertviz_view, "MAX_TOKENS", 5)
     app.run()
     assert not app.exception

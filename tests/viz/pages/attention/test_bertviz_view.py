@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from model.errors import InputTextError
+from model.trace.trace import Trace
 from tests.browser.demo_bertviz import SHAPES, InventedTrace, Layer
 from tests.paths import ROOT
 from viz.pages.attention.bertviz import view as bertviz_view
@@ -25,12 +26,12 @@ VIEWS = [(site, view) for site in SITES for view in BERTVIZ]
 TRACE = InventedTrace(("▁The", HOSTILE, "\u2028\u202e", "</s>"), ("<s>", "▁Das", "▁Tier"))
 
 
-def drawn(site="encoder.self", view="Head view", trace=TRACE, layer=0, dark=False):
+def drawn(site: str = "encoder.self", view: str = "Head view", trace: Trace = TRACE, layer=0, dark=False):
     return bertviz_page(trace, site, view, layer=layer, dark=dark)
 
 
 @pytest.fixture(scope="module", params=VIEWS, ids=" ".join)
-def page(request):
+def page(request: pytest.FixtureRequest):
     return drawn(*request.param)
 
 
@@ -43,7 +44,7 @@ def params_of(page):
     return json.JSONDecoder().raw_decode(own, own.index("const params = ") + len("const params = "))[0]
 
 
-def test_the_page_asks_for_nothing_outside(page):
+def test_the_page_asks_for_nothing_outside(page) -> None:
     without_libraries = page
     for library in bertviz_view._libraries():
         without_libraries = without_libraries.replace(library, "")
@@ -57,7 +58,7 @@ def test_the_page_asks_for_nothing_outside(page):
     }
 
 
-def test_only_the_four_scripts_written_here_may_run(page):
+def test_only_the_four_scripts_written_here_may_run(page) -> None:
     scripts = scripts_of(page)
     assert len(scripts) == 4
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)[1].replace("&#x27;", "'")
@@ -66,13 +67,13 @@ def test_only_the_four_scripts_written_here_may_run(page):
     assert policy == f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:"
 
 
-def test_a_token_cannot_close_the_script(page):
+def test_a_token_cannot_close_the_script(page) -> None:
     assert "alert(1)</" not in page
     assert page.lower().count("</script>") == 4
 
 
 @pytest.mark.parametrize("view", BERTVIZ)
-def test_queries_stand_on_the_left_and_keys_on_the_right_shown_as_everywhere_else(view):
+def test_queries_stand_on_the_left_and_keys_on_the_right_shown_as_everywhere_else(view: str) -> None:
     source = ["▁The", HOSTILE.replace(" ", "␣"), "\\u2028\\u202e", "</s>"]
     target = ["<s>", "▁Das", "▁Tier"]
     for site, left, right in zip(SITES, (source, target, target), (source, target, source), strict=True):
@@ -81,7 +82,7 @@ def test_queries_stand_on_the_left_and_keys_on_the_right_shown_as_everywhere_els
 
 
 @pytest.mark.parametrize(("site", "view"), VIEWS)
-def test_every_layer_and_head_of_an_attention_is_there_to_three_decimals(site, view):
+def test_every_layer_and_head_of_an_attention_is_there_to_three_decimals(site: str, view: str) -> None:
     (attention,) = params_of(drawn(site, view))["attention"]
     layers, heads = SHAPES[site]
     exact = np.stack([TRACE.weights(site, layer).numpy() for layer in range(layers)])
@@ -91,13 +92,13 @@ def test_every_layer_and_head_of_an_attention_is_there_to_three_decimals(site, v
     assert not re.search(r"0\.\d{4}", json.dumps(attention))
 
 
-def test_the_data_stands_in_the_page_once(page):
+def test_the_data_stands_in_the_page_once(page) -> None:
     assert page.count("left_text") - page.count(".left_text") == 1
     assert "PYTHON_PARAMS" not in page
 
 
 @pytest.mark.parametrize("site", SITES)
-def test_layers_and_heads_count_from_one(site):
+def test_layers_and_heads_count_from_one(site: str) -> None:
     layers, heads = SHAPES[site]
     assert params_of(drawn(site))["include_layers"] == [*range(1, layers + 1)]
     model_view = params_of(drawn(site, "Model view"))
@@ -106,7 +107,7 @@ def test_layers_and_heads_count_from_one(site):
     assert model_view["total_heads"] == heads
 
 
-def test_the_head_view_begins_with_the_layer_that_is_open():
+def test_the_head_view_begins_with_the_layer_that_is_open() -> None:
     assert params_of(drawn("decoder.self", layer=3))["layer"] == 4
 
 
@@ -115,11 +116,11 @@ def long_trace(tokens, layers=4, heads=8):
 
 
 @pytest.mark.parametrize("view", BERTVIZ)
-def test_a_page_of_64_tokens_stays_under_two_megabytes(view):
+def test_a_page_of_64_tokens_stays_under_two_megabytes(view: str) -> None:
     assert len(drawn(view=view, trace=long_trace(MAX_TOKENS), dark=True)) < 2_000_000
 
 
-def test_a_longer_sentence_is_refused_with_what_to_do():
+def test_a_longer_sentence_is_refused_with_what_to_do() -> None:
     with pytest.raises(InputTextError, match="up to 64 tokens; here are 65"):
         drawn(trace=long_trace(MAX_TOKENS + 1))
     assert drawn("decoder.self", trace=long_trace(MAX_TOKENS + 1))
@@ -127,7 +128,7 @@ def test_a_longer_sentence_is_refused_with_what_to_do():
 
 @pytest.mark.parametrize("view", BERTVIZ)
 @pytest.mark.parametrize(("dark", "theme"), [(False, "light"), (True, "dark")])
-def test_the_colours_are_those_of_the_theme(dark, theme, view):
+def test_the_colours_are_those_of_the_theme(dark: bool, theme: str, view: str) -> None:
     colours = tomllib.loads(CONFIG.read_text())["theme"][theme]
     style = re.search(r"<style>(.*?)</style>", drawn(view=view, dark=dark), re.DOTALL)[1]
     assert f"color: {colours['textColor']}; background: {colours['backgroundColor']}" in style
@@ -135,13 +136,13 @@ def test_the_colours_are_those_of_the_theme(dark, theme, view):
     assert f"color-scheme: {theme}" in style
 
 
-def test_the_height_follows_the_longer_side_and_in_the_model_view_the_layers():
+def test_the_height_follows_the_longer_side_and_in_the_model_view_the_layers() -> None:
     assert bertviz_height(long_trace(40), "decoder.cross", "Head view") == 900 + 92
     assert bertviz_height(long_trace(40), "encoder.self", "Model view") == 4 * (40 * 10.5 + 10) + 70
     assert bertviz_height(long_trace(40, layers=1), "encoder.self", "Model view") == 40 * 18 + 55 + 70
 
 
-def test_a_missing_library_says_what_to_install(monkeypatch):
+def test_a_missing_library_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bertviz_view, "_LIBRARIES", (("no_such_package.at_all", "x.js", "NoSuch"),))
     bertviz_view._libraries.cache_clear()
     with pytest.raises(RuntimeError, match="the package NoSuch is missing"):

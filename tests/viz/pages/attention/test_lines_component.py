@@ -58,14 +58,14 @@ def report(place: LinesPlace, memory: Memory) -> dict[str, object]:
 # ---- the payload ----
 
 
-def test_the_payload_holds_every_value_as_a_share_of_the_top(data: LinesData):
+def test_the_payload_holds_every_value_as_a_share_of_the_top(data: LinesData) -> None:
     header, stored = parts_of(pack_lines(data, Memory(1, AT_0, "abc", AT_0)))
     np.testing.assert_allclose((stored / 65535) ** 2 * header["top"], data.values.ravel(), atol=1e-4)
     assert header["queryTokens"] == ["a", "b", "\\u202e", "∅"]
     assert header["headNames"] == list(data.head_names)
 
 
-def test_the_payload_stays_the_same_while_only_a_person_acts(data: LinesData):
+def test_the_payload_stays_the_same_while_only_a_person_acts(data: LinesData) -> None:
     """Streamlit then sends about a kilobyte, and the browser has nothing to redraw."""
     memory = next_memory(None, AT_0, digest_of(data), is_alive=False)
     payload = pack_lines(data, memory)
@@ -75,13 +75,13 @@ def test_the_payload_stays_the_same_while_only_a_person_acts(data: LinesData):
         assert pack_lines(data, memory) == payload
 
 
-def test_the_fingerprint_follows_everything_that_is_drawn(data: LinesData):
+def test_the_fingerprint_follows_everything_that_is_drawn(data: LinesData) -> None:
     changes = {"values": data.values / 2, "top": 3.0, "query_tokens": tuple("abcd"), "title": "Elsewhere"}
     digests = {digest_of(replace(data, **{name: value})) for name, value in changes.items()}
     assert len(digests | {digest_of(data)}) == 5
 
 
-def test_names_that_do_not_fit_the_values_are_a_mistake(data: LinesData):
+def test_names_that_do_not_fit_the_values_are_a_mistake(data: LinesData) -> None:
     with pytest.raises(AssertionError, match="values have shape"):
         replace(data, head_names=("Head 1",))
 
@@ -89,13 +89,13 @@ def test_names_that_do_not_fit_the_values_are_a_mistake(data: LinesData):
 # ---- who is obeyed ----
 
 
-def test_an_echo_of_what_the_picture_reported_is_no_order():
+def test_an_echo_of_what_the_picture_reported_is_no_order() -> None:
     memory = next_memory(None, AT_0, "abc", is_alive=False)
     memory = after_report(memory, report(AT_1, memory), SHAPE)
     assert next_memory(memory, AT_1, "abc", is_alive=True).number == 1
 
 
-def test_a_page_that_wants_something_else_gives_a_new_order():
+def test_a_page_that_wants_something_else_gives_a_new_order() -> None:
     memory = next_memory(None, AT_0, "abc", is_alive=False)
     memory = after_report(memory, report(AT_1, memory), SHAPE)
     ordered = next_memory(memory, AT_2, "abc", is_alive=True)
@@ -105,14 +105,14 @@ def test_a_page_that_wants_something_else_gives_a_new_order():
     assert next_memory(ordered, AT_0, "abc", is_alive=True).number == 3
 
 
-def test_a_report_from_before_an_order_does_not_count():
+def test_a_report_from_before_an_order_does_not_count() -> None:
     memory = next_memory(None, AT_0, "abc", is_alive=False)
     late = report(AT_1, memory)
     ordered = next_memory(memory, AT_2, "abc", is_alive=True)
     assert after_report(ordered, late, SHAPE) is ordered
 
 
-def test_after_a_report_about_another_matrix_the_order_is_given_again():
+def test_after_a_report_about_another_matrix_the_order_is_given_again() -> None:
     memory = next_memory(None, AT_0, "abc", is_alive=False)
     other = next_memory(memory, AT_0, "xyz", is_alive=True)
     assert other.number == 1
@@ -121,7 +121,7 @@ def test_after_a_report_about_another_matrix_the_order_is_given_again():
     assert next_memory(confused, AT_0, "xyz", is_alive=True).number == 2
 
 
-def test_a_picture_that_was_left_out_is_told_again_where_to_stand():
+def test_a_picture_that_was_left_out_is_told_again_where_to_stand() -> None:
     memory = next_memory(None, LinesPlace((0,)), "abc", is_alive=False)
     memory = after_report(memory, report(LinesPlace((0,), key=3), memory), SHAPE)
     assert next_memory(memory, LinesPlace((0,), key=3), "abc", is_alive=True) == memory
@@ -147,13 +147,13 @@ def test_a_picture_that_was_left_out_is_told_again_where_to_stand():
         {"threshold": 0.5},
     ],
 )
-def test_a_place_that_does_not_exist_is_not_read(wrong):
+def test_a_place_that_does_not_exist_is_not_read(wrong) -> None:
     right = {"heads": [2, 0], "query": 3, "key": None, "threshold": 100}
     assert read_place(right, SHAPE) == LinesPlace((0, 2), query=3, threshold=100)
     assert read_place(right | wrong, SHAPE) is None
 
 
 @pytest.mark.parametrize("value", [None, [], "x", {}, {"command": 1}])
-def test_anything_else_from_the_browser_changes_nothing_that_is_shown(value):
+def test_anything_else_from_the_browser_changes_nothing_that_is_shown(value) -> None:
     memory = Memory(1, AT_0, "abc", AT_0)
     assert after_report(memory, value, SHAPE).order == AT_0

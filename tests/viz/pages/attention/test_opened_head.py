@@ -1,5 +1,7 @@
 """The opened head on its page: measures, words and special tokens, as heatmap and as lines, and what a link says."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -18,14 +20,14 @@ TEXT = "Tom told me that he would be late."
 
 
 @pytest.fixture
-def app(tiny_checkpoints, monkeypatch):
+def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     app.query_params["text"] = TEXT
     return app
 
 
-def opened(app, **params):
+def opened(app: AppTest, **params):
     for name, value in params.items():
         app.query_params[name] = str(value)
     app.run()
@@ -34,22 +36,22 @@ def opened(app, **params):
     return app
 
 
-def heatmap(app):
+def heatmap(app: AppTest):
     ((header, (values,)),) = sent_to(app, "matrix")
     return header, values.reshape(len(header["rowTokens"]), len(header["columnTokens"]))
 
 
-def lines(app):
+def lines(app: AppTest):
     ((header, (stored,)),) = sent_to(app, "head_lines")
     shape = len(header["headNames"]), len(header["queryTokens"]), len(header["keyTokens"])
     return header, (stored.reshape(shape) / 65535) ** 2 * header["top"]
 
 
-def captions(app):
+def captions(app: AppTest):
     return " ".join(element.value for element in app.caption)
 
 
-def layer_of(app, **choices):
+def layer_of(app: AppTest, **choices):
     selection = Selection(checkpoint="en-de", text=TEXT, **choices)
     trace = loader.trace(TEXT, selection)
     return trace, derived.opened_layer(trace, selection.site, selection.layer, selection)
@@ -59,7 +61,7 @@ def layer_of(app, **choices):
 
 
 @pytest.mark.parametrize("site", SITES)
-def test_opened_weights_are_those_of_the_trace(app, site):
+def test_opened_weights_are_those_of_the_trace(app: AppTest, site: str) -> None:
     trace, layer = layer_of(app, site=site, layer=1)
     np.testing.assert_array_equal(layer.values, trace.weights(site, 1).numpy())
     assert (layer.queries.labels, layer.keys.labels) == trace.axis_tokens(site)
@@ -67,7 +69,7 @@ def test_opened_weights_are_those_of_the_trace(app, site):
 
 
 @pytest.mark.parametrize("site", SITES)
-def test_norms_are_weights_times_one_length_a_key(app, site):
+def test_norms_are_weights_times_one_length_a_key(app: AppTest, site: str) -> None:
     trace, norms = layer_of(app, site=site, measure="norms")
     weights = trace.weights(site, 0).numpy()
     with np.errstate(invalid="ignore"):
@@ -77,13 +79,13 @@ def test_norms_are_weights_times_one_length_a_key(app, site):
 
 
 @pytest.mark.parametrize("site", SITES)
-def test_a_rollout_is_one_matrix_whose_rows_sum_to_one(app, site):
+def test_a_rollout_is_one_matrix_whose_rows_sum_to_one(app: AppTest, site: str) -> None:
     _, rollout = layer_of(app, site=site, measure="rollout", layer=1)
     assert len(rollout.values) == 1
     np.testing.assert_allclose(rollout.values.sum(-1), 1, atol=1e-5)
 
 
-def test_words_sum_over_keys_and_special_tokens_leave_both_sides(app):
+def test_words_sum_over_keys_and_special_tokens_leave_both_sides(app: AppTest) -> None:
     _, layer = layer_of(app, site="decoder.cross", words=True)
     np.testing.assert_allclose(layer.values.sum(-1), 1, atol=1e-5)
     assert layer.keys.labels == (*TEXT.split(), "</s>")
@@ -99,7 +101,7 @@ def test_words_sum_over_keys_and_special_tokens_leave_both_sides(app):
 @pytest.mark.parametrize("drawn", ["Heatmap", "Lines"])
 @pytest.mark.parametrize("site", SITES)
 @pytest.mark.parametrize("measure", MEASURE_NAMES)
-def test_every_measure_is_drawn_and_explained(app, measure, site, drawn):
+def test_every_measure_is_drawn_and_explained(app: AppTest, measure, site: str, drawn: str) -> None:
     opened(app, measure=measure, site=site, drawn=drawn)
     meaning, formula = MEASURES[measure].explained_at(site)
     assert meaning in captions(app)
@@ -109,7 +111,7 @@ def test_every_measure_is_drawn_and_explained(app, measure, site, drawn):
     assert not app.get("plotly_chart")
 
 
-def test_the_lines_hold_what_the_heatmap_holds(app):
+def test_the_lines_hold_what_the_heatmap_holds(app: AppTest) -> None:
     opened(app, layer=1, head=2, also="0.3", drawn="Lines", threshold=20, token=3)
     header, values = lines(app)
     _, layer = layer_of(app, layer=1)
@@ -127,7 +129,7 @@ def test_the_lines_hold_what_the_heatmap_holds(app):
 
 
 @pytest.mark.parametrize("drawn", ["Heatmap", "Lines"])
-def test_hidden_special_tokens_and_joined_words_are_said(app, drawn):
+def test_hidden_special_tokens_and_joined_words_are_said(app: AppTest, drawn: str) -> None:
     opened(app, drawn=drawn)
     assert "do not sum to 1" not in captions(app)
     app.toggle(key="special").set_value(False)
@@ -139,7 +141,7 @@ def test_hidden_special_tokens_and_joined_words_are_said(app, drawn):
     assert (app.query_params["special"], app.query_params["words"]) == ("False", "True")
 
 
-def test_a_rollout_says_that_it_has_no_head_and_keeps_the_chosen_one(app):
+def test_a_rollout_says_that_it_has_no_head_and_keeps_the_chosen_one(app: AppTest) -> None:
     opened(app, measure="rollout", head=2, drawn="Lines")
     assert app.selectbox(key="head").disabled
     assert lines(app)[0]["headNames"] == ["All heads"]
@@ -149,7 +151,7 @@ def test_a_rollout_says_that_it_has_no_head_and_keeps_the_chosen_one(app):
     assert lines(app)[0]["command"]["heads"] == [2]
 
 
-def test_norms_have_a_scale_of_their_own_and_the_hover_says_so(app):
+def test_norms_have_a_scale_of_their_own_and_the_hover_says_so(app: AppTest) -> None:
     opened(app, measure="norms")
     _, layer = layer_of(app, measure="norms")
     header, _ = heatmap(app)
@@ -158,7 +160,7 @@ def test_norms_have_a_scale_of_their_own_and_the_hover_says_so(app):
     assert header["high"] == layer.values.max()
 
 
-def test_only_weights_between_all_tokens_are_previewed_from_tiles(app):
+def test_only_weights_between_all_tokens_are_previewed_from_tiles(app: AppTest) -> None:
     opened(app, layer=1, head=2, site="decoder.cross")
     header, _ = heatmap(app)
     addresses = [tiles["address"] for tiles, _ in sent_to(app, "tiles")]
@@ -169,7 +171,7 @@ def test_only_weights_between_all_tokens_are_previewed_from_tiles(app):
         assert bool(heatmap(app)[0]["previews"]) == (key == "words" and not value)
 
 
-def test_a_kept_query_and_key_stand_in_the_link_and_in_both_pictures(app):
+def test_a_kept_query_and_key_stand_in_the_link_and_in_both_pictures(app: AppTest) -> None:
     opened(app, token=3, key_token=5)
     assert heatmap(app)[0]["kept"] == [3, 5]
     app.segmented_control(key="drawn").set_value("Lines").run()
@@ -177,18 +179,18 @@ def test_a_kept_query_and_key_stand_in_the_link_and_in_both_pictures(app):
     assert (app.query_params["token"], app.query_params["key_token"]) == ("3", "5")
 
 
-def test_a_kept_key_alone_is_kept_in_the_lines(app):
+def test_a_kept_key_alone_is_kept_in_the_lines(app: AppTest) -> None:
     opened(app, key_token=5, drawn="Lines")
     assert (lines(app)[0]["command"]["query"], lines(app)[0]["command"]["key"]) == (None, 5)
 
 
-def test_a_link_with_heads_and_tokens_that_do_not_exist_still_opens(app):
+def test_a_link_with_heads_and_tokens_that_do_not_exist_still_opens(app: AppTest) -> None:
     opened(app, also="1.99", token=4000, threshold=5000, drawn="Lines")
     command = lines(app)[0]["command"]
     assert (command["heads"], command["query"], command["threshold"]) == ([0, 1], None, 100)
 
 
-def test_what_a_person_does_to_the_lines_becomes_the_selection(app, monkeypatch):
+def test_what_a_person_does_to_the_lines_becomes_the_selection(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     _, layer = layer_of(app, words=True)
     stored = [Selection(text=TEXT, words=True, head=1, also=(2,), token=2)]
     monkeypatch.setattr(panel.state, "current", lambda: stored[-1])

@@ -3,6 +3,7 @@
 import json
 import math
 from dataclasses import replace
+from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
@@ -62,26 +63,26 @@ def header_of(payload: bytes):
 # ---- which keys are drawn ----
 
 
-def test_a_short_row_shows_every_key_and_sums_up_nothing():
+def test_a_short_row_shows_every_key_and_sums_up_nothing() -> None:
     told = story(origin_of())
     assert [column["key"] for column in told["columns"]] == list(range(6))
     assert not any(column["gap"] for column in told["columns"])
     assert (told["restCount"], told["note"], told["restDots"], told["restWeighted"]) == (0, "", None, None)
 
 
-def test_one_key_more_is_drawn_rather_than_summed_up():
+def test_one_key_more_is_drawn_rather_than_summed_up() -> None:
     assert len(shown_keys(origin_of(keys=MAX_COLUMNS + 1))) == MAX_COLUMNS + 1
     assert len(shown_keys(origin_of(keys=MAX_COLUMNS + 2))) == MAX_COLUMNS
 
 
-def test_a_long_row_shows_the_strongest_keys_in_reading_order():
+def test_a_long_row_shows_the_strongest_keys_in_reading_order() -> None:
     origin = origin_of(keys=100, row=99)
     weights = origin.real.weights.numpy()
     expected = sorted(np.argsort(-weights)[:MAX_COLUMNS])
     assert shown_keys(replace(origin, followed=strongest(origin.real))) == expected
 
 
-def test_the_followed_key_is_drawn_however_weak():
+def test_the_followed_key_is_drawn_however_weak() -> None:
     origin = origin_of(keys=100, row=99)
     weakest = int(origin.real.weights.argmin())
     origin = replace(origin, followed=weakest)
@@ -91,14 +92,14 @@ def test_the_followed_key_is_drawn_however_weak():
     assert told["columns"][told["followed"]]["key"] == weakest
 
 
-def test_with_a_switch_thrown_keys_that_are_strong_in_either_row_are_drawn():
+def test_with_a_switch_thrown_keys_that_are_strong_in_either_row_are_drawn() -> None:
     origin = origin_of(keys=100, row=30, masked=False)
     assert origin.other is not None
     assert {strongest(origin.real), strongest(origin.other)} <= set(shown_keys(origin))
     assert any(key > 30 for key in shown_keys(origin))
 
 
-def test_drawn_and_summed_up_keys_make_the_whole_row():
+def test_drawn_and_summed_up_keys_make_the_whole_row() -> None:
     origin = origin_of(keys=100, row=99)
     told = story(origin)
     assert told["restCount"] == 100 - MAX_COLUMNS
@@ -121,7 +122,7 @@ def test_drawn_and_summed_up_keys_make_the_whole_row():
 # ---- numbers and sentences ----
 
 
-def test_the_numbers_can_be_followed_by_hand():
+def test_the_numbers_can_be_followed_by_hand() -> None:
     told = story(origin_of(followed=2))
     dots, real = told["dots"], told["real"]
     assert sum(q * k for q, k in zip(told["q"], told["k"][2], strict=True)) == pytest.approx(dots[2], abs=1e-4)
@@ -133,7 +134,7 @@ def test_the_numbers_can_be_followed_by_hand():
     assert told["weighted"][1] == pytest.approx([real["weights"][1] * v for v in told["values"][1]], abs=1e-4)
 
 
-def test_without_the_mask_the_keys_ahead_are_marked_and_told():
+def test_without_the_mask_the_keys_ahead_are_marked_and_told() -> None:
     origin = origin_of(masked=False)
     told = story(origin)
     assert told["ahead"] == [False] * 4 + [True] * 2
@@ -154,11 +155,11 @@ def test_without_the_mask_the_keys_ahead_are_marked_and_told():
         ({"causal": False, "site": "decoder.cross"}, "no padding"),
     ],
 )
-def test_the_mask_is_told_as_it_is(settings, sentence):
+def test_the_mask_is_told_as_it_is(settings, sentence: str) -> None:
     assert sentence in steps(origin_of(**settings))[3]["text"]
 
 
-def test_without_scaling_the_story_says_by_how_much_and_compares():
+def test_without_scaling_the_story_says_by_how_much_and_compares() -> None:
     origin = origin_of(scaled=False)
     assert origin.other is not None
     assert changed(origin) == "Without √dₖ"
@@ -176,40 +177,40 @@ def test_without_scaling_the_story_says_by_how_much_and_compares():
     )
 
 
-def test_the_model_as_it_is_is_compared_with_nothing():
+def test_the_model_as_it_is_is_compared_with_nothing() -> None:
     origin = origin_of()
     assert changed(origin) == ""
     assert [line["name"] for line in summary(origin)] == ["Looks most at", "Entropy"]
     assert (story(origin)["other"], story(origin)["otherLength"]) == (None, None)
 
 
-def test_seven_steps_each_with_title_formula_and_sentence():
+def test_seven_steps_each_with_title_formula_and_sentence() -> None:
     told = steps(origin_of())
     assert len(told) == 7
     assert all(step["title"] and step["formula"] and step["text"].endswith(".") for step in told)
 
 
-def test_lengths_are_those_of_the_heads_parts():
+def test_lengths_are_those_of_the_heads_parts() -> None:
     origin = origin_of(masked=False)
     told = story(origin)
     assert told["lengths"] == pytest.approx(np.sqrt((origin.parts**2).sum(1)), rel=1e-4)
     assert told["otherLength"] == pytest.approx(2 * told["lengths"][1], rel=1e-4)
 
 
-def test_the_payload_holds_no_number_that_json_lacks_and_its_fingerprint_ignores_the_followed_key():
+def test_the_payload_holds_no_number_that_json_lacks_and_its_fingerprint_ignores_the_followed_key() -> None:
     first, second = (header_of(pack_story(origin_of(followed=key))) for key in (0, 1))
     assert first["digest"] == second["digest"]
     assert (first["followed"], second["followed"]) == (0, 1)
     assert header_of(pack_story(origin_of(followed=0, scaled=False)))["digest"] != first["digest"]
 
 
-def test_what_the_browser_sends_is_a_key_or_nothing():
+def test_what_the_browser_sends_is_a_key_or_nothing() -> None:
     assert read_key({"key": 3}, 4) == 3
     for wrong in (None, 3, "3", {}, {"key": 4}, {"key": -1}, {"key": "3"}, {"key": True}, {"key": 1.0}):
         assert read_key(wrong, 4) is None
 
 
-def test_small_numbers_are_written_as_people_do():
+def test_small_numbers_are_written_as_people_do() -> None:
     assert scientific(3.4e-7) == "3·10⁻⁷"
     assert scientific(9.6e-6) == "1·10⁻⁵"
     assert scientific(0.0) == "0"
@@ -219,27 +220,27 @@ def test_small_numbers_are_written_as_people_do():
 
 
 @pytest.fixture
-def app(tiny_checkpoints, monkeypatch):
+def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     app.query_params["view"] = VIEW
     return app
 
 
-def shown(app):
+def shown(app: AppTest):
     assert not app.exception, app.exception[0].value
     assert not app.error, app.error[0].value
     (element,) = app.get("bidi_component")
     return header_of(element.proto.bytes)
 
 
-def badge(app):
+def badge(app: AppTest):
     (text,) = [element.value for element in app.markdown if "own head output" in element.value]
     return text
 
 
 @pytest.mark.parametrize("site", ["encoder.self", "decoder.self", "decoder.cross"])
-def test_every_site_shows_its_story_and_proves_its_weights(app, site):
+def test_every_site_shows_its_story_and_proves_its_weights(app: AppTest, site: str) -> None:
     app.query_params["site"] = site
     app.query_params["layer"] = "1"
     app.run()
@@ -249,7 +250,7 @@ def test_every_site_shows_its_story_and_proves_its_weights(app, site):
     assert "green" in badge(app)
 
 
-def test_without_scaling_both_rows_are_shown_and_the_link_says_so(app):
+def test_without_scaling_both_rows_are_shown_and_the_link_says_so(app: AppTest) -> None:
     app.run()
     assert shown(app)["other"] is None
     app.toggle(key="scaled").set_value(False).run()
@@ -258,7 +259,7 @@ def test_without_scaling_both_rows_are_shown_and_the_link_says_so(app):
     assert app.query_params["scaled"] == "False"
 
 
-def test_without_the_mask_later_keys_get_weight(app):
+def test_without_the_mask_later_keys_get_weight(app: AppTest) -> None:
     app.query_params["site"] = "decoder.self"
     app.query_params["token"] = "1"
     app.run()
@@ -267,7 +268,7 @@ def test_without_the_mask_later_keys_get_weight(app):
     assert min(shown(app)["other"]["weights"]) > 0
 
 
-def test_where_the_mask_cuts_nothing_off_a_sentence_stands_for_its_switch(app):
+def test_where_the_mask_cuts_nothing_off_a_sentence_stands_for_its_switch(app: AppTest) -> None:
     app.query_params["masked"] = "False"
     app.run()
     assert [toggle.key for toggle in app.toggle] == ["scaled"]
@@ -275,7 +276,7 @@ def test_where_the_mask_cuts_nothing_off_a_sentence_stands_for_its_switch(app):
     assert shown(app)["other"] is None
 
 
-def test_the_key_begins_with_the_strongest_and_can_be_chosen(app):
+def test_the_key_begins_with_the_strongest_and_can_be_chosen(app: AppTest) -> None:
     app.run()
     told = shown(app)
     assert told["followed"] == int(np.argmax(told["real"]["weights"]))
@@ -286,14 +287,14 @@ def test_the_key_begins_with_the_strongest_and_can_be_chosen(app):
     assert "key_token" not in app.query_params
 
 
-def test_a_key_that_is_not_there_is_forgotten(app):
+def test_a_key_that_is_not_there_is_forgotten(app: AppTest) -> None:
     app.query_params["key_token"] = "999"
     app.run()
     assert shown(app)["followed"] == int(np.argmax(shown(app)["real"]["weights"]))
     assert "key_token" not in app.query_params
 
 
-def test_the_spread_is_measured_and_the_alternative_named(app):
+def test_the_spread_is_measured_and_the_alternative_named(app: AppTest) -> None:
     app.run()
     told = " ".join(element.value for element in app.markdown)
     assert "Bahdanau et al. 2015" in told
@@ -305,7 +306,7 @@ def test_the_spread_is_measured_and_the_alternative_named(app):
     assert f"**{spread / 8**0.5:.2f}** after" in told
 
 
-def test_head_outputs_that_are_not_the_models_turn_the_proof_into_a_warning(app):
+def test_head_outputs_that_are_not_the_models_turn_the_proof_into_a_warning(app: AppTest) -> None:
     text, selection = "Nobody else reads this sentence.", Selection(checkpoint="en-de")
     trace = loader.trace(text, selection)
     name = "encoder.layers.0.self_attention.hook_head_output"
@@ -326,7 +327,7 @@ def test_head_outputs_that_are_not_the_models_turn_the_proof_into_a_warning(app)
 @pytest.mark.parametrize(
     "text", ["I 😀 you", "החתול ישן", HOSTILE, "a"], ids=["emoji", "right to left", "HTML", "short"]
 )
-def test_unusual_text_is_told_like_any_other(app, text):
+def test_unusual_text_is_told_like_any_other(app: AppTest, text: str) -> None:
     app.query_params["text"] = text
     app.query_params["masked"] = "False"
     app.query_params["site"] = "decoder.self"

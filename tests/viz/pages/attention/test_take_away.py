@@ -2,6 +2,8 @@
 
 import shutil
 import sys
+from pathlib import Path
+from typing import Never
 from urllib.parse import parse_qsl
 
 import pytest
@@ -19,12 +21,12 @@ TAB = "Take it with you"
 
 
 @pytest.fixture
-def app(tiny_checkpoints, monkeypatch):
+def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
     return AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
 
 
-def opened(app, **params):
+def opened(app: AppTest, **params):
     for name, value in ({"view": TAB} | params).items():
         app.query_params[name] = value
     app.run()
@@ -33,15 +35,15 @@ def opened(app, **params):
     return app
 
 
-def labels(app):
+def labels(app: AppTest):
     return [button.label for button in app.get("download_button")]
 
 
-def captions(app):
+def captions(app: AppTest):
     return " ".join(caption.value for caption in app.caption)
 
 
-def test_everything_is_offered_with_its_size(app):
+def test_everything_is_offered_with_its_size(app: AppTest) -> None:
     opened(app, site="decoder.cross", layer="1", head="2")
     weights = ["Layer 2, head 3", "One row's origin", "Figures of heads", "All heads"]
     expected = [*weights, "Tokens", "Decoding", "Positions, source", "Positions, target", "HTML page", "NumPy arrays"]
@@ -49,7 +51,7 @@ def test_everything_is_offered_with_its_size(app):
     assert captions(app).count("(about ") == len(expected)
 
 
-def test_the_open_head_is_offered_as_it_is_shown_too(app):
+def test_the_open_head_is_offered_as_it_is_shown_too(app: AppTest) -> None:
     opened(app, measure="norms", words="True", special="False")
     assert labels(app)[1] == "The same, as shown"
     assert "Norms between" in captions(app)
@@ -57,8 +59,10 @@ def test_the_open_head_is_offered_as_it_is_shown_too(app):
 
 
 @pytest.mark.parametrize("site", SITES)
-def test_nothing_is_computed_before_a_button_is_pressed(app, site, monkeypatch):
-    def refuse(*arguments):
+def test_nothing_is_computed_before_a_button_is_pressed(
+    app: AppTest, site: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*arguments) -> Never:
         raise AssertionError("computed too early")
 
     for name in ("matrix", "table", "digits"):
@@ -66,13 +70,15 @@ def test_nothing_is_computed_before_a_button_is_pressed(app, site, monkeypatch):
     assert len(labels(opened(app, site=site))) == 10
 
 
-def test_a_table_too_long_for_a_spreadsheet_is_not_offered_and_the_tab_says_why(app, monkeypatch):
+def test_a_table_too_long_for_a_spreadsheet_is_not_offered_and_the_tab_says_why(
+    app: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(trace_tables, "MAX_ROWS", 100)
     assert "All heads" not in labels(opened(app))
     assert "more than a spreadsheet holds" in captions(app)
 
 
-def test_the_link_reopens_the_sentence_the_checkpoint_and_the_head_at_the_heads(app):
+def test_the_link_reopens_the_sentence_the_checkpoint_and_the_head_at_the_heads(app: AppTest) -> None:
     opened(app, site="decoder.cross", layer="1", head="2", text="Grüße & <b> 50 %?")
     link = app.code[0].value
     assert link.startswith("?")
@@ -80,11 +86,11 @@ def test_the_link_reopens_the_sentence_the_checkpoint_and_the_head_at_the_heads(
     assert parse(dict(parse_qsl(link[1:], keep_blank_values=True)), Selection()) == expected
 
 
-def test_a_link_names_the_sentence_even_if_it_is_the_usual_one(app):
+def test_a_link_names_the_sentence_even_if_it_is_the_usual_one(app: AppTest) -> None:
     assert dict(parse_qsl(opened(app).code[0].value[1:]))["text"] == Selection().text
 
 
-def test_a_sentence_too_long_for_an_address_is_said_to_be_missing(app):
+def test_a_sentence_too_long_for_an_address_is_said_to_be_missing(app: AppTest) -> None:
     opened(app)
     # Too long for a link, and few enough tokens for the tiny model.
     app.sidebar.text_area[0].set_value("It is late." + " " * MAX_TEXT_IN_URL).run()
@@ -93,7 +99,7 @@ def test_a_sentence_too_long_for_an_address_is_said_to_be_missing(app):
     assert "send it along" in captions(app)
 
 
-def test_the_camera_of_a_chart_saves_in_the_chosen_format_under_a_name(app):
+def test_the_camera_of_a_chart_saves_in_the_chosen_format_under_a_name(app: AppTest) -> None:
     app.query_params["pictures"] = "SVG"
     app.run().switch_page("viz/pages/model_card/page.py").run()
     chart = app.get("plotly_chart")[0]
@@ -104,13 +110,13 @@ def test_the_camera_of_a_chart_saves_in_the_chosen_format_under_a_name(app):
     assert "pictures" not in app.query_params
 
 
-def test_a_chart_config_changes_nothing_but_the_camera(monkeypatch):
+def test_a_chart_config_changes_nothing_but_the_camera(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("viz.selection.state.current", lambda: Selection(pictures="PNG"))
     assert chart_config("a")["toImageButtonOptions"] == {"format": "png", "filename": "a", "scale": 2}
     assert chart_config("a")["displaylogo"] is False
 
 
-def test_a_chart_has_paper_of_its_own(app):
+def test_a_chart_has_paper_of_its_own(app: AppTest) -> None:
     app.run().switch_page("viz/pages/coreference/page.py").run()
     assert "paper_bgcolor" not in app.get("plotly_chart")[0].proto.spec.split('"template"')[0]
 
@@ -119,7 +125,7 @@ def test_a_chart_has_paper_of_its_own(app):
     ("count", "shown"),
     [(3, "about 1 kB"), (292_000, "about 292 kB"), (4_900_000, "about 4.9 MB"), (123_400_000, "about 123 MB")],
 )
-def test_sizes_are_rounded_as_people_say_them(count, shown):
+def test_sizes_are_rounded_as_people_say_them(count: int, shown: str) -> None:
     assert _size(count) == shown
 
 
@@ -128,15 +134,15 @@ def test_sizes_are_rounded_as_people_say_them(count, shown):
 
 @pytest.mark.parametrize("kind", ["../secret", "en-de/../../secret", "absolute", "../../etc", "/etc", "..", ".", ""])
 def test_a_link_that_names_a_path_opens_the_first_checkpoint_and_reads_nothing_there(
-    kind, tiny_checkpoints, tmp_path, monkeypatch
-):
+    kind: str, tiny_checkpoints: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shutil.copytree(tiny_checkpoints, tmp_path / "root")
     secret = tmp_path / "secret"
     shutil.copytree(tiny_checkpoints / "en-de", secret)
     touched = []
     watching = [True]
 
-    def watch(event, arguments):
+    def watch(event, arguments) -> None:
         if watching and event in ("open", "os.listdir", "os.scandir") and arguments:
             path = str(arguments[0])
             if "secret" in path or path.rstrip("/") == "/etc":

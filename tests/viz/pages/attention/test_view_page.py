@@ -4,28 +4,30 @@ from types import MappingProxyType
 
 import pytest
 
+from model import Translator
+from model.trace.trace import Trace
 from viz.pages.attention.take_away.view_page import OpenView, view_page
 
 HOSTILE = "</script><script>alert(1)</script><img src=https://evil.example/x onerror=alert(2)><!-- \u2028 </style>"
 VIEW = OpenView("decoder.cross", "Decoder cross-attention", 1, 2, "checkpoint=en-de&text=%3Cb%3E", ())
 
 
-def made(trace, view=VIEW, **words):
+def made(trace: Trace, view: str = VIEW, **words):
     view = replace(view, lines=[("EN", "en", trace.text), ("DE", "de", trace.translation)])
     return view_page(trace, view, checkpoint=words.get("checkpoint", "tiny"), digest="0123abc").decode()
 
 
 @pytest.fixture(scope="module")
-def trace(translator):
+def trace(translator: Translator):
     return translator.trace("The dog was tired.", "Der Hund war müde.")
 
 
 @pytest.fixture(scope="module")
-def page(trace):
+def page(trace: Trace):
     return made(trace)
 
 
-def test_the_page_holds_sentence_head_grid_decoding_and_origin(page, trace):
+def test_the_page_holds_sentence_head_grid_decoding_and_origin(page, trace: Trace) -> None:
     for expected in (
         "The dog was tired.",
         "Der Hund war müde.",
@@ -41,18 +43,18 @@ def test_the_page_holds_sentence_head_grid_decoding_and_origin(page, trace):
     assert page.count("<tr>") == 1 + len(trace.steps)
 
 
-def test_the_same_view_is_the_same_file(page, trace):
+def test_the_same_view_is_the_same_file(page, trace: Trace) -> None:
     assert made(trace) == page
 
 
-def test_only_its_two_scripts_may_run_and_nothing_may_be_fetched(page):
+def test_only_its_two_scripts_may_run_and_nothing_may_be_fetched(page) -> None:
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)[1]
     assert policy.startswith("default-src &#x27;none&#x27;; script-src &#x27;sha256-")
     assert policy.count("sha256-") == page.count("<script>") == page.count("</script>") == 2
     assert "http" not in policy.replace("http-equiv", "")
 
 
-def test_no_text_of_people_leaves_its_place(trace, page):
+def test_no_text_of_people_leaves_its_place(trace: Trace, page) -> None:
     hostile = replace(
         trace,
         text=HOSTILE,
@@ -70,7 +72,7 @@ def test_no_text_of_people_leaves_its_place(trace, page):
     assert "\u2028" not in found[found.rindex("<script>") :]
 
 
-def test_an_attention_may_have_layers_of_its_own_number(trace):
+def test_an_attention_may_have_layers_of_its_own_number(trace: Trace) -> None:
     uneven = replace(trace, inputs=MappingProxyType({**trace.inputs, "encoder.self": trace.inputs["encoder.self"][:1]}))
     view = OpenView("encoder.self", "Encoder self-attention", 0, 0, "", ())
     assert made(uneven, view).count("<img") == 4

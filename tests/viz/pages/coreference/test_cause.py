@@ -2,6 +2,7 @@
 
 import csv
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import streamlit as st
 import torch
 from streamlit.testing.v1 import AppTest
 
+from model import Translator
 from model.analysis.interventions.contrast import ContrastCase
 from model.analysis.interventions.head_effects import HeadEffects, measure_effects, remove_heads
 from model.analysis.interventions.patching import Patching
@@ -31,7 +33,7 @@ SITES = ("encoder.self", "decoder.self", "decoder.cross")
 
 
 @pytest.fixture
-def chosen(tiny_checkpoints, monkeypatch):
+def chosen(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
     # What another test computed would be there already.
     st.cache_resource.clear()
@@ -39,13 +41,13 @@ def chosen(tiny_checkpoints, monkeypatch):
 
 
 @pytest.fixture
-def app(chosen):
+def app(chosen: Selection) -> AppTest:
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     app.query_params["lab"] = "Cause"
     return app
 
 
-def opened(app, **params):
+def opened(app: AppTest, **params):
     for name, value in params.items():
         app.query_params[name] = str(value)
     app.run()
@@ -53,7 +55,7 @@ def opened(app, **params):
     return settled(app)
 
 
-def settled(app):
+def settled(app: AppTest):
     """Wait for whatever is under way."""
     keys = [f"long-run/cause-{name}" for name in ("removal", "effects", "patching")]
     assert all(app.session_state[key].wait(60) for key in keys if key in app.session_state)
@@ -62,7 +64,7 @@ def settled(app):
     return app
 
 
-def html(app):
+def html(app: AppTest):
     return "".join(one.proto.body for one in app.get("html"))
 
 
@@ -70,7 +72,9 @@ def of_pair(pair):
     return [ContrastCase(case.sentence, case.german.right, case.german.wrong) for case in (pair.a, pair.b)]
 
 
-def test_heads_switched_off_by_the_address_change_the_log_odds_as_the_model_says(app, translator):
+def test_heads_switched_off_by_the_address_change_the_log_odds_as_the_model_says(
+    app: AppTest, translator: Translator
+) -> None:
     opened(app, off="c-1-2.e-0-1")
     heads = {HeadPlace("decoder.cross", 1, 2), HeadPlace("encoder.self", 0, 1)}
     cases = of_pair(measuring.choice_pairs()[0])
@@ -81,13 +85,15 @@ def test_heads_switched_off_by_the_address_change_the_log_odds_as_the_model_says
     assert any("encoder 1·2, cross 2·3" in one.value for one in app.caption)
 
 
-def test_patching_of_the_pair_is_there_at_once_with_one_scale_for_three_maps(app):
+def test_patching_of_the_pair_is_there_at_once_with_one_scale_for_three_maps(app: AppTest) -> None:
     maps = charts(opened(app))
     assert len(maps) == 3
     assert len({(one["data"][0]["zmin"], one["data"][0]["zmax"]) for one in maps}) == 1
 
 
-def test_every_head_in_turn_gives_maps_rankings_and_a_way_to_switch_off_the_strongest(app, translator):
+def test_every_head_in_turn_gives_maps_rankings_and_a_way_to_switch_off_the_strongest(
+    app: AppTest, translator: Translator
+) -> None:
     opened(app)
     app.button(key="cause-effects-start").click().run()
     settled(app)
@@ -100,7 +106,7 @@ def test_every_head_in_turn_gives_maps_rankings_and_a_way_to_switch_off_the_stro
     assert app.session_state["selection"].off == tuple(switched_heads.code(places[i]) for i in order)
 
 
-def test_a_head_of_the_grid_is_switched_off_and_on_again(app):
+def test_a_head_of_the_grid_is_switched_off_and_on_again(app: AppTest) -> None:
     opened(app)
     pills = app.get_by_key("off-e-0")
     pills.set_value([HeadPlace("encoder.self", 0, 3)]).run()
@@ -109,14 +115,14 @@ def test_a_head_of_the_grid_is_switched_off_and_on_again(app):
     assert app.session_state["selection"].off == ()
 
 
-def test_a_head_that_the_model_lacks_and_a_pair_that_there_is_not_do_no_harm(app):
+def test_a_head_that_the_model_lacks_and_a_pair_that_there_is_not_do_no_harm(app: AppTest) -> None:
     opened(app, off="c-99-1.x-0-0.e-0-0.--", pair="no-such-pair", scope="all", instead="nothing")
     assert not app.error
     assert any(one.value == "Off: encoder 1·1." for one in app.caption)
     assert measuring.choice_pairs()[0].a.sentence in html(app)
 
 
-def test_all_but_the_chosen_heads_are_all_others(chosen):
+def test_all_but_the_chosen_heads_are_all_others(chosen: Selection) -> None:
     places = measuring.places(chosen)
     kept = places[3:5]
     removed = measuring.removed_places(kept, replace(chosen, spare=True))
@@ -124,12 +130,12 @@ def test_all_but_the_chosen_heads_are_all_others(chosen):
     assert measuring.removed_places(kept, chosen) == set(kept)
 
 
-def test_the_address_keeps_what_is_switched_off():
+def test_the_address_keeps_what_is_switched_off() -> None:
     selection = Selection(lab="Cause", pair="it-03", off=("c-3-1", "e-0-2"), spare=True, instead="mean", scope="set")
     assert parse(to_params(selection), Selection()) == selection
 
 
-def test_every_pair_asks_one_question_in_two_sentences_with_opposite_answers():
+def test_every_pair_asks_one_question_in_two_sentences_with_opposite_answers() -> None:
     pairs = measuring.choice_pairs()
     assert len(pairs) == 38
     for pair in pairs:
@@ -139,7 +145,7 @@ def test_every_pair_asks_one_question_in_two_sentences_with_opposite_answers():
         assert answers[0] == answers[1][::-1]
 
 
-def test_mean_ablation_puts_in_the_mean_and_not_nothing(chosen):
+def test_mean_ablation_puts_in_the_mean_and_not_nothing(chosen: Selection) -> None:
     case = measuring.choice_pairs()[0].a
     off = frozenset(measuring.places(chosen)[:4])
     zero, mean = (
@@ -154,7 +160,7 @@ def patched(values, a=2.0, b=-2.0):
     return Patching(a=torch.tensor([a]), b=torch.tensor([b]), patched=table[None], counterparts=((0,),))
 
 
-def test_the_sentence_names_the_head_that_carries_most_of_the_choice():
+def test_the_sentence_names_the_head_that_carries_most_of_the_choice() -> None:
     values = np.zeros((3, 2, 4), dtype=np.float32)
     values[2, 1, 3] = 0.75
     told = lab_cause.patching_sentence(patched(values))
@@ -162,13 +168,13 @@ def test_the_sentence_names_the_head_that_carries_most_of_the_choice():
     assert "+2.00 reading A, −2.00 reading B" in told
 
 
-def test_the_sentence_says_when_nothing_is_carried():
+def test_the_sentence_says_when_nothing_is_carried() -> None:
     none = np.full((3, 2, 4), -0.5, dtype=np.float32)
     assert "No single head" in lab_cause.patching_sentence(patched(none))
     assert "too close together" in lab_cause.patching_sentence(patched(none, a=1.0, b=1.0))
 
 
-def test_rankings_that_agree_correlate_and_sites_are_told_apart():
+def test_rankings_that_agree_correlate_and_sites_are_told_apart() -> None:
     first = np.arange(24, dtype=float).reshape(3, 2, 4)
     second = first.copy()
     second[1] = -first[1]
@@ -180,7 +186,7 @@ def test_rankings_that_agree_correlate_and_sites_are_told_apart():
     assert rows[1][1:] == ("+1.00", "+1.00", "–", "–")
 
 
-def test_a_point_is_a_head_and_hangs_on_both_its_figures():
+def test_a_point_is_a_head_and_hangs_on_both_its_figures() -> None:
     first = np.arange(24, dtype=float).reshape(3, 2, 4)
     figure = two_figures(first, first * 2, SITES, ("one", "two"))
     cross = figure.data[3]
@@ -189,7 +195,7 @@ def test_a_point_is_a_head_and_hangs_on_both_its_figures():
     assert cross.customdata[-1] == "2·4"
 
 
-def test_the_table_of_effects_holds_the_figures_of_every_head(chosen):
+def test_the_table_of_effects_holds_the_figures_of_every_head(chosen: Selection) -> None:
     places = measuring.places(chosen)
     changes = torch.arange(float(len(places))).view(1, 3, 2, 4)
     effects = HeadEffects(intact=torch.zeros(1), changes=changes)
@@ -203,16 +209,16 @@ def test_the_table_of_effects_holds_the_figures_of_every_head(chosen):
     [(b"", "empty"), (b"no tab here", "Line 1"), (b"\xff\xfe\x00", "UTF-8"), (b"A\tB\n\tC", "Line 2")],
     ids=["empty", "no tab", "binary", "half a pair"],
 )
-def test_sentence_pairs_that_cannot_be_read_are_refused_with_a_reason(content, said):
+def test_sentence_pairs_that_cannot_be_read_are_refused_with_a_reason(content: bytes, said: str) -> None:
     with pytest.raises(DataError, match=said):
         measuring.read_pairs(content)
 
 
-def test_no_more_sentence_pairs_are_read_than_promised():
+def test_no_more_sentence_pairs_are_read_than_promised() -> None:
     assert len(measuring.read_pairs(b"A\tB\n" * 300)) == measuring.MOST_PAIRS
 
 
-def test_bleu_without_heads_is_told_beside_that_with_all(chosen):
+def test_bleu_without_heads_is_told_beside_that_with_all(chosen: Selection) -> None:
     pairs = (("Tom was late.", "Tom war spät."),)
     off = frozenset(measuring.places(chosen))
     done = []

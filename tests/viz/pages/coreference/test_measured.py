@@ -4,6 +4,7 @@ import base64
 import csv
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import streamlit as st
 import torch
 from streamlit.testing.v1 import AppTest
 
+from model import Translator
 from model.analysis.coreference.cases import PronounCases
 from model.analysis.coreference.files import curated_cases
 from model.analysis.coreference.measure import measure_coreference
@@ -38,12 +40,12 @@ def few() -> PronounCases:
 
 
 @pytest.fixture(scope="module")
-def scores(translator, few):
+def scores(translator: Translator, few: PronounCases):
     return measure_coreference(translator, few)
 
 
 @pytest.fixture
-def app(tiny_checkpoints, monkeypatch, few):
+def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch, few: PronounCases) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
     # What another test measured would be there already.
     st.cache_resource.clear()
@@ -54,7 +56,7 @@ def app(tiny_checkpoints, monkeypatch, few):
     return app
 
 
-def opened(app, **params):
+def opened(app: AppTest, **params):
     for name, value in params.items():
         app.query_params[name] = str(value)
     app.run()
@@ -63,7 +65,7 @@ def opened(app, **params):
     return app
 
 
-def measured(app):
+def measured(app: AppTest):
     """Press the button and wait for the end."""
     app.button(key="measured-start").click().run()
     assert app.session_state["long-run/measured"].wait(60)
@@ -74,7 +76,7 @@ def read(content):
     return list(csv.DictReader(content.decode("utf-8-sig").splitlines()))
 
 
-def test_the_page_measures_the_curated_set_and_shows_what_python_measures(app, scores):
+def test_the_page_measures_the_curated_set_and_shows_what_python_measures(app: AppTest, scores) -> None:
     measured(opened(app))
     assert not app.error
     shown = [one.value for one in app.markdown]
@@ -87,7 +89,7 @@ def test_the_page_measures_the_curated_set_and_shows_what_python_measures(app, s
     assert charts(app)[0]["data"][0]["z"] == json.loads(figure.to_json())["data"][0]["z"]
 
 
-def test_a_result_is_kept_for_whoever_comes_back(app):
+def test_a_result_is_kept_for_whoever_comes_back(app: AppTest) -> None:
     measured(opened(app))
     first = app.session_state["long-run/measured"]
     app.switch_page("viz/pages/decoding/page.py").run()
@@ -96,14 +98,14 @@ def test_a_result_is_kept_for_whoever_comes_back(app):
     assert charts(app)
 
 
-def test_other_weights_need_a_measurement_of_their_own(app):
+def test_other_weights_need_a_measurement_of_their_own(app: AppTest) -> None:
     opened(app, measure="rollout")
     assert not charts(app)
     assert app.button(key="measured-start").label == "Measure"
 
 
 @pytest.mark.parametrize(("measure", "columns"), [("norms", 4), ("rollout", 1)])
-def test_norms_have_a_column_a_head_and_rollout_one_for_all(app, measure, columns):
+def test_norms_have_a_column_a_head_and_rollout_one_for_all(app: AppTest, measure: str, columns: int) -> None:
     measured(opened(app, measure=measure))
     assert not app.error
     heatmap = charts(app)[0]["data"][0]
@@ -119,7 +121,7 @@ def numbers_of(heatmap):
 
 
 @pytest.mark.parametrize(("low", "said"), [(0.02, "A head beats"), (-0.01, "No head reliably beats")])
-def test_the_verdict_follows_the_interval_of_the_gain(scores, low, said):
+def test_the_verdict_follows_the_interval_of_the_gain(scores, low: float, said: str) -> None:
     site = scores.sites["encoder.self"]
     sure = [
         replace(one, gain=replace(one.gain, value=torch.tensor(0.1), low=torch.tensor(low))) for one in site.held_out
@@ -130,13 +132,13 @@ def test_the_verdict_follows_the_interval_of_the_gain(scores, low, said):
     assert ("which excludes" in told) == (low > 0)
 
 
-def test_heads_are_named_from_one_and_rollout_names_layers(scores):
+def test_heads_are_named_from_one_and_rollout_names_layers(scores) -> None:
     site = scores.sites["encoder.self"]
     assert findings.head_name(site, *Head(1, 2)) == "head 3 of layer 2"
     assert findings.head_name(replace(site, measure="rollout"), 1, 0) == "layer 2"
 
 
-def test_the_summary_says_what_the_scores_say(scores):
+def test_the_summary_says_what_the_scores_say(scores) -> None:
     lines = {what: (encoder, cross) for what, encoder, cross in findings.summary(scores)}
     nearest = scores.sites["encoder.self"].baselines.nearest
     assert lines["Nearest candidate"][0] == f"{100 * nearest:.1f} %"
@@ -144,7 +146,7 @@ def test_the_summary_says_what_the_scores_say(scores):
     assert lines["The model prefers the right German pronoun"][0].startswith(f"{100 * accuracy:.1f} %")
 
 
-def test_the_table_of_heads_holds_every_head_with_the_ends_of_its_interval(scores):
+def test_the_table_of_heads_holds_every_head_with_the_ends_of_its_interval(scores) -> None:
     rows = [row for row in read(measured_tables.heads(scores)) if row["site"] == "encoder.self"]
     site = scores.sites["encoder.self"]
     assert len(rows) == site.accuracy.value.numel()
@@ -154,7 +156,7 @@ def test_the_table_of_heads_holds_every_head_with_the_ends_of_its_interval(score
         assert found == list(site.accuracy.at(*place))
 
 
-def test_the_table_of_sentences_gives_back_the_accuracy_of_a_head(scores):
+def test_the_table_of_sentences_gives_back_the_accuracy_of_a_head(scores) -> None:
     rows = [
         r
         for r in read(measured_tables.rows(scores))
@@ -166,13 +168,13 @@ def test_the_table_of_sentences_gives_back_the_accuracy_of_a_head(scores):
     assert np.mean(right) == pytest.approx(float(site.accuracy.value[1, 2]), abs=1e-6)
 
 
-def test_margins_are_written_with_the_german_they_compare(scores):
+def test_margins_are_written_with_the_german_they_compare(scores) -> None:
     rows = read(measured_tables.contrast(scores))
     assert [float(row["margin_nats"]) for row in rows] == scores.contrast.margins.tolist()
     assert rows[0]["right"] != rows[0]["wrong"]
 
 
-def test_a_map_is_dark_at_its_centre_and_reaches_as_far_as_the_largest_deviation():
+def test_a_map_is_dark_at_its_centre_and_reaches_as_far_as_the_largest_deviation() -> None:
     figure = lab_heads.head_map(np.array([[0.5, 0.75], [0.4, 0.5]]), title="accuracy", centre=0.5, floor=0.1)
     heatmap = figure.data[0]
     assert (heatmap.zmin, heatmap.zmax) == (0.25, 0.75)
@@ -180,7 +182,7 @@ def test_a_map_is_dark_at_its_centre_and_reaches_as_far_as_the_largest_deviation
     assert (flat.zmin, flat.zmax) == (0.4, 0.6)
 
 
-def test_a_ladder_puts_the_most_accurate_head_first_and_keeps_its_interval():
+def test_a_ladder_puts_the_most_accurate_head_first_and_keeps_its_interval() -> None:
     values = np.array([0.4, 0.9, 0.6])
     figure = lab_heads.head_ladder(
         ["1·1", "1·2", "1·3"], values, values - 0.1, values + 0.05, {"chance": 0.5, "nearest candidate": 0.45}
@@ -193,7 +195,7 @@ def test_a_ladder_puts_the_most_accurate_head_first_and_keeps_its_interval():
     assert [line.y[0] for line in figure.data[:-1]] == [0.5, 0.45]
 
 
-def test_sentences_in_a_hover_are_not_read_as_html():
+def test_sentences_in_a_hover_are_not_read_as_html() -> None:
     figure = lab_heads.margin_bars(np.array([1.0]), ["<b>it</b>"])
     assert figure.data[0].customdata[0] == "&lt;b&gt;it&lt;/b&gt;"
 
@@ -209,23 +211,23 @@ def test_sentences_in_a_hover_are_not_read_as_html():
     ],
     ids=["empty", "binary", "all bad", "ending", "huge"],
 )
-def test_a_file_that_cannot_be_used_is_refused_with_a_reason(content, name, said):
+def test_a_file_that_cannot_be_used_is_refused_with_a_reason(content, name: str, said: str) -> None:
     with pytest.raises(DataError, match=said):
         measuring.read_cases(content, name)
 
 
-def test_bad_lines_are_kept_with_their_numbers_and_the_good_ones_used():
+def test_bad_lines_are_kept_with_their_numbers_and_the_good_ones_used() -> None:
     given = measuring.read_cases(f"{GOOD}\nbad\n".encode(), "mine.tsv")
     assert len(given.cases.cases) == 1
     assert [line.number for line in given.cases.rejected] == [2]
 
 
-def test_files_with_other_content_are_other_sets():
+def test_files_with_other_content_are_other_sets() -> None:
     first, again, second = (measuring.read_cases(text.encode(), "a.tsv").digest for text in (GOOD, GOOD, GOOD + "\n"))
     assert first == again != second
 
 
-def test_what_a_file_looks_like_is_a_file_that_can_be_read():
+def test_what_a_file_looks_like_is_a_file_that_can_be_read() -> None:
     line = next(line for line in lab_measured.FORMATS.split("`") if line.startswith("{"))
     assert len(measuring.read_cases(line.encode(), "a.jsonl").cases.cases) == 1
     winobias = "1 [The developer] argued with the designer because [she] did not like the design."
@@ -236,7 +238,9 @@ def test_what_a_file_looks_like_is_a_file_that_can_be_read():
     assert len(measuring.read_cases(f"{winobias}\n{partner}".encode(), "a.txt").cases.cases) == 2
 
 
-def test_a_task_is_another_one_for_another_set_or_measure(tiny_checkpoints, monkeypatch, few):
+def test_a_task_is_another_one_for_another_set_or_measure(
+    tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch, few: PronounCases
+) -> None:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
     given = measuring.GivenCases("few", few, "few")
     tasks = {

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,7 +27,7 @@ IT, ANIMAL, STREET = 7, 1, 5
 
 
 @pytest.fixture
-def tiny(tiny_checkpoints, monkeypatch):
+def tiny(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A model of random weights."""
     monkeypatch.setenv(loader.ROOT_VARIABLE, str(tiny_checkpoints))
 
@@ -39,30 +40,30 @@ def comparing(**params):
     return healthy(app.switch_page("viz/pages/coreference/page.py").run())
 
 
-def healthy(app):
+def healthy(app: AppTest):
     assert not app.exception, app.exception[0].value
     assert not app.error, app.error[0].value
     return app
 
 
-def maps(app):
+def maps(app: AppTest):
     """The cells of the map: [layer, head, name, movement, weights …] of each, in the order of reading."""
     traces = [trace for chart in charts(app) for trace in chart["data"]]
     return [trace["customdata"] for trace in traces if trace["type"] == "scatter" and "customdata" in trace]
 
 
-def html(app):
+def html(app: AppTest):
     return " ".join(element.value for element in app.html)
 
 
-def marked(app, role):
+def marked(app: AppTest, role):
     return [part.split(">")[1].split("<")[0] for part in html(app).split(f'title="{role}"')[1:]]
 
 
 # ---- the page ----
 
 
-def test_the_animal_pair_works_at_once_and_the_map_is_the_models():
+def test_the_animal_pair_works_at_once_and_the_map_is_the_models() -> None:
     app = comparing(site="decoder.cross")
     assert marked(app, "pronoun")[:4] == ["it", "es", "it", "sie"]
     assert marked(app, "antecedent")[:2] == ["animal", "street"]
@@ -84,7 +85,7 @@ def test_the_animal_pair_works_at_once_and_the_map_is_the_models():
         assert f"{np.exp(step.log_prob):.3f} written" in chart["data"][0]["text"]
 
 
-def test_a_pair_of_the_set_is_marked_and_can_be_made_ones_own(tiny):
+def test_a_pair_of_the_set_is_marked_and_can_be_made_ones_own(tiny: None) -> None:
     app = comparing(pair="it-04")
     assert marked(app, "antecedent")[:2] == ["the armchair", "the door"]
     assert FIRST not in html(app)
@@ -98,7 +99,7 @@ def test_a_pair_of_the_set_is_marked_and_can_be_made_ones_own(tiny):
     assert maps(app) != before
 
 
-def test_a_group_opens_its_first_pair_and_whoever_types_sees_their_own(tiny):
+def test_a_group_opens_its_first_pair_and_whoever_types_sees_their_own(tiny: None) -> None:
     app = comparing()
     healthy(app.segmented_control(key="lab/group").set_value("reflexive").run())
     assert app.query_params["pair"] == "reflexive-01"
@@ -109,7 +110,7 @@ def test_a_group_opens_its_first_pair_and_whoever_types_sees_their_own(tiny):
     assert "distractor in the first sentence" in app.info[0].value
 
 
-def test_a_pair_or_a_word_that_does_not_exist_gets_a_sentence_and_nothing_is_lost(tiny):
+def test_a_pair_or_a_word_that_does_not_exist_gets_a_sentence_and_nothing_is_lost(tiny: None) -> None:
     app = comparing(pair="<b>", pronoun=99)
     assert "no pair “\\<b\\>”" in app.info[0].value
     assert "no word 100, the sentence has 11" in app.info[1].value
@@ -117,7 +118,7 @@ def test_a_pair_or_a_word_that_does_not_exist_gets_a_sentence_and_nothing_is_los
     assert len(maps(app)) == 1
 
 
-def test_one_word_in_two_roles_gets_a_sentence_and_the_rows_stay(tiny):
+def test_one_word_in_two_roles_gets_a_sentence_and_the_rows_stay(tiny: None) -> None:
     app = comparing(distractor=IT)
     assert "one word plays two roles" in app.warning[0].value
     assert not maps(app)
@@ -127,7 +128,7 @@ def test_one_word_in_two_roles_gets_a_sentence_and_the_rows_stay(tiny):
     assert app.query_params["distractor"] == str(STREET)
 
 
-def test_what_one_attention_or_measure_lacks_is_said_and_not_drawn(tiny):
+def test_what_one_attention_or_measure_lacks_is_said_and_not_drawn(tiny: None) -> None:
     app = comparing(site="decoder.self")
     assert "neither candidate is among the tokens" in app.info[0].value
     assert not maps(app)
@@ -138,7 +139,7 @@ def test_what_one_attention_or_measure_lacks_is_said_and_not_drawn(tiny):
     assert app.selectbox(key="head").disabled
 
 
-def test_whole_words_are_columns_and_the_pronouns_row_stays(tiny):
+def test_whole_words_are_columns_and_the_pronouns_row_stays(tiny: None) -> None:
     app = comparing(words=True)
     rows = [
         chart for chart in charts(app) if chart["data"][0].get("colorbar", {}).get("title", {}).get("text") == "weight"
@@ -160,25 +161,25 @@ def test_whole_words_are_columns_and_the_pronouns_row_stays(tiny):
         ("😀 !", False, (None, None, None)),
     ],
 )
-def test_marks_are_guessed_from_articles_before_the_pronoun(text, swapped, places):
+def test_marks_are_guessed_from_articles_before_the_pronoun(text: str, swapped: bool, places) -> None:
     assert guessed(text, swapped=swapped).places == places
 
 
-def test_words_leave_signs_out_and_split_what_is_joined_to_a_pronoun():
+def test_words_leave_signs_out_and_split_what_is_joined_to_a_pronoun() -> None:
     text = "It's “the dog”, isn't it?"
     assert [text[slice(*span)] for span in word_spans(text)] == ["It", "s", "the", "dog", "isn't", "it"]
     assert place_of(text, (text.index("the"), text.index("dog") + 3)) == 3
     assert place_of(text, (2, 3)) is None
 
 
-def test_a_case_needs_three_words():
+def test_a_case_needs_three_words() -> None:
     assert coreference_lab.marked_case(FIRST, Marks(IT, ANIMAL, None)) is None
     assert coreference_lab.marked_case(FIRST, Marks(IT, ANIMAL, IT)) is None
     case = coreference_lab.marked_case(FIRST, Marks(IT, ANIMAL, STREET))
     assert [FIRST[slice(*span)] for span in case.spans] == ["it", "animal", "street"]
 
 
-def test_every_pair_of_the_set_has_two_sentences_and_a_group_of_its_own():
+def test_every_pair_of_the_set_has_two_sentences_and_a_group_of_its_own() -> None:
     pairs = coreference_lab.curated_pairs()
     assert len(pairs) >= 60
     assert len({pair.group for pair in pairs.values()}) >= 6
@@ -186,7 +187,7 @@ def test_every_pair_of_the_set_has_two_sentences_and_a_group_of_its_own():
     assert all(not case.overlapping for pair in pairs.values() for case in pair.cases)
 
 
-def test_marked_text_is_never_read_as_html():
+def test_marked_text_is_never_read_as_html() -> None:
     text = "<b>it</b> & <img src=x>"
     shown = marked_sentence(text, {"pronoun": (3, 5), "antecedent": (4, 8)}, "<i>es</i>", (3, 5))
     assert "<b>" not in shown
@@ -196,13 +197,13 @@ def test_marked_text_is_never_read_as_html():
     assert shown.count("<mark") == 2  # marks that overlap: the first one stands
 
 
-def test_a_long_sentence_is_cut_after_its_last_mark():
+def test_a_long_sentence_is_cut_after_its_last_mark() -> None:
     text = "word " * 200 + "it " + "more " * 50
     shown = marked_sentence(text, {"pronoun": (1000, 1002)}, "es", None)
     assert ">it</mark> …</span>" in shown
 
 
-def test_the_map_names_every_cell_and_frames_the_open_one():
+def test_the_map_names_every_cell_and_frames_the_open_one() -> None:
     values = np.array([[0.5, -0.25, 0.0], [-1.5, 0.125, 2.0]], np.float32)
     parts = np.arange(24, dtype=np.float32).reshape(2, 3, 2, 2) / 100
     figure = movement_map(values, parts, number="weight", names=head_labels(3), opened=(1, 2))
@@ -214,23 +215,23 @@ def test_the_map_names_every_cell_and_frames_the_open_one():
     assert (frame.x0, frame.x1, frame.y0, frame.y1) == (1.5, 2.5, 0.5, 1.5)
 
 
-def test_bars_say_which_pronoun_is_written():
+def test_bars_say_which_pronoun_is_written() -> None:
     figure = form_bars({"er": 0.25, "<b>": 0.5}, "<b>")
     assert list(figure.data[0].text) == ["0.250", "0.500 written"]
     assert list(figure.layout.yaxis.ticktext) == ["er", "<b>&lt;b&gt;</b>"]
 
 
-def test_neighbouring_columns_share_a_frame():
+def test_neighbouring_columns_share_a_frame() -> None:
     figure = form_bars({"er": 1.0}, "er")
     mark_columns(figure, (1, 2, 5), rows=4, colour="#000000", dash="dash")
     assert [(shape.x0, shape.x1) for shape in figure.layout.shapes] == [(0.5, 2.5), (4.5, 5.5)]
 
 
-def test_signs_are_real_and_nothing_has_none():
+def test_signs_are_real_and_nothing_has_none() -> None:
     assert [signed(value) for value in (0.004, -0.004, 1.0, -0.5)] == ["0.00", "0.00", "+1.00", "−0.50"]
 
 
-def test_tables_count_from_zero_and_name_roles():
+def test_tables_count_from_zero_and_name_roles() -> None:
     values, parts = np.array([[0.5, 1]], np.float32), np.arange(8, dtype=np.float32).reshape(1, 2, 2, 2)
     lines = list(csv.reader(io.StringIO(lab_tables.movements(values, parts).decode("utf-8-sig"))))
     assert lines[2] == ["0", "1", "4.0", "5.0", "6.0", "7.0", "1.0"]

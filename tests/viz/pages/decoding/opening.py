@@ -8,7 +8,7 @@ from tests.viz.sent import unpack
 TEXT = "Tom was late."
 
 
-def app_at(tab):
+def app_at(tab: str):
     """The app, not run yet, whose address asks for a tab of the decoding page."""
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     app.query_params["text"] = TEXT
@@ -16,7 +16,7 @@ def app_at(tab):
     return app
 
 
-def opened(app, **params):
+def opened(app: AppTest, **params):
     """Run the decoding page with these parameters in its address; nothing may go wrong."""
     for name, value in params.items():
         app.query_params[name] = str(value)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from model import BeamNode, BeamTree
 from tests.viz.pages.decoding.opening import TEXT, app_at, header_of, opened
@@ -19,21 +20,21 @@ from viz.selection.options import Selection
 
 
 @pytest.fixture
-def chosen(chosen):
+def chosen(chosen: Selection):
     return replace(chosen, beam=3)
 
 
 @pytest.fixture
-def tree(chosen):
+def tree(chosen: Selection):
     return derived.beam_tree(TEXT, chosen)
 
 
 @pytest.fixture
-def app(chosen):
+def app(chosen: Selection) -> AppTest:
     return app_at("Beam search")
 
 
-def sent_to(app):
+def sent_to(app: AppTest):
     return header_of(app.get("bidi_component")[0].proto.bytes)
 
 
@@ -63,21 +64,21 @@ def by_hand():
 # ---- roles, rows, fates ----
 
 
-def test_every_node_of_a_small_tree_has_the_role_worked_out_by_hand():
+def test_every_node_of_a_small_tree_has_the_role_worked_out_by_hand() -> None:
     assert beam_story.roles(by_hand()) == [
         "winner", "rival", "winner", "dropped", "winner", "rival", "dropped", "dropped", "dropped",
     ]  # fmt: skip
     assert beam_story.living(by_hand()) == {0, 1, 2, 4, 5}
 
 
-def test_rows_worked_out_by_hand_put_the_winner_first_and_siblings_by_rank():
+def test_rows_worked_out_by_hand_put_the_winner_first_and_siblings_by_rank() -> None:
     rows = beam_story.rows(by_hand(), range(9))
     assert rows == {0: 0, 2: 0, 1: 1, 3: 2, 4: 0, 7: 1, 8: 2, 5: 3, 6: 4}
     assert beam_story.rows(by_hand(), {0, 1, 2, 4, 5}) == {0: 0, 2: 0, 1: 1, 4: 0, 5: 1}
 
 
 @pytest.mark.parametrize("width", [1, 3, 12])
-def test_no_two_lines_of_a_real_tree_cross_and_the_winner_is_a_straight_one(chosen, width):
+def test_no_two_lines_of_a_real_tree_cross_and_the_winner_is_a_straight_one(chosen: Selection, width: int) -> None:
     tree = derived.beam_tree(TEXT, Selection(checkpoint="en-de", text=TEXT, beam=width))
     for shown in (set(range(len(tree.nodes))), beam_story.living(tree)):
         rows = beam_story.rows(tree, shown)
@@ -92,7 +93,7 @@ def test_no_two_lines_of_a_real_tree_cross_and_the_winner_is_a_straight_one(chos
         assert {rows[one.index] for one in tree.path(tree.winner.index)} == {0}
 
 
-def test_every_fate_is_told_with_the_step_that_decided_counted_from_one():
+def test_every_fate_is_told_with_the_step_that_decided_counted_from_one() -> None:
     tree = by_hand()
     told = [beam_story.fate(tree, index) for index in range(9)]
     assert told[0] == "The beginning: every hypothesis grows from it."
@@ -104,7 +105,7 @@ def test_every_fate_is_told_with_the_step_that_decided_counted_from_one():
     assert told[8] == "Alive when the search stopped after step 2: it could not beat the finished ones any more."
 
 
-def test_a_hypothesis_at_the_longest_translation_says_so():
+def test_a_hypothesis_at_the_longest_translation_says_so() -> None:
     tree = BeamTree(
         width=1, alpha=0.0, limit=51, nodes=(node(0, None, -1, 0), node(1, 0, 0, 0, "length limit", 0, -1.0)),
         hypotheses=(1,),
@@ -117,7 +118,7 @@ def test_a_hypothesis_at_the_longest_translation_says_so():
 # ---- what is sent ----
 
 
-def test_the_browser_gets_every_node_with_its_numbers_and_the_places_of_those_returned():
+def test_the_browser_gets_every_node_with_its_numbers_and_the_places_of_those_returned() -> None:
     header = header_of(pack_tree(by_hand(), chosen=4, name="x"))
     assert (len(header["nodes"]), header["chosen"]) == (9, 4)
     assert [one["badge"] for one in header["nodes"]] == ["", "", "", "", "1 · −1.500", "2 · −2.000", "", "−9.000", ""]
@@ -127,14 +128,14 @@ def test_the_browser_gets_every_node_with_its_numbers_and_the_places_of_those_re
 
 
 @pytest.mark.parametrize("sent", [None, 3, {}, {"node": "1"}, {"node": True}, {"node": -1}, {"node": 9}])
-def test_what_a_browser_should_not_send_is_no_node(sent):
+def test_what_a_browser_should_not_send_is_no_node(sent) -> None:
     assert read_node(sent, 9) is None
 
 
 # ---- numbers ----
 
 
-def test_a_node_is_traced_as_a_session_that_wrote_the_same(chosen, tree):
+def test_a_node_is_traced_as_a_session_that_wrote_the_same(chosen: Selection, tree) -> None:
     index = tree.hypotheses[-1]
     session = loader.translator(chosen).decode(TEXT)
     for token_id in tree.token_ids(index):
@@ -144,13 +145,13 @@ def test_a_node_is_traced_as_a_session_that_wrote_the_same(chosen, tree):
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
-def test_the_score_of_greedy_search_is_that_of_a_beam_of_one(chosen):
+def test_the_score_of_greedy_search_is_that_of_a_beam_of_one(chosen: Selection) -> None:
     tree = derived.beam_tree(TEXT, Selection(checkpoint="en-de", text=TEXT, beam=1, penalty=130))
     trace = loader.trace(TEXT, chosen)
     assert derived.greedy_score(trace, 1.3, chosen) == pytest.approx(tree.winner.score, abs=1e-4)
 
 
-def test_the_score_of_a_translation_counts_its_end_even_where_it_is_missing(chosen):
+def test_the_score_of_a_translation_counts_its_end_even_where_it_is_missing(chosen: Selection) -> None:
     end = loader.translator(chosen).config.eos_id
     trace = loader.trace(TEXT, chosen)
     first = replace(trace.steps[0], token_id=end + 1, log_prob=-3.0)
@@ -160,7 +161,7 @@ def test_the_score_of_a_translation_counts_its_end_even_where_it_is_missing(chos
     assert derived.greedy_score(replace(trace, steps=(first, first)), 1.0, chosen) == pytest.approx(-4.5)
 
 
-def test_rows_of_the_heatmap_name_what_went_in_what_came_out_and_the_row_of_the_batch():
+def test_rows_of_the_heatmap_name_what_went_in_what_came_out_and_the_row_of_the_batch() -> None:
     weights = np.array([[0.25, 0.75], [1.0, 0.0]], np.float32)
     figure = ancestor_heatmap(weights, ["<s>", "▁a"], ["▁a", "<b>"], (0, 2), ["x", "y"])
     assert list(figure.layout.yaxis.ticktext) == ["&lt;s&gt; → ▁a · row 1", "▁a → &lt;b&gt; · row 3"]
@@ -168,7 +169,7 @@ def test_rows_of_the_heatmap_name_what_went_in_what_came_out_and_the_row_of_the_
     np.testing.assert_allclose(figure.data[0].z, np.sqrt(weights))
 
 
-def test_the_table_holds_the_tree():
+def test_the_table_holds_the_tree() -> None:
     lines = list(csv.DictReader(decoded_tables.beam_nodes(by_hand()).decode("utf-8-sig").splitlines()))
     assert len(lines) == 9
     assert (lines[0]["parent"], lines[0]["place"], lines[0]["score"]) == ("", "", "")
@@ -179,7 +180,7 @@ def test_the_table_holds_the_tree():
 # ---- the page ----
 
 
-def test_the_page_shows_the_winner_and_greedy_beside_it(app):
+def test_the_page_shows_the_winner_and_greedy_beside_it(app: AppTest) -> None:
     opened(app, beam=3)
     tree = derived.beam_tree(TEXT, Selection(checkpoint="en-de", text=TEXT, beam=3))
     header = sent_to(app)
@@ -194,7 +195,7 @@ def test_the_page_shows_the_winner_and_greedy_beside_it(app):
     assert len(app.get("plotly_chart")) == 1
 
 
-def test_a_node_of_a_link_is_opened_with_its_own_attention(app, chosen):
+def test_a_node_of_a_link_is_opened_with_its_own_attention(app: AppTest, chosen: Selection) -> None:
     tree = derived.beam_tree(TEXT, chosen)
     index = tree.hypotheses[-1]
     opened(app, beam=3, node=index, layer=1, head=2)
@@ -205,13 +206,13 @@ def test_a_node_of_a_link_is_opened_with_its_own_attention(app, chosen):
     assert any(beam_story.fate(tree, index) in element.value for element in app.caption)
 
 
-def test_the_root_has_nothing_to_look_at(app):
+def test_the_root_has_nothing_to_look_at(app: AppTest) -> None:
     opened(app, node=0)
     assert not app.get("plotly_chart")
     assert any("The beginning" in element.value for element in app.caption)
 
 
-def test_settings_that_do_not_exist_become_the_nearest_and_nothing_is_lost(app):
+def test_settings_that_do_not_exist_become_the_nearest_and_nothing_is_lost(app: AppTest) -> None:
     opened(app, beam=99, penalty=9999, node=99999, layer=77, head=88)
     said = [element.value for element in app.info]
     assert said[0] == "A beam of 99 does not exist here: it can be 1 to 12. This shows 12."
@@ -223,13 +224,13 @@ def test_settings_that_do_not_exist_become_the_nearest_and_nothing_is_lost(app):
     assert len(app.get("plotly_chart")) == 1
 
 
-def test_a_beam_of_none_is_a_beam_of_one(app):
+def test_a_beam_of_none_is_a_beam_of_one(app: AppTest) -> None:
     opened(app, beam=0)
     assert app.query_params["beam"] == "1"
     assert "A beam of 0 does not exist here" in app.info[0].value
 
 
-def test_another_width_forgets_the_node_for_its_tree_is_another_one(app):
+def test_another_width_forgets_the_node_for_its_tree_is_another_one(app: AppTest) -> None:
     opened(app, beam=3, node=2)
     app.slider(key="beam").set_value(2).run()
     assert app.query_params["beam"] == "2"

@@ -64,25 +64,25 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize(("code", "choice"), CODES.items())
-def test_a_code_says_what_was_done_and_where(code, choice):
+def test_a_code_says_what_was_done_and_where(code, choice) -> None:
     assert read_code(code, 2) == choice
     assert write_code(choice) == code
 
 
 @pytest.mark.parametrize("code", HOSTILE, ids=range(len(HOSTILE)))
-def test_anything_else_is_refused_with_a_short_sentence(code):
+def test_anything_else_is_refused_with_a_short_sentence(code) -> None:
     with pytest.raises(SessionError) as refused:
         read_code(code, 2)
     assert "of the address" in str(refused.value)
     assert len(str(refused.value)) < 200 or "leaves branch" in str(refused.value)
 
 
-def test_codes_pass_through_the_address_unharmed():
+def test_codes_pass_through_the_address_unharmed() -> None:
     selection = Selection(branches=tuple(CODES), branch=3)
     assert parse(to_params(selection), Selection()) == selection
 
 
-def test_a_code_that_means_nothing_takes_along_only_the_branches_that_leave_it():
+def test_a_code_that_means_nothing_takes_along_only_the_branches_that_leave_it() -> None:
     reading = read_codes(["0-1-t5", "nonsense", "2-4-t6", "1-3-t7", "3-5-t8"])
     assert reading.choices == (Choice(0, 1, Write((5,))), Choice(1, 3, Write((7,))))
     assert reading.number_of == {0: 0, 1: 1, 4: 2}
@@ -90,23 +90,23 @@ def test_a_code_that_means_nothing_takes_along_only_the_branches_that_leave_it()
     assert "nonsense" in reading.problems[0]
 
 
-def test_parents_are_renumbered_when_one_before_them_falls_away():
+def test_parents_are_renumbered_when_one_before_them_falls_away() -> None:
     reading = read_codes(["x", "0-1-t5", "2-3-t7"])
     assert reading.choices == (Choice(0, 1, Write((5,))), Choice(1, 3, Write((7,))))
 
 
-def test_of_too_many_codes_the_first_are_kept():
+def test_of_too_many_codes_the_first_are_kept() -> None:
     reading = read_codes(["0-1-t5"] * (MAX_BRANCHES + 3))
     assert len(reading.choices) == MAX_BRANCHES
     assert str(MAX_BRANCHES) in reading.problems[0]
 
 
-def test_without_a_branch_its_children_are_gone_and_the_others_find_their_parents():
+def test_without_a_branch_its_children_are_gone_and_the_others_find_their_parents() -> None:
     made = (Choice(0, 1, Write((5,))), Choice(1, 3, Write((6,))), Choice(0, 2, Write((7,))), Choice(3, 4, Write((8,))))
     assert without(made, 1) == ((Choice(0, 2, Write((7,))), Choice(1, 4, Write((8,)))), {0: 0, 3: 1, 4: 2})
 
 
-def test_a_path_begins_at_the_models_own_translation():
+def test_a_path_begins_at_the_models_own_translation() -> None:
     made = (Choice(0, 1, Write((5,))), Choice(0, 2, Write((6,))), Choice(1, 3, Write((7,))))
     assert path_of(made, 3) == ((1, Write((5,))), (3, Write((7,))))
     assert path_of(made, 0) == ()
@@ -129,5 +129,7 @@ OF_ENCODER = EditHead("off", "encoder.self", 0, 0)
         (Choice(0, 5, OF_ENCODER), 4, Write((2,)), 1),
     ],
 )
-def test_an_action_before_a_branch_begins_is_one_on_the_branch_that_it_left(own, step, action, origin):
+def test_an_action_before_a_branch_begins_is_one_on_the_branch_that_it_left(
+    own, step: int, action, origin: int
+) -> None:
     assert origin_of((own,), 1, step, action) == origin

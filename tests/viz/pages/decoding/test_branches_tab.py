@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -29,11 +30,11 @@ TWO = "0-4-t40.1-6-t41"
 
 
 @pytest.fixture(autouse=True)
-def checkpoints(tiny_checkpoints, monkeypatch):
+def checkpoints(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(loader.ROOT_VARIABLE, str(tiny_checkpoints))
 
 
-def decoding(tab="Branches", **params):
+def decoding(tab: str = "Branches", **params):
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     for name, value in {"text": TEXT, "studio": tab, **params}.items():
         app.query_params[name] = value
@@ -41,7 +42,7 @@ def decoding(tab="Branches", **params):
     return healthy(app.switch_page("viz/pages/decoding/page.py").run())
 
 
-def healthy(app):
+def healthy(app: AppTest):
     assert not app.exception, app.exception[0].value
     assert not app.error, app.error[0].value
     return app
@@ -52,18 +53,18 @@ def header(payload):
     return json.loads(payload[4 : 4 + length])
 
 
-def tree(app):
+def tree(app: AppTest):
     return next(found for found in map(header, payloads(app)) if "rows" in found and "shown" in found)
 
 
-def payloads(app):
+def payloads(app: AppTest):
     return [element.proto.bytes for element in app.get("bidi_component")]
 
 
 # ---- the tree ----
 
 
-def test_the_tree_tells_what_was_done_where_and_what_came_of_it():
+def test_the_tree_tells_what_was_done_where_and_what_came_of_it() -> None:
     found = tree(decoding(branches=TWO, branch="2"))
     assert [row["number"] for row in found["rows"]] == [0, 1, 2]
     assert [row["parent"] for row in found["rows"]] == [None, 0, 1]
@@ -73,7 +74,7 @@ def test_the_tree_tells_what_was_done_where_and_what_came_of_it():
     assert all(row["logProb"] < 0 for row in found["rows"])
 
 
-def test_the_page_shows_the_translation_of_the_branch():
+def test_the_page_shows_the_translation_of_the_branch() -> None:
     app = decoding(branches=TWO, branch="2")
     words = [text for text, _ in tree(app)["rows"][2]["words"]]
     assert app.selectbox(key="branch").value == 2
@@ -89,7 +90,7 @@ def test_the_page_shows_the_translation_of_the_branch():
     assert " ".join(words).split() == session.translation.split()
 
 
-def test_the_list_above_walks_from_branch_to_branch():
+def test_the_list_above_walks_from_branch_to_branch() -> None:
     app = decoding(branches=TWO, branch="2")
     healthy(app.selectbox(key="branch").set_value(1).run())
     assert tree(app)["shown"] == 1
@@ -98,21 +99,21 @@ def test_the_list_above_walks_from_branch_to_branch():
     assert tree(app)["shown"] == 0
 
 
-def row(number, parent, start, name=""):
+def row(number, parent, start, name: str = ""):
     return BranchRow(number, parent, start, 10, name, "", (), -1.0)
 
 
-def test_a_branch_stands_below_its_parent_and_late_ones_above_early_ones():
+def test_a_branch_stands_below_its_parent_and_late_ones_above_early_ones() -> None:
     rows = [row(0, None, 0), row(1, 0, 2), row(2, 0, 7), row(3, 1, 4)]
     assert [one.number for one in in_order(rows)] == [0, 2, 1, 3]
 
 
-def test_text_reaches_the_browser_with_every_control_made_visible():
+def test_text_reaches_the_browser_with_every_control_made_visible() -> None:
     rows = [BranchRow(0, None, 0, 3, "own", "", (("a\u202eb \x07", True),), -1.0)]
     assert header(pack_tree(rows, 0, None, 0, "x"))["rows"][0]["words"] == [["a\\u202eb ␇", True]]
 
 
-def test_what_rules_forbid_reaches_the_browser_without_a_number():
+def test_what_rules_forbid_reaches_the_browser_without_a_number() -> None:
     rows = [BranchRow(0, None, 0, 3, "own", "", (), -math.inf)]
     assert header(pack_tree(rows, 0, None, 0, "x"))["rows"][0]["logProb"] is None
 
@@ -133,18 +134,18 @@ def test_what_rules_forbid_reaches_the_browser_without_a_number():
         {"what": ["show"], "branch": 1},
     ],
 )
-def test_what_no_row_can_send_is_ignored(value):
+def test_what_no_row_can_send_is_ignored(value) -> None:
     assert read_act(value, 3) is None
 
 
-def test_what_a_row_sends_is_read():
+def test_what_a_row_sends_is_read() -> None:
     assert read_act({"what": "remove", "branch": 2}, 3) == TreeAct("remove", 2)
 
 
 # ---- a word of one's own ----
 
 
-def test_a_word_is_written_at_the_chosen_step():
+def test_a_word_is_written_at_the_chosen_step() -> None:
     app = decoding(step="3")
     healthy(app.text_input(key="write-instead").set_value("Tier").run())
     ids = branches.spell("Tier", Selection(checkpoint="en-de"))
@@ -154,7 +155,7 @@ def test_a_word_is_written_at_the_chosen_step():
 
 
 @pytest.mark.parametrize(("word", "said"), [("猫", "cannot spell"), ("<s>", "own"), ("x" * 300, "300 characters")])
-def test_a_word_that_cannot_be_written_is_answered_and_stays_to_be_put_right(word, said):
+def test_a_word_that_cannot_be_written_is_answered_and_stays_to_be_put_right(word: str, said: str) -> None:
     app = decoding(step="3")
     healthy(app.text_input(key="write-instead").set_value(word).run())
     assert said in app.warning[0].value
@@ -162,11 +163,11 @@ def test_a_word_that_cannot_be_written_is_answered_and_stays_to_be_put_right(wor
     assert "branches" not in app.query_params
 
 
-def test_the_field_says_how_to_end_the_text():
+def test_the_field_says_how_to_end_the_text() -> None:
     assert "“\\<\\/s\\>” ends the text." in decoding().text_input(key="write-instead").help
 
 
-def test_a_candidate_is_taken_from_the_list():
+def test_a_candidate_is_taken_from_the_list() -> None:
     app = decoding(step="3")
     own = loader.trace(TEXT, Selection(checkpoint="en-de"))
     healthy(app.get_by_key("candidate").click_index(2).run())
@@ -178,7 +179,7 @@ def spelt(word):
     return loader.translator(selection).tokenizer.tokens(branches.spell(word, selection))
 
 
-def test_words_are_spelt_as_words_and_marks_cling():
+def test_words_are_spelt_as_words_and_marks_cling() -> None:
     assert spelt("Tom")[0].startswith("▁")
     assert "".join(spelt(" Das Tier ")) == "▁Das▁Tier"
     assert spelt(".") == (".",)
@@ -190,7 +191,7 @@ def test_words_are_spelt_as_words_and_marks_cling():
 
 
 @pytest.mark.parametrize("word", ["", "  ", "<pad>", "<unk>", "😀", "שלום", "\u200b", "a b c d e f g h i j k l m n"])
-def test_what_cannot_be_spelt_is_refused(word):
+def test_what_cannot_be_spelt_is_refused(word: str) -> None:
     with pytest.raises(TokenError):
         branches.spell(word, Selection(checkpoint="en-de"))
 
@@ -198,7 +199,7 @@ def test_what_cannot_be_spelt_is_refused(word):
 # ---- compared ----
 
 
-def test_two_branches_are_compared_by_text_probability_and_attention():
+def test_two_branches_are_compared_by_text_probability_and_attention() -> None:
     app = decoding(branches=TWO, branch="2", site="decoder.cross", layer="1", head="2")
     curves = charts(app)[0]
     assert [curve["name"] for curve in curves["data"]] == ["Branch 1", "Branch 2"]
@@ -208,7 +209,7 @@ def test_two_branches_are_compared_by_text_probability_and_attention():
     assert app.query_params["against"] == "0"
 
 
-def test_the_attention_of_an_edited_head_differs_and_the_encoders_is_the_same():
+def test_the_attention_of_an_edited_head_differs_and_the_encoders_is_the_same() -> None:
     edited = {"branches": "0-2-off-c-1-2", "branch": "1", "layer": "1", "head": "2"}
     app = decoding(**edited, site="decoder.cross")
     _, difference = charts(app)
@@ -219,13 +220,13 @@ def test_the_attention_of_an_edited_head_differs_and_the_encoders_is_the_same():
     assert "Both read the same encoded sentence" in app.info[-1].value
 
 
-def test_without_branches_there_is_nothing_to_compare():
+def test_without_branches_there_is_nothing_to_compare() -> None:
     app = decoding()
     assert charts(app) == []
     assert len(tree(app)["rows"]) == 1
 
 
-def test_the_difference_is_taken_between_the_tokens_that_both_have():
+def test_the_difference_is_taken_between_the_tokens_that_both_have() -> None:
     ours, theirs = np.arange(9.0).reshape(3, 3), np.ones((2, 3))
     rows, columns = align(["a", "b", "c"], ["a", "c"]), align(["x", "y", "z"], ["x", "y", "z"])
     found = common_difference(ours, theirs, rows, columns)
@@ -234,7 +235,7 @@ def test_the_difference_is_taken_between_the_tokens_that_both_have():
     np.testing.assert_array_equal(figure.data[0].customdata, found)
 
 
-def test_curves_count_steps_from_one_and_draw_tokens_literally():
+def test_curves_count_steps_from_one_and_draw_tokens_literally() -> None:
     one, other = Written("one", ("<b>a</b>", "b"), (0.5, 0.25)), Written("<i>", ("c",), (1.0,))
     figure = probability_curves(one, other, 1)
     assert [list(trace.x) for trace in figure.data] == [[1], [1, 2]]
@@ -243,7 +244,7 @@ def test_curves_count_steps_from_one_and_draw_tokens_literally():
     assert figure.layout.shapes[0].x0 == 1.5
 
 
-def test_changes_of_words_are_marked_in_html_in_which_nothing_is_html():
+def test_changes_of_words_are_marked_in_html_in_which_nothing_is_html() -> None:
     html = word_changes([(("a",), ("a",)), (("<img src=x>",), ("b",)), ((), ("c",))], names=("<b>", "two"))
     assert "<img" not in html
     assert html.count("</del>") == 2  # one in the text, one in the key
@@ -255,7 +256,7 @@ def test_changes_of_words_are_marked_in_html_in_which_nothing_is_html():
 # ---- to take along ----
 
 
-def test_the_tab_offers_tables_trees_arrays_and_a_link_that_opens_here():
+def test_the_tab_offers_tables_trees_arrays_and_a_link_that_opens_here() -> None:
     app = decoding("Take it with you", branches=TWO, branch="2")
     names = [button.proto.label for button in app.get("download_button")]
     assert names == ["Steps and candidates", "NumPy arrays", "Branches", "Beam search"]
@@ -264,7 +265,7 @@ def test_the_tab_offers_tables_trees_arrays_and_a_link_that_opens_here():
     assert f"branches={TWO}" in link
 
 
-def test_the_tree_of_branches_as_json_tells_how_each_came_about():
+def test_the_tree_of_branches_as_json_tells_how_each_came_about() -> None:
     selection, sessions = Selection(checkpoint="en-de", text=TEXT), branches.Sessions()
     made = (Choice(0, 4, Write((40,))),)
     grown = [branches.grow(sessions, TEXT, selection, path) for path in ((), ((4, Write((40,))),))]
@@ -277,7 +278,7 @@ def test_the_tree_of_branches_as_json_tells_how_each_came_about():
     assert branch["log_prob"] == pytest.approx(sum(step["log_prob"] for step in branch["steps"]))
 
 
-def test_the_tree_of_the_beam_as_json_has_every_node():
+def test_the_tree_of_the_beam_as_json_has_every_node() -> None:
     selection = Selection(checkpoint="en-de", beam=99, penalty=99_999)
     assert derived.beam_settings(selection) == (12, 5.0)
     tree = derived.beam_tree(TEXT, Selection(checkpoint="en-de", beam=3, penalty=100))
@@ -287,7 +288,7 @@ def test_the_tree_of_the_beam_as_json_has_every_node():
     assert found["nodes"][tree.winner.index]["fate"] == tree.winner.fate
 
 
-def test_the_table_of_steps_is_that_of_the_branch():
+def test_the_table_of_steps_is_that_of_the_branch() -> None:
     from viz.ui import trace_tables
 
     selection = Selection(checkpoint="en-de", text=TEXT)

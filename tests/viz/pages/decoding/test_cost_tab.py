@@ -4,6 +4,7 @@ import csv
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from tests.viz.pages.decoding.opening import TEXT, app_at, opened
 from tests.viz.sent import charts
@@ -23,27 +24,28 @@ from viz.pages.decoding.cost.figures import (
 )
 from viz.pages.decoding.cost.tab import PARTS
 from viz.pages.decoding.data import derived
+from viz.selection.options import Selection
 
 
 @pytest.fixture
-def app(chosen):
+def app(chosen: Selection) -> AppTest:
     return app_at("Cost")
 
 
 # ---- the blocks ----
 
 
-def test_a_step_computes_its_own_position_reuses_those_before_and_knows_none_after():
+def test_a_step_computes_its_own_position_reuses_those_before_and_knows_none_after() -> None:
     assert target_states(2, 4).tolist() == [REUSED, REUSED, COMPUTED, LATER]
     assert target_states(0, 2).tolist() == [COMPUTED, LATER]
 
 
-def test_the_source_is_computed_in_the_first_step_only():
+def test_the_source_is_computed_in_the_first_step_only() -> None:
     assert source_states(0, 3).tolist() == [COMPUTED] * 3
     assert source_states(1, 3).tolist() == [REUSED] * 3
 
 
-def test_blocks_agree_with_the_rows_that_the_model_counts(chosen):
+def test_blocks_agree_with_the_rows_that_the_model_counts(chosen: Selection) -> None:
     trace = loader.trace(TEXT, chosen)
     for step, cost in enumerate(derived.step_costs(trace, chosen)):
         target, source = target_states(step, len(trace.steps)), source_states(step, len(trace.source_ids))
@@ -53,7 +55,7 @@ def test_blocks_agree_with_the_rows_that_the_model_counts(chosen):
         assert (source == REUSED).sum() == cost.reused_source_rows
 
 
-def test_every_layer_has_its_row_and_no_token_is_markup():
+def test_every_layer_has_its_row_and_no_token_is_markup() -> None:
     figure = cache_blocks(target_states(1, 3), ["<s>", "<b>", "x"], 2)
     assert list(figure.layout.yaxis.ticktext) == ["Layer 1", "Layer 2"]
     assert list(figure.layout.xaxis.ticktext) == ["&lt;s&gt;", "&lt;b&gt;", "x"]
@@ -64,7 +66,7 @@ def test_every_layer_has_its_row_and_no_token_is_markup():
 # ---- the numbers ----
 
 
-def test_bars_and_curves_carry_the_counts_and_the_step_its_line():
+def test_bars_and_curves_carry_the_counts_and_the_step_its_line() -> None:
     bars = part_bars({"a": (1_000, 5_000), "b": (2_000, 2_000)})
     assert [list(bar.x) for bar in bars.data] == [[1_000, 2_000], [5_000, 2_000]]
     curve = cost_curve(np.array([3, 4]), np.array([3, 9]), 1, ["a", "<b>"])
@@ -77,17 +79,17 @@ def test_bars_and_curves_carry_the_counts_and_the_step_its_line():
     ("count", "text"),
     [(940, "940"), (10_240, "10.2 k"), (5_765_120, "5.77 M"), (603_422_720, "603 M"), (13_443_000_000, "13.4 G")],
 )
-def test_counts_are_rounded_as_people_read_them(count, text):
+def test_counts_are_rounded_as_people_read_them(count: int, text: str) -> None:
     assert rounded(count) == text
 
 
-def test_the_parts_are_those_that_the_model_counts(chosen):
+def test_the_parts_are_those_that_the_model_counts(chosen: Selection) -> None:
     cost = derived.step_costs(loader.trace(TEXT, chosen), chosen)[1]
     assert sum(getattr(cost.cached, part) for part in PARTS) == cost.cached.total
     assert sum(getattr(cost.recomputed, part) for part in PARTS) == cost.recomputed.total
 
 
-def test_the_table_holds_every_part_of_every_step(chosen):
+def test_the_table_holds_every_part_of_every_step(chosen: Selection) -> None:
     costs = derived.step_costs(loader.trace(TEXT, chosen), chosen)
     lines = list(csv.DictReader(decoded_tables.costs(costs).decode("utf-8-sig").splitlines()))
     assert len(lines) == len(costs)
@@ -99,7 +101,7 @@ def test_the_table_holds_every_part_of_every_step(chosen):
 # ---- the page ----
 
 
-def test_the_page_shows_the_step_of_the_link_and_moves_to_another(app, chosen):
+def test_the_page_shows_the_step_of_the_link_and_moves_to_another(app: AppTest, chosen: Selection) -> None:
     opened(app, step=3)
     own, memory, bars, curve = charts(app)
     trace = loader.trace(TEXT, chosen)
@@ -116,7 +118,7 @@ def test_the_page_shows_the_step_of_the_link_and_moves_to_another(app, chosen):
     assert any("computes those of all" in element.value for element in app.caption)
 
 
-def test_a_step_that_does_not_exist_becomes_the_last_one_and_the_page_says_so(app, chosen):
+def test_a_step_that_does_not_exist_becomes_the_last_one_and_the_page_says_so(app: AppTest, chosen: Selection) -> None:
     opened(app, step=5000)
     steps = len(loader.trace(TEXT, chosen).steps)
     assert f"asks for step 5001, but this translation has {steps}" in app.warning[0].value.replace("\\", "")

@@ -1,5 +1,7 @@
 """The tab that edits attention: what is tried is what the model's own comparison says, and can be kept as a branch."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -18,12 +20,12 @@ TEXT = "Tom was late again."
 
 
 @pytest.fixture(autouse=True)
-def checkpoints(tiny_checkpoints, monkeypatch):
+def checkpoints(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(loader.ROOT_VARIABLE, str(tiny_checkpoints))
 
 
 @pytest.fixture
-def saved(tiny_checkpoints):
+def saved(tiny_checkpoints: Path):
     """The translator as the page loads it: a checkpoint is rounded when it is saved."""
     return Translator.load(tiny_checkpoints / "en-de", device="cpu")
 
@@ -37,17 +39,17 @@ def editing(**params):
     return healthy(app.switch_page("viz/pages/decoding/page.py").run())
 
 
-def healthy(app):
+def healthy(app: AppTest):
     assert not app.exception, app.exception[0].value
     assert not app.error, app.error[0].value
     return app
 
 
-def numbers(app):
+def numbers(app: AppTest):
     return next(element.value for element in app.markdown if element.value.startswith("Log-probability"))
 
 
-def test_the_numbers_are_those_of_the_models_own_comparison(saved):
+def test_the_numbers_are_those_of_the_models_own_comparison(saved) -> None:
     compared = saved.compare_edit(TEXT, 5, [SwitchOff("decoder.cross", 1, 2, since=5)])
     shown = numbers(editing()).replace("−", "-")
     assert f"{compared.log_prob_before:.3f} → **{compared.log_prob_after:.3f}**" in shown
@@ -55,13 +57,15 @@ def test_the_numbers_are_those_of_the_models_own_comparison(saved):
 
 
 @pytest.mark.parametrize(("most", "option"), [(60, "1 · \\\\u202e"), (1, "1 · \\u202e")])
-def test_tokens_to_point_at_are_read_as_markdown_by_buttons_only(monkeypatch, most, option):
+def test_tokens_to_point_at_are_read_as_markdown_by_buttons_only(
+    monkeypatch: pytest.MonkeyPatch, most: int, option: str
+) -> None:
     monkeypatch.setattr(edit_attention, "MAX_PILLS", most)
     monkeypatch.setattr(edit_attention, "display_token", lambda token: "\\u202e")
     assert editing(edit="point").get_by_key("key_token").options[0] == option
 
 
-def test_a_button_makes_the_branch_and_shows_it():
+def test_a_button_makes_the_branch_and_shows_it() -> None:
     app = editing()
     healthy(app.button(key="keep-edit").click().run())
     assert app.query_params["branches"] == "0-5-off-c-1-2"
@@ -80,13 +84,13 @@ def test_a_button_makes_the_branch_and_shows_it():
         ("off", {"once": "True", "site": "encoder.self"}, "0-5-off-e-1-2"),
     ],
 )
-def test_every_edit_of_every_attention_can_be_kept(edit, params, code):
+def test_every_edit_of_every_attention_can_be_kept(edit: str, params: dict[str, str], code: str) -> None:
     app = editing(edit=edit, **params)
     healthy(app.button(key="keep-edit").click().run())
     assert app.query_params["branches"] == code
 
 
-def test_another_edit_of_the_same_step_is_tried_in_place_of_the_one_shown_or_in_addition():
+def test_another_edit_of_the_same_step_is_tried_in_place_of_the_one_shown_or_in_addition() -> None:
     app = editing(branches="0-5-off-c-1-2", branch="1", head="3")
     healthy(app.button(key="keep-edit").click().run())
     assert app.query_params["branches"] == "0-5-off-c-1-2.0-5-off-c-1-3"
@@ -96,13 +100,13 @@ def test_another_edit_of_the_same_step_is_tried_in_place_of_the_one_shown_or_in_
     assert app.query_params["branches"] == "0-5-off-c-1-2.1-5-off-c-1-3"
 
 
-def test_a_row_points_at_keys_that_the_mask_allows_only():
+def test_a_row_points_at_keys_that_the_mask_allows_only() -> None:
     app = editing(edit="point", site="decoder.self")
     assert len(app.get_by_key("key_token").options) == 6
 
 
 @pytest.mark.parametrize(("edit", "expected"), [("off", 0.0), ("uniform", 1.0), ("point", 1.0)])
-def test_the_row_before_and_after_is_that_of_the_traces(saved, edit, expected):
+def test_the_row_before_and_after_is_that_of_the_traces(saved, edit: str, expected: float) -> None:
     app = editing(edit=edit, key_token="3")
     before, after = (np.array(bars["y"]) for bars in charts(app)[0]["data"][:2])
     own = loader.trace(TEXT, Selection(checkpoint="en-de"))
@@ -118,7 +122,7 @@ def test_the_row_before_and_after_is_that_of_the_traces(saved, edit, expected):
 
 
 @pytest.mark.parametrize("site", SITES)
-def test_the_map_of_heads_is_that_of_edits_made_one_by_one(saved, site):
+def test_the_map_of_heads_is_that_of_edits_made_one_by_one(saved, site: str) -> None:
     selection, told = Selection(checkpoint="en-de", text=TEXT), []
     path = ((2, EditHead("uniform", "decoder.cross", 0, 0)),)
     found = branches.effects_of_heads(
@@ -132,7 +136,7 @@ def test_the_map_of_heads_is_that_of_edits_made_one_by_one(saved, site):
     assert not np.allclose(found, branches.effects_of_heads(branches.Sessions(), TEXT, selection, path, 5, site))
 
 
-def test_the_map_is_drawn_when_it_is_asked_for_and_stays():
+def test_the_map_is_drawn_when_it_is_asked_for_and_stays() -> None:
     app = editing()
     assert len(charts(app)) == 1
     healthy(app.button(key="each-head").click().run())
@@ -141,13 +145,13 @@ def test_the_map_is_drawn_when_it_is_asked_for_and_stays():
     assert len(charts(app)) == 2
 
 
-def test_bars_stand_side_by_side_over_tokens_drawn_literally():
+def test_bars_stand_side_by_side_over_tokens_drawn_literally() -> None:
     figure = row_before_after(np.array([0.25, 0.75]), np.array([1.0, 0.0]), ["<b>", "x"])
     assert [list(bars.y) for bars in figure.data[:2]] == [[0.25, 0.75], [1.0, 0.0]]
     assert figure.layout.xaxis2.ticktext == ("&lt;b&gt;", "x")
 
 
-def test_the_map_counts_layers_and_heads_from_one():
+def test_the_map_counts_layers_and_heads_from_one() -> None:
     figure = effects_map(np.array([[0.5, -0.25]], np.float32))
     assert figure.layout.yaxis2.ticktext == ("Layer 1",)
     assert figure.layout.xaxis2.ticktext == ("1", "2")

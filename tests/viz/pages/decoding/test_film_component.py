@@ -58,11 +58,11 @@ def arrays_of(payload):
     return found
 
 
-def test_a_step_knows_which_of_its_candidates_was_taken():
+def test_a_step_knows_which_of_its_candidates_was_taken() -> None:
     assert [step.chosen for step in STEPS] == [1, 15, None]
 
 
-def test_what_does_not_fit_together_is_a_mistake():
+def test_what_does_not_fit_together_is_a_mistake() -> None:
     arguments = [("▁it", "</s>"), ("<s>", "▁er", "▁es"), STEPS, CROSS, SELF, SPREAD]
     for place, wrong, message in (
         (3, CROSS[..., :1], "cross attention has shape"),
@@ -76,7 +76,7 @@ def test_what_does_not_fit_together_is_a_mistake():
             PlayerData.of(*changed)
 
 
-def test_the_payload_holds_what_is_shown(data):
+def test_the_payload_holds_what_is_shown(data) -> None:
     asked = PlayerState(2, 1, head=2, also=(0,), whose="in", candidates=7, temperature=80, top_k=5, top_p=90)
     payload, command = pack_player(data, None, asked, None, "film")
     header = header_of(payload)
@@ -101,14 +101,14 @@ def test_the_payload_holds_what_is_shown(data):
     assert np.frombuffer(numbers, "<f4").tolist() == pytest.approx([-0.1, -2.5] * 3 + [3, 0, 7] * 3 + [-3, 0, -9.5] * 3)
 
 
-def test_a_token_that_the_rules_forbid_travels_without_a_number():
+def test_a_token_that_the_rules_forbid_travels_without_a_number() -> None:
     steps = (replace(STEPS[0], log_prob=-math.inf), *STEPS[1:])
     forbidden = PlayerData.of(("▁it", "</s>"), ("<s>", "▁er", "▁es"), steps, CROSS, SELF, SPREAD)
     payload, _ = pack_player(forbidden, None, PlayerState(0, 0), None, "film")
     assert [step["logProb"] for step in header_of(payload)["steps"]] == [None, -8.0, -20.0]
 
 
-def test_weights_travel_as_cells_low_bytes_first(data):
+def test_weights_travel_as_cells_low_bytes_first(data) -> None:
     from viz.core.tiles import code
 
     _, self_, _ = arrays_of(pack_player(data, None, PlayerState(0), None, "film")[0])
@@ -116,14 +116,14 @@ def test_weights_travel_as_cells_low_bytes_first(data):
     assert np.array_equal(low | high << 8, code(SELF))
 
 
-def test_what_does_not_exist_becomes_the_nearest(data):
+def test_what_does_not_exist_becomes_the_nearest(data) -> None:
     far = PlayerState(99, 99, 99, (1, 99, 1), "in", 99, 9_999, 9_999, 999)
     assert clamp(far, data) == PlayerState(2, 1, 2, (1,), "in", 20, 500, 500, 100)
     low = PlayerState(-1, -5, candidates=0, temperature=0, top_p=0)
     assert clamp(low, data) == PlayerState(0, 0, candidates=1, temperature=10, top_p=1)
 
 
-def test_a_report_counts_only_for_the_decoding_and_the_command_it_speaks_of(data):
+def test_a_report_counts_only_for_the_decoding_and_the_command_it_speaks_of(data) -> None:
     command = Command(3, PlayerState(0), "abc")
     state = PlayerState(2, 1, 0, (2,), "in", 5, 80, 3, 95)
     report = {**vars(state), "also": [2], "digest": "abc", "command": 3}
@@ -139,7 +139,7 @@ def test_a_report_counts_only_for_the_decoding_and_the_command_it_speaks_of(data
         assert read_state(nothing, data, command) is None
 
 
-def test_a_wish_counts_only_if_it_can_be_fulfilled(data):
+def test_a_wish_counts_only_if_it_can_be_fulfilled(data) -> None:
     force = {"kind": "force", "step": 1, "token_id": 107, "digest": data.digest}
     assert read_wish(force, data) == Force(1, 107)
     draw = {"kind": "draw", "step": 2, "temperature": 50, "top_k": 0, "top_p": 100, "digest": data.digest}
@@ -162,30 +162,30 @@ AT_0, AT_3, AT_5, AT_7 = (PlayerState(step) for step in (0, 3, 5, 7))
 FIRST = Command(1, AT_0, "abc")
 
 
-def test_a_new_player_goes_where_the_page_asks():
+def test_a_new_player_goes_where_the_page_asks() -> None:
     assert next_command(None, AT_5, None, "abc") == Command(1, AT_5, "abc")
 
 
-def test_a_page_that_follows_the_player_never_sends_it_back():
+def test_a_page_that_follows_the_player_never_sends_it_back() -> None:
     # The page still asks for 0, where it sent the player; then for 5, which was reported one run before 7.
     assert next_command(Exchange(FIRST, AT_0, None), AT_0, AT_5, "abc") == FIRST
     assert next_command(Exchange(FIRST, AT_0, AT_5), AT_5, AT_7, "abc") == FIRST
     assert next_command(Exchange(FIRST, AT_5, AT_7), AT_7, AT_7, "abc") == FIRST
 
 
-def test_a_page_that_asks_for_something_else_is_obeyed():
+def test_a_page_that_asks_for_something_else_is_obeyed() -> None:
     assert next_command(Exchange(FIRST, AT_5, AT_7), AT_3, AT_7, "abc") == Command(2, AT_3, "abc")
 
 
-def test_another_decoding_starts_where_the_page_asks():
+def test_another_decoding_starts_where_the_page_asks() -> None:
     assert next_command(Exchange(FIRST, AT_5, AT_7), AT_7, None, "xyz") == Command(2, AT_7, "xyz")
 
 
-def test_a_player_that_was_left_out_for_a_run_starts_where_the_page_asks():
+def test_a_player_that_was_left_out_for_a_run_starts_where_the_page_asks() -> None:
     assert next_command(Exchange(FIRST, None, None), AT_5, None, "abc") == Command(2, AT_5, "abc")
 
 
-def test_the_payload_stays_the_same_while_only_the_player_moves(data):
+def test_the_payload_stays_the_same_while_only_the_player_moves(data) -> None:
     """Streamlit then sends about a kilobyte, and the browser has nothing to redraw."""
     payload, command = pack_player(data, None, PlayerState(0), None, "film")
     moved = PlayerState(2, 1, also=(1,))
@@ -194,7 +194,7 @@ def test_the_payload_stays_the_same_while_only_the_player_moves(data):
     assert again == payload
 
 
-def player_page():
+def player_page() -> None:
     """Runs inside AppTest: the player at the step that the session holds, unless it is to be left out."""
     import numpy as np
     import streamlit as st
@@ -212,12 +212,12 @@ def player_page():
         st.text(str(decode_player(data, asked, key="player", name="film")))
 
 
-def command_of(app):
+def command_of(app: AppTest):
     command = header_of(app.get("bidi_component")[0].proto.bytes)["command"]
     return command["number"], command["step"]
 
 
-def test_on_a_page_the_same_wish_is_sent_once_and_a_new_one_again():
+def test_on_a_page_the_same_wish_is_sent_once_and_a_new_one_again() -> None:
     app = AppTest.from_function(player_page).run()
     first = app.get("bidi_component")[0].proto.bytes
     assert command_of(app) == (1, 0)
@@ -227,7 +227,7 @@ def test_on_a_page_the_same_wish_is_sent_once_and_a_new_one_again():
     assert command_of(app.run()) == (2, 3)
 
 
-def test_a_player_that_comes_back_to_a_page_goes_where_the_page_asks_again():
+def test_a_player_that_comes_back_to_a_page_goes_where_the_page_asks_again() -> None:
     app = AppTest.from_function(player_page).run()
     app.session_state["left_out"] = True
     assert not app.run().get("bidi_component")
@@ -235,7 +235,7 @@ def test_a_player_that_comes_back_to_a_page_goes_where_the_page_asks_again():
     assert command_of(app.run()) == (2, 0)
 
 
-def test_a_step_out_of_range_is_corrected_and_returned():
+def test_a_step_out_of_range_is_corrected_and_returned() -> None:
     app = AppTest.from_function(player_page)
     app.session_state["asked"] = 99
     app.run()

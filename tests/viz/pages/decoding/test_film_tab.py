@@ -1,5 +1,7 @@
 """The film's tab: what a link asks for is shown or put right with a sentence, and what a person wishes is done."""
 
+from pathlib import Path
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -23,13 +25,13 @@ CHOICES = {
 
 
 @pytest.fixture
-def app(tiny_checkpoints, monkeypatch):
+def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
     return AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
 
 
 @pytest.fixture
-def says(monkeypatch):
+def says(monkeypatch: pytest.MonkeyPatch):
     """`says(place, wish)` makes the browser say this once, in the next run."""
     waiting, asked = [], []
 
@@ -47,7 +49,7 @@ def says(monkeypatch):
     return lambda place, wish=None: waiting.append((place, wish)), asked
 
 
-def opened(app):
+def opened(app: AppTest):
     app.query_params["checkpoint"] = "en-de"
     app.run()
     app.switch_page("viz/pages/decoding/page.py").run()
@@ -56,7 +58,7 @@ def opened(app):
     return app
 
 
-def test_a_link_with_every_choice_reaches_the_player_and_stays(app, says):
+def test_a_link_with_every_choice_reaches_the_player_and_stays(app: AppTest, says) -> None:
     for name, value in CHOICES.items():
         app.query_params[name] = value
     opened(app)
@@ -64,7 +66,7 @@ def test_a_link_with_every_choice_reaches_the_player_and_stays(app, says):
     assert {name: app.query_params[name] for name in CHOICES} == CHOICES
 
 
-def test_what_the_player_reports_is_in_the_address(app, says):
+def test_what_the_player_reports_is_in_the_address(app: AppTest, says) -> None:
     say, _ = says
     opened(app)
     say(PlayerState(3, 1, 2, (0, 3), "in", 15, 80, 5, 90))
@@ -72,7 +74,7 @@ def test_what_the_player_reports_is_in_the_address(app, says):
     assert {name: app.query_params[name] for name in CHOICES} == CHOICES
 
 
-def test_a_step_that_does_not_exist_is_answered_with_a_sentence_and_the_last_step(app):
+def test_a_step_that_does_not_exist_is_answered_with_a_sentence_and_the_last_step(app: AppTest) -> None:
     app.query_params["step"] = "999"
     app.query_params["layer"] = "1"
     opened(app)
@@ -87,7 +89,13 @@ def test_a_step_that_does_not_exist_is_answered_with_a_sentence_and_the_last_ste
     [(Force(2, 17), ("force", 2, 17)), (Draw(1, 80, 5, 90), ("draw", 1, 80, 5, 90))],
     ids=["force", "draw"],
 )
-def test_a_wish_is_handed_on_and_the_page_stands_where_it_was_changed(app, says, monkeypatch, wish, done):
+def test_a_wish_is_handed_on_and_the_page_stands_where_it_was_changed(
+    app: AppTest,
+    says,
+    monkeypatch: pytest.MonkeyPatch,
+    wish,
+    done: tuple[str, int, int, int, int] | tuple[str, int, int],
+) -> None:
     calls = []
     monkeypatch.setattr(translations, "force", lambda *arguments: calls.append(("force", *arguments)))
     monkeypatch.setattr(translations, "draw", lambda *arguments: calls.append(("draw", *arguments)))

@@ -3,6 +3,7 @@
 import csv
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from tests.viz.pages.decoding.opening import TEXT, app_at, header_of, opened
 from viz.access import loader
@@ -10,21 +11,22 @@ from viz.pages.decoding import tables as decoded_tables
 from viz.pages.decoding.data import derived
 from viz.pages.decoding.logit_lens.component import level_names, pack_lens, read_step
 from viz.pages.decoding.logit_lens.tab import deviation
+from viz.selection.options import Selection
 
 
 @pytest.fixture
-def app(chosen):
+def app(chosen: Selection) -> AppTest:
     return app_at("Logit lens")
 
 
-def test_the_last_level_is_what_the_model_said(chosen):
+def test_the_last_level_is_what_the_model_said(chosen: Selection) -> None:
     trace = loader.trace(TEXT, chosen)
     lens = derived.logit_lens(trace, chosen)
     assert deviation(trace, lens) < 1e-5
     assert tuple(best[0] for best in lens.tokens[-1]) == trace.predicted_tokens
 
 
-def test_a_deviation_is_the_largest_difference_of_any_step(chosen):
+def test_a_deviation_is_the_largest_difference_of_any_step(chosen: Selection) -> None:
     trace = loader.trace(TEXT, chosen)
     lens = derived.logit_lens(trace, chosen)
     told = lens.chosen_probabilities.clone()
@@ -33,7 +35,7 @@ def test_a_deviation_is_the_largest_difference_of_any_step(chosen):
     assert deviation(trace, changed) == pytest.approx(0.25, abs=1e-5)
 
 
-def test_cells_hold_the_five_best_and_mark_what_was_written(chosen):
+def test_cells_hold_the_five_best_and_mark_what_was_written(chosen: Selection) -> None:
     trace = loader.trace(TEXT, chosen)
     lens = derived.logit_lens(trace, chosen)
     header = header_of(pack_lens(lens, trace.target_tokens, step=2, name="x"))
@@ -50,7 +52,7 @@ def test_cells_hold_the_five_best_and_mark_what_was_written(chosen):
     assert all(cell["asWritten"] for cell in header["cells"][-1])
 
 
-def test_another_translation_of_the_same_text_has_a_lens_of_its_own(chosen):
+def test_another_translation_of_the_same_text_has_a_lens_of_its_own(chosen: Selection) -> None:
     own = loader.trace(TEXT, chosen)
     session = loader.translator(chosen).decode(TEXT)
     session.force(own.steps[0].token_id + 1)
@@ -65,15 +67,15 @@ def test_another_translation_of_the_same_text_has_a_lens_of_its_own(chosen):
 
 
 @pytest.mark.parametrize("sent", [None, 3, {}, {"step": "1"}, {"step": True}, {"step": -1}, {"step": 4}, [1]])
-def test_what_a_browser_should_not_send_is_no_step(sent):
+def test_what_a_browser_should_not_send_is_no_step(sent) -> None:
     assert read_step(sent, 4) is None
 
 
-def test_a_step_that_the_browser_sends_is_read():
+def test_a_step_that_the_browser_sends_is_read() -> None:
     assert read_step({"step": 3}, 4) == 3
 
 
-def test_the_page_shows_the_table_and_proves_its_last_row(app, chosen):
+def test_the_page_shows_the_table_and_proves_its_last_row(app: AppTest, chosen: Selection) -> None:
     opened(app, step=2)
     header = header_of(app.get("bidi_component")[0].proto.bytes)
     trace = loader.trace(TEXT, chosen)
@@ -84,7 +86,7 @@ def test_the_page_shows_the_table_and_proves_its_last_row(app, chosen):
     assert not app.info
 
 
-def test_a_step_that_does_not_exist_becomes_the_last_one_and_the_page_says_so(app, chosen):
+def test_a_step_that_does_not_exist_becomes_the_last_one_and_the_page_says_so(app: AppTest, chosen: Selection) -> None:
     opened(app, step=999)
     steps = len(loader.trace(TEXT, chosen).steps)
     assert f"asks for step 1000, but this translation has {steps}" in app.warning[0].value.replace("\\", "")
@@ -92,7 +94,7 @@ def test_a_step_that_does_not_exist_becomes_the_last_one_and_the_page_says_so(ap
     assert header_of(app.get("bidi_component")[0].proto.bytes)["step"] == steps - 1
 
 
-def test_the_table_has_a_row_for_each_level_step_and_rank(chosen):
+def test_the_table_has_a_row_for_each_level_step_and_rank(chosen: Selection) -> None:
     trace = loader.trace(TEXT, chosen)
     lens = derived.logit_lens(trace, chosen)
     lines = list(csv.DictReader(decoded_tables.lens(lens, trace.target_tokens).decode("utf-8-sig").splitlines()))

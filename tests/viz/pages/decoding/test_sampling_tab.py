@@ -5,6 +5,7 @@ from dataclasses import replace
 from math import exp
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from model import SampledTranslation
 from model.analysis.word_diff import word_diff
@@ -15,15 +16,16 @@ from viz.pages.decoding import tables as decoded_tables
 from viz.pages.decoding.data import derived
 from viz.pages.decoding.sampling.component import Card, pack_cards
 from viz.pages.decoding.sampling.tab import grouped
+from viz.selection.options import Selection
 from viz.ui import word_differences
 
 
 @pytest.fixture
-def app(chosen):
+def app(chosen: Selection) -> AppTest:
     return app_at("Sampling")
 
 
-def cards(app):
+def cards(app: AppTest):
     return header_of(app.get("bidi_component")[0].proto.bytes)["cards"]
 
 
@@ -31,7 +33,7 @@ def text_of(card):
     return " ".join(words for words, _ in card["pieces"] if words != word_differences.MISSING)
 
 
-def drawn(token_ids, text="x"):
+def drawn(token_ids, text: str = "x"):
     return SampledTranslation(
         token_ids=token_ids, log_probs=(-1.0,) * len(token_ids), filtered_log_probs=(-0.5,) * len(token_ids), text=text
     )
@@ -40,7 +42,7 @@ def drawn(token_ids, text="x"):
 # ---- what is drawn ----
 
 
-def test_the_settings_of_the_selection_are_those_of_the_model(chosen):
+def test_the_settings_of_the_selection_are_those_of_the_model(chosen: Selection) -> None:
     selection = replace(chosen, samples=3, draw=5, temperature=150, top_k=7, top_p=80)
     found = derived.samples(TEXT, selection)
     from model import Sampling
@@ -51,12 +53,12 @@ def test_the_settings_of_the_selection_are_those_of_the_model(chosen):
     assert [one.filtered_log_prob for one in found] == [one.filtered_log_prob for one in expected]
 
 
-def test_0_and_100_switch_the_filters_off(chosen):
+def test_0_and_100_switch_the_filters_off(chosen: Selection) -> None:
     for one in derived.samples(TEXT, replace(chosen, top_k=0, top_p=100)):
         assert one.filtered_log_probs == pytest.approx(one.log_probs, abs=1e-5)
 
 
-def test_a_group_wrote_the_same_tokens_and_the_largest_comes_first():
+def test_a_group_wrote_the_same_tokens_and_the_largest_comes_first() -> None:
     series = [drawn((1, 2)), drawn((3,)), drawn((4,)), drawn((3,)), drawn((1, 2, 2))]
     assert grouped(series) == [[1, 3], [0], [2], [4]]
 
@@ -64,7 +66,7 @@ def test_a_group_wrote_the_same_tokens_and_the_largest_comes_first():
 # ---- marks ----
 
 
-def test_words_that_the_other_text_lacks_are_marked_and_gaps_are_shown():
+def test_words_that_the_other_text_lacks_are_marked_and_gaps_are_shown() -> None:
     assert word_differences.pieces(word_diff("a b c d", "a x c")) == (
         ("a", False),
         ("x", True),
@@ -75,7 +77,7 @@ def test_words_that_the_other_text_lacks_are_marked_and_gaps_are_shown():
     assert word_differences.pieces(word_diff("", "")) == ()
 
 
-def test_marked_text_shows_html_as_it_is():
+def test_marked_text_shows_html_as_it_is() -> None:
     html = word_differences.marked(word_diff("a", "a <b>x</b>")).html()
     assert html.startswith("a <mark ")
     assert "&lt;b&gt;x&lt;/b&gt;</mark>" in html
@@ -85,7 +87,7 @@ def test_marked_text_shows_html_as_it_is():
 # ---- what is sent ----
 
 
-def test_a_card_carries_both_probabilities_of_each_token_and_shows_what_cannot_be_seen():
+def test_a_card_carries_both_probabilities_of_each_token_and_shows_what_cannot_be_seen() -> None:
     card = Card(
         title="t", which="w", pieces=(("a\x07", True),), numbers=(("n", "1"),), tokens=("\u202e", "▁x"),
         log_probs=(-0.5, -2.0), filtered_log_probs=(0.0, -1.0),
@@ -100,7 +102,7 @@ def test_a_card_carries_both_probabilities_of_each_token_and_shows_what_cannot_b
 # ---- the page ----
 
 
-def test_the_greedy_translation_stands_first_and_every_sample_is_on_a_card(app, chosen):
+def test_the_greedy_translation_stands_first_and_every_sample_is_on_a_card(app: AppTest, chosen: Selection) -> None:
     opened(app, samples=6, top_k=3)
     first, *others = cards(app)
     assert header_of(app.get("bidi_component")[0].proto.bytes)["language"] == "de"
@@ -114,7 +116,7 @@ def test_the_greedy_translation_stands_first_and_every_sample_is_on_a_card(app, 
     assert [name for name, _ in others[0]["numbers"]] == ["Log-probability", "as drawn", "Tokens"]
 
 
-def test_the_same_seed_shows_the_same_texts_and_another_one_others(app):
+def test_the_same_seed_shows_the_same_texts_and_another_one_others(app: AppTest) -> None:
     opened(app, samples=4, draw=3)
     before = cards(app)
     app.number_input(key="draw").set_value(4).run()
@@ -126,12 +128,12 @@ def test_the_same_seed_shows_the_same_texts_and_another_one_others(app):
     assert app.query_params["draw"] == "4"
 
 
-def test_more_samples_keep_the_first_ones(chosen):
+def test_more_samples_keep_the_first_ones(chosen: Selection) -> None:
     few, many = (derived.samples(TEXT, replace(chosen, samples=count)) for count in (2, 5))
     assert [one.token_ids for one in few] == [one.token_ids for one in many[:2]]
 
 
-def test_equal_samples_share_a_card_that_counts_them(app):
+def test_equal_samples_share_a_card_that_counts_them(app: AppTest) -> None:
     # At the lowest temperature everything is what greedy search writes.
     opened(app, samples=5, temperature=1)
     _, *others = cards(app)
@@ -140,7 +142,7 @@ def test_equal_samples_share_a_card_that_counts_them(app):
     assert "The same text as the greedy translation." in others[0]["note"]
 
 
-def test_settings_that_do_not_exist_become_the_nearest_and_nothing_is_lost(app):
+def test_settings_that_do_not_exist_become_the_nearest_and_nothing_is_lost(app: AppTest) -> None:
     opened(app, samples=0, temperature=0, top_p=0, top_k=99999)
     said = [element.value for element in app.info]
     assert said == [
@@ -154,7 +156,7 @@ def test_settings_that_do_not_exist_become_the_nearest_and_nothing_is_lost(app):
     assert len(cards(app)) == 2
 
 
-def test_sliders_speak_in_numbers_and_the_link_in_hundredths(app):
+def test_sliders_speak_in_numbers_and_the_link_in_hundredths(app: AppTest) -> None:
     opened(app)
     app.slider(key="temperature").set_value(0.7)
     app.slider(key="top_p").set_value(0.29).run()
@@ -165,7 +167,7 @@ def test_sliders_speak_in_numbers_and_the_link_in_hundredths(app):
 # ---- tables ----
 
 
-def test_the_tables_hold_every_sample_and_every_token(chosen):
+def test_the_tables_hold_every_sample_and_every_token(chosen: Selection) -> None:
     samples = derived.samples(TEXT, replace(chosen, samples=3))
     vocabulary = descriptions.vocabulary(chosen)
     lines = list(csv.DictReader(decoded_tables.samples(samples).decode("utf-8-sig").splitlines()))
@@ -177,6 +179,6 @@ def test_the_tables_hold_every_sample_and_every_token(chosen):
     assert tuple(of_second) == samples[1].token_ids
 
 
-def test_a_text_that_is_a_formula_is_none_in_a_table():
+def test_a_text_that_is_a_formula_is_none_in_a_table() -> None:
     (line,) = csv.DictReader(decoded_tables.samples([drawn((1,), "=1+1")]).decode("utf-8-sig").splitlines())
     assert line["text"] == "'=1+1"

@@ -1,5 +1,7 @@
 """Branches of a translation: grown as the model itself would, kept, shown, dropped, and found again by a link."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -34,7 +36,7 @@ def studio_page() -> None:
 class Viewer:
     """A session of the app; `do` is what a person does in the next run."""
 
-    def __init__(self, **params):
+    def __init__(self, **params) -> None:
         self.app = AppTest.from_function(studio_page, default_timeout=60)
         for name, value in {"text": TEXT, **params}.items():
             self.app.query_params[name] = value
@@ -66,18 +68,18 @@ class Viewer:
 
 
 @pytest.fixture(autouse=True)
-def checkpoints(tiny_checkpoints, monkeypatch):
+def checkpoints(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(loader.ROOT_VARIABLE, str(tiny_checkpoints))
 
 
 @pytest.fixture
-def saved(tiny_checkpoints):
+def saved(tiny_checkpoints: Path):
     """The translator as the page loads it: a checkpoint is rounded when it is saved."""
     return Translator.load(tiny_checkpoints / "en-de", device="cpu")
 
 
 @pytest.fixture
-def advances(monkeypatch):
+def advances(monkeypatch: pytest.MonkeyPatch):
     """A list that grows by one with every row that the decoder computes."""
     counted = []
     advance = DecodingSession._advance
@@ -98,7 +100,7 @@ def unlike(viewer, step):
 # ---- growing ----
 
 
-def test_a_forced_token_goes_on_as_a_session_of_ones_own_would(saved):
+def test_a_forced_token_goes_on_as_a_session_of_ones_own_would(saved) -> None:
     viewer = Viewer()
     own, token_id = viewer.ids, unlike(viewer, 4)
     viewer.run(lambda: translations.force(4, token_id))
@@ -114,7 +116,7 @@ def test_a_forced_token_goes_on_as_a_session_of_ones_own_would(saved):
         np.testing.assert_allclose(viewer.shown.weights(site, 1), expected.weights(site, 1), atol=1e-6)
 
 
-def test_a_new_branch_is_shown_at_the_step_that_was_changed():
+def test_a_new_branch_is_shown_at_the_step_that_was_changed() -> None:
     viewer = Viewer()
     token_id = unlike(viewer, 4)
     viewer.run(lambda: translations.force(4, token_id))
@@ -123,7 +125,7 @@ def test_a_new_branch_is_shown_at_the_step_that_was_changed():
     assert viewer.told == []
 
 
-def test_only_the_new_rows_are_computed_and_nothing_twice(advances):
+def test_only_the_new_rows_are_computed_and_nothing_twice(advances) -> None:
     viewer = Viewer(text="Only new rows of this.")
     token_id, other = unlike(viewer, 6), unlike(viewer, 3)
     advances.clear()
@@ -136,7 +138,7 @@ def test_only_the_new_rows_are_computed_and_nothing_twice(advances):
     assert advances == []
 
 
-def test_an_equal_branch_is_shown_and_not_doubled():
+def test_an_equal_branch_is_shown_and_not_doubled() -> None:
     viewer = Viewer()
     token_id = unlike(viewer, 4)
     viewer.run(lambda: translations.force(4, token_id)).run(lambda: translations.show(0))
@@ -145,28 +147,28 @@ def test_an_equal_branch_is_shown_and_not_doubled():
     assert viewer.selection.branch == 1
 
 
-def test_another_token_at_the_same_step_is_a_sibling():
+def test_another_token_at_the_same_step_is_a_sibling() -> None:
     viewer = Viewer()
     second, third = (viewer.shown.steps[4].candidates[rank].token_id for rank in (1, 2))
     viewer.run(lambda: translations.force(4, second)).run(lambda: translations.force(4, third))
     assert viewer.selection.branches == (f"0-4-t{second}", f"0-4-t{third}")
 
 
-def test_the_token_that_stands_there_already_makes_no_branch():
+def test_the_token_that_stands_there_already_makes_no_branch() -> None:
     viewer = Viewer()
     viewer.run(lambda: translations.force(4, viewer.ids[4]))
     assert viewer.selection.branches == ()
     assert "already" in viewer.told[0]
 
 
-def test_several_tokens_are_written_one_after_the_other():
+def test_several_tokens_are_written_one_after_the_other() -> None:
     viewer = Viewer()
     viewer.run(lambda: translations.write(2, (40, 41, 42)))
     assert viewer.ids[2:5] == [40, 41, 42]
     assert viewer.selection.branches == ("0-2-t40-t41-t42",)
 
 
-def test_the_end_can_be_written_and_nothing_after_it(saved):
+def test_the_end_can_be_written_and_nothing_after_it(saved) -> None:
     end = saved.config.eos_id
     viewer = Viewer()
     viewer.run(lambda: translations.force(3, end))
@@ -178,7 +180,7 @@ def test_the_end_can_be_written_and_nothing_after_it(saved):
     assert len(viewer.selection.branches) == 1
 
 
-def test_a_draw_is_that_of_the_session_with_the_same_seed(saved):
+def test_a_draw_is_that_of_the_session_with_the_same_seed(saved) -> None:
     viewer = Viewer(draw="7")
     own = viewer.ids
     viewer.run(lambda: translations.draw(3, 150, 20, 90))
@@ -200,7 +202,7 @@ EDITS = [
 
 
 @pytest.mark.parametrize(("action", "named"), EDITS, ids=[f"{a.edit} {a.site}" for a, _ in EDITS])
-def test_an_edited_branch_is_that_of_the_models_own_comparison(saved, action, named):
+def test_an_edited_branch_is_that_of_the_models_own_comparison(saved, action, named) -> None:
     viewer = Viewer()
     viewer.run(lambda: translations.add(5, action))
     compared = saved.compare_edit(TEXT, 5, [named(5)])
@@ -210,7 +212,7 @@ def test_an_edited_branch_is_that_of_the_models_own_comparison(saved, action, na
     np.testing.assert_allclose(probabilities, [step.log_prob for step in compared.edited_steps], atol=1e-4)
 
 
-def test_edits_of_several_branches_add_up(saved):
+def test_edits_of_several_branches_add_up(saved) -> None:
     first, second = (
         EditHead("off", "decoder.cross", 1, 2),
         EditHead("uniform", "decoder.cross", 0, 1, once=True),
@@ -234,7 +236,7 @@ def test_edits_of_several_branches_add_up(saved):
 # ---- links ----
 
 
-def test_a_link_rebuilds_every_branch():
+def test_a_link_rebuilds_every_branch() -> None:
     first = Viewer()
     token_id = unlike(first, 4)
     first.run(lambda: translations.force(4, token_id)).run(lambda: translations.draw(7, 120, 0, 100))
@@ -258,7 +260,7 @@ def test_a_link_rebuilds_every_branch():
         (".".join(["0-4-t40"] * 30), ("0-4-t40",) * MAX_BRANCHES, "30 branches"),
     ],
 )
-def test_a_branch_that_cannot_be_is_left_out_with_a_sentence(branches, kept, said):
+def test_a_branch_that_cannot_be_is_left_out_with_a_sentence(branches, kept, said: str) -> None:
     viewer = Viewer(branches=branches, branch="1")
     assert viewer.selection.branches == kept
     assert any(said in notice for notice in viewer.told), viewer.told
@@ -266,7 +268,7 @@ def test_a_branch_that_cannot_be_is_left_out_with_a_sentence(branches, kept, sai
     assert viewer.shown.text == TEXT
 
 
-def test_a_branch_or_step_that_is_not_there_is_said_and_nothing_lost():
+def test_a_branch_or_step_that_is_not_there_is_said_and_nothing_lost() -> None:
     viewer = Viewer(branches="0-4-t40", branch="7", step="5000")
     assert viewer.selection.branches == ("0-4-t40",)
     assert (viewer.selection.branch, viewer.selection.step) == (0, len(viewer.ids) - 1)
@@ -276,7 +278,7 @@ def test_a_branch_or_step_that_is_not_there_is_said_and_nothing_lost():
     ]
 
 
-def test_a_bad_branch_is_dropped_with_its_children_though_only_a_child_is_shown():
+def test_a_bad_branch_is_dropped_with_its_children_though_only_a_child_is_shown() -> None:
     viewer = Viewer(branches="0-2-t40.0-4-t99999.2-6-t41", branch="3")
     assert viewer.selection.branches == ("0-2-t40",)
     assert viewer.selection.branch == 0
@@ -285,11 +287,11 @@ def test_a_bad_branch_is_dropped_with_its_children_though_only_a_child_is_shown(
 # ---- walking, removing ----
 
 
-def test_another_text_forgets_the_branches():
+def test_another_text_forgets_the_branches() -> None:
     viewer = Viewer()
     viewer.run(lambda: translations.force(4, 40))
 
-    def type_text():
+    def type_text() -> None:
         import streamlit as st
 
         st.session_state["text"] = "It is late."
@@ -300,7 +302,7 @@ def test_another_text_forgets_the_branches():
     assert viewer.shown.text == "It is late."
 
 
-def test_what_is_removed_goes_with_its_children_and_can_be_brought_back(advances):
+def test_what_is_removed_goes_with_its_children_and_can_be_brought_back(advances) -> None:
     viewer = Viewer()
     for step, token_id in ((3, 40), (5, 41)):
         viewer.run(lambda step=step, token_id=token_id: translations.force(step, token_id))
@@ -314,7 +316,7 @@ def test_what_is_removed_goes_with_its_children_and_can_be_brought_back(advances
     assert advances == []
 
 
-def test_when_another_branch_is_removed_the_one_shown_stays():
+def test_when_another_branch_is_removed_the_one_shown_stays() -> None:
     viewer = Viewer()
     for token_id in (40, 41):
         viewer.run(lambda token_id=token_id: translations.force(3, token_id))
@@ -324,14 +326,14 @@ def test_when_another_branch_is_removed_the_one_shown_stays():
     assert viewer.ids == ids
 
 
-def test_there_is_room_for_so_many_branches_and_no_more():
+def test_there_is_room_for_so_many_branches_and_no_more() -> None:
     viewer = Viewer(branches=".".join(f"0-4-t{40 + i}" for i in range(MAX_BRANCHES)))
     viewer.run(lambda: translations.add(4, Write((100,))))
     assert len(viewer.selection.branches) == MAX_BRANCHES
     assert str(MAX_BRANCHES) in viewer.told[0]
 
 
-def test_a_branch_is_compared_with_the_one_that_it_leaves_unless_another_is_chosen():
+def test_a_branch_is_compared_with_the_one_that_it_leaves_unless_another_is_chosen() -> None:
     viewer = Viewer()
     found = []
     for step, token_id in ((3, 40), (5, 41)):

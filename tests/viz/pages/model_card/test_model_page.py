@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -22,7 +23,7 @@ FILES = {
 }
 
 
-def opened(root, monkeypatch, tab=ABOUT[0], **params):
+def opened(root, monkeypatch: pytest.MonkeyPatch, tab: str = ABOUT[0], **params):
     monkeypatch.setenv(ROOT_VARIABLE, str(root))
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     for name, value in {"about": tab, **params}.items():
@@ -31,22 +32,22 @@ def opened(root, monkeypatch, tab=ABOUT[0], **params):
     return app.switch_page("viz/pages/model_card/page.py").run()
 
 
-def healthy(app):
+def healthy(app: AppTest):
     assert not app.exception, app.exception[0].value
     assert not app.error, app.error[0].value
     return app
 
 
-def html(app):
+def html(app: AppTest):
     return " ".join(element.value for element in app.html)
 
 
-def chart(app, place):
+def chart(app: AppTest, place):
     return json.loads(app.get("plotly_chart")[place].proto.spec)
 
 
 @pytest.fixture
-def copy(recorded_checkpoints, tmp_path):
+def copy(recorded_checkpoints: Path, tmp_path: Path):
     """A folder of checkpoints that a test may damage."""
     shutil.copytree(recorded_checkpoints, tmp_path / "root")
     return tmp_path / "root"
@@ -56,7 +57,9 @@ def copy(recorded_checkpoints, tmp_path):
 
 
 @pytest.mark.parametrize("tab", ABOUT)
-def test_every_tab_opens_from_a_link_under_shape_and_bars(recorded_checkpoints, monkeypatch, tab):
+def test_every_tab_opens_from_a_link_under_shape_and_bars(
+    recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch, tab: str
+) -> None:
     app = healthy(opened(recorded_checkpoints, monkeypatch, tab))
     assert [element.value for element in app.title] == ["Model"]
     assert "d_model" in html(app)
@@ -66,7 +69,7 @@ def test_every_tab_opens_from_a_link_under_shape_and_bars(recorded_checkpoints, 
     assert app.query_params.get("about", ABOUT[0]) == tab
 
 
-def test_the_vocabulary_is_searched(recorded_checkpoints, monkeypatch):
+def test_the_vocabulary_is_searched(recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     app = healthy(opened(recorded_checkpoints, monkeypatch))
     assert len(app.dataframe[0].value) == 370
     assert list(app.dataframe[0].value["Kind"][:5]) == ["special"] * 4 + ["byte"]
@@ -77,21 +80,25 @@ def test_the_vocabulary_is_searched(recorded_checkpoints, monkeypatch):
     assert "No piece" in app.info[0].value
 
 
-def test_training_data_are_listed_with_their_sum(recorded_checkpoints, monkeypatch):
+def test_training_data_are_listed_with_their_sum(recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     app = healthy(opened(recorded_checkpoints, monkeypatch, "Training data"))
     for cell in ("invented", "1,200", "1.5", "copied", "1,234", "linear"):
         assert f">{cell}<" in html(app)
     assert app.text[0].value.startswith("![x](")
 
 
-def test_the_curves_say_on_how_many_pairs_bleu_was_measured(recorded_checkpoints, monkeypatch):
+def test_the_curves_say_on_how_many_pairs_bleu_was_measured(
+    recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     app = healthy(opened(recorded_checkpoints, monkeypatch, "Curves"))
     assert any("first 20 pairs" in caption.value for caption in app.caption)
     traces = chart(app, 1)["data"]
     assert [trace["name"] for trace in traces] == ["loss", "learning rate", "a", "&lt;b&gt;"]
 
 
-def test_scores_stand_beside_their_commands_and_the_published_ones(recorded_checkpoints, monkeypatch):
+def test_scores_stand_beside_their_commands_and_the_published_ones(
+    recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     app = healthy(opened(recorded_checkpoints, monkeypatch, "Scores"))
     for cell in (
         "12.3",
@@ -112,7 +119,9 @@ def test_scores_stand_beside_their_commands_and_the_published_ones(recorded_chec
     assert "python -m model pronouns --json" in app.code[1].value
 
 
-def test_twenty_sentences_are_translated_and_another_twenty_on_demand(recorded_checkpoints, monkeypatch):
+def test_twenty_sentences_are_translated_and_another_twenty_on_demand(
+    recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     app = healthy(opened(recorded_checkpoints, monkeypatch, "Translations", seed="7"))
     shown = app.html[-1].value
     assert shown.count("<tr>") == 21
@@ -123,14 +132,14 @@ def test_twenty_sentences_are_translated_and_another_twenty_on_demand(recorded_c
     assert app.html[-1].value != shown
 
 
-def test_the_card_begins_with_what_to_expect(recorded_checkpoints, monkeypatch):
+def test_the_card_begins_with_what_to_expect(recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     app = healthy(opened(recorded_checkpoints, monkeypatch, "Card"))
     assert [element.value for element in app.subheader] == ["What to expect"]
     assert app.text[0].value == "Random words, no sense."
     assert app.code[0].value.startswith("# tiny")
 
 
-def test_a_card_without_that_section_is_shown_whole(tiny_checkpoints, monkeypatch):
+def test_a_card_without_that_section_is_shown_whole(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     app = healthy(opened(tiny_checkpoints, monkeypatch, "Card"))
     assert not app.subheader
     assert app.code[0].value == "Random weights, for tests."
@@ -140,7 +149,7 @@ def test_a_card_without_that_section_is_shown_whole(tiny_checkpoints, monkeypatc
 
 
 @pytest.mark.parametrize(("tab", "name"), FILES.items())
-def test_an_absent_file_is_said_in_a_sentence(copy, monkeypatch, tab, name):
+def test_an_absent_file_is_said_in_a_sentence(copy, monkeypatch: pytest.MonkeyPatch, tab: str, name: str) -> None:
     (copy / "en-de" / name).unlink()
     write_manifest(copy / "en-de")
     app = healthy(opened(copy, monkeypatch, tab))
@@ -148,7 +157,9 @@ def test_an_absent_file_is_said_in_a_sentence(copy, monkeypatch, tab, name):
 
 
 @pytest.mark.parametrize(("tab", "name"), [item for item in FILES.items() if item[1] != "README.md"])
-def test_a_malformed_file_is_named_and_the_rest_lives(copy, monkeypatch, tab, name):
+def test_a_malformed_file_is_named_and_the_rest_lives(
+    copy, monkeypatch: pytest.MonkeyPatch, tab: str, name: str
+) -> None:
     (copy / "en-de" / name).write_text("{]")
     write_manifest(copy / "en-de")
     app = opened(copy, monkeypatch, tab)
@@ -158,7 +169,7 @@ def test_a_malformed_file_is_named_and_the_rest_lives(copy, monkeypatch, tab, na
     assert "d_model" in html(app)
 
 
-def test_curves_are_drawn_although_the_training_data_are_malformed(copy, monkeypatch):
+def test_curves_are_drawn_although_the_training_data_are_malformed(copy, monkeypatch: pytest.MonkeyPatch) -> None:
     (copy / "en-de" / "training.json").write_text("[]")
     write_manifest(copy / "en-de")
     app = opened(copy, monkeypatch, "Curves")
@@ -167,7 +178,9 @@ def test_curves_are_drawn_although_the_training_data_are_malformed(copy, monkeyp
     assert len(chart(app, 1)["data"]) == 4
 
 
-def test_a_file_that_the_manifest_does_not_list_is_not_believed(tiny_checkpoints, tmp_path, monkeypatch):
+def test_a_file_that_the_manifest_does_not_list_is_not_believed(
+    tiny_checkpoints: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shutil.copytree(tiny_checkpoints / "en-de", tmp_path / "en-de")
     (tmp_path / "en-de" / "training.json").write_text("{}")
     app = opened(tmp_path, monkeypatch, "Training data")
@@ -175,7 +188,9 @@ def test_a_file_that_the_manifest_does_not_list_is_not_believed(tiny_checkpoints
 
 
 @pytest.mark.parametrize("tab", ABOUT)
-def test_no_text_of_a_checkpoint_becomes_html_or_markdown(recorded_checkpoints, monkeypatch, tab):
+def test_no_text_of_a_checkpoint_becomes_html_or_markdown(
+    recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch, tab: str
+) -> None:
     app = healthy(opened(recorded_checkpoints, monkeypatch, tab))
     for element in (*app.html, *app.markdown, *app.caption, *app.subheader):
         assert "<img" not in element.value
@@ -183,11 +198,13 @@ def test_no_text_of_a_checkpoint_becomes_html_or_markdown(recorded_checkpoints, 
         assert "![x](" not in element.value
 
 
-def test_wrong_parameters_become_defaults(recorded_checkpoints, monkeypatch):
+def test_wrong_parameters_become_defaults(recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     app = healthy(opened(recorded_checkpoints, monkeypatch, "No such tab", seed="-1"))
     assert dict(app.query_params) == {}
 
 
-def test_a_sentence_that_would_be_refused_elsewhere_does_no_harm(recorded_checkpoints, monkeypatch):
+def test_a_sentence_that_would_be_refused_elsewhere_does_no_harm(
+    recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     app = opened(recorded_checkpoints, monkeypatch, text=" ")
     healthy(app)
