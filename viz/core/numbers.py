@@ -1,14 +1,36 @@
-"""Numbers as people write them."""
+"""Numbers as people write them: with a real minus sign, in percent, as powers of ten."""
 
 from typing import Final
 
 #: The largest difference between two float32 computations of the same thing.
 TOLERANCE: Final = 1e-5
 
+_SUPERSCRIPTS: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def decimal(value: float, digits: int = 2) -> str:
+    """A number with so many decimals; one that rounds to zero has no sign."""
+    return _with_minus(f"{value:z.{digits}f}")
+
+
+def signed(value: float, digits: int = 2) -> str:
+    """A difference: + or − before it, unless it rounds to zero."""
+    text = f"{value:+.{digits}f}"
+    return _with_minus(text) if text.strip("+-0.") else f"{0:.{digits}f}"
+
+
+def percent(share: float) -> str:
+    """A share from 0 to 1 in percent, with one decimal."""
+    return f"{100 * share:.1f} %"
+
 
 def scientific(value: float) -> str:
-    """A small number as people write it, 3·10⁻⁷."""
+    """A small number as a power of ten, 3·10⁻⁷."""
     if value == 0:
         return "0"
     digits, exponent = f"{value:.0e}".split("e")
-    return f"{digits}·10{str(int(exponent)).translate(str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
+    return f"{digits}·10{str(int(exponent)).translate(_SUPERSCRIPTS)}"
+
+
+def _with_minus(text: str) -> str:
+    return text.replace("-", "−")

@@ -11,14 +11,10 @@ from typing import Final
 
 import streamlit as st
 
+from viz.core import sites
 from viz.selection import options, state
 from viz.ui.measures import MEASURES
 
-SITE_LABELS: Final = {
-    "encoder.self": "Encoder self-attention",
-    "decoder.self": "Decoder self-attention",
-    "decoder.cross": "Decoder cross-attention",
-}
 #: As large as a number in the URL may be.
 MAX_SEED: Final = 999_999
 #: The widths and bases that the formula of the positions can be tried with.
@@ -26,14 +22,14 @@ MAX_WIDTH: Final = 512
 BASES: Final = tuple(digit * 10**power for power in range(6) for digit in (1, 2, 5) if digit * 10**power > 1)
 
 
-def site(sites: Sequence[str]) -> str:
+def site(offered: Sequence[str]) -> str:
     """Which of the three attentions."""
     chosen = st.segmented_control(
         "Attention",
-        sites,
-        key=state.bind("site", None if state.current().site in sites else sites[0]),
+        offered,
+        key=state.bind("site", None if state.current().site in offered else offered[0]),
         # What all three share stands above them.
-        format_func=lambda path: SITE_LABELS[path].removesuffix("-attention"),
+        format_func=lambda path: sites.label(path).removesuffix("-attention"),
         required=True,
         wrap=True,
         on_change=state.take,

@@ -16,6 +16,7 @@ from model.errors import HeadlightError
 from viz.access import loader
 from viz.core import concurrency_limit
 from viz.core.html import literal
+from viz.core.sites import CROSS
 from viz.selection import state
 from viz.ui.controls import plain
 
@@ -110,7 +111,7 @@ def lines_of(trace: "Trace") -> list["Line"]:
         return [Line("PICTURE", "", trace.text), Line("", "", f"{patches} patches")]
     if loader.is_english_german(state.current()):
         return [Line("EN", "en", trace.text), Line("DE", "de", trace.translation)]
-    if "decoder.cross" in trace.sites:
+    if CROSS in trace.sites:
         return [Line("SOURCE", "", trace.text), Line("TARGET", "", trace.translation or "(nothing but special tokens)")]
     written = [Line("WRITTEN", "", trace.translation)] if trace.translation else []
     return [Line("TEXT", "", trace.text), *written]

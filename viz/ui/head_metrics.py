@@ -11,8 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from viz.components.head_grid.component import HeadChoice, Ranking, TileFigure
-
-CROSS: Final = "decoder.cross"
+from viz.core.sites import CROSS, DECODER
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ _THE_DIAGONAL: Final = "the diagonal, which leads from the first pair of tokens 
 _MEANINGS: Final[Mapping[tuple[str, str], str]] = {
     (CROSS, "distance"): f"Σ weight · |key − diagonal|, how many source tokens a head looks away from {_THE_DIAGONAL}",
     (CROSS, "diagonal"): f"the weight on keys at most one token from {_THE_DIAGONAL}, between 0 and 1",
-    ("decoder.self", "last"): "the weight on the last key, between 0 and 1; only the last token may look there",
+    (DECODER, "last"): "the weight on the last key, between 0 and 1; only the last token may look there",
 }
 _NEIGHBOURS: Final = frozenset({"previous", "same", "next"})
 
@@ -80,7 +79,7 @@ def why_none(key: str, site: str) -> str:
             f"“{name}” says nothing here: cross-attention looks from one sentence into another, where no key is "
             "the token before, itself or after. “Diagonal” compares places in the two sentences."
         )
-    if site == "decoder.self" and key == "next":
+    if site == DECODER and key == "next":
         return f"“{name}” says nothing here: the decoder has not written the next token yet and cannot look at it."
     return f"“{name}” says nothing here: no token of this sentence has the choice to look there or elsewhere."
 

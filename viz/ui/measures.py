@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from viz.core.sites import CROSS
+
 if TYPE_CHECKING:
     from model import Abilities
 
@@ -32,7 +34,7 @@ class Measure:
 
     def explained_at(self, site: str) -> tuple[str, str]:
         """Meaning and formula as they hold at a site."""
-        if site == "decoder.cross" and self.cross_meaning:
+        if site == CROSS and self.cross_meaning:
             return self.cross_meaning, self.cross_formula
         return self.meaning, self.formula
 

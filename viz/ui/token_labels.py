@@ -7,6 +7,7 @@ rows of the decoder are therefore named, and found, by both.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from viz.core.sites import CROSS, ENCODER
 from viz.core.token_text import display_token
 
 if TYPE_CHECKING:
@@ -30,9 +31,9 @@ def first_of(tokens: Sequence[str], wanted: Sequence[Sequence[str]]) -> int | No
 
 def default_row(trace: "Trace", site: str) -> int:
     """The query row to begin with: the pronoun that is read (encoder) or written (decoder); else the first."""
-    if site == "encoder.self":
+    if site == ENCODER:
         found = first_of(trace.source_tokens, ENGLISH)
-    elif "decoder.cross" not in trace.sites:
+    elif CROSS not in trace.sites:
         # The first token of a decoder alone sees nothing but itself.
         found = first_of(trace.target_tokens, ENGLISH)
         return len(trace.target_tokens) - 1 if found is None else found
@@ -44,7 +45,7 @@ def default_row(trace: "Trace", site: str) -> int:
 def row_labels(trace: "Trace", site: str) -> list[str]:
     """How each query row stands in a list: its place, since a piece may occur twice, and its token."""
     tokens = trace.axis_tokens(site)[0]
-    if site == "encoder.self" or len(trace.steps) != len(tokens):
+    if site == ENCODER or len(trace.steps) != len(tokens):
         return [f"{place} · {display_token(piece)}" for place, piece in enumerate(tokens, start=1)]
     return step_labels(trace)
 

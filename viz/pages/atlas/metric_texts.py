@@ -7,9 +7,10 @@ Knows nothing of how the figures are computed (`model.analysis.atlas.corpus_metr
 from collections.abc import Mapping
 from typing import Final
 
+from viz.core.sites import CROSS, DECODER
 from viz.selection import options
 from viz.ui import head_metrics
-from viz.ui.head_metrics import CROSS, FigureText
+from viz.ui.head_metrics import FigureText
 
 _CONFIDENCE: Final = FigureText(
     "Confidence", "the largest weight of a token on any other than </s>, between 0 and 1: a sure head has a high one"
@@ -48,7 +49,7 @@ def why_none(key: str, site: str) -> str:
         if site != CROSS:
             return "Alignment error rates are of cross-attention: only there a German word looks at English ones."
         return "No links made by hand have been read. Load a file with them under “Corpus”."
-    if key == "induction" and site != "decoder.self":
+    if key == "induction" and site != DECODER:
         return "Induction is measured in the decoder's self-attention, which sees only what was written before."
     return head_metrics.why_none(key, site) if key in head_metrics.TEXTS else f"“{TEXTS[key].name}” says nothing here."
 

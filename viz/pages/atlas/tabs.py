@@ -10,6 +10,7 @@ import numpy as np
 import streamlit as st
 
 from viz.components.head_grid.component import HeadChoice
+from viz.core import sites
 from viz.core.file_names import file_name
 from viz.pages.atlas import data as atlas_store
 from viz.pages.atlas import head_panel, metric_texts
@@ -39,7 +40,7 @@ def show(atlas: "Atlas") -> None:
 
 
 def _view(atlas: "Atlas") -> View:
-    site = controls.site(options.SITES)
+    site = controls.site(sites.SITES)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         st.selectbox(
             "Figure",
@@ -60,7 +61,7 @@ def _view(atlas: "Atlas") -> View:
             on_change=state.take,
             args=("read_off",),
         )
-    place, read_off, key = options.SITES.index(site), state.current().read_off, state.current().corpus_figure
+    place, read_off, key = sites.SITES.index(site), state.current().read_off, state.current().corpus_figure
     maps = maps_of(atlas, place, read_off)
     if key not in {one.key for one in maps}:
         st.info(f"{metric_texts.why_none(key, site)} This shows {ELSE}.", icon=":material/info:")
@@ -154,7 +155,7 @@ def show_table(atlas: "Atlas", view: View) -> None:
     st.caption(
         "A click on a title sorts. Choose a row to open its head. The file has all three attentions, also by norms."
     )
-    make = partial(atlas_tables.all_figures, atlas, options.SITES)
+    make = partial(atlas_tables.all_figures, atlas, sites.SITES)
     number_controls.table_button("All heads and figures (CSV)", make, file_name("atlas"))
     with st.container(border=True):
         head_panel.show(atlas, view)

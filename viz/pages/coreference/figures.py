@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 
 from viz.core import theme
+from viz.core.sites import CROSS, DECODER, ENCODER
 from viz.figures.matrix import ROW_HEIGHT, Scale, matrix
 
 #: Deviations smaller than these everywhere are drawn as the small ones they are.
@@ -25,9 +26,9 @@ LINES: Final = {
     "mean of all heads": (theme.HEAD_COLOURS[5], "dashdot"),
 }
 SITE_COLOURS: Final = {
-    "encoder.self": theme.HEAD_COLOURS[0],
-    "decoder.self": theme.HEAD_COLOURS[2],
-    "decoder.cross": theme.HEAD_COLOURS[1],
+    ENCODER: theme.HEAD_COLOURS[0],
+    DECODER: theme.HEAD_COLOURS[2],
+    CROSS: theme.HEAD_COLOURS[1],
 }
 
 

@@ -18,15 +18,15 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from model.errors import SessionError
-from viz.selection.options import EDITS, SITES
+from viz.core.sites import ENCODER, NAMES
+from viz.selection.options import EDITS
 
 MAX_BRANCHES: Final = 24
 #: A word of more pieces than this is not written at once.
 MAX_PIECES: Final = 12
 
 _OFF, _UNIFORM, _POINT = EDITS
-_SITE_OF: Final = {site.split(".")[1][0] if site.endswith("cross") else site[0]: site for site in SITES}
-_LETTER_OF: Final = {site: letter for letter, site in _SITE_OF.items()}
+_SITE_OF: Final = {names.tag: site for site, names in NAMES.items()}
 _NUMBER: Final = r"(0|[1-9][0-9]{0,5})"
 _CODE: Final = re.compile(rf"{_NUMBER}-{_NUMBER}-([a-z0-9-]{{1,120}})", re.ASCII)
 _WRITE: Final = re.compile(rf"t{_NUMBER}(?:-t{_NUMBER})*", re.ASCII)
@@ -67,7 +67,7 @@ class EditHead:
     @property
     def is_of_encoder(self) -> bool:
         """Whether it changes the whole encoding, and with it every step."""
-        return self.site == SITES[0]
+        return self.site == ENCODER
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ def write_code(choice: Choice) -> str:
         case EditHead(edit, site, layer, head, key, once):
             parts = (
                 edit,
-                _LETTER_OF[site],
+                NAMES[site].tag,
                 layer,
                 head,
                 *(() if key is None else (key,)),
@@ -215,7 +215,7 @@ def _read_action(text: str) -> Action | None:
     if found := _EDIT.fullmatch(text):
         edit, letter, layer, head, key, once = found.groups()
         site = _SITE_OF[letter]
-        if once and site == SITES[0]:
+        if once and site == ENCODER:
             return None
         return EditHead(edit or _POINT, site, int(layer), int(head), None if key is None else int(key), bool(once))
     if found := _DRAW.fullmatch(text):

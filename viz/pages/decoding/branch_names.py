@@ -2,16 +2,12 @@
 
 from collections.abc import Sequence
 
+from viz.core.sites import DECODER, NAMES
 from viz.core.token_text import display_token
 from viz.pages.decoding.branch_codes import Action, Choice, Draw, EditHead, Write
 
 #: The model's own translation.
 ORIGINAL = "The model’s own"
-SITES = {
-    "encoder.self": "encoder self-attention",
-    "decoder.self": "decoder self-attention",
-    "decoder.cross": "cross-attention",
-}
 
 
 def deed(action: Action, vocabulary: Sequence[str], source_tokens: Sequence[str] = ()) -> str:
@@ -24,7 +20,9 @@ def deed(action: Action, vocabulary: Sequence[str], source_tokens: Sequence[str]
             done = {"off": "switched off", "uniform": "made uniform"}.get(
                 edit
             ) or f"pointed at {_key(site, key, source_tokens)}"
-            return f"{SITES[site]}, layer {layer + 1}, head {head + 1} {done}{', this step only' if once else ''}"
+            return (
+                f"{NAMES[site].phrase}, layer {layer + 1}, head {head + 1} {done}{', this step only' if once else ''}"
+            )
         case Draw(temperature, top_k, top_p, seed):
             limits = f"{f', top k {top_k}' if top_k else ''}{f', top p {top_p / 100:g}' if top_p < 100 else ''}"
             return f"drawn at temperature {temperature / 100:g}{limits}, seed {seed}"
@@ -39,5 +37,5 @@ def summary(number: int, choice: Choice | None, vocabulary: Sequence[str], sourc
 
 def _key(site: str, key: int | None, source_tokens: Sequence[str]) -> str:
     assert key is not None, "pointing has a key"
-    token = f" “{display_token(source_tokens[key])}”" if site != "decoder.self" and key < len(source_tokens) else ""
+    token = f" “{display_token(source_tokens[key])}”" if site != DECODER and key < len(source_tokens) else ""
     return f"token {key + 1}{token}"

@@ -20,6 +20,7 @@ from model.errors import DataError
 from tests.paths import ROOT
 from tests.viz.sent import charts
 from viz.access.loader import ROOT_VARIABLE
+from viz.core.numbers import signed
 from viz.pages.coreference import tables as measured_tables
 from viz.pages.coreference.cause import effects as lab_effects
 from viz.pages.coreference.cause import switched_heads
@@ -80,8 +81,8 @@ def test_heads_switched_off_by_the_address_change_the_log_odds_as_the_model_says
     cases = of_pair(measuring.choice_pairs()[0])
     effect = remove_heads(translator, cases, heads, zero_outputs(translator.config))
     for intact, without in zip(effect.intact.tolist(), effect.removed.tolist(), strict=True):
-        assert lab_cause.signed(intact) in html(app)
-        assert lab_cause.signed(without - intact) in html(app)
+        assert signed(intact) in html(app)
+        assert signed(without - intact) in html(app)
     assert any("encoder 1·2, cross 2·3" in one.value for one in app.caption)
 
 

@@ -12,13 +12,14 @@ from model import Translator
 from tests.paths import ROOT
 from tests.viz.sent import charts
 from viz.access import loader
+from viz.core.numbers import signed
 from viz.figures.heads import head_labels
 from viz.pages.coreference.data import pairs as coreference_lab
 from viz.pages.coreference.data.pairs import Row
 from viz.pages.coreference.marked_sentence import marked_sentence
 from viz.pages.coreference.marks import Marks, guessed, place_of, word_spans
 from viz.pages.coreference.side_by_side import tables as lab_tables
-from viz.pages.coreference.side_by_side.figures import form_bars, mark_columns, movement_map, signed
+from viz.pages.coreference.side_by_side.figures import form_bars, mark_columns, movement_map
 from viz.selection.examples import EXAMPLES
 
 FIRST, SECOND = EXAMPLES[0].text, EXAMPLES[0].twin

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
+from viz.core import sites
 from viz.selection import state
 from viz.ui import controls, frame
 
@@ -38,5 +39,5 @@ def show(trace: "Trace") -> None:
     st.iframe(
         bertviz_page(trace, site, view, layer=layer, dark=st.context.theme.type == "dark"),
         height=bertviz_height(trace, site, view),
-        alt=f"bertviz's {view.lower()}: {controls.SITE_LABELS[site]}",
+        alt=f"bertviz's {view.lower()}: {sites.label(site)}",
     )

@@ -11,6 +11,7 @@ from jaxtyping import Float
 from viz.access import derived, loader, long_texts
 from viz.components.matrix_picture.component import ColourScale, Kept, MatrixData, Preview, matrix_picture
 from viz.components.tiles.server import tile_server
+from viz.core import sites
 from viz.core.file_names import file_name, head_name
 from viz.core.tile_source import Source
 from viz.figures.heads import head_labels
@@ -154,7 +155,7 @@ def _lines_of_window(trace: "Trace", site: str, layer: int, measure: Measure) ->
 def _of_window(opened: derived.OpenedLayer, site: str, start: int, count: int) -> str:
     """Which part of the text the lines join, and how much of it they leave out."""
     shown = f"Queries {start + 1:,} to {start + len(opened.queries.labels):,} of {count:,}"
-    where = "the keys as far along the source" if site == "decoder.cross" else "the same keys"
+    where = "the keys as far along the source" if site == sites.CROSS else "the same keys"
     return (
         f"{shown} and {where}: more lines could not be told apart. The slider and its arrow keys move "
         "on; what leads to other keys is not drawn, so the lines of a query need not add up to 1."
@@ -196,7 +197,7 @@ def _matrix_data(
         column_tokens=keys.labels,
         scale=ColourScale.root(measure.number, top),
         title=f"Layer {selection.layer + 1} · {name}",
-        label=f"{controls.SITE_LABELS[site]}, {measure.label.lower()} of one head as a heatmap.",
+        label=f"{sites.label(site)}, {measure.label.lower()} of one head as a heatmap.",
         note="" if measure.is_share else "no upper bound",
         file_name=file_name(place, selection.measure, sentence=selection.text),
         block=block,
@@ -233,7 +234,7 @@ def _lines(opened: derived.OpenedLayer, site: str, measure: Measure, top: float)
         key_tokens=opened.keys.labels,
         head_names=tuple(head_labels(count)) if measure.is_per_head else ("All heads",),
         number=measure.number,
-        title=f"{controls.SITE_LABELS[site]} · Layer {selection.layer + 1}",
+        title=f"{sites.label(site)} · Layer {selection.layer + 1}",
         file_name=file_name(f"{site} layer{selection.layer}", selection.measure, sentence=selection.text),
     )
     query, key = _kept(opened, selection)

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from jaxtyping import Float
 
+from viz.core.numbers import signed
+from viz.core.sites import CROSS, DECODER
 from viz.core.token_text import display_token
 
 if TYPE_CHECKING:
@@ -149,7 +151,7 @@ def summary(origin: Origin) -> list[dict[str, Any]]:
     if origin.other is not None:
         change = (origin.other.weights - origin.real.weights).numpy()
         key = int(np.abs(change).argmax())
-        moved = {"token": display_token(origin.key_tokens[key]), "text": f"{change[key]:+.3f}".replace("-", "−")}
+        moved = {"token": display_token(origin.key_tokens[key]), "text": signed(float(change[key]), 3)}
         lines.append({"name": "Largest change", "cells": [{"text": ""}, moved]})
     return lines
 
@@ -219,11 +221,11 @@ def _mask_sentence(origin: Origin) -> str:
             f"The row looks ahead at {_keys(cut)} written after it, marked ▲. While translating they do not exist "
             "yet; the recording is complete, so their k and v are known."
         )
-    if cut and origin.site != "decoder.cross" and _cuts_before(origin):
+    if cut and origin.site != CROSS and _cuts_before(origin):
         return f"This mask is a window: a row may not look at what lies too far from it. {_keys(cut)} cut off."
     if cut:
         return f"A row may not look at what is written after it: {_keys(cut)} cut off. exp(−∞) is 0, so no weight."
-    if origin.site == "decoder.self":
+    if origin.site == DECODER:
         return "The last row: nothing is written after it, so nothing is cut off."
     return "A text on its own has no padding, so the mask lets every key through and changes nothing."
 

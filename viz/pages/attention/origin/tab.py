@@ -10,6 +10,7 @@ import streamlit as st
 from viz.access import derived, loader
 from viz.core.file_names import file_name, head_name
 from viz.core.numbers import TOLERANCE, scientific
+from viz.core.sites import DECODER
 from viz.core.token_text import display_token
 from viz.pages.attention.origin.component import origin_story
 from viz.pages.attention.origin.story import Origin, strongest
@@ -72,7 +73,7 @@ def _switches(site: str, *, cuts_off: bool) -> tuple[bool, bool]:
             masked = st.toggle("Mask", key=state.bind("masked"), on_change=state.take, args=("masked",))
         else:
             masked = True
-            why = "it is the last row" if site == "decoder.self" else "a text on its own has no padding"
+            why = "it is the last row" if site == DECODER else "a text on its own has no padding"
             st.caption(f"The mask cuts nothing off here: {why}.", width="content")
     return scaled, masked
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from viz.access import derived, loader, long_texts, trace_files
+from viz.core import sites
 from viz.core.file_names import file_name, head_name
 from viz.selection import options, state
 from viz.ui import controls, downloads, frame, token_labels, trace_tables
@@ -187,7 +188,7 @@ def _page(
     # plotly's figures are imported when one is wanted; most visits want none of these.
     from viz.pages.attention.take_away.view_page import OpenView, view_page
 
-    view = OpenView(site, controls.SITE_LABELS[site], layer, head, link, lines)
+    view = OpenView(site, sites.label(site), layer, head, link, lines)
     return view_page(trace, view, checkpoint=checkpoint, digest=digest)
 
 

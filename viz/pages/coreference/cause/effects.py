@@ -11,20 +11,20 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
-from viz.core import html
+from viz.core import html, sites
 from viz.core.file_names import file_name
+from viz.core.numbers import signed
 from viz.pages.coreference import tables as measured_tables
 from viz.pages.coreference.cause import switched_heads
 from viz.pages.coreference.data import heads as measuring
 from viz.pages.coreference.data.heads import ChoicePair, SetEffects
 from viz.pages.coreference.figures import CHANGE_FLOOR, SITE_COLOURS, head_map, two_figures
 from viz.selection import state
-from viz.ui import controls, frame, long_work, number_controls
+from viz.ui import frame, long_work, number_controls
 
 if TYPE_CHECKING:
     from model.analysis.coreference.measure import CoreferenceScores
 
-SITES: Final = tuple(switched_heads.LETTERS)
 #: So many of the strongest heads can be switched off with one button.
 STRONGEST: Final = 5
 
@@ -52,9 +52,9 @@ def _maps(found: SetEffects, name: str) -> None:
     values = found.measured.mean_changes.double().numpy()
     floor = max(CHANGE_FLOOR, float(np.abs(values).max()))
     with st.grid(3, min_column_width=250, gap="medium"):
-        for place, site in enumerate(SITES):
+        for place, site in enumerate(sites.SITES):
             with st.container():
-                st.markdown(f"**{controls.SITE_LABELS[site]}**")
+                st.markdown(f"**{sites.label(site)}**")
                 figure = head_map(values[place], title="change", centre=0.0, floor=floor)
                 alt = f"Change of the log-odds when each head of {site} is switched off"
                 key = f"cause-effects-{site}"
@@ -82,12 +82,12 @@ def _rankings(found: SetEffects, name: str) -> None:
     with st.grid(2, min_column_width=330, gap="medium"):
         with st.container():
             st.plotly_chart(
-                two_figures(measured, estimated, SITES, ("measured |change|", "gradient estimate")),
+                two_figures(measured, estimated, sites.SITES, ("measured |change|", "gradient estimate")),
                 key="cause-rankings",
                 config=frame.chart_config(f"{name}-estimate"),
                 alt="Importance of each head by switching it off, against the estimate from gradients",
             )
-            st.html(html.swatches([(SITE_COLOURS[site], controls.SITE_LABELS[site]) for site in SITES]))
+            st.html(html.swatches([(SITE_COLOURS[site], sites.label(site)) for site in sites.SITES]))
         with st.container():
             st.html(html.table(*_correlations(measured, estimated, attention), label="How the rankings agree"))
             st.caption(
@@ -109,8 +109,8 @@ def _attention() -> Float[np.ndarray, "site layer head"] | None:
 def attention_table(scores: "CoreferenceScores") -> Float[np.ndarray, "site layer head"]:
     """Accuracies in the order of tables of heads."""
     shape = next(iter(scores.sites.values())).accuracy.value.shape
-    found = np.full((len(SITES), *shape), np.nan)
-    for place, site in enumerate(SITES):
+    found = np.full((len(sites.SITES), *shape), np.nan)
+    for place, site in enumerate(sites.SITES):
         if site in scores.sites:
             found[place] = scores.sites[site].accuracy.value.double().numpy()
     return found
@@ -126,7 +126,7 @@ def _correlations(
     if attention is not None:
         pairs["Switched off, and attention accuracy"] = (measured, attention)
         pairs["Gradient estimate, and attention accuracy"] = (estimated, attention)
-    heads = ("Rankings", "All", *(switched_heads.SITE_WORDS[site].capitalize() for site in SITES))
+    heads = ("Rankings", "All", *(sites.NAMES[site].short.capitalize() for site in sites.SITES))
     columns = tuple(html.Column(title, is_number=place > 0) for place, title in enumerate(heads))
     rows = []
     for what, (first, second) in pairs.items():
@@ -136,7 +136,7 @@ def _correlations(
 
 
 def _rho(value: float) -> str:
-    return "–" if np.isnan(value) else f"{value:+.2f}".replace("-", "−")
+    return "–" if np.isnan(value) else signed(value)
 
 
 def _table(found: SetEffects, attention: Float[np.ndarray, "site layer head"] | None) -> None:
@@ -153,7 +153,7 @@ def _table(found: SetEffects, attention: Float[np.ndarray, "site layer head"] | 
             "Accuracy change": found.measured.accuracy_changes,
         }
         table: dict[str, list[float] | list[int] | list[str]] = {
-            "Attention": [switched_heads.SITE_WORDS[places[i].site] for i in order],
+            "Attention": [sites.NAMES[places[i].site].short for i in order],
             "Layer": [places[i].layer + 1 for i in order],
             "Head": [places[i].head + 1 for i in order],
         }

@@ -9,26 +9,25 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
+from viz.core.sites import NAMES, SITES
 from viz.selection import state
 from viz.ui import controls
 
 if TYPE_CHECKING:
     from model.analysis.metrics.head_names import HeadPlace
 
-LETTERS: Final = {"encoder.self": "e", "decoder.self": "d", "decoder.cross": "c"}
-SITE_WORDS: Final = {"encoder.self": "encoder", "decoder.self": "decoder self", "decoder.cross": "cross"}
 #: So many heads are named; of more, their number is told.
 MOST_NAMED: Final = 12
 
 
 def code(place: "HeadPlace") -> str:
     """The short form of a head."""
-    return f"{LETTERS[place.site]}-{place.layer}-{place.head}"
+    return f"{NAMES[place.site].tag}-{place.layer}-{place.head}"
 
 
 def name(place: "HeadPlace") -> str:
     """A head as people name it, counted from 1: "cross 4·2"."""
-    return f"{SITE_WORDS[place.site]} {place.layer + 1}·{place.head + 1}"
+    return f"{NAMES[place.site].short} {place.layer + 1}·{place.head + 1}"
 
 
 def names(places: Sequence["HeadPlace"]) -> str:
@@ -46,7 +45,7 @@ def chosen(places: Iterable["HeadPlace"]) -> tuple["HeadPlace", ...]:
 def grid(places: Sequence["HeadPlace"]) -> None:
     """Buttons for the heads of one attention, a row a layer, and one that lets go of all heads."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        site = controls.site([site for site in LETTERS if any(place.site == site for place in places)])
+        site = controls.site([site for site in SITES if any(place.site == site for place in places)])
         st.button(
             "Switch all on", key="off-none", disabled=not state.current().off, on_click=state.change, kwargs={"off": ()}
         )
@@ -56,7 +55,7 @@ def grid(places: Sequence["HeadPlace"]) -> None:
             of_layer.setdefault(place.layer, []).append(place)
     with st.grid(2, min_column_width=330):
         for layer, heads in of_layer.items():
-            _pills(f"off-{LETTERS[site]}-{layer}", f"Layer {layer + 1}: heads", heads)
+            _pills(f"off-{NAMES[site].tag}-{layer}", f"Layer {layer + 1}: heads", heads)
 
 
 def _pills(key: str, label: str, heads: "Sequence[HeadPlace]") -> None:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import streamlit as st
 
-from viz.core import html
+from viz.core import html, sites
 from viz.core.file_names import file_name
+from viz.core.numbers import signed
 from viz.pages.coreference import tables as measured_tables
 from viz.pages.coreference.cause import effects, switched_heads
 from viz.pages.coreference.data import heads as measuring
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 INSTEAD_LABELS: Final = {"zero": "Nothing (zero)", "mean": "Its mean"}
 SPARE_LABELS: Final = {False: "These heads", True: "All but these"}
-SITES: Final = tuple(switched_heads.LETTERS)
 
 
 @frame.fragment
@@ -167,9 +167,9 @@ def _patch(pairs: Sequence[ChoicePair]) -> None:
     name = file_name("patching", pairs[0].name if len(pairs) == 1 else "all pairs")
     floor = max(CHANGE_FLOOR, float(np.nanmax(np.abs(values))))
     with st.grid(3, min_column_width=250, gap="medium"):
-        for place, site in enumerate(SITES):
+        for place, site in enumerate(sites.SITES):
             with st.container():
-                st.markdown(f"**{controls.SITE_LABELS[site]}**")
+                st.markdown(f"**{sites.label(site)}**")
                 figure = head_map(values[place], title="0 is A, 1 is B", centre=0.0, floor=floor)
                 alt = f"How far each head of {site} carries the choice from A to B"
                 key = f"cause-patching-{site}"
@@ -190,7 +190,7 @@ def patching_sentence(found: "Patching") -> str:
         return f"{start}They are too close together: there is nothing that a head could carry."
     site, layer, head = (int(at) for at in np.unravel_index(int(np.nanargmax(values)), values.shape))
     largest = float(values[site, layer, head])
-    label = f"head {head + 1} of layer {layer + 1}, {controls.SITE_LABELS[SITES[site]].lower()}"
+    label = f"head {head + 1} of layer {layer + 1}, {sites.label(sites.SITES[site]).lower()}"
     if largest <= 0:
         return f"{start}No single head moves the choice towards B."
     confused = " (the model does not tell A from B here)" if b >= a else ""
@@ -221,11 +221,6 @@ def _bleu() -> None:
                 f"BLEU **{change.intact:.1f}** with every head, **{change.removed:.1f}** without those: "
                 f"{signed(change.removed - change.intact, 1)} on {change.sentences} sentences."
             )
-
-
-def signed(value: float, digits: int = 2) -> str:
-    """A number with its sign, a real minus."""
-    return f"{value:+.{digits}f}".replace("-", "−")
 
 
 def _sources() -> None:

@@ -6,6 +6,8 @@ Knows nothing of Streamlit or of how the numbers are computed. Layers and heads 
 from typing import TYPE_CHECKING, Final
 
 from viz.core.html import Column
+from viz.core.numbers import percent, signed
+from viz.core.sites import CROSS, DECODER, ENCODER
 
 if TYPE_CHECKING:
     from model.analysis.coreference.measure import CoreferenceScores
@@ -17,7 +19,6 @@ COLUMNS: Final = (
     Column("Own row", is_number=True),
     Column("Cross", is_number=True),
 )
-SITES: Final = ("encoder.self", "decoder.cross")
 HALVES: Final = ("first", "second")
 ABSENT: Final = "–"
 
@@ -25,11 +26,11 @@ ABSENT: Final = "–"
 def summary(scores: "CoreferenceScores") -> list[tuple[str, str, str]]:
     """Baselines, the heads chosen fairly and the model's own preference, a line each; a column a site."""
     # Of a model that only reads there is one site: the pronoun's own row, in the encoder or in a decoder alone.
-    sites = [scores.sites.get(name) for name in SITES]
-    sites[0] = sites[0] or scores.sites.get("decoder.self")
+    sites = [scores.sites.get(name) for name in (ENCODER, CROSS)]
+    sites[0] = sites[0] or scores.sites.get(DECODER)
     named = [{} if site is None else baselines(site) for site in sites]
     lines = [
-        (name.capitalize(), *(share(of[name]) if of else ABSENT for of in named))
+        (name.capitalize(), *(percent(of[name]) if of else ABSENT for of in named))
         for name in ("chance", "nearest candidate", "first candidate", "mean of all heads")
     ]
     for half in (0, 1):
@@ -65,12 +66,12 @@ def verdict(site: "SiteScores") -> str:
 
 
 def _told(site: "SiteScores", one: "HeldOutHead") -> str:
-    gain, low, high = one.gain.at()
+    gain, low, high = (signed(100 * value, 1) for value in one.gain.at())
     excludes = "which excludes" if one.beats_nearest else "which does not exclude"
     return (
         f"{head_name(site, *one.head).capitalize()}, chosen on the {HALVES[one.chosen_on]} half, is right in "
         f"{interval(one.accuracy)} of the {one.rows} sentences of the other, the nearest candidate in "
-        f"{share(one.nearest)}: {points(gain)} points ({points(low)} to {points(high)}), {excludes} that they are "
+        f"{percent(one.nearest)}: {gain} points ({low} to {high}), {excludes} that they are "
         "equally good."
     )
 
@@ -116,16 +117,6 @@ def head_name(site: "SiteScores", layer: int, head: int) -> str:
     return f"layer {layer + 1}" if site.measure == "rollout" else f"head {head + 1} of layer {layer + 1}"
 
 
-def share(value: float) -> str:
-    """A share in percent."""
-    return f"{value:.1%}".replace("%", " %")
-
-
-def points(value: float) -> str:
-    """A difference of shares in percentage points, signed."""
-    return f"{100 * value:+.1f}".replace("-", "−")
-
-
 def interval(estimate: "Estimate") -> str:
     """A share with its interval."""
     return interval_at(estimate)
@@ -134,7 +125,7 @@ def interval(estimate: "Estimate") -> str:
 def interval_at(estimate: "Estimate", *place: int) -> str:
     """One of several shares with its interval."""
     value, low, high = estimate.at(*place)
-    return f"{share(value)} ({100 * low:.1f} to {100 * high:.1f})"
+    return f"{percent(value)} ({100 * low:.1f} to {100 * high:.1f})"
 
 
 def _held(site: "SiteScores | None", half: int) -> str:

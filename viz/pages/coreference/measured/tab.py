@@ -11,7 +11,7 @@ import numpy as np
 import streamlit as st
 
 from viz.access import loader
-from viz.core import html
+from viz.core import html, sites
 from viz.core.file_names import file_name
 from viz.pages.coreference import tables as measured_tables
 from viz.pages.coreference.data import heads as measuring
@@ -34,11 +34,6 @@ if TYPE_CHECKING:
     from model.analysis.coreference.scores import SiteScores
 
 SET_LABELS: Final = {"curated": "Curated set", "file": "A file of yours"}
-SITE_TITLES: Final = {
-    "encoder.self": "Encoder self-attention: the pronoun’s own row",
-    "decoder.self": "Decoder self-attention: the pronoun’s own row",
-    "decoder.cross": "Decoder cross-attention: the row that predicts the German pronoun",
-}
 #: So many bad lines of a file are listed.
 MOST_LISTED: Final = 100
 FORMATS: Final = """
@@ -111,7 +106,7 @@ def _show_scores(scores: "CoreferenceScores", name: str) -> None:
         "finds the German sentence with the right pronoun more probable."
     )
     for site in scores.sites.values():
-        st.subheader(SITE_TITLES[site.site], anchor=False)
+        st.subheader(f"{sites.label(site.site)}: {_scored_row(site.site)}", anchor=False)
         _site(site, scores.unscored[site.site], f"{name}-{file_name(site.site).removeprefix('headlight-')}")
     _contrast(scores, name)
     with st.container(horizontal=True):
@@ -241,3 +236,7 @@ def _sources() -> None:
             "bootstrap over pairs, 2,000 draws (Efron & Tibshirani 1993, §13.3). Decoder self-attention is not scored: "
             "neither candidate is among its keys. `python -m model coreference` prints the same figures."
         )
+
+
+def _scored_row(site: str) -> str:
+    return "the row that predicts the German pronoun" if site == sites.CROSS else "the pronoun’s own row"

@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 
 from viz.core import theme
+from viz.core.numbers import signed
 from viz.figures.comparison import DIFFERENCE_FLOOR
 from viz.figures.matrix import matrix, signed_scale
 
@@ -146,9 +147,3 @@ def mark_columns(figure: go.Figure, columns: Sequence[int], *, rows: int, colour
             y1=rows - 0.5,
             line={"color": colour, "width": 2, "dash": dash},
         )
-
-
-def signed(value: float, digits: int = 2) -> str:
-    """A number with its sign, and a real minus."""
-    text = f"{value:+.{digits}f}"
-    return f"{0:.{digits}f}" if not text.strip("+-0.") else text.replace("-", "−")

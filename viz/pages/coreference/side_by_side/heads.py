@@ -15,6 +15,7 @@ from jaxtyping import Float
 
 from viz.access import loader
 from viz.core.file_names import file_name
+from viz.core.numbers import signed
 from viz.core.token_text import display_token
 from viz.figures.comparison import align, difference_heatmap, row_difference
 from viz.figures.heads import head_labels, head_rows
@@ -23,7 +24,7 @@ from viz.pages.coreference.data.pairs import Places, Row
 from viz.pages.coreference.marked_sentence import ROLES
 from viz.pages.coreference.pair_controls import NAMES
 from viz.pages.coreference.side_by_side import tables as lab_tables
-from viz.pages.coreference.side_by_side.figures import mark_columns, movement_map, signed
+from viz.pages.coreference.side_by_side.figures import mark_columns, movement_map
 from viz.selection import state
 from viz.ui import controls, frame, measures, number_controls, token_labels
 from viz.ui.controls import plain

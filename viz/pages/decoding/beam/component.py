@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 import streamlit as st
 
 from viz.core import fingerprint, payload, scripts, theme, token_text
+from viz.core.numbers import decimal
 from viz.pages.decoding.beam import story as beam_story
-from viz.pages.decoding.beam.story import signed
 
 if TYPE_CHECKING:
     from model import BeamTree
@@ -49,8 +49,8 @@ def pack_tree(tree: "BeamTree", *, chosen: int, name: str) -> bytes:
             "parent": node.parent,
             "step": node.step,
             "token": token_text.display_token(node.token),
-            "total": signed(node.total),
-            "score": None if node.score is None else signed(node.score, 3),
+            "total": decimal(node.total),
+            "score": None if node.score is None else decimal(node.score, 3),
             "badge": _badge(tree, node.index),
             "role": roles[node.index],
             "row": rows[node.index],
@@ -68,7 +68,7 @@ def _badge(tree: "BeamTree", index: int) -> str:
     if score is None:
         return ""
     place = beam_story.place(tree, index)
-    return signed(score, 3) if place is None else f"{place} · {signed(score, 3)}"
+    return decimal(score, 3) if place is None else f"{place} · {decimal(score, 3)}"
 
 
 def read_node(value: object, nodes: int) -> int | None:

@@ -16,7 +16,6 @@ ROLES: Final[Mapping[str, str]] = {
     "lived": "kept for a while",
     "dropped": "dropped",
 }
-MINUS: Final = "−"
 
 
 def roles(tree: "BeamTree") -> list[str]:
@@ -90,8 +89,3 @@ def fate(tree: "BeamTree", index: int) -> str:
     if node.fate_step > node.step:
         return f"Kept in step {node.step + 1}, dropped in step {step}: none of its continuations was good enough."
     return f"Dropped in step {step}, where it was compared: rank {node.rank + 1}, and at most {width} stay."
-
-
-def signed(value: float, digits: int = 2) -> str:
-    """A number with a real minus sign."""
-    return f"{value:.{digits}f}".replace("-", MINUS)

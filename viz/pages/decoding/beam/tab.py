@@ -12,12 +12,13 @@ import streamlit as st
 from viz.access import loader
 from viz.core import html
 from viz.core.file_names import file_name
+from viz.core.numbers import decimal
+from viz.core.sites import CROSS
 from viz.core.token_text import display_token
 from viz.pages.decoding import tables as decoded_tables
 from viz.pages.decoding.beam import story as beam_story
 from viz.pages.decoding.beam.component import beam_picture
 from viz.pages.decoding.beam.figures import ancestor_heatmap
-from viz.pages.decoding.beam.story import signed
 from viz.pages.decoding.data import derived
 from viz.selection import state
 from viz.ui import controls, frame, number_controls, word_differences
@@ -96,7 +97,7 @@ def _compare(text: str, tree: "BeamTree") -> None:
     greedy = loader.written(text, state.current())
     total = sum(step.log_prob for step in greedy.steps)
     score = derived.greedy_score(greedy, tree.alpha, state.current())
-    of_greedy = ("Greedy", greedy.translation, signed(total, 3), str(len(greedy.steps)), signed(score, 4))
+    of_greedy = ("Greedy", greedy.translation, decimal(total, 3), str(len(greedy.steps)), decimal(score, 4))
     winner, *others = (_returned(tree, place, greedy.translation) for place in range(1, len(tree.hypotheses) + 1))
     columns = _columns()
     st.html(html.table(columns, [of_greedy, winner], label="Greedy search beside the winner of beam search"))
@@ -119,9 +120,9 @@ def _returned(tree: "BeamTree", place: int, greedy: str) -> tuple[str | html.Mar
     return (
         f"Beam, {place}. of {len(tree.hypotheses)}",
         word_differences.marked(derived.word_diff(greedy, written)),
-        signed(node.total, 3),
+        decimal(node.total, 3),
         str(node.step + 1),
-        "" if node.score is None else signed(node.score, 4),
+        "" if node.score is None else decimal(node.score, 4),
     )
 
 
@@ -154,11 +155,11 @@ def _open(text: str, tree: "BeamTree", index: int) -> None:
     )
     st.html(f'<div style="display:flex;flex-wrap:wrap;gap:5px;line-height:1.5">{chips}</div>')
     facts = [
-        f"Its last token has log-probability {signed(node.log_prob, 4)} ({100 * exp(node.log_prob):.3g} %), the whole "
-        f"{signed(node.total, 4)}, as rank {node.rank + 1} of its step."
+        f"Its last token has log-probability {decimal(node.log_prob, 4)} ({100 * exp(node.log_prob):.3g} %), the whole "
+        f"{decimal(node.total, 4)}, as rank {node.rank + 1} of its step."
     ]
     if node.score is not None:
-        facts.append(f"Its score is {signed(node.score, 4)}.")
+        facts.append(f"Its score is {decimal(node.score, 4)}.")
     facts.append(beam_story.fate(tree, index))
     st.caption("  \n".join(facts))
     _attention(text, tree, index)
@@ -169,12 +170,12 @@ def _attention(text: str, tree: "BeamTree", index: int) -> None:
     trace = derived.node_trace(text, tree, index, selection)
     selection = selection.for_model(trace.shapes)
     state.put(selection)
-    if "decoder.cross" not in trace.sites:
+    if CROSS not in trace.sites:
         st.caption("This model has no cross-attention; the film of a branch shows what its rows look at.")
         return
     with st.container(horizontal=True):
-        layer = controls.layer(trace.layers_of("decoder.cross"))
-        head = controls.head(trace.heads_of("decoder.cross"))
+        layer = controls.layer(trace.layers_of(CROSS))
+        head = controls.head(trace.heads_of(CROSS))
     st.caption(
         "Cross-attention along its own ancestors: a row for each token it wrote (what went in → what came out · the "
         "row of the batch that computed it, so you see where the beam changed places), a column for each source "
@@ -183,7 +184,7 @@ def _attention(text: str, tree: "BeamTree", index: int) -> None:
     path, rows = tree.path(index), tree.rows(index)
     st.plotly_chart(
         ancestor_heatmap(
-            trace.weights("decoder.cross", layer, [head])[0].numpy(),
+            trace.weights(CROSS, layer, [head])[0].numpy(),
             trace.target_tokens,
             [one.token for one in path],
             rows,

@@ -12,6 +12,7 @@ import streamlit as st
 from viz.access import descriptions, loader
 from viz.core.file_names import file_name, head_name
 from viz.core.html import word_changes
+from viz.core.sites import ENCODER
 from viz.core.token_text import display_token
 from viz.figures.comparison import align
 from viz.pages.decoding import translation_controls, translations
@@ -159,7 +160,7 @@ def _compare_attention(ours: "Trace", theirs: "Trace", shown: int, other: int) -
         return
     largest = float(abs(difference).max())
     if largest == 0:
-        shared = " Both read the same encoded sentence." if site == "encoder.self" else ""
+        shared = " Both read the same encoded sentence." if site == ENCODER else ""
         st.info(f"This head looks alike in both, wherever they have the same tokens.{shared}", icon=":material/info:")
         return
     st.plotly_chart(

@@ -10,6 +10,8 @@ from jaxtyping import Float
 from viz.access import generation, loader
 from viz.core.file_names import file_name, head_name
 from viz.core.html import word_changes
+from viz.core.numbers import decimal, signed
+from viz.core.sites import DECODER, ENCODER
 from viz.core.token_text import display_token
 from viz.pages.decoding import translation_controls, translations
 from viz.pages.decoding.branch_codes import Choice, EditHead, Path, origin_of, path_of
@@ -87,7 +89,7 @@ def _action(trace: "Trace", step: int, site: str, layer: int, head: int) -> Edit
                 args=("edit",),
             )
         )
-        is_of_encoder = site == options.SITES[0]
+        is_of_encoder = site == ENCODER
         once = st.toggle(
             "In this step only",
             key=state.bind("once", False if is_of_encoder else None),
@@ -104,7 +106,7 @@ def _action(trace: "Trace", step: int, site: str, layer: int, head: int) -> Edit
 def _key(trace: "Trace", step: int, site: str) -> int:
     """The token to point at: one that the row at this step may see."""
     tokens = trace.axis_tokens(site)[1]
-    allowed = tokens[: generation.rows_before(trace) + step + 1] if site == "decoder.self" else tokens
+    allowed = tokens[: generation.rows_before(trace) + step + 1] if site == DECODER else tokens
     names = [f"{place} · {display_token(token)}" for place, token in enumerate(allowed, start=1)]
     chosen = state.position("key_token", len(allowed), 0)
     if len(allowed) > MAX_PILLS:
@@ -162,8 +164,8 @@ def _show_numbers(tried: _Tried) -> None:
     token, instead = (plain(display_token(trace.steps[step].token)) for trace in (original, edited))
     with st.container(border=True, gap="small"):
         st.markdown(
-            f"Log-probability of “{token}” at step {step + 1}: {_signed(was.log_prob)} → "
-            f"**{_signed(tried.log_prob)}**, a change of **{_signed(change, always=True)}** nats. "
+            f"Log-probability of “{token}” at step {step + 1}: {decimal(was.log_prob, 3)} → "
+            f"**{decimal(tried.log_prob, 3)}**, a change of **{signed(change, 3)}** nats. "
             + ("It is still what the model writes." if instead == token else f"The model writes “{instead}” instead.")
         )
         spans = derived.word_diff(original.translation, edited.translation)
@@ -212,7 +214,7 @@ def _show_row(tried: _Tried, action: EditHead) -> None:
     )
     queries, keys = tried.original.axis_tokens(site)
     # A row of the decoder sees no key after itself.
-    seen = row + 1 if site == "decoder.self" else len(keys)
+    seen = row + 1 if site == DECODER else len(keys)
     st.plotly_chart(
         row_before_after(before[:seen], after[:seen], keys[:seen]),
         key="edit-row",
@@ -257,13 +259,7 @@ def _show_all_heads(tried: _Tried, site: str) -> None:
     layer, head = np.unravel_index(int(changes.argmin()), changes.shape)
     st.caption(
         f"Cold: without this head “{token}” would be less probable at step {step + 1}; warm: more. The strongest loss "
-        f"is {_signed(float(changes.min()), always=True)} nats, without head {head + 1} of layer {layer + 1}."
+        f"is {signed(float(changes.min()), 3)} nats, without head {head + 1} of layer {layer + 1}."
         if changes.min() < 0
         else f"No single head of this attention makes “{token}” less probable by its absence."
     )
-
-
-def _signed(value: float, *, always: bool = False) -> str:
-    """A number of nats with a real minus sign."""
-    text = f"{value:+.3f}" if always else f"{value:.3f}"
-    return "0.000" if text.strip("+-") == "0.000" else text.replace("-", "−")

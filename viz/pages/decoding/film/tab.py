@@ -9,6 +9,7 @@ import streamlit as st
 from model.errors import HeadlightError
 from viz.access import long_texts
 from viz.core.file_names import file_name
+from viz.core.sites import CROSS
 from viz.pages.decoding import translation_controls, translations
 from viz.pages.decoding.film import data as footage
 from viz.pages.decoding.film.component import Draw, Force, PlayerState, Wished, decode_player, wished
@@ -33,7 +34,7 @@ def show(trace: "Trace") -> None:
             icon=":material/info:",
         )
         return
-    if "decoder.cross" not in trace.sites:
+    if CROSS not in trace.sites:
         st.caption(
             "This model has one attention and no source. Of a row, the part that looks at the text stands first, "
             "the part that looks at what was written after it; together they are 1."

@@ -7,8 +7,8 @@ import streamlit as st
 
 from viz.access import descriptions, generation, loader
 from viz.core.file_names import file_name
+from viz.core.numbers import decimal
 from viz.pages.decoding import tables as decoded_tables
-from viz.pages.decoding.beam.story import signed
 from viz.pages.decoding.data import derived
 from viz.pages.decoding.sampling.component import Card, sample_cards
 from viz.selection import state
@@ -100,7 +100,7 @@ def _greedy_card(trace: "Trace") -> Card:
         title="Greedy",
         which="the likeliest token each time",
         pieces=((trace.translation, False),),
-        numbers=(("Log-probability", signed(sum(log_probs))), ("Tokens", str(len(log_probs)))),
+        numbers=(("Log-probability", decimal(sum(log_probs))), ("Tokens", str(len(log_probs)))),
         tokens=tuple(step.token for step in trace.steps),
         log_probs=log_probs,
         filtered_log_probs=None,
@@ -120,8 +120,8 @@ def _cards(
         if text == greedy:
             notes.append("The same text as the greedy translation.")
         numbers = (
-            ("Log-probability", signed(one.log_prob)),
-            ("as drawn", signed(one.filtered_log_prob)),
+            ("Log-probability", decimal(one.log_prob)),
+            ("as drawn", decimal(one.filtered_log_prob)),
             ("Tokens", str(len(one.token_ids))),
         )
         cards.append(

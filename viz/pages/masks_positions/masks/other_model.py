@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from viz.access import loader, long_texts
+from viz.core import sites
 from viz.core.file_names import file_name
 from viz.core.html import swatches
 from viz.pages.masks_positions import data as placed
 from viz.pages.masks_positions.masks.figures import COLOURS, STATES, mask_heatmap, reasons
 from viz.selection import state
-from viz.ui import controls, frame
+from viz.ui import frame
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def show(trace: "Trace") -> None:
     if max(max(map(len, trace.axis_tokens(site))) for site in trace.sites) <= MAX_TOKENS:
         st.html(swatches(tuple(zip(COLOURS, STATES, strict=True))))
     for site in trace.sites:
-        st.markdown(f"**{controls.SITE_LABELS[site]}**")
+        st.markdown(f"**{sites.label(site)}**")
         _site(trace, site)
     st.caption(
         "Rows are queries, columns are keys. A text on its own needs no padding, so what is masked is masked because "
@@ -53,7 +54,7 @@ def _site(trace: "Trace", site: str) -> None:
                     mask_heatmap(reasons(mask.by_place, mask.by_padding), queries, keys),
                     key=f"mask-{name}",
                     config=frame.chart_config(file_name("mask", name)),
-                    alt=f"Mask of {controls.SITE_LABELS[site].lower()}: a row may see {mask.rule}",
+                    alt=f"Mask of {sites.label(site).lower()}: a row may see {mask.rule}",
                 )
 
 

@@ -10,6 +10,7 @@ from jaxtyping import Bool, UInt8
 
 from model.errors import InputTextError
 from viz.access import loader, long_texts
+from viz.core import sites
 from viz.core.file_names import file_name
 from viz.core.html import swatches, visible
 from viz.pages.masks_positions.masks.figures import COLOURS, STATES, batch_overview, mask_heatmap, reasons
@@ -46,9 +47,9 @@ class SiteMask:
         source, target = masks.source_tokens[row], masks.target_tokens[row]
         encoder, cross = masks.encoder_self[row], masks.decoder_cross[row]
         return {
-            "encoder.self": cls(np.ones_like(encoder), encoder, source, source),
-            "decoder.self": cls(masks.causal, masks.target_padding[row], target, target),
-            "decoder.cross": cls(np.ones_like(cross), cross, target, source),
+            sites.ENCODER: cls(np.ones_like(encoder), encoder, source, source),
+            sites.DECODER: cls(masks.causal, masks.target_padding[row], target, target),
+            sites.CROSS: cls(np.ones_like(cross), cross, target, source),
         }
 
 
@@ -131,11 +132,11 @@ def _show_padding(masks: "BatchMasks") -> None:
     )
 
 
-def _draw(sites: Mapping[str, SiteMask], key: str) -> None:
+def _draw(of: Mapping[str, SiteMask], key: str) -> None:
     """The decoder's mask in two parts and whole, then the masks of the two other attentions."""
-    decoder, encoder, cross = (sites[site] for site in ("decoder.self", "encoder.self", "decoder.cross"))
+    decoder, encoder, cross = (of[site] for site in (sites.DECODER, sites.ENCODER, sites.CROSS))
     everything = np.ones_like(decoder.padding)
-    st.markdown("**Decoder self-attention: causal ∧ padding = what is used**")
+    st.markdown(f"**{sites.label(sites.DECODER)}: causal ∧ padding = what is used**")
     # Where three do not fit with labels that can be read, they stand below one another.
     with st.grid(3, min_column_width=300, gap="small"):
         _panel("Causal alone", reasons(decoder.causal, everything), decoder, f"{key}-causal")
@@ -143,8 +144,8 @@ def _draw(sites: Mapping[str, SiteMask], key: str) -> None:
         _panel("= used by the decoder", reasons(decoder.causal, decoder.padding), decoder, f"{key}-decoder")
     st.markdown("**The two others: padding of the source alone**")
     with st.grid(3, min_column_width=210, gap="medium"):
-        _panel("Encoder self-attention", reasons(encoder.causal, encoder.padding), encoder, f"{key}-encoder")
-        _panel("Decoder cross-attention", reasons(cross.causal, cross.padding), cross, f"{key}-cross")
+        _panel(sites.label(sites.ENCODER), reasons(encoder.causal, encoder.padding), encoder, f"{key}-encoder")
+        _panel(sites.label(sites.CROSS), reasons(cross.causal, cross.padding), cross, f"{key}-cross")
 
 
 def _panel(title: str, codes: UInt8[np.ndarray, "query key"], site: SiteMask, key: str) -> None:

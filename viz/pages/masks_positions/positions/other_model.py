@@ -7,10 +7,11 @@ import streamlit as st
 
 from viz.access import loader
 from viz.components.matrix_picture.component import ColourScale, Kept, MatrixData, matrix_picture
+from viz.core import sites
 from viz.core.file_names import file_name
 from viz.pages.masks_positions import data as placed
 from viz.selection import state
-from viz.ui import controls, frame
+from viz.ui import frame
 
 if TYPE_CHECKING:
     from model import Trace
@@ -51,7 +52,7 @@ def show(trace: "Trace") -> None:
     found = placed.position_schemes(trace, state.current())
     for one in found:
         if one.site:
-            st.markdown(f"**{controls.SITE_LABELS[one.site]}**")
+            st.markdown(f"**{sites.label(one.site)}**")
         _draw(one, trace)
         st.caption(_HOW_TO_READ[one.what])
     if not found and scheme != "none":

@@ -1,0 +1,13 @@
+"""The names of attention sites."""
+
+from model.nn.transformer import SITES
+from viz.core import sites
+
+
+def test_the_sites_are_those_of_the_model_in_its_order():
+    assert tuple(SITES) == sites.SITES
+
+
+def test_no_two_sites_share_a_name():
+    for kind in ("label", "phrase", "short", "tag"):
+        assert len({getattr(names, kind) for names in sites.NAMES.values()}) == len(sites.SITES)
