@@ -27,7 +27,10 @@ export default async (component) => (await unpacked).default(component);
 
 def sources(*names: str) -> str:
     """The scripts or styles of these names, joined, without comments and indentation."""
-    joined = "\n".join(_SOURCES[name].read_text(encoding="utf-8") for name in names)
+    # Some are modules already (viz.core.bundle); without their imports and exports they can still be joined by hand.
+    files = {"wire.js": ["payload.js"], "save_picture.js": ["picture_file.js", "save_picture.js"]}
+    texts = [_SOURCES[file].read_text(encoding="utf-8") for name in names for file in files.get(name, [name])]
+    joined = re.sub(r"^@?import [^;]*;$|^export (?!default)", "", "\n".join(texts), flags=re.MULTILINE)
     return _BETWEEN_LINES.sub("\n", _COMMENT.sub("", joined)).strip()
 
 

@@ -1,14 +1,9 @@
-import base64
-import re
-import zlib
-
 import numpy as np
 import pytest
 
 from tests.viz.sent import unpack
 from viz.core.fingerprint import digest
 from viz.core.payload import FULL, pack, sqrt_uint16
-from viz.core.scripts import script, sources
 from viz.core.token_text import display_token
 
 
@@ -90,26 +85,3 @@ def test_no_shown_token_holds_a_control_or_bidirectional_character() -> None:
             mark in shown for mark in "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
         )
         assert all(ord(character) >= 0x20 for character in shown)
-
-
-def test_scripts_are_joined_in_the_order_given() -> None:
-    joined = sources("wire.js", "picture.js")
-    assert joined.index("function unpack") < joined.index("function pixelScale")
-
-
-def test_comments_and_indentation_of_sources_stay_behind_and_nothing_else() -> None:
-    joined = sources("picture.css", "wire.js")
-    assert "/*" not in joined
-    assert not re.search(r"^\s*//|^\s|\n\n", joined, re.MULTILINE)
-    kept = re.sub(r"\s", "", joined)
-    assert kept.startswith(":host{display:block;}.token{white-space:pre;")
-    assert "constARRAY_TYPES={uint8:Uint8Array" in kept
-    assert "constheaderLength=newDataView(bytes.buffer,bytes.byteOffset,4).getUint32(0,true);" in kept
-
-
-def test_a_script_holds_its_sources_in_half_their_length() -> None:
-    names = ("wire.js", "picture.js", "save_picture.js", "head_grid.js")
-    text, packed = sources(*names), script(*names)
-    assert len(packed) < len(text) / 2
-    (code,) = re.findall(r'atob\("([^"]+)"\)', packed)
-    assert zlib.decompress(base64.b64decode(code)).decode() == f"{text}\n//# sourceURL=headlight/head_grid.js"

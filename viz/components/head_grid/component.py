@@ -12,7 +12,7 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
-from viz.core import payload, scripts
+from viz.core import bundle, payload
 from viz.core.theme import SEQUENTIAL, SQRT_TICKS
 
 _HTML: Final = """
@@ -21,10 +21,8 @@ _HTML: Final = """
 _COMPONENT = st.components.v2.component(
     "headlight_head_grid",
     html=_HTML,
-    css=scripts.sources("picture.css", "save_picture.css", "head_grid.css"),
-    js=scripts.script(
-        "wire.js", "picture.js", "save_picture.js", "tile_store.js", "awaited.js", "head_board.js", "head_grid.js"
-    ),
+    css=bundle.styles("components/head_grid/head_grid.css"),
+    js=bundle.script("components/head_grid/head_grid.js"),
 )
 
 

@@ -1,5 +1,12 @@
+// @ts-check
 // The board of the grid: a transparent cell a head, the names beside them, and below all of it the canvas.
-// Knows where heads stand, nothing of tiles, of the pointer or of Python.
+import { element } from "../shared/picture.js";
+
+/** @import { Head, TilesHeader } from "../shared/head_tiles.js" */
+
+/** @typedef {{ name: string, unit: string, texts: string[], bars: number[] }} TileFigure a number under every tile */
+/** @typedef {{ layers: number, heads: number, ranked: number[] | null, figure: TileFigure | null }} Order which heads stand where */
+/** @typedef {{ width: number, height: number }} Size */
 
 const LABEL_WIDTH = 60;
 const GAP = 8;
@@ -19,7 +26,38 @@ const FIGURE_HEIGHT = 26;
 const FEW = 16;
 const FEW_ACROSS = 4;
 
-class HeadBoard {
+/**
+ * Where keys lead from the cell at `index`, by their names; beyond the first and last line there is nothing.
+ * @param {number} index @param {number} across @param {number} count @returns {Record<string, number>}
+ */
+export function targetsOf(index, across, count) {
+  const column = index % across;
+  const end = Math.min(count, index - column + across) - 1;
+  return {
+    ArrowLeft: column > 0 ? index - 1 : index,
+    ArrowRight: Math.min(end, index + 1),
+    ArrowUp: index - across,
+    ArrowDown: index + across,
+    Home: index - column,
+    End: end,
+  };
+}
+
+export class HeadBoard {
+  /** @type {HTMLElement[]} */
+  cells = [];
+  /** @type {HTMLElement[]} */
+  layerNames = [];
+  /** @type {HTMLElement[]} */
+  headNames = [];
+  /** @type {Order} */
+  order;
+  /** @type {HTMLElement | null} */
+  opened = null;
+  arrangement = "";
+  /** How many tiles stand beside one another. */
+  across = 1;
+
   constructor() {
     this.element = element("div", "board");
     this.element.setAttribute("role", "grid");
@@ -27,13 +65,15 @@ class HeadBoard {
     this.canvas.setAttribute("aria-hidden", "true");
     this.marker = element("div", "marker");
     this.marker.hidden = true;
-    this.cells = [];
+    this.corner = element("span", "head-name");
   }
 
-  placeOf(cell) {
+  /** @param {HTMLElement} cell @returns {Head} */
+  headOf(cell) {
     return [Number(cell.dataset.layer), Number(cell.dataset.head)];
   }
 
+  /** @param {Head} head */
   cellOf([layer, head]) {
     return this.cells.find((cell) => cell.dataset.layer === String(layer) && cell.dataset.head === String(head));
   }
@@ -41,8 +81,8 @@ class HeadBoard {
   // ---- cells ----
 
   /**
-   * Lines of cells in a place this wide; `order` is { layers, heads, ranked, figure }. Returns whether anything has
-   * changed. Who held the focus keeps it, if the head is still there.
+   * Lines of cells in a place this wide. Returns whether anything has changed. The head that had the focus keeps it.
+   * @param {Order} order @param {number} width
    */
   arrange(order, width) {
     const across = this.tilesAcross(order, width);
@@ -52,7 +92,7 @@ class HeadBoard {
     const last = this.cells.find((cell) => cell.tabIndex === 0);
     Object.assign(this, { arrangement, order, across, layerNames: [], headNames: [], opened: null });
     this.build();
-    const again = last && this.cellOf(this.placeOf(last));
+    const again = last && this.cellOf(this.headOf(last));
     (again ?? this.cells[0]).tabIndex = 0;
     if (focused) (again ?? this.cells[0]).focus();
     return true;
@@ -73,20 +113,21 @@ class HeadBoard {
     }
     this.element.replaceChildren(...(ranked ? [] : [this.buildHeadNames()]), this.canvas, ...lines, this.marker);
     this.element.classList.toggle("ranked", ranked !== null);
-    this.element.setAttribute("aria-label", ranked ? `${label} Ranked by ${figure.name}.` : label);
+    this.element.setAttribute("aria-label", ranked ? `${label} Ranked by ${figure?.name}.` : label);
   }
 
+  /** @param {number} layer @param {number} head */
   buildCell(layer, head) {
     const { ranked, figure, heads } = this.order;
     const cell = element("div", "cell");
     cell.setAttribute("role", "gridcell");
     cell.tabIndex = -1;
-    cell.dataset.layer = layer;
-    cell.dataset.head = head;
+    cell.dataset.layer = String(layer);
+    cell.dataset.head = String(head);
     if (ranked) cell.append(element("span", "cell-name", `L${layer + 1} H${head + 1}`));
     if (figure) {
       const bar = element("span", "bar");
-      bar.style.setProperty("--part", figure.bars[layer * heads + head]);
+      bar.style.setProperty("--part", String(figure.bars[layer * heads + head]));
       const caption = element("span", "cell-figure");
       caption.append(bar, element("span", "number", figure.texts[layer * heads + head]));
       cell.append(caption);
@@ -95,15 +136,17 @@ class HeadBoard {
     return cell;
   }
 
+  /** @param {HTMLElement} cell @param {boolean} isOpen */
   describe(cell, isOpen) {
     const { figure, heads } = this.order;
-    const [layer, head] = this.placeOf(cell);
+    const [layer, head] = this.headOf(cell);
     const said = figure ? `, ${figure.name} ${figure.texts[layer * heads + head]} ${figure.unit}`.trimEnd() : "";
     cell.classList.toggle("open", isOpen);
     cell.setAttribute("aria-selected", String(isOpen));
     cell.setAttribute("aria-label", `Layer ${layer + 1}, head ${head + 1}${said}${isOpen ? ", open" : ""}`);
   }
 
+  /** @param {number} layer */
   buildLayerName(layer) {
     const name = element("span", "layer-name", `Layer ${layer + 1}`);
     name.setAttribute("role", "rowheader");
@@ -121,10 +164,10 @@ class HeadBoard {
     return top;
   }
 
-  /** Frame the open head, and name its row and column in bold. */
+  /** Frame the open head, and name its row and column in bold. @param {Head | null} selected */
   mark(selected) {
     const [openLayer, openHead] = selected ?? [-1, -1];
-    const opened = selected && this.cellOf(selected);
+    const opened = (selected && this.cellOf(selected)) ?? null;
     if (this.opened && this.opened !== opened) this.describe(this.opened, false);
     if (opened) this.describe(opened, true);
     this.opened = opened;
@@ -134,7 +177,7 @@ class HeadBoard {
 
   // ---- sizes ----
 
-  /** How many tiles stand beside one another: a layer's, or, ranked, at most as many as their names leave room for. */
+  /** A layer's tiles, or, ranked, at most as many as their names leave room for. @param {Order} order @param {number} width */
   tilesAcross({ heads, ranked }, width) {
     if (!ranked) return heads;
     const most = Math.floor((width + GAP) / (ROOM_FOR_RANKED + GAP));
@@ -145,6 +188,7 @@ class HeadBoard {
   /**
    * Tile sides in device pixels: a whole number of pixels a weight where that costs little room. With few pixels a
    * weight more is given up for it, for there one pixel makes some rows look twice as thick as others.
+   * @param {TilesHeader} tiles @param {number} available @param {number} ratio @returns {Size}
    */
   tileSides({ queryTokens, keyTokens, rows, columns }, available, ratio) {
     const { ranked, figure } = this.order;
@@ -154,7 +198,7 @@ class HeadBoard {
     const height = Math.max(READABLE_TILE, LARGEST_BOARD / Math.ceil(this.cells.length / this.across) - GAP);
     const largest = Math.min(LARGEST_TILE, LARGEST_TILE / aspect, height / aspect);
     const width = Math.min(largest, Math.max(figure ? ROOM_FOR_FIGURE : SMALLEST_TILE, room));
-    const snap = (length, count) => {
+    const snap = (/** @type {number} */ length, /** @type {number} */ count) => {
       const whole = Math.floor(length / count) * count;
       const least = length / count < 4 ? 0.8 : 0.94;
       return Math.max(1, whole >= least * length ? whole : Math.floor(length));
@@ -162,7 +206,7 @@ class HeadBoard {
     return { width: snap(width * ratio, columns), height: snap(width * aspect * ratio, rows) };
   }
 
-  /** Give cells tiles of this size, in device pixels; returns how far tiles are apart. */
+  /** Give cells tiles of this size, in device pixels; returns how far tiles are apart. @param {Size} tile @param {number} ratio */
   setSizes({ width, height }, ratio) {
     const { ranked, figure } = this.order;
     const [gap, above, below] = [GAP, ranked ? NAME_HEIGHT : 0, figure ? FIGURE_HEIGHT : 0].map((length) =>
@@ -170,7 +214,8 @@ class HeadBoard {
     );
     const label = ranked ? 0 : LABEL_WIDTH * ratio;
     const lengths = { label, "tile-w": width, "tile-h": height, gap, above, below };
-    for (const [name, length] of Object.entries(lengths)) this.element.style.setProperty(`--${name}`, `${length / ratio}px`);
+    for (const [name, length] of Object.entries(lengths))
+      this.element.style.setProperty(`--${name}`, `${length / ratio}px`);
     const isRoomy = width / ratio >= ROOM_FOR_HEAD_NAME;
     this.headNames.forEach((name, head) => {
       name.textContent = isRoomy ? `Head ${head + 1}` : String(head + 1);

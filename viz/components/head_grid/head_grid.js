@@ -1,13 +1,55 @@
+// @ts-check
 // The grid of all heads. One canvas holds every pixel; over it lies one transparent cell a head, which takes the
 // pointer and the focus. So the picture is painted once, and opening or visiting a head only moves a frame.
 // Heads stand layer by layer, or ranked; then each cell says which head it is. The tiles come by another way
 // (tile_store.js), and what a person turns to is drawn from them before Python answers.
 // Data: the payload of head_grid.py. Sends back the trigger `head`: { layer, head }. Tells the page of a head to be
 // opened: the event `headlight-preview` on the window, which matrix_picture.js draws.
+import { Awaited } from "../shared/awaited.js";
+import { mount } from "../shared/mount.js";
+import {
+  cellRuns,
+  contextOf,
+  element,
+  legendElement,
+  paintMatrix,
+  pixelScale,
+  sizeCanvas,
+  Tooltip,
+  tokenElement,
+} from "../shared/picture.js";
+import { pictureButtons } from "../shared/save_picture.js";
+import { onTiles, tilesAt } from "../shared/tile_store.js";
+import { HeadBoard, targetsOf } from "./head_board.js";
+import { announceHead, followedAddress } from "./head_preview.js";
+
+/** @import { Tiles } from "../shared/head_tiles.js" */
+/** @import { Python } from "../shared/mount.js" */
+/** @import { Run } from "../shared/picture.js" */
+/** @import { Size } from "./head_board.js" */
+/** @import { GridHeader } from "./head_preview.js" */
 
 class HeadGrid {
-  constructor(root) {
+  /** @type {GridHeader} */
+  header;
+  /** @type {Tiles} */
+  tiles;
+  /** @type {Uint32Array} */
+  scale;
+  /** @type {Run[]} */
+  rowRuns;
+  /** @type {Run[]} */
+  columnRuns;
+  /** By what the canvas was painted last. @type {string | null} */
+  painted = null;
+  said = "";
+  /** @type {(() => void) | undefined} */
+  stopWaiting;
+
+  /** @param {HTMLElement} root @param {Python} python */
+  constructor(root, python) {
     this.root = root;
+    this.python = python;
     this.board = new HeadBoard();
     this.awaited = new Awaited();
     this.status = element("p", "status");
@@ -28,12 +70,17 @@ class HeadGrid {
     board.addEventListener("pointermove", (event) => this.point(event));
     board.addEventListener("pointerleave", () => this.leave());
     board.addEventListener("click", (event) => {
-      const cell = event.target.closest(".cell");
+      const cell = this.cellAt(event);
       if (cell) this.choose(cell);
     });
     board.addEventListener("keydown", (event) => this.press(event));
-    board.addEventListener("focusin", (event) => this.visit(event.target.closest(".cell")));
-    document.addEventListener("click", (event) => this.turn(event), { capture: true, signal: this.ends.signal });
+    board.addEventListener("focusin", (event) => this.visit(this.cellAt(event)));
+    document.addEventListener("click", (event) => this.follow(event), { capture: true, signal: this.ends.signal });
+  }
+
+  /** @param {Event} event @returns {HTMLElement | null} */
+  cellAt({ target }) {
+    return target instanceof Element ? target.closest(".cell") : null;
   }
 
   dispose() {
@@ -45,12 +92,12 @@ class HeadGrid {
 
   // ---- data ----
 
-  /** Python's message; it may be the answer to something older than what is shown. */
+  /** Python's message; it may be the answer to something older than what is shown. @param {{ header: GridHeader }} payload */
   receive({ header }) {
     this.awaited.take(`${header.address} ${header.selected}`, () => this.show(header));
   }
 
-  /** Tiles that have not come yet, or not all of them, are waited for. */
+  /** Tiles that have not come yet, or not all of them, are waited for. @param {GridHeader} header */
   show(header) {
     this.stopWaiting?.();
     const tiles = tilesAt(header.address);
@@ -60,6 +107,7 @@ class HeadGrid {
     if (!tiles || tiles.missing.size) this.stopWaiting = onTiles(header.address, again);
   }
 
+  /** @param {GridHeader} header @param {Tiles} tiles */
   draw(header, tiles) {
     if (this.header?.stops.join() !== header.stops.join()) this.scale = pixelScale(header.stops);
     if (this.tiles !== tiles) this.painted = null;
@@ -71,8 +119,8 @@ class HeadGrid {
     this.buildFoot();
     this.layOut();
     this.board.mark(header.selected);
-    const waiting = tiles.missing.size;
-    Object.assign(this.root.dataset, { ready: "1", shown: header.address, keys: tiles.header.keyTokens.length, waiting });
+    const [keys, waiting] = [tiles.header.keyTokens.length, tiles.missing.size];
+    Object.assign(this.root.dataset, { ready: "1", shown: header.address, keys, waiting });
   }
 
   buildFoot() {
@@ -83,7 +131,8 @@ class HeadGrid {
     if (said === this.said) return;
     this.said = said;
     const axes = element("span", "axes", "In each tile: queries run down ↓, keys run across →.");
-    if (this.tiles.isPooled) axes.textContent += ` A pixel is the largest of up to ${blockQueries} × ${blockKeys} weights.`;
+    if (this.tiles.isPooled)
+      axes.textContent += ` A pixel is the largest of up to ${blockQueries} × ${blockKeys} weights.`;
     const hint = element("span", "hint", "Click a tile, or press Enter, to open the head; arrow keys move.");
     const save = pictureButtons(this.root, () => this.header.name);
     hint.dataset.notInPicture = this.status.dataset.notInPicture = "";
@@ -110,6 +159,7 @@ class HeadGrid {
     this.paint(sides, this.board.setSizes(sides, ratio), ratio);
   }
 
+  /** @param {Size} tile @param {{ across: number, down: number }} pitch @param {number} ratio */
   paint({ width, height }, pitch, ratio) {
     const { rows, columns } = this.tiles.header;
     const { canvas, cells, across } = this.board;
@@ -117,37 +167,38 @@ class HeadGrid {
     this.columnRuns = cellRuns(columns, width);
     const lines = Math.ceil(cells.length / across);
     sizeCanvas(canvas, (across - 1) * pitch.across + width, (lines - 1) * pitch.down + height, ratio);
-    const context = canvas.getContext("2d");
+    const context = contextOf(canvas);
     const image = context.createImageData(canvas.width, canvas.height);
     cells.forEach((cell, index) => {
       cell.classList.toggle("waiting", this.isMissing(cell));
       if (this.isMissing(cell)) return;
       const left = (index % across) * pitch.across;
       const top = Math.floor(index / across) * pitch.down;
-      const base = this.tiles.baseOf(this.board.placeOf(cell));
+      const base = this.tiles.baseOf(this.board.headOf(cell));
       paintMatrix(image, this.scale, this.tiles.values, base, columns, { left, top }, this.rowRuns, this.columnRuns);
     });
     context.putImageData(image, 0, 0);
   }
 
-  /** Whether the tiles of this cell's layer have not come yet. */
+  /** Whether the tiles of this cell's layer have not come yet. @param {HTMLElement} cell */
   isMissing(cell) {
-    return this.tiles.missing.has(this.board.placeOf(cell)[0]);
+    return this.tiles.missing.has(this.board.headOf(cell)[0]);
   }
 
   // ---- pointer ----
 
+  /** @param {PointerEvent} event */
   point(event) {
-    const cell = event.target.closest(".cell");
+    const cell = this.cellAt(event);
     if (!cell || !this.painted || this.isMissing(cell)) return this.leave();
     const frame = cell.getBoundingClientRect();
     // The name over a tile and the number under it are no weights.
     if (event.clientY < frame.top || event.clientY > frame.bottom) return this.leave();
-    const place = (at, start, length, runs) =>
-      Math.min(runs.length - 1, Math.max(0, Math.floor(((at - start) / length) * runs.length)));
-    const rowRun = this.rowRuns[place(event.clientY, frame.top, frame.height, this.rowRuns)];
-    const columnRun = this.columnRuns[place(event.clientX, frame.left, frame.width, this.columnRuns)];
-    const [layer, head] = this.board.placeOf(cell);
+    const runAt = (/** @type {number} */ share, /** @type {Run[]} */ runs) =>
+      runs[Math.min(runs.length - 1, Math.max(0, Math.floor(share * runs.length)))];
+    const rowRun = runAt((event.clientY - frame.top) / frame.height, this.rowRuns);
+    const columnRun = runAt((event.clientX - frame.left) / frame.width, this.columnRuns);
+    const [layer, head] = this.board.headOf(cell);
     const { query, key, weight } = this.tiles.largest([layer, head], rowRun, columnRun);
     const isBlock = this.tiles.isPooled || rowRun[1] - rowRun[0] > 1 || columnRun[1] - columnRun[0] > 1;
     const title = `Layer ${layer + 1} · Head ${head + 1}`;
@@ -155,7 +206,7 @@ class HeadGrid {
     this.frameWeight(cell, rowRun, columnRun);
   }
 
-  /** A thin frame around the weight under the pointer. */
+  /** A thin frame around the weight under the pointer. @param {HTMLElement} cell @param {Run} rowRun @param {Run} columnRun */
   frameWeight(cell, [top, bottom], [left, right]) {
     const height = cell.offsetHeight / this.tiles.header.rows;
     const width = cell.offsetWidth / this.tiles.header.columns;
@@ -173,55 +224,47 @@ class HeadGrid {
 
   // ---- focus and choice ----
 
+  /** @param {HTMLElement | null} cell */
   visit(cell) {
     if (!cell) return;
-    this.board.cells.forEach((other) => (other.tabIndex = other === cell ? 0 : -1));
-    const [layer, head] = this.board.placeOf(cell);
+    for (const other of this.board.cells) other.tabIndex = other === cell ? 0 : -1;
+    const [layer, head] = this.board.headOf(cell);
     const { rows, columns } = this.tiles.header;
     const title = `Layer ${layer + 1}, head ${head + 1}: strongest `;
-    if (this.isMissing(cell)) return this.status.replaceChildren(`Layer ${layer + 1}, head ${head + 1}: being computed`);
+    if (this.isMissing(cell))
+      return this.status.replaceChildren(`Layer ${layer + 1}, head ${head + 1}: being computed`);
     const { query, key, weight } = this.tiles.largest([layer, head], [0, rows], [0, columns]);
     this.status.replaceChildren(title, tokenElement(query), " → ", tokenElement(key), `, ${weight}`);
   }
 
+  /** @param {KeyboardEvent} event */
   press(event) {
     const { across, cells } = this.board;
-    const index = cells.indexOf(event.target);
+    const index = cells.indexOf(/** @type {HTMLElement} */ (event.target));
     if (index < 0 || event.altKey || event.metaKey || event.ctrlKey) return;
-    const column = index % across;
-    const end = Math.min(cells.length, index - column + across) - 1;
-    const targets = {
-      ArrowLeft: column > 0 ? index - 1 : index,
-      ArrowRight: Math.min(end, index + 1),
-      ArrowUp: index - across,
-      ArrowDown: index + across,
-      Home: index - column,
-      End: end,
-    };
+    const target = targetsOf(index, across, cells.length)[event.key];
     if (event.key === "Enter" || event.key === " ") this.choose(cells[index]);
-    else if (event.key in targets) cells[targets[event.key]]?.focus();
+    else if (target !== undefined) cells[target]?.focus();
     else return;
     // The grid's own keys neither scroll the page nor step a decode player beside it.
     event.preventDefault();
     event.stopPropagation();
   }
 
+  /** @param {HTMLElement} cell */
   choose(cell) {
-    const [layer, head] = this.board.placeOf(cell);
+    const [layer, head] = this.board.headOf(cell);
     this.header = { ...this.header, selected: [layer, head] };
     this.board.mark([layer, head]);
     this.announce();
-    this.send({ layer, head });
+    this.python.trigger("head", { layer, head });
   }
 
-  /** The page's own switch was pressed: what it asks for is shown, if its tiles are here and heads keep their places. */
-  turn(event) {
-    const { followed, ranked } = this.header ?? {};
-    const buttons = followed && [...document.querySelectorAll(`.st-key-${followed.control} button`)];
-    const pressed = buttons ? buttons.findIndex((button) => button.contains(event.target)) : -1;
-    const address = followed?.addresses[pressed];
+  /** The page's own switch was pressed: what it asks for is shown, if its tiles are here and heads keep their places. @param {Event} event */
+  follow(event) {
+    const address = this.header && followedAddress(this.header, event);
     const tiles = address && tilesAt(address);
-    if (!tiles || ranked || address === this.header.address) return;
+    if (!tiles || this.header.ranked || address === this.header.address) return;
     this.stopWaiting?.();
     this.draw({ ...this.header, address, isPreview: true }, tiles);
     this.announce();
@@ -231,27 +274,8 @@ class HeadGrid {
   announce() {
     const { address, selected } = this.header;
     this.awaited.expect(`${address} ${selected}`);
-    if (!selected || this.tiles.missing.has(selected[0])) return;
-    const { rows, columns, queryTokens, keyTokens } = this.tiles.header;
-    const [layer, head] = selected;
-    const detail = { address, layer, head, title: `Layer ${layer + 1} · Head ${head + 1}` };
-    Object.assign(detail, { rows, columns, rowTokens: queryTokens, columnTokens: keyTokens });
-    detail.values = this.tiles.weightsOf(selected);
-    window.dispatchEvent(new CustomEvent("headlight-preview", { detail }));
+    if (selected && !this.tiles.missing.has(selected[0])) announceHead(address, selected, this.tiles);
   }
 }
 
-const grids = new WeakMap();
-
-export default function ({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".head-grid");
-  if (!root || !(data instanceof Uint8Array)) return undefined;
-  const grid = grids.get(root) ?? new HeadGrid(root);
-  grids.set(root, grid);
-  grid.send = (choice) => setTriggerValue("head", choice);
-  grid.receive(unpack(data));
-  return () => {
-    grid.dispose();
-    grids.delete(root);
-  };
-}
+export default mount(".head-grid", HeadGrid);

@@ -14,7 +14,7 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
-from viz.core import fingerprint, payload, scripts, theme, token_text
+from viz.core import bundle, fingerprint, payload, theme, token_text
 from viz.core.decimals import decimals_for, pack_decimals
 
 _HTML: Final = """
@@ -23,21 +23,8 @@ _HTML: Final = """
 _COMPONENT = st.components.v2.component(
     "headlight_matrix",
     html=_HTML,
-    css=scripts.sources("picture.css", "save_picture.css", "matrix_picture.css"),
-    js=scripts.script(
-        "wire.js",
-        "decimals.js",
-        "picture.js",
-        "save_picture.js",
-        "awaited.js",
-        "tile_requests.js",
-        "matrix_view.js",
-        "matrix_tiles.js",
-        "matrix_reading.js",
-        "matrix_axes.js",
-        "matrix_gestures.js",
-        "matrix_picture.js",
-    ),
+    css=bundle.styles("components/matrix_picture/matrix_picture.css"),
+    js=bundle.script("components/matrix_picture/matrix_picture.js"),
 )
 
 

@@ -1,24 +1,50 @@
-// How a cell of a matrix is read out and walked to, and the buttons above it. Knows nothing of the page or of Python.
+// @ts-check
+// How a cell of a matrix is read out and walked to.
+import { blockOf } from "./matrix_view.js";
+/** @import { ShadeScale, Span } from "./matrix_view.js" */
+
+/**
+ * What `pack_matrix` packs; a row or column that is null is not kept. `isPreview` is set here, of what was announced.
+ * @typedef {ShadeScale & {
+ *   rowTokens: string[], columnTokens: string[], axes: string | null, title: string, label: string, note: string,
+ *   fileName: string, number: string, stops: string[], marks: [number, string][], kept: [number | null, number | null],
+ *   keptColour: string, shows: [string, number, number] | null, previews: string[],
+ *   deep: { address: string, block: [number, number], decimals: number } | null, isPreview?: true,
+ * }} MatrixHeader
+ */
+
+/** @typedef {{ values: Float32Array, rows: number, columns: number, block?: [number, number] }} StoredMatrix */
 
 /**
  * The number of a cell: four decimals, three in a preview; what is not zero never reads as zero. Without its exact
  * number it is the largest of its block, and says so.
+ * @param {StoredMatrix} matrix @param {MatrixHeader} header @param {number | null} exact
+ * @param {number} row @param {number} column
  */
-function readCell({ rows, columns, values, block }, { rowTokens, columnTokens, isPreview, low, deep }, exact, row, column) {
+export function readCell(
+  { rows, columns, values, block },
+  { rowTokens, columnTokens, isPreview, low, deep },
+  exact,
+  row,
+  column,
+) {
   const down = blockOf(row, rowTokens.length, rows, block?.[0]);
   const across = blockOf(column, columnTokens.length, columns, block?.[1]);
   const value = exact ?? values[down * columns + across];
   if (Number.isNaN(value)) return "–";
   const isBlock = rows < rowTokens.length || columns < columnTokens.length;
-  const note = isBlock && (exact ?? null) === null ? " (max of a block)" : "";
+  const note = isBlock && exact === null ? " (max of a block)" : "";
   const digits = isPreview ? 3 : (deep?.decimals ?? 4);
   const least = 10 ** -digits;
   if (value > 0 && value < least / 2) return `< ${least}${note}`;
   return `${low < 0 && value > 0 ? "+" : ""}${value.toFixed(digits)}${note}`;
 }
 
-/** Where keys lead, in rows and columns; `aPage` rows are seen at once. */
-const stepsOf = (aPage, lastColumn) => ({
+/**
+ * Where keys lead, in rows and columns; `aPage` rows are seen at once.
+ * @param {number} aPage @param {number} lastColumn @returns {Record<string, [number, number]>}
+ */
+export const stepsOf = (aPage, lastColumn) => ({
   ArrowUp: [-1, 0],
   ArrowDown: [1, 0],
   ArrowLeft: [0, -1],
@@ -29,14 +55,5 @@ const stepsOf = (aPage, lastColumn) => ({
   PageDown: [aPage, 0],
 });
 
-/** Where a cell lies along the side, from 0 to 1. */
-const placeIn = ({ start, length }, cell) => Math.min(1, Math.max(0, (cell + 0.5 - start) / length));
-
-function toolButton(label, said, act) {
-  const created = element("button", "picture-button", label);
-  created.type = "button";
-  created.title = said;
-  created.setAttribute("aria-label", said);
-  created.addEventListener("click", act);
-  return created;
-}
+/** Where a cell lies along the side, from 0 to 1. @param {Span} span @param {number} cell */
+export const placeIn = ({ start, length }, cell) => Math.min(1, Math.max(0, (cell + 0.5 - start) / length));

@@ -1,33 +1,59 @@
+// @ts-check
 // A matrix too large to be sent whole: its overview, and exact tiles of what is seen, asked for as a person comes near.
 // What has come stays, the least recently seen goes first; moving only copies pixels that are here already.
-// Knows spans (matrix_view.js) and tiles (tile_requests.js), nothing of the pointer or of Python.
+import { contextOf } from "../shared/picture.js";
+import { askForTiles, nameOfTile, onDeliveredTiles, TILE_SIDE } from "../shared/tile_requests.js";
+import { paintView, setApart, shadesOf } from "./matrix_view.js";
+
+/** @import { ExactTile, TileName } from "../shared/tile_requests.js" */
+/** @import { MatrixHeader } from "./matrix_reading.js" */
+/** @import { ShadedMatrix, Shades, Span } from "./matrix_view.js" */
 
 /** 48 tiles are about 30 MB of numbers and pixels. */
 const MOST_TILES = 48;
-/** As in tile_server.py. */
+/** As in server.py. */
 const MOST_ASKED = 6;
 /** If an answer gets lost, its tiles may be asked for again. */
 const TILE_PATIENCE = 4000;
 /** What a view shows for less than this is not worth a question. */
 const TILE_PAUSE = 60;
 
-/** A matrix of shades as pixels that do not change, so that the browser need not look whether they have. */
+/**
+ * A matrix of shades as pixels that do not change, so that the browser need not look whether they have.
+ * @param {Shades & { rows: number, columns: number }} matrix @param {Uint32Array} scale
+ */
 function bitmapOf({ shades, rows, columns }, scale) {
   const bitmap = new OffscreenCanvas(columns, rows);
   const image = new ImageData(columns, rows);
   const pixels = new Uint32Array(image.data.buffer);
   for (let i = 0; i < pixels.length; i++) pixels[i] = scale[shades[i]];
-  bitmap.getContext("2d").putImageData(image, 0, 0);
+  bitmap.getContext("2d")?.putImageData(image, 0, 0);
   return bitmap.transferToImageBitmap();
 }
 
-class MatrixTiles {
-  /** `redraw()` is called when tiles have come. */
+export class MatrixTiles {
+  /** Whose tiles these are. @type {string | null} */
+  name = null;
+  /** @type {MatrixHeader} */
+  header;
+  /** @type {Uint32Array} */
+  scale;
+  /** @type {ImageBitmap | null} */
+  overview = null;
+  /** @type {TileName[]} */
+  wanted = [];
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  timer;
+  /** When tiles were asked for. @type {number | null} */
+  asked = null;
+  /** @type {Map<string, ExactTile & { bitmap: ImageBitmap }>} */
+  kept = new Map();
+
+  /** @param {() => void} redraw is called when tiles have come */
   constructor(redraw) {
     this.redraw = redraw;
-    this.kept = new Map();
     this.ends = new AbortController();
-    COUNTER.addEventListener("delivered", ({ detail }) => this.take(detail), { signal: this.ends.signal });
+    onDeliveredTiles((address, tiles) => this.take(address, tiles), this.ends.signal);
   }
 
   dispose() {
@@ -35,7 +61,7 @@ class MatrixTiles {
     this.ends.abort();
   }
 
-  /** What is shown now; of another matrix, or in other colours, nothing that has come is of use. */
+  /** What is shown now; of another matrix, or in other colours, nothing that has come is of use. @param {MatrixHeader} header @param {Uint32Array} scale */
   show(header, scale) {
     const name = header.deep ? `${header.deep.address} ${header.stops} ${header.high}` : null;
     if (name === this.name) return;
@@ -44,12 +70,13 @@ class MatrixTiles {
     this.kept.clear();
   }
 
-  take({ address, tiles }) {
+  /** @param {string} address @param {ExactTile[]} tiles */
+  take(address, tiles) {
     if (address !== this.header?.deep?.address) return;
     this.forgetQuestion();
     for (const tile of tiles) {
-      const shaded = { ...tile, ...shadesOf(tile.values, this.header) };
-      this.kept.set(nameOfTile(tile), { ...shaded, bitmap: bitmapOf(shaded, this.scale) });
+      const bitmap = bitmapOf({ ...tile, ...shadesOf(tile.values, this.header) }, this.scale);
+      this.kept.set(nameOfTile(tile), { ...tile, bitmap });
     }
     for (const name of this.kept.keys()) {
       if (this.kept.size <= MOST_TILES) break;
@@ -58,40 +85,57 @@ class MatrixTiles {
     this.redraw();
   }
 
-  /** The exact number of a cell, if its tile is here. */
+  /** The exact number of a cell, if its tile is here. @param {number} row @param {number} column */
   valueAt(row, column) {
-    const tile = this.kept.get(nameOfTile({ level: 0, row: Math.floor(row / TILE_SIDE), column: Math.floor(column / TILE_SIDE) }));
+    const tile = this.kept.get(
+      nameOfTile({ level: 0, row: Math.floor(row / TILE_SIDE), column: Math.floor(column / TILE_SIDE) }),
+    );
     return tile ? tile.values[(row % TILE_SIDE) * tile.columns + (column % TILE_SIDE)] : null;
   }
 
-  /** The finest level whose blocks are no smaller than a pixel, in a view of so many pixels; null: the overview does. */
-  levelOf(rowSpan, columnSpan, height, width) {
+  /**
+   * The finest level whose blocks are no smaller than a pixel, in a view of so many pixels; null: the overview does.
+   * @param {[number, number]} block @param {Span} rowSpan @param {Span} columnSpan
+   * @param {number} height @param {number} width
+   */
+  levelOf(block, rowSpan, columnSpan, height, width) {
     const level = Math.max(0, Math.ceil(Math.log2(Math.max(rowSpan.length / height, columnSpan.length / width))));
-    return 2 ** level < Math.max(...this.header.deep.block) ? level : null;
+    return 2 ** level < Math.max(...block) ? level : null;
   }
 
-  /** The tiles of a level that a view shows, those in its middle first. */
+  /** The tiles of a level that a view shows, those in its middle first. @param {number} level @param {Span} rowSpan @param {Span} columnSpan */
   seen(level, rowSpan, columnSpan) {
     const side = TILE_SIDE * 2 ** level;
-    const run = ({ start, length, count }) => [Math.floor(start / side), Math.ceil(Math.min(count, start + length) / side)];
-    const middle = ({ start, length }) => (start + length / 2) / side - 0.5;
+    const run = (/** @type {Span} */ { start, length, count }) => [
+      Math.floor(start / side),
+      Math.ceil(Math.min(count, start + length) / side),
+    ];
+    const middle = (/** @type {Span} */ { start, length }) => (start + length / 2) / side - 0.5;
     const [[top, bottom], [left, right]] = [run(rowSpan), run(columnSpan)];
-    const found = [];
-    for (let row = top; row < bottom; row++) for (let column = left; column < right; column++) found.push({ level, row, column });
-    const off = ({ row, column }) => Math.hypot(row - middle(rowSpan), column - middle(columnSpan));
-    return found.sort((one, other) => off(one) - off(other));
+    /** @type {TileName[]} */
+    const seen = [];
+    for (let row = top; row < bottom; row++) {
+      for (let column = left; column < right; column++) seen.push({ level, row, column });
+    }
+    const off = (/** @type {TileName} */ { row, column }) =>
+      Math.hypot(row - middle(rowSpan), column - middle(columnSpan));
+    return seen.sort((a, b) => off(a) - off(b));
   }
 
-  /** Paint what two spans show, from the overview and from finer tiles as far as they are here; returns how exact it is. */
+  /**
+   * Paint what two spans show, from the overview and from finer tiles as far as they are here; returns how exact it is.
+   * @param {HTMLCanvasElement} canvas @param {ShadedMatrix} overview @param {Span} rowSpan @param {Span} columnSpan
+   * @param {number} ratio
+   */
   paint(canvas, overview, rowSpan, columnSpan, ratio) {
     const { width, height } = canvas;
-    const [tall, wide] = this.header.deep.block;
+    const [tall, wide] = overview.block ?? [1, 1];
     const isSmall = rowSpan.length / tall > height || columnSpan.length / wide > width;
-    const level = this.levelOf(rowSpan, columnSpan, height, width);
+    const level = this.levelOf([tall, wide], rowSpan, columnSpan, height, width);
     if (isSmall) paintView(canvas, overview, this.scale, rowSpan, columnSpan, ratio);
     else {
       this.overview ??= bitmapOf(overview, this.scale);
-      const context = canvas.getContext("2d");
+      const context = contextOf(canvas);
       context.imageSmoothingEnabled = false;
       const view = { context, width, height, rowSpan, columnSpan };
       copyBlocks(view, this.overview, 0, 0, tall, wide);
@@ -109,6 +153,7 @@ class MatrixTiles {
     return { block, isLoading: missing.length > 0 };
   }
 
+  /** @param {number} level @param {Span} rowSpan @param {Span} columnSpan */
   missing(level, rowSpan, columnSpan) {
     return this.seen(level, rowSpan, columnSpan).filter((tile) => {
       const name = nameOfTile(tile);
@@ -121,14 +166,14 @@ class MatrixTiles {
     });
   }
 
-  /** Ask for tiles after a moment, for those that are wanted then; one question at a time, so that no answer is lost. */
+  /** Ask for tiles after a moment, for those that are wanted then; one question at a time, so that no answer is lost. @param {TileName[]} missing */
   askSoon(missing) {
     this.wanted = missing;
     if (!missing.length || this.timer) return;
     const wait = this.asked ? Math.max(TILE_PAUSE, this.asked + TILE_PATIENCE - performance.now()) : TILE_PAUSE;
     this.timer = setTimeout(() => {
-      this.timer = null;
-      if (!this.wanted.length) return;
+      this.timer = undefined;
+      if (!this.wanted.length || !this.header.deep) return;
       this.asked = performance.now();
       askForTiles(this.header.deep.address, this.wanted.slice(0, MOST_ASKED));
       this.askSoon(this.wanted);
@@ -137,32 +182,56 @@ class MatrixTiles {
 
   forgetQuestion() {
     clearTimeout(this.timer);
-    this.timer = this.asked = null;
+    this.timer = undefined;
+    this.asked = null;
   }
 }
 
-/** Copy a bitmap whose pixels are blocks of so many cells, its first at (row, column), to where a view shows them. */
+/**
+ * Copy a bitmap whose pixels are blocks of so many cells, its first at (row, column), to where a view shows them.
+ * @param {{ context: CanvasRenderingContext2D, width: number, height: number, rowSpan: Span, columnSpan: Span }} view
+ * @param {ImageBitmap} bitmap @param {number} row @param {number} column @param {number} tall @param {number} wide
+ */
 function copyBlocks({ context, width, height, rowSpan, columnSpan }, bitmap, row, column, tall, wide) {
-  const [down, across] = [shownBlocks(rowSpan, height, row, tall, bitmap.height), shownBlocks(columnSpan, width, column, wide, bitmap.width)];
+  const [down, across] = [
+    shownBlocks(rowSpan, height, row, tall, bitmap.height),
+    shownBlocks(columnSpan, width, column, wide, bitmap.width),
+  ];
   if (!down || !across) return;
-  context.drawImage(bitmap, across.from, down.from, across.count, down.count, across.at, down.at, across.length, down.length);
+  context.drawImage(
+    bitmap,
+    across.from,
+    down.from,
+    across.count,
+    down.count,
+    across.at,
+    down.at,
+    across.length,
+    down.length,
+  );
 }
 
-/** Which blocks along a side are seen, and where they lie there, in pixels. */
+/**
+ * Which blocks along a side are seen, and where they lie there, in pixels.
+ * @param {Span} span @param {number} side @param {number} first @param {number} size @param {number} count
+ */
 function shownBlocks({ start, length }, side, first, size, count) {
   const from = Math.max(0, Math.floor((start - first) / size));
   const to = Math.min(count, Math.ceil((start + length - first) / size));
   if (to <= from) return null;
-  const pixel = (block) => ((first + block * size - start) / length) * side;
+  const pixel = (/** @type {number} */ block) => ((first + block * size - start) / length) * side;
   return { from, count: to - from, at: pixel(from), length: pixel(to) - pixel(from) };
 }
 
-/** What a view shows, in words; tokens count from 1. */
-function extentSentence(rowSpan, columnSpan, [tall, wide]) {
-  const run = ({ start, length, count }) => {
-    const [first, last, all] = [Math.floor(start) + 1, Math.min(count, Math.ceil(start + length)), count].map((n) => n.toLocaleString("en"));
+/** What a view shows, in words; tokens count from 1. @param {Span} rowSpan @param {Span} columnSpan @param {number[]} block */
+export function extentSentence(rowSpan, columnSpan, [tall, wide]) {
+  const run = (/** @type {Span} */ { start, length, count }) => {
+    const [first, last, all] = [Math.floor(start) + 1, Math.min(count, Math.ceil(start + length)), count].map((n) =>
+      n.toLocaleString("en"),
+    );
     return `${first}–${last} of ${all}`;
   };
-  const what = tall * wide === 1 ? "every number is exact" : `each spot is the largest of up to ${tall} × ${wide} numbers`;
+  const what =
+    tall * wide === 1 ? "every number is exact" : `each spot is the largest of up to ${tall} × ${wide} numbers`;
   return `Queries ${run(rowSpan)}, keys ${run(columnSpan)}; ${what}.`;
 }

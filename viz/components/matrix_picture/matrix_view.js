@@ -1,35 +1,54 @@
-// Which part of a matrix is seen, and its pixels. Knows nothing of the page, of the pointer or of Python.
+// @ts-check
+// Which part of a matrix is seen, and its pixels.
+import { contextOf } from "../shared/picture.js";
+
+/** @typedef {{ start: number, length: number, count: number }} Span a run of cells along one side, in cells and fractions of them, of `count` */
+/** @typedef {{ low: number, high: number, exponent: number }} ShadeScale how numbers become shades */
+/**
+ * Numbers as 256 shades; `zero` is that of 0, and 256 stands for no number.
+ * @typedef {{ shades: Uint16Array, zero: number }} Shades
+ * @typedef {Shades & { rows: number, columns: number, block?: [number, number] }} ShadedMatrix as it is stored
+ */
 
 // Nobody needs fewer cells than these side by side.
 const CLOSEST = 4;
 // From this size on, in CSS pixels, cells are set apart.
 const ROOM_FOR_GAPS = 9;
 
-/** A run of cells along one side: `start` and `length` are in cells and may be fractions; `count` is all there are. */
-const wholeSpan = (count) => ({ start: 0, length: count, count });
-const isWhole = ({ length, count }) => length >= count;
+/** @param {number} count @returns {Span} */
+export const wholeSpan = (count) => ({ start: 0, length: count, count });
+/** @param {Span} span */
+export const isWhole = ({ length, count }) => length >= count;
 
-function spanOf(start, length, count) {
+/** @param {number} start @param {number} length @param {number} count @returns {Span} */
+export function spanOf(start, length, count) {
   const kept = Math.min(count, Math.max(Math.min(CLOSEST, count), length));
   return { start: Math.min(count - kept, Math.max(0, start)), length: kept, count };
 }
 
-/** Zoomed by `factor` (below 1: closer) around the place `at`, from 0 to 1 along the side, which stays where it is. */
-function zoomed({ start, length, count }, factor, at) {
+/**
+ * Zoomed by `factor` (below 1: closer) around the place `at`, from 0 to 1 along the side, which stays where it is.
+ * @param {Span} span @param {number} factor @param {number} at
+ */
+export function zoomed({ start, length, count }, factor, at) {
   const next = Math.min(count, Math.max(Math.min(CLOSEST, count), length * factor));
   return spanOf(start + (length - next) * at, next, count);
 }
 
-/** Moved just so far that the cell is seen. */
-function showing(span, cell) {
+/** Moved just so far that the cell is seen. @param {Span} span @param {number} cell */
+export function showing(span, cell) {
   return spanOf(Math.max(Math.min(span.start, cell), cell + 1 - span.length), span.length, span.count);
 }
 
-/** The cell at a place from 0 to 1 along the side. */
-const cellAt = ({ start, length, count }, at) => Math.min(count - 1, Math.max(0, Math.floor(start + at * length)));
+/** The cell at a place from 0 to 1 along the side. @param {Span} span @param {number} at */
+export const cellAt = ({ start, length, count }, at) =>
+  Math.min(count - 1, Math.max(0, Math.floor(start + at * length)));
 
-/** Where a cell begins along the side and how long it is there, cut off at both ends of it; null if it is not seen. */
-function extentOf({ start, length }, cell, side) {
+/**
+ * Where a cell begins along the side and how long it is there, cut off at both ends of it; null if it is not seen.
+ * @param {Span} span @param {number} cell @param {number} side
+ */
+export function extentOf({ start, length }, cell, side) {
   const from = Math.max(0, ((cell - start) / length) * side);
   const to = Math.min(side, ((cell + 1 - start) / length) * side);
   return to - from > 0.5 ? [from, to - from] : null;
@@ -37,15 +56,19 @@ function extentOf({ start, length }, cell, side) {
 
 /**
  * The stored row (or column) that holds a cell: `size` cells make a block, or, without it, `stored` blocks share `count`
- * cells (`head_tiles.edges`).
+ * cells (`tiles.edges`).
+ * @param {number} cell @param {number} count @param {number} stored @param {number} [size]
  */
-function blockOf(cell, count, stored, size) {
+export function blockOf(cell, count, stored, size) {
   if (size) return Math.floor(cell / size);
   return stored === count ? cell : Math.ceil(((cell + 1) * stored) / count) - 1;
 }
 
-/** For each of `pixels` places along the side, the stored run [first, end) that it shows: several if they are small. */
-function runsOf(span, pixels, stored, size) {
+/**
+ * For each of `pixels` places along the side, the stored run [first, end) that it shows: several if they are small.
+ * @param {Span} span @param {number} pixels @param {number} stored @param {number} [size]
+ */
+export function runsOf(span, pixels, stored, size) {
   const step = span.length / pixels;
   return Array.from({ length: pixels }, (_, place) => {
     const from = span.start + place * step;
@@ -55,18 +78,22 @@ function runsOf(span, pixels, stored, size) {
   });
 }
 
-/** Numbers as 256 shades, `zero` being that of 0; 256 stands for no number. */
-function shadesOf(values, { low, high, exponent }) {
+/** @param {Float32Array} values @param {ShadeScale} scale @returns {Shades} */
+export function shadesOf(values, { low, high, exponent }) {
   // Of a quarter of a million numbers, each costs: a root is quicker than a power, and a loop than `Uint16Array.from`.
-  const bend = exponent === 0.5 ? Math.sqrt : (share) => share ** exponent;
-  const shade = (value) => Math.round(255 * bend(Math.min(1, Math.max(0, (value - low) / (high - low)))));
+  const bend = exponent === 0.5 ? Math.sqrt : (/** @type {number} */ share) => share ** exponent;
+  const shade = (/** @type {number} */ value) =>
+    Math.round(255 * bend(Math.min(1, Math.max(0, (value - low) / (high - low)))));
   const shades = new Uint16Array(values.length);
   for (let i = 0; i < values.length; i++) shades[i] = Number.isNaN(values[i]) ? 256 : shade(values[i]);
   return { shades, zero: shade(0) };
 }
 
-/** The shade farthest from zero within runs of rows and columns, so that nothing strong falls between two pixels. */
-function farthest({ shades, zero, columns }, top, bottom, left, right) {
+/**
+ * The shade farthest from zero within runs of rows and columns, so that nothing strong falls between two pixels.
+ * @param {ShadedMatrix} matrix @param {number} top @param {number} bottom @param {number} left @param {number} right
+ */
+export function farthest({ shades, zero, columns }, top, bottom, left, right) {
   if (bottom - top === 1 && right - left === 1) return shades[top * columns + left];
   let best = 256;
   for (let row = top; row < bottom; row++) {
@@ -79,11 +106,13 @@ function farthest({ shades, zero, columns }, top, bottom, left, right) {
 }
 
 /**
- * Paint what the two spans show of a stored matrix { shades, zero, rows, columns, block } into a canvas, at its own pixels.
- * `scale` has a colour for each shade; nothing is painted where there is no number.
+ * Paint what the two spans show of a stored matrix into a canvas, at its own pixels. `scale` has a colour for each shade;
+ * nothing is painted where there is no number.
+ * @param {HTMLCanvasElement} canvas @param {ShadedMatrix} matrix @param {Uint32Array} scale
+ * @param {Span} rowSpan @param {Span} columnSpan @param {number} ratio
  */
-function paintView(canvas, matrix, scale, rowSpan, columnSpan, ratio) {
-  const context = canvas.getContext("2d");
+export function paintView(canvas, matrix, scale, rowSpan, columnSpan, ratio) {
+  const context = contextOf(canvas);
   const { width, height } = canvas;
   const image = context.createImageData(width, height);
   const pixels = new Uint32Array(image.data.buffer);
@@ -93,25 +122,34 @@ function paintView(canvas, matrix, scale, rowSpan, columnSpan, ratio) {
     const [top, bottom] = rowRuns[y];
     const line = y * width;
     if (y && rowRuns[y - 1][0] === top && rowRuns[y - 1][1] === bottom) pixels.copyWithin(line, line - width, line);
-    else for (let x = 0; x < width; x++) pixels[line + x] = scale[farthest(matrix, top, bottom, columnRuns[x][0], columnRuns[x][1])];
+    else
+      for (let x = 0; x < width; x++)
+        pixels[line + x] = scale[farthest(matrix, top, bottom, columnRuns[x][0], columnRuns[x][1])];
   }
   context.putImageData(image, 0, 0);
   setApart(canvas, rowSpan, columnSpan, ratio);
 }
 
-/** Clear a line between cells that are large. */
-function setApart(canvas, rowSpan, columnSpan, ratio) {
+/**
+ * Clear a line between cells that are large.
+ * @param {HTMLCanvasElement} canvas @param {Span} rowSpan @param {Span} columnSpan @param {number} ratio
+ */
+export function setApart(canvas, rowSpan, columnSpan, ratio) {
   const { width, height } = canvas;
-  const context = canvas.getContext("2d");
-  const sides = [[rowSpan, height], [columnSpan, width]];
+  const context = contextOf(canvas);
+  /** @type {[Span, number][]} */
+  const sides = [
+    [rowSpan, height],
+    [columnSpan, width],
+  ];
   if (sides.some(([span, side]) => side / ratio / span.length < ROOM_FOR_GAPS)) return;
   const gap = Math.max(1, Math.round(ratio));
   const [down, across] = sides.map(([span, side]) => edgesOf(span, side));
-  down.forEach((edge) => context.clearRect(0, edge, width, gap));
-  across.forEach((edge) => context.clearRect(edge, 0, gap, height));
+  for (const edge of down) context.clearRect(0, edge, width, gap);
+  for (const edge of across) context.clearRect(edge, 0, gap, height);
 }
 
-/** The pixels at which cells meet along a side. */
+/** The pixels at which cells meet along a side. @param {Span} span @param {number} side */
 function edgesOf({ start, length }, side) {
   const first = Math.floor(start) + 1;
   const count = Math.max(0, Math.ceil(start + length) - first);

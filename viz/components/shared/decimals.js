@@ -1,7 +1,11 @@
-// The reading half of decimals.py. Knows nothing of what the numbers mean.
+// @ts-check
+// The reading half of decimals.py.
 
-/** Numbers from unpacked planes; one that no decimal shows lies between zero and what rounds to zero. */
-function decimalsOf(planes, decimals) {
+/**
+ * Numbers from unpacked planes; one that no decimal shows lies between zero and what rounds to zero.
+ * @param {Uint8Array} planes @param {number} decimals
+ */
+export function decimalsOf(planes, decimals) {
   const count = planes.length / 2;
   const numbers = new Float32Array(count);
   const unit = 10 ** -decimals;

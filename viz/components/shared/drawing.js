@@ -1,18 +1,29 @@
-// What pictures of shapes are made with: SVG elements, and colours with the ink that can be read on them.
-// Knows nothing of what is drawn.
+// @ts-check
+// What pictures of shapes are made with: SVG elements, icons, and colours with the ink that can be read on them.
 
-function svg(tag, attributes, text) {
+/** @typedef {{ stops: string[], dark: string, pale: string }} InkedScale hex stops, and the inks for light and dark ones */
+/** @typedef {Record<string, string | number | undefined>} Attributes */
+
+/**
+ * @template {keyof SVGElementTagNameMap} Tag
+ * @param {Tag} tag @param {Attributes} [attributes] @param {string | number} [text]
+ */
+export function svg(tag, attributes, text) {
   const created = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes ?? {})) created.setAttribute(name, value);
-  if (text !== undefined) created.textContent = text;
+  for (const [name, value] of Object.entries(attributes ?? {})) created.setAttribute(name, String(value));
+  if (text !== undefined) created.textContent = String(text);
   return created;
 }
 
-/** The colour at `position` in [0, 1] of a scale of hex stops, and the ink that can be read on it. */
-function colourAt({ stops, dark, pale }, position) {
+/**
+ * The colour at `position` in [0, 1] of a scale of hex stops, and the ink that can be read on it.
+ * @param {InkedScale} scale @param {number} position
+ */
+export function colourAt({ stops, dark, pale }, position) {
   const at = Math.min(1, Math.max(0, position)) * (stops.length - 1);
   const low = Math.min(stops.length - 2, Math.floor(at));
-  const channel = (hex, offset) => parseInt(hex.slice(offset, offset + 2), 16);
+  const channel = (/** @type {string} */ hex, /** @type {number} */ offset) =>
+    Number.parseInt(hex.slice(offset, offset + 2), 16);
   const rgb = [1, 3, 5].map((offset) => {
     const from = channel(stops[low], offset);
     return Math.round(from + (channel(stops[low + 1], offset) - from) * (at - low));
@@ -21,4 +32,21 @@ function colourAt({ stops, dark, pale }, position) {
   const [red, green, blue] = rgb.map((part) => (part / 255) ** 2.2);
   const isLight = 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.185;
   return { fill: `rgb(${rgb.join(",")})`, ink: isLight ? dark : pale };
+}
+
+/** Outlines on a 16 × 16 field; the characters ⏮ ⏭ are missing from many fonts. */
+const ICONS = {
+  first: "M3 3h2v10H3zM13 3v10L6 8z",
+  back: "M10 2.8 11.5 4.3 7.8 8l3.7 3.7L10 13.2 4.8 8z",
+  forward: "M6 2.8 4.5 4.3 8.2 8l-3.7 3.7L6 13.2 11.2 8z",
+  play: "M4 2.2v11.6L13.4 8z",
+  pause: "M3.6 2.5h3v11h-3zM9.4 2.5h3v11h-3z",
+  last: "M11 3h2v10h-2zM3 3v10l7-5z",
+};
+
+/** @param {keyof typeof ICONS} name */
+export function icon(name) {
+  const created = svg("svg", { viewBox: "0 0 16 16", "aria-hidden": "true" });
+  created.append(svg("path", { d: ICONS[name] }));
+  return created;
 }

@@ -1,6 +1,22 @@
-// The reading half of head_tiles.py: tiles as numbers again. Knows nothing of where they stand on the page.
+// @ts-check
+// The reading half of head_tiles.py: tiles as numbers again.
+import { largestWithin } from "./picture.js";
 
-/** Numbers of 16 bits from `count` low bytes, which begin at `start`, and as many high bytes after them. */
+/** @import { Run } from "./picture.js" */
+
+/**
+ * What `tile_store.py` says of a grid.
+ * @typedef {{
+ *   layers: number, heads: number, rows: number, columns: number, blockQueries: number, blockKeys: number,
+ *   firstCell: number[], firstThousandth: number[], queryTokens: string[], keyTokens: string[],
+ * }} TilesHeader
+ * @typedef {[number, number]} Head layer and head
+ */
+
+/**
+ * Numbers of 16 bits from `count` low bytes, which begin at `start`, and as many high bytes after them.
+ * @param {Uint8Array} planes @param {number} start @param {number} count
+ */
 function joinPlanes(planes, start, count) {
   const joined = new Uint16Array(count);
   for (let i = 0; i < count; i++) joined[i] = planes[start + i] | (planes[start + count + i] << 8);
@@ -8,37 +24,41 @@ function joinPlanes(planes, start, count) {
 }
 
 /** All tiles, or those that have come: `missing` are layers that have not. `values` are ordered as the weights are, and their upper byte is the colour, as `paintMatrix` wants it. */
-class Tiles {
+export class Tiles {
+  thousandths = new Uint16Array(65536);
+  valueOfCell = new Uint16Array(65536);
+
+  /** @param {TilesHeader} header @param {Uint8Array | null} planes */
   constructor(header, planes) {
     this.header = header;
     const { layers, heads, rows, columns, firstCell, firstThousandth } = header;
     const count = layers * heads * rows * columns;
-    const valueOf = new Uint16Array(65536);
-    this.thousandths = new Uint16Array(65536);
     firstCell.forEach((first, shade) => {
       const colour = Math.round((255 * shade) / (firstCell.length - 1));
       for (let within = 0; within < (firstCell[shade + 1] ?? first + 256) - first; within++) {
-        valueOf[first + within] = (colour << 8) | within;
+        this.valueOfCell[first + within] = (colour << 8) | within;
         this.thousandths[(colour << 8) | within] = shade === 0 ? 0 : firstThousandth[shade] + within;
       }
     });
-    this.valueOf = valueOf;
     this.values = new Uint16Array(count);
     this.offsets = this.isPooled ? new Uint16Array(count) : null;
-    this.missing = new Set(Array.from({ length: layers }, (_, layer) => layer));
+    this.missing = new Set(Array.from({ length: planes ? 0 : layers }, (_, layer) => layer));
     if (planes) this.put(0, count, planes);
-    if (planes) this.missing.clear();
   }
 
-  /** The tiles of one layer have come. */
+  /** The tiles of one layer have come. @param {number} layer @param {Uint8Array} planes */
   fill(layer, planes) {
     const { heads, rows, columns } = this.header;
     this.put(this.baseOf([layer, 0]), heads * rows * columns, planes);
     this.missing.delete(layer);
   }
 
+  /** @param {number} base @param {number} count @param {Uint8Array} planes */
   put(base, count, planes) {
-    this.values.set(joinPlanes(planes, 0, count).map((cell) => this.valueOf[cell]), base);
+    this.values.set(
+      joinPlanes(planes, 0, count).map((cell) => this.valueOfCell[cell]),
+      base,
+    );
     this.offsets?.set(joinPlanes(planes, 2 * count, count), base);
   }
 
@@ -46,30 +66,31 @@ class Tiles {
     return this.header.blockQueries * this.header.blockKeys > 1;
   }
 
-  /** The index of the first stored weight of a head. */
+  /** The index of the first stored weight of a head. @param {Head} head */
   baseOf([layer, head]) {
     return (layer * this.header.heads + head) * this.header.rows * this.header.columns;
   }
 
-  /** The largest weight of a head within runs of rows and columns, as its query, key and weight. */
-  largest(place, rowRun, columnRun) {
-    return this.describe(largestWithin(this.values, this.baseOf(place), this.header.columns, rowRun, columnRun));
+  /** The largest weight of a head within runs of rows and columns. @param {Head} head @param {Run} rowRun @param {Run} columnRun */
+  largest(head, rowRun, columnRun) {
+    return this.describe(largestWithin(this.values, this.baseOf(head), this.header.columns, rowRun, columnRun));
   }
 
-  /** The stored entry `index` as its query, key and weight; where tiles are pooled, the place of the block's maximum. */
+  /** The stored entry `index` as its query, key and weight; where tiles are pooled, those of the block's maximum. @param {number} index */
   describe(index) {
     const { rows, columns, blockKeys, queryTokens, keyTokens } = this.header;
     const offset = this.offsets ? this.offsets[index] : 0;
-    const begin = (block, blocks, count) => Math.floor((block * count) / blocks);
-    const query = begin(Math.floor(index / columns) % rows, rows, queryTokens.length) + Math.floor(offset / blockKeys);
-    const key = begin(index % columns, columns, keyTokens.length) + (offset % blockKeys);
+    const begin = (/** @type {number} */ block, /** @type {number} */ blocks, /** @type {string[]} */ tokens) =>
+      Math.floor((block * tokens.length) / blocks);
+    const query = begin(Math.floor(index / columns) % rows, rows, queryTokens) + Math.floor(offset / blockKeys);
+    const key = begin(index % columns, columns, keyTokens) + (offset % blockKeys);
     return { query: queryTokens[query], key: keyTokens[key], weight: this.format(this.values[index]) };
   }
 
-  /** All weights of a head as numbers: exact to three decimals, and below the first of them by their shade. */
-  weightsOf(place) {
+  /** All weights of a head as numbers: exact to three decimals, and below the first of them by their shade. @param {Head} head */
+  weightsOf(head) {
     const { rows, columns } = this.header;
-    const base = this.baseOf(place);
+    const base = this.baseOf(head);
     const weights = new Float32Array(rows * columns);
     for (let index = 0; index < weights.length; index++) {
       const value = this.values[base + index];
@@ -78,7 +99,7 @@ class Tiles {
     return weights;
   }
 
-  /** Three decimals, exact; a weight that is not zero never reads as zero. */
+  /** Three decimals, exact; a weight that is not zero never reads as zero. @param {number} value */
   format(value) {
     if (value === 0) return "0.000";
     return this.thousandths[value] === 0 ? "< 0.001" : (this.thousandths[value] / 1000).toFixed(3);

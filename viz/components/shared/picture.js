@@ -1,43 +1,43 @@
-// What the components draw with: elements, icons, the colour scale and its legend, matrices of pixels, a tooltip.
-// Knows nothing of layers, heads or decoding. Text enters the page through textContent only.
+// @ts-check
+// What the components draw with: elements, the colour scale and its legend, matrices of pixels, a tooltip.
+// Text enters the page through textContent only.
 
-function element(tag, className, text) {
+/** @typedef {[number, number]} Run first and end of what lies side by side: [first, end) */
+
+/**
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag @param {string} [className] @param {string | number | null} [text]
+ */
+export function element(tag, className, text) {
   const created = document.createElement(tag);
   if (className) created.className = className;
-  if (text !== undefined) created.textContent = text;
+  if (text !== undefined) created.textContent = /** @type {string | null} */ (text);
   return created;
 }
 
-/** A token, isolated so that right-to-left text cannot reorder what stands beside it. */
-function tokenElement(token, className = "token") {
+/** A token, isolated so that right-to-left text cannot reorder what stands beside it. @param {string} token */
+export function tokenElement(token, className = "token") {
   const isolated = element("bdi", className, token);
   isolated.dir = "auto";
   return isolated;
 }
 
-/** Outlines on a 16 × 16 field; the characters ⏮ ⏭ are missing from many fonts. */
-const ICONS = {
-  first: "M3 3h2v10H3zM13 3v10L6 8z",
-  back: "M10 2.8 11.5 4.3 7.8 8l3.7 3.7L10 13.2 4.8 8z",
-  forward: "M6 2.8 4.5 4.3 8.2 8l-3.7 3.7L6 13.2 11.2 8z",
-  play: "M4 2.2v11.6L13.4 8z",
-  pause: "M3.6 2.5h3v11h-3zM9.4 2.5h3v11h-3z",
-  last: "M11 3h2v10h-2zM3 3v10l7-5z",
-};
-
-function icon(name) {
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
-  svg.setAttribute("viewBox", "0 0 16 16");
-  svg.setAttribute("aria-hidden", "true");
-  path.setAttribute("d", ICONS[name]);
-  svg.append(path);
-  return svg;
+/** A button with an action; `said` is its title and what a screen reader calls it. @param {string} label @param {string} said @param {() => void} act */
+export function toolButton(label, said, act) {
+  const created = element("button", "picture-button", label);
+  created.type = "button";
+  created.title = said;
+  created.setAttribute("aria-label", said);
+  created.addEventListener("click", act);
+  return created;
 }
 
-/** Hex stops as 256 opaque pixels, indexed by the upper byte of a stored √ value. */
-function pixelScale(stops) {
-  const rgb = stops.map((hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)));
+/** The drawing context of a canvas. @param {HTMLCanvasElement} canvas */
+export const contextOf = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+
+/** Hex stops as 256 opaque pixels, indexed by the upper byte of a stored √ value. @param {string[]} stops */
+export function pixelScale(stops) {
+  const rgb = stops.map((hex) => [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16)));
   const pixels = new Uint32Array(256);
   const view = new DataView(pixels.buffer);
   for (let i = 0; i < 256; i++) {
@@ -52,24 +52,23 @@ function pixelScale(stops) {
 }
 
 /**
- * For each of `pixels` places along a side, the run [first, end) of `cells` that it shows. With fewer pixels than cells
- * a place shows several; painting takes their maximum, so that no strong weight falls between two pixels.
+ * For each of `pixels` places along a side, the run of `cells` that it shows. With fewer pixels than cells a place shows
+ * several; painting takes their maximum, so that no strong weight falls between two pixels.
+ * @param {number} cells @param {number} pixels @returns {Run[]}
  */
-function cellRuns(cells, pixels) {
-  const runs = [];
-  for (let place = 0; place < pixels; place++) {
-    if (cells <= pixels) {
-      const cell = Math.floor(((place + 0.5) * cells) / pixels);
-      runs.push([cell, cell + 1]);
-    } else {
-      runs.push([Math.floor((place * cells) / pixels), Math.ceil(((place + 1) * cells) / pixels)]);
-    }
-  }
-  return runs;
+export function cellRuns(cells, pixels) {
+  return Array.from({ length: pixels }, (_, place) => {
+    if (cells > pixels) return [Math.floor((place * cells) / pixels), Math.ceil(((place + 1) * cells) / pixels)];
+    const cell = Math.floor(((place + 0.5) * cells) / pixels);
+    return [cell, cell + 1];
+  });
 }
 
-/** The index of the largest of `values` within rows × columns of a matrix that begins at `base`. */
-function largestWithin(values, base, columns, [top, bottom], [left, right]) {
+/**
+ * The index of the largest of `values` within rows × columns of a matrix that begins at `base`.
+ * @param {Uint16Array} values @param {number} base @param {number} columns @param {Run} rowRun @param {Run} columnRun
+ */
+export function largestWithin(values, base, columns, [top, bottom], [left, right]) {
   let best = base + top * columns + left;
   for (let row = top; row < bottom; row++) {
     for (let column = left; column < right; column++) {
@@ -80,8 +79,12 @@ function largestWithin(values, base, columns, [top, bottom], [left, right]) {
   return best;
 }
 
-/** Paint one matrix of stored √ values into an image, at the image's own pixels: nothing is smoothed, nothing lost. */
-function paintMatrix(image, scale, values, base, columns, place, rowRuns, columnRuns) {
+/**
+ * Paint one matrix of stored √ values into an image, at the image's own pixels: nothing is smoothed, nothing lost.
+ * @param {ImageData} image @param {Uint32Array} scale @param {Uint16Array} values @param {number} base
+ * @param {number} columns @param {{ left: number, top: number }} place @param {Run[]} rowRuns @param {Run[]} columnRuns
+ */
+export function paintMatrix(image, scale, values, base, columns, place, rowRuns, columnRuns) {
   const pixels = new Uint32Array(image.data.buffer);
   rowRuns.forEach((rowRun, y) => {
     const line = (place.top + y) * image.width + place.left;
@@ -91,16 +94,22 @@ function paintMatrix(image, scale, values, base, columns, place, rowRuns, column
   });
 }
 
-/** Give a canvas its size in device pixels, and on the page as much room as that makes in CSS pixels. */
-function sizeCanvas(canvas, width, height, ratio) {
+/**
+ * Give a canvas its size in device pixels, and on the page as much room as that makes in CSS pixels.
+ * @param {HTMLCanvasElement} canvas @param {number} width @param {number} height @param {number} ratio
+ */
+export function sizeCanvas(canvas, width, height, ratio) {
   canvas.width = width;
   canvas.height = height;
   canvas.style.width = `${width / ratio}px`;
   canvas.style.height = `${height / ratio}px`;
 }
 
-/** A colour bar with its name before it; `marks` are [place from 0 to 1, label]. */
-function colourBar(name, said, stops, marks) {
+/**
+ * A colour bar with its name before it; `marks` are [place from 0 to 1, label].
+ * @param {string} name @param {string} said @param {string[]} stops @param {[number, string][]} marks
+ */
+export function colourBar(name, said, stops, marks) {
   const legend = element("div", "legend");
   legend.setAttribute("role", "img");
   legend.setAttribute("aria-label", said);
@@ -118,14 +127,20 @@ function colourBar(name, said, stops, marks) {
   return legend;
 }
 
-/** The colour bar of weights, on the √ scale. */
-function legendElement(stops, ticks) {
+/** The colour bar of weights, on the √ scale. @param {string[]} stops @param {number[]} ticks */
+export function legendElement(stops, ticks) {
   const said = "Colour scale: weight from 0, dark, to 1, light, evenly spaced in the square root";
-  return colourBar("Weight (√ scale)", said, stops, ticks.map((tick) => [Math.sqrt(tick), String(tick)]));
+  return colourBar(
+    "Weight (√ scale)",
+    said,
+    stops,
+    ticks.map((tick) => [Math.sqrt(tick), String(tick)]),
+  );
 }
 
 /** A box beside the pointer that stays within `root`. */
-class Tooltip {
+export class Tooltip {
+  /** @param {HTMLElement} root */
   constructor(root) {
     this.root = root;
     this.box = element("div", "tooltip");
@@ -134,7 +149,11 @@ class Tooltip {
     root.append(this.box);
   }
 
-  /** A title, one token or two with an arrow between them (`key` may be null), and a note. */
+  /**
+   * A title, one token or two with an arrow between them, and a note.
+   * @param {{ clientX: number, clientY: number }} event @param {string} title
+   * @param {string} query @param {string | null} key @param {string} note
+   */
   show(event, title, query, key, note) {
     const pair = element("div", "tooltip-pair");
     pair.append(tokenElement(query));
@@ -142,7 +161,7 @@ class Tooltip {
     this.showContent(event, element("div", "tooltip-title", title), pair, element("div", "tooltip-value", note));
   }
 
-  /** Beside the pointer, or whatever else has a `clientX` and a `clientY`. */
+  /** Beside the pointer, or anything else with a place. @param {{ clientX: number, clientY: number }} event @param {Node[]} content */
   showContent(event, ...content) {
     this.box.replaceChildren(...content);
     this.box.hidden = false;

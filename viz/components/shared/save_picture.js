@@ -1,25 +1,49 @@
+// @ts-check
 // Saves what a component shows as a picture: PNG at twice the screen's pixels, or SVG with real text.
 // The picture is read off the page: canvases, drawings, texts, frames and plain or graded backgrounds, each where it
 // stands and in its colour, so a component need not describe itself. Buttons without `data-in-picture` stay out, and so
 // does what has `data-not-in-picture`.
-// Knows nothing of heads or weights. Interface: pictureButtons(root, nameOf) → an element with the two buttons.
+import { element, toolButton } from "./picture.js";
+import { escapeXml, rasterised, savePng, saveSvg } from "./picture_file.js";
 
-const PICTURE_SCALE = 2;
 // Room for labels: whoever opens the picture may have a wider font.
 const PICTURE_MARGIN = 20;
 
-/** A CSS colour of any notation as { hex, alpha }; the browser itself reads it. */
+/** @typedef {{ hex: string, alpha: number }} Colour */
+/** @typedef {{ x: number, y: number, width: number, height: number }} Box */
+/** @typedef {{ text: string, size: number, weight: string, colour: Colour }} Words */
+/**
+ * @typedef {Box & (
+ *   | { kind: "drawing", markup: string }
+ *   | { kind: "text" } & Words
+ *   | { kind: "turned", angle: number, across: number, down: number } & Words
+ *   | { kind: "fill", colour: Colour }
+ *   | { kind: "gradient", stops: string[] }
+ *   | { kind: "image", canvas: HTMLCanvasElement }
+ *   | { kind: "frame", thickness: number, colour: Colour }
+ * )} Shape
+ */
+
+/** @type {OffscreenCanvasRenderingContext2D | null} */
+let colourReader = null;
+
+/** A CSS colour of any notation; the browser itself reads it. @param {string} css @returns {Colour} */
 function plainColour(css) {
-  const context = (plainColour.context ??= new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true }));
+  colourReader ??= new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+  const context = /** @type {OffscreenCanvasRenderingContext2D} */ (colourReader);
   context.clearRect(0, 0, 1, 1);
   context.fillStyle = css;
   context.fillRect(0, 0, 1, 1);
   const [red, green, blue, alpha] = context.getImageData(0, 0, 1, 1).data;
-  return { hex: `#${[red, green, blue].map((part) => part.toString(16).padStart(2, "0")).join("")}`, alpha: alpha / 255 };
+  return {
+    hex: `#${[red, green, blue].map((part) => part.toString(16).padStart(2, "0")).join("")}`,
+    alpha: alpha / 255,
+  };
 }
 
-/** The pieces of a text node that stand on one line each, with their places. */
+/** The pieces of a text node that stand on one line each, with their places. @param {Text} node */
 function linesOf(node) {
+  /** @type {{ text: string, box: DOMRect }[]} */
   const lines = [];
   for (const { index, 0: word } of node.data.matchAll(/\S+/g)) {
     const range = document.createRange();
@@ -35,74 +59,98 @@ function linesOf(node) {
   return lines;
 }
 
-/** What `root` shows, as shapes in the order in which they are painted. */
+/** What `root` shows, as shapes in the order in which they are painted. @param {HTMLElement} root */
 function shapesOf(root) {
   const origin = root.getBoundingClientRect();
+  /** @type {Shape[]} */
   const shapes = [];
-  const place = ({ x, y, width, height }) => ({ x: x - origin.x, y: y - origin.y, width, height });
+  const place = (/** @type {Box} */ { x, y, width, height }) => ({ x: x - origin.x, y: y - origin.y, width, height });
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, (node) => {
-    const isElement = node instanceof Element;
-    const isOut = isElement && node.matches("button:not([data-in-picture]), [data-not-in-picture]");
-    if (isElement && (isOut || !node.checkVisibility({ visibilityProperty: true }) || node.parentElement?.closest("svg")))
-      return NodeFilter.FILTER_REJECT;
-    return NodeFilter.FILTER_ACCEPT;
+    const isOut =
+      node instanceof Element &&
+      (node.matches("button:not([data-in-picture]), [data-not-in-picture]") ||
+        !node.checkVisibility({ visibilityProperty: true }) ||
+        node.parentElement?.closest("svg"));
+    return isOut ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT;
   });
   while (walker.nextNode()) {
-    const node = walker.currentNode;
-    const turned = node instanceof Element ? null : turnedBy(node.parentElement, root);
-    if (node instanceof SVGElement) shapes.push({ kind: "drawing", markup: drawingOf(node), ...place(node.getBoundingClientRect()) });
-    else if (node instanceof Element) shapes.push(...boxesOf(node, place(node.getBoundingClientRect())));
-    else if (turned) shapes.push(turnedText(node, turned, origin));
-    else if (!node.parentElement.closest("svg")) {
-      const { color, fontSize, fontWeight } = getComputedStyle(node.parentElement);
-      for (const { text, box } of linesOf(node)) {
-        shapes.push({ kind: "text", text, size: parseFloat(fontSize), weight: fontWeight, colour: plainColour(color), ...place(box) });
-      }
+    const node = /** @type {Element | Text} */ (walker.currentNode);
+    if (node instanceof SVGElement)
+      shapes.push({ kind: "drawing", markup: drawingOf(node), ...place(node.getBoundingClientRect()) });
+    else if (node instanceof Element) shapes.push(...boxShapes(node, place(node.getBoundingClientRect())));
+    else if (node.parentElement && !node.parentElement.closest("svg")) {
+      const turned = turnedBy(node.parentElement, root);
+      if (turned) shapes.push(turnedText(node, turned, origin));
+      else
+        for (const { text, box } of linesOf(node))
+          shapes.push({ kind: "text", ...wordsOf(node.parentElement, text), ...place(box) });
     }
   }
   return shapes;
 }
 
-/** The element between `element` and `root` that is turned, if there is one. */
-function turnedBy(element, root) {
-  for (let at = element; at && at !== root; at = at.parentElement) {
+/** A text in the look of its element. @param {Element} parent @param {string} text @returns {Words} */
+function wordsOf(parent, text) {
+  const { color, fontSize, fontWeight } = getComputedStyle(parent);
+  return { text, size: Number.parseFloat(fontSize), weight: fontWeight, colour: plainColour(color) };
+}
+
+/**
+ * The element between `inner` and `root` that is turned, if there is one.
+ * @param {HTMLElement} inner @param {HTMLElement} root
+ */
+function turnedBy(inner, root) {
+  for (let at = /** @type {HTMLElement | null} */ (inner); at && at !== root; at = at.parentElement) {
     const { transform } = getComputedStyle(at);
     if (transform !== "none" && new DOMMatrix(transform).b) return at;
   }
   return null;
 }
 
-/** A text within a turned element: where that element turns, and how far. */
-function turnedText(node, element, origin) {
-  const style = getComputedStyle(element);
-  const parent = element.offsetParent.getBoundingClientRect();
-  const [pivotX, pivotY] = style.transformOrigin.split(" ").map(parseFloat);
+/**
+ * A text within a turned element: where that element turns, and how far.
+ * @param {Text} node @param {HTMLElement} turned @param {Box} origin @returns {Shape}
+ */
+function turnedText(node, turned, origin) {
+  const style = getComputedStyle(turned);
+  const parent = (turned.offsetParent ?? document.body).getBoundingClientRect();
+  const [pivotX, pivotY] = style.transformOrigin.split(" ").map(Number.parseFloat);
   const { a, b } = new DOMMatrix(style.transform);
-  const { color, fontSize, fontWeight } = getComputedStyle(node.parentElement);
   const before = document.createRange();
-  before.setStart(element, 0);
+  before.setStart(turned, 0);
   before.setEnd(node, 0);
   return {
     kind: "turned",
-    text: before.toString() + node.data,
-    size: parseFloat(fontSize),
-    weight: fontWeight,
-    colour: plainColour(color),
+    ...wordsOf(node.parentElement ?? turned, before.toString() + node.data),
     angle: (Math.atan2(b, a) * 180) / Math.PI,
-    across: parseFloat(style.paddingLeft) - pivotX,
-    down: element.offsetHeight / 2 - pivotY,
-    x: parent.x + element.offsetLeft + pivotX - origin.x,
-    y: parent.y + element.offsetTop + pivotY - origin.y,
+    across: Number.parseFloat(style.paddingLeft) - pivotX,
+    down: turned.offsetHeight / 2 - pivotY,
+    x: parent.x + turned.offsetLeft + pivotX - origin.x,
+    y: parent.y + turned.offsetTop + pivotY - origin.y,
     width: 0,
     height: 0,
   };
 }
 
-const DRAWN_BY = ["fill", "fill-opacity", "stroke", "stroke-opacity", "stroke-width", "stroke-dasharray", "opacity", "font-size", "font-weight", "font-style", "text-anchor", "dominant-baseline", "font-variant-numeric"];
+const DRAWN_BY = [
+  "fill",
+  "fill-opacity",
+  "stroke",
+  "stroke-opacity",
+  "stroke-width",
+  "stroke-dasharray",
+  "opacity",
+  "font-size",
+  "font-weight",
+  "font-style",
+  "text-anchor",
+  "dominant-baseline",
+  "font-variant-numeric",
+];
 
-/** An SVG element as markup that carries its own styles, for they stand in the component's style sheet. */
+/** An SVG element as markup that carries its own styles, for they stand in the component's style sheet. @param {Element} drawing */
 function drawingOf(drawing) {
-  const copy = drawing.cloneNode(true);
+  const copy = /** @type {Element} */ (drawing.cloneNode(true));
   const [originals, copies] = [drawing, copy].map((top) => [top, ...top.querySelectorAll("*")]);
   originals.forEach((original, i) => {
     const style = getComputedStyle(original);
@@ -113,131 +161,112 @@ function drawingOf(drawing) {
   return new XMLSerializer().serializeToString(copy);
 }
 
-function boxesOf(element, box) {
-  const style = getComputedStyle(element);
+/** What an element shows beside its text. @param {Element} node @param {Box} box */
+function boxShapes(node, box) {
+  const style = getComputedStyle(node);
+  /** @type {Shape[]} */
   const shapes = [];
   const fill = plainColour(style.backgroundColor);
   if (fill.alpha) shapes.push({ kind: "fill", colour: fill, ...box });
   // A bar within a bar is drawn by style alone; such a part begins where its element does.
-  const part = getComputedStyle(element, "::before");
+  const part = getComputedStyle(node, "::before");
   const partFill = plainColour(part.backgroundColor);
   if (part.content === '""' && part.position === "static" && partFill.alpha) {
-    const [width, height] = [part.width, part.height].map(parseFloat);
+    const [width, height] = [part.width, part.height].map(Number.parseFloat);
     shapes.push({ kind: "fill", colour: partFill, x: box.x, y: box.y, width, height });
   }
-  const stops = style.backgroundImage.startsWith("linear-gradient(to right") && style.backgroundImage.match(/rgba?\([^)]*\)/g);
-  if (stops) shapes.push({ kind: "gradient", stops: stops.map((stop) => plainColour(stop).hex), ...box });
-  if (element instanceof HTMLCanvasElement && element.width && element.height) shapes.push({ kind: "image", canvas: element, ...box });
-  const width = style.outlineStyle === "none" ? 0 : parseFloat(style.outlineWidth);
+  const isGraded = style.backgroundImage.startsWith("linear-gradient(to right");
+  const stops = style.backgroundImage.match(/rgba?\([^)]*\)/g);
+  if (isGraded && stops) shapes.push({ kind: "gradient", stops: stops.map((stop) => plainColour(stop).hex), ...box });
+  if (node instanceof HTMLCanvasElement && node.width && node.height)
+    shapes.push({ kind: "image", canvas: node, ...box });
+  const width = style.outlineStyle === "none" ? 0 : Number.parseFloat(style.outlineWidth);
   if (width) {
-    const off = parseFloat(style.outlineOffset) + width / 2;
+    const off = Number.parseFloat(style.outlineOffset) + width / 2;
     const around = { x: box.x - off, y: box.y - off, width: box.width + 2 * off, height: box.height + 2 * off };
     shapes.push({ kind: "frame", thickness: width, colour: plainColour(style.outlineColor), ...around });
   }
   return shapes;
 }
 
-/** The picture of `root`: its size, paper and shapes, of which canvases lie lowest. */
+/** The picture of `root`: its size, paper and shapes, of which canvases lie lowest. @param {HTMLElement} root */
 function pictureOf(root) {
   const style = getComputedStyle(root);
   root.classList.add("being-saved");
   const shapes = shapesOf(root);
   root.classList.remove("being-saved");
-  const isImage = (shape) => shape.kind === "image";
-  const reach = (side, length) => Math.ceil(Math.max(...shapes.map((shape) => shape[side] + shape[length])));
+  const isImage = (/** @type {Shape} */ shape) => shape.kind === "image";
+  const reach = (/** @type {(shape: Shape) => number} */ end) => Math.ceil(Math.max(...shapes.map(end)));
   return {
-    width: reach("x", "width") + 2 * PICTURE_MARGIN,
-    height: reach("y", "height") + 2 * PICTURE_MARGIN,
+    width: reach((shape) => shape.x + shape.width) + 2 * PICTURE_MARGIN,
+    height: reach((shape) => shape.y + shape.height) + 2 * PICTURE_MARGIN,
     paper: plainColour(style.getPropertyValue("--st-background-color") || "white").hex,
     font: style.fontFamily,
     shapes: [...shapes.filter(isImage), ...shapes.filter((shape) => !isImage(shape))],
   };
 }
 
-// ---- SVG ----
-
-const escaped = (text) => text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
-
+/** @param {ReturnType<typeof pictureOf>} picture */
 function svgOf({ width, height, paper, font, shapes }) {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`,
     `<rect width="${width}" height="${height}" fill="${paper}"/>`,
-    `<g transform="translate(${PICTURE_MARGIN} ${PICTURE_MARGIN})" font-family="${escaped(font)}">`,
+    `<g transform="translate(${PICTURE_MARGIN} ${PICTURE_MARGIN})" font-family="${escapeXml(font)}">`,
     ...shapes.map(shapeAsSvg),
     "</g></svg>",
   ].join("\n");
 }
 
+/** @param {Shape} shape @param {number} i */
 function shapeAsSvg(shape, i) {
-  const { kind, colour } = shape;
-  const [x, y, width, height] = [shape.x, shape.y, shape.width, shape.height].map((length) => Number(length.toFixed(2)));
-  const box = `x="${x}" y="${y}" width="${width}" height="${height}"`;
-  if (kind === "drawing") return `<g transform="translate(${x} ${y})">${shape.markup}</g>`;
-  if (kind === "turned")
-    return (
-      `<text transform="translate(${x} ${y}) rotate(${shape.angle})" x="${shape.across}" y="${shape.down}" font-size="${shape.size}" ` +
-      `dominant-baseline="central" font-weight="${shape.weight}" fill="${colour.hex}" fill-opacity="${colour.alpha}">${escaped(shape.text)}</text>`
-    );
-  if (kind === "image") return `<image ${box} preserveAspectRatio="none" style="image-rendering:pixelated" href="${shape.canvas.toDataURL()}"/>`;
-  if (kind === "fill") return `<rect ${box} fill="${colour.hex}" fill-opacity="${colour.alpha}"/>`;
-  if (kind === "frame")
-    return `<rect ${box} fill="none" stroke="${colour.hex}" stroke-opacity="${colour.alpha}" stroke-width="${shape.thickness}"/>`;
-  if (kind === "gradient") {
-    const stops = shape.stops.map((stop, at) => `<stop offset="${at / (shape.stops.length - 1)}" stop-color="${stop}"/>`);
-    return `<linearGradient id="scale${i}">${stops.join("")}</linearGradient><rect ${box} fill="url(#scale${i})"/>`;
-  }
-  // The width is given, so that a reader whose fonts are wider keeps every label in its place.
-  return (
-    `<text x="${x}" y="${Number((y + height / 2).toFixed(2))}" dominant-baseline="central" font-size="${shape.size}" ` +
-    `font-weight="${shape.weight}" fill="${colour.hex}" fill-opacity="${colour.alpha}" textLength="${width}" ` +
-    `lengthAdjust="spacingAndGlyphs">${escaped(shape.text)}</text>`
+  const [x, y, width, height] = [shape.x, shape.y, shape.width, shape.height].map((length) =>
+    Number(length.toFixed(2)),
   );
+  const box = `x="${x}" y="${y}" width="${width}" height="${height}"`;
+  switch (shape.kind) {
+    case "drawing":
+      return `<g transform="translate(${x} ${y})">${shape.markup}</g>`;
+    case "turned":
+      return (
+        `<text transform="translate(${x} ${y}) rotate(${shape.angle})" x="${shape.across}" y="${shape.down}" ` +
+        `${lookOf(shape)}>${escapeXml(shape.text)}</text>`
+      );
+    case "image":
+      return `<image ${box} preserveAspectRatio="none" style="image-rendering:pixelated" href="${shape.canvas.toDataURL()}"/>`;
+    case "fill":
+      return `<rect ${box} fill="${shape.colour.hex}" fill-opacity="${shape.colour.alpha}"/>`;
+    case "frame":
+      return `<rect ${box} fill="none" stroke="${shape.colour.hex}" stroke-opacity="${shape.colour.alpha}" stroke-width="${shape.thickness}"/>`;
+    case "gradient": {
+      const stops = shape.stops.map(
+        (stop, at) => `<stop offset="${at / (shape.stops.length - 1)}" stop-color="${stop}"/>`,
+      );
+      return `<linearGradient id="scale${i}">${stops.join("")}</linearGradient><rect ${box} fill="url(#scale${i})"/>`;
+    }
+    default:
+      // The width is given, so that a reader whose fonts are wider keeps every label in its place.
+      return (
+        `<text x="${x}" y="${Number((y + height / 2).toFixed(2))}" ${lookOf(shape)} textLength="${width}" ` +
+        `lengthAdjust="spacingAndGlyphs">${escapeXml(shape.text)}</text>`
+      );
+  }
 }
 
-// ---- files and buttons ----
+/** @param {Words} words */
+const lookOf = ({ size, weight, colour }) =>
+  `dominant-baseline="central" font-size="${size}" font-weight="${weight}" fill="${colour.hex}" fill-opacity="${colour.alpha}"`;
 
-function saveFile(blob, name) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  // Not at once: the browser first has to open what the address names.
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-}
-
-function svgFile(root) {
-  return new Blob([svgOf(pictureOf(root))], { type: "image/svg+xml" });
-}
-
-/** The SVG, drawn by the browser at twice the screen's pixels. */
-async function savePng(root, name) {
-  const address = URL.createObjectURL(svgFile(root));
-  const image = new Image();
-  image.src = address;
-  await image.decode();
-  const canvas = document.createElement("canvas");
-  canvas.width = image.width * PICTURE_SCALE;
-  canvas.height = image.height * PICTURE_SCALE;
-  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-  URL.revokeObjectURL(address);
-  canvas.toBlob((blob) => saveFile(blob, `${name}.png`), "image/png");
-}
-
-function saveSvg(root, name) {
-  saveFile(svgFile(root), `${name}.svg`);
-}
-
-/** Two buttons that save what `root` shows; `nameOf()` is the file's name without its ending. */
-function pictureButtons(root, nameOf) {
+/** Two buttons that save what `root` shows; `nameOf()` is the file's name without its ending. @param {HTMLElement} root @param {() => string} nameOf */
+export function pictureButtons(root, nameOf) {
   const group = element("span", "picture-buttons");
   group.dataset.notInPicture = "";
-  for (const [label, save] of [["PNG", savePng], ["SVG", saveSvg]]) {
-    const button = element("button", "picture-button", label);
-    button.type = "button";
-    button.title = `Save this picture as ${label}`;
-    button.setAttribute("aria-label", button.title);
-    button.addEventListener("click", () => save(root, nameOf()));
-    group.append(button);
-  }
+  const savePixels = async () => {
+    const [picture, name] = [pictureOf(root), nameOf()];
+    savePng(await rasterised(svgOf(picture), picture.width, picture.height), name);
+  };
+  group.append(
+    toolButton("PNG", "Save this picture as PNG", savePixels),
+    toolButton("SVG", "Save this picture as SVG", () => saveSvg(svgOf(pictureOf(root)), nameOf())),
+  );
   return group;
 }

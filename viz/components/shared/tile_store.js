@@ -1,27 +1,35 @@
+// @ts-check
 // Tiles that wait in the browser, by address. Every component is a module of its own; here they meet.
-// Knows nothing of pictures or of the page.
+/** @import { Tiles } from "./head_tiles.js" */
 
-const SHELF = (globalThis.headlightTiles ??= { kept: new Map(), arrivals: new EventTarget() });
+const page = /** @type {{ headlightTiles?: { kept: Map<string, Tiles>, arrivals: EventTarget } }} */ (globalThis);
+page.headlightTiles ??= { kept: new Map(), arrivals: new EventTarget() };
+const STORE = page.headlightTiles;
 
-/** The tiles of this address, if they have come. */
-const tilesAt = (address) => SHELF.kept.get(address);
+/** The tiles of this address, if they have come. @param {string} address */
+export const tilesAt = (address) => STORE.kept.get(address);
 
-function keepTiles(address, tiles) {
-  SHELF.kept.set(address, tiles);
+/** @param {string} address @param {Tiles} tiles */
+export function keepTiles(address, tiles) {
+  STORE.kept.set(address, tiles);
   tilesChanged(address);
 }
 
-/** More of these tiles have come. */
-function tilesChanged(address) {
-  SHELF.arrivals.dispatchEvent(new Event(address));
+/** More of these tiles have come. @param {string} address */
+export function tilesChanged(address) {
+  STORE.arrivals.dispatchEvent(new Event(address));
 }
 
-function dropTiles(address) {
-  SHELF.kept.delete(address);
+/** @param {string} address */
+export function dropTiles(address) {
+  STORE.kept.delete(address);
 }
 
-/** Calls `go` once, when the tiles of this address have come, or more of them, and returns what stops the waiting. */
-function onTiles(address, go) {
-  SHELF.arrivals.addEventListener(address, go, { once: true });
-  return () => SHELF.arrivals.removeEventListener(address, go);
+/**
+ * Calls `go` once, when the tiles of this address have come, or more of them, and returns what stops the waiting.
+ * @param {string} address @param {() => void} go
+ */
+export function onTiles(address, go) {
+  STORE.arrivals.addEventListener(address, go, { once: true });
+  return () => STORE.arrivals.removeEventListener(address, go);
 }

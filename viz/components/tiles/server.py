@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 import streamlit as st
 
-from viz.core import payload, scripts
+from viz.core import bundle, payload
 from viz.core.decimals import pack_decimals
 from viz.core.tile_source import Source
 
@@ -26,7 +26,7 @@ _HTML: Final = """
 _COMPONENT = st.components.v2.component(
     "headlight_tile_server",
     html=_HTML,
-    js=scripts.script("wire.js", "decimals.js", "tile_requests.js", "tile_server.js"),
+    js=bundle.script("components/tiles/tile_server.js"),
 )
 
 

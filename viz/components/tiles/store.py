@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 import streamlit as st
 
-from viz.core import payload, scripts, token_text
+from viz.core import bundle, payload, token_text
 from viz.core.tiles import FIRST_CELL, FIRST_THOUSANDTH, GridSpec, LayerTiles, Tiles
 
 _HTML: Final = """
@@ -19,7 +19,7 @@ _HTML: Final = """
 _COMPONENT = st.components.v2.component(
     "headlight_tiles",
     html=_HTML,
-    js=scripts.script("wire.js", "picture.js", "tile_store.js", "head_tiles.js", "tile_keeper.js"),
+    js=bundle.script("components/tiles/tile_keeper.js"),
 )
 
 

@@ -1,45 +1,57 @@
+// @ts-check
 // Unpacks tiles as they arrive and puts them where the grid finds them; shows nothing.
 // Data: a payload of tile_store.py: all tiles, or the frame of a grid, or one layer of it.
+import { Tiles } from "../shared/head_tiles.js";
+import { mount } from "../shared/mount.js";
+import { inflate } from "../shared/payload.js";
+import { dropTiles, keepTiles, onTiles, tilesAt, tilesChanged } from "../shared/tile_store.js";
 
-const keepers = new WeakMap();
+/** @import { TilesHeader } from "../shared/head_tiles.js" */
 
-async function take(root, data) {
-  const { header, arrays } = unpack(data);
-  const { address, layer } = header;
-  const name = layer === undefined ? address : `${address} ${layer}`;
-  const before = keepers.get(root);
-  if (before?.name === name) return;
-  const keeper = { name, address, isLayer: layer !== undefined };
-  keepers.set(root, keeper);
-  const planes = arrays.length ? await inflate(arrays[0]) : null;
-  // Of several sentences that follow fast, the last one stays.
-  if (keepers.get(root) !== keeper) return;
-  if (keeper.isLayer) fillTiles(keeper, layer, planes);
-  else {
-    keepTiles(address, new Tiles(header, planes));
-    if (before) dropTiles(before.address);
+/** @typedef {TilesHeader & { address: string, layer: undefined }} Frame what `pack_tiles` and `pack_frame` pack */
+/** @typedef {{ address: string, layer: number }} Layer what `pack_layer` packs */
+
+class TileKeeper {
+  name = "";
+  /** The address of the tiles that this keeper has put there, and so has to drop. */
+  kept = "";
+
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    this.root = root;
   }
-  root.dataset.kept = name;
+
+  /** @param {{ header: Frame | Layer, arrays: Uint8Array<ArrayBuffer>[] }} payload */
+  async receive({ header, arrays }) {
+    const { address, layer } = header;
+    const name = layer === undefined ? address : `${address} ${layer}`;
+    if (this.name === name) return;
+    this.name = name;
+    const planes = arrays.length ? await inflate(arrays[0]) : null;
+    // Of several sentences that follow fast, the last one stays.
+    if (this.name !== name) return;
+    if (header.layer === undefined) {
+      keepTiles(address, new Tiles(header, planes));
+      dropTiles(this.kept);
+      this.kept = address;
+    } else if (planes) this.fill(header, planes);
+    this.root.dataset.kept = name;
+  }
+
+  /** A layer may come before the frame that it belongs to. @param {Layer} layer @param {Uint8Array} planes */
+  fill({ address, layer }, planes) {
+    const tiles = tilesAt(address);
+    if (tiles) {
+      tiles.fill(layer, planes);
+      tilesChanged(address);
+    } else this.stopWaiting = onTiles(address, () => this.fill({ address, layer }, planes));
+  }
+
+  dispose() {
+    this.name = "";
+    this.stopWaiting?.();
+    dropTiles(this.kept);
+  }
 }
 
-/** A layer may come before the frame that it belongs to. */
-function fillTiles(keeper, layer, planes) {
-  const tiles = tilesAt(keeper.address);
-  const fill = () => fillTiles(keeper, layer, planes);
-  if (tiles) {
-    tiles.fill(layer, planes);
-    tilesChanged(keeper.address);
-  } else keeper.stopWaiting = onTiles(keeper.address, fill);
-}
-
-export default function ({ data, parentElement }) {
-  const root = parentElement.querySelector(".tile-keeper");
-  if (!root || !(data instanceof Uint8Array)) return undefined;
-  take(root, data);
-  return () => {
-    const { address, isLayer, stopWaiting } = keepers.get(root) ?? {};
-    stopWaiting?.();
-    if (!isLayer) dropTiles(address);
-    keepers.delete(root);
-  };
-}
+export default mount(".tile-keeper", TileKeeper);

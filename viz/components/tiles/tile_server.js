@@ -1,20 +1,40 @@
+// @ts-check
 // Hands what pictures ask for on to Python, and its answers back; shows nothing.
 // Data: the payload of tile_server.py. Sends back the trigger `asked`: { address, serial, tiles }.
+import { decimalsOf } from "../shared/decimals.js";
+import { mount } from "../shared/mount.js";
+import { inflate } from "../shared/payload.js";
+import { deliverTiles, onAskedTiles } from "../shared/tile_requests.js";
+
+/** @import { Python } from "../shared/mount.js" */
+/** @import { TileName } from "../shared/tile_requests.js" */
+
+/**
+ * What `pack_answer` packs; a tile is [level, row, column, rows, columns].
+ * @typedef {{ address: string, serial: number, decimals: number, tiles: [number, number, number, number, number][] }} Answer
+ */
 
 class TileServer {
-  constructor(root) {
+  delivered = "";
+
+  /** @param {HTMLElement} root @param {Python} python */
+  constructor(root, python) {
     this.root = root;
+    this.python = python;
+    this.address = "";
     this.serial = 0;
     this.ends = new AbortController();
-    const hear = ({ detail }) => detail.address === this.address && this.ask(detail.tiles);
-    COUNTER.addEventListener("asked", hear, { signal: this.ends.signal });
+    onAskedTiles((address, tiles) => address === this.address && this.ask(tiles), this.ends.signal);
   }
 
+  /** @param {TileName[]} tiles */
   ask(tiles) {
     this.serial += 1;
-    this.send({ address: this.address, serial: this.serial, tiles: tiles.map(({ level, row, column }) => [level, row, column]) });
+    const wanted = tiles.map(({ level, row, column }) => [level, row, column]);
+    this.python.trigger("asked", { address: this.address, serial: this.serial, tiles: wanted });
   }
 
+  /** @param {{ header: Answer, arrays: Uint8Array<ArrayBuffer>[] }} payload */
   async receive({ header, arrays }) {
     const { address, tiles, decimals, serial } = header;
     this.address = address;
@@ -26,25 +46,17 @@ class TileServer {
     this.delivered = name;
     const numbers = decimalsOf(await inflate(arrays[0]), decimals);
     let start = 0;
-    const found = tiles.map(([level, row, column, rows, columns]) => {
-      const values = numbers.subarray(start, (start += rows * columns));
+    const answered = tiles.map(([level, row, column, rows, columns]) => {
+      const values = numbers.subarray(start, start + rows * columns);
+      start += rows * columns;
       return { level, row, column, rows, columns, values };
     });
-    deliverTiles(address, found);
+    deliverTiles(address, answered);
+  }
+
+  dispose() {
+    this.ends.abort();
   }
 }
 
-const servers = new WeakMap();
-
-export default function ({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".tile-server");
-  if (!root || !(data instanceof Uint8Array)) return undefined;
-  const server = servers.get(root) ?? new TileServer(root);
-  servers.set(root, server);
-  server.send = (wanted) => setTriggerValue("asked", wanted);
-  server.receive(unpack(data));
-  return () => {
-    server.ends.abort();
-    servers.delete(root);
-  };
-}
+export default mount(".tile-server", TileServer);

@@ -1,0 +1,127 @@
+"""Modules are joined in the order of their imports, and what cannot be joined is refused by name."""
+
+import base64
+import re
+import subprocess
+import zlib
+from pathlib import Path
+
+import pytest
+
+from viz.core import bundle
+from viz.core.bundle import BundleError
+
+VIZ = Path(bundle.__file__).parents[1]
+ENTRIES = [path for path in sorted(VIZ.rglob("*.js")) if "export default" in path.read_text(encoding="utf-8")]
+
+
+def written(folder: Path, **modules: str) -> Path:
+    """A folder of modules by their names; the entry is `main.js`."""
+    for name, text in modules.items():
+        (folder / f"{name}.js").write_text(text, encoding="utf-8")
+    return folder / "main.js"
+
+
+def refused(entry: Path) -> str:
+    with pytest.raises(BundleError) as error:
+        bundle.bundle(entry)
+    return str(error.value)
+
+
+def run(text: str) -> str:
+    """What a module prints."""
+    command = ["node", "--input-type=module", "--eval", text]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def test_what_a_module_imports_comes_before_it_and_once(tmp_path: Path) -> None:
+    entry = written(
+        tmp_path,
+        main='import { left } from "./left.js";\nimport {\n  right,\n} from "./right.js";\n'
+        "console.log(left() + right);\n",
+        left='import { base } from "./base.js";\nexport function left() {\n  return base;\n}\n',
+        right='import { base } from "./base.js";\nexport const right = base * 10;\n',
+        base="export const base = 4;\n",
+    )
+    text = bundle.bundle(entry)
+    assert [text.index(part) for part in ("const base", "function left", "const right", "console")] == sorted(
+        text.index(part) for part in ("const base", "function left", "const right", "console")
+    )
+    assert text.count("const base") == 1
+    assert "import" not in text
+    assert "export" not in text
+    assert run(text) == "44\n"
+
+
+def test_a_module_may_be_imported_for_what_it_does(tmp_path: Path) -> None:
+    entry = written(tmp_path, main='import "./first.js";\nconsole.log("second");\n', first='console.log("first");\n')
+    assert run(bundle.bundle(entry)) == "first\nsecond\n"
+
+
+def test_comments_types_and_indentation_stay_behind_and_nothing_else(tmp_path: Path) -> None:
+    text = """// @ts-check
+/** Two lines
+ * of words. */
+function f() {
+  /** @type {string} */
+  const a = /** @type {any} */ ("//");
+  return a; // why
+}
+"""
+    entry = written(tmp_path, main=text)
+    assert bundle.bundle(entry) == 'function f() {\nconst a = ("//");\nreturn a; // why\n}'
+
+
+@pytest.mark.parametrize(
+    ("modules", "said"),
+    [
+        ({"main": 'import { a } from "./gone.js";\n'}, r"gone\.js does not exist, which .*main\.js imports"),
+        (
+            {"main": 'import { a } from "./b.js";\n', "b": "const a = 1;\n"},
+            r"main\.js imports `a`, which .*b\.js does not export",
+        ),
+        (
+            {"main": 'import "./a.js";\nimport "./b.js";\n', "a": "const boxes = 1;\n", "b": "function boxes() {}\n"},
+            r"b\.js and .*a\.js both declare `boxes`",
+        ),
+        (
+            {"main": 'import "./a.js";\nclass C {}\n', "a": "const { B, C } = globalThis;\n"},
+            r"main\.js and .*a\.js both declare `C`",
+        ),
+        (
+            {"main": 'import "./a.js";\n', "a": 'import "./b.js";\n', "b": 'import "./a.js";\n'},
+            r"circle: a\.js → b\.js → a\.js",
+        ),
+        ({"main": 'import { a as b } from "./a.js";\n', "a": "export const a = 1;\n"}, r"a as b \} from .* renames"),
+        ({"main": 'import * as a from "./a.js";\n', "a": "export const a = 1;\n"}, r"form `import \* as a"),
+        ({"main": 'import a from "./a.js";\n', "a": "export const a = 1;\n"}, r"form `import a from"),
+        ({"main": 'import { a } from "a";\n'}, r"form `import \{ a \} from \"a\";"),
+        ({"main": 'export { a } from "./a.js";\n', "a": "export const a = 1;\n"}, r"form `export \{ a \}"),
+        ({"main": 'const a = await import("./a.js");\n'}, r"form `const a = await import"),
+        ({"main": 'import "./a.js";\n', "a": "export default 1;\n"}, r"a\.js: only the entry module may"),
+    ],
+    ids=lambda value: None if isinstance(value, dict) else re.sub(r"\W+", " ", value),
+)
+def test_what_cannot_be_joined_is_named(tmp_path: Path, modules: dict[str, str], said: str) -> None:
+    assert re.search(said, refused(written(tmp_path, **modules)))
+
+
+def test_a_classic_script_keeps_its_names_to_itself(tmp_path: Path) -> None:
+    entry = written(tmp_path, main='import { a } from "./a.js";\nconsole.log(a);\n', a="export const a = 1;\n")
+    assert run(f"{bundle.classic_script(entry)}\nconsole.log(typeof a)") == "1\nundefined\n"
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda path: path.name)
+def test_every_component_is_one_module_that_parses_and_travels_in_half_its_length(entry: Path) -> None:
+    text = f"{bundle.bundle(entry)}\n//# sourceURL=headlight/{entry.name}"
+    subprocess.run(["node", "--check", "--input-type=module", "-"], input=text, check=True, text=True)
+    packed = bundle.script(entry)
+    assert len(packed) < len(text) / 2 + 600
+    (code,) = re.findall(r'atob\("([^"]+)"\)', packed)
+    assert zlib.decompress(base64.b64decode(code)).decode() == text
+
+
+def test_style_sheets_come_behind_those_that_they_import(tmp_path: Path) -> None:
+    (tmp_path / "base.css").write_text("/* ground */\n.a { color: red; }\n", encoding="utf-8")
+    (tmp_path / "main.css").write_text('@import "./base.css";\n\n.b {\n  color: blue;\n}\n', encoding="utf-8")
+    assert bundle.styles(tmp_path / "main.css") == ".a { color: red; }\n.b {\ncolor: blue;\n}"

@@ -1,0 +1,36 @@
+// @ts-check
+// What the grid shows before Python answers: the tiles that a switch of the page asks for, and the head that it opens.
+/** @import { Head, Tiles } from "../shared/head_tiles.js" */
+/** @import { TileFigure } from "./head_board.js" */
+
+/**
+ * What `pack_grid` packs; `isPreview` is set here, while Python has not answered.
+ * @typedef {{
+ *   address: string, stops: string[], ticks: number[], name: string, selected: Head | null, ranked: number[] | null,
+ *   figure: TileFigure | null, notes: string[], followed: { control: string, addresses: string[] } | null, isPreview?: true,
+ * }} GridHeader
+ */
+/**
+ * A head's weights as its tile has them.
+ * @typedef {{
+ *   address: string, layer: number, head: number, title: string, rows: number, columns: number,
+ *   rowTokens: string[], columnTokens: string[], values: Float32Array,
+ * }} Preview
+ */
+
+/** The tiles that a click on the page's own switch asks for, if it was one. @param {GridHeader} header @param {Event} event */
+export function followedAddress({ followed }, { target }) {
+  if (!followed) return undefined;
+  const buttons = [...document.querySelectorAll(`.st-key-${followed.control} button`)];
+  return followed.addresses[buttons.findIndex((button) => button.contains(/** @type {Node} */ (target)))];
+}
+
+/** Tell the page of a head that is to be shown in full. @param {string} address @param {Head} place @param {Tiles} tiles */
+export function announceHead(address, [layer, head], tiles) {
+  const { rows, columns, queryTokens: rowTokens, keyTokens: columnTokens } = tiles.header;
+  const title = `Layer ${layer + 1} · Head ${head + 1}`;
+  const values = tiles.weightsOf([layer, head]);
+  /** @type {Preview} */
+  const detail = { address, layer, head, title, rows, columns, rowTokens, columnTokens, values };
+  window.dispatchEvent(new CustomEvent("headlight-preview", { detail }));
+}

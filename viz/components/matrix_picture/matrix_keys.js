@@ -1,0 +1,84 @@
+// @ts-check
+// A matrix by the keyboard: arrow keys visit cells, which are read out, other keys keep them and zoom.
+import { element, tokenElement } from "../shared/picture.js";
+import { placeIn, stepsOf } from "./matrix_reading.js";
+import { showing } from "./matrix_view.js";
+/** @import { MatrixPicture } from "./matrix_picture.js" */
+
+// One press of + or −.
+export const STEP = 0.7;
+
+export class MatrixKeys {
+  /** The cell that one is on. @type {{ row: number, column: number } | null} */
+  visited = null;
+
+  /** @param {MatrixPicture} picture */
+  constructor(picture) {
+    this.picture = picture;
+    this.status = element("p", "status");
+    this.status.setAttribute("role", "status");
+    this.status.dataset.notInPicture = "";
+    this.cursor = element("div", "cell-frame");
+    this.cursor.dataset.notInPicture = "";
+    const { stage } = picture;
+    stage.addEventListener("keydown", (event) => this.press(event));
+    stage.addEventListener("blur", () => {
+      this.cursor.hidden = true;
+    });
+  }
+
+  /** @param {KeyboardEvent} event */
+  press(event) {
+    const { header, spans, sizes, gestures } = this.picture;
+    if (event.altKey || event.metaKey || event.ctrlKey || !sizes) return;
+    const [keptRow, keptColumn] = header.kept;
+    const { row, column } = this.visited ?? { row: keptRow ?? 0, column: keptColumn ?? 0 };
+    const [lastRow, lastColumn] = [spans.row.count - 1, spans.column.count - 1];
+    const steps = stepsOf(Math.max(1, Math.floor(spans.row.length)), lastColumn);
+    /** @type {Record<string, () => void>} */
+    const acts = {
+      Enter: () => this.picture.keep({ row, column }),
+      " ": () => this.picture.keep({ row, column }),
+      Escape: () => this.picture.keep({ row: keptRow, column: keptColumn }),
+      "+": () => gestures.zoom(STEP, this.centre()),
+      "-": () => gestures.zoom(1 / STEP, this.centre()),
+      0: () => this.picture.showWhole(),
+    };
+    if (event.key in steps) {
+      // The first press only shows where one is.
+      const [down, across] = this.visited ? steps[event.key] : [0, 0];
+      const limited = (/** @type {number} */ value, /** @type {number} */ last) => Math.min(last, Math.max(0, value));
+      this.visit(limited(row + down, lastRow), limited(column + across, lastColumn));
+    } else if (event.key in acts) acts[event.key]();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  /** @param {number} row @param {number} column */
+  visit(row, column) {
+    const { spans } = this.picture;
+    this.visited = { row, column };
+    this.picture.spans = { row: showing(spans.row, row), column: showing(spans.column, column) };
+    this.picture.draw();
+    this.picture.tooltip.hide();
+    this.picture.frame(this.cursor, row, column);
+    this.tell();
+  }
+
+  /** Where the visited cell is seen, for zooming around it. */
+  centre() {
+    if (!this.visited) return undefined;
+    const { row, column } = this.picture.spans;
+    return { down: placeIn(row, this.visited.row), across: placeIn(column, this.visited.column) };
+  }
+
+  /** Read the visited cell out. */
+  tell() {
+    if (!this.visited) return;
+    const { row, column } = this.visited;
+    const { rowTokens, columnTokens, number } = this.picture.header;
+    const [query, key] = [tokenElement(rowTokens[row]), tokenElement(columnTokens[column])];
+    this.status.replaceChildren(query, " → ", key, `: ${number} ${this.picture.format(row, column)}`);
+  }
+}
