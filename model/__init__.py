@@ -12,14 +12,16 @@ if TYPE_CHECKING:
     from model.decoding.batch_masks import BatchMasks
     from model.decoding.beam_tree import BeamNode, BeamTree
     from model.decoding.cost import StepCost, step_cost
+    from model.decoding.filtered import FilteredStep
     from model.decoding.samples import SampledTranslation
     from model.decoding.sampling import Draws, Sampling
     from model.decoding.session import DecodingSession
     from model.nn.attention import AttentionInputs, attention_weights
     from model.nn.edits import MakeUniform, PointAt, SwitchOff
     from model.nn.transformer import Transformer
-    from model.reader import Reader, open_reader
-    from model.trace.steps import Candidate, DecodingStep, FilteredStep
+    from model.opening import open_reader
+    from model.reader import Reader
+    from model.trace.steps import Candidate, DecodingStep
     from model.trace.trace import Trace
     from model.translator import Translator
 
@@ -33,7 +35,7 @@ _HOMES = {
     "DecodingSession": "decoding.session",
     "DecodingStep": "trace.steps",
     "Draws": "decoding.sampling",
-    "FilteredStep": "trace.steps",
+    "FilteredStep": "decoding.filtered",
     "MakeUniform": "nn.edits",
     "PointAt": "nn.edits",
     "Reader": "reader",
@@ -46,7 +48,7 @@ _HOMES = {
     "TransformerConfig": "config",
     "Translator": "translator",
     "attention_weights": "nn.attention",
-    "open_reader": "reader",
+    "open_reader": "opening",
     "step_cost": "decoding.cost",
 }
 

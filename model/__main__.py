@@ -125,7 +125,7 @@ def run_evaluate(arguments: argparse.Namespace) -> None:
 
 def run_trace(arguments: argparse.Namespace) -> None:
     """Write one trace with all weights."""
-    from model.reader import open_reader
+    from model.opening import open_reader
     from model.trace.file import save_trace, weight_arrays
 
     if not arguments.out.parent.is_dir():

@@ -11,8 +11,6 @@ from jaxtyping import Float
 from torch import Tensor
 
 from model.abilities import Abilities
-from model.adapters.marian import is_marian, load_marian
-from model.analysis.interventions.edit_comparison import EditComparison, check_step, compare_sessions
 from model.checkpoint import load_checkpoint
 from model.config import TransformerConfig
 from model.decoding.batch_masks import BatchMasks, run_batch
@@ -24,8 +22,8 @@ from model.decoding.sampling import UNCHANGED, Sampling
 from model.decoding.session import DecodingSession
 from model.device import choose_device, choose_dtype
 from model.errors import ConfigError, InputTextError, TokenError
+from model.marian.loading import is_marian, load_marian
 from model.nn.edit_hooks import Edits, edit_functions
-from model.nn.edits import HeadEdit, edits_from
 from model.nn.hooks import ALWAYS_RECORDED, listen
 from model.nn.transformer import SITES, Transformer, site_path
 from model.texts import checked_ids
@@ -193,22 +191,6 @@ class Translator:
             TraceError: the trace was made by another model, or `top` is no number of tokens of the vocabulary.
         """
         return logit_lens(trace, self.model, self.tokenizer, top)
-
-    def compare_edit(self, text: str, step: int, edits: Sequence[HeadEdit]) -> EditComparison:
-        """Translate, and translate anew from `step` on under edits of attention; the tokens before `step` are kept.
-
-        Edits of the decoder act on no row before `step`, edits of the encoder on the whole encoding.
-
-        Raises:
-            InputTextError: the text is blank or too long.
-            SessionError: the translation has no such step.
-            EditError: an edit names what does not exist, a key that the mask forbids, or a row before `step`.
-        """
-        original = self.decode(text)
-        original.run()
-        check_step(original, step)
-        acting = edits_from(edits, step)
-        return compare_sessions(original, self.decode(text, edits=acting), step, acting)
 
     def trace_tokens(
         self,

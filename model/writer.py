@@ -8,12 +8,13 @@ from collections.abc import Collection
 from typing import Protocol, runtime_checkable
 
 from model.decoding.beam_tree import BeamTree
+from model.decoding.filtered import FilteredStep
 from model.decoding.logit_lens import LogitLens
 from model.decoding.samples import SampledTranslation
 from model.decoding.sampling import UNCHANGED, Draws, Sampling
 from model.nn.edit_hooks import Edits
 from model.reader import Reader
-from model.trace.steps import DecodingStep, FilteredStep
+from model.trace.steps import DecodingStep
 from model.trace.trace import Trace
 
 

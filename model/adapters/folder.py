@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from model.checked import Malformed, parsed
 from model.errors import CheckpointError
+from model.hub import is_hub_blob
 
 CONFIG: Final = "config.json"
 WEIGHTS: Final = "model.safetensors"
@@ -148,12 +149,6 @@ def _check_inside(path: Path) -> None:
             raise CheckpointError(
                 f"{path.name}/{file.name} is larger than {LARGEST_TOKENIZER >> 20} MB; it is refused."
             )
-
-
-def is_hub_blob(file: Path, root: Path) -> bool:
-    """Whether a link of a folder (`root`, resolved) leads to where the hub's cache keeps the files of all versions."""
-    in_cache = root.parent.name == "snapshots"
-    return in_cache and file.resolve().parent == root.parent.parent / "blobs"
 
 
 def _weight_files(path: Path) -> tuple[Path, ...]:

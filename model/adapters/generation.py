@@ -28,11 +28,12 @@ from model.adapters.loaded import OUTPUTS
 from model.adapters.rows import WrittenRows
 from model.adapters.text_reader import TextReader
 from model.adapters.writing import Beginning, begin_writing, most_steps
+from model.decoding.filtered import FilteredStep, describe_filtered
 from model.decoding.sampling import Draws, Sampling
 from model.errors import SessionError, TokenError
 from model.nn.edit_hooks import Edits
 from model.nn.edits import edits_before, edits_from
-from model.trace.steps import DecodingStep, FilteredStep, describe_filtered, describe_step, most_probable
+from model.trace.steps import DecodingStep, describe_step, most_probable
 from model.trace.trace import Trace
 
 

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from model.decoding.batched import EXTRA_LENGTH
+from model.decoding.filtered import FilteredStep, describe_filtered
 from model.decoding.sampling import Draws, Sampling
 from model.errors import SessionError, TokenError
 from model.nn.edit_hooks import Edits, change_edits, edit_functions
@@ -20,7 +21,7 @@ from model.nn.hooks import ALWAYS_RECORDED, Edit, listen
 from model.nn.transformer import Transformer
 from model.tokenizer import Tokenizer
 from model.trace.building import build_trace, join_recorded
-from model.trace.steps import DecodingStep, FilteredStep, describe_filtered, describe_steps, most_probable
+from model.trace.steps import DecodingStep, describe_steps, most_probable
 from model.trace.trace import Recorded, Trace
 
 

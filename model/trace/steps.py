@@ -1,4 +1,4 @@
-"""What one decoding step chose, and from what. Knows nothing of how the logits came about."""
+"""Describe what a decoding step chose: its token, log-probability, entropy and rivals, from a row of logits."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,8 +8,6 @@ from typing import Protocol, runtime_checkable
 import torch
 from jaxtyping import Float
 from torch import Tensor
-
-from model.decoding.sampling import Sampling, filtered_log_probs
 
 NUM_CANDIDATES = 20
 ROWS_AT_ONCE = 64
@@ -53,35 +51,6 @@ class DecodingStep:
     candidates: tuple[Candidate, ...]
 
 
-@dataclass(frozen=True)
-class FilteredCandidate:
-    """A token that could come next, and its log-probability (nats) before and after filtering; −∞ if left out."""
-
-    token_id: int
-    token: str
-    log_prob: float
-    filtered_log_prob: float
-
-
-@dataclass(frozen=True)
-class FilteredStep:
-    """What one step could draw under a sampling.
-
-    Attributes:
-        sampling: temperature, top k and top p.
-        candidates: the most probable tokens, best first (filtering changes no order), those left out as well.
-        num_kept: tokens of the whole vocabulary that may be drawn.
-        kept_mass: probability that the model itself gives to all of these.
-        entropy: of the filtered distribution, in nats.
-    """
-
-    sampling: Sampling
-    candidates: tuple[FilteredCandidate, ...]
-    num_kept: int
-    kept_mass: float
-    entropy: float
-
-
 def most_probable(logits: Float[Tensor, " vocab"]) -> int:
     """The greedy choice; the lowest id where several are equally probable."""
     return int(logits.argmax())
@@ -110,7 +79,7 @@ def describe_steps(
         log_probs = logits[start : start + ROWS_AT_ONCE].float().log_softmax(-1)
         best = log_probs.topk(min(NUM_CANDIDATES, log_probs.size(-1)))
         own = log_probs.gather(-1, torch.tensor(token_ids, device=logits.device)[:, None])[:, 0]
-        columns = (own, _entropies(log_probs), best.indices, best.values)
+        columns = (own, entropies(log_probs), best.indices, best.values)
         for token_id, log_prob, entropy, ids, values in zip(token_ids, *(one.tolist() for one in columns), strict=True):
             named = zip(ids, tokenizer.tokens(ids), values, strict=True)
             candidates = tuple(Candidate(*one) for one in named if one[2] > -inf)
@@ -119,24 +88,7 @@ def describe_steps(
     return steps
 
 
-def describe_filtered(logits: Float[Tensor, " vocab"], sampling: Sampling, tokenizer: Vocabulary) -> FilteredStep:
-    """What one row of logits would let be drawn under this sampling; nothing is drawn."""
-    log_probs, filtered = logits.float().log_softmax(-1), filtered_log_probs(logits, sampling)
-    kept = filtered.isfinite()
-    best = log_probs.topk(min(NUM_CANDIDATES, log_probs.numel()))
-    ids = best.indices.tolist()
-    return FilteredStep(
-        sampling=sampling,
-        candidates=tuple(
-            map(FilteredCandidate, ids, tokenizer.tokens(ids), best.values.tolist(), filtered[ids].tolist())
-        ),
-        num_kept=int(kept.sum()),
-        kept_mass=float(log_probs[kept].exp().sum()),
-        entropy=float(_entropies(filtered)),
-    )
-
-
-def _entropies(log_probs: Float[Tensor, "*step vocab"]) -> Float[Tensor, "*step"]:
+def entropies(log_probs: Float[Tensor, "*step vocab"]) -> Float[Tensor, "*step"]:
     """−Σ p log p in nats; 0 · log 0 counts as 0, also where a log-probability is −∞."""
     least = torch.finfo(log_probs.dtype).min
     return -(log_probs.exp() * log_probs.clamp_min(least)).sum(-1).clamp_max(0.0)

@@ -21,7 +21,8 @@ from html import escape
 from pathlib import Path
 from typing import Any, Final
 
-from model.reader import Reader, open_reader
+from model.opening import open_reader
+from model.reader import Reader
 from tests.benchmarks.wire_session import Seen, open_page
 from tests.browser.conftest import streamlit_server
 from tests.model.adapters.zoo import save_model

@@ -23,11 +23,12 @@ def fetched(name: str) -> Path:
     Raises:
         CheckpointError: it is not allowed, there is no such model, or it cannot be fetched or opened.
     """
-    from model.adapters import hub, look
+    from model.adapters import look
+    from model.hub import hub_folder
 
     if not catalogue.downloads_allowed():
         raise CheckpointError(
             f"This server fetches nothing. Start it with {catalogue.DOWNLOADS_VARIABLE}=1 in its environment to allow "
             "that, or download the model yourself and give its folder."
         )
-    return look.folder_with_model(str(hub.hub_folder(name.strip(), allowed=True)))
+    return look.folder_with_model(str(hub_folder(name.strip())))

@@ -1,13 +1,14 @@
-"""What an edit of attention changes in a translation, from one step on. Knows nothing of models or pages."""
+"""Compare a translation with what it becomes when attention is edited from one step on."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
 from model.analysis.word_diff import WordSpan, word_diff
-from model.decoding.session import DecodingSession
 from model.errors import SessionError
-from model.nn.edits import HeadEdit
+from model.nn.edits import HeadEdit, edits_from
 from model.trace.steps import DecodingStep
+from model.translator import Translator
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,29 +42,24 @@ class EditComparison:
         return self.log_prob_after - self.log_prob_before
 
 
-def check_step(session: DecodingSession, step: int) -> None:
-    """Make sure that a finished session has this step.
+def compare_edit(translator: Translator, text: str, step: int, edits: Sequence[HeadEdit]) -> EditComparison:
+    """Translate, and translate once more from `step` on under edits of attention; the tokens before `step` are kept.
+
+    Edits of the decoder act on no row before `step`, edits of the encoder on the whole encoding.
 
     Raises:
-        SessionError: it has not.
+        InputTextError: the text is blank or too long.
+        SessionError: the translation has no such step.
+        EditError: an edit names what does not exist, a key that the mask forbids, or a row before `step`.
     """
-    if not 0 <= step < len(session.steps):
-        raise SessionError(f"Steps of this translation run from 0 to {len(session.steps) - 1}, got {step}.")
-
-
-def compare_sessions(
-    original: DecodingSession, edited: DecodingSession, step: int, edits: tuple[HeadEdit, ...]
-) -> EditComparison:
-    """Write the edited translation up to its end, and compare.
-
-    Args:
-        original: finished.
-        edited: of the same sentence under the edits, with nothing written yet.
-        step: target row from which the edits act; the original's tokens before it are kept.
-        edits: as they act in `edited`.
-    """
-    for done in original.steps[:step]:
-        edited.force(done.token_id)
+    original = translator.decode(text)
+    original.run()
+    if not 0 <= step < len(original.steps):
+        raise SessionError(f"Steps of this translation run from 0 to {len(original.steps) - 1}, got {step}.")
+    acting = edits_from(edits, step)
+    edited = translator.decode(text, edits=acting)
+    for kept in original.steps[:step]:
+        edited.force(kept.token_id)
     token = original.steps[step]
     log_prob_after = edited.force(token.token_id).log_prob
     edited.back()
@@ -71,7 +67,7 @@ def compare_sessions(
     pairs = enumerate(zip_longest(original.steps, edited.steps))
     return EditComparison(
         step=step,
-        edits=edits,
+        edits=acting,
         original_steps=original.steps,
         edited_steps=edited.steps,
         original_text=original.translation,

@@ -49,7 +49,7 @@ def ours(folder: Path, text: str) -> Figures:
     """Headlight: the fused pass with every q, k, v kept, then the grid of all heads, then one head opened."""
     from model.adapters.capture import Listener, listen
     from model.adapters.text_reader import TextReader
-    from model.reader import open_reader
+    from model.opening import open_reader
     from tests.benchmarks.proof import pictures
 
     reader = open_reader(folder)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from model.reader import Reader, open_reader
+from model.opening import open_reader
+from model.reader import Reader
 from tests.model.adapters.zoo import save_model
 
 Open = Callable[..., Reader]

@@ -13,7 +13,7 @@ from safetensors.torch import load_file, save_file
 from model.adapters import memory
 from model.adapters.folder import check_folder
 from model.errors import CheckpointError
-from model.reader import open_reader
+from model.opening import open_reader
 from tests.model.adapters.zoo import CONFIGS, save_model
 
 Folder = Callable[[str], Path]

@@ -17,7 +17,7 @@ from model.adapters.pieces import Pieces
 from model.adapters.text_reader import TextReader
 from model.adapters.text_writer import TextWriter
 from model.errors import ConfigError, EditError, InputTextError, SessionError, TokenError, TraceError
-from model.reader import open_reader
+from model.opening import open_reader
 from model.writer import Session, Writer
 from tests.model.adapters import zoo
 from viz.pages.decoding.take_away import trees

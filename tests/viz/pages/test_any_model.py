@@ -218,10 +218,10 @@ def test_a_hub_name_needs_the_box_and_the_setting(app: AppTest, monkeypatch: pyt
     assert DOWNLOADS_VARIABLE in app.error[0].value.replace("\\", "")
     monkeypatch.setenv(DOWNLOADS_VARIABLE, "1")
     asked = []
-    monkeypatch.setattr("model.adapters.hub.hub_folder", lambda name, allowed: asked.append((name, allowed)) or name)
+    monkeypatch.setattr("model.hub.hub_folder", lambda name: asked.append(name) or name)
     app.checkbox(key="add/fetch").check()
     add(app, "google-bert/bert-base-uncased")
-    assert asked == [("google-bert/bert-base-uncased", True)]
+    assert asked == ["google-bert/bert-base-uncased"]
 
 
 def test_folders_given_at_the_start_are_listed_for_everybody(

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.model.adapters.marian_folders import write_marian
+from tests.model.marian.marian_folders import write_marian
 from tests.viz.pages.masks_positions.test_masks_positions import at_positions
 from tests.viz.pages.test_pages import MODEL, PAGES, ROOT, healthy, opened
 from viz.access.loader import ROOT_VARIABLE

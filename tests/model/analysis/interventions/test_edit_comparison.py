@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from model import Translator
+from model.analysis.interventions.edit_comparison import compare_edit
 from model.analysis.word_diff import WordSpan, word_diff
 from model.errors import EditError, SessionError
 from model.nn.edits import MakeUniform, PointAt, SwitchOff
@@ -38,7 +39,7 @@ def all_heads_off(translator: Translator, site: str) -> list[SwitchOff]:
 
 def test_before_the_step_all_stays_and_after_it_the_edited_model_writes(translator: Translator, original) -> None:
     edits = all_heads_off(translator, "decoder.self")
-    comparison = translator.compare_edit(TEXT, STEP, edits)
+    comparison = compare_edit(translator, TEXT, STEP, edits)
     assert comparison.original_steps == original.steps
     assert comparison.original_text == original.translation
     assert {edit.since for edit in comparison.edits} == {STEP}
@@ -53,7 +54,7 @@ def test_before_the_step_all_stays_and_after_it_the_edited_model_writes(translat
 
 def test_the_change_is_that_of_the_original_token_at_the_step(translator: Translator, original) -> None:
     edits = [SwitchOff("decoder.cross", 1, 0), MakeUniform("encoder.self", 0, 3), PointAt("decoder.cross", 0, 1, 2)]
-    comparison = translator.compare_edit(TEXT, STEP, edits)
+    comparison = compare_edit(translator, TEXT, STEP, edits)
     emitted = [step.token_id for step in original.steps]
     forced = translator._forced_trace(TEXT, emitted, (), comparison.edits).steps[STEP]
     assert comparison.log_prob_before == original.steps[STEP].log_prob
@@ -63,7 +64,7 @@ def test_the_change_is_that_of_the_original_token_at_the_step(translator: Transl
 
 
 def test_the_first_difference_is_the_first_token_that_differs(attentive: Translator) -> None:
-    comparison = attentive.compare_edit(TEXT, STEP, all_heads_off(attentive, "decoder.cross"))
+    comparison = compare_edit(attentive, TEXT, STEP, all_heads_off(attentive, "decoder.cross"))
     ids = [[step.token_id for step in steps] for steps in (comparison.original_steps, comparison.edited_steps)]
     first = comparison.first_difference
     assert first is not None
@@ -83,7 +84,7 @@ def second_side(span: WordSpan) -> tuple[str, ...]:
 
 
 def test_without_edits_nothing_differs(translator: Translator, original) -> None:
-    comparison = translator.compare_edit(TEXT, STEP, [])
+    comparison = compare_edit(translator, TEXT, STEP, [])
     assert comparison.first_difference is None
     assert comparison.log_prob_change == pytest.approx(0, abs=1e-6)
     assert comparison.edited_text == comparison.original_text
@@ -94,12 +95,12 @@ def test_a_step_or_a_row_that_cannot_be_is_said(translator: Translator, original
     last = len(original.steps) - 1
     for step in (-1, last + 1):
         with pytest.raises(SessionError, match=f"from 0 to {last}, got {step}"):
-            translator.compare_edit(TEXT, step, [SwitchOff("decoder.self", 0, 0)])
+            compare_edit(translator, TEXT, step, [SwitchOff("decoder.self", 0, 0)])
     with pytest.raises(EditError, match=r"row 1 of decoder\.self lies before"):
-        translator.compare_edit(TEXT, 2, [SwitchOff("decoder.self", 0, 0, row=1)])
+        compare_edit(translator, TEXT, 2, [SwitchOff("decoder.self", 0, 0, row=1)])
     with pytest.raises(EditError, match="Layers"):
-        translator.compare_edit(TEXT, 2, [SwitchOff("decoder.self", 5, 0)])
-    assert translator.compare_edit(TEXT, last, [SwitchOff("encoder.self", 0, 0, row=0)]).edits[0].row == 0
+        compare_edit(translator, TEXT, 2, [SwitchOff("decoder.self", 5, 0)])
+    assert compare_edit(translator, TEXT, last, [SwitchOff("encoder.self", 0, 0, row=0)]).edits[0].row == 0
 
 
 def test_words_are_compared_in_reading_order() -> None:

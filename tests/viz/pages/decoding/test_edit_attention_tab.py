@@ -7,6 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import SwitchOff, Translator
+from model.analysis.interventions.edit_comparison import compare_edit
 from tests.paths import ROOT
 from tests.viz.sent import charts
 from viz.access import loader
@@ -50,7 +51,7 @@ def numbers(app: AppTest):
 
 
 def test_the_numbers_are_those_of_the_models_own_comparison(saved) -> None:
-    compared = saved.compare_edit(TEXT, 5, [SwitchOff("decoder.cross", 1, 2, since=5)])
+    compared = compare_edit(saved, TEXT, 5, [SwitchOff("decoder.cross", 1, 2, since=5)])
     shown = numbers(editing()).replace("−", "-")
     assert f"{compared.log_prob_before:.3f} → **{compared.log_prob_after:.3f}**" in shown
     assert f"**{compared.log_prob_change:+.3f}** nats" in shown or abs(compared.log_prob_change) < 0.0005
@@ -129,7 +130,7 @@ def test_the_map_of_heads_is_that_of_edits_made_one_by_one(saved, site: str) -> 
         branches.Sessions(), TEXT, selection, (), 5, site, lambda done, most: told.append((done, most))
     )
     for layer, head in ((0, 0), (1, 3)):
-        compared = saved.compare_edit(TEXT, 5, [SwitchOff(site, layer, head)])
+        compared = compare_edit(saved, TEXT, 5, [SwitchOff(site, layer, head)])
         assert found[layer, head] == pytest.approx(compared.log_prob_change, abs=1e-4)
     assert told == [(done, 8) for done in range(1, 9)]
     # In a branch, its own edits stay in force.

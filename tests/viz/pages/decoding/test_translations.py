@@ -7,6 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import MakeUniform, PointAt, Sampling, SwitchOff, Translator
+from model.analysis.interventions.edit_comparison import compare_edit
 from model.decoding.sampling import Draws
 from model.decoding.session import DecodingSession
 from viz.access import loader
@@ -205,7 +206,7 @@ EDITS = [
 def test_an_edited_branch_is_that_of_the_models_own_comparison(saved, action, named) -> None:
     viewer = Viewer()
     viewer.run(lambda: translations.add(5, action))
-    compared = saved.compare_edit(TEXT, 5, [named(5)])
+    compared = compare_edit(saved, TEXT, 5, [named(5)])
     assert viewer.ids == [step.token_id for step in compared.edited_steps]
     probabilities = [step.log_prob for step in viewer.shown.steps]
     # Rows before the step are shared where the encoder is not edited, and computed with the edit where it is.

@@ -13,16 +13,17 @@ from transformers import MarianMTModel
 from transformers.models.marian.tokenization_marian import MarianTokenizer as TheirTokenizer
 
 from model import SwitchOff, Trace, Translator, step_cost
-from model.adapters.marian import is_marian
+from model.analysis.interventions.edit_comparison import compare_edit
 from model.analysis.metrics.origin import derive_row
 from model.decoding.batched import PrefixBatch, run_searches
 from model.decoding.beam import BeamRule, SentenceBeam
 from model.errors import CheckpointError, InputTextError
+from model.marian.loading import is_marian
 from model.nn.masks import key_padding
 from model.nn.parameters import count_parameters
 from model.nn.positional import sinusoidal_encoding
-from model.reader import open_reader
-from tests.model.adapters.marian_folders import TEXTS, changed, write_marian
+from model.opening import open_reader
+from tests.model.marian.marian_folders import TEXTS, changed, write_marian
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "swish": {},
@@ -185,7 +186,7 @@ def test_masks_edits_lens_cost_positions_and_origin_work(pair: Pair, tmp_path: P
     assert torch.equal(trace.positional["source"], table)
     assert step_cost(config, 5, 3).reused_numbers == config.decoder_layers * 2 * config.d_model * 8
     assert count_parameters(config).total == sum(one.numel() for one in ours.model.parameters())
-    comparison = ours.compare_edit(TEXTS[2], 1, [SwitchOff("decoder.cross", config.decoder_layers - 1, 0)])
+    comparison = compare_edit(ours, TEXTS[2], 1, [SwitchOff("decoder.cross", config.decoder_layers - 1, 0)])
     assert comparison.original_text == trace.translation
     trace.save(tmp_path / "trace.npz")
     assert Trace.load(tmp_path / "trace.npz").source_tokens == trace.source_tokens

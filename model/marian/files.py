@@ -1,8 +1,7 @@
 """The files of a MarianMT folder in Hugging Face's form, each bounded before it is read.
 
-config.json · model.safetensors (or shards with their index) · source.spm · target.spm · vocab.json. Every file lies in
-the folder itself, or where the hub's cache that the folder belongs to keeps its files, and has a bounded size. Knows
-nothing of what they mean.
+config.json · model.safetensors (or shards with their index) · source.spm · target.spm · vocab.json. Every file is in
+the folder itself, or where the hub's cache that the folder belongs to keeps its files, and has a bounded size.
 """
 
 import hashlib
@@ -11,9 +10,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from model import checked
-from model.adapters.folder import is_hub_blob
 from model.checked import Malformed
 from model.errors import CheckpointError
+from model.hub import is_hub_blob
 
 CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
 SOURCE, TARGET, VOCABULARY = "source.spm", "target.spm", "vocab.json"

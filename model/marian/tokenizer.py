@@ -1,6 +1,6 @@
 """Text to token ids and back as MarianMT models do it: two SentencePiece models and one vocabulary.
 
-SentencePiece cuts, and vocab.json numbers the pieces: one that it does not list is <unk>. Knows nothing of the model.
+SentencePiece cuts, and vocab.json numbers the pieces: one that it does not list is <unk>.
 """
 
 from collections.abc import Sequence

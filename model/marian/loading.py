@@ -1,8 +1,7 @@
-"""MarianMT folders (OPUS-MT and others) as a model and tokenizer of our own: same architecture, same numbers.
+"""Load a MarianMT folder (OPUS-MT and others) as a model and tokenizer of our own: same architecture, same numbers.
 
 A folder may come from anywhere: names and shapes are compared with the configuration before memory is taken for
-weights, and nothing but JSON, SentencePiece and safetensors is read (`model.adapters.marian_files`). Knows nothing of
-transformers.
+weights, and nothing but JSON, SentencePiece and safetensors is read (`model.marian.files`).
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,7 +14,11 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from model import checked
-from model.adapters.marian_files import (
+from model.checked import Malformed
+from model.checkpoint import Checkpoint, check_weights
+from model.config import Activation, TransformerConfig
+from model.errors import CheckpointError, ConfigError
+from model.marian.files import (
     CONFIG,
     SOURCE,
     TARGET,
@@ -28,11 +31,7 @@ from model.adapters.marian_files import (
     json_file,
     weight_files,
 )
-from model.adapters.marian_tokenizer import MarianTokenizer
-from model.checked import Malformed
-from model.checkpoint import Checkpoint, check_weights
-from model.config import Activation, TransformerConfig
-from model.errors import CheckpointError, ConfigError
+from model.marian.tokenizer import MarianTokenizer
 from model.nn.transformer import Transformer
 
 ACTIVATIONS: Mapping[str, Activation] = {"relu": "relu", "silu": "silu", "swish": "silu", "gelu": "gelu"}

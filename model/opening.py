@@ -1,0 +1,33 @@
+"""Open a folder with a model in it, whichever kind it is: Headlight's own, MarianMT, or one of transformers."""
+
+from pathlib import Path
+
+from model.checkpoint import MANIFEST
+from model.errors import CheckpointError
+from model.marian.loading import is_opus_mt
+from model.reader import Reader
+from model.translator import Translator
+
+
+def open_reader(folder: str | Path, device: str | None = None, dtype: str = "float32") -> Reader:
+    """Open a folder with a model in it, whichever kind it is.
+
+    Args:
+        folder: a checkpoint of Headlight's own, a MarianMT (OPUS-MT) model, or any folder as `transformers` saves it.
+        device: "cpu", "cuda" or "cuda:N"; by default CUDA if present, else the CPU.
+        dtype: "float32", or "bfloat16" on CUDA.
+
+    Raises:
+        CheckpointError: the folder holds no model, or one that cannot be opened; the message says what works.
+        DeviceError: there is no such device, or it does not run this number type.
+    """
+    path = Path(folder)
+    if (path / MANIFEST).is_file() or is_opus_mt(path):
+        # MarianMT has our own architecture: what works for our checkpoints works for it.
+        return Translator.load(path, device=device, dtype=dtype)
+    if not path.is_dir():
+        raise CheckpointError(f"There is no folder {path}.")
+    # The library transformers takes a second or two to import; our own checkpoints do without.
+    from model.adapters.opening import open_folder
+
+    return open_folder(path, device=device, dtype=dtype)
