@@ -156,8 +156,8 @@ def run_coreference(arguments: argparse.Namespace) -> None:
     """Print how often each head looks from a pronoun to what it stands for."""
     from tqdm import tqdm
 
-    from model.analysis.coreference.files import CURATED, read_pronoun_cases
-    from model.analysis.coreference.measure import SCORED_SITES, measure_coreference
+    from model.analysis.coreference.case_files import CURATED, read_pronoun_cases
+    from model.analysis.coreference.measure_translator import SCORED_SITES, measure_coreference
     from model.analysis.coreference.report import coreference_json, coreference_report
     from model.translator import Translator
 
@@ -202,7 +202,7 @@ def run_pronouns(arguments: argparse.Namespace) -> None:
     """Print how often “it” becomes the right pronoun in German."""
     from tqdm import tqdm
 
-    from model.analysis.coreference.pronouns import score_held_out
+    from model.analysis.coreference.held_out_pronouns import score_held_out
     from model.analysis.metrics.report import pronoun_report
     from model.evaluation import translate_all
     from model.translator import Translator

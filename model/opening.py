@@ -28,6 +28,6 @@ def open_reader(folder: str | Path, device: str | None = None, dtype: str = "flo
     if not path.is_dir():
         raise CheckpointError(f"There is no folder {path}.")
     # The library transformers takes a second or two to import; our own checkpoints do without.
-    from model.adapters.opening import open_folder
+    from model.adapters.open_folder import open_folder
 
     return open_folder(path, device=device, dtype=dtype)

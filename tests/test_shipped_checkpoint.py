@@ -5,7 +5,7 @@ import json
 import pytest
 
 from model import Translator
-from model.analysis.coreference.pronouns import BEST_KNOWN, score_twins
+from model.analysis.coreference.held_out_pronouns import BEST_KNOWN, score_twins
 from model.evaluation import translate_all
 from model.record import read_log, read_metrics, read_training
 from model.training.pronouns import held_out_twins, pronouns_in

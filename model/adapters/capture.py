@@ -25,7 +25,7 @@ from model.nn.hooks import first_row
 from model.nn.masks import AttentionMask
 
 ROWS_AT_ONCE = 256
-SITE_AND_LAYER = tuple[str, int]
+SiteAndLayer = tuple[str, int]
 _MASK, _BIAS = "headlight_mask", "headlight_bias"
 """Attributes of the tensors that models hand from layer to layer, so that what lies behind one is found once."""
 
@@ -89,13 +89,13 @@ class Listener:
 
     keeps_calls: bool = True
     keeps_outputs: bool = False
-    places: Mapping[nn.Module, tuple[SITE_AND_LAYER, ...]] = field(default_factory=dict)
-    edits: Mapping[SITE_AND_LAYER, tuple[HeadEdit, ...]] = field(default_factory=dict)
+    places: Mapping[nn.Module, tuple[SiteAndLayer, ...]] = field(default_factory=dict)
+    edits: Mapping[SiteAndLayer, tuple[HeadEdit, ...]] = field(default_factory=dict)
     calls: list[Call] = field(default_factory=list)
     _done: dict[nn.Module, int] = field(default_factory=dict)
     _rows: dict[str, int] = field(default_factory=dict)
 
-    def place_of(self, module: nn.Module) -> SITE_AND_LAYER | None:
+    def place_of(self, module: nn.Module) -> SiteAndLayer | None:
         """The site and layer that this module computes now; to be asked once in each of its calls."""
         if module not in self.places:
             return None

@@ -22,12 +22,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from model.adapters.base_reader import OUTPUTS
 from model.adapters.capture import Listener, listen
-from model.adapters.edits import edits_by_place, named_only
-from model.adapters.loaded import OUTPUTS
-from model.adapters.rows import WrittenRows
+from model.adapters.generate_call import Beginning, begin_writing, most_steps
+from model.adapters.generation_rows import GenerationRows
+from model.adapters.named_edits import edits_by_place, named_only
 from model.adapters.text_reader import TextReader
-from model.adapters.writing import Beginning, begin_writing, most_steps
 from model.decoding.filtered import FilteredStep, describe_filtered
 from model.decoding.sampling import Draws, Sampling
 from model.errors import SessionError, TokenError
@@ -66,7 +66,7 @@ class GenerationSession:
         self._edits = named_only(edits)
         with torch.inference_mode(), listen(self._listener()):
             self._beginning = beginning_of(reader, self._source_ids, self._most)
-        self._rows = WrittenRows(reader.model, self._beginning)
+        self._rows = GenerationRows(reader.model, self._beginning)
         self._steps: list[DecodingStep] = []
         self._logits: list[Tensor] = []
 

@@ -13,10 +13,10 @@ from PIL import Image, UnidentifiedImageError
 from torch import Tensor, nn
 
 from model.abilities import Abilities
+from model.adapters.base_reader import OUTPUTS, BaseReader
 from model.adapters.capture import Listener, listen
-from model.adapters.edits import edits_by_place
 from model.adapters.layout import Layout
-from model.adapters.loaded import OUTPUTS, LoadedModel
+from model.adapters.named_edits import edits_by_place
 from model.errors import InputTextError
 from model.nn.edit_hooks import Edits
 from model.nn.transformer import site_path
@@ -31,7 +31,7 @@ LONGEST_RATIO: Final = 8
 """Some models scale by the shorter side: a picture much longer than that would become huge."""
 
 
-class ImageReader(LoadedModel):
+class ImageReader(BaseReader):
     """A loaded vision model of `transformers`. Safe to share between threads.
 
     Args:

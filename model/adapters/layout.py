@@ -13,7 +13,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from model.abilities import Kind
-from model.adapters.capture import SITE_AND_LAYER, Call, Listener, listen
+from model.adapters.capture import Call, Listener, SiteAndLayer, listen
 from model.errors import CheckpointError, TraceError
 from model.nn.transformer import SITES
 from model.trace.trace import SiteLayers
@@ -38,9 +38,9 @@ class Layout:
         num_watched: tokens that the first site read in the pass that was watched; of an image model always so many.
     """
 
-    places: Mapping[nn.Module, tuple[SITE_AND_LAYER, ...]]
+    places: Mapping[nn.Module, tuple[SiteAndLayer, ...]]
     heads: Mapping[str, tuple[int, ...]]
-    projections: Mapping[SITE_AND_LAYER, nn.Module]
+    projections: Mapping[SiteAndLayer, nn.Module]
     num_watched: int = 0
 
     def inputs(self, calls: Sequence[Call], place: int = 0) -> SiteLayers:
@@ -53,7 +53,7 @@ class Layout:
         found = {at: call.of_sentence(place, torch.device("cpu")) for at, call in self.located(calls)}
         return {site: tuple(found[site, layer] for layer in range(len(heads))) for site, heads in self.heads.items()}
 
-    def located(self, calls: Sequence[Call]) -> list[tuple[SITE_AND_LAYER, Call]]:
+    def located(self, calls: Sequence[Call]) -> list[tuple[SiteAndLayer, Call]]:
         """The site and layer of each call of one pass."""
         done: dict[nn.Module, int] = {}
         located = []
@@ -118,9 +118,9 @@ def find_layout(model: nn.Module, kind: Kind, run: Callable[[], Any]) -> Layout:
     finally:
         for hook in hooks:
             hook.remove()
-    places: dict[nn.Module, list[SITE_AND_LAYER]] = {}
+    places: dict[nn.Module, list[SiteAndLayer]] = {}
     heads: dict[str, list[int]] = {}
-    projections: dict[SITE_AND_LAYER, nn.Module] = {}
+    projections: dict[SiteAndLayer, nn.Module] = {}
     for number, call in enumerate(listener.calls):
         site = _site(kind, call)
         at = (site, len(heads.setdefault(site, [])))

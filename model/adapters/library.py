@@ -101,7 +101,7 @@ def load_weights(folder: Path, kind: str, config: Any, implementation: str, dtyp
     """The model of a folder, on the CPU, in evaluation mode.
 
     Args:
-        folder: checked by `model.adapters.folder`.
+        folder: checked by `model.adapters.folder_check`.
         kind: a key of `HEADS`.
         config: from `make_config`.
         implementation: `OURS` or "eager".
@@ -136,7 +136,7 @@ def load_tokenizer(folder: Path, config: Any) -> Any:
     """The tokenizer of a folder.
 
     Args:
-        folder: checked by `model.adapters.folder`.
+        folder: checked by `model.adapters.folder_check`.
         config: from `make_config`; without it the library would read config.json again, unchecked.
 
     Raises:

@@ -10,13 +10,13 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from model.abilities import Abilities
+from model.adapters.base_reader import OUTPUTS, BaseReader
 from model.adapters.capture import Listener, listen
-from model.adapters.edits import edits_by_place
+from model.adapters.eager_weights import weights_of
+from model.adapters.generate_call import most_steps, write_greedily
 from model.adapters.layout import Layout
-from model.adapters.loaded import OUTPUTS, LoadedModel
-from model.adapters.pieces import Encoded, Pieces
-from model.adapters.weights_path import weights_of
-from model.adapters.writing import most_steps, write_greedily
+from model.adapters.library_tokenizer import Encoded, LibraryTokenizer
+from model.adapters.named_edits import edits_by_place
 from model.errors import InputTextError
 from model.nn.edit_hooks import Edits
 from model.nn.transformer import site_path
@@ -39,7 +39,7 @@ class _Pass:
     logits: Float[Tensor, "row vocab"] | None
 
 
-class TextReader(LoadedModel):
+class TextReader(BaseReader):
     """A loaded model of `transformers` that reads text. Safe to share between threads.
 
     Args:
@@ -51,7 +51,14 @@ class TextReader(LoadedModel):
     """
 
     def __init__(
-        self, model: nn.Module, pieces: Pieces, layout: Layout, abilities: Abilities, *, name: str, digest: str
+        self,
+        model: nn.Module,
+        pieces: LibraryTokenizer,
+        layout: Layout,
+        abilities: Abilities,
+        *,
+        name: str,
+        digest: str,
     ) -> None:
         super().__init__(model, layout, abilities, name=name, digest=digest)
         self.pieces = pieces

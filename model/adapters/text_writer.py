@@ -4,12 +4,13 @@ from collections.abc import Collection, Mapping
 from typing import Final
 
 import torch
+from torch import Tensor
 
+from model.adapters.decoder_lens import decoder_lens
+from model.adapters.generate_call import most_steps
 from model.adapters.generation import GenerationSession, beginning_of, check_writes
-from model.adapters.lens import decoder_lens
-from model.adapters.rows import WrittenRows
+from model.adapters.generation_rows import GenerationRows
 from model.adapters.text_reader import TextReader
-from model.adapters.writing import most_steps
 from model.decoding.batched import run_searches
 from model.decoding.beam import BeamRule, SentenceBeam, Stop
 from model.decoding.beam_tree import LARGEST_WIDTH, BeamTree, grow_tree
@@ -72,7 +73,7 @@ class TextWriter(TextReader):
             raise ConfigError(f"The length penalty's exponent must lie within ±{LARGEST_ALPHA:g}, got {alpha}.")
         if early_stopping not in STOPS:
             raise ConfigError(f'early_stopping must be False, True or "never", got {early_stopping!r}.')
-        rows, last = self._rows_before_last(beginning.token_ids, WrittenRows(self.model, beginning))
+        rows, last = self._rows_before_last(beginning.token_ids, GenerationRows(self.model, beginning))
         begun = SentenceBeam(most, beam, alpha, rule=BeamRule("power", STOPS[early_stopping]))
         (search,) = run_searches([begun], rows, last, beginning.eos_ids)
         return grow_tree(search, beginning.token_ids[-1], self.pieces)
@@ -94,7 +95,7 @@ class TextWriter(TextReader):
         source_ids = self.source(text).ids
         most = most_steps(self.abilities, len(source_ids))
         beginning = beginning_of(self, source_ids, most)
-        rows, last = self._rows_before_last(beginning.token_ids, WrittenRows(self.model, beginning))
+        rows, last = self._rows_before_last(beginning.token_ids, GenerationRows(self.model, beginning))
         draws = [Draws(sampling=sampling, seed=seed, sample=i) for i in range(n)]
         drawn = draw_samples(rows, last, draws, limit=most, eos_ids=beginning.eos_ids)
         return [SampledTranslation(**vars(one), text=self.pieces.decode(one.token_ids)) for one in drawn]
@@ -108,7 +109,7 @@ class TextWriter(TextReader):
         """
         return decoder_lens(self.model, self.layout, self.abilities, trace, self.pieces, top)
 
-    def _rows_before_last(self, token_ids: tuple[int, ...], rows: WrittenRows) -> tuple[WrittenRows, torch.Tensor]:
+    def _rows_before_last(self, token_ids: tuple[int, ...], rows: GenerationRows) -> tuple[GenerationRows, Tensor]:
         """All of a beginning read but its last token, and that token."""
         given = torch.tensor([token_ids], device=self.device)
         if len(token_ids) > 1:

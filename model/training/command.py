@@ -17,9 +17,9 @@ from model.record import LOG as TRAINING_LOG
 from model.record import METRICS, TRAINING
 from model.tokenizer import Tokenizer
 from model.training.augmentation import typed_variants
-from model.training.data import Example, encode_pairs
+from model.training.batches import Example, encode_pairs
 from model.training.loop import LOG, TrainingRun, TrainSettings
-from model.training.memory import keep_freed_memory
+from model.training.malloc_settings import keep_freed_memory
 from model.training.processes import join_processes, part, wait_for_all
 from model.training.pronouns import training_pairs
 from model.training.schedule import Decay

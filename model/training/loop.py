@@ -25,8 +25,8 @@ from model.evaluation import evaluate
 from model.nn.transformer import Transformer
 from model.pairs import Pair
 from model.tokenizer import Tokenizer
-from model.training.data import Batch, Example, endless_batches
-from model.training.memory import hand_back_memory
+from model.training.batches import Batch, Example, endless_batches
+from model.training.malloc_settings import hand_back_memory
 from model.training.objective import Objective, pronoun_pieces
 from model.training.processes import ALONE, Processes, add_up, wait_for_all
 from model.training.schedule import Decay, learning_rate

@@ -22,7 +22,7 @@ from viz.selection.options import Selection
 
 if TYPE_CHECKING:
     from model import Reader, Trace
-    from model.analysis.metrics.origin import DerivedRow, DotProductSpread
+    from model.analysis.metrics.derived_row import DerivedRow, DotProductSpread
     from model.analysis.positions.sinusoids import Likeness, RotationResidual
     from model.config import PositionLayout
     from model.trace.axes import Axis
@@ -106,7 +106,7 @@ def derived_row(
     trace: "Trace", site: str, layer: int, head: int, row: int, *, scaled: bool, masked: bool
 ) -> "DerivedRow":
     """How one row of weights comes about, step by step, with or without the scaling and the mask."""
-    from model.analysis.metrics.origin import derive_row
+    from model.analysis.metrics.derived_row import derive_row
 
     return derive_row(trace.attention(site, layer), head, row, scaled=scaled, masked=masked)
 
@@ -115,7 +115,7 @@ def head_parts(
     trace: "Trace", site: str, layer: int, row: int, selection: Selection
 ) -> Float[np.ndarray, "head d_model"]:
     """What each head adds to the output of its site for one query row."""
-    from model.analysis.metrics.origin import head_parts
+    from model.analysis.metrics.derived_row import head_parts
 
     return head_parts(
         trace.attention(site, layer), row, loader.reader(selection).output_projection(site, layer)
@@ -126,7 +126,7 @@ def head_part(
     derived: "DerivedRow", site: str, layer: int, head: int, selection: Selection
 ) -> Float[np.ndarray, "d_model"]:
     """What the head would add to the output of its site with the weights of this derived row."""
-    from model.analysis.metrics.origin import head_part
+    from model.analysis.metrics.derived_row import head_part
 
     return head_part(derived.head_output, loader.reader(selection).output_projection(site, layer)[head]).numpy()
 
@@ -147,7 +147,7 @@ def added_to_scores(trace: "Trace", site: str, layer: int, head: int, row: int, 
 
 def dot_product_spread(trace: "Trace", site: str, layer: int, head: int) -> "DotProductSpread":
     """How far the dot products of a head spread, before and after scaling."""
-    from model.analysis.metrics.origin import dot_product_spread
+    from model.analysis.metrics.derived_row import dot_product_spread
 
     return dot_product_spread(trace.attention(site, layer), head)
 

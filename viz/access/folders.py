@@ -12,9 +12,9 @@ def checked(path: str) -> Path:
     Raises:
         CheckpointError: it is none, or holds no model that can be opened; the message says what works.
     """
-    from model.adapters import look
+    from model.adapters import inspect_folder
 
-    return look.folder_with_model(path)
+    return inspect_folder.folder_with_model(path)
 
 
 def fetched(name: str) -> Path:
@@ -23,7 +23,7 @@ def fetched(name: str) -> Path:
     Raises:
         CheckpointError: it is not allowed, there is no such model, or it cannot be fetched or opened.
     """
-    from model.adapters import look
+    from model.adapters import inspect_folder
     from model.hub import hub_folder
 
     if not catalogue.downloads_allowed():
@@ -31,4 +31,4 @@ def fetched(name: str) -> Path:
             f"This server fetches nothing. Start it with {catalogue.DOWNLOADS_VARIABLE}=1 in its environment to allow "
             "that, or download the model yourself and give its folder."
         )
-    return look.folder_with_model(str(hub_folder(name.strip())))
+    return inspect_folder.folder_with_model(str(hub_folder(name.strip())))

@@ -77,10 +77,10 @@ def abilities(selection: Selection) -> "Abilities":
 
 def kind(selection: Selection) -> "Kind | None":
     """Which kind of model is chosen, before anything is loaded; None where its folder does not say."""
-    from model.adapters import look
+    from model.adapters import inspect_folder
 
     try:
-        return look.kind_in(folder(selection))
+        return inspect_folder.kind_in(folder(selection))
     except CheckpointError:
         return None
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from model import Trace
-    from model.analysis.metrics.origin import DerivedRow
+    from model.analysis.metrics.derived_row import DerivedRow
 
 #: The rows that a spreadsheet can hold, without the one for the titles.
 MAX_ROWS: Final = 2**20 - 1

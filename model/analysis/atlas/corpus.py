@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from model.analysis.rows import read_lines
+from model.analysis.data_files import read_lines
 from model.decoding.batched import greedy_search, length_limits
 from model.errors import DataError, InputTextError
 from model.nn.attention import attention_weights

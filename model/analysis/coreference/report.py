@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from model.analysis.coreference.measure import ContrastScores, CoreferenceScores
+from model.analysis.coreference.measure_translator import ContrastScores, CoreferenceScores
 from model.analysis.coreference.scores import HeldOutHead, SiteScores
-from model.analysis.metrics.resampling import Estimate
+from model.analysis.metrics.bootstrap import Estimate
 
 SITE_NAMES = {
     "encoder.self": "encoder.self, from the pronoun",

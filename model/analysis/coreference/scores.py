@@ -21,8 +21,8 @@ from torch import Tensor
 
 from model.analysis.coreference.cases import PronounCase
 from model.analysis.coreference.span_attention import CandidateWeights, Measure
-from model.analysis.metrics.head_table import Head
-from model.analysis.metrics.resampling import Estimate, bootstrap_mean
+from model.analysis.metrics.bootstrap import Estimate, bootstrap_mean
+from model.analysis.metrics.head_scores import Head
 from model.words import Span
 
 CHANCE: Final = 0.5

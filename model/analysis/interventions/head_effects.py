@@ -16,7 +16,7 @@ from torch import Tensor
 from model.analysis.interventions.contrast import ContrastCase, Measure, contrast_batches, contrast_ids
 from model.analysis.interventions.head_sweep import SiteValues, sweep_heads
 from model.analysis.interventions.replacement import removal_edits
-from model.analysis.metrics.head_names import HeadPlace
+from model.analysis.metrics.head_names import HeadName
 from model.evaluation import Scores, evaluate
 from model.nn.hooks import Edit, listen
 from model.nn.transformer import SITES, site_path
@@ -159,7 +159,7 @@ def estimate_effects(
 def remove_heads(
     translator: Translator,
     cases: Sequence[ContrastCase],
-    heads: Collection[HeadPlace],
+    heads: Collection[HeadName],
     replacement: Float[Tensor, "site layer head d_v"],
     measure: Measure = "sentence",
 ) -> RemovalEffect:
@@ -183,7 +183,7 @@ def remove_heads(
 def scores_without(
     translator: Translator,
     pairs: Sequence[Pair],
-    heads: Collection[HeadPlace],
+    heads: Collection[HeadName],
     replacement: Float[Tensor, "site layer head d_v"],
     progress: Progress = lambda done: None,
 ) -> Scores:

@@ -13,7 +13,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from model.analysis.atlas.corpus import CorpusSentence, Progress, read_corpus
-from model.analysis.metrics.head_names import HeadPlace, check_heads
+from model.analysis.metrics.head_names import HeadName, check_heads
 from model.config import TransformerConfig
 from model.nn.hooks import Edit
 from model.nn.transformer import SITES, site_path
@@ -83,7 +83,7 @@ class ReplaceHeads:
 
 
 def removal_edits(
-    config: TransformerConfig, heads: Collection[HeadPlace], replacement: Float[Tensor, "site layer head d_v"]
+    config: TransformerConfig, heads: Collection[HeadName], replacement: Float[Tensor, "site layer head d_v"]
 ) -> Mapping[str, Edit]:
     """Full hook name → function, with these heads switched off; for `Translator.trace`, `decode` and `hooks.listen`.
 

@@ -15,8 +15,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from model.analysis.metrics.head_table import HeadCounts, HeadScores, rounded, score_heads
-from model.analysis.rows import read_json_rows
+from model.analysis.data_files import read_json_rows
+from model.analysis.metrics.head_scores import HeadCounts, HeadScores, rounded, score_heads
 from model.errors import DataError, InputTextError
 from model.trace.trace import Trace
 from model.translator import Translator

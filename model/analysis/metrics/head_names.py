@@ -15,7 +15,7 @@ from model.errors import EditError
 from model.nn.transformer import SITES
 
 
-class HeadPlace(NamedTuple):
+class HeadName(NamedTuple):
     """One head of the model; layer and head from 0."""
 
     site: str
@@ -26,16 +26,16 @@ class HeadPlace(NamedTuple):
 class RankedHead(NamedTuple):
     """A head and its figure."""
 
-    place: HeadPlace
+    place: HeadName
     value: float
 
 
-def all_heads(config: TransformerConfig) -> Iterator[HeadPlace]:
+def all_heads(config: TransformerConfig) -> Iterator[HeadName]:
     """Every head, in the order of a table [site, layer, head]."""
-    return (HeadPlace(SITES[i], j, k) for i, j, k in np.ndindex(len(SITES), config.equal_layers, config.num_heads))
+    return (HeadName(SITES[i], j, k) for i, j, k in np.ndindex(len(SITES), config.equal_layers, config.num_heads))
 
 
-def all_but(config: TransformerConfig, kept: Collection[HeadPlace]) -> frozenset[HeadPlace]:
+def all_but(config: TransformerConfig, kept: Collection[HeadName]) -> frozenset[HeadName]:
     """Every head that is not named.
 
     Raises:
@@ -45,7 +45,7 @@ def all_but(config: TransformerConfig, kept: Collection[HeadPlace]) -> frozenset
     return frozenset(all_heads(config)) - set(kept)
 
 
-def check_heads(config: TransformerConfig, heads: Collection[HeadPlace]) -> None:
+def check_heads(config: TransformerConfig, heads: Collection[HeadName]) -> None:
     """Make sure that the model has these heads.
 
     Raises:
@@ -65,7 +65,7 @@ def ranked(values: Float[npt.NDArray[np.floating], "site layer head"]) -> list[R
     flat = numbers.ravel()
     order = [int(i) for i in np.argsort(-flat, kind="stable") if not np.isnan(flat[i])]
     places = (np.unravel_index(i, numbers.shape) for i in order)
-    named = (HeadPlace(SITES[int(site)], int(layer), int(head)) for site, layer, head in places)
+    named = (HeadName(SITES[int(site)], int(layer), int(head)) for site, layer, head in places)
     return [RankedHead(place, float(flat[i])) for place, i in zip(named, order, strict=True)]
 
 

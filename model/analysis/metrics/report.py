@@ -1,8 +1,8 @@
 """Scores of heads as a table of text. Knows nothing of how they came about."""
 
-from model.analysis.coreference.pronouns import BEST_KNOWN, HeldOutScores
+from model.analysis.coreference.held_out_pronouns import BEST_KNOWN, HeldOutScores
 from model.analysis.metrics.alignment import AlignmentScores
-from model.analysis.metrics.head_table import HeadScores
+from model.analysis.metrics.head_scores import HeadScores
 
 WAYS = {"word_in": "Word going in (the row that reads it)", "word_out": "Word coming out (the row that predicts it)"}
 

@@ -4,9 +4,9 @@ import pytest
 import torch
 
 from model.adapters import capture, library
+from model.adapters.eager_weights import weights_of
 from model.adapters.families import FAMILIES
-from model.adapters.opening import explore
-from model.adapters.weights_path import weights_of
+from model.adapters.open_folder import explore
 from model.errors import TraceError
 from tests.model.adapters.zoo import CONFIGS, VOCAB, tiny
 

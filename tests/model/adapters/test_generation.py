@@ -12,8 +12,8 @@ from transformers import GenerationConfig
 from model import Draws, Sampling, SwitchOff, Translator
 from model.adapters.generation import GenerationSession
 from model.adapters.library import OURS
-from model.adapters.opening import explore
-from model.adapters.pieces import Pieces
+from model.adapters.library_tokenizer import LibraryTokenizer
+from model.adapters.open_folder import explore
 from model.adapters.text_reader import TextReader
 from model.adapters.text_writer import TextWriter
 from model.errors import ConfigError, EditError, InputTextError, SessionError, TokenError, TraceError
@@ -29,8 +29,8 @@ TEXT = "The animal was too tired."
 
 @pytest.fixture(autouse=True)
 def short_texts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("model.adapters.writing.LONGEST_CONTINUATION", 24)
-    monkeypatch.setattr("model.adapters.writing.EXTRA_LENGTH", 12)
+    monkeypatch.setattr("model.adapters.generate_call.LONGEST_CONTINUATION", 24)
+    monkeypatch.setattr("model.adapters.generate_call.EXTRA_LENGTH", 12)
 
 
 def writer(model_type: str, **settings: Any) -> TextWriter:
@@ -45,7 +45,7 @@ def writer(model_type: str, **settings: Any) -> TextWriter:
     }
     model.generation_config = GenerationConfig(**{name: value for name, value in values.items() if value is not None})
     layout, abilities = explore(model, model_type)
-    return TextWriter(model, Pieces(zoo._metaspace()), layout, abilities, name=model_type, digest=model_type)
+    return TextWriter(model, LibraryTokenizer(zoo._metaspace()), layout, abilities, name=model_type, digest=model_type)
 
 
 @pytest.fixture(scope="module")
@@ -330,7 +330,7 @@ def test_what_cannot_be_is_said(writers: dict[str, TextWriter], tmp_path: Path) 
 def test_a_model_that_only_reads_says_so() -> None:
     model: Any = zoo.tiny("bert")
     layout, abilities = explore(model, "bert")
-    reader = TextReader(model, Pieces(zoo._wordpiece()), layout, abilities, name="bert", digest="bert")
+    reader = TextReader(model, LibraryTokenizer(zoo._wordpiece()), layout, abilities, name="bert", digest="bert")
     with pytest.raises(SessionError, match="does not write"):
         GenerationSession(reader, TEXT)
 
@@ -352,7 +352,7 @@ def test_tokens_that_only_the_tokenizer_knows_are_named() -> None:
     reader = writer("gpt2")
     tokenizer = zoo._metaspace()
     tokenizer.add_tokens([f"extra{number}x" for number in range(400)])
-    reader.pieces = Pieces(tokenizer)
+    reader.pieces = LibraryTokenizer(tokenizer)
     for given in (("tired extra399x",), ("tired", "tired extra399x")):
         with pytest.raises(InputTextError, match=r"extra399x.*tokens 0 to 399 only.*resize_token_embeddings"):
             reader.trace(*given)
@@ -362,7 +362,7 @@ def test_tokens_that_only_the_tokenizer_knows_are_named() -> None:
 def test_texts_of_relative_positions_are_no_longer_than_memory_allows(monkeypatch: pytest.MonkeyPatch) -> None:
     # Four heads at each of three sites, four bytes a number.
     assert writer("t5").abilities.max_length == math.isqrt((1 << 30) // (4 * 12))
-    monkeypatch.setattr("model.adapters.weights_path.LARGEST", 4 * 12 * 10**2)
+    monkeypatch.setattr("model.adapters.eager_weights.LARGEST", 4 * 12 * 10**2)
     reader = writer("t5")
     assert (reader.abilities.max_length, reader.abilities.max_target_length) == (10, 10)
     with pytest.raises(InputTextError, match="at most 10 tokens, as its relative positions"):

@@ -14,7 +14,7 @@ from transformers.models.marian.tokenization_marian import MarianTokenizer as Th
 
 from model import SwitchOff, Trace, Translator, step_cost
 from model.analysis.interventions.edit_comparison import compare_edit
-from model.analysis.metrics.origin import derive_row
+from model.analysis.metrics.derived_row import derive_row
 from model.decoding.batched import PrefixBatch, run_searches
 from model.decoding.beam import BeamRule, SentenceBeam
 from model.errors import CheckpointError, InputTextError

@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from model.analysis.metrics.origin import derive_row
+from model.analysis.metrics.derived_row import derive_row
 from model.nn.attention import AttentionInputs, KeyValueCache, MultiHeadAttention, attention_weights
 from model.nn.bias import DistanceBias
 from model.nn.hooks import listen, name_hooks

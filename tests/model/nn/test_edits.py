@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from model import Translator
-from model.analysis.metrics.origin import derive_row, head_parts
+from model.analysis.metrics.derived_row import derive_row, head_parts
 from model.errors import EditError, TraceError
 from model.nn.edit_hooks import compile_edits
 from model.nn.edits import HeadEdit, MakeUniform, PointAt, SwitchOff

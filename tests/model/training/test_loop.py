@@ -15,7 +15,7 @@ from model.evaluation import evaluate
 from model.nn.transformer import Transformer
 from model.pairs import Pair
 from model.tokenizer import Tokenizer
-from model.training.data import encode_pairs
+from model.training.batches import encode_pairs
 from model.training.loop import TrainingRun, TrainSettings, read_log
 from model.training.loss import smoothed_cross_entropy
 from model.training.objective import pronoun_pieces

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from model.analysis.coreference.files import curated_cases
+from model.analysis.coreference.case_files import curated_cases
 from model.pairs import read_pairs
 from model.training.augmentation import CONTRACTED
 from model.training.command import PRONOUN_PAIRS

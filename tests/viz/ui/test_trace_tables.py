@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from model import Translator
-from model.analysis.metrics.origin import derive_row
+from model.analysis.metrics.derived_row import derive_row
 from model.trace.trace import Trace
 from viz.ui import trace_tables
 

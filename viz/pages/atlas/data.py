@@ -123,8 +123,8 @@ def read_pairs(content: bytes, name: str) -> "tuple[tuple[AlignedPair, ...], lis
     Raises:
         DataError: the file holds no pair, or too many.
     """
+    from model.analysis.data_files import parse_json_row
     from model.analysis.metrics.alignment import AlignedPair
-    from model.analysis.rows import parse_json_row
 
     def read(line: str, number: int) -> AlignedPair:
         row = parse_json_row(Path(name), number, line)

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from viz.ui.trace_tables import Row, cell, table
 
 if TYPE_CHECKING:
-    from model.analysis.coreference.measure import CoreferenceScores
+    from model.analysis.coreference.measure_translator import CoreferenceScores
     from model.analysis.interventions.head_effects import HeadEffects
     from model.analysis.interventions.patching import Patching
-    from model.analysis.metrics.head_names import HeadPlace
-    from model.analysis.metrics.resampling import Estimate
+    from model.analysis.metrics.bootstrap import Estimate
+    from model.analysis.metrics.head_names import HeadName
 
 
 def heads(scores: "CoreferenceScores") -> bytes:
@@ -66,7 +66,7 @@ def contrast(scores: "CoreferenceScores") -> bytes:
     return table(("id", "sentence", "right", "wrong", "margin_nats"), lines)
 
 
-def effects(measured: "HeadEffects", estimated: "HeadEffects", places: "tuple[HeadPlace, ...]") -> bytes:
+def effects(measured: "HeadEffects", estimated: "HeadEffects", places: "tuple[HeadName, ...]") -> bytes:
     """A row for each head: what switching it off changes, measured and estimated, in nats."""
     titles = (
         "site", "layer", "head", "mean_change", "importance", "accuracy_change", "estimated_mean_change",
@@ -80,7 +80,7 @@ def effects(measured: "HeadEffects", estimated: "HeadEffects", places: "tuple[He
     return table(titles, ((*place, *map(repr, line)) for place, line in zip(places, numbers, strict=True)))
 
 
-def patching(found: "Patching", places: "tuple[HeadPlace, ...]") -> bytes:
+def patching(found: "Patching", places: "tuple[HeadName, ...]") -> bytes:
     """A row for each head: how far its output of B turns A into B (1), over all pairs."""
     values = found.overall.flatten().tolist()
     lines = ((*place, repr(value)) for place, value in zip(places, values, strict=True))

@@ -14,7 +14,7 @@ from model.analysis.interventions.head_effects import (
     scores_without,
 )
 from model.analysis.interventions.replacement import mean_outputs, removal_edits, zero_outputs
-from model.analysis.metrics.head_names import HeadPlace, all_but, all_heads
+from model.analysis.metrics.head_names import HeadName, all_but, all_heads
 from model.errors import DataError, EditError
 from model.evaluation import translate_all
 from model.nn.edits import SwitchOff
@@ -27,7 +27,7 @@ CASES = [
     ContrastCase("Tom told me.", "Tom sagte mir, dass er morgen kommen würde.", "Tom sagte mir."),
 ]
 CORPUS = [CorpusSentence(SENTENCES[2], SENTENCES[3]), CorpusSentence(SENTENCES[4]), CorpusSentence(SENTENCES[6], "Ja.")]
-PLACES = [HeadPlace("encoder.self", 0, 3), HeadPlace("decoder.self", 1, 0), HeadPlace("decoder.cross", 0, 2)]
+PLACES = [HeadName("encoder.self", 0, 3), HeadName("decoder.self", 1, 0), HeadName("decoder.cross", 0, 2)]
 
 
 @pytest.fixture(scope="module")
@@ -154,7 +154,7 @@ def test_edits_of_a_removal_are_right_step_by_step_too(translator: Translator, m
 
 
 def test_scores_are_those_of_the_translations_without_the_heads(translator: Translator) -> None:
-    heads = [HeadPlace(site, layer, head) for site in SITES for layer in range(2) for head in (0, 2)]
+    heads = [HeadName(site, layer, head) for site in SITES for layer in range(2) for head in (0, 2)]
     zero = zero_outputs(translator.config)
     texts = [SENTENCES[0], SENTENCES[4]]
     without = [translator.decode(text, edits=[SwitchOff(*place) for place in heads]) for text in texts]
@@ -171,6 +171,6 @@ def test_scores_are_those_of_the_translations_without_the_heads(translator: Tran
 def test_unknown_heads_and_cases_without_a_choice_are_refused(translator: Translator) -> None:
     zero = zero_outputs(translator.config)
     with pytest.raises(EditError, match="There is no head 4"):
-        remove_heads(translator, CASES, [HeadPlace("encoder.self", 0, 4)], zero)
+        remove_heads(translator, CASES, [HeadName("encoder.self", 0, 4)], zero)
     with pytest.raises(DataError, match="that differ"):
         measure_effects(translator, [ContrastCase("Tom.", "Ja.", "Ja.")], zero)

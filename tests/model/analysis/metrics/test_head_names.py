@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from model import TransformerConfig
-from model.analysis.metrics.head_names import HeadPlace, all_but, all_heads, check_heads, rank_correlation, ranked
+from model.analysis.metrics.head_names import HeadName, all_but, all_heads, check_heads, rank_correlation, ranked
 from model.errors import EditError
 
 
@@ -18,7 +18,7 @@ def test_all_heads_come_in_the_order_of_a_table(config: TransformerConfig) -> No
 
 
 def test_all_but_some_and_these_make_up_all(config: TransformerConfig) -> None:
-    kept = {HeadPlace("decoder.cross", 1, 2), HeadPlace("encoder.self", 0, 3)}
+    kept = {HeadName("decoder.cross", 1, 2), HeadName("encoder.self", 0, 3)}
     rest = all_but(config, kept)
     assert len(rest) == 22
     assert rest | kept == set(all_heads(config))
@@ -27,7 +27,7 @@ def test_all_but_some_and_these_make_up_all(config: TransformerConfig) -> None:
 @pytest.mark.parametrize("place", [("decoder.cross", 2, 0), ("encoder.self", 0, 4), ("encoder.cross", 0, 0)])
 def test_a_head_that_does_not_exist_is_named(config: TransformerConfig, place: tuple[str, int, int]) -> None:
     with pytest.raises(EditError, match="There is no head"):
-        check_heads(config, [HeadPlace(*place)])
+        check_heads(config, [HeadName(*place)])
 
 
 def test_ranking_goes_downwards_and_leaves_out_what_has_no_figure() -> None:

@@ -11,7 +11,7 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from model.analysis.metrics.origin import derive_row
+from model.analysis.metrics.derived_row import derive_row
 from model.nn.attention import AttentionInputs
 from model.nn.masks import AttentionMask
 from tests.paths import ROOT

@@ -15,7 +15,7 @@ from model.analysis.interventions.contrast import ContrastCase
 from model.analysis.interventions.head_effects import HeadEffects, measure_effects, remove_heads
 from model.analysis.interventions.patching import Patching
 from model.analysis.interventions.replacement import zero_outputs
-from model.analysis.metrics.head_names import HeadPlace
+from model.analysis.metrics.head_names import HeadName
 from model.errors import DataError
 from tests.paths import ROOT
 from tests.viz.sent import charts
@@ -77,7 +77,7 @@ def test_heads_switched_off_by_the_address_change_the_log_odds_as_the_model_says
     app: AppTest, translator: Translator
 ) -> None:
     opened(app, off="c-1-2.e-0-1")
-    heads = {HeadPlace("decoder.cross", 1, 2), HeadPlace("encoder.self", 0, 1)}
+    heads = {HeadName("decoder.cross", 1, 2), HeadName("encoder.self", 0, 1)}
     cases = of_pair(measuring.choice_pairs()[0])
     effect = remove_heads(translator, cases, heads, zero_outputs(translator.config))
     for intact, without in zip(effect.intact.tolist(), effect.removed.tolist(), strict=True):
@@ -110,7 +110,7 @@ def test_every_head_in_turn_gives_maps_rankings_and_a_way_to_switch_off_the_stro
 def test_a_head_of_the_grid_is_switched_off_and_on_again(app: AppTest) -> None:
     opened(app)
     pills = app.get_by_key("off-e-0")
-    pills.set_value([HeadPlace("encoder.self", 0, 3)]).run()
+    pills.set_value([HeadName("encoder.self", 0, 3)]).run()
     assert app.session_state["selection"].off == ("e-0-3",)
     app.button(key="off-none").click().run()
     assert app.session_state["selection"].off == ()

@@ -13,10 +13,10 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from model import Translator
+from model.analysis.coreference.case_files import curated_cases
 from model.analysis.coreference.cases import PronounCases
-from model.analysis.coreference.files import curated_cases
-from model.analysis.coreference.measure import measure_coreference
-from model.analysis.metrics.head_table import Head
+from model.analysis.coreference.measure_translator import measure_coreference
+from model.analysis.metrics.head_scores import Head
 from model.errors import DataError
 from tests.paths import ROOT
 from tests.viz.sent import charts

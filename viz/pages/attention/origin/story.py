@@ -18,7 +18,7 @@ from viz.core.sites import CROSS, DECODER
 from viz.core.token_text import display_token
 
 if TYPE_CHECKING:
-    from model.analysis.metrics.origin import DerivedRow
+    from model.analysis.metrics.derived_row import DerivedRow
 
 #: So many keys stand side by side with their numbers; of a longer text the strongest are drawn, the rest summed up.
 MAX_COLUMNS: Final = 24

@@ -23,7 +23,7 @@ from viz.selection import state
 from viz.ui import frame, long_work, number_controls
 
 if TYPE_CHECKING:
-    from model.analysis.coreference.measure import CoreferenceScores
+    from model.analysis.coreference.measure_translator import CoreferenceScores
 
 #: So many of the strongest heads can be switched off with one button.
 STRONGEST: Final = 5

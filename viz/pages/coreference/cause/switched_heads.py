@@ -14,42 +14,42 @@ from viz.selection import state
 from viz.ui import controls
 
 if TYPE_CHECKING:
-    from model.analysis.metrics.head_names import HeadPlace
+    from model.analysis.metrics.head_names import HeadName
 
 #: So many heads are named; of more, their number is told.
 MOST_NAMED: Final = 12
 
 
-def code(place: "HeadPlace") -> str:
+def code(place: "HeadName") -> str:
     """The short form of a head."""
     return f"{NAMES[place.site].tag}-{place.layer}-{place.head}"
 
 
-def name(place: "HeadPlace") -> str:
+def name(place: "HeadName") -> str:
     """A head as people name it, counted from 1: "cross 4·2"."""
     return f"{NAMES[place.site].short} {place.layer + 1}·{place.head + 1}"
 
 
-def names(places: Sequence["HeadPlace"]) -> str:
+def names(places: Sequence["HeadName"]) -> str:
     """Several heads as people name them."""
     told = ", ".join(map(name, places[:MOST_NAMED]))
     return told if len(places) <= MOST_NAMED else f"{told} and {len(places) - MOST_NAMED} more"
 
 
-def chosen(places: Iterable["HeadPlace"]) -> tuple["HeadPlace", ...]:
+def chosen(places: Iterable["HeadName"]) -> tuple["HeadName", ...]:
     """The heads of the model that the selection names, in the order of tables; names of others are passed over."""
     codes = set(state.current().off)
     return tuple(place for place in places if code(place) in codes)
 
 
-def grid(places: Sequence["HeadPlace"]) -> None:
+def grid(places: Sequence["HeadName"]) -> None:
     """Buttons for the heads of one attention, a row a layer, and one that lets go of all heads."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         site = controls.site([site for site in SITES if any(place.site == site for place in places)])
         st.button(
             "Switch all on", key="off-none", disabled=not state.current().off, on_click=state.change, kwargs={"off": ()}
         )
-    of_layer: dict[int, list[HeadPlace]] = {}
+    of_layer: dict[int, list[HeadName]] = {}
     for place in places:
         if place.site == site:
             of_layer.setdefault(place.layer, []).append(place)
@@ -58,7 +58,7 @@ def grid(places: Sequence["HeadPlace"]) -> None:
             _pills(f"off-{NAMES[site].tag}-{layer}", f"Layer {layer + 1}: heads", heads)
 
 
-def _pills(key: str, label: str, heads: "Sequence[HeadPlace]") -> None:
+def _pills(key: str, label: str, heads: "Sequence[HeadName]") -> None:
     codes = set(state.current().off)
     st.session_state[key] = [head for head in heads if code(head) in codes]
     st.pills(
@@ -72,6 +72,6 @@ def _pills(key: str, label: str, heads: "Sequence[HeadPlace]") -> None:
     )
 
 
-def _take(key: str, heads: Sequence["HeadPlace"]) -> None:
+def _take(key: str, heads: Sequence["HeadName"]) -> None:
     kept = [one for one in state.current().off if one not in set(map(code, heads))]
     state.change(off=tuple(kept + [code(place) for place in st.session_state[key]]))

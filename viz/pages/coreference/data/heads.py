@@ -24,10 +24,10 @@ from viz.selection.options import Selection
 if TYPE_CHECKING:
     from model import Translator
     from model.analysis.coreference.cases import PronounCase, PronounCases
-    from model.analysis.coreference.measure import CoreferenceScores
+    from model.analysis.coreference.measure_translator import CoreferenceScores
     from model.analysis.interventions.head_effects import HeadEffects, RemovalEffect
     from model.analysis.interventions.patching import Patching
-    from model.analysis.metrics.head_names import HeadPlace
+    from model.analysis.metrics.head_names import HeadName
 
 #: The three measures as the pages name them → as the model does.
 MODEL_MEASURES: Final = {"weights": "raw", "norms": "norm", "rollout": "rollout"}
@@ -73,7 +73,7 @@ class BleuChange:
 @cache
 def curated() -> GivenCases:
     """The set that ships."""
-    from model.analysis.coreference.files import curated_cases
+    from model.analysis.coreference.case_files import curated_cases
 
     return GivenCases("the curated set", curated_cases(), "curated")
 
@@ -84,7 +84,7 @@ def read_cases(content: bytes, name: str) -> GivenCases:
     Raises:
         DataError: it is of no form that can be read, too large, or none of its lines can be used.
     """
-    from model.analysis.coreference.files import parse_pronoun_cases
+    from model.analysis.coreference.case_files import parse_pronoun_cases
 
     digest = hashlib.sha256(content).hexdigest()
     return GivenCases(name, parse_pronoun_cases(content, name), f"{digest}/{name.rpartition('.')[2].lower()}")
@@ -96,8 +96,8 @@ def measuring(given: GivenCases, measure: str, selection: Selection) -> Task["Co
 
     def compute(progress: Progress) -> "CoreferenceScores":
         from model import Translator
-        from model.analysis.coreference.measure import measure_coreference
-        from model.analysis.coreference.readers import measure_reading
+        from model.analysis.coreference.measure_reader import measure_reading
+        from model.analysis.coreference.measure_translator import measure_coreference
 
         way: Any = MODEL_MEASURES[measure]
         if not isinstance(loaded, Translator):
@@ -118,20 +118,20 @@ def choice_pairs() -> tuple[ChoicePair, ...]:
     return tuple(ChoicePair(name, *cases) for name, cases in of_pair.items() if len(cases) == 2)
 
 
-def places(selection: Selection) -> tuple["HeadPlace", ...]:
+def places(selection: Selection) -> tuple["HeadName", ...]:
     """Every head of the model, in the order of tables [site, layer, head]."""
     from model.analysis.metrics.head_names import all_heads
 
     return tuple(all_heads(loader.translator(selection).config))
 
 
-def removed_places(chosen: Collection["HeadPlace"], selection: Selection) -> frozenset["HeadPlace"]:
+def removed_places(chosen: Collection["HeadName"], selection: Selection) -> frozenset["HeadName"]:
     """What is switched off: the chosen heads or, where `spare` says so, all others."""
     return frozenset(places(selection)) - set(chosen) if selection.spare else frozenset(chosen)
 
 
 def removal(
-    cases: Sequence["PronounCase"], off: frozenset["HeadPlace"], instead: str, selection: Selection
+    cases: Sequence["PronounCase"], off: frozenset["HeadName"], instead: str, selection: Selection
 ) -> Task["RemovalEffect"]:
     """What becomes of the choice in these sentences when heads are switched off at once."""
     loaded = loader.translator(selection)
@@ -202,7 +202,7 @@ def read_pairs(content: bytes) -> tuple[tuple[str, str], ...]:
 
 
 def bleu_change(
-    pairs: tuple[tuple[str, str], ...], off: frozenset["HeadPlace"], instead: str, selection: Selection
+    pairs: tuple[tuple[str, str], ...], off: frozenset["HeadName"], instead: str, selection: Selection
 ) -> Task[BleuChange]:
     """BLEU of greedy translations with every head on, and with these switched off."""
     loaded = loader.translator(selection)

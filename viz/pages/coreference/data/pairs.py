@@ -61,7 +61,7 @@ class Row:
 @cache
 def curated_pairs() -> Mapping[str, Pair]:
     """The pairs that ship, by their names, in the order of their file."""
-    from model.analysis.coreference.files import curated_cases
+    from model.analysis.coreference.case_files import curated_cases
 
     found: dict[str, list[PronounCase]] = {}
     for case in curated_cases().cases:
@@ -96,16 +96,16 @@ def pronoun_rows(trace: "Trace", case: "PronounCase", site: str, selection: Sele
 
     Where there is none, the reason.
     """
-    from model.analysis.coreference import pair_rows
+    from model.analysis.coreference import pronoun_rows
 
-    return pair_rows.pronoun_rows(loader.reader(selection), trace, case, site)
+    return pronoun_rows.pronoun_rows(loader.reader(selection), trace, case, site)
 
 
 def candidate_weights(
     trace: "Trace", case: "PronounCase", site: str, rows: Places, selection: Selection
 ) -> Float[np.ndarray, "layer head candidate"] | str:
     """From these rows to antecedent and distractor, by the measure of the selection, or why that cannot be said."""
-    from model.analysis.coreference.pair_rows import reads_sentence
+    from model.analysis.coreference.pronoun_rows import reads_sentence
     from model.analysis.coreference.span_attention import read_case
 
     loaded = loader.reader(selection)
@@ -124,27 +124,27 @@ def candidate_weights(
 def movement(
     first: Float[np.ndarray, "layer head candidate"], second: Float[np.ndarray, "layer head candidate"]
 ) -> Float[np.ndarray, "layer head"]:
-    """How far each head moves toward the right antecedent (`model.analysis.coreference.pair_rows.movement`)."""
-    from model.analysis.coreference import pair_rows
+    """How far each head moves toward the right antecedent (`model.analysis.coreference.pronoun_rows.movement`)."""
+    from model.analysis.coreference import pronoun_rows
 
-    return pair_rows.movement(first, second)
+    return pronoun_rows.movement(first, second)
 
 
 def opened_row(
     trace: "Trace", case: "PronounCase | None", site: str, layer: int, rows: Places, selection: Selection
 ) -> Row:
     """The mean of these rows in a layer, over tokens or whole words, with the columns of the case's three spans."""
-    from model.analysis.coreference import pair_rows
+    from model.analysis.coreference import pronoun_rows
     from model.analysis.coreference.span_attention import read_case
     from model.trace import axes
 
     loaded = loader.reader(selection)
-    values = pair_rows.measured_rows(loaded, trace, site, layer, rows, MEASURES[selection.measure])
+    values = pronoun_rows.measured_rows(loaded, trace, site, layer, rows, MEASURES[selection.measure])
     tokens = trace.axis_tokens(site)[1]
     keys = axes.whole_words(tokens, trace.special_tokens) if selection.words else axes.single_tokens(tokens)
     joined = axes.between(values, axes.Axis(("",), (tuple(range(len(rows))),)), keys)[:, 0].numpy()
     joined.setflags(write=False)
-    holds_case = pair_rows.reads_sentence(trace, site) or site == "decoder.cross"
+    holds_case = pronoun_rows.reads_sentence(trace, site) or site == "decoder.cross"
     read = read_case(loaded, case) if case is not None and holds_case else None
     pieces = () if read is None or isinstance(read, str) else read.pieces
     columns = [sorted({place for piece in span if (place := keys.place_of(piece)) is not None}) for span in pieces]
@@ -172,8 +172,8 @@ def _candidate_weights(
     _trace: "Trace",
     _translator: "Reader",
 ) -> Float[np.ndarray, "layer head candidate"]:
-    from model.analysis.coreference import pair_rows
+    from model.analysis.coreference import pronoun_rows
 
-    weights = pair_rows.candidate_weights(_translator, _trace, site, rows, candidates, measure).numpy()
+    weights = pronoun_rows.candidate_weights(_translator, _trace, site, rows, candidates, measure).numpy()
     weights.setflags(write=False)
     return weights

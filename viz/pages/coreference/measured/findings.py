@@ -10,9 +10,9 @@ from viz.core.numbers import percent, signed
 from viz.core.sites import CROSS, DECODER, ENCODER
 
 if TYPE_CHECKING:
-    from model.analysis.coreference.measure import CoreferenceScores
+    from model.analysis.coreference.measure_translator import CoreferenceScores
     from model.analysis.coreference.scores import HeldOutHead, SiteScores
-    from model.analysis.metrics.resampling import Estimate
+    from model.analysis.metrics.bootstrap import Estimate
 
 COLUMNS: Final = (
     Column("What"),

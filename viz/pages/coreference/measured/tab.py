@@ -30,7 +30,7 @@ from viz.selection import options, state
 from viz.ui import controls, frame, long_work, measures, number_controls
 
 if TYPE_CHECKING:
-    from model.analysis.coreference.measure import CoreferenceScores
+    from model.analysis.coreference.measure_translator import CoreferenceScores
     from model.analysis.coreference.scores import SiteScores
 
 SET_LABELS: Final = {"curated": "Curated set", "file": "A file of yours"}

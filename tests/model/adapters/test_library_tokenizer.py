@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import transformers
 
-from model.adapters.pieces import Pieces
+from model.adapters.library_tokenizer import LibraryTokenizer
 from model.trace.axes import whole_words
 from tests.model.adapters.zoo import save_tokenizer
 
@@ -17,17 +17,17 @@ WORDS = ("The", "animal", "didn't", "cross", "the", "street.")
 
 
 @pytest.fixture(scope="module")
-def pieces(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Pieces]:
-    def made(kind: str) -> Pieces:
+def pieces(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], LibraryTokenizer]:
+    def made(kind: str) -> LibraryTokenizer:
         folder: Path = tmp_path_factory.mktemp(kind)
         save_tokenizer(folder, kind)
-        return Pieces(transformers.AutoTokenizer.from_pretrained(str(folder)))
+        return LibraryTokenizer(transformers.AutoTokenizer.from_pretrained(str(folder)))
 
     return made
 
 
 @pytest.mark.parametrize("kind", ["wordpiece", "bytes", "metaspace"])
-def test_words_are_what_white_space_separates(pieces: Callable[[str], Pieces], kind: str) -> None:
+def test_words_are_what_white_space_separates(pieces: Callable[[str], LibraryTokenizer], kind: str) -> None:
     made = pieces(kind)
     encoded = made.encode(TEXT)
     words = whole_words(encoded.tokens, made.special_tokens).without_special_tokens(made.special_tokens)
@@ -44,7 +44,9 @@ def test_words_are_what_white_space_separates(pieces: Callable[[str], Pieces], k
         ("metaspace", {"<pad>", "<s>", "</s>", "<unk>"}),
     ],
 )
-def test_special_tokens_keep_their_names(pieces: Callable[[str], Pieces], kind: str, special: set[str]) -> None:
+def test_special_tokens_keep_their_names(
+    pieces: Callable[[str], LibraryTokenizer], kind: str, special: set[str]
+) -> None:
     made = pieces(kind)
     assert made.special_tokens == special
     encoded = made.encode(TEXT)
@@ -52,7 +54,9 @@ def test_special_tokens_keep_their_names(pieces: Callable[[str], Pieces], kind: 
     assert shown == {"wordpiece": ["[CLS]", "[SEP]"], "bytes": [], "metaspace": ["</s>"]}[kind]
 
 
-def test_bytes_that_are_no_whole_character_are_readable_and_join_to_one(pieces: Callable[[str], Pieces]) -> None:
+def test_bytes_that_are_no_whole_character_are_readable_and_join_to_one(
+    pieces: Callable[[str], LibraryTokenizer],
+) -> None:
     made = pieces("bytes")
     tokens = made.encode("a 🐈 é").tokens
     assert tokens[0] == "a"
@@ -60,7 +64,9 @@ def test_bytes_that_are_no_whole_character_are_readable_and_join_to_one(pieces: 
     assert "🐈" in whole_words(tokens, made.special_tokens).labels[1]
 
 
-def test_a_line_that_ends_is_a_sign_of_its_own_and_the_next_word_begins(pieces: Callable[[str], Pieces]) -> None:
+def test_a_line_that_ends_is_a_sign_of_its_own_and_the_next_word_begins(
+    pieces: Callable[[str], LibraryTokenizer],
+) -> None:
     made = pieces("bytes")
     tokens = made.encode("the\nanimal\tthe").tokens
     assert tokens[tokens.index("⏎") + 1].startswith("▁")
@@ -68,7 +74,7 @@ def test_a_line_that_ends_is_a_sign_of_its_own_and_the_next_word_begins(pieces: 
     assert whole_words(tokens, made.special_tokens).labels[:3] == ("the", "⏎", "animal⇥the")
 
 
-def test_tokens_of_ids_are_those_of_the_text(pieces: Callable[[str], Pieces]) -> None:
+def test_tokens_of_ids_are_those_of_the_text(pieces: Callable[[str], LibraryTokenizer]) -> None:
     for kind in ("bytes", "metaspace"):
         made = pieces(kind)
         encoded = made.encode(TEXT)
@@ -76,11 +82,11 @@ def test_tokens_of_ids_are_those_of_the_text(pieces: Callable[[str], Pieces]) ->
         assert made.decode(encoded.ids).strip() == TEXT
 
 
-def test_ids_beyond_the_vocabulary_have_a_name(pieces: Callable[[str], Pieces]) -> None:
+def test_ids_beyond_the_vocabulary_have_a_name(pieces: Callable[[str], LibraryTokenizer]) -> None:
     assert pieces("metaspace").tokens([399]) == ("<id 399>",)
 
 
-def test_threads_that_share_a_tokenizer_call_it_one_after_the_other(pieces: Callable[[str], Pieces]) -> None:
+def test_threads_that_share_a_tokenizer_call_it_one_after_the_other(pieces: Callable[[str], LibraryTokenizer]) -> None:
     class Switched:
         """Is set to the language of each text while it cuts it, as NLLB's is."""
 
@@ -97,7 +103,7 @@ def test_threads_that_share_a_tokenizer_call_it_one_after_the_other(pieces: Call
             return self.inner(text or text_target, **options)
 
     switched = Switched(pieces("metaspace").tokenizer)
-    made = Pieces(switched)
+    made = LibraryTokenizer(switched)
 
     def read(number: int) -> None:
         if number % 3:
@@ -111,7 +117,9 @@ def test_threads_that_share_a_tokenizer_call_it_one_after_the_other(pieces: Call
 
 
 @pytest.mark.parametrize("text", ["\ud800 x", "שלום", "\u202eabc", "<b>x</b>", "a" * 5000, "\x00\x07"])
-def test_any_text_has_tokens_and_comes_out_without_an_error(pieces: Callable[[str], Pieces], text: str) -> None:
+def test_any_text_has_tokens_and_comes_out_without_an_error(
+    pieces: Callable[[str], LibraryTokenizer], text: str
+) -> None:
     for kind in ("wordpiece", "bytes", "metaspace"):
         encoded = pieces(kind).encode(text)
         assert len(encoded.ids) == len(encoded.tokens)

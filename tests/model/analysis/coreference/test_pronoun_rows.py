@@ -5,8 +5,8 @@ import torch
 
 from model import Translator
 from model.analysis.coreference.cases import PronounCase
-from model.analysis.coreference.measure import RECORDED
-from model.analysis.coreference.pair_rows import candidate_weights, measured_rows, movement, pronoun_rows
+from model.analysis.coreference.measure_translator import RECORDED
+from model.analysis.coreference.pronoun_rows import candidate_weights, measured_rows, movement, pronoun_rows
 from model.analysis.coreference.span_attention import (
     cross_places,
     cross_weights,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from model.abilities import Abilities
-from model.adapters.capture import SITE_AND_LAYER
+from model.adapters.capture import SiteAndLayer
 from model.errors import EditError
 from model.nn.edit_hooks import Edits, check_edit
 from model.nn.edits import HeadEdit, SwitchOff
@@ -24,7 +24,7 @@ def named_only(edits: Edits | None) -> tuple[HeadEdit, ...]:
 
 def edits_by_place(
     edits: Edits | None, abilities: Abilities, *, num_source: int, num_target: int
-) -> Mapping[SITE_AND_LAYER, tuple[HeadEdit, ...]]:
+) -> Mapping[SiteAndLayer, tuple[HeadEdit, ...]]:
     """(site, layer) → what is done to its heads, SwitchOff last: what is off is off, whatever else was done to it.
 
     Args:
@@ -40,7 +40,7 @@ def edits_by_place(
         return {}
     if "edits" in abilities.lacks:
         raise EditError(abilities.lacks["edits"])
-    found: dict[SITE_AND_LAYER, tuple[HeadEdit, ...]] = {}
+    found: dict[SiteAndLayer, tuple[HeadEdit, ...]] = {}
     for edit in sorted(named, key=lambda one: isinstance(one, SwitchOff)):
         if edit.site not in abilities.heads:
             raise EditError(f"There is no site {edit.site!r}; sites are {', '.join(abilities.sites)}.")

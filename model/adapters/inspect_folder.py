@@ -5,7 +5,7 @@ from typing import Final
 
 from model.abilities import Kind
 from model.adapters.families import family_of
-from model.adapters.folder import CONFIG, LARGEST_CONFIG, check_folder, check_tokenizer_files
+from model.adapters.folder_check import CONFIG, LARGEST_CONFIG, check_folder, check_tokenizer_files
 from model.checked import Malformed, parsed
 from model.errors import CheckpointError
 from model.record import MANIFEST

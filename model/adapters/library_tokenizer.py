@@ -27,7 +27,7 @@ class Encoded:
     tokens: tuple[str, ...]
 
 
-class Pieces:
+class LibraryTokenizer:
     """A tokenizer of `transformers`, with tokens spelled as everywhere here. Safe to share between threads."""
 
     def __init__(self, tokenizer: Any) -> None:

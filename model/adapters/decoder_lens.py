@@ -12,8 +12,8 @@ from torch import Tensor, nn
 
 from model.abilities import Abilities
 from model.adapters.capture import Listener, listen
-from model.adapters.edits import edits_by_place
 from model.adapters.layout import Layout
+from model.adapters.named_edits import edits_by_place
 from model.decoding.logit_lens import LogitLens, Readout, join_levels, read_level
 from model.errors import TraceError
 from model.trace.steps import Vocabulary

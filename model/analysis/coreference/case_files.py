@@ -21,7 +21,7 @@ from typing import Final
 
 from model.analysis.coreference.cases import GermanChoice, PronounCase, PronounCases, RejectedLine, phrase_spans
 from model.analysis.coreference.winobias import read_brackets, winobias_case
-from model.analysis.rows import JsonRow, LineError, parse_json_row
+from model.analysis.data_files import JsonRow, LineError, parse_json_row
 from model.errors import DataError
 from model.words import Span, find_words
 

@@ -10,15 +10,15 @@ import pytest
 import torch
 
 from model import Translator
+from model.analysis.coreference.case_files import curated_cases, parse_pronoun_cases, read_pronoun_cases
 from model.analysis.coreference.cases import GermanChoice, PronounCase, PronounCases, RejectedLine
-from model.analysis.coreference.files import curated_cases, parse_pronoun_cases, read_pronoun_cases
 from model.analysis.coreference.german_pronouns import NOT_FOUND, NOT_KNOWN, NOT_ONE, rival_forms, translated_pronoun
-from model.analysis.coreference.measure import measure_coreference
+from model.analysis.coreference.measure_translator import measure_coreference
 from model.analysis.coreference.pronoun_choice import pronoun_choice
 from model.analysis.coreference.scores import first_hit, half_of, hits, nearest_hit, score_site
 from model.analysis.coreference.span_attention import CandidateWeights
+from model.analysis.metrics.bootstrap import bootstrap_mean
 from model.analysis.metrics.norms import value_weighted_norms
-from model.analysis.metrics.resampling import bootstrap_mean
 from model.analysis.metrics.rollout import rollout_at
 from model.errors import CancelledError, DataError
 from model.words import attention_between_words, pieces_of_spans
@@ -164,7 +164,7 @@ def test_cross_attention_is_read_at_the_row_that_predicts_the_pronoun(
 ) -> None:
     german = translator.tokenizer.encode("Das Tier überquerte die Straße nicht, weil es zu müde war.")
     row = next(i for i in range(len(german)) if "weil e" in translator.tokenizer.decode(german[: i + 1]))
-    monkeypatch.setattr("model.analysis.coreference.measure.greedy_search", lambda *_: [german, german])
+    monkeypatch.setattr("model.analysis.coreference.measure_translator.greedy_search", lambda *_: [german, german])
     cases = (CASE, replace(CASE, sentence=f"{CASE.sentence} And so."))
     scores = measure_coreference(translator, PronounCases(cases), sites=["decoder.cross"])
     found = scores.sites["decoder.cross"].weights
@@ -180,7 +180,7 @@ def test_cross_attention_is_read_at_the_row_that_predicts_the_pronoun(
 
 def test_a_translation_without_the_pronoun_is_counted(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
     german = translator.tokenizer.encode("Das Tier war müde.")
-    monkeypatch.setattr("model.analysis.coreference.measure.greedy_search", lambda *_: [german])
+    monkeypatch.setattr("model.analysis.coreference.measure_translator.greedy_search", lambda *_: [german])
     scores = measure_coreference(translator, PronounCases((CASE,)))
     assert list(scores.sites) == ["encoder.self"]
     assert dict(scores.unscored["decoder.cross"]) == {NOT_FOUND: 1}

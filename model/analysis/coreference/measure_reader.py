@@ -10,8 +10,8 @@ from types import MappingProxyType
 import torch
 
 from model.analysis.coreference.cases import PronounCase, PronounCases
-from model.analysis.coreference.measure import CoreferenceScores, Progress
-from model.analysis.coreference.pair_rows import measured_rows
+from model.analysis.coreference.measure_translator import CoreferenceScores, Progress
+from model.analysis.coreference.pronoun_rows import measured_rows
 from model.analysis.coreference.scores import score_site
 from model.analysis.coreference.span_attention import (
     CandidateWeights,

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from model.analysis.metrics.head_table import Head, HeadCounts, score_heads
+from model.analysis.metrics.head_scores import Head, HeadCounts, score_heads
 
 # [row, head]: head 0 is right on the first half, head 1 on three of four rows, the last is the mean of the heads.
 HITS = torch.tensor([[1.0, 0.5, 0.0], [1.0, 0.5, 0.0], [0.0, 1.0, 1.0], [0.0, 1.0, 1.0]])[:, None]

@@ -11,7 +11,7 @@ from model.config import TransformerConfig
 from model.errors import DataError
 from model.pairs import Pair, read_pairs
 from model.tokenizer import Tokenizer
-from model.training.data import Example, collate, encode_pairs, endless_batches, plan_epoch
+from model.training.batches import Example, collate, encode_pairs, endless_batches, plan_epoch
 from model.training.processes import Processes
 
 PAIRS = [Pair("One.", "Eins."), Pair("Two “words”.", "Zwei Wörter.")]

@@ -8,12 +8,12 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from model.adapters.generate_call import Beginning, settings_for_writing
 from model.adapters.library import new_cache
-from model.adapters.writing import Beginning, settings_for_writing
 from model.nn.hooks import rows_from
 
 
-class WrittenRows:
+class GenerationRows:
     """Texts of one beginning, one a row. What is cached is never written in place, so copies share it.
 
     Args:
@@ -75,7 +75,7 @@ class WrittenRows:
             own.crop(length - len(self))
         self._read = self._read[:, :length]
 
-    def copy(self) -> "WrittenRows":
+    def copy(self) -> "GenerationRows":
         """The same texts, to go on elsewhere."""
         copied = copy.copy(self)
         copied._cache = _copy_cache(self._cache)

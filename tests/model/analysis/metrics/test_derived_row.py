@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 
 from model import Translator
-from model.analysis.metrics.origin import (
+from model.analysis.metrics.derived_row import (
     ROWS_AT_ONCE,
     derive_row,
     dot_product_spread,

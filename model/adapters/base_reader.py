@@ -14,7 +14,7 @@ from model.errors import TraceError
 OUTPUTS: Final = "hook_head_output"
 
 
-class LoadedModel:
+class BaseReader:
     """A model of `transformers` in evaluation mode, where it attends, and what it has and lacks.
 
     Args:

@@ -9,16 +9,16 @@ from torch import Tensor, nn
 
 from model.abilities import Abilities, Kind, View
 from model.adapters import capture, library
+from model.adapters.config_limits import check_picture_sizes, check_values
+from model.adapters.decoder_lens import final_norm
+from model.adapters.eager_weights import eager_weights, longest_text
 from model.adapters.families import FAMILIES, family_of, max_length_of, positions_of
-from model.adapters.folder import check_folder, check_tokenizer_files
+from model.adapters.folder_check import check_folder, check_tokenizer_files
+from model.adapters.free_memory import check_room
 from model.adapters.layout import SOURCE_LENGTH, TARGET_LENGTH, Layout, find_layout
-from model.adapters.lens import final_norm
-from model.adapters.memory import check_room
-from model.adapters.pieces import Pieces
+from model.adapters.library_tokenizer import LibraryTokenizer
 from model.adapters.text_reader import TextReader
 from model.adapters.text_writer import TextWriter
-from model.adapters.values import check_picture_sizes, check_values
-from model.adapters.weights_path import eager_weights, longest_text
 from model.device import choose_device, choose_dtype
 from model.errors import CheckpointError
 from model.reader import Reader
@@ -69,7 +69,7 @@ def open_folder(path: Path, *, device: str | None = None, dtype: str = "float32"
         check_picture_sizes(library.picture_sizes(processor))
         layout, abilities = explore(model, model_type, library.blank_pixels(processor))
         return ImageReader(model, processor, layout, abilities, name=path.name, digest=folder.digest())
-    pieces = Pieces(library.load_tokenizer(path, config))
+    pieces = LibraryTokenizer(library.load_tokenizer(path, config))
     layout, abilities = explore(model, model_type)
     made = TextWriter if abilities.generates else TextReader
     return made(model, pieces, layout, abilities, name=path.name, digest=folder.digest())
