@@ -1,5 +1,6 @@
 """What the tests of pages share: installed packages read once, and a selection for the decoding page's tabs."""
 
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from viz.selection.options import Selection
 
 
 @pytest.fixture(scope="session", autouse=True)
-def installed_packages_read_once():
+def installed_packages_read_once() -> Iterator[None]:
     """Streamlit reads the metadata of every installed package for each `AppTest`: half of what a small page costs."""
     with pytest.MonkeyPatch.context() as patch:
         scan = cache(manifest_scanner.scan_component_manifests)
@@ -21,7 +22,7 @@ def installed_packages_read_once():
 
 
 @pytest.fixture
-def chosen(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch):
+def chosen(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> Selection:
     """A selection of the tiny checkpoint, which the app finds as well."""
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
     return Selection(checkpoint="en-de", text=TEXT)

@@ -2,12 +2,13 @@
 
 import json
 import struct
+from typing import Any
 
 import numpy as np
 from streamlit.testing.v1 import AppTest
 
 
-def unpack(payload):
+def unpack(payload: bytes) -> tuple[dict[str, Any], list[np.ndarray]]:
     """What wire.js does, in Python: the header and the arrays."""
     (length,) = struct.unpack("<I", payload[:4])
     header = json.loads(payload[4 : 4 + length])
@@ -20,7 +21,7 @@ def unpack(payload):
     return header, arrays
 
 
-def sent_to(app: AppTest, component):
+def sent_to(app: AppTest, component: str) -> list[tuple[dict[str, Any], list[np.ndarray]]]:
     """The payloads of every component of this name on the page, in order."""
     assert not app.exception, app.exception[0].value
     found = [element.proto for element in app.get("bidi_component")]

@@ -25,7 +25,10 @@ EAGER_NAMES = {
 WEIGHTS_ONLY = {"mpnet", "deberta", "deberta-v2", "bloom", "falcon", "mpt", "gpt_neo"}
 
 
-def batch(model_type: str, lengths=(13, 9)):
+Lengths = dict[str, list[tuple[int, int] | tuple[None, None]]]
+
+
+def batch(model_type: str, lengths: tuple[int, int] = (13, 9)) -> tuple[dict[str, torch.Tensor], Lengths]:
     """Two texts, the second one padded, and the lengths of query and key at every site."""
     torch.manual_seed(1)
     source = torch.randint(6, VOCAB, (2, max(lengths)))
@@ -33,7 +36,7 @@ def batch(model_type: str, lengths=(13, 9)):
     given = {"input_ids": source, "attention_mask": padding.long()}
     if FAMILIES[model_type].kind == "image":
         return {"pixel_values": torch.randn(2, 3, 24, 24)}, {"encoder.self": [(None, None)] * 2}
-    sites = {site: [(n, n) for n in lengths] for site in EAGER_NAMES[FAMILIES[model_type].kind]}
+    sites: Lengths = {site: [(n, n) for n in lengths] for site in EAGER_NAMES[FAMILIES[model_type].kind]}
     if FAMILIES[model_type].kind == "encoder-decoder":
         given["decoder_input_ids"] = torch.randint(6, VOCAB, (2, 7))
         sites |= {"decoder.self": [(7, 7)] * 2, "decoder.cross": [(7, n) for n in lengths]}

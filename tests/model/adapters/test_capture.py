@@ -25,7 +25,7 @@ def parts() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     return torch.randn(2, 4, N, 8), torch.randn(2, 2, N, 8), torch.randn(2, 2, N, 8)
 
 
-def expected(parts, mask: torch.Tensor) -> torch.Tensor:
+def expected(parts: tuple[torch.Tensor, torch.Tensor, torch.Tensor], mask: torch.Tensor) -> torch.Tensor:
     query, key, value = parts
     key, value = (one.repeat_interleave(2, dim=1) for one in (key, value))
     return F.scaled_dot_product_attention(query, key, value, mask, scale=0.3).transpose(1, 2)

@@ -10,6 +10,7 @@ from PIL import Image
 
 from model import SwitchOff, Trace, open_reader
 from model.adapters import image_reader
+from model.adapters.image_reader import ImageReader
 from model.errors import CheckpointError, EditError, InputTextError
 from tests.model.adapters.zoo import CONFIGS, tiny
 
@@ -26,16 +27,16 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def reader(root: Path):
+def reader(root: Path) -> ImageReader:
     return open_reader(root)
 
 
 @pytest.fixture(scope="module")
-def trace(reader) -> Trace:
+def trace(reader: ImageReader) -> Trace:
     return reader.trace_picture(PIXELS, extras={"hook_head_output"})
 
 
-def test_patches_are_tokens_after_the_class_token(reader, trace: Trace) -> None:
+def test_patches_are_tokens_after_the_class_token(reader: ImageReader, trace: Trace) -> None:
     assert reader.abilities.kind == "image"
     assert reader.abilities.max_length == 10
     assert trace.sites == ("encoder.self",)
@@ -45,7 +46,7 @@ def test_patches_are_tokens_after_the_class_token(reader, trace: Trace) -> None:
     assert [trace.picture.place_of(position) for position in (0, 1, 6, 9, 10)] == [None, (0, 0), (1, 2), (2, 2), None]
 
 
-def test_weights_are_those_of_the_eager_model(reader, trace: Trace) -> None:
+def test_weights_are_those_of_the_eager_model(reader: ImageReader, trace: Trace) -> None:
     model = tiny("vit")
     pixels = reader.processor(Image.fromarray(PIXELS), return_tensors="pt")["pixel_values"]
     with torch.inference_mode():
@@ -61,14 +62,14 @@ def test_the_picture_is_kept_as_the_model_saw_it(trace: Trace) -> None:
     assert np.abs(trace.picture.pixels.numpy().astype(int) - seen).max() <= 1
 
 
-def test_a_file_an_image_and_bytes_give_the_same_trace(reader, trace: Trace, tmp_path: Path) -> None:
+def test_a_file_an_image_and_bytes_give_the_same_trace(reader: ImageReader, trace: Trace, tmp_path: Path) -> None:
     Image.fromarray(PIXELS).save(tmp_path / "cat.png")
     for other in (reader.trace(str(tmp_path / "cat.png")), reader.trace_picture(Image.fromarray(PIXELS))):
         assert torch.equal(other.weights("encoder.self", 1), trace.weights("encoder.self", 1))
     assert reader.trace(str(tmp_path / "cat.png")).text == "cat.png"
 
 
-def test_heads_can_be_switched_off(reader) -> None:
+def test_heads_can_be_switched_off(reader: ImageReader) -> None:
     edited = reader.trace_picture(PIXELS, extras={"hook_head_output"}, edits=[SwitchOff("encoder.self", 0, 2)])
     assert not edited.weights("encoder.self", 0, [2]).any()
     assert edited.head_output_deviation("encoder.self", 1) <= 1e-5
@@ -84,7 +85,7 @@ def test_a_trace_with_a_picture_survives_its_file(trace: Trace, tmp_path: Path) 
     assert torch.equal(again.weights("encoder.self", 1), trace.weights("encoder.self", 1))
 
 
-def test_what_is_no_picture_is_refused(reader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_no_picture_is_refused(reader: ImageReader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "x.png").write_bytes(b"<svg onload=alert(1)>")
     for text, words in (
         (str(tmp_path / "x.png"), "no picture"),

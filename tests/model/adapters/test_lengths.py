@@ -19,12 +19,12 @@ SIDES = {
 
 
 @pytest.fixture
-def folder(model_type: str, tmp_path: Path):
+def folder(model_type: str, tmp_path: Path) -> Path:
     return zoo.save_longest(tmp_path, model_type)
 
 
 @pytest.fixture
-def text(model_type: str, folder: Callable[[str], Path]):
+def text(model_type: str, folder: Callable[[str], Path]) -> str:
     return zoo.text_of(transformers.AutoTokenizer.from_pretrained(folder), zoo.LONGEST[model_type][-1])
 
 

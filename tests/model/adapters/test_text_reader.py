@@ -136,7 +136,9 @@ def test_a_translation_under_edits_is_written_under_them(opened: Callable[[str],
         (PointAt("decoder.self", 0, 0, key=5, row=3), "comes later"),
     ],
 )
-def test_edits_of_what_is_not_there_are_refused(opened: Callable[[str], Reader], edit, words: str) -> None:
+def test_edits_of_what_is_not_there_are_refused(
+    opened: Callable[[str], Reader], edit: PointAt | SwitchOff, words: str
+) -> None:
     with pytest.raises(EditError, match=words):
         opened("gpt2").trace(TEXT, edits=[edit])
 

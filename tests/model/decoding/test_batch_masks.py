@@ -3,24 +3,25 @@
 import pytest
 
 from model import Translator
+from model.decoding.batch_masks import BatchMasks
 from model.errors import InputTextError
 
 TEXTS = ["Tom told me that he would be late.", "Hi.", "The animal was tired."]
 
 
 @pytest.fixture(scope="module")
-def masks(translator: Translator):
+def masks(translator: Translator) -> BatchMasks:
     return translator.masks(TEXTS)
 
 
-def test_sentences_are_padded_at_the_end_to_the_longest(masks, translator: Translator) -> None:
+def test_sentences_are_padded_at_the_end_to_the_longest(masks: BatchMasks, translator: Translator) -> None:
     lengths = [len(translator.source_ids(text)) for text in TEXTS]
     for tokens, length in zip(masks.source_tokens, lengths, strict=True):
         assert len(tokens) == max(lengths)
         assert [token == "<pad>" for token in tokens] == [place >= length for place in range(max(lengths))]
 
 
-def test_every_cell_of_every_mask_follows_from_order_and_padding(masks) -> None:
+def test_every_cell_of_every_mask_follows_from_order_and_padding(masks: BatchMasks) -> None:
     for row, (source, target) in enumerate(zip(masks.source_tokens, masks.target_tokens, strict=True)):
         for q in range(len(target)):
             for k, key in enumerate(target):

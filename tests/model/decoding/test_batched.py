@@ -7,10 +7,11 @@ import pytest
 import torch
 
 import model.decoding.session
-from model import Translator
+from model import Transformer, Translator
 from model.decoding import batched
 from model.decoding.batched import beam_search, greedy_search, run_searches
 from model.decoding.beam import Hypothesis, SentenceBeam, length_penalty
+from model.decoding.session import DecodingSession
 from model.errors import SessionError, TokenError
 from model.nn.hooks import listen
 from model.nn.masks import key_padding, pad
@@ -41,7 +42,7 @@ def short_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def ending(translator: Translator):
+def ending(translator: Translator) -> Transformer:
     """The tiny model with </s> made likelier, so that some translations end early and others at their limit."""
     model = copy.deepcopy(translator.model)
     bias = torch.zeros(translator.config.vocab_size)
@@ -61,7 +62,9 @@ def padded(sources: list[list[int]], translator: Translator) -> tuple[torch.Tens
     return batch, key_padding(batch, translator.config.pad_id)
 
 
-def reference_beam(model, source: list[int], beam: int, alpha: float = 0.6) -> list[tuple[list[int], float]]:
+def reference_beam(
+    model: Transformer, source: list[int], beam: int, alpha: float = 0.6
+) -> list[tuple[list[int], float]]:
     """Beam search by its definition: every prefix read anew for every token, every continuation sorted."""
     bos_id, eos_id = model.config.bos_id, model.config.eos_id
     limit = len(source) - 1 + batched.EXTRA_LENGTH
@@ -153,7 +156,7 @@ def test_where_all_is_forbidden_the_search_still_ends() -> None:
     assert plain(search.finished) == [([0, 0], -math.inf)]
 
 
-def ids(session) -> list[int]:
+def ids(session: DecodingSession) -> list[int]:
     return [step.token_id for step in session.steps if step.token != "</s>"]
 
 
@@ -182,7 +185,7 @@ def test_beam_one_is_greedy(translator: Translator, short_limit: None, text: str
 
 @pytest.mark.parametrize("beam", [1, 2, 4, 5])
 def test_beam_search_of_a_ragged_batch_is_what_its_definition_gives_for_each_sentence(
-    translator: Translator, ending, sources: list[list[int]], short_limit: None, beam: int
+    translator: Translator, ending: Transformer, sources: list[list[int]], short_limit: None, beam: int
 ) -> None:
     together = beam_search(ending, *padded(sources, translator), beam=beam)
     assert beam == 1 or len({len(hypotheses[0].token_ids) for hypotheses in together}) > 4
@@ -208,7 +211,7 @@ def test_each_sentence_of_a_batch_keeps_its_own_length_limit(translator: Transla
 
 
 def test_a_neighbour_and_the_padding_it_brings_change_no_hypothesis(
-    translator: Translator, ending, sources: list[list[int]]
+    translator: Translator, ending: Transformer, sources: list[list[int]]
 ) -> None:
     short, long = min(sources, key=len), max(sources, key=len)
     alone = plain(beam_search(ending, torch.tensor([short]), None, beam=4)[0])

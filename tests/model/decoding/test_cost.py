@@ -11,6 +11,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from model import Transformer, TransformerConfig, step_cost
 from model.nn.hooks import listen
+from model.nn.transformer import DecoderCache
 from tests.paths import ROOT
 
 TINY = TransformerConfig(vocab_size=90, d_model=24, num_layers=2, num_heads=3, d_ff=40)
@@ -57,7 +58,7 @@ def test_every_step_costs_what_torch_multiplies_with_the_cache_and_without(confi
         assert cost.saved == sum(anew.values()) - sum(cached.values())
 
 
-def caches(cache) -> list:
+def caches(cache: DecoderCache) -> list:
     return [one for layer in cache.layers for one in (layer.self_attention, layer.cross_attention)]
 
 

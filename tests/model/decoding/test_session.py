@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from model import Translator
+from model.decoding.session import DecodingSession
 from model.errors import EditError, SessionError
 from model.nn.edits import MakeUniform, SwitchOff
 from model.trace.trace import Trace
@@ -16,14 +17,14 @@ ENCODER_OUTPUT = "encoder.layers.0.hook_output"
 RECORDED = {"hook_head_output"}
 
 
-def begun(translator: Translator, steps: int, **edits):
+def begun(translator: Translator, steps: int, **edits) -> DecodingSession:
     session = translator.decode(TEXT, **edits)
     for _ in range(steps):
         session.step()
     return session
 
 
-def assert_same_trace(ours, theirs) -> None:
+def assert_same_trace(ours: Trace, theirs: Trace) -> None:
     assert ours.target_ids == theirs.target_ids
     assert [step.token_id for step in ours.steps] == [step.token_id for step in theirs.steps]
     for site in ours.sites:
@@ -183,7 +184,10 @@ def test_a_head_switched_off_in_a_branch_has_its_weights_before_it_and_none_from
     ("own", "later"), [(SwitchOff, MakeUniform), (MakeUniform, SwitchOff), (MakeUniform, MakeUniform)]
 )
 def test_named_edits_of_a_session_stay_on_its_rows_and_those_of_a_branch_begin_with_it(
-    translator: Translator, site: str, own, later
+    translator: Translator,
+    site: str,
+    own: type[MakeUniform] | type[SwitchOff],
+    later: type[MakeUniform] | type[SwitchOff],
 ) -> None:
     session = begun(translator, 3, extras=RECORDED, edits=[own(site, 0, 1, since=1)])
     branch = session.branch(edits=[later(site, 0, 3)])

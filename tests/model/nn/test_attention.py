@@ -148,7 +148,16 @@ def test_a_cache_gives_back_what_went_in_and_forgets_from_a_length_on() -> None:
     torch.testing.assert_close(cache.key, first)
 
 
-def by_hand(query, key, *, scale, cap=None, bias=None, allowed=None, sink=None):
+def by_hand(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    *,
+    scale: float,
+    cap: float | None = None,
+    bias: torch.Tensor | None = None,
+    allowed: torch.Tensor | None = None,
+    sink: float | None = None,
+) -> torch.Tensor:
     """One head, one number at a time: scores as the papers write them, then exp over their sum."""
     rows = []
     for i in range(len(query)):

@@ -51,7 +51,7 @@ def changed_rows(edit: HeadEdit, count: int) -> list[int]:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("span", SPANS, ids=str)
 def test_step_by_step_equals_one_pass_and_weights_at_value_equal_the_real_output(
-    translator: Translator, site, kind, span
+    translator: Translator, site: str, kind: str, span: dict[str, int]
 ) -> None:
     edit = KINDS[kind](site, **span)
     by_steps = stepped(translator, [edit])
@@ -69,7 +69,7 @@ def test_step_by_step_equals_one_pass_and_weights_at_value_equal_the_real_output
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("span", SPANS, ids=str)
 def test_edited_rows_are_what_was_asked_for_and_all_others_of_the_layer_stay(
-    translator: Translator, site, kind, span
+    translator: Translator, site: str, kind: str, span: dict[str, int]
 ) -> None:
     edit = KINDS[kind](site, **span)
     plain = stepped(translator, ())
@@ -96,7 +96,7 @@ def test_edited_rows_are_what_was_asked_for_and_all_others_of_the_layer_stay(
 
 @pytest.mark.parametrize("site", SITES)
 def test_a_head_switched_off_contributes_nothing_as_if_its_part_of_the_output_projection_were_zero(
-    translator: Translator, site
+    translator: Translator, site: str
 ) -> None:
     plain = stepped(translator, ())
     edited = in_one_pass(translator, plain, [SwitchOff(site, 1, 2)])

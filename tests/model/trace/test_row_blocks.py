@@ -7,12 +7,22 @@ import pytest
 import torch
 
 from model.nn.attention import AttentionInputs
-from model.nn.edits import MakeUniform, PointAt, SwitchOff
+from model.nn.edits import HeadEdit, MakeUniform, PointAt, SwitchOff
 from model.nn.masks import AttentionMask
 from model.trace import row_blocks
 
 
-def inputs_of(queries=37, keys=41, heads=4, kv_heads=4, *, causal=False, padding=0, bias=False, edits=()):
+def inputs_of(
+    queries: int = 37,
+    keys: int = 41,
+    heads: int = 4,
+    kv_heads: int = 4,
+    *,
+    causal: bool = False,
+    padding: int = 0,
+    bias: bool = False,
+    edits: tuple[HeadEdit, ...] = (),
+) -> AttentionInputs:
     generator = torch.Generator().manual_seed(3)
 
     def draw(*shape):
@@ -62,7 +72,7 @@ CASES = {
 
 
 @pytest.fixture(params=CASES.values(), ids=CASES.keys())
-def inputs(request: pytest.FixtureRequest):
+def inputs(request: pytest.FixtureRequest) -> AttentionInputs:
     return request.param
 
 
@@ -72,7 +82,7 @@ def _budget(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.usefixtures("_budget")
-def test_log_sums_are_those_of_the_dense_scores(inputs) -> None:
+def test_log_sums_are_those_of_the_dense_scores(inputs: AttentionInputs) -> None:
     scores, weights = inputs.scores_and_weights()
     expected = scores.double().logsumexp(-1)
     found = row_blocks.log_sum_exp(inputs)
@@ -82,7 +92,7 @@ def test_log_sums_are_those_of_the_dense_scores(inputs) -> None:
     torch.testing.assert_close(row_blocks.log_sum_exp(inputs, [2, 0]), found[[2, 0]])
 
 
-def test_a_tile_is_cut_from_the_dense_weights(inputs) -> None:
+def test_a_tile_is_cut_from_the_dense_weights(inputs: AttentionInputs) -> None:
     weights, sums = inputs.scores_and_weights().weights, row_blocks.log_sum_exp(inputs)
     queries, keys = weights.shape[1:]
     for head in range(4):
@@ -98,7 +108,7 @@ def test_a_tile_is_cut_from_the_dense_weights(inputs) -> None:
 @pytest.mark.usefixtures("_budget")
 @pytest.mark.parametrize("blocks", [(1, 1), (9, 7)])
 def test_maxima_of_blocks_are_those_of_the_dense_weights_and_stand_where_they_say(
-    inputs, blocks: tuple[int, int]
+    inputs: AttentionInputs, blocks: tuple[int, int]
 ) -> None:
     weights = inputs.scores_and_weights().weights
     rows, columns = (
@@ -128,7 +138,9 @@ def test_uneven_blocks_of_700_tokens_hold_every_maximum() -> None:
     torch.testing.assert_close(found.amax((1, 2)), weights.amax((1, 2)), atol=1e-6, rtol=1e-5)
 
 
-def test_the_mean_over_heads_is_that_of_the_dense_weights(inputs, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_mean_over_heads_is_that_of_the_dense_weights(
+    inputs: AttentionInputs, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(row_blocks, "VALUES_AT_ONCE", 500)
     expected = inputs.scores_and_weights().weights.mean(0)
     torch.testing.assert_close(row_blocks.mean_over_heads(inputs), expected, atol=1e-6, rtol=1e-5)

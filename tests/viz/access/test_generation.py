@@ -1,6 +1,7 @@
 """Other people's models that write, on the decoding page: their own ends, what they must not write, their scores."""
 
 import json
+from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -19,7 +20,7 @@ ENDS = [2, *range(40, 380, 9)]
 
 
 @pytest.fixture(scope="module")
-def settled(tmp_path_factory: pytest.TempPathFactory):
+def settled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a GPT-2 of many ends, one that must not write token 50, and one whose end it does not have."""
     root = tmp_path_factory.mktemp("settled")
     for name, settings in (("ending", {"eos_token_id": ENDS}), ("ruled", {"suppress_tokens": [50]})):
@@ -32,7 +33,7 @@ def settled(tmp_path_factory: pytest.TempPathFactory):
 
 
 @pytest.fixture
-def app(settled, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+def app(settled: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(settled))
     return app_at("Film")
 

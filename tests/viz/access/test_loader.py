@@ -15,7 +15,7 @@ TEXT = "The animal was tired."
 
 
 @pytest.fixture
-def selection(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch):
+def selection(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> Selection:
     monkeypatch.setenv(loader.ROOT_VARIABLE, str(tiny_checkpoints))
     return Selection(checkpoint="en-de")
 

@@ -43,11 +43,11 @@ def app(_short: None) -> AppTest:
 
 
 @pytest.fixture
-def selection(_short: None):
+def selection(_short: None) -> Selection:
     return Selection(checkpoint="en-de", text=TEXT)
 
 
-def opened(app: AppTest, **params):
+def opened(app: AppTest, **params: int | str) -> AppTest:
     for name, value in params.items():
         app.query_params[name] = str(value)
     app.run()
@@ -56,7 +56,7 @@ def opened(app: AppTest, **params):
     return app
 
 
-def said(app: AppTest):
+def said(app: AppTest) -> str:
     return " ".join(element.value for element in (*app.caption, *app.info))
 
 

@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -9,7 +11,7 @@ from viz.core.theme import SEQUENTIAL
 FIGURE = TileFigure("Entropy", np.array([[1.0, np.nan], [0.5, 0.0]]), 2, "bits", "What it means.")
 
 
-def header_of(*arguments):
+def header_of(*arguments) -> dict[str, Any]:
     return unpack(pack_grid(*arguments))[0]
 
 
@@ -44,7 +46,7 @@ def test_figures_that_do_not_fit_the_tiles_are_a_mistake() -> None:
     "value",
     [None, "head", [], {}, {"layer": 0}, {"layer": "0", "head": 1}, {"layer": 2, "head": 0}, {"layer": 0, "head": -1}],
 )
-def test_what_names_no_head_is_no_choice(value) -> None:
+def test_what_names_no_head_is_no_choice(value: object) -> None:
     assert read_choice(value, layers=2, heads=3) is None
 
 

@@ -24,7 +24,7 @@ def pooled(rows, columns, block):
 SOURCE = Source("here", (ROWS, COLUMNS), 4, pooled)
 
 
-def numbers_of(deflated, decimals):
+def numbers_of(deflated: bytes, decimals: int) -> np.ndarray:
     """What decimals.js reads."""
     planes = np.frombuffer(zlib.decompress(deflated), np.uint8).reshape(2, -1).astype(int)
     coded = planes[0] + 256 * planes[1]
@@ -80,7 +80,7 @@ def test_a_request_for_tiles_that_exist_is_read() -> None:
         {"address": "here", "serial": 1, "tiles": ["0/0/0"]},
     ],
 )
-def test_whatever_else_the_browser_sends_is_no_request(value) -> None:
+def test_whatever_else_the_browser_sends_is_no_request(value: object) -> None:
     assert read_request(value, SOURCE) is None
 
 

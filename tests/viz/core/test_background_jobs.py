@@ -12,7 +12,7 @@ from viz.core.background_jobs import Job, Task
 SOON = 10
 
 
-def counting(step: threading.Event, units: int = 3):
+def counting(step: threading.Event, units: int = 3) -> Task:
     def compute(progress) -> str:
         for _ in range(units):
             assert step.wait(SOON)
@@ -22,7 +22,7 @@ def counting(step: threading.Event, units: int = 3):
     return Task("place", units, "units", compute)
 
 
-def waiting(begun: threading.Event, stopped: threading.Event):
+def waiting(begun: threading.Event, stopped: threading.Event) -> Task:
     """Works until it is told to stop."""
 
     def compute(progress) -> None:

@@ -16,14 +16,14 @@ def one_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(concurrency_limit, "PATIENCE", 0.2)
 
 
-def waited():
+def waited() -> float:
     began = time.monotonic()
     with concurrency_limit.given_back():
         concurrency_limit.wait()
         return time.monotonic() - began
 
 
-def in_thread(run):
+def in_thread(run) -> float | None:
     found = []
     thread = threading.Thread(target=lambda: found.append(run()))
     thread.start()

@@ -4,6 +4,7 @@ import gc
 import sys
 import types
 import weakref
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from viz.core import gc_freeze
 
 
 @pytest.fixture
-def no_collector():
+def no_collector() -> Iterator[None]:
     gc.collect()
     gc.disable()
     yield
@@ -22,14 +23,14 @@ def no_collector():
 
 
 @pytest.fixture
-def thawed(monkeypatch: pytest.MonkeyPatch):
+def thawed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The collector and the memory of what is set aside as in a new process."""
     monkeypatch.setattr(gc_freeze, "_set_aside", 0)
     yield
     gc.unfreeze()
 
 
-def test_only_a_run_that_imported_something_sets_aside(thawed, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_a_run_that_imported_something_sets_aside(thawed: None, monkeypatch: pytest.MonkeyPatch) -> None:
     gc_freeze.set_modules_aside()
     before = gc.get_freeze_count()
     assert before > 10_000
@@ -42,7 +43,9 @@ def test_only_a_run_that_imported_something_sets_aside(thawed, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("model_type", ["gpt2", "bert", "t5"])
-def test_a_model_that_is_evicted_is_freed_without_the_collector(model_type: str, tmp_path: Path, no_collector) -> None:
+def test_a_model_that_is_evicted_is_freed_without_the_collector(
+    model_type: str, tmp_path: Path, no_collector: None
+) -> None:
     save_model(tmp_path, model_type)
     reader = open_reader(tmp_path)
     trace = reader.trace("the house")
@@ -51,7 +54,9 @@ def test_a_model_that_is_evicted_is_freed_without_the_collector(model_type: str,
     assert [one() for one in kept] == [None] * len(kept)
 
 
-def test_a_translator_and_its_session_are_freed_without_the_collector(tiny_checkpoints: Path, no_collector) -> None:
+def test_a_translator_and_its_session_are_freed_without_the_collector(
+    tiny_checkpoints: Path, no_collector: None
+) -> None:
     reader = open_reader(tiny_checkpoints / "en-de")
     session = reader.decode("Tom was late.")
     session.run()

@@ -9,12 +9,12 @@ from viz.core.numbers import decimal, percent, scientific, signed
     ("value", "digits", "expected"),
     [(0.25, 2, "+0.25"), (-0.25, 2, "−0.25"), (-0.001, 2, "0.00"), (0.001, 2, "0.00"), (0.0, 1, "0.0")],
 )
-def test_a_difference_has_its_sign_unless_it_rounds_to_zero(value, digits, expected):
+def test_a_difference_has_its_sign_unless_it_rounds_to_zero(value: float, digits: int, expected: str):
     assert signed(value, digits) == expected
 
 
 @pytest.mark.parametrize(("value", "expected"), [(1.234, "1.23"), (-1.234, "−1.23"), (-0.001, "0.00")])
-def test_a_number_has_a_real_minus_sign_and_never_a_minus_zero(value, expected):
+def test_a_number_has_a_real_minus_sign_and_never_a_minus_zero(value: float, expected: str):
     assert decimal(value) == expected
 
 

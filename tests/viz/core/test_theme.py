@@ -15,23 +15,23 @@ VISIONS = {
 }
 
 
-def linear_rgb(stops):
+def linear_rgb(stops: tuple[str, ...]) -> np.ndarray:
     srgb = np.array([[int(stop[i : i + 2], 16) / 255 for i in (1, 3, 5)] for stop in stops])
     return np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
 
 
-def luminance(stops, vision="normal"):
+def luminance(stops: tuple[str, ...], vision: str = "normal") -> np.ndarray:
     seen = np.clip(linear_rgb(stops) @ np.array(VISIONS[vision]).T, 0, 1)
     return seen @ [0.2126, 0.7152, 0.0722]
 
 
 @pytest.mark.parametrize("vision", VISIONS)
-def test_sequential_scale_gets_lighter_at_every_step(vision) -> None:
+def test_sequential_scale_gets_lighter_at_every_step(vision: str) -> None:
     assert (np.diff(luminance(theme.SEQUENTIAL, vision)) > 0).all()
 
 
 @pytest.mark.parametrize("vision", VISIONS)
-def test_diverging_scale_gets_lighter_away_from_zero_on_both_sides(vision) -> None:
+def test_diverging_scale_gets_lighter_away_from_zero_on_both_sides(vision: str) -> None:
     values = luminance(theme.DIVERGING, vision)
     middle = len(values) // 2
     assert (np.diff(values[: middle + 1]) < 0).all()

@@ -10,12 +10,12 @@ import pytest
 from viz.core.tiles import FIRST_CELL, FIRST_THOUSANDTH, GridSpec, Tiles, code, edges, pool
 
 
-def attention(*shape):
+def attention(*shape: int) -> np.ndarray:
     weights = np.random.default_rng(0).random(shape, dtype=np.float32) ** 4
     return weights / weights.sum(-1, keepdims=True)
 
 
-def numbers_of(cells):
+def numbers_of(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Shades and thousandths of cells, as head_grid.js reads them; the shade 0 has none but tells zero from nearly."""
     shades = np.searchsorted(FIRST_CELL, cells, side="right") - 1
     within = cells.astype(int) - FIRST_CELL[shades]

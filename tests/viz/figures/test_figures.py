@@ -3,7 +3,9 @@
 from html import unescape
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
+from plotly.graph_objs._heatmap import Heatmap
 
 from viz.core.token_text import display_token
 from viz.figures.axes import MAX_COLUMN_LABELS, MAX_ROW_LABELS, column_axis, full_axis, row_axis, token_labels
@@ -16,7 +18,7 @@ KEYS = ("▁The", "▁cat", "▁it", "</s>")
 WEIGHTS = np.array([[0.7, 0.1, 0.1, 0.1], [0.0, 1.0, 0.0, 0.0], [0.25, 0.25, 0.25, 0.25]], np.float32)
 
 
-def heatmap_of(figure):
+def heatmap_of(figure: go.Figure) -> Heatmap:
     return figure.data[0]
 
 

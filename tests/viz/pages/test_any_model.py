@@ -23,7 +23,7 @@ MODELS = {"bert": "wordpiece", "gpt2": "bytes", "t5": "metaspace", "mpnet": "wor
 
 
 @pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory, tiny_checkpoints: Path):
+def folders(tmp_path_factory: pytest.TempPathFactory, tiny_checkpoints: Path) -> Path:
     """A folder of checkpoints with ours in it, beside a text model of every kind and a model of pictures."""
     import transformers
 
@@ -37,13 +37,13 @@ def folders(tmp_path_factory: pytest.TempPathFactory, tiny_checkpoints: Path):
 
 
 @pytest.fixture
-def app(folders, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+def app(folders: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(folders))
     monkeypatch.delenv(DOWNLOADS_VARIABLE, raising=False)
     return AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
 
 
-def opened(app: AppTest, name: str, page="attention"):
+def opened(app: AppTest, name: str, page: str = "attention") -> AppTest:
     app.query_params["checkpoint"] = name
     app.run()
     if page != "attention":
@@ -52,13 +52,13 @@ def opened(app: AppTest, name: str, page="attention"):
     return app
 
 
-def said(app: AppTest):
+def said(app: AppTest) -> str:
     return " ".join(one.value.replace("\\", "") for one in (*app.info, *app.error, *app.warning))
 
 
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("name", [*MODELS, "vit"])
-def test_every_page_opens_for_every_kind_of_model_and_is_never_empty(app: AppTest, name: str, page) -> None:
+def test_every_page_opens_for_every_kind_of_model_and_is_never_empty(app: AppTest, name: str, page: str) -> None:
     opened(app, name, page)
     assert not app.error, app.error[0].value
     assert len(app.main.children) > 1
@@ -127,7 +127,7 @@ def test_every_tab_of_the_decoding_page_opens_for_a_model_that_writes(app: AppTe
     assert not app.error, app.error[0].value
 
 
-def test_what_a_decoder_writes_is_what_generate_writes(app: AppTest, folders) -> None:
+def test_what_a_decoder_writes_is_what_generate_writes(app: AppTest, folders: Path) -> None:
     from model import open_reader
 
     opened(app, "gpt2", "decoding")
@@ -135,7 +135,9 @@ def test_what_a_decoder_writes_is_what_generate_writes(app: AppTest, folders) ->
     assert literal(" ".join(written.split())) in " ".join(element.value for element in app.html)
 
 
-def test_a_text_is_never_taken_for_what_was_written_after_another(folders, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_text_is_never_taken_for_what_was_written_after_another(
+    folders: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv(ROOT_VARIABLE, str(folders))
     selection = Selection(checkpoint="gpt2")
     assert loader.written("late again", selection).text == "late again"
@@ -145,14 +147,14 @@ def test_a_text_is_never_taken_for_what_was_written_after_another(folders, monke
 # ---- a folder of one's own ----
 
 
-def add(app: AppTest, folder):
+def add(app: AppTest, folder: Path | str) -> AppTest:
     app.text_input(key="add/folder").set_value(str(folder))
     next(button for button in app.button if button.label == "Add").click().run()
     assert not app.exception, app.exception[0].value
     return app
 
 
-def test_a_folder_is_added_chosen_and_shown(app: AppTest, folders, tmp_path: Path) -> None:
+def test_a_folder_is_added_chosen_and_shown(app: AppTest, folders: Path, tmp_path: Path) -> None:
     shutil.copytree(folders / "bert", tmp_path / "mine")
     add(opened(app, "en-de"), tmp_path / "mine")
     assert not app.error
@@ -162,14 +164,14 @@ def test_a_folder_is_added_chosen_and_shown(app: AppTest, folders, tmp_path: Pat
     assert str(tmp_path) not in str(dict(app.query_params))
 
 
-def test_a_name_that_is_taken_becomes_another(app: AppTest, folders, tmp_path: Path) -> None:
+def test_a_name_that_is_taken_becomes_another(app: AppTest, folders: Path, tmp_path: Path) -> None:
     shutil.copytree(folders / "bert", tmp_path / "en-de")
     add(opened(app, "en-de"), tmp_path / "en-de")
     assert app.selectbox(key="checkpoint").options[-1] == "en-de (2)"
     assert app.selectbox(key="checkpoint").value == "en-de (2)"
 
 
-def test_two_sessions_do_not_see_each_others_folders(app: AppTest, folders, tmp_path: Path) -> None:
+def test_two_sessions_do_not_see_each_others_folders(app: AppTest, folders: Path, tmp_path: Path) -> None:
     shutil.copytree(folders / "bert", tmp_path / "secret")
     add(opened(app, "en-de"), tmp_path / "secret")
     other = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
@@ -192,7 +194,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("typed", HOSTILE.values(), ids=HOSTILE.keys())
-def test_what_is_no_folder_with_a_model_is_answered_with_a_sentence(app: AppTest, typed) -> None:
+def test_what_is_no_folder_with_a_model_is_answered_with_a_sentence(app: AppTest, typed: str) -> None:
     add(opened(app, "bert"), typed)
     assert len(app.error) == 1
     assert len(app.error[0].value) < 700
@@ -200,7 +202,7 @@ def test_what_is_no_folder_with_a_model_is_answered_with_a_sentence(app: AppTest
     assert app.selectbox(key="checkpoint").value == "bert"
 
 
-def test_pickle_a_file_and_a_missing_tokenizer_are_refused(app: AppTest, folders, tmp_path: Path) -> None:
+def test_pickle_a_file_and_a_missing_tokenizer_are_refused(app: AppTest, folders: Path, tmp_path: Path) -> None:
     pickled = shutil.copytree(folders / "bert", tmp_path / "pickled")
     (pickled / "model.safetensors").rename(pickled / "pytorch_model.bin")
     bare = shutil.copytree(folders / "bert", tmp_path / "bare", ignore=lambda *_: ["tokenizer.json", "vocab.txt"])
@@ -225,7 +227,7 @@ def test_a_hub_name_needs_the_box_and_the_setting(app: AppTest, monkeypatch: pyt
 
 
 def test_folders_given_at_the_start_are_listed_for_everybody(
-    folders, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    folders: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     from viz.selection import catalogue
 
@@ -270,7 +272,7 @@ def test_a_rollout_of_too_large_a_picture_is_refused_in_a_sentence(
 
 
 @pytest.mark.parametrize("content", [b"", b"no picture", b"GIF89a" + b"\x00" * 20, b"\x89PNG\r\n\x1a\n" + b"\xff" * 99])
-def test_a_file_that_is_no_picture_is_refused(content) -> None:
+def test_a_file_that_is_no_picture_is_refused(content: bytes) -> None:
     with pytest.raises(InputTextError, match="no picture that can be read"):
         pictures.keep(content, "x.png")
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.benchmarks import hostile
+from tests.benchmarks.hostile import Hostile
 from viz.access.loader import ROOT_VARIABLE
 
 SLICE = list(hostile.inputs(30))
@@ -17,7 +18,7 @@ def _small(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("_small")
 @pytest.mark.parametrize("one", SLICE, ids=lambda one: f"{one.number}")
-def test_bad_input_leaves_the_page_alive(one) -> None:
+def test_bad_input_leaves_the_page_alive(one: Hostile) -> None:
     problem = hostile.problem_of(one)
     assert not problem, f"{one}: {problem}"
 

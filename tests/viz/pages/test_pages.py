@@ -33,30 +33,30 @@ def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     return AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
 
 
-def opened(app: AppTest, page="viz/pages/attention/page.py"):
+def opened(app: AppTest, page: str = "viz/pages/attention/page.py") -> AppTest:
     app.run()
     if page != "viz/pages/attention/page.py":
         app.switch_page(page).run()
     return app
 
 
-def healthy(app: AppTest):
+def healthy(app: AppTest) -> AppTest:
     assert not app.exception, app.exception[0].value
     assert not app.error, app.error[0].value
     return app
 
 
-def payloads(app: AppTest):
+def payloads(app: AppTest) -> list[bytes]:
     return [element.proto.bytes for element in app.get("bidi_component")]
 
 
-def texts(app: AppTest):
+def texts(app: AppTest) -> str:
     """What is read on the page: a marked word is a word."""
     return re.sub("</?mark[^>]*>", "", " ".join(element.value for element in app.html))
 
 
 @pytest.mark.parametrize(("page", "title"), PAGES.items())
-def test_every_page_shows_title_sentence_and_translation(app: AppTest, page, title) -> None:
+def test_every_page_shows_title_sentence_and_translation(app: AppTest, page: str, title: str) -> None:
     healthy(opened(app, page))
     assert [element.value for element in app.title] == [title]
     assert "The animal didn&#x27;t cross the street" in texts(app)
@@ -65,7 +65,7 @@ def test_every_page_shows_title_sentence_and_translation(app: AppTest, page, tit
 
 
 @pytest.mark.parametrize("page", [*PAGES, MODEL])
-def test_every_page_carries_the_shared_sidebar(app: AppTest, page) -> None:
+def test_every_page_carries_the_shared_sidebar(app: AppTest, page: str) -> None:
     opened(app, page)
     assert app.sidebar.text_area[0].value == EXAMPLES[0].text
     assert app.sidebar.selectbox[0].options == ["en-de"]
@@ -140,7 +140,7 @@ def test_an_example_brings_both_its_sentences(app: AppTest) -> None:
 
 
 @pytest.mark.parametrize("page", list(PAGES)[1:])
-def test_the_sentence_survives_a_change_of_page(app: AppTest, page) -> None:
+def test_the_sentence_survives_a_change_of_page(app: AppTest, page: str) -> None:
     opened(app)
     app.text_area(key="text").set_value("Tom was late.").run()
     healthy(app.switch_page(page).run())
@@ -156,7 +156,7 @@ def test_a_choice_made_on_one_page_holds_on_the_next(app: AppTest) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_wrong_parameters_in_a_link_become_defaults(app: AppTest, page) -> None:
+def test_wrong_parameters_in_a_link_become_defaults(app: AppTest, page: str) -> None:
     wrong = {
         "checkpoint": "../../etc",
         "site": "x",
@@ -179,7 +179,7 @@ def test_wrong_parameters_in_a_link_become_defaults(app: AppTest, page) -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("text", READABLE.values(), ids=READABLE.keys())
-def test_unusual_text_is_read_like_any_other(app: AppTest, page, text: str) -> None:
+def test_unusual_text_is_read_like_any_other(app: AppTest, page: str, text: str) -> None:
     opened(app, page)
     healthy(app.text_area(key="text").set_value(text).run())
     assert app.text_area(key="text").value == text
@@ -187,7 +187,7 @@ def test_unusual_text_is_read_like_any_other(app: AppTest, page, text: str) -> N
 
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("text", REFUSED.values(), ids=REFUSED.keys())
-def test_refused_text_is_answered_with_a_sentence_and_not_lost(app: AppTest, page, text: str) -> None:
+def test_refused_text_is_answered_with_a_sentence_and_not_lost(app: AppTest, page: str, text: str) -> None:
     opened(app, page)
     app.text_area(key="text").set_value(text).run()
     assert not app.exception
@@ -206,7 +206,7 @@ def test_a_refused_second_sentence_leaves_the_first_alive(app: AppTest) -> None:
 
 
 @pytest.mark.parametrize("page", [*PAGES, MODEL])
-def test_html_and_markdown_in_the_text_reach_the_page_escaped(app: AppTest, page) -> None:
+def test_html_and_markdown_in_the_text_reach_the_page_escaped(app: AppTest, page: str) -> None:
     opened(app, page)
     app.text_area(key="text").set_value(HTML[:60]).run()
     assert not app.exception
@@ -218,7 +218,7 @@ def test_html_and_markdown_in_the_text_reach_the_page_escaped(app: AppTest, page
 
 @pytest.mark.parametrize("page", [*PAGES, MODEL])
 def test_without_a_checkpoint_the_page_says_how_to_get_one(
-    app: AppTest, page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    app: AppTest, page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
     opened(app, page)

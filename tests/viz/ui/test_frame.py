@@ -15,7 +15,7 @@ HOSTILE = [
 ]
 
 
-def both(source, translation):
+def both(source: str, translation: str) -> str:
     return sentence_html([Line("EN", "en", source), Line("DE", "de", translation)])
 
 

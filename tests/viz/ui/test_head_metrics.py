@@ -10,7 +10,7 @@ from viz.ui.head_metrics import TEXTS, labels, ranking, tile_figure, why_none
 VALUES = np.array([[0.5, 0.1, np.nan], [0.9, 0.5, 0.2]])
 
 
-def heads(*pairs):
+def heads(*pairs: tuple[int, int]) -> tuple[HeadChoice, ...]:
     return tuple(HeadChoice(*pair) for pair in pairs)
 
 
@@ -37,7 +37,7 @@ def test_layer_by_layer_is_no_ranking() -> None:
 
 @pytest.mark.parametrize("site", SITES)
 @pytest.mark.parametrize("key", TEXTS)
-def test_a_figure_says_what_it_means_and_what_the_longest_bar_is(key, site: str) -> None:
+def test_a_figure_says_what_it_means_and_what_the_longest_bar_is(key: str, site: str) -> None:
     figure = tile_figure(key, site, VALUES * 2)
     assert figure.note.startswith(f"{figure.name}: ")
     assert figure.note.endswith(f"{1.8:.{figure.decimals}f} {figure.unit}".rstrip() + ".")

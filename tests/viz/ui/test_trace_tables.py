@@ -15,11 +15,11 @@ from viz.ui import trace_tables
 
 
 @pytest.fixture(scope="module")
-def trace(translator: Translator):
+def trace(translator: Translator) -> Trace:
     return translator.trace("The dog was tired.", "Der Hund war müde.")
 
 
-def read(file):
+def read(file: bytes) -> list[list[str]]:
     return list(csv.reader(io.StringIO(file.decode("utf-8-sig"), newline="")))
 
 

@@ -10,7 +10,7 @@ from model import Translator
 from model.__main__ import main
 from model.analysis.atlas.corpus import OWN_CORPUS, CorpusSentence, corpus_digest, read_text
 from model.analysis.atlas.file import cached_atlas, load_atlas, save_atlas
-from model.analysis.atlas.measure import build_atlas
+from model.analysis.atlas.measure import Atlas, build_atlas
 from model.errors import DataError
 from tests.conftest import SENTENCES
 
@@ -18,11 +18,11 @@ CORPUS = [CorpusSentence("Tom told me."), CorpusSentence(SENTENCES[6], "Sie las 
 
 
 @pytest.fixture(scope="module")
-def atlas(translator: Translator):
+def atlas(translator: Translator) -> Atlas:
     return build_atlas(translator, CORPUS)
 
 
-def assert_same(a, b) -> None:
+def assert_same(a: Atlas, b: Atlas) -> None:
     for name in ("model", "corpus", "texts", "translations"):
         assert getattr(a, name) == getattr(b, name)
     assert (dict(a.skipped), dict(a.rows)) == (dict(b.skipped), dict(b.rows))
@@ -35,7 +35,7 @@ def assert_same(a, b) -> None:
     np.testing.assert_array_equal(a.mean_outputs, b.mean_outputs)
 
 
-def test_what_is_read_is_what_was_written(atlas, translator: Translator, tmp_path: Path) -> None:
+def test_what_is_read_is_what_was_written(atlas: Atlas, translator: Translator, tmp_path: Path) -> None:
     save_atlas(atlas, tmp_path / "a.npz")
     assert [path.name for path in tmp_path.iterdir()] == ["a.npz"]
     loaded = load_atlas(tmp_path / "a.npz")
@@ -46,13 +46,13 @@ def test_what_is_read_is_what_was_written(atlas, translator: Translator, tmp_pat
         loaded.divergences[...] = 0
 
 
-def test_numpy_reads_it_alone(atlas, tmp_path: Path) -> None:
+def test_numpy_reads_it_alone(atlas: Atlas, tmp_path: Path) -> None:
     save_atlas(atlas, tmp_path / "a.npz")
     with np.load(tmp_path / "a.npz", allow_pickle=False) as arrays:
         np.testing.assert_array_equal(arrays["figures/norm_entropy"], atlas.figures["norm_entropy"])
 
 
-def changed(path: Path, **changes) -> bytes:
+def changed(path: Path, **changes: np.ndarray) -> bytes:
     """The file with other arrays under some names."""
     with np.load(path) as arrays:
         held = {name: arrays[name] for name in arrays}
@@ -62,7 +62,7 @@ def changed(path: Path, **changes) -> bytes:
 
 
 @pytest.fixture
-def saved(atlas, tmp_path: Path) -> Path:
+def saved(atlas: Atlas, tmp_path: Path) -> Path:
     save_atlas(atlas, tmp_path / "a.npz")
     return tmp_path / "a.npz"
 
@@ -94,7 +94,7 @@ def damages(path: Path) -> dict[str, bytes]:
 
 
 def test_a_damaged_file_is_said_and_one_of_the_cache_is_made_anew(
-    translator: Translator, saved: Path, tmp_path: Path, atlas
+    translator: Translator, saved: Path, tmp_path: Path, atlas: Atlas
 ) -> None:
     folder = tmp_path / "cache"
     assert_same(cached_atlas(translator, CORPUS, folder), atlas)
@@ -123,7 +123,7 @@ def test_the_second_time_nothing_is_computed(
 
 
 def test_an_atlas_of_something_else_under_the_same_name_is_not_taken(
-    translator: Translator, tmp_path: Path, atlas
+    translator: Translator, tmp_path: Path, atlas: Atlas
 ) -> None:
     cached_atlas(translator, CORPUS, tmp_path)
     (kept,) = tmp_path.iterdir()
@@ -131,7 +131,7 @@ def test_an_atlas_of_something_else_under_the_same_name_is_not_taken(
     assert_same(cached_atlas(translator, CORPUS, tmp_path), atlas)
 
 
-def test_a_cache_that_cannot_be_written_costs_no_result(translator: Translator, tmp_path: Path, atlas) -> None:
+def test_a_cache_that_cannot_be_written_costs_no_result(translator: Translator, tmp_path: Path, atlas: Atlas) -> None:
     (tmp_path / "file").write_text("no folder")
     assert_same(cached_atlas(translator, CORPUS, tmp_path / "file" / "cache"), atlas)
 

@@ -26,7 +26,7 @@ def test_rows_that_do_not_count_add_nothing() -> None:
     assert not divergence_sums(weights, ~EVERY_ROW).any()
 
 
-def distances(places):
+def distances(places: np.ndarray) -> np.ndarray:
     return np.linalg.norm(places[:, None] - places[None], axis=-1)
 
 

@@ -10,7 +10,7 @@ import torch
 from model import Translator
 from model.analysis.atlas.corpus import CorpusSentence
 from model.analysis.atlas.corpus_metrics import FIGURES, after_earlier_copy
-from model.analysis.atlas.measure import build_atlas
+from model.analysis.atlas.measure import Atlas, build_atlas
 from model.analysis.metrics.alignment import AlignedPair, score_alignment
 from model.errors import DataError
 from model.nn.transformer import SITES, site_path
@@ -30,16 +30,16 @@ ALIGNED = [
 
 
 @pytest.fixture(scope="module")
-def atlas(translator: Translator):
+def atlas(translator: Translator) -> Atlas:
     return build_atlas(translator, CORPUS)
 
 
 @pytest.fixture(scope="module")
-def traces(translator: Translator):
+def traces(translator: Translator) -> list[Trace]:
     return [translator.trace(sentence.text, sentence.target) for sentence in CORPUS]
 
 
-def norm_matrix(translator: Translator, trace: Trace, site, layer, head):
+def norm_matrix(translator: Translator, trace: Trace, site: str, layer: int, head: int) -> np.ndarray:
     """Weight times the length of W_O (value), divided by the sum of the row."""
     inputs = trace.attention(site, layer)
     width = inputs.value.size(-1)
@@ -54,7 +54,7 @@ def norm_matrix(translator: Translator, trace: Trace, site, layer, head):
     return result
 
 
-def slow_rows(matrix, site, queries, keys):
+def slow_rows(matrix: np.ndarray, site: str, queries: tuple[str, ...], keys: tuple[str, ...]):
     """Figure → its values in the rows that have one, number by number, from the definitions in words."""
     found = {name: [] for name in FIGURES}
     causal, itself = site == "decoder.self", site != "decoder.cross"
@@ -95,7 +95,7 @@ def slow_rows(matrix, site, queries, keys):
 @pytest.mark.parametrize("site", SITES)
 @pytest.mark.parametrize("by", ["weight", "norm"])
 def test_every_figure_is_the_mean_over_the_rows_of_all_sentences(
-    translator: Translator, atlas, traces, site, by: str
+    translator: Translator, atlas: Atlas, traces: list[Trace], site: str, by: str
 ) -> None:
     for layer in range(2):
         for head in range(4):
@@ -113,7 +113,7 @@ def test_every_figure_is_the_mean_over_the_rows_of_all_sentences(
                 assert entry == pytest.approx(expected, rel=1e-4, abs=1e-5, nan_ok=True), key
 
 
-def test_figures_that_mean_nothing_are_not_there(atlas) -> None:
+def test_figures_that_mean_nothing_are_not_there(atlas: Atlas) -> None:
     def known(name):
         return [site for site, values in zip(SITES, atlas.figures[name], strict=True) if not np.isnan(values).any()]
 
@@ -123,7 +123,7 @@ def test_figures_that_mean_nothing_are_not_there(atlas) -> None:
     assert known("entropy") == known("confidence") == list(SITES)
 
 
-def test_divergence_is_that_of_clark_et_al_row_by_row(atlas, traces) -> None:
+def test_divergence_is_that_of_clark_et_al_row_by_row(atlas: Atlas, traces: list[Trace]) -> None:
     def bits(p, q):
         return sum(a * math.log2(a / b) for a, b in zip(p, q, strict=True) if a > 0)
 
@@ -142,7 +142,7 @@ def test_divergence_is_that_of_clark_et_al_row_by_row(atlas, traces) -> None:
         np.testing.assert_array_equal(np.diag(atlas.divergences[place]), 0)
 
 
-def test_strongest_sentences_come_first(atlas, traces) -> None:
+def test_strongest_sentences_come_first(atlas: Atlas, traces: list[Trace]) -> None:
     for name in ("confidence", "induction"):
         for place, site in enumerate(SITES):
             of_sentences = {}
@@ -154,12 +154,12 @@ def test_strongest_sentences_come_first(atlas, traces) -> None:
             assert atlas.strongest[name][place, 1, 2].tolist() == expected + [-1] * (5 - len(expected))
 
 
-def test_mean_outputs_are_those_of_the_heads(atlas, traces) -> None:
+def test_mean_outputs_are_those_of_the_heads(atlas: Atlas, traces: list[Trace]) -> None:
     rows = torch.cat([trace.head_output("decoder.cross", 1, [3])[0] for trace in traces])
     np.testing.assert_allclose(atlas.mean_outputs[2, 1, 3], rows.mean(0).numpy(), atol=1e-5)
 
 
-def test_texts_stand_in_the_order_of_the_corpus(translator: Translator, atlas) -> None:
+def test_texts_stand_in_the_order_of_the_corpus(translator: Translator, atlas: Atlas) -> None:
     assert atlas.texts == tuple(sentence.text for sentence in CORPUS)
     assert atlas.translations[0] == CORPUS[0].target
     assert atlas.translations[1:3] == tuple(translator.translate(text) for text in atlas.texts[1:3])
@@ -202,7 +202,7 @@ def test_error_rate_by_norms_is_that_of_the_longest_vector(translator: Translato
     assert float(atlas.figures["norm_aer_word_out"][2, 1, 2]) == pytest.approx(1 - 2 * hits / 6)
 
 
-def row_length(translator: Translator, trace: Trace, row):
+def row_length(translator: Translator, trace: Trace, row: int) -> float:
     """What `norm_matrix` divided a row of head 2 of layer 1 by."""
     inputs = trace.attention("decoder.cross", 1)
     width = inputs.value.size(-1)
@@ -230,7 +230,7 @@ def test_too_many_sentences_are_refused(translator: Translator, monkeypatch: pyt
         build_atlas(translator, (CORPUS[2] for _ in range(3)))
 
 
-def test_batches_change_nothing(translator: Translator, atlas, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batches_change_nothing(translator: Translator, atlas: Atlas, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("model.analysis.atlas.corpus.TOKENS_AT_ONCE", 1)
     monkeypatch.setattr("model.analysis.atlas.corpus.SENTENCES_AT_ONCE", 2)
     monkeypatch.setattr("model.analysis.atlas.head_distance.WEIGHTS_AT_ONCE", 1)
@@ -241,7 +241,7 @@ def test_batches_change_nothing(translator: Translator, atlas, monkeypatch: pyte
     np.testing.assert_allclose(alone.divergences, atlas.divergences, atol=1e-5)
 
 
-def test_arrays_cannot_be_written_to(atlas) -> None:
+def test_arrays_cannot_be_written_to(atlas: Atlas) -> None:
     for array in (*atlas.figures.values(), *atlas.strongest.values(), atlas.divergences, atlas.mean_outputs):
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 0

@@ -8,6 +8,7 @@ from model.analysis.coreference.cases import PronounCase
 from model.analysis.coreference.measure_translator import RECORDED
 from model.analysis.coreference.pronoun_rows import candidate_weights, measured_rows, movement, pronoun_rows
 from model.analysis.coreference.span_attention import (
+    CandidateWeights,
     cross_places,
     cross_weights,
     encoder_places,
@@ -22,17 +23,17 @@ TEXT = "The animal didn't cross the street because it was too tired."
 
 
 @pytest.fixture(scope="module")
-def case():
+def case() -> PronounCase:
     spans = [(TEXT.index(phrase), TEXT.index(phrase) + len(phrase)) for phrase in ("it was", "The animal", "street")]
     return PronounCase(TEXT, (spans[0][0], spans[0][0] + 2), spans[1], spans[2])
 
 
 @pytest.fixture(scope="module")
-def trace(translator: Translator):
+def trace(translator: Translator) -> Trace:
     return translator.trace(TEXT)
 
 
-def recorded(translator: Translator, trace: Trace):
+def recorded(translator: Translator, trace: Trace) -> tuple[dict[str, list[torch.Tensor]], torch.Tensor]:
     """Everything that the set's own measurement records, of this one sentence."""
     source, target = (torch.tensor([ids]) for ids in (trace.source_ids, trace.target_ids))
     padding = torch.ones_like(source, dtype=torch.bool)
@@ -41,14 +42,14 @@ def recorded(translator: Translator, trace: Trace):
     return heard, padding
 
 
-def heads_of(weights, measure):
+def heads_of(weights: CandidateWeights, measure: str) -> torch.Tensor:
     """Without the mean over heads, which stands last; a rollout has only that."""
     return weights.to[0, :, :-1]
 
 
 @pytest.mark.parametrize("measure", ["raw", "norm", "rollout"])
 def test_a_sentence_has_the_figures_that_are_measured_over_a_set(
-    translator: Translator, trace: Trace, case, measure: str
+    translator: Translator, trace: Trace, case: PronounCase, measure: str
 ) -> None:
     read = read_case(translator, case)
     heard, padding = recorded(translator, trace)
@@ -60,7 +61,7 @@ def test_a_sentence_has_the_figures_that_are_measured_over_a_set(
 
 
 @pytest.mark.parametrize("measure", ["raw", "norm", "rollout"])
-def test_so_it_has_in_cross_attention(translator: Translator, trace: Trace, case, measure: str) -> None:
+def test_so_it_has_in_cross_attention(translator: Translator, trace: Trace, case: PronounCase, measure: str) -> None:
     read = read_case(translator, case)
     heard, padding = recorded(translator, trace)
     cross, encoder = (site_layers(translator, heard, site) for site in ("decoder.cross", "encoder.self"))
@@ -87,6 +88,6 @@ def test_a_head_that_turns_altogether_moves_by_two_and_one_that_does_not_by_noth
 
 
 def test_the_reason_is_given_where_the_translation_has_no_such_pronoun(
-    translator: Translator, trace: Trace, case
+    translator: Translator, trace: Trace, case: PronounCase
 ) -> None:
     assert isinstance(pronoun_rows(translator, trace, case, "decoder.cross"), str)

@@ -6,6 +6,7 @@ import torch
 from model import Translator
 from model.analysis.interventions.contrast import ContrastCase, contrast_batches, contrast_ids
 from model.errors import DataError, InputTextError
+from model.trace.steps import DecodingStep
 from tests.conftest import SENTENCES
 
 CASES = [
@@ -15,7 +16,7 @@ CASES = [
 ]
 
 
-def log_odds(translator: Translator, cases, measure="sentence"):
+def log_odds(translator: Translator, cases: list[ContrastCase], measure: str = "sentence") -> list[float]:
     ids = [contrast_ids(translator, case, measure) for case in cases]
     found = torch.empty(len(ids))
     for numbers, batch in contrast_batches(translator, ids):
@@ -23,7 +24,7 @@ def log_odds(translator: Translator, cases, measure="sentence"):
     return found.tolist()
 
 
-def steps_of(translator: Translator, case):
+def steps_of(translator: Translator, case: ContrastCase) -> tuple[tuple[DecodingStep, ...], tuple[DecodingStep, ...]]:
     right, wrong = (translator.trace(case.source, target).steps for target in case[1:])
     return right, wrong
 

@@ -8,6 +8,7 @@ import torch
 from model import Translator
 from model.analysis.interventions.edit_comparison import compare_edit
 from model.analysis.word_diff import WordSpan, word_diff
+from model.decoding.session import DecodingSession
 from model.errors import EditError, SessionError
 from model.nn.edits import MakeUniform, PointAt, SwitchOff
 from tests.conftest import SENTENCES
@@ -27,7 +28,7 @@ def attentive(translator: Translator) -> Translator:
 
 
 @pytest.fixture(scope="module")
-def original(translator: Translator):
+def original(translator: Translator) -> DecodingSession:
     session = translator.decode(TEXT)
     session.run()
     return session
@@ -37,7 +38,9 @@ def all_heads_off(translator: Translator, site: str) -> list[SwitchOff]:
     return [SwitchOff(site, layer, head) for layer in range(2) for head in range(translator.config.num_heads)]
 
 
-def test_before_the_step_all_stays_and_after_it_the_edited_model_writes(translator: Translator, original) -> None:
+def test_before_the_step_all_stays_and_after_it_the_edited_model_writes(
+    translator: Translator, original: DecodingSession
+) -> None:
     edits = all_heads_off(translator, "decoder.self")
     comparison = compare_edit(translator, TEXT, STEP, edits)
     assert comparison.original_steps == original.steps
@@ -52,7 +55,9 @@ def test_before_the_step_all_stays_and_after_it_the_edited_model_writes(translat
     assert list(pass_.predicted_ids[STEP:]) == emitted[STEP:]
 
 
-def test_the_change_is_that_of_the_original_token_at_the_step(translator: Translator, original) -> None:
+def test_the_change_is_that_of_the_original_token_at_the_step(
+    translator: Translator, original: DecodingSession
+) -> None:
     edits = [SwitchOff("decoder.cross", 1, 0), MakeUniform("encoder.self", 0, 3), PointAt("decoder.cross", 0, 1, 2)]
     comparison = compare_edit(translator, TEXT, STEP, edits)
     emitted = [step.token_id for step in original.steps]
@@ -83,7 +88,7 @@ def second_side(span: WordSpan) -> tuple[str, ...]:
     return span.second
 
 
-def test_without_edits_nothing_differs(translator: Translator, original) -> None:
+def test_without_edits_nothing_differs(translator: Translator, original: DecodingSession) -> None:
     comparison = compare_edit(translator, TEXT, STEP, [])
     assert comparison.first_difference is None
     assert comparison.log_prob_change == pytest.approx(0, abs=1e-6)
@@ -91,7 +96,7 @@ def test_without_edits_nothing_differs(translator: Translator, original) -> None
     assert all(span.is_same for span in comparison.text_diff)
 
 
-def test_a_step_or_a_row_that_cannot_be_is_said(translator: Translator, original) -> None:
+def test_a_step_or_a_row_that_cannot_be_is_said(translator: Translator, original: DecodingSession) -> None:
     last = len(original.steps) - 1
     for step in (-1, last + 1):
         with pytest.raises(SessionError, match=f"from 0 to {last}, got {step}"):

@@ -31,23 +31,25 @@ PLACES = [HeadName("encoder.self", 0, 3), HeadName("decoder.self", 1, 0), HeadNa
 
 
 @pytest.fixture(scope="module")
-def means(translator: Translator):
+def means(translator: Translator) -> torch.Tensor:
     return mean_outputs(translator, CORPUS)
 
 
-def log_odds(translator: Translator, case, edits):
+def log_odds(translator: Translator, case: ContrastCase, edits) -> float:
     right, wrong = (
         sum(step.log_prob for step in translator.trace(case.source, target, edits=edits).steps) for target in case[1:]
     )
     return right - wrong
 
 
-def indices(place):
+def indices(place: HeadPlace) -> tuple[int, int, int]:
     return SITES.index(place.site), place.layer, place.head
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_the_mean_is_that_over_all_rows_of_all_sentences(translator: Translator, means, place) -> None:
+def test_the_mean_is_that_over_all_rows_of_all_sentences(
+    translator: Translator, means: torch.Tensor, place: HeadPlace
+) -> None:
     traces = [translator.trace(sentence.text, sentence.target) for sentence in CORPUS]
     rows = torch.cat([trace.head_output(place.site, place.layer, [place.head])[0] for trace in traces])
     torch.testing.assert_close(means[indices(place)], rows.mean(0), atol=1e-5, rtol=1e-4)
@@ -66,7 +68,7 @@ def test_each_change_is_that_of_two_runs_with_the_head_switched_off(translator: 
             assert float(effects.changes[(number, *indices(place))]) == pytest.approx(change, abs=2e-4)
 
 
-def test_with_mean_ablation_the_head_gives_its_mean_in_every_row(translator: Translator, means) -> None:
+def test_with_mean_ablation_the_head_gives_its_mean_in_every_row(translator: Translator, means: torch.Tensor) -> None:
     effects = measure_effects(translator, CASES, means)
     for place in PLACES:
 
@@ -83,7 +85,7 @@ def test_with_mean_ablation_the_head_gives_its_mean_in_every_row(translator: Tra
 
 @pytest.mark.parametrize("kind", ["zero", "mean"])
 def test_the_estimate_is_the_slope_of_the_log_odds_where_the_head_begins_to_fade(
-    translator: Translator, means, kind: str
+    translator: Translator, means: torch.Tensor, kind: str
 ) -> None:
     replacement = means if kind == "mean" else zero_outputs(translator.config)
     estimate = estimate_effects(translator, CASES, replacement)
@@ -144,7 +146,7 @@ def test_without_any_head_the_source_does_not_matter(translator: Translator) -> 
     assert float((here.intact - there.intact).abs().min()) > 1e-3
 
 
-def test_edits_of_a_removal_are_right_step_by_step_too(translator: Translator, means) -> None:
+def test_edits_of_a_removal_are_right_step_by_step_too(translator: Translator, means: torch.Tensor) -> None:
     edits = removal_edits(translator.config, PLACES, means)
     session = translator.decode(SENTENCES[0], edits=edits)
     session.run()

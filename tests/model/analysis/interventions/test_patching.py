@@ -16,14 +16,14 @@ RIGHT, WRONG = "Das Tier war müde, weil es lief.", "Das Tier war müde, weil si
 PLACES = [("encoder.self", 0, 3), ("encoder.self", 1, 1), ("decoder.self", 1, 0), ("decoder.cross", 0, 2)]
 
 
-def log_odds(translator: Translator, source, edits):
+def log_odds(translator: Translator, source: str, edits) -> float:
     right, wrong = (
         sum(step.log_prob for step in translator.trace(source, target, edits=edits).steps) for target in (RIGHT, WRONG)
     )
     return right - wrong
 
 
-def patched(translator: Translator, source, other, place):
+def patched(translator: Translator, source: str, other: str, place: tuple[str, int, int]) -> float:
     """A's log-odds with one head's output of B, row by row."""
     site, layer, head = place
     name = f"{site_path(site, layer)}.hook_head_output"

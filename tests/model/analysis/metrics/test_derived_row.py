@@ -50,12 +50,12 @@ def inputs_of(
 
 
 @pytest.fixture(scope="module")
-def trace(translator: Translator):
+def trace(translator: Translator) -> Trace:
     return translator.trace(TEXT, extras={"hook_head_output"})
 
 
 @pytest.mark.parametrize("site", SITES)
-def test_both_switches_on_is_what_the_trace_says_of_every_row(trace: Trace, site) -> None:
+def test_both_switches_on_is_what_the_trace_says_of_every_row(trace: Trace, site: str) -> None:
     layer, head = 1, 2
     scores, weights = trace.scores(site, layer, [head])[0], trace.weights(site, layer, [head])[0]
     outputs = trace.head_output(site, layer, [head])[0]
@@ -69,7 +69,7 @@ def test_both_switches_on_is_what_the_trace_says_of_every_row(trace: Trace, site
 
 @pytest.mark.parametrize("site", SITES)
 @pytest.mark.parametrize("layer", [0, 1])
-def test_the_head_outputs_are_the_ones_the_model_computed(trace: Trace, site, layer: int) -> None:
+def test_the_head_outputs_are_the_ones_the_model_computed(trace: Trace, site: str, layer: int) -> None:
     recorded = trace.recorded[f"{site_path(site, layer)}.hook_head_output"]
     for head in range(trace.heads_of(site)):
         derived = derive_row(trace.attention(site, layer), head, 3, scaled=True, masked=True)
@@ -77,7 +77,7 @@ def test_the_head_outputs_are_the_ones_the_model_computed(trace: Trace, site, la
 
 
 @pytest.mark.parametrize("site", SITES)
-def test_parts_of_all_heads_and_the_bias_sum_to_the_real_output_of_the_site(translator: Translator, site) -> None:
+def test_parts_of_all_heads_and_the_bias_sum_to_the_real_output_of_the_site(translator: Translator, site: str) -> None:
     module, real = translator.model.get_submodule(site_path(site, 1)), []
     hook = module.register_forward_hook(lambda module, inputs, output: real.append(output[0]))
     try:
@@ -130,7 +130,7 @@ def test_one_row_by_hand() -> None:
 @pytest.mark.parametrize("scaled", [True, False])
 @pytest.mark.parametrize("masked", [True, False])
 @pytest.mark.parametrize("head", range(4))
-def test_grouped_heads_padding_and_a_bias_equal_torchs_attention(scaled: bool, masked: bool, head) -> None:
+def test_grouped_heads_padding_and_a_bias_equal_torchs_attention(scaled: bool, masked: bool, head: int) -> None:
     bias = random(4, 5, 5)
     inputs = inputs_of(padding=torch.tensor([[True, True, True, True, False]]), bias=bias)
     allowed = torch.ones(5, 5, dtype=torch.bool).tril()
@@ -175,7 +175,7 @@ def test_a_row_that_may_see_nothing_gives_zeros() -> None:
 
 
 @pytest.mark.parametrize("site", SITES)
-def test_without_scaling_the_entropy_never_rises(trace: Trace, site) -> None:
+def test_without_scaling_the_entropy_never_rises(trace: Trace, site: str) -> None:
     """A theorem where there is no bias: d entropy / d scale = −scale · variance of the scores under the weights ≤ 0."""
     inputs = trace.attention(site, 0)
     for head in range(inputs.num_heads):

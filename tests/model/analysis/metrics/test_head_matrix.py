@@ -16,11 +16,11 @@ TEXT = "Tom told me that he would be late again tomorrow morning, and she gave h
 
 
 @pytest.fixture(scope="module")
-def trace(translator: Translator):
+def trace(translator: Translator) -> Trace:
     return translator.trace(TEXT)
 
 
-def dense_and_lazy(translator: Translator, trace: Trace, site, measure):
+def dense_and_lazy(translator: Translator, trace: Trace, site: str, measure: str):
     inputs = trace.attention(site, 1)
     projection = translator.output_projection(site, 1)
     weights = trace.weights(site, 1)

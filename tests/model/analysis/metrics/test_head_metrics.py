@@ -11,15 +11,15 @@ from model.nn.attention import attention_weights
 NAMES = ["entropy", "distance", "previous", "same", "next", "first", "last", "diagonal", "punctuation"]
 
 
-def causal(n):
+def causal(n: int) -> torch.Tensor:
     return torch.ones(n, n, dtype=torch.bool).tril()
 
 
-def full(queries, keys):
+def full(queries: int, keys: int) -> torch.Tensor:
     return torch.ones(queries, keys, dtype=torch.bool)
 
 
-def random_weights(heads, mask):
+def random_weights(heads: int, mask: torch.Tensor) -> torch.Tensor:
     torch.manual_seed(3)
     queries, keys = mask.shape
     return attention_weights(
@@ -27,7 +27,7 @@ def random_weights(heads, mask):
     ).weights
 
 
-def slow_figures(weights, mask, tokens, is_self):
+def slow_figures(weights: torch.Tensor, mask: torch.Tensor, tokens: list[str], is_self: bool) -> dict[str, float]:
     """The same figures of one head, number by number, from their definitions in words."""
     queries, keys = mask.shape
     rows = range(queries)
@@ -69,7 +69,7 @@ def slow_figures(weights, mask, tokens, is_self):
     ("mask", "is_self"),
     [(full(7, 7), True), (causal(7), True), (full(5, 8), False), (full(9, 4), False), (full(1, 6), False)],
 )
-def test_figures_are_those_of_plain_loops(mask, is_self: bool) -> None:
+def test_figures_are_those_of_plain_loops(mask: torch.Tensor, is_self: bool) -> None:
     tokens = ["▁a", "▁,", "b", ".", "▁c", "...", "d", "</s>"][: mask.size(1)]
     weights = random_weights(3, mask)
     figures = head_figures(weights, mask, tokens, is_self=is_self)

@@ -55,5 +55,5 @@ def test_rank_correlation_sees_the_order_only_and_skips_what_is_unknown() -> Non
 
 
 @pytest.mark.parametrize(("first", "second"), [([], []), ([1.0], [2.0]), ([1.0, 2.0], [3.0, 3.0])])
-def test_where_nothing_can_be_ranked_there_is_no_correlation(first, second) -> None:
+def test_where_nothing_can_be_ranked_there_is_no_correlation(first: list[float], second: list[float]) -> None:
     assert math.isnan(rank_correlation(first, second))

@@ -13,30 +13,30 @@ TEXT = SENTENCES[0]
 
 
 @pytest.fixture(scope="module")
-def log_probs():
+def log_probs() -> torch.Tensor:
     torch.manual_seed(3)
     return (torch.randn(5, 4_000) * torch.tensor([0.01, 0.5, 1.0, 3.0, 12.0])[:, None]).log_softmax(-1)
 
 
-def test_the_best_are_kept_as_they_are(log_probs) -> None:
+def test_the_best_are_kept_as_they_are(log_probs: torch.Tensor) -> None:
     best, _, _ = best_and_bins(log_probs)
     assert torch.equal(best, log_probs.topk(NUM_BEST).values)
 
 
-def test_every_other_token_lies_in_one_bin(log_probs) -> None:
+def test_every_other_token_lies_in_one_bin(log_probs: torch.Tensor) -> None:
     _, counts, _ = best_and_bins(log_probs)
     assert counts.sum(-1).tolist() == [4_000 - NUM_BEST] * 5
 
 
 @pytest.mark.parametrize("temperature", [0.1, 0.5, 1.0, 5.0])
-def test_bins_hold_the_mass_of_their_tokens_at_any_temperature(log_probs, temperature: float) -> None:
+def test_bins_hold_the_mass_of_their_tokens_at_any_temperature(log_probs: torch.Tensor, temperature: float) -> None:
     best, counts, centres = best_and_bins(log_probs)
     scaled = [(part / temperature).double().exp() for part in (log_probs, best, centres)]
     whole, kept = scaled[0].sum(-1), scaled[1].sum(-1) + (counts * scaled[2]).sum(-1)
     assert ((kept - whole).abs() / whole).max() < 1e-3
 
 
-def test_centres_fall_from_bin_to_bin(log_probs) -> None:
+def test_centres_fall_from_bin_to_bin(log_probs: torch.Tensor) -> None:
     _, counts, centres = best_and_bins(log_probs)
     for row, used in zip(centres, counts > 0, strict=True):
         assert (row[used].diff() < 0).all()
@@ -58,7 +58,7 @@ def test_a_small_vocabulary_is_kept_whole() -> None:
 
 
 @pytest.mark.parametrize("edits", [(), (SwitchOff("decoder.cross", layer=1, head=2),)], ids=["greedy", "edited"])
-def test_a_trace_gives_the_distributions_of_its_own_run(translator: Translator, edits) -> None:
+def test_a_trace_gives_the_distributions_of_its_own_run(translator: Translator, edits: tuple[SwitchOff, ...]) -> None:
     trace = translator.trace(TEXT, edits=edits)
     found = spread(trace, translator.model)
     for row, step in zip(found.best, trace.steps, strict=True):

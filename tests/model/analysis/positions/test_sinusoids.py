@@ -20,12 +20,12 @@ from model.nn.positional import encode_positions, sinusoidal_encoding
 SETTINGS = [(16, 10_000.0), (64, 100.0), (2, 10_000.0), (256, 2.0)]
 
 
-def table(count, d_model, base):
+def table(count: int, d_model: int, base: float) -> torch.Tensor:
     return encode_positions(torch.arange(count, dtype=torch.float64), d_model, base=base)
 
 
 @pytest.mark.parametrize(("d_model", "base"), SETTINGS)
-def test_a_dimension_repeats_after_its_wavelength_and_not_after_half_of_it(d_model, base) -> None:
+def test_a_dimension_repeats_after_its_wavelength_and_not_after_half_of_it(d_model: int, base: float) -> None:
     for pair, length in enumerate(wavelengths(d_model, base=base).tolist()):
         places = torch.tensor([0.3, 0.3 + length / 2, 0.3 + length], dtype=torch.float64)
         start, half, whole = encode_positions(places, d_model, base=base)
@@ -55,7 +55,7 @@ def test_a_wave_passes_through_the_encoding_at_every_whole_position() -> None:
 
 
 @pytest.mark.parametrize(("d_model", "base"), SETTINGS)
-def test_the_dot_product_depends_on_the_distance_alone(d_model, base) -> None:
+def test_the_dot_product_depends_on_the_distance_alone(d_model: int, base: float) -> None:
     rows = table(40, d_model, base)
     expected = products_at_distances(40, d_model, base=base)
     for p in range(40):
@@ -70,7 +70,7 @@ def test_at_distance_zero_the_product_is_half_the_width() -> None:
 
 @pytest.mark.parametrize("shift", [0, 1, 7, 63])
 @pytest.mark.parametrize(("d_model", "base"), SETTINGS)
-def test_rotating_by_a_shift_is_the_encoding_of_the_shifted_position(d_model, base, shift: int) -> None:
+def test_rotating_by_a_shift_is_the_encoding_of_the_shifted_position(d_model: int, base: float, shift: int) -> None:
     rows = table(100, d_model, base).tolist()
     turns = rotation(shift, d_model, base=base).tolist()
     for p in range(100 - shift):

@@ -4,17 +4,20 @@ import csv
 import json
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Button
 
 from model import Translator
 from model.analysis.atlas import corpus
 from model.analysis.atlas.corpus import CorpusSentence
 from model.analysis.atlas.file import save_atlas
-from model.analysis.atlas.measure import build_atlas
+from model.analysis.atlas.measure import Atlas, build_atlas
 from model.errors import DataError
 from tests.paths import ROOT
 from viz.access.loader import ROOT_VARIABLE
@@ -38,18 +41,18 @@ GOLD = json.dumps({"en": ["tom", "told"], "de": ["tom", "sagte"], "sure": [[0, 0
 
 
 @pytest.fixture(scope="module")
-def saved(tiny_checkpoints: Path):
+def saved(tiny_checkpoints: Path) -> Translator:
     """The model as its checkpoint holds it: weights with 16 bits, so another one than before it was saved."""
     return Translator.load(tiny_checkpoints / "en-de", device="cpu")
 
 
 @pytest.fixture(scope="module")
-def atlas(saved):
+def atlas(saved: Translator) -> Atlas:
     return build_atlas(saved, [CorpusSentence(text) for text in OWN])
 
 
 @pytest.fixture
-def checkpoints(tiny_checkpoints: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def checkpoints(tiny_checkpoints: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder of checkpoints, a corpus of our own with six sentences, and a cache that nobody has used."""
     shutil.copytree(tiny_checkpoints / "en-de", tmp_path / "ck" / "en-de")
     (tmp_path / "own.txt").write_text("\n".join(OWN))
@@ -62,41 +65,41 @@ def checkpoints(tiny_checkpoints: Path, tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.fixture
-def shipped(checkpoints, atlas):
+def shipped(checkpoints: Path, atlas: Atlas) -> Path:
     save_atlas(atlas, checkpoints / "en-de" / "atlas.npz")
     return checkpoints / "en-de" / "atlas.npz"
 
 
 @pytest.fixture
-def app(checkpoints) -> AppTest:
+def app(checkpoints: Path) -> AppTest:
     return AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
 
 
-def opened(app: AppTest, **params):
+def opened(app: AppTest, **params: int | str) -> AppTest:
     for name, value in params.items():
         app.query_params[name] = str(value)
     app.run()
     return healthy(app.switch_page("viz/pages/atlas/page.py").run())
 
 
-def healthy(app: AppTest):
+def healthy(app: AppTest) -> AppTest:
     assert not app.exception, app.exception[0].value
     assert not app.error, app.error[0].value
     return app
 
 
-def said(app: AppTest):
+def said(app: AppTest) -> str:
     return " ".join(element.value for element in app.caption).replace("\\", "")
 
 
-def maps(app: AppTest):
+def maps(app: AppTest) -> dict[str, Any]:
     (element,) = app.get("bidi_component")
     payload = element.proto.bytes
     length = int.from_bytes(payload[:4], "little")
     return json.loads(payload[4 : 4 + length])
 
 
-def sentences(app: AppTest):
+def sentences(app: AppTest) -> list[Button]:
     return [button for button in app.button if (button.key or "").startswith("atlas-sentence")]
 
 
@@ -104,7 +107,7 @@ def sentences(app: AppTest):
 
 
 def test_the_atlas_of_the_checkpoint_opens_at_once(
-    app: AppTest, shipped, atlas, monkeypatch: pytest.MonkeyPatch
+    app: AppTest, shipped: Path, atlas: Atlas, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("model.analysis.atlas.file.build_atlas", None)
     opened(app)
@@ -117,7 +120,7 @@ def test_the_atlas_of_the_checkpoint_opens_at_once(
 
 
 def test_without_one_a_button_measures_it_and_the_next_session_reads_the_cache(
-    app: AppTest, checkpoints, monkeypatch: pytest.MonkeyPatch
+    app: AppTest, checkpoints: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened(app)
     assert not app.get("bidi_component")
@@ -131,7 +134,7 @@ def test_without_one_a_button_measures_it_and_the_next_session_reads_the_cache(
     assert maps(again)["maps"] == maps(app)["maps"]
 
 
-def test_a_damaged_file_of_the_checkpoint_is_said_and_measured_anew(app: AppTest, shipped) -> None:
+def test_a_damaged_file_of_the_checkpoint_is_said_and_measured_anew(app: AppTest, shipped: Path) -> None:
     shipped.write_bytes(b"PK no atlas")
     opened(app)
     assert "is not an atlas" in app.warning[0].value.replace("\\", "")
@@ -139,7 +142,9 @@ def test_a_damaged_file_of_the_checkpoint_is_said_and_measured_anew(app: AppTest
 
 
 @pytest.mark.parametrize("of", ["other sentences", "another model"])
-def test_an_atlas_of_something_else_is_not_shown(app: AppTest, shipped, saved, atlas, of: str) -> None:
+def test_an_atlas_of_something_else_is_not_shown(
+    app: AppTest, shipped: Path, saved: Translator, atlas: Atlas, of: str
+) -> None:
     if of == "other sentences":
         save_atlas(build_atlas(saved, [CorpusSentence("No.")]), shipped)
     else:
@@ -150,7 +155,7 @@ def test_an_atlas_of_something_else_is_not_shown(app: AppTest, shipped, saved, a
     assert not app.get("bidi_component")
 
 
-def test_error_rates_in_the_file_of_the_checkpoint_are_shown(app: AppTest, shipped, saved) -> None:
+def test_error_rates_in_the_file_of_the_checkpoint_are_shown(app: AppTest, shipped: Path, saved: Translator) -> None:
     pairs, _ = atlas_store.read_pairs(GOLD, "gold.jsonl")
     save_atlas(build_atlas(saved, [CorpusSentence(text) for text in OWN], pairs), shipped)
     opened(app, site="decoder.cross", corpus_figure="aer_word_in")
@@ -159,7 +164,7 @@ def test_error_rates_in_the_file_of_the_checkpoint_are_shown(app: AppTest, shipp
 
 
 def test_a_cache_that_cannot_be_written_costs_no_result(
-    app: AppTest, checkpoints, monkeypatch: pytest.MonkeyPatch
+    app: AppTest, checkpoints: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (checkpoints.parent / "file").write_text("no folder")
     monkeypatch.setenv("XDG_CACHE_HOME", str(checkpoints.parent / "file"))
@@ -178,7 +183,7 @@ def test_a_relative_cache_directory_is_ignored_as_xdg_says(monkeypatch: pytest.M
 # ---- what is looked at ----
 
 
-def test_a_link_brings_back_figure_reading_tab_and_head(app: AppTest, shipped, atlas) -> None:
+def test_a_link_brings_back_figure_reading_tab_and_head(app: AppTest, shipped: Path, atlas: Atlas) -> None:
     opened(app, site="decoder.self", corpus_figure="same", read_off="norms", atlas="Map of heads", layer=1, head=2)
     (chart,) = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
     ring, points = chart["data"]
@@ -188,7 +193,7 @@ def test_a_link_brings_back_figure_reading_tab_and_head(app: AppTest, shipped, a
     np.testing.assert_allclose(np.array(points["marker"]["color"], float), atlas.figures["norm_same"][1].ravel())
 
 
-def test_a_head_shows_its_rank_and_its_strongest_sentences(app: AppTest, shipped, atlas) -> None:
+def test_a_head_shows_its_rank_and_its_strongest_sentences(app: AppTest, shipped: Path, atlas: Atlas) -> None:
     opened(app, layer=1, head=3)
     values = atlas.figures["confidence"][0]
     rank = int((values > values[1, 3]).sum()) + 1
@@ -201,7 +206,7 @@ def test_a_head_shows_its_rank_and_its_strongest_sentences(app: AppTest, shipped
     ]
 
 
-def test_a_sentence_opens_on_the_attention_page_at_its_head(app: AppTest, shipped, atlas) -> None:
+def test_a_sentence_opens_on_the_attention_page_at_its_head(app: AppTest, shipped: Path, atlas: Atlas) -> None:
     opened(app, site="decoder.cross", layer=1, head=2, read_off="norms", token=1, step=3)
     button = sentences(app)[1]
     number = int(button.key.rpartition("-")[2])
@@ -219,7 +224,7 @@ def test_a_sentence_opens_on_the_attention_page_at_its_head(app: AppTest, shippe
     assert not {"token", "step"} & set(app.query_params)
 
 
-def test_sentences_on_buttons_are_not_markdown(app: AppTest, shipped) -> None:
+def test_sentences_on_buttons_are_not_markdown(app: AppTest, shipped: Path) -> None:
     opened(app)
     labels = [button.label.replace("\\", "") for button in sentences(app)]
     shown = dict(zip(labels, sentences(app), strict=True))
@@ -241,14 +246,14 @@ def test_sentences_on_buttons_are_not_markdown(app: AppTest, shipped) -> None:
     ],
 )
 def test_a_figure_that_means_nothing_here_is_explained_and_another_shown(
-    app: AppTest, shipped, site: str, figure: str, reason: str
+    app: AppTest, shipped: Path, site: str, figure: str, reason: str
 ) -> None:
     opened(app, site=site, corpus_figure=figure)
     assert reason in app.info[0].value
     assert maps(app)["chosen"] == atlas_tab.ELSE
 
 
-def test_the_table_has_every_figure_of_every_head(app: AppTest, shipped, atlas) -> None:
+def test_the_table_has_every_figure_of_every_head(app: AppTest, shipped: Path, atlas: Atlas) -> None:
     opened(app, atlas="Table", site="decoder.self")
     shown = app.dataframe[0].value
     assert len(shown) == 8
@@ -257,7 +262,7 @@ def test_the_table_has_every_figure_of_every_head(app: AppTest, shipped, atlas) 
     np.testing.assert_allclose(shown["Entropy"], atlas.figures["entropy"][1].ravel(), rtol=1e-6)
 
 
-def test_a_head_that_the_model_lacks_becomes_the_first(app: AppTest, shipped) -> None:
+def test_a_head_that_the_model_lacks_becomes_the_first(app: AppTest, shipped: Path) -> None:
     opened(app, layer=40, head=99)
     assert maps(app)["selected"] == [0, 0]
 
@@ -288,7 +293,7 @@ def test_a_file_is_read_line_by_line_and_bad_lines_are_listed(app: AppTest) -> N
     assert [button.label for button in sentences(app)]
 
 
-def test_a_loaded_file_outlives_another_page_and_can_be_forgotten(app: AppTest, shipped) -> None:
+def test_a_loaded_file_outlives_another_page_and_can_be_forgotten(app: AppTest, shipped: Path) -> None:
     opened(app, corpus="file")
     app.file_uploader(key="atlas/sentences-file").set_value(("t.txt", b"No.\n", "text/plain"))
     healthy(app.run())
@@ -320,7 +325,7 @@ def test_a_file_without_a_sentence_is_an_error_in_a_sentence_and_the_page_lives(
     assert app.button(key="atlas-measure").label == "Measure 6 sentences"
 
 
-def test_links_made_by_hand_bring_error_rates(app: AppTest, saved) -> None:
+def test_links_made_by_hand_bring_error_rates(app: AppTest, saved: Translator) -> None:
     opened(app, site="decoder.cross", corpus_figure="aer_word_in")
     app.file_uploader(key="atlas/pairs-file").set_value(("g.jsonl", GOLD + b'\n{"en": 1}\n[]\n', "application/json"))
     healthy(app.run())
@@ -340,7 +345,7 @@ def test_too_many_rows_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         atlas_store.read_sentences(b"a\nb\nc\nd\n", "t")
 
 
-def test_progress_counts_every_sentence_and_pair(checkpoints) -> None:
+def test_progress_counts_every_sentence_and_pair(checkpoints: Path) -> None:
     pairs, _ = atlas_store.read_pairs(GOLD, "g")
     reading = atlas_store.own_reading(pairs)
     counted: list[int] = []
@@ -352,7 +357,7 @@ def test_progress_counts_every_sentence_and_pair(checkpoints) -> None:
 # ---- tables ----
 
 
-def test_tables_hold_the_numbers_and_leave_out_what_is_none(atlas) -> None:
+def test_tables_hold_the_numbers_and_leave_out_what_is_none(atlas: Atlas) -> None:
     lines = list(csv.DictReader(atlas_tables.all_figures(atlas, options.SITES).decode("utf-8-sig").splitlines()))
     assert len(lines) == 3 * 8
     line = lines[8 + 5]  # decoder.self, layer 1, head 1
@@ -375,7 +380,9 @@ def test_tables_hold_the_numbers_and_leave_out_what_is_none(atlas) -> None:
     [([1, 2, "x", "y"], (1, 2)), ({"0": 0, "1": 3}, (0, 3))]
     + [(custom, None) for custom in (None, [], [9, 0], [0, -1], ["a", 0], {"0": 1}, {"0": True, "1": 0.5}, "12")],
 )
-def test_a_point_opens_its_head_only_if_there_is_such_a_head(monkeypatch: pytest.MonkeyPatch, custom, head) -> None:
+def test_a_point_opens_its_head_only_if_there_is_such_a_head(
+    monkeypatch: pytest.MonkeyPatch, custom: object, head: tuple[int, int] | None
+) -> None:
     chosen = []
     points = [] if custom is None else [{"customdata": custom}]
     monkeypatch.setattr(atlas_tab.st, "session_state", {"key": {"selection": {"points": points}}})
@@ -385,7 +392,7 @@ def test_a_point_opens_its_head_only_if_there_is_such_a_head(monkeypatch: pytest
 
 
 @pytest.mark.parametrize(("rows", "chosen"), [([6], [HeadChoice(1, 2)]), ([], [])])
-def test_a_row_of_the_table_opens_its_head(monkeypatch: pytest.MonkeyPatch, rows, chosen: Selection) -> None:
+def test_a_row_of_the_table_opens_its_head(monkeypatch: pytest.MonkeyPatch, rows: list[int], chosen: Selection) -> None:
     opened_heads = []
     monkeypatch.setattr(atlas_tab.st, "session_state", {"atlas-table": {"selection": {"rows": rows}}})
     monkeypatch.setattr(atlas_tab, "_open", opened_heads.append)

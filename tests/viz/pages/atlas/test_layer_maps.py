@@ -1,6 +1,7 @@
 """Maps of heads: what is sent to the browser, what it may send back, and the scatter of heads."""
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ MAPS = (HeadMap("a", "First", "bits", VALUES, 2), HeadMap("b", "Second", "", np.
 DISTANCES = np.array([[0, 1, 5, 5], [1, 0, 2, 2], [5, 2, 0, 3], [5, 2, 3, 0]], np.float32)
 
 
-def header(payload):
+def header(payload: bytes) -> dict[str, Any]:
     return json.loads(payload[4 : 4 + int.from_bytes(payload[:4], "little")])
 
 
@@ -37,7 +38,7 @@ def test_another_choice_is_the_same_picture_and_other_numbers_are_another() -> N
 
 
 @pytest.mark.parametrize("value", [None, "a", {}, {"key": 1}, {"key": "c"}, {"key": None}])
-def test_what_the_browser_must_not_say_is_nothing(value) -> None:
+def test_what_the_browser_must_not_say_is_nothing(value: object) -> None:
     assert read_map(value, MAPS) is None
 
 

@@ -1,6 +1,7 @@
 """The grid on the attention page: figures, orders and filters, by widget and by link."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,12 +23,12 @@ def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
 
 
 @pytest.fixture
-def selection(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch):
+def selection(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> Selection:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
     return Selection(checkpoint="en-de")
 
 
-def grid_of(app: AppTest):
+def grid_of(app: AppTest) -> dict[str, Any]:
     ((header, _),) = sent_to(app, "head_grid")
     return header
 
@@ -40,7 +41,7 @@ def test_at_first_tiles_carry_nothing_and_there_is_nothing_to_rank_by(app: AppTe
 
 
 @pytest.mark.parametrize("figure", FIGURES[1:])
-def test_every_figure_can_be_chosen_and_stands_in_the_link(app: AppTest, figure) -> None:
+def test_every_figure_can_be_chosen_and_stands_in_the_link(app: AppTest, figure: str) -> None:
     app.run()
     header = grid_of(app.selectbox(key="figure").set_value(figure).run())
     assert len(header["figure"]["texts"]) == 8

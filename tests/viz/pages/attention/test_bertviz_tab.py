@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from streamlit.proto.IFrame_pb2 import IFrame
 from streamlit.testing.v1 import AppTest
 
 from tests.paths import ROOT
@@ -22,7 +23,7 @@ def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     return app
 
 
-def drawn(app: AppTest):
+def drawn(app: AppTest) -> IFrame:
     assert not app.exception, app.exception[0].value
     assert not app.error, app.error[0].value
     (iframe,) = app.get("iframe")

@@ -3,6 +3,7 @@ import hashlib
 import json
 import re
 import tomllib
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,25 +27,27 @@ VIEWS = [(site, view) for site in SITES for view in BERTVIZ]
 TRACE = InventedTrace(("▁The", HOSTILE, "\u2028\u202e", "</s>"), ("<s>", "▁Das", "▁Tier"))
 
 
-def drawn(site: str = "encoder.self", view: str = "Head view", trace: Trace = TRACE, layer=0, dark=False):
+def drawn(
+    site: str = "encoder.self", view: str = "Head view", trace: Trace = TRACE, layer: int = 0, dark: bool = False
+) -> str:
     return bertviz_page(trace, site, view, layer=layer, dark=dark)
 
 
 @pytest.fixture(scope="module", params=VIEWS, ids=" ".join)
-def page(request: pytest.FixtureRequest):
+def page(request: pytest.FixtureRequest) -> str:
     return drawn(*request.param)
 
 
-def scripts_of(page):
+def scripts_of(page: str) -> list[str]:
     return re.findall(r"<script[^>]*>(.*?)</script>", page, re.DOTALL | re.IGNORECASE)
 
 
-def params_of(page):
+def params_of(page: str) -> dict[str, Any]:
     (own,) = (script for script in scripts_of(page) if "const params = " in script)
     return json.JSONDecoder().raw_decode(own, own.index("const params = ") + len("const params = "))[0]
 
 
-def test_the_page_asks_for_nothing_outside(page) -> None:
+def test_the_page_asks_for_nothing_outside(page: str) -> None:
     without_libraries = page
     for library in bertviz_view._libraries():
         without_libraries = without_libraries.replace(library, "")
@@ -58,7 +61,7 @@ def test_the_page_asks_for_nothing_outside(page) -> None:
     }
 
 
-def test_only_the_four_scripts_written_here_may_run(page) -> None:
+def test_only_the_four_scripts_written_here_may_run(page: str) -> None:
     scripts = scripts_of(page)
     assert len(scripts) == 4
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)[1].replace("&#x27;", "'")
@@ -67,7 +70,7 @@ def test_only_the_four_scripts_written_here_may_run(page) -> None:
     assert policy == f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:"
 
 
-def test_a_token_cannot_close_the_script(page) -> None:
+def test_a_token_cannot_close_the_script(page: str) -> None:
     assert "alert(1)</" not in page
     assert page.lower().count("</script>") == 4
 
@@ -92,7 +95,7 @@ def test_every_layer_and_head_of_an_attention_is_there_to_three_decimals(site: s
     assert not re.search(r"0\.\d{4}", json.dumps(attention))
 
 
-def test_the_data_stands_in_the_page_once(page) -> None:
+def test_the_data_stands_in_the_page_once(page: str) -> None:
     assert page.count("left_text") - page.count(".left_text") == 1
     assert "PYTHON_PARAMS" not in page
 
@@ -111,7 +114,7 @@ def test_the_head_view_begins_with_the_layer_that_is_open() -> None:
     assert params_of(drawn("decoder.self", layer=3))["layer"] == 4
 
 
-def long_trace(tokens, layers=4, heads=8):
+def long_trace(tokens: int, layers: int = 4, heads: int = 8) -> InventedTrace:
     return InventedTrace(("▁word",) * tokens, ("▁Wort",), {site: (Layer(heads),) * layers for site in SITES})
 
 

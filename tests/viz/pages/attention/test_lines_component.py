@@ -3,6 +3,7 @@
 import json
 import struct
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -36,7 +37,7 @@ def data() -> LinesData:
     )
 
 
-def parts_of(payload: bytes):
+def parts_of(payload: bytes) -> tuple[dict[str, Any], np.ndarray]:
     (length,) = struct.unpack("<I", payload[:4])
     return json.loads(payload[4 : 4 + length]), np.frombuffer(payload[4 + length :], "<u2")
 
@@ -147,13 +148,13 @@ def test_a_picture_that_was_left_out_is_told_again_where_to_stand() -> None:
         {"threshold": 0.5},
     ],
 )
-def test_a_place_that_does_not_exist_is_not_read(wrong) -> None:
+def test_a_place_that_does_not_exist_is_not_read(wrong: dict[str, Any]) -> None:
     right = {"heads": [2, 0], "query": 3, "key": None, "threshold": 100}
     assert read_place(right, SHAPE) == LinesPlace((0, 2), query=3, threshold=100)
     assert read_place(right | wrong, SHAPE) is None
 
 
 @pytest.mark.parametrize("value", [None, [], "x", {}, {"command": 1}])
-def test_anything_else_from_the_browser_changes_nothing_that_is_shown(value) -> None:
+def test_anything_else_from_the_browser_changes_nothing_that_is_shown(value: dict[str, int] | str | None) -> None:
     memory = Memory(1, AT_0, "abc", AT_0)
     assert after_report(memory, value, SHAPE).order == AT_0

@@ -1,14 +1,17 @@
 """The opened head on its page: measures, words and special tokens, as heatmap and as lines, and what a link says."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from model.trace.trace import Trace
 from tests.paths import ROOT
 from tests.viz.sent import sent_to
 from viz.access import derived, loader
+from viz.access.derived import OpenedLayer
 from viz.access.loader import ROOT_VARIABLE
 from viz.pages.attention.opened_head import panel
 from viz.pages.attention.opened_head.lines_component import LinesPlace
@@ -27,7 +30,7 @@ def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     return app
 
 
-def opened(app: AppTest, **params):
+def opened(app: AppTest, **params: int | str) -> AppTest:
     for name, value in params.items():
         app.query_params[name] = str(value)
     app.run()
@@ -36,22 +39,22 @@ def opened(app: AppTest, **params):
     return app
 
 
-def heatmap(app: AppTest):
+def heatmap(app: AppTest) -> tuple[dict[str, Any], np.ndarray]:
     ((header, (values,)),) = sent_to(app, "matrix")
     return header, values.reshape(len(header["rowTokens"]), len(header["columnTokens"]))
 
 
-def lines(app: AppTest):
+def lines(app: AppTest) -> tuple[dict[str, Any], np.ndarray]:
     ((header, (stored,)),) = sent_to(app, "head_lines")
     shape = len(header["headNames"]), len(header["queryTokens"]), len(header["keyTokens"])
     return header, (stored.reshape(shape) / 65535) ** 2 * header["top"]
 
 
-def captions(app: AppTest):
+def captions(app: AppTest) -> str:
     return " ".join(element.value for element in app.caption)
 
 
-def layer_of(app: AppTest, **choices):
+def layer_of(app: AppTest, **choices: bool | int | str) -> tuple[Trace, OpenedLayer]:
     selection = Selection(checkpoint="en-de", text=TEXT, **choices)
     trace = loader.trace(TEXT, selection)
     return trace, derived.opened_layer(trace, selection.site, selection.layer, selection)
@@ -101,7 +104,7 @@ def test_words_sum_over_keys_and_special_tokens_leave_both_sides(app: AppTest) -
 @pytest.mark.parametrize("drawn", ["Heatmap", "Lines"])
 @pytest.mark.parametrize("site", SITES)
 @pytest.mark.parametrize("measure", MEASURE_NAMES)
-def test_every_measure_is_drawn_and_explained(app: AppTest, measure, site: str, drawn: str) -> None:
+def test_every_measure_is_drawn_and_explained(app: AppTest, measure: str, site: str, drawn: str) -> None:
     opened(app, measure=measure, site=site, drawn=drawn)
     meaning, formula = MEASURES[measure].explained_at(site)
     assert meaning in captions(app)

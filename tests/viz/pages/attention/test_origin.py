@@ -5,6 +5,7 @@ import math
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -56,7 +57,7 @@ def origin_of(
     )
 
 
-def header_of(payload: bytes):
+def header_of(payload: bytes) -> dict[str, Any]:
     return json.loads(payload[4 : 4 + int.from_bytes(payload[:4], "little")])
 
 
@@ -155,7 +156,7 @@ def test_without_the_mask_the_keys_ahead_are_marked_and_told() -> None:
         ({"causal": False, "site": "decoder.cross"}, "no padding"),
     ],
 )
-def test_the_mask_is_told_as_it_is(settings, sentence: str) -> None:
+def test_the_mask_is_told_as_it_is(settings: dict[str, Any], sentence: str) -> None:
     assert sentence in steps(origin_of(**settings))[3]["text"]
 
 
@@ -227,14 +228,14 @@ def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     return app
 
 
-def shown(app: AppTest):
+def shown(app: AppTest) -> dict[str, Any]:
     assert not app.exception, app.exception[0].value
     assert not app.error, app.error[0].value
     (element,) = app.get("bidi_component")
     return header_of(element.proto.bytes)
 
 
-def badge(app: AppTest):
+def badge(app: AppTest) -> str:
     (text,) = [element.value for element in app.markdown if "own head output" in element.value]
     return text
 

@@ -26,7 +26,7 @@ def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     return AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
 
 
-def opened(app: AppTest, **params):
+def opened(app: AppTest, **params: str) -> AppTest:
     for name, value in ({"view": TAB} | params).items():
         app.query_params[name] = value
     app.run()
@@ -35,11 +35,11 @@ def opened(app: AppTest, **params):
     return app
 
 
-def labels(app: AppTest):
+def labels(app: AppTest) -> list[str]:
     return [button.label for button in app.get("download_button")]
 
 
-def captions(app: AppTest):
+def captions(app: AppTest) -> str:
     return " ".join(caption.value for caption in app.caption)
 
 

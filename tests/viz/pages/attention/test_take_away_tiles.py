@@ -8,13 +8,13 @@ from viz.core.theme import SEQUENTIAL
 from viz.pages.attention.take_away.tiles import tile_urls
 
 
-def picture(url):
+def picture(url: str) -> np.ndarray:
     kind, _, data = url.partition(",")
     assert kind == "data:image/png;base64"
     return np.asarray(Image.open(io.BytesIO(base64.b64decode(data))).convert("RGB"))
 
 
-def rgb(colour):
+def rgb(colour: str) -> list[int]:
     return [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
 
 

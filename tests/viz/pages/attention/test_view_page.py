@@ -12,22 +12,22 @@ HOSTILE = "</script><script>alert(1)</script><img src=https://evil.example/x one
 VIEW = OpenView("decoder.cross", "Decoder cross-attention", 1, 2, "checkpoint=en-de&text=%3Cb%3E", ())
 
 
-def made(trace: Trace, view: str = VIEW, **words):
+def made(trace: Trace, view: str = VIEW, **words: str) -> str:
     view = replace(view, lines=[("EN", "en", trace.text), ("DE", "de", trace.translation)])
     return view_page(trace, view, checkpoint=words.get("checkpoint", "tiny"), digest="0123abc").decode()
 
 
 @pytest.fixture(scope="module")
-def trace(translator: Translator):
+def trace(translator: Translator) -> Trace:
     return translator.trace("The dog was tired.", "Der Hund war müde.")
 
 
 @pytest.fixture(scope="module")
-def page(trace: Trace):
+def page(trace: Trace) -> str:
     return made(trace)
 
 
-def test_the_page_holds_sentence_head_grid_decoding_and_origin(page, trace: Trace) -> None:
+def test_the_page_holds_sentence_head_grid_decoding_and_origin(page: str, trace: Trace) -> None:
     for expected in (
         "The dog was tired.",
         "Der Hund war müde.",
@@ -43,18 +43,18 @@ def test_the_page_holds_sentence_head_grid_decoding_and_origin(page, trace: Trac
     assert page.count("<tr>") == 1 + len(trace.steps)
 
 
-def test_the_same_view_is_the_same_file(page, trace: Trace) -> None:
+def test_the_same_view_is_the_same_file(page: str, trace: Trace) -> None:
     assert made(trace) == page
 
 
-def test_only_its_two_scripts_may_run_and_nothing_may_be_fetched(page) -> None:
+def test_only_its_two_scripts_may_run_and_nothing_may_be_fetched(page: str) -> None:
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)[1]
     assert policy.startswith("default-src &#x27;none&#x27;; script-src &#x27;sha256-")
     assert policy.count("sha256-") == page.count("<script>") == page.count("</script>") == 2
     assert "http" not in policy.replace("http-equiv", "")
 
 
-def test_no_text_of_people_leaves_its_place(trace: Trace, page) -> None:
+def test_no_text_of_people_leaves_its_place(trace: Trace, page: str) -> None:
     hostile = replace(
         trace,
         text=HOSTILE,

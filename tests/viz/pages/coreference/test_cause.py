@@ -26,6 +26,7 @@ from viz.pages.coreference.cause import effects as lab_effects
 from viz.pages.coreference.cause import switched_heads
 from viz.pages.coreference.cause import tab as lab_cause
 from viz.pages.coreference.data import heads as measuring
+from viz.pages.coreference.data.heads import ChoicePair
 from viz.pages.coreference.figures import two_figures
 from viz.selection.options import Selection
 from viz.selection.url import parse, to_params
@@ -34,7 +35,7 @@ SITES = ("encoder.self", "decoder.self", "decoder.cross")
 
 
 @pytest.fixture
-def chosen(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch):
+def chosen(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> Selection:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
     # What another test computed would be there already.
     st.cache_resource.clear()
@@ -48,7 +49,7 @@ def app(chosen: Selection) -> AppTest:
     return app
 
 
-def opened(app: AppTest, **params):
+def opened(app: AppTest, **params: str) -> AppTest:
     for name, value in params.items():
         app.query_params[name] = str(value)
     app.run()
@@ -56,7 +57,7 @@ def opened(app: AppTest, **params):
     return settled(app)
 
 
-def settled(app: AppTest):
+def settled(app: AppTest) -> AppTest:
     """Wait for whatever is under way."""
     keys = [f"long-run/cause-{name}" for name in ("removal", "effects", "patching")]
     assert all(app.session_state[key].wait(60) for key in keys if key in app.session_state)
@@ -65,11 +66,11 @@ def settled(app: AppTest):
     return app
 
 
-def html(app: AppTest):
+def html(app: AppTest) -> str:
     return "".join(one.proto.body for one in app.get("html"))
 
 
-def of_pair(pair):
+def of_pair(pair: ChoicePair) -> list[ContrastCase]:
     return [ContrastCase(case.sentence, case.german.right, case.german.wrong) for case in (pair.a, pair.b)]
 
 
@@ -156,7 +157,7 @@ def test_mean_ablation_puts_in_the_mean_and_not_nothing(chosen: Selection) -> No
     assert zero.removed != mean.removed
 
 
-def patched(values, a=2.0, b=-2.0):
+def patched(values: np.ndarray, a: float = 2.0, b: float = -2.0) -> Patching:
     table = a + torch.tensor(values) * (b - a)
     return Patching(a=torch.tensor([a]), b=torch.tensor([b]), patched=table[None], counterparts=((0,),))
 

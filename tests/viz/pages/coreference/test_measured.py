@@ -5,6 +5,7 @@ import csv
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 from model import Translator
 from model.analysis.coreference.case_files import curated_cases
 from model.analysis.coreference.cases import PronounCases
-from model.analysis.coreference.measure_translator import measure_coreference
+from model.analysis.coreference.measure_translator import CoreferenceScores, measure_coreference
 from model.analysis.metrics.head_scores import Head
 from model.errors import DataError
 from tests.paths import ROOT
@@ -40,7 +41,7 @@ def few() -> PronounCases:
 
 
 @pytest.fixture(scope="module")
-def scores(translator: Translator, few: PronounCases):
+def scores(translator: Translator, few: PronounCases) -> CoreferenceScores:
     return measure_coreference(translator, few)
 
 
@@ -56,7 +57,7 @@ def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch, few: PronounCas
     return app
 
 
-def opened(app: AppTest, **params):
+def opened(app: AppTest, **params: str) -> AppTest:
     for name, value in params.items():
         app.query_params[name] = str(value)
     app.run()
@@ -65,18 +66,20 @@ def opened(app: AppTest, **params):
     return app
 
 
-def measured(app: AppTest):
+def measured(app: AppTest) -> AppTest:
     """Press the button and wait for the end."""
     app.button(key="measured-start").click().run()
     assert app.session_state["long-run/measured"].wait(60)
     return app.run()
 
 
-def read(content):
+def read(content: bytes) -> list[dict[str, str]]:
     return list(csv.DictReader(content.decode("utf-8-sig").splitlines()))
 
 
-def test_the_page_measures_the_curated_set_and_shows_what_python_measures(app: AppTest, scores) -> None:
+def test_the_page_measures_the_curated_set_and_shows_what_python_measures(
+    app: AppTest, scores: CoreferenceScores
+) -> None:
     measured(opened(app))
     assert not app.error
     shown = [one.value for one in app.markdown]
@@ -112,7 +115,7 @@ def test_norms_have_a_column_a_head_and_rollout_one_for_all(app: AppTest, measur
     assert np.asarray(numbers_of(heatmap)).shape == (2, columns)
 
 
-def numbers_of(heatmap):
+def numbers_of(heatmap: dict[str, Any]) -> np.ndarray:
     """The numbers of a heatmap, which plotly may have packed."""
     z = heatmap["z"]
     if isinstance(z, dict):
@@ -121,7 +124,7 @@ def numbers_of(heatmap):
 
 
 @pytest.mark.parametrize(("low", "said"), [(0.02, "A head beats"), (-0.01, "No head reliably beats")])
-def test_the_verdict_follows_the_interval_of_the_gain(scores, low: float, said: str) -> None:
+def test_the_verdict_follows_the_interval_of_the_gain(scores: CoreferenceScores, low: float, said: str) -> None:
     site = scores.sites["encoder.self"]
     sure = [
         replace(one, gain=replace(one.gain, value=torch.tensor(0.1), low=torch.tensor(low))) for one in site.held_out
@@ -132,13 +135,13 @@ def test_the_verdict_follows_the_interval_of_the_gain(scores, low: float, said: 
     assert ("which excludes" in told) == (low > 0)
 
 
-def test_heads_are_named_from_one_and_rollout_names_layers(scores) -> None:
+def test_heads_are_named_from_one_and_rollout_names_layers(scores: CoreferenceScores) -> None:
     site = scores.sites["encoder.self"]
     assert findings.head_name(site, *Head(1, 2)) == "head 3 of layer 2"
     assert findings.head_name(replace(site, measure="rollout"), 1, 0) == "layer 2"
 
 
-def test_the_summary_says_what_the_scores_say(scores) -> None:
+def test_the_summary_says_what_the_scores_say(scores: CoreferenceScores) -> None:
     lines = {what: (encoder, cross) for what, encoder, cross in findings.summary(scores)}
     nearest = scores.sites["encoder.self"].baselines.nearest
     assert lines["Nearest candidate"][0] == f"{100 * nearest:.1f} %"
@@ -146,7 +149,7 @@ def test_the_summary_says_what_the_scores_say(scores) -> None:
     assert lines["The model prefers the right German pronoun"][0].startswith(f"{100 * accuracy:.1f} %")
 
 
-def test_the_table_of_heads_holds_every_head_with_the_ends_of_its_interval(scores) -> None:
+def test_the_table_of_heads_holds_every_head_with_the_ends_of_its_interval(scores: CoreferenceScores) -> None:
     rows = [row for row in read(measured_tables.heads(scores)) if row["site"] == "encoder.self"]
     site = scores.sites["encoder.self"]
     assert len(rows) == site.accuracy.value.numel()
@@ -156,7 +159,7 @@ def test_the_table_of_heads_holds_every_head_with_the_ends_of_its_interval(score
         assert found == list(site.accuracy.at(*place))
 
 
-def test_the_table_of_sentences_gives_back_the_accuracy_of_a_head(scores) -> None:
+def test_the_table_of_sentences_gives_back_the_accuracy_of_a_head(scores: CoreferenceScores) -> None:
     rows = [
         r
         for r in read(measured_tables.rows(scores))
@@ -168,7 +171,7 @@ def test_the_table_of_sentences_gives_back_the_accuracy_of_a_head(scores) -> Non
     assert np.mean(right) == pytest.approx(float(site.accuracy.value[1, 2]), abs=1e-6)
 
 
-def test_margins_are_written_with_the_german_they_compare(scores) -> None:
+def test_margins_are_written_with_the_german_they_compare(scores: CoreferenceScores) -> None:
     rows = read(measured_tables.contrast(scores))
     assert [float(row["margin_nats"]) for row in rows] == scores.contrast.margins.tolist()
     assert rows[0]["right"] != rows[0]["wrong"]
@@ -211,7 +214,7 @@ def test_sentences_in_a_hover_are_not_read_as_html() -> None:
     ],
     ids=["empty", "binary", "all bad", "ending", "huge"],
 )
-def test_a_file_that_cannot_be_used_is_refused_with_a_reason(content, name: str, said: str) -> None:
+def test_a_file_that_cannot_be_used_is_refused_with_a_reason(content: bytes, name: str, said: str) -> None:
     with pytest.raises(DataError, match=said):
         measuring.read_cases(content, name)
 

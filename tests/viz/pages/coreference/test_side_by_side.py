@@ -33,7 +33,7 @@ def tiny(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(loader.ROOT_VARIABLE, str(tiny_checkpoints))
 
 
-def comparing(**params):
+def comparing(**params: bool | int | str) -> AppTest:
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     for name, value in params.items():
         app.query_params[name] = str(value)
@@ -41,23 +41,23 @@ def comparing(**params):
     return healthy(app.switch_page("viz/pages/coreference/page.py").run())
 
 
-def healthy(app: AppTest):
+def healthy(app: AppTest) -> AppTest:
     assert not app.exception, app.exception[0].value
     assert not app.error, app.error[0].value
     return app
 
 
-def maps(app: AppTest):
+def maps(app: AppTest) -> list[list[list[int | str]]]:
     """The cells of the map: [layer, head, name, movement, weights …] of each, in the order of reading."""
     traces = [trace for chart in charts(app) for trace in chart["data"]]
     return [trace["customdata"] for trace in traces if trace["type"] == "scatter" and "customdata" in trace]
 
 
-def html(app: AppTest):
+def html(app: AppTest) -> str:
     return " ".join(element.value for element in app.html)
 
 
-def marked(app: AppTest, role):
+def marked(app: AppTest, role: str) -> list[str]:
     return [part.split(">")[1].split("<")[0] for part in html(app).split(f'title="{role}"')[1:]]
 
 
@@ -162,7 +162,9 @@ def test_whole_words_are_columns_and_the_pronouns_row_stays(tiny: None) -> None:
         ("😀 !", False, (None, None, None)),
     ],
 )
-def test_marks_are_guessed_from_articles_before_the_pronoun(text: str, swapped: bool, places) -> None:
+def test_marks_are_guessed_from_articles_before_the_pronoun(
+    text: str, swapped: bool, places: tuple[int | None, ...]
+) -> None:
     assert guessed(text, swapped=swapped).places == places
 
 

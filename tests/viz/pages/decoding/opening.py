@@ -1,5 +1,7 @@
 """The decoding page on the tests' tiny checkpoint, opened at one of its tabs, and what it sent to the browser."""
 
+from typing import Any
+
 from streamlit.testing.v1 import AppTest
 
 from tests.paths import ROOT
@@ -8,7 +10,7 @@ from tests.viz.sent import unpack
 TEXT = "Tom was late."
 
 
-def app_at(tab: str):
+def app_at(tab: str) -> AppTest:
     """The app, not run yet, whose address asks for a tab of the decoding page."""
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     app.query_params["text"] = TEXT
@@ -16,7 +18,7 @@ def app_at(tab: str):
     return app
 
 
-def opened(app: AppTest, **params):
+def opened(app: AppTest, **params: int | str) -> AppTest:
     """Run the decoding page with these parameters in its address; nothing may go wrong."""
     for name, value in params.items():
         app.query_params[name] = str(value)
@@ -27,6 +29,6 @@ def opened(app: AppTest, **params):
     return app
 
 
-def header_of(payload):
+def header_of(payload: bytes) -> dict[str, Any]:
     """The header of what a component was sent."""
     return unpack(payload)[0]

@@ -3,6 +3,7 @@
 import csv
 import json
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,12 +21,12 @@ from viz.selection.options import Selection
 
 
 @pytest.fixture
-def chosen(chosen: Selection):
+def chosen(chosen: Selection) -> Selection:
     return replace(chosen, beam=3)
 
 
 @pytest.fixture
-def tree(chosen: Selection):
+def tree(chosen: Selection) -> BeamTree:
     return derived.beam_tree(TEXT, chosen)
 
 
@@ -34,18 +35,27 @@ def app(chosen: Selection) -> AppTest:
     return app_at("Beam search")
 
 
-def sent_to(app: AppTest):
+def sent_to(app: AppTest) -> dict[str, Any]:
     return header_of(app.get("bidi_component")[0].proto.bytes)
 
 
-def node(index, parent, step, rank, fate="continued", fate_step=0, score=None, row=None):
+def node(
+    index: int,
+    parent: int | None,
+    step: int,
+    rank: int,
+    fate: str = "continued",
+    fate_step: int = 0,
+    score: float | None = None,
+    row: int | None = None,
+) -> BeamNode:
     return BeamNode(
         index=index, parent=parent, token_id=index, token=f"t{index}", step=step, rank=rank, log_prob=-0.5,
         total=-float(index), row=row, fate=fate, fate_step=fate_step, score=score,
     )  # fmt: skip
 
 
-def by_hand():
+def by_hand() -> BeamTree:
     """<s> with two kept children and one that is not; under each kept one, something of every fate."""
     nodes = (
         node(0, None, -1, 0, row=0),
@@ -128,14 +138,14 @@ def test_the_browser_gets_every_node_with_its_numbers_and_the_places_of_those_re
 
 
 @pytest.mark.parametrize("sent", [None, 3, {}, {"node": "1"}, {"node": True}, {"node": -1}, {"node": 9}])
-def test_what_a_browser_should_not_send_is_no_node(sent) -> None:
+def test_what_a_browser_should_not_send_is_no_node(sent: object) -> None:
     assert read_node(sent, 9) is None
 
 
 # ---- numbers ----
 
 
-def test_a_node_is_traced_as_a_session_that_wrote_the_same(chosen: Selection, tree) -> None:
+def test_a_node_is_traced_as_a_session_that_wrote_the_same(chosen: Selection, tree: BeamTree) -> None:
     index = tree.hypotheses[-1]
     session = loader.translator(chosen).decode(TEXT)
     for token_id in tree.token_ids(index):

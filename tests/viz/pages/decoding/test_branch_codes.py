@@ -64,13 +64,13 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize(("code", "choice"), CODES.items())
-def test_a_code_says_what_was_done_and_where(code, choice) -> None:
+def test_a_code_says_what_was_done_and_where(code: str, choice: Choice) -> None:
     assert read_code(code, 2) == choice
     assert write_code(choice) == code
 
 
 @pytest.mark.parametrize("code", HOSTILE, ids=range(len(HOSTILE)))
-def test_anything_else_is_refused_with_a_short_sentence(code) -> None:
+def test_anything_else_is_refused_with_a_short_sentence(code: str) -> None:
     with pytest.raises(SessionError) as refused:
         read_code(code, 2)
     assert "of the address" in str(refused.value)
@@ -130,6 +130,6 @@ OF_ENCODER = EditHead("off", "encoder.self", 0, 0)
     ],
 )
 def test_an_action_before_a_branch_begins_is_one_on_the_branch_that_it_left(
-    own, step: int, action, origin: int
+    own: Choice, step: int, action: Draw | EditHead | Write, origin: int
 ) -> None:
     assert origin_of((own,), 1, step, action) == origin

@@ -5,6 +5,7 @@ import io
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -34,7 +35,7 @@ def checkpoints(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv(loader.ROOT_VARIABLE, str(tiny_checkpoints))
 
 
-def decoding(tab: str = "Branches", **params):
+def decoding(tab: str = "Branches", **params: str) -> AppTest:
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     for name, value in {"text": TEXT, "studio": tab, **params}.items():
         app.query_params[name] = value
@@ -42,22 +43,22 @@ def decoding(tab: str = "Branches", **params):
     return healthy(app.switch_page("viz/pages/decoding/page.py").run())
 
 
-def healthy(app: AppTest):
+def healthy(app: AppTest) -> AppTest:
     assert not app.exception, app.exception[0].value
     assert not app.error, app.error[0].value
     return app
 
 
-def header(payload):
+def header(payload: bytes) -> dict[str, Any]:
     length = int.from_bytes(payload[:4], "little")
     return json.loads(payload[4 : 4 + length])
 
 
-def tree(app: AppTest):
+def tree(app: AppTest) -> dict[str, Any]:
     return next(found for found in map(header, payloads(app)) if "rows" in found and "shown" in found)
 
 
-def payloads(app: AppTest):
+def payloads(app: AppTest) -> list[bytes]:
     return [element.proto.bytes for element in app.get("bidi_component")]
 
 
@@ -99,7 +100,7 @@ def test_the_list_above_walks_from_branch_to_branch() -> None:
     assert tree(app)["shown"] == 0
 
 
-def row(number, parent, start, name: str = ""):
+def row(number: int, parent: int | None, start: int, name: str = "") -> BranchRow:
     return BranchRow(number, parent, start, 10, name, "", (), -1.0)
 
 
@@ -134,7 +135,7 @@ def test_what_rules_forbid_reaches_the_browser_without_a_number() -> None:
         {"what": ["show"], "branch": 1},
     ],
 )
-def test_what_no_row_can_send_is_ignored(value) -> None:
+def test_what_no_row_can_send_is_ignored(value: object) -> None:
     assert read_act(value, 3) is None
 
 
@@ -174,7 +175,7 @@ def test_a_candidate_is_taken_from_the_list() -> None:
     assert app.query_params["branches"] == f"0-3-t{own.steps[3].candidates[2].token_id}"
 
 
-def spelt(word):
+def spelt(word: str) -> tuple[str, ...]:
     selection = Selection(checkpoint="en-de")
     return loader.translator(selection).tokenizer.tokens(branches.spell(word, selection))
 

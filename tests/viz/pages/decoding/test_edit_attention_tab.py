@@ -26,12 +26,12 @@ def checkpoints(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.fixture
-def saved(tiny_checkpoints: Path):
+def saved(tiny_checkpoints: Path) -> Translator:
     """The translator as the page loads it: a checkpoint is rounded when it is saved."""
     return Translator.load(tiny_checkpoints / "en-de", device="cpu")
 
 
-def editing(**params):
+def editing(**params: str) -> AppTest:
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     chosen = {"text": TEXT, "studio": "Edit attention", "site": "decoder.cross", "layer": "1", "head": "2", "step": "5"}
     for name, value in {**chosen, **params}.items():
@@ -40,17 +40,17 @@ def editing(**params):
     return healthy(app.switch_page("viz/pages/decoding/page.py").run())
 
 
-def healthy(app: AppTest):
+def healthy(app: AppTest) -> AppTest:
     assert not app.exception, app.exception[0].value
     assert not app.error, app.error[0].value
     return app
 
 
-def numbers(app: AppTest):
+def numbers(app: AppTest) -> str:
     return next(element.value for element in app.markdown if element.value.startswith("Log-probability"))
 
 
-def test_the_numbers_are_those_of_the_models_own_comparison(saved) -> None:
+def test_the_numbers_are_those_of_the_models_own_comparison(saved: Translator) -> None:
     compared = compare_edit(saved, TEXT, 5, [SwitchOff("decoder.cross", 1, 2, since=5)])
     shown = numbers(editing()).replace("−", "-")
     assert f"{compared.log_prob_before:.3f} → **{compared.log_prob_after:.3f}**" in shown
@@ -107,7 +107,7 @@ def test_a_row_points_at_keys_that_the_mask_allows_only() -> None:
 
 
 @pytest.mark.parametrize(("edit", "expected"), [("off", 0.0), ("uniform", 1.0), ("point", 1.0)])
-def test_the_row_before_and_after_is_that_of_the_traces(saved, edit: str, expected: float) -> None:
+def test_the_row_before_and_after_is_that_of_the_traces(saved: Translator, edit: str, expected: float) -> None:
     app = editing(edit=edit, key_token="3")
     before, after = (np.array(bars["y"]) for bars in charts(app)[0]["data"][:2])
     own = loader.trace(TEXT, Selection(checkpoint="en-de"))
@@ -123,7 +123,7 @@ def test_the_row_before_and_after_is_that_of_the_traces(saved, edit: str, expect
 
 
 @pytest.mark.parametrize("site", SITES)
-def test_the_map_of_heads_is_that_of_edits_made_one_by_one(saved, site: str) -> None:
+def test_the_map_of_heads_is_that_of_edits_made_one_by_one(saved: Translator, site: str) -> None:
     selection, told = Selection(checkpoint="en-de", text=TEXT), []
     path = ((2, EditHead("uniform", "decoder.cross", 0, 0)),)
     found = branches.effects_of_heads(

@@ -3,6 +3,7 @@ import math
 import struct
 import zlib
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -39,16 +40,16 @@ SPREAD = PlayerSpread(
 
 
 @pytest.fixture
-def data():
+def data() -> PlayerData:
     return PlayerData.of(("▁it", "</s>"), ("<s>", "▁er", "▁es"), STEPS, CROSS, SELF, SPREAD)
 
 
-def header_of(payload):
+def header_of(payload: bytes) -> dict[str, Any]:
     (length,) = struct.unpack("<I", payload[:4])
     return json.loads(payload[4 : 4 + length])
 
 
-def arrays_of(payload):
+def arrays_of(payload: bytes) -> list[bytes]:
     """What the browser unpacks: bytes of both attentions and of the distributions."""
     (length,) = struct.unpack("<I", payload[:4])
     start, found = 4 + length, []
@@ -76,7 +77,7 @@ def test_what_does_not_fit_together_is_a_mistake() -> None:
             PlayerData.of(*changed)
 
 
-def test_the_payload_holds_what_is_shown(data) -> None:
+def test_the_payload_holds_what_is_shown(data: PlayerData) -> None:
     asked = PlayerState(2, 1, head=2, also=(0,), whose="in", candidates=7, temperature=80, top_k=5, top_p=90)
     payload, command = pack_player(data, None, asked, None, "film")
     header = header_of(payload)
@@ -108,7 +109,7 @@ def test_a_token_that_the_rules_forbid_travels_without_a_number() -> None:
     assert [step["logProb"] for step in header_of(payload)["steps"]] == [None, -8.0, -20.0]
 
 
-def test_weights_travel_as_cells_low_bytes_first(data) -> None:
+def test_weights_travel_as_cells_low_bytes_first(data: PlayerData) -> None:
     from viz.core.tiles import code
 
     _, self_, _ = arrays_of(pack_player(data, None, PlayerState(0), None, "film")[0])
@@ -116,14 +117,14 @@ def test_weights_travel_as_cells_low_bytes_first(data) -> None:
     assert np.array_equal(low | high << 8, code(SELF))
 
 
-def test_what_does_not_exist_becomes_the_nearest(data) -> None:
+def test_what_does_not_exist_becomes_the_nearest(data: PlayerData) -> None:
     far = PlayerState(99, 99, 99, (1, 99, 1), "in", 99, 9_999, 9_999, 999)
     assert clamp(far, data) == PlayerState(2, 1, 2, (1,), "in", 20, 500, 500, 100)
     low = PlayerState(-1, -5, candidates=0, temperature=0, top_p=0)
     assert clamp(low, data) == PlayerState(0, 0, candidates=1, temperature=10, top_p=1)
 
 
-def test_a_report_counts_only_for_the_decoding_and_the_command_it_speaks_of(data) -> None:
+def test_a_report_counts_only_for_the_decoding_and_the_command_it_speaks_of(data: PlayerData) -> None:
     command = Command(3, PlayerState(0), "abc")
     state = PlayerState(2, 1, 0, (2,), "in", 5, 80, 3, 95)
     report = {**vars(state), "also": [2], "digest": "abc", "command": 3}
@@ -139,7 +140,7 @@ def test_a_report_counts_only_for_the_decoding_and_the_command_it_speaks_of(data
         assert read_state(nothing, data, command) is None
 
 
-def test_a_wish_counts_only_if_it_can_be_fulfilled(data) -> None:
+def test_a_wish_counts_only_if_it_can_be_fulfilled(data: PlayerData) -> None:
     force = {"kind": "force", "step": 1, "token_id": 107, "digest": data.digest}
     assert read_wish(force, data) == Force(1, 107)
     draw = {"kind": "draw", "step": 2, "temperature": 50, "top_k": 0, "top_p": 100, "digest": data.digest}
@@ -185,7 +186,7 @@ def test_a_player_that_was_left_out_for_a_run_starts_where_the_page_asks() -> No
     assert next_command(Exchange(FIRST, None, None), AT_5, None, "abc") == Command(2, AT_5, "abc")
 
 
-def test_the_payload_stays_the_same_while_only_the_player_moves(data) -> None:
+def test_the_payload_stays_the_same_while_only_the_player_moves(data: PlayerData) -> None:
     """Streamlit then sends about a kilobyte, and the browser has nothing to redraw."""
     payload, command = pack_player(data, None, PlayerState(0), None, "film")
     moved = PlayerState(2, 1, also=(1,))
@@ -212,7 +213,7 @@ def player_page() -> None:
         st.text(str(decode_player(data, asked, key="player", name="film")))
 
 
-def command_of(app: AppTest):
+def command_of(app: AppTest) -> tuple[int, int]:
     command = header_of(app.get("bidi_component")[0].proto.bytes)["command"]
     return command["number"], command["step"]
 

@@ -49,7 +49,7 @@ def says(monkeypatch: pytest.MonkeyPatch):
     return lambda place, wish=None: waiting.append((place, wish)), asked
 
 
-def opened(app: AppTest):
+def opened(app: AppTest) -> AppTest:
     app.query_params["checkpoint"] = "en-de"
     app.run()
     app.switch_page("viz/pages/decoding/page.py").run()
@@ -93,7 +93,7 @@ def test_a_wish_is_handed_on_and_the_page_stands_where_it_was_changed(
     app: AppTest,
     says,
     monkeypatch: pytest.MonkeyPatch,
-    wish,
+    wish: Draw | Force,
     done: tuple[str, int, int, int, int] | tuple[str, int, int],
 ) -> None:
     calls = []

@@ -67,7 +67,7 @@ def test_another_translation_of_the_same_text_has_a_lens_of_its_own(chosen: Sele
 
 
 @pytest.mark.parametrize("sent", [None, 3, {}, {"step": "1"}, {"step": True}, {"step": -1}, {"step": 4}, [1]])
-def test_what_a_browser_should_not_send_is_no_step(sent) -> None:
+def test_what_a_browser_should_not_send_is_no_step(sent: object) -> None:
     assert read_step(sent, 4) is None
 
 

@@ -3,6 +3,7 @@
 import csv
 from dataclasses import replace
 from math import exp
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -25,15 +26,15 @@ def app(chosen: Selection) -> AppTest:
     return app_at("Sampling")
 
 
-def cards(app: AppTest):
+def cards(app: AppTest) -> list[dict[str, Any]]:
     return header_of(app.get("bidi_component")[0].proto.bytes)["cards"]
 
 
-def text_of(card):
+def text_of(card: dict[str, Any]) -> str:
     return " ".join(words for words, _ in card["pieces"] if words != word_differences.MISSING)
 
 
-def drawn(token_ids, text: str = "x"):
+def drawn(token_ids: tuple[int, ...], text: str = "x") -> SampledTranslation:
     return SampledTranslation(
         token_ids=token_ids, log_probs=(-1.0,) * len(token_ids), filtered_log_probs=(-0.5,) * len(token_ids), text=text
     )

@@ -74,7 +74,7 @@ def checkpoints(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.fixture
-def saved(tiny_checkpoints: Path):
+def saved(tiny_checkpoints: Path) -> Translator:
     """The translator as the page loads it: a checkpoint is rounded when it is saved."""
     return Translator.load(tiny_checkpoints / "en-de", device="cpu")
 
@@ -93,7 +93,7 @@ def advances(monkeypatch: pytest.MonkeyPatch):
     return counted
 
 
-def unlike(viewer, step):
+def unlike(viewer: Viewer, step: int) -> int:
     """The second candidate of a step."""
     return viewer.shown.steps[step].candidates[1].token_id
 
@@ -101,7 +101,7 @@ def unlike(viewer, step):
 # ---- growing ----
 
 
-def test_a_forced_token_goes_on_as_a_session_of_ones_own_would(saved) -> None:
+def test_a_forced_token_goes_on_as_a_session_of_ones_own_would(saved: Translator) -> None:
     viewer = Viewer()
     own, token_id = viewer.ids, unlike(viewer, 4)
     viewer.run(lambda: translations.force(4, token_id))
@@ -169,7 +169,7 @@ def test_several_tokens_are_written_one_after_the_other() -> None:
     assert viewer.selection.branches == ("0-2-t40-t41-t42",)
 
 
-def test_the_end_can_be_written_and_nothing_after_it(saved) -> None:
+def test_the_end_can_be_written_and_nothing_after_it(saved: Translator) -> None:
     end = saved.config.eos_id
     viewer = Viewer()
     viewer.run(lambda: translations.force(3, end))
@@ -181,7 +181,7 @@ def test_the_end_can_be_written_and_nothing_after_it(saved) -> None:
     assert len(viewer.selection.branches) == 1
 
 
-def test_a_draw_is_that_of_the_session_with_the_same_seed(saved) -> None:
+def test_a_draw_is_that_of_the_session_with_the_same_seed(saved: Translator) -> None:
     viewer = Viewer(draw="7")
     own = viewer.ids
     viewer.run(lambda: translations.draw(3, 150, 20, 90))
@@ -203,7 +203,7 @@ EDITS = [
 
 
 @pytest.mark.parametrize(("action", "named"), EDITS, ids=[f"{a.edit} {a.site}" for a, _ in EDITS])
-def test_an_edited_branch_is_that_of_the_models_own_comparison(saved, action, named) -> None:
+def test_an_edited_branch_is_that_of_the_models_own_comparison(saved: Translator, action: EditHead, named) -> None:
     viewer = Viewer()
     viewer.run(lambda: translations.add(5, action))
     compared = compare_edit(saved, TEXT, 5, [named(5)])
@@ -213,7 +213,7 @@ def test_an_edited_branch_is_that_of_the_models_own_comparison(saved, action, na
     np.testing.assert_allclose(probabilities, [step.log_prob for step in compared.edited_steps], atol=1e-4)
 
 
-def test_edits_of_several_branches_add_up(saved) -> None:
+def test_edits_of_several_branches_add_up(saved: Translator) -> None:
     first, second = (
         EditHead("off", "decoder.cross", 1, 2),
         EditHead("uniform", "decoder.cross", 0, 1, once=True),
@@ -261,7 +261,7 @@ def test_a_link_rebuilds_every_branch() -> None:
         (".".join(["0-4-t40"] * 30), ("0-4-t40",) * MAX_BRANCHES, "30 branches"),
     ],
 )
-def test_a_branch_that_cannot_be_is_left_out_with_a_sentence(branches, kept, said: str) -> None:
+def test_a_branch_that_cannot_be_is_left_out_with_a_sentence(branches: str, kept: tuple[str, ...], said: str) -> None:
     viewer = Viewer(branches=branches, branch="1")
     assert viewer.selection.branches == kept
     assert any(said in notice for notice in viewer.told), viewer.told

@@ -50,18 +50,18 @@ def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     return AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
 
 
-def opened(app: AppTest, **choices):
+def opened(app: AppTest, **choices: int | str) -> AppTest:
     for name, value in choices.items():
         app.query_params[name] = str(value)
     app.run()
     return app.switch_page(PAGE).run()
 
 
-def at_positions(app: AppTest, **choices):
+def at_positions(app: AppTest, **choices: int | str) -> AppTest:
     return healthy(opened(app, part="Positional encodings", **choices))
 
 
-def healthy(app: AppTest):
+def healthy(app: AppTest) -> AppTest:
     assert not app.exception, app.exception[0].value
     assert not app.error, app.error[0].value
     return app
@@ -238,7 +238,7 @@ def test_sines_and_cosines_of_a_position_are_two_curves() -> None:
 
 
 @pytest.mark.parametrize(("wavelength", "bands"), [(2.5, [2.5]), (3.5, [])])
-def test_one_wavelength_is_marked_where_it_fits(wavelength: float, bands) -> None:
+def test_one_wavelength_is_marked_where_it_fits(wavelength: float, bands: list[float]) -> None:
     figure = dimension_curve(np.arange(4.0), np.zeros(4), np.array([0.0, 1.0, 0.0, -1.0]), ["a"], wavelength)
     assert [shape.x1 for shape in figure.layout.shapes] == bands
     assert [list(trace.x) for trace in figure.data[1:]] == [[0], [1, 2, 3]]
@@ -283,12 +283,12 @@ def test_the_arc_leads_from_the_position_to_the_shifted_one() -> None:
 # ---- positions on the page ----
 
 
-def decoded(trace: Trace, axis):
+def decoded(trace: Trace, axis: str) -> np.ndarray:
     array = trace[axis]
     return np.array(array) if isinstance(array, list) else _from_plotly(array)
 
 
-def _from_plotly(array):
+def _from_plotly(array: dict[str, str]) -> np.ndarray:
     import base64
 
     values = np.frombuffer(base64.b64decode(array["bdata"]), array["dtype"])
@@ -343,7 +343,7 @@ def test_all_pairs_of_the_sentence_lie_on_the_curve(app: AppTest) -> None:
         ("base", 9_000, OWN_BASE),
     ],
 )
-def test_a_number_out_of_reach_becomes_the_nearest(app: AppTest, field: str, given: int, becomes) -> None:
+def test_a_number_out_of_reach_becomes_the_nearest(app: AppTest, field: str, given: int, becomes: int) -> None:
     at_positions(app, **{field: given})
     (widget,) = (element for element in (*app.slider, *app.select_slider) if element.key == field)
     assert widget.value == becomes

@@ -76,14 +76,14 @@ def test_pieces_are_told_apart() -> None:
 @pytest.mark.parametrize(
     ("wanted", "ids"), [("", [0, 1, 2, 3, 4]), (" the", [2]), ("▁", [2]), ("ER", [3]), ("3", [3]), ("zz", [])]
 )
-def test_pieces_are_found_by_letters_or_id(wanted: str, ids) -> None:
+def test_pieces_are_found_by_letters_or_id(wanted: str, ids: list[int]) -> None:
     assert [piece.id for piece in facts.matching(PIECES, wanted)] == ids
 
 
 # ---- scores ----
 
 
-def score(name: str, beam, bleu, sentences=10):
+def score(name: str, beam: int, bleu: float, sentences: int = 10) -> Score:
     return Score("python -m model evaluate", name, beam, bleu, 50.0, "tok:13a", sentences)
 
 

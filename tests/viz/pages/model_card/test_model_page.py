@@ -3,6 +3,7 @@
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -23,7 +24,7 @@ FILES = {
 }
 
 
-def opened(root, monkeypatch: pytest.MonkeyPatch, tab: str = ABOUT[0], **params):
+def opened(root: Path, monkeypatch: pytest.MonkeyPatch, tab: str = ABOUT[0], **params: str) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(root))
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     for name, value in {"about": tab, **params}.items():
@@ -32,22 +33,22 @@ def opened(root, monkeypatch: pytest.MonkeyPatch, tab: str = ABOUT[0], **params)
     return app.switch_page("viz/pages/model_card/page.py").run()
 
 
-def healthy(app: AppTest):
+def healthy(app: AppTest) -> AppTest:
     assert not app.exception, app.exception[0].value
     assert not app.error, app.error[0].value
     return app
 
 
-def html(app: AppTest):
+def html(app: AppTest) -> str:
     return " ".join(element.value for element in app.html)
 
 
-def chart(app: AppTest, place):
+def chart(app: AppTest, place: int) -> dict[str, dict[str, Any] | list[dict[str, Any]]]:
     return json.loads(app.get("plotly_chart")[place].proto.spec)
 
 
 @pytest.fixture
-def copy(recorded_checkpoints: Path, tmp_path: Path):
+def copy(recorded_checkpoints: Path, tmp_path: Path) -> Path:
     """A folder of checkpoints that a test may damage."""
     shutil.copytree(recorded_checkpoints, tmp_path / "root")
     return tmp_path / "root"
@@ -149,7 +150,7 @@ def test_a_card_without_that_section_is_shown_whole(tiny_checkpoints: Path, monk
 
 
 @pytest.mark.parametrize(("tab", "name"), FILES.items())
-def test_an_absent_file_is_said_in_a_sentence(copy, monkeypatch: pytest.MonkeyPatch, tab: str, name: str) -> None:
+def test_an_absent_file_is_said_in_a_sentence(copy: Path, monkeypatch: pytest.MonkeyPatch, tab: str, name: str) -> None:
     (copy / "en-de" / name).unlink()
     write_manifest(copy / "en-de")
     app = healthy(opened(copy, monkeypatch, tab))
@@ -158,7 +159,7 @@ def test_an_absent_file_is_said_in_a_sentence(copy, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize(("tab", "name"), [item for item in FILES.items() if item[1] != "README.md"])
 def test_a_malformed_file_is_named_and_the_rest_lives(
-    copy, monkeypatch: pytest.MonkeyPatch, tab: str, name: str
+    copy: Path, monkeypatch: pytest.MonkeyPatch, tab: str, name: str
 ) -> None:
     (copy / "en-de" / name).write_text("{]")
     write_manifest(copy / "en-de")
@@ -169,7 +170,7 @@ def test_a_malformed_file_is_named_and_the_rest_lives(
     assert "d_model" in html(app)
 
 
-def test_curves_are_drawn_although_the_training_data_are_malformed(copy, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_curves_are_drawn_although_the_training_data_are_malformed(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (copy / "en-de" / "training.json").write_text("[]")
     write_manifest(copy / "en-de")
     app = opened(copy, monkeypatch, "Curves")
