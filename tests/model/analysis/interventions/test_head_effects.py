@@ -42,13 +42,13 @@ def log_odds(translator: Translator, case: ContrastCase, edits) -> float:
     return right - wrong
 
 
-def indices(place: HeadPlace) -> tuple[int, int, int]:
+def indices(place: HeadName) -> tuple[int, int, int]:
     return SITES.index(place.site), place.layer, place.head
 
 
 @pytest.mark.parametrize("place", PLACES)
 def test_the_mean_is_that_over_all_rows_of_all_sentences(
-    translator: Translator, means: torch.Tensor, place: HeadPlace
+    translator: Translator, means: torch.Tensor, place: HeadName
 ) -> None:
     traces = [translator.trace(sentence.text, sentence.target) for sentence in CORPUS]
     rows = torch.cat([trace.head_output(place.site, place.layer, [place.head])[0] for trace in traces])
