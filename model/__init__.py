@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from model.nn.transformer import Transformer
     from model.opening import open_reader
     from model.reader import Reader
+    from model.trace.file import load_trace, save_trace
     from model.trace.steps import Candidate, DecodingStep
     from model.trace.trace import Trace
     from model.translator import Translator
@@ -48,7 +49,9 @@ _HOMES = {
     "TransformerConfig": "config",
     "Translator": "translator",
     "attention_weights": "nn.attention",
+    "load_trace": "trace.file",
     "open_reader": "opening",
+    "save_trace": "trace.file",
     "step_cost": "decoding.cost",
 }
 
@@ -75,7 +78,9 @@ __all__ = [
     "TransformerConfig",
     "Translator",
     "attention_weights",
+    "load_trace",
     "open_reader",
+    "save_trace",
     "step_cost",
 ]
 

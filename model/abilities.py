@@ -1,4 +1,4 @@
-"""What a model has and what it lacks, in a form that pages can show. Knows nothing of torch or of any model.
+"""What a model has and what it lacks, in a form that pages can show.
 
 Layers and heads are numbers per site, because stacks may differ. For everything that a model lacks there is one plain
 sentence that says why.
@@ -36,6 +36,8 @@ class Abilities:
         kind: which stacks it has.
         family: what kind of model it is, by its usual name, for example "BERT".
         heads: site → the number of heads of each of its layers.
+        is_headlight: whether Headlight's own `Transformer` computes it, all of whose insides can be reached: a
+            checkpoint of Headlight's own, or a MarianMT model.
         generates: whether it writes text.
         knows_inputs: whether query, key and value are known, or weights only.
         edits_heads: whether heads can be switched off, and their real outputs be checked.
@@ -54,6 +56,7 @@ class Abilities:
     positions: PositionScheme
     max_length: int | None
     max_target_length: int | None = None
+    is_headlight: bool = False
     lacks: Mapping[View, str] = field(default_factory=lambda: MappingProxyType({}))
 
     @property

@@ -31,3 +31,17 @@ def open_reader(folder: str | Path, device: str | None = None, dtype: str = "flo
     from model.adapters.open_folder import open_folder
 
     return open_folder(path, device=device, dtype=dtype)
+
+
+def as_translator(reader: Reader) -> Translator:
+    """The same model as a `Translator`, all of whose insides can be reached.
+
+    Raises:
+        CheckpointError: it is a model that Headlight does not run itself.
+    """
+    if not isinstance(reader, Translator):
+        raise CheckpointError(
+            "This is shown of translators that Headlight runs itself: its own checkpoints, and MarianMT (OPUS-MT) "
+            f"models. {reader.name} is a model of another kind: {reader.abilities.family}."
+        )
+    return reader

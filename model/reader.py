@@ -1,7 +1,4 @@
-"""The protocol of a loaded model that turns a text into a trace.
-
-A `Reader` is what Headlight's own `Translator` and the adapters of other people's models have in common.
-"""
+"""What every model has that turns a text into a trace: our own `Translator`, and the adapters of other models."""
 
 from collections.abc import Collection
 from typing import Protocol, runtime_checkable
@@ -22,18 +19,36 @@ class Reader(Protocol):
     Attributes:
         name: of its folder.
         digest: names exactly this content.
+        languages: of what it reads and of what it writes, as HTML names them; "" if nobody knows.
     """
 
     name: str
     digest: str
+    languages: tuple[str, str]
+
+    @property
+    def key(self) -> str:
+        """Names this content on this device with this number type: what is cached of a model is kept under it."""
 
     @property
     def device(self) -> torch.device:
-        """Where the model lies."""
+        """Where the weights are."""
+
+    @property
+    def num_bytes(self) -> int:
+        """Bytes of all weights."""
 
     @property
     def abilities(self) -> Abilities:
         """What the model has and lacks."""
+
+    @property
+    def all_tokens(self) -> tuple[str, ...]:
+        """Every token of the vocabulary, in the order of their ids; none of a model of pictures. Made in every call."""
+
+    @property
+    def special_ids(self) -> frozenset[int]:
+        """The ids of the tokens that stand for no text."""
 
     def trace(
         self,

@@ -28,6 +28,8 @@ TRAINING, LOG, METRICS, CARD, MANIFEST = (
     "README.md",
     "manifest.json",
 )
+#: What Headlight's own checkpoints read and write, as HTML names languages.
+LANGUAGES: Final = ("en", "de")
 #: Bytes; a log of 20,000 lines has about two million.
 LARGEST: Final[Mapping[str, int]] = {
     TRAINING: 200_000,

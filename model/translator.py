@@ -1,46 +1,35 @@
-"""Text in, translation or trace out: the one place that joins tokenizer, model, hooks and decoding.
-
-Knows nothing of pages or the command line.
-"""
+"""Text in, translation or trace out: the one place that joins tokenizer, model, hooks and decoding."""
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import torch
-from jaxtyping import Float
-from torch import Tensor
 
-from model.abilities import Abilities
 from model.checkpoint import load_checkpoint
-from model.config import TransformerConfig
 from model.decoding.batch_masks import BatchMasks, run_batch
 from model.decoding.batched import EXTRA_LENGTH, beam_search, greedy_search, search_beams
 from model.decoding.beam_tree import LARGEST_WIDTH, BeamTree, grow_tree
-from model.decoding.logit_lens import LogitLens, logit_lens
+from model.decoding.logit_lens import LogitLens, logit_lens, spread
 from model.decoding.samples import SampledTranslation, sample
 from model.decoding.sampling import UNCHANGED, Sampling
 from model.decoding.session import DecodingSession
 from model.device import choose_device, choose_dtype
 from model.errors import ConfigError, InputTextError, TokenError
+from model.loaded import LoadedTranslator
 from model.marian.loading import is_marian, load_marian
 from model.nn.edit_hooks import Edits, edit_functions
 from model.nn.hooks import ALWAYS_RECORDED, listen
-from model.nn.transformer import SITES, Transformer, site_path
+from model.record import LANGUAGES
 from model.texts import checked_ids
-from model.tokenizer import Tokenizer
 from model.trace.building import build_trace, join_recorded
+from model.trace.spread import Spread
 from model.trace.steps import describe_steps
 from model.trace.trace import Trace
-
-MOST_SAMPLES = 64
-LARGEST_ALPHA = 5.0
+from model.writer import LARGEST_ALPHA, MOST_SAMPLES
 
 
-class Translator:
+class Translator(LoadedTranslator):
     """A loaded checkpoint. Safe to share between threads: nothing of a run is kept on it."""
-
-    def __init__(self, model: Transformer, tokenizer: Tokenizer, *, name: str = "", digest: str = "") -> None:
-        self.model, self.tokenizer, self.name, self.digest = model.eval(), tokenizer, name, digest
 
     @classmethod
     def load(cls, folder: str | Path, *, device: str | None = None, dtype: str = "float32") -> "Translator":
@@ -56,39 +45,16 @@ class Translator:
             DeviceError: there is no such device, or it does not run this number type.
         """
         chosen = choose_device(device)
-        load = load_marian if is_marian(Path(folder)) else load_checkpoint
+        is_ours = not is_marian(Path(folder))
+        load = load_checkpoint if is_ours else load_marian
         checkpoint = load(Path(folder), chosen, choose_dtype(dtype, chosen))
-        return cls(checkpoint.model, checkpoint.tokenizer, name=Path(folder).name, digest=checkpoint.digest)
-
-    @property
-    def config(self) -> TransformerConfig:
-        """The model's hyperparameters."""
-        return self.model.config
-
-    @property
-    def device(self) -> torch.device:
-        """Where the model lies."""
-        return self.model.device
-
-    @property
-    def abilities(self) -> Abilities:
-        """What the model has: everything."""
-        return Abilities(
-            kind="encoder-decoder",
-            family="Headlight",
-            heads={site: (self.config.num_heads,) * self.config.layers_of(site) for site in SITES},
-            generates=True,
-            knows_inputs=True,
-            edits_heads=True,
-            positions="sinusoidal",
-            max_length=self.config.max_length,
-            max_target_length=self.config.max_length + EXTRA_LENGTH,
+        return cls(
+            checkpoint.model,
+            checkpoint.tokenizer,
+            name=Path(folder).name,
+            digest=checkpoint.digest,
+            languages=LANGUAGES if is_ours else ("", ""),
         )
-
-    def output_projection(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:
-        """W_O of an attention site, cut into each head's own rows (§3.2.2), float32 on the CPU; without its bias."""
-        weight = self.model.get_submodule(f"{site_path(site, layer)}.output").get_parameter("weight").detach()
-        return weight.T.reshape(self.config.num_heads, -1, self.config.d_model).float().cpu()
 
     def translate(self, text: str, *, beam: int = 1, alpha: float = 0.6) -> str:
         """Translate greedily, or by beam search with length penalty exponent `alpha` if `beam` is above 1 (§6.1).
@@ -150,7 +116,13 @@ class Translator:
             EditError: an edit names what does not exist, or a key that the mask forbids.
         """
         return DecodingSession(
-            self.model, self.tokenizer, text, self.source_ids(text), extras=frozenset(extras), edits=edits
+            self.model,
+            self.tokenizer,
+            text,
+            self.source_ids(text),
+            reader_key=self.key,
+            extras=frozenset(extras),
+            edits=edits,
         )
 
     def trace(
@@ -191,6 +163,14 @@ class Translator:
             TraceError: the trace was made by another model, or `top` is no number of tokens of the vocabulary.
         """
         return logit_lens(trace, self.model, self.tokenizer, top)
+
+    def spread(self, trace: Trace) -> Spread:
+        """How the probability of each step of a trace is spread over the vocabulary.
+
+        Raises:
+            TraceError: the trace was made by another model.
+        """
+        return spread(trace, self.model)
 
     def trace_tokens(
         self,
@@ -262,6 +242,7 @@ class Translator:
                 torch.tensor([source_ids], device=self.device), torch.tensor([target_ids], device=self.device)
             )[0].float()
         return build_trace(
+            reader_key=self.key,
             text=text,
             translation=self.tokenizer.decode(emitted),
             tokenizer=self.tokenizer,

@@ -1,12 +1,13 @@
-"""What all models that write have in common: sessions that go step by step, beams, samples. Knows nothing of models.
+"""What all models that write have in common: sessions that go step by step, beams, samples.
 
 Headlight's own `Translator` and `model.adapters.text_writer.TextWriter` are such; their sessions are `DecodingSession`
 and `GenerationSession`.
 """
 
-from collections.abc import Collection
-from typing import Protocol, runtime_checkable
+from collections.abc import Collection, Sequence
+from typing import Final, Protocol, runtime_checkable
 
+from model.decoding.beam import Penalty
 from model.decoding.beam_tree import BeamTree
 from model.decoding.filtered import FilteredStep
 from model.decoding.logit_lens import LogitLens
@@ -14,8 +15,13 @@ from model.decoding.samples import SampledTranslation
 from model.decoding.sampling import UNCHANGED, Draws, Sampling
 from model.nn.edit_hooks import Edits
 from model.reader import Reader
+from model.trace.spread import Spread
 from model.trace.steps import DecodingStep
 from model.trace.trace import Trace
+from model.vocabulary import Vocabulary
+
+MOST_SAMPLES: Final = 64
+LARGEST_ALPHA: Final = 5.0
 
 
 @runtime_checkable
@@ -41,6 +47,10 @@ class Session(Protocol):
     @property
     def finished(self) -> bool:
         """Whether the text is at its end."""
+
+    @property
+    def num_bytes(self) -> int:
+        """About how many bytes the finished session holds."""
 
     @property
     def translation(self) -> str:
@@ -70,10 +80,41 @@ class Session(Protocol):
 
 @runtime_checkable
 class Writer(Reader, Protocol):
-    """A `Reader` whose model writes; each method may raise what `Translator` says, or a SessionError."""
+    """A `Reader` whose model writes; each method may raise what `Translator` says, or a SessionError.
+
+    Attributes:
+        penalty: how beam search takes the length of a text into account (`model.decoding.beam.BeamRule`).
+    """
+
+    penalty: Penalty
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """What tells tokens by their ids."""
+
+    @property
+    def vocab_size(self) -> int:
+        """Token ids that the model knows."""
+
+    @property
+    def end_ids(self) -> frozenset[int]:
+        """The tokens each of which ends a text; none where it writes as long as it may."""
+
+    @property
+    def reserved_ids(self) -> frozenset[int]:
+        """Special tokens that a person may not force: padding, the beginning, the unknown piece."""
+
+    def spell(self, word: str) -> Sequence[int] | None:
+        """The tokens of a word that is written after others; None where the vocabulary lacks one of its characters."""
 
     def decode(self, text: str, *, extras: Collection[str] = (), edits: Edits | None = None) -> Session:
         """Begin to write step by step."""
+
+    def translate(self, text: str) -> str:
+        """What the model writes greedily, as text."""
+
+    def trace_tokens(self, text: str, token_ids: Sequence[int]) -> Trace:
+        """What is computed while these tokens are written, finished or not; for example a hypothesis of a beam."""
 
     def beam_tree(self, text: str, beam: int = 4, alpha: float = ...) -> BeamTree:
         """Beam search with everything that it compared on the way."""
@@ -85,3 +126,6 @@ class Writer(Reader, Protocol):
 
     def logit_lens(self, trace: Trace, top: int = 5) -> LogitLens:
         """What each layer of the decoder would have said."""
+
+    def spread(self, trace: Trace) -> Spread:
+        """How the probability of each step is spread over the vocabulary."""

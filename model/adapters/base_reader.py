@@ -1,20 +1,20 @@
-"""What all readers of other people's models have in common. Knows nothing of texts, pictures or folders."""
+"""What all readers of other people's models have in common."""
 
 from collections.abc import Collection
 from typing import Any, Final
 
-import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from model.abilities import Abilities
 from model.adapters.layout import Layout
 from model.errors import TraceError
+from model.loaded import Loaded
 
 OUTPUTS: Final = "hook_head_output"
 
 
-class BaseReader:
+class BaseReader(Loaded):
     """A model of `transformers` in evaluation mode, where it attends, and what it has and lacks.
 
     Args:
@@ -25,18 +25,18 @@ class BaseReader:
     """
 
     def __init__(self, model: nn.Module, layout: Layout, abilities: Abilities, *, name: str, digest: str) -> None:
-        self.model, self.layout, self.name, self.digest = model, layout, name, digest
-        self._abilities = abilities
+        super().__init__(model, name=name, digest=digest)
+        self.layout, self._abilities = layout, abilities
+
+    @property
+    def d_model(self) -> int:
+        """Numbers that stand for a token, as far as the configuration tells."""
+        return int(getattr(self.config, "d_model", None) or getattr(self.config, "hidden_size", None) or 1024)
 
     @property
     def abilities(self) -> Abilities:
         """What the model has and lacks."""
         return self._abilities
-
-    @property
-    def device(self) -> torch.device:
-        """Where the model lies."""
-        return next(self.model.parameters()).device
 
     @property
     def config(self) -> Any:

@@ -16,8 +16,8 @@ from model.adapters.layout import Layout
 from model.adapters.named_edits import edits_by_place
 from model.decoding.logit_lens import LogitLens, Readout, join_levels, read_level
 from model.errors import TraceError
-from model.trace.steps import Vocabulary
 from model.trace.trace import Trace
+from model.vocabulary import Vocabulary
 
 #: What the norm after the last layer is called: Llama and most others, GPT-2 and BLOOM, GPT-NeoX and OPT, Phi, MPT.
 FINAL_NORMS: Final = ("norm", "ln_f", "final_layer_norm", "final_layernorm", "norm_f")
@@ -55,7 +55,8 @@ def decoder_lens(
     given = torch.tensor([trace.target_ids], device=head.weight.device)
     with listen(Listener(keeps_calls=False, places=layout.places, edits=places)):
         output: Any = model(input_ids=given, use_cache=False, output_hidden_states=True)
-    levels = [states[0] for states in output.hidden_states]
+    # Of what was written, the trace may have the steps alone: the last of its rows.
+    levels = [states[0, -len(trace.steps) :] for states in output.hidden_states]
     readouts = _readouts(model, head, levels, output.logits[0])
     chosen = torch.tensor([step.token_id for step in trace.steps], device=given.device)
     read = [

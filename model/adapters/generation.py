@@ -33,6 +33,7 @@ from model.decoding.sampling import Draws, Sampling
 from model.errors import SessionError, TokenError
 from model.nn.edit_hooks import Edits
 from model.nn.edits import edits_before, edits_from
+from model.trace.spread import spread_of
 from model.trace.steps import DecodingStep, describe_step, most_probable
 from model.trace.trace import Trace
 
@@ -100,6 +101,12 @@ class GenerationSession:
         """Whether a token that ends a text was chosen, or the longest allowed text is reached."""
         ended = bool(self._steps) and self._steps[-1].token_id in self._beginning.eos_ids
         return ended or len(self._steps) >= self.max_steps
+
+    @property
+    def num_bytes(self) -> int:
+        """About how many bytes the finished session holds: query, key, value and output of every row, in float32."""
+        rows, layers = self.max_steps + len(self.target_ids), sum(map(len, self._reader.abilities.heads.values()))
+        return 4 * 4 * rows * self._reader.d_model * layers
 
     @property
     def translation(self) -> str:
@@ -199,7 +206,7 @@ class GenerationSession:
         if not self._steps:
             raise SessionError("Nothing is written yet; take a step first.")
         written, has_encoder = self.written_ids, bool(self._beginning.encoded)
-        trace = self._reader.trace_tokens(
+        trace = self._reader.trace_rows(
             self._text,
             self._source_ids,
             written if has_encoder else written[:-1],
@@ -207,13 +214,13 @@ class GenerationSession:
             keep_outputs=self._keeps_outputs,
             edits=[one for one in self._edits if one.site == "encoder.self" or one.first_row < self._num_read],
         )
+        trace = replace(trace, translation=self.translation, spread=spread_of(self.log_probs, written))
         if not trace.steps:  # of a long text, whose rows nobody asks for one by one
-            return replace(trace, translation=self.translation)
+            return trace
         before = len(trace.steps) - len(self._steps)
         predicted = (*trace.predicted_ids[:before], *map(most_probable, self._logits))
         return replace(
             trace,
-            translation=self.translation,
             steps=(*trace.steps[:before], *self._steps),
             predicted_ids=predicted,
             predicted_tokens=self._reader.pieces.tokens(predicted),

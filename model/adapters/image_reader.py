@@ -1,4 +1,4 @@
-"""Vision transformers, read through the same `Trace`: patches are tokens. Knows nothing of folders or pages."""
+"""Vision transformers, read through the same `Trace`: patches are tokens."""
 
 from collections.abc import Collection
 from io import BytesIO
@@ -47,6 +47,16 @@ class ImageReader(BaseReader):
     ) -> None:
         super().__init__(model, layout, abilities, name=name, digest=digest)
         self.processor = processor
+
+    @property
+    def all_tokens(self) -> tuple[str, ...]:
+        """None: patches are of no vocabulary."""
+        return ()
+
+    @property
+    def special_ids(self) -> frozenset[int]:
+        """None, as there is no vocabulary."""
+        return frozenset()
 
     def trace(
         self,
@@ -124,6 +134,7 @@ class ImageReader(BaseReader):
             if call.output is not None
         }
         return Trace(
+            reader_key=self.key,
             text=name,
             translation="",
             source_ids=tuple(range(len(tokens))),

@@ -1,4 +1,4 @@
-"""Other people's models of text, read through the same `Trace`. Knows nothing of folders or pages."""
+"""Other people's models of text, read through the same `Trace`."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +23,7 @@ from model.nn.transformer import site_path
 from model.texts import check_not_blank, nothing_seen, too_long
 from model.trace.steps import DecodingStep, describe_steps
 from model.trace.trace import SiteLayers, Trace
+from model.vocabulary import Vocabulary
 
 #: Longer pieces than this there are none worth waiting for: a far longer text is refused before it is cut into tokens.
 LONGEST_PIECE: Final = 100
@@ -93,14 +94,14 @@ class TextReader(BaseReader):
             case "decoder":
                 more = Encoded((), ()) if target is None else self.pieces.encode(target, with_special=False)
                 self._check_known(more)
-                return self.trace_tokens(text, source.ids, more.ids, keep_outputs=keep, edits=edits)
+                return self.trace_rows(text, source.ids, more.ids, keep_outputs=keep, edits=edits)
             case _:
                 if target is None:
                     begin, *emitted = self.write(source.ids, edits)
                 else:
                     emitted = list(self._target(target).ids)
                     begin = self._begin_before(emitted)
-                return self.trace_tokens(text, source.ids, emitted, begin=begin, keep_outputs=keep, edits=edits)
+                return self.trace_rows(text, source.ids, emitted, begin=begin, keep_outputs=keep, edits=edits)
 
     def source(self, text: str) -> Encoded:
         """The tokens of a text, checked.
@@ -110,7 +111,7 @@ class TextReader(BaseReader):
         """
         return self._checked(text, "The text", self.abilities.max_length, is_target=False)
 
-    def trace_tokens(
+    def trace_rows(
         self,
         text: str,
         source_ids: Sequence[int],
@@ -150,6 +151,7 @@ class TextReader(BaseReader):
         # What each row is followed by; the last token of a text that nothing follows, by what the model would write.
         following = list(emitted) if has_encoder else [*rows[1:], *predicted[-1:]]
         return Trace(
+            reader_key=self.key,
             text=text,
             translation=self.pieces.decode(emitted),
             source_ids=encoder_ids,
@@ -190,6 +192,21 @@ class TextReader(BaseReader):
         return {"decoder_start_token_id": self.config.eos_token_id} if needs_one else {}
 
     @property
+    def vocabulary(self) -> Vocabulary:
+        """What tells tokens by their ids."""
+        return self.pieces
+
+    @property
+    def all_tokens(self) -> tuple[str, ...]:
+        """Every token of the vocabulary, in the order of their ids, each spelled by itself. Made in every call."""
+        return tuple(token for one in range(self.vocab_size) for token in self.pieces.tokens([one]))
+
+    @property
+    def special_ids(self) -> frozenset[int]:
+        """The ids of the tokens that stand for no text."""
+        return self.pieces.special_ids
+
+    @property
     def vocab_size(self) -> int:
         """Token ids that the model knows."""
         return int(self.config.vocab_size)
@@ -212,6 +229,7 @@ class TextReader(BaseReader):
             raise InputTextError(f"{self.abilities.family} only reads; it has no decoder that could read a target.")
         done = self._run(source.ids, (), keep_outputs, edits)
         return Trace(
+            reader_key=self.key,
             text=text,
             translation="",
             source_ids=source.ids,

@@ -1,7 +1,7 @@
-"""Models of transformers that write: step by step, by beam search, or by chance. Knows nothing of folders or pages."""
+"""Models of transformers that write: step by step, by beam search, or by chance."""
 
-from collections.abc import Collection, Mapping
-from typing import Final
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final
 
 import torch
 from torch import Tensor
@@ -12,22 +12,49 @@ from model.adapters.generation import GenerationSession, beginning_of, check_wri
 from model.adapters.generation_rows import GenerationRows
 from model.adapters.text_reader import TextReader
 from model.decoding.batched import run_searches
-from model.decoding.beam import BeamRule, SentenceBeam, Stop
+from model.decoding.beam import BeamRule, Penalty, SentenceBeam, Stop
 from model.decoding.beam_tree import LARGEST_WIDTH, BeamTree, grow_tree
 from model.decoding.logit_lens import LogitLens
 from model.decoding.samples import SampledTranslation, draw_samples
 from model.decoding.sampling import UNCHANGED, Draws, Sampling
-from model.errors import ConfigError
+from model.errors import ConfigError, TraceError
 from model.nn.edit_hooks import Edits
+from model.trace.spread import Spread
 from model.trace.trace import Trace
-from model.translator import LARGEST_ALPHA, MOST_SAMPLES
+from model.writer import LARGEST_ALPHA, MOST_SAMPLES
 
 #: transformers' `early_stopping` → how we call it.
 STOPS: Final[Mapping[bool | str, Stop]] = {False: "unlikely", True: "full", "never": "unbeatable"}
 
 
 class TextWriter(TextReader):
-    """A `TextReader` whose model writes; safe to share between threads as well."""
+    """A `TextReader` whose model writes; safe to share between threads as well.
+
+    Attributes:
+        penalty: how beam search takes the length of a text into account.
+    """
+
+    penalty: Penalty = "power"
+
+    @property
+    def end_ids(self) -> frozenset[int]:
+        """The tokens each of which ends a text, as generation_config.json says: one, several, or none."""
+        settings: Any = self.model.generation_config
+        ends = settings.eos_token_id
+        named = [ends] if isinstance(ends, int) else ends or ()
+        return frozenset(one for one in named if one < self.vocab_size)
+
+    @property
+    def reserved_ids(self) -> frozenset[int]:
+        """Special tokens that a person may not force: padding, the beginning, the unknown piece."""
+        tokenizer = self.pieces.tokenizer
+        named = (tokenizer.pad_token_id, tokenizer.unk_token_id, tokenizer.bos_token_id)
+        return frozenset(one for one in named if one is not None) - self.end_ids
+
+    def spell(self, word: str) -> tuple[int, ...] | None:
+        """The tokens of a word that is written after others; None where the vocabulary lacks one of its characters."""
+        spelled = self.pieces.encode(word if word[:1] == " " else f" {word}", with_special=False).ids
+        return None if self.reserved_ids.intersection(spelled) else spelled
 
     def decode(self, text: str, *, extras: Collection[str] = (), edits: Edits | None = None) -> GenerationSession:
         """Begin to write step by step; what is asked for, and what may be wrong, as in `GenerationSession`."""
@@ -99,6 +126,27 @@ class TextWriter(TextReader):
         draws = [Draws(sampling=sampling, seed=seed, sample=i) for i in range(n)]
         drawn = draw_samples(rows, last, draws, limit=most, eos_ids=beginning.eos_ids)
         return [SampledTranslation(**vars(one), text=self.pieces.decode(one.token_ids)) for one in drawn]
+
+    def trace_tokens(self, text: str, token_ids: Sequence[int]) -> Trace:
+        """What a session that wrote these tokens would have left behind, with their steps alone.
+
+        Raises:
+            SessionError, InputTextError, TokenError: as `GenerationSession`.
+        """
+        session = self.decode(text)
+        for token_id in token_ids:
+            session.force(token_id)
+        return session.trace().only_written(session.steps)
+
+    def spread(self, trace: Trace) -> Spread:
+        """How the probability of each step is spread over the vocabulary.
+
+        Raises:
+            TraceError: the trace is not of a session.
+        """
+        if trace.spread is None:
+            raise TraceError("How probable other tokens were is known of what a session wrote only; decode the text.")
+        return trace.spread
 
     def logit_lens(self, trace: Trace, top: int = 5) -> LogitLens:
         """What each layer of a decoder-only model would have said, with its `top` most probable tokens.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from model.decoding.beam import PAPER, BeamRule, Hypothesis, SentenceBeam
-from model.trace.steps import Vocabulary
+from model.vocabulary import Vocabulary
 
 LARGEST_WIDTH = 12
 

@@ -6,7 +6,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from model.decoding.sampling import Sampling, filtered_log_probs
-from model.trace.steps import NUM_CANDIDATES, Vocabulary, entropies
+from model.trace.steps import NUM_CANDIDATES, entropies
+from model.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,10 @@ from torch import Tensor
 from model.decoding.blocks import row_blocks
 from model.errors import TraceError
 from model.nn.transformer import Transformer
-from model.tokenizer import Tokenizer
-from model.trace.steps import DecodingStep, Vocabulary
+from model.trace.spread import Spread, best_and_bins
+from model.trace.steps import DecodingStep
 from model.trace.trace import Trace
+from model.vocabulary import Vocabulary
 
 Readout = Callable[[Float[Tensor, "row d_model"]], Float[Tensor, "row vocab"]]
 
@@ -58,7 +59,7 @@ class LogitLens:
     entropy: Float[Tensor, "level row"]
 
 
-def logit_lens(trace: Trace, model: Transformer, tokenizer: Tokenizer, top: int) -> LogitLens:
+def logit_lens(trace: Trace, model: Transformer, tokenizer: Vocabulary, top: int) -> LogitLens:
     """Read every level of a trace's decoder with the model's final norm and output projection.
 
     Args:
@@ -100,6 +101,25 @@ def join_levels(levels: Sequence[LensRows], steps: Sequence[DecodingStep], token
         chosen_ranks=ranks,
         entropy=entropy,
     )
+
+
+def spread(trace: Trace, model: Transformer) -> Spread:
+    """The distribution behind every step of a trace, read off what the last decoder layer put out.
+
+    Raises:
+        TraceError: the trace is not of this model.
+    """
+    states = residual_levels(trace, model)[-1].to(model.device)
+    chosen = torch.tensor([step.token_id for step in trace.steps], device=model.device)
+    parts = []
+    with torch.inference_mode():
+        blocks = (row_blocks(rows, model.config.vocab_size) for rows in (states, chosen))
+        for block, written in zip(*blocks, strict=True):
+            log_probs = model.projection(model.decoder.norm(block)).float().log_softmax(-1)
+            ranks = (log_probs > log_probs.gather(1, written[:, None])).sum(-1) + 1
+            parts.append((*best_and_bins(log_probs), ranks))
+    best, counts, centres, ranks = (torch.cat(part).cpu() for part in zip(*parts, strict=True))
+    return Spread(best=best, counts=counts, centres=centres, chosen_ranks=ranks)
 
 
 def residual_levels(trace: Trace, model: Transformer) -> list[Float[Tensor, "row d_model"]]:

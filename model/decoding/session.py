@@ -1,4 +1,4 @@
-"""Decoding one sentence step by step: forwards, backwards, or with a token of one's own. Knows nothing of pages.
+"""Decode one sentence step by step: forwards, backwards, or with a token of one's own.
 
 Each step computes one row (key/value cache) and keeps what the hooks recorded of it, so that the finished session is a
 trace, equal to one teacher-forced pass over the same tokens.
@@ -18,7 +18,7 @@ from model.errors import SessionError, TokenError
 from model.nn.edit_hooks import Edits, change_edits, edit_functions
 from model.nn.edits import edits_from
 from model.nn.hooks import ALWAYS_RECORDED, Edit, listen
-from model.nn.transformer import Transformer
+from model.nn.transformer import SITES, Transformer
 from model.tokenizer import Tokenizer
 from model.trace.building import build_trace, join_recorded
 from model.trace.steps import DecodingStep, describe_steps, most_probable
@@ -43,6 +43,7 @@ class DecodingSession:
         model, tokenizer: what translates.
         text: the source sentence.
         source_ids: its token ids, ending with </s>.
+        reader_key: names the model in its traces (`model.reader.Reader.key`).
         extras: hooks to record beyond those always recorded; of those, only "hook_head_output" grows row by row.
         edits: named edits of heads, or full hook name → function, applied in every step.
 
@@ -58,12 +59,14 @@ class DecodingSession:
         text: str,
         source_ids: Sequence[int],
         *,
+        reader_key: str = "",
         extras: frozenset[str] = frozenset(),
         edits: Edits | None = None,
     ) -> None:
         if extras - {"hook_head_output"}:
             raise ValueError(f"a session records row by row; it cannot record {sorted(extras - {'hook_head_output'})}")
         self._model, self._tokenizer, self._text = model, tokenizer, text
+        self._reader_key = reader_key
         self._source_ids = tuple(source_ids)
         self._record = ALWAYS_RECORDED | extras
         self._edits = self._edit_functions(edits)
@@ -105,6 +108,12 @@ class DecodingSession:
         """Whether </s> was chosen or the longest allowed translation is reached."""
         ended = bool(self._written) and self._written[-1].token_id == self._model.config.eos_id
         return ended or len(self._written) >= self.max_steps
+
+    @property
+    def num_bytes(self) -> int:
+        """About how many bytes the finished session holds: query, key, value and output of every row, in float32."""
+        config, rows = self._model.config, self.max_steps + len(self.target_ids)
+        return 4 * 4 * rows * config.d_model * sum(map(config.layers_of, SITES))
 
     @property
     def translation(self) -> str:
@@ -196,6 +205,7 @@ class DecodingSession:
         if not self._written:
             raise SessionError("Nothing is written yet; take a step first.")
         return build_trace(
+            reader_key=self._reader_key,
             text=self._text,
             translation=self.translation,
             tokenizer=self._tokenizer,

@@ -130,6 +130,13 @@ def named_edits(edits: Mapping[str, Edit], path: str) -> tuple[HeadEdit, ...]:
     return tuple(edit for one in at_site for edit in _named(one))
 
 
+def is_named(function: Edit | None) -> bool:
+    """Whether a function at a hook point does what named edits say, and nothing else."""
+    if isinstance(function, FromRow):
+        return is_named(function.before) and is_named(function.after)
+    return function is None or isinstance(function, EditScores | SilenceHeads)
+
+
 def _named(function: Edit | None) -> tuple[HeadEdit, ...]:
     if isinstance(function, FromRow):
         return function.named

@@ -1,14 +1,15 @@
-"""A trace put together from what the hooks recorded of one sentence. Knows nothing of how it was run."""
+"""Put a trace together from what the hooks recorded of one sentence."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
+from uuid import uuid4
 
 import torch
 
 from model.config import TransformerConfig
 from model.nn.attention import AttentionInputs
-from model.nn.edit_hooks import named_edits
+from model.nn.edit_hooks import is_named, named_edits
 from model.nn.hooks import Edit
 from model.nn.masks import AttentionMask
 from model.nn.transformer import SITES, site_path
@@ -32,6 +33,7 @@ def join_recorded(calls: Sequence[Recorded]) -> dict[str, Any]:
 
 def build_trace(
     *,
+    reader_key: str,
     text: str,
     translation: str,
     tokenizer: Tokenizer,
@@ -47,7 +49,8 @@ def build_trace(
 
     A function among `edits` that is no named edit (`model.nn.edits`) may do anything to weights and head outputs, so
     what
-    is derived cannot follow it: record "hook_weights" and "hook_head_output" to see what the model used.
+    is derived cannot follow it: record "hook_weights" and "hook_head_output" to see what the model used. Nor can it be
+    told from another by its name, so each of its runs has a key of its own.
     """
     inputs: dict[str, tuple[AttentionInputs, ...]] = {}
     for site in SITES:
@@ -69,7 +72,10 @@ def build_trace(
         inputs[site] = tuple(layers)
     held_by_inputs = ("hook_query", "hook_key", "hook_value", "hook_mask")
     rest = {name: value for name, value in recorded.items() if not name.endswith(held_by_inputs)}
+    if not all(map(is_named, edits.values())):
+        reader_key = f"{reader_key}/{uuid4().hex}"
     return Trace(
+        reader_key=reader_key,
         text=text,
         translation=translation,
         source_ids=tuple(source_ids),

@@ -1,4 +1,4 @@
-"""A trace in one .npz file, without pickle. Knows nothing of how the trace came about.
+"""Write a trace into one .npz file and read it again, without pickle.
 
 `trace.json` (UTF-8 bytes) holds tokens, ids, steps, masks and edits; `SITE/LAYER/query|key|value` and `recorded/HOOK`
 hold the tensors; `SITE/LAYER/held` the weights of a model that gives nothing else, `picture` what an image model saw.
@@ -53,15 +53,16 @@ MASK = ("causal", "first_query", "window", "chunk")
 PICTURE = ("rows", "columns", "first_patch")
 
 
-def save_trace(trace: Trace, path: Path, extra: Mapping[str, Array] | None = None) -> None:
+def save_trace(trace: Trace, path: str | Path, extra: Mapping[str, Array] | None = None) -> None:
     """Write a trace, and any arrays that should stand beside it."""
-    with path.open("wb") as file:
+    with Path(path).open("wb") as file:
         write_trace(trace, file, extra)
 
 
 def write_trace(trace: Trace, file: BinaryIO, extra: Mapping[str, Array] | None = None) -> None:
     """`save_trace` into an open file."""
-    header: dict[str, Any] = {"format": FORMAT, "text": trace.text, "translation": trace.translation}
+    header: dict[str, Any] = {"format": FORMAT, "reader_key": trace.reader_key, "text": trace.text}
+    header["translation"] = trace.translation
     header |= {name: getattr(trace, name) for name in TOKENS}
     header["steps"] = [asdict(step) for step in trace.steps]
     header["sites"] = {site: [_layer_header(inputs) for inputs in layers] for site, layers in trace.inputs.items()}
@@ -107,12 +108,13 @@ def weight_bytes(trace: Trace) -> int:
     return 4 * sum(inputs.num_heads * inputs.mask.num_queries * inputs.mask.num_keys for inputs in every)
 
 
-def load_trace(path: Path) -> Trace:
+def load_trace(path: str | Path) -> Trace:
     """Read what `save_trace` wrote.
 
     Raises:
         TraceError: there is no such file, it is no trace, damaged, or unreasonably large.
     """
+    path = Path(path)
     try:
         with zipfile.ZipFile(path) as archive:
             if sum(entry.file_size for entry in archive.infolist()) > LARGEST:
@@ -170,10 +172,12 @@ def _read(arrays: Mapping[str, Array]) -> Trace:
         for name in arrays
         if name.startswith("recorded/")
     }
+    tokens: dict[str, Any] = {name: tuple(header[name]) for name in TOKENS}
     trace = Trace(
+        reader_key=str(header.get("reader_key", "")),
         text=str(header["text"]),
         translation=str(header["translation"]),
-        **{name: tuple(header[name]) for name in TOKENS},
+        **tokens,
         steps=steps,
         inputs=MappingProxyType(inputs),
         recorded=MappingProxyType(recorded),

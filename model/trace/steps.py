@@ -3,23 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from model.vocabulary import Vocabulary
+
 NUM_CANDIDATES = 20
 ROWS_AT_ONCE = 64
 """So many rows of logits are described together: of a large vocabulary more would not be small."""
-
-
-@runtime_checkable
-class Vocabulary(Protocol):
-    """What tells tokens by their ids: a `Tokenizer`, or that of another model."""
-
-    def tokens(self, token_ids: Sequence[int]) -> tuple[str, ...]:
-        """The tokens of ids."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What one run left behind, for one sentence: tokens, attention inputs, positions, steps. Knows nothing of the run.
+"""What one run left behind, for one sentence: tokens, attention inputs, positions, steps.
 
 Weights are not stored; they are derived from q, k and mask on demand, by the model's own `attention_weights`. Only of a
 model that gives nothing but weights, these are held (`WeightsOnly`).
@@ -10,9 +10,10 @@ model that gives nothing but weights, these are held (`WeightsOnly`).
 | decoder only | decoder.self | target: the text, and what was written after it |
 """
 
+import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -27,6 +28,7 @@ from model.nn.transformer import site_path
 from model.tokenizer import SPECIAL_TOKENS
 from model.trace.picture import Picture
 from model.trace.row_blocks import row_slices
+from model.trace.spread import Spread
 from model.trace.steps import DecodingStep
 from model.trace.weights_only import WeightsOnly
 
@@ -45,6 +47,7 @@ class Trace:
     of its own is "<0xF0>", a special token is as its model writes it.
 
     Attributes:
+        reader_key: of the model that ran (`model.reader.Reader.key`).
         text: the source as typed.
         translation: the target as text; of a decoder-only model, what follows the text.
         source_ids, source_tokens: what the encoder read; empty without one.
@@ -58,8 +61,11 @@ class Trace:
             as the model gives them.
         special_tokens: which tokens stand for no text.
         picture: what an image model read, and where its tokens lie in it.
+        spread: how the probability of each step was spread over the vocabulary, where only the run could tell: other
+            people's models have rules of their own for what may come. A file does not hold it.
     """
 
+    reader_key: str
     text: str
     translation: str
     source_ids: tuple[int, ...]
@@ -73,6 +79,33 @@ class Trace:
     recorded: Mapping[str, Tensor]
     special_tokens: frozenset[str] = frozenset(SPECIAL_TOKENS)
     picture: Picture | None = None
+    spread: Spread | None = None
+
+    @cached_property
+    def key(self) -> str:
+        """Names this trace: by the model, what it read and wrote, the edits of its heads, and what was recorded.
+
+        What is derived from a trace is cached under it. Two runs of the same have the same key.
+        """
+        tokens = self.source_ids, self.target_ids, tuple(step.token_id for step in self.steps)
+        named = (self.reader_key, self.text, *tokens, self.edits, sorted(self.recorded))
+        fingerprint = hashlib.blake2b(repr(named).encode(), digest_size=16)
+        if self.picture is not None:
+            fingerprint.update(self.picture.pixels.numpy().tobytes())
+        return fingerprint.hexdigest()
+
+    @property
+    def rows_before(self) -> int:
+        """Target rows before that of the first step: none, or the text of a decoder-only model but its last token."""
+        return len(self.target_tokens) - len(self.steps)
+
+    def only_written(self, steps: Sequence[DecodingStep]) -> "Trace":
+        """The same run with the last steps alone, those that wrote: a decoder-only model has one for its text too."""
+        count = len(steps)
+        if count == len(self.steps):
+            return self
+        predicted = self.predicted_ids[-count:], self.predicted_tokens[-count:]
+        return replace(self, steps=tuple(steps), predicted_ids=predicted[0], predicted_tokens=predicted[1])
 
     @property
     def sites(self) -> tuple[str, ...]:
@@ -194,23 +227,6 @@ class Trace:
         inputs, real = self.attention(site, layer), self.recorded[name].float()
         blocks = row_slices(0, inputs.query.size(1), inputs.num_heads * inputs.key.size(1))
         return max(float((inputs.head_output(rows=rows) - real[:, rows]).abs().max()) for rows in blocks)
-
-    def save(self, path: str | Path) -> None:
-        """Write everything to one .npz file (see `model.trace.file`)."""
-        from model.trace.file import save_trace
-
-        save_trace(self, Path(path))
-
-    @classmethod
-    def load(cls, path: str | Path) -> "Trace":
-        """Read what `save` wrote.
-
-        Raises:
-            TraceError: there is no such file, it is no trace, damaged, or unreasonably large.
-        """
-        from model.trace.file import load_trace
-
-        return load_trace(Path(path))
 
     def _of_both_sides(self, hook: str) -> Mapping[str, Tensor]:
         sides = {"source": "encoder", "target": "decoder"}

@@ -9,8 +9,8 @@ import torch
 from playwright.sync_api import Page, expect
 
 from model import Sampling
-from model.analysis.metrics.spread import best_and_bins
 from model.decoding.sampling import filtered_log_probs
+from model.trace.spread import best_and_bins
 from tests.browser.conftest import Serve
 
 HERE = Path(__file__).parent

@@ -14,7 +14,8 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
-from model import Trace, Translator
+from model import Translator
+from model.trace.file import load_trace
 from tests.browser.conftest import Serve
 from viz.pages.attention.take_away.view_page import OpenView, view_page
 
@@ -123,7 +124,7 @@ def test_every_file_is_made_when_its_button_is_pressed(page: Page, url: str, tmp
     path = tmp_path / "trace.npz"
     path.write_bytes(files["headlight-trace-it-is-late.npz"])
     weights = np.load(path, allow_pickle=False)["decoder.cross/weights"]
-    trace = Trace.load(path)
+    trace = load_trace(path)
     assert np.array_equal(weights[1], trace.weights("decoder.cross", 1).numpy())
     table = files["headlight-decoder-cross-layer1-head2-it-is-late.csv"].decode("utf-8-sig").splitlines()
     assert np.array_equal(np.array(table[1].split(",")[-2:], np.float32), weights[1, 2, 0, -2:])

@@ -4,9 +4,7 @@ The trace of a decoder-only model has a row for every token of the text too; whe
 that wrote, the last of these rows. Knows nothing of widgets, branches or figures.
 """
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
-from weakref import WeakKeyDictionary
+from typing import TYPE_CHECKING, Any
 
 from model.errors import SessionError
 from viz.access import loader
@@ -14,18 +12,7 @@ from viz.selection.options import Selection
 
 if TYPE_CHECKING:
     from model import Trace
-    from model.analysis.metrics.spread import Spread
-
-
-@dataclass(frozen=True, eq=False)
-class _Behind:
-    """What else is known of a trace of a model that is no translator of ours: every row's step, and the spreads."""
-
-    whole: "Trace"
-    spread: "Spread"
-
-
-_BEHIND: Final[WeakKeyDictionary["Trace", _Behind]] = WeakKeyDictionary()
+    from model.trace.spread import Spread
 
 
 def writer(selection: Selection) -> Any:
@@ -47,40 +34,20 @@ def extras(selection: Selection) -> set[str]:
 
 def trace_of(session: Any) -> "Trace":
     """What a session has written, as the decoding page shows it."""
-    from model import DecodingSession
-    from model.analysis.metrics.spread import spread_of
 
     trace: Trace = session.trace()
-    if isinstance(session, DecodingSession):
-        return trace
-    count = len(session.steps)
-    shown = replace(
-        trace,
-        steps=session.steps,
-        predicted_ids=trace.predicted_ids[-count:],
-        predicted_tokens=trace.predicted_tokens[-count:],
-    )
-    _BEHIND[shown] = _Behind(trace, spread_of(session.log_probs, session.written_ids))
-    return shown
+    return trace.only_written(session.steps)
 
 
 def rows_before(trace: "Trace") -> int:
     """The decoder's rows before that of the first step: the text of a decoder-only model but for its last token."""
-    return len(trace.target_tokens) - len(trace.steps)
+    return trace.rows_before
 
 
 def spread(trace: "Trace", loaded: Any) -> "Spread":
     """How the probability of each step is spread over the vocabulary."""
-    from model.analysis.metrics.spread import spread as of_translator
-
-    known = _BEHIND.get(trace)
-    return of_translator(trace, loaded.model) if known is None else known.spread
-
-
-def whole(trace: "Trace") -> "Trace":
-    """The same trace with a step for each of its rows."""
-    known = _BEHIND.get(trace)
-    return trace if known is None else known.whole
+    found: Spread = loaded.spread(trace)
+    return found
 
 
 def pieces(selection: Selection) -> Any:

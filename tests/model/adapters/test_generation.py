@@ -248,7 +248,7 @@ def test_edits_act_alike_step_by_step_and_in_one_pass(writers: dict[str, TextWri
     if reader.abilities.kind == "encoder-decoder":
         given["begin"] = session.prompt_ids[0]
     emitted = session.written_ids if "begin" in given else session.written_ids[:-1]
-    whole = reader.trace_tokens(TEXT, reader.source(TEXT).ids, emitted, **given)
+    whole = reader.trace_rows(TEXT, reader.source(TEXT).ids, emitted, **given)
     plain = reader.decode(TEXT)
     plain.force(20)
     for step in session.steps:

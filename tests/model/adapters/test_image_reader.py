@@ -12,6 +12,7 @@ from model import SwitchOff, Trace, open_reader
 from model.adapters import image_reader
 from model.adapters.image_reader import ImageReader
 from model.errors import CheckpointError, EditError, InputTextError
+from model.trace.file import load_trace, save_trace
 from tests.model.adapters.zoo import CONFIGS, tiny
 
 PIXELS = np.random.default_rng(0).integers(0, 256, (50, 70, 3), dtype=np.uint8)
@@ -78,8 +79,8 @@ def test_heads_can_be_switched_off(reader: ImageReader) -> None:
 
 
 def test_a_trace_with_a_picture_survives_its_file(trace: Trace, tmp_path: Path) -> None:
-    trace.save(tmp_path / "trace.npz")
-    again = Trace.load(tmp_path / "trace.npz")
+    save_trace(trace, tmp_path / "trace.npz")
+    again = load_trace(tmp_path / "trace.npz")
     assert torch.equal(again.picture.pixels, trace.picture.pixels)
     assert again.picture.place_of(6) == trace.picture.place_of(6)
     assert torch.equal(again.weights("encoder.self", 1), trace.weights("encoder.self", 1))

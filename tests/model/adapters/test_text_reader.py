@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from model import MakeUniform, PointAt, SwitchOff, Trace
+from model import MakeUniform, PointAt, SwitchOff
 from model.errors import EditError, InputTextError, TraceError
 from model.reader import Reader
 
@@ -187,8 +187,8 @@ def test_a_trace_of_every_kind_survives_its_file(
     opened: Callable[[str], Reader], tmp_path: Path, model_type: str
 ) -> None:
     trace = opened(model_type).trace(TEXT, "it was" if model_type == "t5" else None)
-    trace.save(tmp_path / "trace.npz")
-    again = Trace.load(tmp_path / "trace.npz")
+    save_trace(trace, tmp_path / "trace.npz")
+    again = load_trace(tmp_path / "trace.npz")
     for name in ("text", "translation", "source_tokens", "target_tokens", "predicted_ids", "steps", "special_tokens"):
         assert getattr(again, name) == getattr(trace, name)
     assert again.shapes == trace.shapes

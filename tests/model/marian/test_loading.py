@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save_file
 from transformers import MarianMTModel
 from transformers.models.marian.tokenization_marian import MarianTokenizer as TheirTokenizer
 
-from model import SwitchOff, Trace, Translator, step_cost
+from model import SwitchOff, Translator, step_cost
 from model.analysis.interventions.edit_comparison import compare_edit
 from model.analysis.metrics.derived_row import derive_row
 from model.decoding.batched import PrefixBatch, run_searches
@@ -23,6 +23,7 @@ from model.nn.masks import key_padding
 from model.nn.parameters import count_parameters
 from model.nn.positional import sinusoidal_encoding
 from model.opening import open_reader
+from model.trace.file import load_trace, save_trace
 from tests.model.marian.marian_folders import TEXTS, changed, write_marian
 
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -188,8 +189,8 @@ def test_masks_edits_lens_cost_positions_and_origin_work(pair: Pair, tmp_path: P
     assert count_parameters(config).total == sum(one.numel() for one in ours.model.parameters())
     comparison = compare_edit(ours, TEXTS[2], 1, [SwitchOff("decoder.cross", config.decoder_layers - 1, 0)])
     assert comparison.original_text == trace.translation
-    trace.save(tmp_path / "trace.npz")
-    assert Trace.load(tmp_path / "trace.npz").source_tokens == trace.source_tokens
+    save_trace(trace, tmp_path / "trace.npz")
+    assert load_trace(tmp_path / "trace.npz").source_tokens == trace.source_tokens
 
 
 def test_the_positions_are_those_of_transformers(pairs: dict[str, Pair]) -> None:

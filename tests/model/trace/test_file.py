@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from model import Trace, Translator
+from model import Translator
 from model.errors import TraceError
 from model.trace.file import expected_bytes, load_trace, save_trace, weight_arrays, weight_bytes, write_trace
 from tests.conftest import SENTENCES
@@ -19,8 +19,8 @@ from tests.conftest import SENTENCES
 @pytest.mark.parametrize("text", [SENTENCES[0], "🦊 </s> \ud800"])
 def test_a_trace_survives_saving_and_loading(translator: Translator, tmp_path: Path, text: str) -> None:
     trace = translator.trace(text.encode("utf-8", "replace").decode(), extras={"hook_head_output"})
-    trace.save(tmp_path / "trace.npz")
-    again = Trace.load(str(tmp_path / "trace.npz"))
+    save_trace(trace, tmp_path / "trace.npz")
+    again = load_trace(str(tmp_path / "trace.npz"))
     for name in ("text", "translation", "source_tokens", "target_ids", "predicted_tokens", "steps", "sites"):
         assert getattr(again, name) == getattr(trace, name)
     for site in trace.sites:

@@ -201,10 +201,10 @@ def _offer_arrays(trace: "Trace") -> None:
     show_offer(
         Offer("NumPy arrays", inside, partial(trace_files.content, trace), name, "application/octet-stream", size)
     )
-    weights = "`decoder.cross/weights` is `[layer, head, query, key]`. `Trace.load(file)` makes it a trace again."
+    weights = "`decoder.cross/weights` is `[layer, head, query, key]`. `load_trace(file)` makes it a trace again."
     if not has_weights:
         weights = (
-            "The weights of so long a text are too many for a file and left out: `Trace.load(file)` makes it a "
+            "The weights of so long a text are too many for a file and left out: `load_trace(file)` makes it a "
             "trace again, and its `weights(site, layer, heads, rows)` derives those that you want."
         )
     st.caption(f"`numpy.load(file)` reads it without Headlight and without pickle. {weights}")

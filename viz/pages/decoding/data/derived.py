@@ -38,7 +38,7 @@ def logit_lens(trace: "Trace", selection: Selection) -> "LogitLens":
 def beam_settings(selection: Selection) -> tuple[int, float]:
     """Width and length penalty that are chosen; one beyond what there is becomes the nearest."""
     from model.decoding.beam_tree import LARGEST_WIDTH
-    from model.translator import LARGEST_ALPHA
+    from model.writer import LARGEST_ALPHA
 
     return min(max(selection.beam, 1), LARGEST_WIDTH), min(selection.penalty / 100, LARGEST_ALPHA)
 
@@ -104,18 +104,8 @@ def _run(trace: "Trace") -> Run:
 def _logit_lens(run: Run, digest: str, device: str, _trace: "Trace", _translator: Any) -> "LogitLens":
     from model.decoding.logit_lens import LogitLens
 
-    lens: LogitLens = _translator.logit_lens(generation.whole(_trace), TOP)
-    rows = len(_trace.steps)
-    return LogitLens(
-        chosen_ids=lens.chosen_ids[-rows:],
-        chosen_tokens=lens.chosen_tokens[-rows:],
-        token_ids=lens.token_ids[:, -rows:],
-        tokens=tuple(level[-rows:] for level in lens.tokens),
-        probabilities=lens.probabilities[:, -rows:],
-        chosen_probabilities=lens.chosen_probabilities[:, -rows:],
-        chosen_ranks=lens.chosen_ranks[:, -rows:],
-        entropy=lens.entropy[:, -rows:],
-    )
+    lens: LogitLens = _translator.logit_lens(_trace, TOP)
+    return lens
 
 
 @st.cache_resource(max_entries=MAX_TREES, show_spinner=False)
@@ -126,14 +116,8 @@ def _beam_tree(text: str, beam: int, alpha: float, digest: str, device: str, _tr
 
 @st.cache_resource(max_entries=MAX_NODES, show_spinner=False)
 def _node_trace(text: str, token_ids: tuple[int, ...], digest: str, device: str, _translator: Any) -> "Trace":
-    from model import Translator
-
-    if isinstance(_translator, Translator):
-        return _translator.trace_tokens(text, token_ids)
-    session = _translator.decode(text)
-    for token_id in token_ids:
-        session.force(token_id)
-    return generation.trace_of(session)
+    trace: Trace = _translator.trace_tokens(text, token_ids)
+    return trace
 
 
 @st.cache_resource(max_entries=MAX_DRAWS, show_spinner=False)

@@ -2,7 +2,6 @@
 
 Enough to redo temperature, top k and top p (`model.decoding.sampling.filtered_log_probs`) to three decimals without
 the model.
-Knows nothing of pages.
 """
 
 from collections.abc import Sequence
@@ -12,11 +11,6 @@ from typing import Final
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
-
-from model.decoding.blocks import row_blocks
-from model.decoding.logit_lens import residual_levels
-from model.nn.transformer import Transformer
-from model.trace.trace import Trace
 
 #: So many of the best log-probabilities of a step are kept as they are.
 NUM_BEST: Final = 256
@@ -40,25 +34,6 @@ class Spread:
     counts: Int[Tensor, "step bin"]
     centres: Float[Tensor, "step bin"]
     chosen_ranks: Int[Tensor, "step"]
-
-
-def spread(trace: Trace, model: Transformer) -> Spread:
-    """The distribution behind every step of a trace, read off what the last decoder layer put out.
-
-    Raises:
-        TraceError: the trace is not of this model.
-    """
-    states = residual_levels(trace, model)[-1].to(model.device)
-    chosen = torch.tensor([step.token_id for step in trace.steps], device=model.device)
-    parts = []
-    with torch.inference_mode():
-        blocks = (row_blocks(rows, model.config.vocab_size) for rows in (states, chosen))
-        for block, written in zip(*blocks, strict=True):
-            log_probs = model.projection(model.decoder.norm(block)).float().log_softmax(-1)
-            ranks = (log_probs > log_probs.gather(1, written[:, None])).sum(-1) + 1
-            parts.append((*best_and_bins(log_probs), ranks))
-    best, counts, centres, ranks = (torch.cat(part).cpu() for part in zip(*parts, strict=True))
-    return Spread(best=best, counts=counts, centres=centres, chosen_ranks=ranks)
 
 
 @torch.inference_mode()

@@ -4,9 +4,10 @@ import pytest
 import torch
 
 from model import TransformerConfig, Translator
-from model.analysis.metrics.spread import NUM_BEST, best_and_bins, spread
+from model.decoding.logit_lens import spread
 from model.errors import TraceError
 from model.nn.edits import SwitchOff
+from model.trace.spread import NUM_BEST, best_and_bins
 from tests.conftest import SENTENCES
 
 TEXT = SENTENCES[0]

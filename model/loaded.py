@@ -1,0 +1,134 @@
+"""What is known of a loaded model before it reads anything: name, device, size, vocabulary, abilities."""
+
+import re
+from typing import Final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from model.abilities import Abilities
+from model.config import TransformerConfig
+from model.decoding.batched import EXTRA_LENGTH
+from model.decoding.beam import Penalty
+from model.nn.transformer import SITES, Transformer, site_path
+from model.tokenizer import Tokenizer
+
+_BYTE: Final = re.compile(r"<0x[0-9A-F]{2}>")
+
+
+class Loaded:
+    """A model in memory, in evaluation mode.
+
+    Args:
+        model: in evaluation mode from now on.
+        name, digest: of its folder.
+        languages: of what it reads and of what it writes, as HTML names them; "" if nobody knows.
+    """
+
+    model: nn.Module
+
+    def __init__(self, model: nn.Module, *, name: str, digest: str, languages: tuple[str, str] = ("", "")) -> None:
+        self.model = model.eval()
+        self.name, self.digest, self.languages = name, digest, languages
+
+    @property
+    def key(self) -> str:
+        """Names this content on this device with this number type."""
+        weight = next(self.model.parameters())
+        return f"{self.digest}/{weight.device}/{weight.dtype}"
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return next(self.model.parameters()).device
+
+    @property
+    def num_bytes(self) -> int:
+        """Bytes of all weights."""
+        return sum(weight.numel() * weight.element_size() for weight in self.model.parameters())
+
+
+class LoadedTranslator(Loaded):
+    """A `Transformer` and its tokenizer.
+
+    Attributes:
+        penalty: how beam search takes the length of a text into account.
+    """
+
+    model: Transformer
+    penalty: Penalty = "wu"
+
+    def __init__(
+        self,
+        model: Transformer,
+        tokenizer: Tokenizer,
+        *,
+        name: str = "",
+        digest: str = "",
+        languages: tuple[str, str] = ("", ""),
+    ) -> None:
+        super().__init__(model, name=name, digest=digest, languages=languages)
+        self.tokenizer = tokenizer
+
+    @property
+    def config(self) -> TransformerConfig:
+        """The model's hyperparameters."""
+        return self.model.config
+
+    @property
+    def vocabulary(self) -> Tokenizer:
+        """What tells tokens by their ids."""
+        return self.tokenizer
+
+    @property
+    def vocab_size(self) -> int:
+        """Token ids that the model knows."""
+        return self.config.vocab_size
+
+    @property
+    def all_tokens(self) -> tuple[str, ...]:
+        """Every piece of the vocabulary, in the order of their ids. Made in every call."""
+        return self.tokenizer.tokens(range(self.tokenizer.vocab_size))
+
+    @property
+    def end_ids(self) -> frozenset[int]:
+        """</s>, which ends a translation."""
+        return frozenset((self.config.eos_id,))
+
+    @property
+    def reserved_ids(self) -> frozenset[int]:
+        """Special tokens that a person may not force: <pad>, <unk>, <s>."""
+        return frozenset((self.config.pad_id, self.config.unk_id, self.config.bos_id)) - self.end_ids
+
+    @property
+    def special_ids(self) -> frozenset[int]:
+        """The ids of the tokens that stand for no text."""
+        return self.reserved_ids | self.end_ids
+
+    @property
+    def abilities(self) -> Abilities:
+        """What the model has: everything."""
+        return Abilities(
+            kind="encoder-decoder",
+            family="Headlight",
+            heads={site: (self.config.num_heads,) * self.config.layers_of(site) for site in SITES},
+            is_headlight=True,
+            generates=True,
+            knows_inputs=True,
+            edits_heads=True,
+            positions="sinusoidal",
+            max_length=self.config.max_length,
+            max_target_length=self.config.max_length + EXTRA_LENGTH,
+        )
+
+    def spell(self, word: str) -> list[int] | None:
+        """The pieces of a word; None where the vocabulary lacks one of its characters and would write its bytes."""
+        token_ids = self.tokenizer.encode(word)
+        is_spelled = self.reserved_ids.isdisjoint(token_ids)
+        return token_ids if is_spelled and not any(map(_BYTE.fullmatch, self.tokenizer.tokens(token_ids))) else None
+
+    def output_projection(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:
+        """W_O of an attention site, cut into each head's own rows (§3.2.2), float32 on the CPU; without its bias."""
+        weight = self.model.get_submodule(f"{site_path(site, layer)}.output").get_parameter("weight").detach()
+        return weight.T.reshape(self.config.num_heads, -1, self.config.d_model).float().cpu()
