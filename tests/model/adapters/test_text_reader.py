@@ -10,6 +10,7 @@ import torch
 from model import MakeUniform, PointAt, SwitchOff
 from model.errors import EditError, InputTextError, TraceError
 from model.reader import Reader
+from model.trace.file import load_trace, save_trace
 
 TEXT = "The animal didn't cross the street because it was too tired."
 OUTPUTS = {"hook_head_output"}
