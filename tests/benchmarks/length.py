@@ -19,7 +19,7 @@ from typing import TypeVar
 import torch
 
 from model.analysis.metrics.head_matrix import HeadMatrix, weights_of
-from model.analysis.metrics.head_metrics import streamed_head_figures
+from model.analysis.metrics.head_metrics import streamed_head_metrics
 from model.nn.attention import AttentionInputs
 from model.nn.masks import AttentionMask
 from model.trace import axes
@@ -105,7 +105,7 @@ def measure(tokens: int, layers: int, *, causal: bool) -> None:
     report("grid: all layers", seconds_of_both(began, worked))
     report("grid: tiles to the browser", f"{total / 1e3:,.0f} kB, {spec.rows} × {spec.columns} a tile")
     began, worked = time.perf_counter(), time.process_time()
-    streamed_head_figures(stack[0], list(axis.labels), is_self=True)
+    streamed_head_metrics(stack[0], list(axis.labels), "encoder.self")
     report("figures of one layer's heads", seconds_of_both(began, worked))
     report("memory beyond queries, keys and values", f"{peak_memory() - before:,.0f} MB")
 

@@ -74,32 +74,31 @@ def tiles_address(text: str, site: str, selection: Selection) -> str:
     return fingerprint.digest(text, site, loaded.digest, str(loaded.device))
 
 
-def head_figures(text: str, site: str, selection: Selection) -> Mapping[str, Float[np.ndarray, "layer head"]]:
+def head_metrics(text: str, site: str, selection: Selection) -> Mapping[str, Float[np.ndarray, "layer head"]]:
     """The metrics of each head of one site (`model.analysis.metrics.head_metrics`); NaN where a head has none."""
     loaded = loader.reader(selection)
-    return _head_figures(text, site, loaded.digest, str(loaded.device), loader.trace(text, selection))
+    return _head_metrics(text, site, loaded.digest, str(loaded.device), loader.trace(text, selection))
 
 
-def collected_figures(
+def collected_metrics(
     trace: "Trace", site: str, progress: Callable[[int], object]
 ) -> Mapping[str, Float[np.ndarray, "layer head"]]:
-    """`head_figures`, computed; `progress` is told of every layer."""
-    from model.analysis.metrics.head_metrics import head_figures, streamed_head_figures
+    """`head_metrics`, computed; `progress` is told of every layer."""
+    from model.analysis.metrics.head_metrics import AttentionRows, head_metrics, streamed_head_metrics
 
     _, key_tokens = trace.axis_tokens(site)
     layers = []
-    is_self = site.endswith(".self")
     for layer in range(trace.layers_of(site)):
         if trace.knows_inputs:
-            found = streamed_head_figures(trace.attention(site, layer), key_tokens, is_self=is_self)
+            metrics = streamed_head_metrics(trace.attention(site, layer), key_tokens, site)
         else:
-            found = head_figures(trace.weights(site, layer), trace.mask(site, layer), key_tokens, is_self=is_self)
-        layers.append(found)
+            metrics = head_metrics(AttentionRows(trace.weights(site, layer), trace.mask(site, layer), site, key_tokens))
+        layers.append(metrics)
         progress(1)
-    figures = {name: np.stack([layer[name].numpy() for layer in layers]) for name in layers[0]}
-    for values in figures.values():
+    tables = {name: np.stack([layer[name].numpy() for layer in layers]) for name in layers[0]}
+    for values in tables.values():
         values.setflags(write=False)
-    return MappingProxyType(figures)
+    return MappingProxyType(tables)
 
 
 def derived_row(
@@ -248,10 +247,10 @@ def _head_tiles(text: str, site: str, digest: str, device: str, _trace: "Trace")
 
 
 @st.cache_resource(max_entries=MAX_TILES, show_spinner=False)
-def _head_figures(
+def _head_metrics(
     text: str, site: str, digest: str, device: str, _trace: "Trace"
 ) -> Mapping[str, np.ndarray[Any, Any]]:
-    return collected_figures(_trace, site, lambda done: None)
+    return collected_metrics(_trace, site, lambda done: None)
 
 
 @st.cache_data(max_entries=MAX_DEVIATIONS, show_spinner=False)

@@ -15,7 +15,7 @@ import streamlit as st
 from jaxtyping import Float
 
 from viz.access import loader
-from viz.access.derived import OpenedLayer, collected_figures, shown_axes, tiles_address
+from viz.access.derived import OpenedLayer, collected_metrics, shown_axes, tiles_address
 from viz.access.loader import RecentlyUsed
 from viz.core.background_jobs import Task
 from viz.core.decimals import decimals_for
@@ -102,10 +102,10 @@ def tiles_task(trace: "Trace", site: str, selection: Selection) -> Task[None]:
 def figures_task(
     trace: "Trace", site: str, selection: Selection
 ) -> Task[Mapping[str, Float[np.ndarray, "layer head"]]]:
-    """Computes `derived.head_figures`, layer by layer."""
+    """Computes `derived.head_metrics`, layer by layer."""
 
     def compute(progress: Callable[[int], object]) -> Mapping[str, np.ndarray[Any, Any]]:
-        return collected_figures(trace, site, progress)
+        return collected_metrics(trace, site, progress)
 
     place = ("figures", tiles_address(trace.text, site, selection))
     return Task(place, len(trace.inputs[site]), "layers", compute)

@@ -1,6 +1,6 @@
 """An atlas in one .npz file, without pickle, and a cache of such files. Knows nothing of how an atlas is made.
 
-`atlas.json` (UTF-8 bytes) holds digests, texts and the names of figures; beside it stand `figures/NAME`
+`atlas.json` (UTF-8 bytes) holds digests, texts and the names of metrics; beside it stand `figures/NAME`
 [site, layer, head], `strongest/NAME`, `divergences` and `mean_outputs`, which NumPy reads without Headlight.
 """
 
@@ -48,7 +48,7 @@ def save_atlas(atlas: Atlas, path: Path) -> None:
     }
     arrays: dict[str, Array] = {
         "atlas.json": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
-        **{f"figures/{name}": table for name, table in atlas.figures.items()},
+        **{f"figures/{name}": table for name, table in atlas.metrics.items()},
         **{f"strongest/{name}": table for name, table in atlas.strongest.items()},
         "divergences": atlas.divergences,
         "mean_outputs": atlas.mean_outputs,
@@ -130,7 +130,7 @@ def _read(arrays: Mapping[str, Array]) -> Atlas:
     shape = mean_outputs.shape[:3]
     heads = shape[1] * shape[2]
     rows = {str(name): tuple(int(count) for count in counts) for name, counts in header["rows"].items()}
-    figures = {name: _checked(arrays[f"figures/{name}"], np.float32, shape) for name in rows}
+    metrics = {name: _checked(arrays[f"figures/{name}"], np.float32, shape) for name in rows}
     strongest = {
         name: _checked(arrays[f"strongest/{name}"], np.int32, (*shape, None))
         for name in rows
@@ -146,7 +146,7 @@ def _read(arrays: Mapping[str, Array]) -> Atlas:
         texts=texts,
         translations=translations,
         skipped=MappingProxyType({str(reason): int(count) for reason, count in header["skipped"].items()}),
-        figures=MappingProxyType(figures),
+        metrics=MappingProxyType(metrics),
         rows=MappingProxyType(rows),
         strongest=MappingProxyType(strongest),
         divergences=_checked(arrays["divergences"], np.float32, (len(SITES), heads, heads)),

@@ -26,12 +26,11 @@ from model.analysis.atlas.corpus import (
     corpus_digest,
     read_corpus,
 )
-from model.analysis.atlas.corpus_metrics import FIGURES, NORM, site_figures
 from model.analysis.atlas.head_distance import divergence_sums, head_map
 from model.analysis.atlas.strongest import Strongest
 from model.analysis.interventions.replacement import MeanOutputs
 from model.analysis.metrics.alignment import AlignedPair, AlignmentScores, score_alignment
-from model.analysis.metrics.head_metrics import RowFigure, has_choice
+from model.analysis.metrics.head_metrics import METRICS, NORM, AttentionRows, RowMetric, has_choice, row_metrics
 from model.analysis.metrics.norms import norm_shares, value_weighted_norms
 from model.checkpoint import model_digest
 from model.config import TransformerConfig
@@ -39,7 +38,7 @@ from model.nn.transformer import SITES
 from model.trace.trace import Trace
 from model.translator import Translator
 
-#: Sentences that are named for each figure of each head.
+#: Sentences that are named for each metric of each head.
 STRONGEST: Final = 5
 
 AER: Final = ("aer_word_in", "aer_word_out")
@@ -57,10 +56,10 @@ class Atlas:
         model, corpus: digests of the model and of everything it was given to read.
         texts, translations: the sentences that were read, in their order.
         skipped: reason → sentences left out.
-        figures: name → [site, layer, head], NaN where it means nothing; `corpus_figures.FIGURES`, the same with the
+        metrics: name → [site, layer, head], NaN where it means nothing; `head_metrics.METRICS`, the same with the
             prefix "norm_", and, where gold alignments were given, `AER`.
         rows: name → over how many rows of each site it is the mean; of error rates, links made by hand.
-        strongest: name → [site, layer, head, rank], the sentences in which the figure of the head is highest, best
+        strongest: name → [site, layer, head, rank], the sentences in which the metric of the head is highest, best
             first; −1 where there are no more.
         divergences: [site, layer · head, layer · head], mean Jensen–Shannon divergence over all rows, in bits.
         mean_outputs: [site, layer, head, d_v], the mean of each head's output, for `analysis.replacement`.
@@ -71,7 +70,7 @@ class Atlas:
     texts: tuple[str, ...]
     translations: tuple[str, ...]
     skipped: Mapping[str, int]
-    figures: Mapping[str, Float[Table, "site layer head"]]
+    metrics: Mapping[str, Float[Table, "site layer head"]]
     rows: Mapping[str, tuple[int, ...]]
     strongest: Mapping[str, Int[npt.NDArray[np.int32], "site layer head rank"]]
     divergences: Float[Table, "site layer_head layer_head"]
@@ -111,10 +110,10 @@ def build_atlas(
     reading = read_corpus(translator, given, progress)
     for run in reading.runs:
         survey.add(run)
-    figures, rows = survey.tables()
+    metrics, rows = survey.tables()
     if aligned:
         error_rates, links = _error_rates(translator, aligned, progress)
-        figures |= error_rates
+        metrics |= error_rates
         rows |= dict.fromkeys(error_rates, (0, 0, links))
     texts, translations = zip(*(survey.texts[number] for number in range(len(survey.texts))), strict=True)
     return Atlas(
@@ -123,7 +122,7 @@ def build_atlas(
         texts=texts,
         translations=translations,
         skipped=MappingProxyType(dict(reading.skipped)),
-        figures=MappingProxyType({name: _frozen(table) for name, table in figures.items()}),
+        metrics=MappingProxyType({name: _frozen(table) for name, table in metrics.items()}),
         rows=MappingProxyType(rows),
         strongest=MappingProxyType({name: _frozen(table) for name, table in survey.strongest().items()}),
         divergences=_frozen(survey.divergences()),
@@ -146,13 +145,13 @@ class _Survey:
         config = self.config = translator.config
         self.texts: dict[int, tuple[str, str]] = {}
         self.outputs = MeanOutputs()
-        self._end = translator.tokenizer.tokens([config.eos_id])[0]
+        self._end_token = translator.tokenizer.tokens([config.eos_id])[0]
         self._projections = {
             site: torch.cat([translator.output_projection(site, layer) for layer in range(config.equal_layers)])
             for site in SITES
         }
         heads = config.equal_layers * config.num_heads
-        names = [prefix + name for prefix in ("", NORM) for name in FIGURES]
+        names = [prefix + name for prefix in ("", NORM) for name in METRICS]
         self._sums = {name: torch.zeros(len(SITES), heads, dtype=torch.float64) for name in names}
         self._rows = {name: [0] * len(SITES) for name in names}
         self._best = {name: [Strongest(heads, STRONGEST) for _ in SITES] for name in names}
@@ -171,9 +170,9 @@ class _Survey:
             queries = run.source_tokens if stack == "encoder" else run.target_tokens
             keys = run.source_tokens if kind == "cross" else queries
             for prefix, matrix in (("", weights), (NORM, shares)):
-                found = site_figures(matrix, inputs.mask, queries, keys, site=site, end=self._end)
-                for name, figure in found.items():
-                    self._add_figure(prefix + name, place, run.number, figure)
+                rows = AttentionRows(matrix, inputs.mask, site, keys, queries, self._end_token)
+                for name, metric in row_metrics(rows, METRICS).items():
+                    self._add_metric(prefix + name, place, run.number, metric)
             chosen = has_choice(inputs.mask)
             self._divergences[place] += divergence_sums(weights, chosen)
             self._compared[place] += int(chosen.sum())
@@ -207,10 +206,10 @@ class _Survey:
         table: Table = values.float().numpy()
         return table.reshape(len(SITES), self.config.equal_layers, self.config.num_heads, *table.shape[2:])
 
-    def _add_figure(self, name: str, place: int, number: int, figure: RowFigure) -> None:
-        rows = int(figure.counts.sum())
+    def _add_metric(self, name: str, place: int, number: int, metric: RowMetric) -> None:
+        rows = int(metric.counts.sum())
         if rows:
-            total = figure.values[:, figure.counts].double().sum(1)
+            total = metric.values[:, metric.counts].double().sum(1)
             self._sums[name][place] += total
             self._rows[name][place] += rows
             self._best[name][place].add(number, (total / rows).numpy())

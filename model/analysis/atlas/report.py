@@ -9,11 +9,11 @@ from model.nn.transformer import SITES
 
 
 def atlas_report(atlas: Atlas) -> str:
-    """For every figure and site the head with the highest figure, of error rates the lowest."""
+    """For every metric and site the head with the highest value, of error rates the lowest."""
     lines = [f"{len(atlas.texts)} sentences, {sum(atlas.skipped.values())} skipped; layers and heads from 0"]
     lines += [f"  skipped {count}: {reason}" for reason, count in atlas.skipped.items()]
     lines += ["", f"{'':<18}" + "".join(f"{site:>30}" for site in SITES)]
-    for name, table in atlas.figures.items():
+    for name, table in atlas.metrics.items():
         is_error = name.endswith(AER)
         best = {one.place.site: one for one in reversed(ranked(-table if is_error else table))}
         cells = []
@@ -26,13 +26,13 @@ def atlas_report(atlas: Atlas) -> str:
 
 
 def atlas_dict(atlas: Atlas) -> dict[str, Any]:
-    """Plain data, for JSON: site → [layer][head], figures with 4 digits, null where one means nothing."""
+    """Plain data, for JSON: site → [layer][head], metrics with 4 digits, null where one means nothing."""
     return {
         "model": atlas.model,
         "corpus": atlas.corpus,
         "sentences": len(atlas.texts),
         "skipped": dict(atlas.skipped),
-        "figures": {name: _by_site(table.tolist()) for name, table in atlas.figures.items()},
+        "figures": {name: _by_site(table.tolist()) for name, table in atlas.metrics.items()},
         "rows": {name: dict(zip(SITES, rows, strict=True)) for name, rows in atlas.rows.items()},
         "strongest": {name: dict(zip(SITES, table.tolist(), strict=True)) for name, table in atlas.strongest.items()},
         "map": _by_site(atlas.places.tolist()),

@@ -1,21 +1,26 @@
-"""What a head does, in one number: how sharply it looks, how far, and at which keys. Knows nothing of layers or pages.
+"""Every metric of a head: how sharply it looks, how far, and at which keys. To add one, add an entry to `METRICS`.
 
 Rows i are queries and columns j keys; α_ij is a weight, the model's own. Rows in which nothing else was possible, such
-as the decoder's first, which sees only itself, say nothing about a head and are left out of every mean. A figure for
+as the decoder's first, which sees only itself, say nothing about a head and are left out of every mean. A metric for
 which no row is left is NaN.
 
-`row_figures` keeps the rows, so that a whole corpus can be averaged; `head_figures` is their mean over one sentence,
-and `streamed_head_figures` the same for a long one, of which it never holds more than a block of rows.
+An entry of `METRICS` is computed for a sentence (`head_metrics`), for a long text in blocks of rows
+(`streamed_head_metrics`) and over a corpus (`model.analysis.atlas`), there also with the shares of value-weighted norms
+for weights, as `NORM` + its name. Its name, unit and meaning on a page are an entry of `viz.ui.head_metrics`.
 
 Sources: Vig & Belinkov 2019, "Analyzing the Structure of Attention in a Transformer Language Model" (entropy, mean
 distance); Clark et al. 2019, "What Does BERT Look At?", §3.1–3.3 (neighbours, separators and punctuation, entropy);
-Kovaleva et al. 2019, "Revealing the Dark Secrets of BERT" (diagonal heads).
+Kovaleva et al. 2019, "Revealing the Dark Secrets of BERT" (diagonal heads); Voita et al. 2019, "Analyzing Multi-Head
+Self-Attention", §4 (confidence); Olsson et al. 2022, "In-context Learning and Induction Heads" (induction: prefix
+matching).
 """
 
 import math
 import unicodedata
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -24,154 +29,202 @@ from torch import Tensor
 from model.nn.attention import AttentionInputs
 from model.trace.row_blocks import row_slices
 
-SHIFTS = {"previous": -1, "same": 0, "next": 1}
-"""Figure → how many places after its query the key stands."""
-
 #: How far from the diagonal, in keys, still counts as on it.
-DIAGONAL_REACH = 1.0
+DIAGONAL_REACH: Final = 1.0
+NORM: Final = "norm_"
+"""Prefix of a metric that is read off value-weighted norms."""
 
 
-class RowFigure(NamedTuple):
-    """A figure of each head in each row.
+@dataclass(frozen=True, eq=False)
+class AttentionRows:
+    """Some rows of weights of the heads of one attention site, and what their queries and keys are.
+
+    Attributes:
+        weights: of the heads of one layer, or of several side by side.
+        mask: True where a query may look at a key.
+        site: for example "decoder.self".
+        key_tokens: one for each key.
+        query_tokens: one for each row; needed by metrics over a corpus only.
+        end_token: how the end of a sentence is spelled; likewise.
+        first_row, num_queries: which of how many queries these rows are; by default all.
+    """
+
+    weights: Float[Tensor, "head row key"]
+    mask: Bool[Tensor, "row key"]
+    site: str
+    key_tokens: Sequence[str]
+    query_tokens: Sequence[str] = ()
+    end_token: str = ""
+    first_row: int = 0
+    num_queries: int | None = None
+
+    @property
+    def positions(self) -> Int[Tensor, "row"]:
+        """i of every row."""
+        return torch.arange(self.first_row, self.first_row + len(self.mask))
+
+    @property
+    def columns(self) -> Int[Tensor, "row key"]:
+        """j of every weight."""
+        return torch.arange(self.mask.size(1)).expand(self.mask.shape)
+
+    @property
+    def shifts(self) -> Int[Tensor, "row key"]:
+        """j − i of every weight, in self-attention."""
+        return self.columns - self.positions[:, None]
+
+    @cached_property
+    def off_diagonal(self) -> Float[Tensor, "row key"]:
+        """|j − d_i| with d_i = i · (keys − 1) / (queries − 1): how far a key is from the diagonal, counted in keys.
+
+        The diagonal leads from first query and first key to last query and last key. With as many queries as keys
+        d_i = i; otherwise it compares positions relative to the lengths of the two sentences. A single query is at the
+        first key.
+        """
+        queries, keys = self.num_queries or len(self.mask), self.mask.size(1)
+        slope = (keys - 1) / (queries - 1) if queries > 1 else 0.0
+        return (self.columns - self.positions[:, None] * slope).abs()
+
+
+class RowMetric(NamedTuple):
+    """A metric of each head in each row.
 
     Attributes:
         values: by head and row.
-        counts: which rows say something about a head; the others hold no figure.
+        counts: which rows say something about a head; values of the others mean nothing.
     """
 
-    values: Float[Tensor, "head query"]
-    counts: Bool[Tensor, "query"]
+    values: Float[Tensor, "head row"]
+    counts: Bool[Tensor, "row"]
 
     def mean(self) -> Float[Tensor, "head"]:
         """The mean over the rows that count; NaN if none does."""
         return self.values[:, self.counts].mean(-1)
 
 
-def head_figures(
-    weights: Float[Tensor, "head query key"],
-    mask: Bool[Tensor, "query key"],
-    key_tokens: Sequence[str],
-    *,
-    is_self: bool,
-) -> dict[str, Float[Tensor, "head"]]:
-    """Every figure of every head, by name.
+Factor = Callable[[AttentionRows], Bool[Tensor, "row key"] | Float[Tensor, "row key"]]
 
-    Args:
-        weights: of the heads of one layer.
-        mask: True where a query may look at a key.
-        key_tokens: one a key.
-        is_self: whether queries and keys are the same tokens; if not, "previous", "same" and "next" mean nothing.
+
+@dataclass(frozen=True)
+class WeightedSum:
+    """A metric Σ_j α_ij f_ij.
+
+    Attributes:
+        factor: f. Of booleans the sum is the share of the weight on some keys, and rows count that may look at one of
+            them and also at another; otherwise rows that may look at more than one key.
+        over_corpus_only: whether it says too little about a single sentence.
     """
-    return {name: figure.mean() for name, figure in row_figures(weights, mask, key_tokens, is_self=is_self).items()}
+
+    factor: Factor
+    over_corpus_only: bool = False
 
 
-def streamed_head_figures(
-    inputs: AttentionInputs, key_tokens: Sequence[str], *, is_self: bool
+@dataclass(frozen=True)
+class RowFunction:
+    """A metric that is any other function of the rows."""
+
+    compute: Callable[[AttentionRows], RowMetric]
+    over_corpus_only: bool = False
+
+
+def has_choice(mask: Bool[Tensor, "row key"]) -> Bool[Tensor, "row"]:
+    """Rows that may look at more than one key."""
+    return mask.sum(-1) > 1
+
+
+def entropy(rows: AttentionRows) -> RowMetric:
+    """−Σ_j α_ij log₂ α_ij, in bits: 0 for one key alone, log₂ k for k keys evenly."""
+    return RowMetric(torch.special.entr(rows.weights).sum(-1) / math.log(2), has_choice(rows.mask))
+
+
+def confidence(rows: AttentionRows) -> RowMetric:
+    """max_j α_ij, the end of a sentence left out as a query and as a key, for it is no word."""
+    ends_query, ends_key = (
+        torch.tensor([token == rows.end_token for token in tokens]) for tokens in (rows.query_tokens, rows.key_tokens)
+    )
+    values = rows.weights.masked_fill(ends_key, 0.0).amax(-1)
+    return RowMetric(values, has_choice(rows.mask) & ~ends_query)
+
+
+def neighbour(shift: int) -> Factor:
+    """Whether j = i + shift; never where queries and keys are different tokens."""
+    return lambda rows: (rows.shifts == shift) & rows.site.endswith(".self")
+
+
+def marks(rows: AttentionRows) -> Bool[Tensor, "row key"]:
+    """Whether the key is punctuation."""
+    return torch.tensor([is_punctuation(token) for token in rows.key_tokens]).expand(rows.mask.shape)
+
+
+def after_earlier_copy(rows: AttentionRows) -> Bool[Tensor, "row key"]:
+    """Whether j < i comes right after an earlier copy of token i: token j − 1 is token i. In decoder.self only."""
+    numbers: dict[str, int] = {}
+    ids: Int[Tensor, " token"] = torch.tensor([numbers.setdefault(token, len(numbers)) for token in rows.key_tokens])
+    follows = torch.zeros(rows.mask.shape, dtype=torch.bool)
+    if rows.site == "decoder.self":
+        own = ids[rows.first_row : rows.first_row + len(follows)]
+        follows[:, 1:] = own[:, None] == ids[None, :-1]
+    return follows & (rows.shifts < 0)
+
+
+METRICS: Final[Mapping[str, WeightedSum | RowFunction]] = {
+    "entropy": RowFunction(entropy),
+    "distance": WeightedSum(lambda rows: rows.off_diagonal),
+    "confidence": RowFunction(confidence, over_corpus_only=True),
+    "previous": WeightedSum(neighbour(-1)),
+    "same": WeightedSum(neighbour(0)),
+    "next": WeightedSum(neighbour(1)),
+    "first": WeightedSum(lambda rows: rows.columns == 0),
+    "last": WeightedSum(lambda rows: rows.columns == rows.mask.size(1) - 1),
+    "diagonal": WeightedSum(lambda rows: rows.off_diagonal <= DIAGONAL_REACH),
+    "punctuation": WeightedSum(marks),
+    "induction": WeightedSum(after_earlier_copy, over_corpus_only=True),
+}
+SENTENCE_METRICS: Final = tuple(name for name, metric in METRICS.items() if not metric.over_corpus_only)
+
+
+def row_metrics(rows: AttentionRows, names: Collection[str] = SENTENCE_METRICS) -> dict[str, RowMetric]:
+    """Some metrics of every head in each row, by name; a metric that means nothing at this site counts no row."""
+    chosen = {name: METRICS[name] for name in names}
+    factors = {name: metric.factor(rows) for name, metric in chosen.items() if isinstance(metric, WeightedSum)}
+    # One product for all of them: the weights of a long text are read once.
+    joined = torch.stack([factor.to(rows.weights.dtype) for factor in factors.values()], dim=-1)
+    sums = dict(zip(factors, torch.bmm(rows.weights.transpose(0, 1), joined).permute(2, 1, 0), strict=True))
+    return {
+        name: metric.compute(rows)
+        if isinstance(metric, RowFunction)
+        else RowMetric(sums[name], _rows_that_count(rows.mask, factors[name]))
+        for name, metric in chosen.items()
+    }
+
+
+def head_metrics(rows: AttentionRows) -> dict[str, Float[Tensor, "head"]]:
+    """Every metric of every head, by name: the mean over these rows."""
+    return {name: metric.mean() for name, metric in row_metrics(rows).items()}
+
+
+def streamed_head_metrics(
+    inputs: AttentionInputs, key_tokens: Sequence[str], site: str
 ) -> dict[str, Float[Tensor, "head"]]:
-    """`head_figures` of all heads of one layer, from a block of rows at a time."""
+    """`head_metrics` of all heads of one layer, from a block of rows at a time."""
     queries, keys = inputs.query.size(1), inputs.key.size(1)
     blocks = []
-    for rows in row_slices(0, queries, inputs.num_heads * keys):
-        weights, mask = inputs.scores_and_weights(rows=rows).weights, inputs.mask.rows(rows)[0]
-        places = torch.arange(queries)[rows]
-        blocks.append(_figures_of_rows(weights, mask, key_tokens, places, queries, is_self=is_self))
+    for block in row_slices(0, queries, inputs.num_heads * keys):
+        weights, mask = inputs.scores_and_weights(rows=block).weights, inputs.mask.rows(block)[0]
+        rows = AttentionRows(weights, mask, site, key_tokens, first_row=block.start, num_queries=queries)
+        blocks.append(row_metrics(rows))
     return {
-        name: RowFigure(
+        name: RowMetric(
             torch.cat([block[name].values for block in blocks], -1), torch.cat([block[name].counts for block in blocks])
         ).mean()
         for name in blocks[0]
     }
 
 
-def row_figures(
-    weights: Float[Tensor, "head query key"],
-    mask: Bool[Tensor, "query key"],
-    key_tokens: Sequence[str],
-    *,
-    is_self: bool,
-) -> dict[str, RowFigure]:
-    """Every figure of every head in each row, by name; arguments as for `head_figures`."""
-    places = torch.arange(len(mask))
-    return _figures_of_rows(weights, mask, key_tokens, places, len(mask), is_self=is_self)
-
-
-def _figures_of_rows(
-    weights: Float[Tensor, "head row key"],
-    mask: Bool[Tensor, "row key"],
-    key_tokens: Sequence[str],
-    places: Int[Tensor, "row"],
-    queries: int,
-    *,
-    is_self: bool,
-) -> dict[str, RowFigure]:
-    """The figures of some rows: those at these places of as many queries."""
-    rows, keys = mask.shape
-    off, column = from_diagonal(queries, keys, places), torch.arange(keys).expand(rows, keys)
-    is_mark = torch.tensor([is_punctuation(token) for token in key_tokens])
-    there = {
-        name: shifted(places, keys, shift) if is_self else torch.zeros(rows, keys, dtype=torch.bool)
-        for name, shift in SHIFTS.items()
-    }
-    there |= {"first": column == 0, "last": column == keys - 1, "diagonal": off <= DIAGONAL_REACH}
-    there["punctuation"] = is_mark.expand(rows, keys)
-    # One product for all of them: the weights of a long text are read once.
-    factors = torch.stack([off, *there.values()], dim=-1).to(weights.dtype)
-    distance, *shares = torch.bmm(weights.transpose(0, 1), factors).permute(2, 1, 0)
-    figures = {"entropy": row_entropy(weights, mask), "distance": RowFigure(distance, has_choice(mask))}
-    for share, (name, keys_there) in zip(shares, there.items(), strict=True):
-        figures[name] = RowFigure(share, may_choose(mask, keys_there))
-    return figures
-
-
-def entropy(weights: Float[Tensor, "head query key"], mask: Bool[Tensor, "query key"]) -> Float[Tensor, "head"]:
-    """H = mean over rows i of −Σ_j α_ij log₂ α_ij, in bits: 0 for one key alone, log₂ k for k keys evenly."""
-    return row_entropy(weights, mask).mean()
-
-
-def mean_distance(weights: Float[Tensor, "head query key"], mask: Bool[Tensor, "query key"]) -> Float[Tensor, "head"]:
-    """D = mean over rows i of Σ_j α_ij |j − d_i|, in keys, with d_i from `from_diagonal`: |j − i| in self-attention."""
-    values = torch.einsum("hqk,qk->hq", weights, from_diagonal(*mask.shape))
-    return RowFigure(values, has_choice(mask)).mean()
-
-
-def row_entropy(weights: Float[Tensor, "head query key"], mask: Bool[Tensor, "query key"]) -> RowFigure:
-    """−Σ_j α_ij log₂ α_ij, in bits."""
-    return RowFigure(torch.special.entr(weights).sum(-1) / math.log(2), has_choice(mask))
-
-
-def row_share(
-    weights: Float[Tensor, "head query key"], mask: Bool[Tensor, "query key"], there: Bool[Tensor, "query key"]
-) -> RowFigure:
-    """S_i = Σ_j α_ij [there_ij]: which part of its weight a head gives to these keys, from 0 to 1."""
-    return RowFigure(torch.einsum("hqk,qk->hq", weights, there.to(weights.dtype)), may_choose(mask, there))
-
-
-def may_choose(mask: Bool[Tensor, "query key"], there: Bool[Tensor, "query key"]) -> Bool[Tensor, "query"]:
-    """Rows that may look at one of these keys and also at another: their share says which they prefer."""
-    return (mask & there).any(-1) & (mask & ~there).any(-1)
-
-
-def has_choice(mask: Bool[Tensor, "query key"]) -> Bool[Tensor, "query"]:
-    """Rows that may look at more than one key."""
-    return mask.sum(-1) > 1
-
-
-def shifted(places: Int[Tensor, "row"], keys: int, shift: int) -> Bool[Tensor, "row key"]:
-    """True where j = i + shift, for the rows i at these places."""
-    return torch.arange(keys)[None, :] == places[:, None] + shift
-
-
-def from_diagonal(queries: int, keys: int, places: Int[Tensor, "row"] | None = None) -> Float[Tensor, "row key"]:
-    """|j − d_i| with d_i = i · (keys − 1) / (queries − 1): how far a key is from the diagonal, counted in keys.
-
-    For the rows i at these places, or for all of them.
-
-    The diagonal leads from first query and first key to last query and last key. With as many queries as keys d_i = i;
-    otherwise it compares places relative to the lengths of the two sentences. A single query is at the first key.
-    """
-    slope = (keys - 1) / (queries - 1) if queries > 1 else 0.0
-    rows = torch.arange(queries) if places is None else places
-    return (torch.arange(keys)[None, :] - rows[:, None] * slope).abs()
+def _rows_that_count(mask: Bool[Tensor, "row key"], factor: Tensor) -> Bool[Tensor, "row"]:
+    if factor.dtype != torch.bool:
+        return has_choice(mask)
+    return (mask & factor).any(-1) & (mask & ~factor).any(-1)
 
 
 def is_punctuation(token: str) -> bool:

@@ -116,7 +116,7 @@ def test_figures_of_a_long_text_come_with_progress_and_are_those_of_a_short_one(
         time.sleep(0.2)
         app.run()
     texts = sent_to(app, "head_grid")[0][0]["figure"]["texts"]
-    values = derived.head_figures(TEXT, "encoder.self", selection)["entropy"]
+    values = derived.head_metrics(TEXT, "encoder.self", selection)["entropy"]
     assert texts == [f"{value:.2f}" for value in values.flat]
 
 

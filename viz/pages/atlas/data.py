@@ -271,7 +271,7 @@ def _is_of(atlas: "Atlas", reading: Reading) -> bool:
     return (
         list(atlas.texts) == [text for text in texts if text in read]
         and len(atlas.texts) + sum(atlas.skipped.values()) == len(texts)
-        and any(name.endswith("aer_word_in") for name in atlas.figures)
+        and any(name.endswith("aer_word_in") for name in atlas.metrics)
     )
 
 

@@ -21,12 +21,12 @@ def one_figure(values: Float[np.ndarray, "layer head"]) -> bytes:
 def all_figures(atlas: "Atlas", sites: Sequence[str]) -> bytes:
     """Every figure of every head: a row for each head of the model."""
     places = np.ndindex(*atlas.mean_outputs.shape[:3])
-    columns = digits(np.stack([values.ravel() for values in atlas.figures.values()], axis=1))
+    columns = digits(np.stack([values.ravel() for values in atlas.metrics.values()], axis=1))
     rows = (
         (sites[site], layer, head, *_known(numbers))
         for (site, layer, head), numbers in zip(places, columns, strict=True)
     )
-    return table(("site", "layer", "head", *atlas.figures), rows)
+    return table(("site", "layer", "head", *atlas.metrics), rows)
 
 
 def distances(values: Float[np.ndarray, "layer_head layer_head"], heads: int) -> bytes:

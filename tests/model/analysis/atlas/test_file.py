@@ -26,7 +26,7 @@ def assert_same(a: Atlas, b: Atlas) -> None:
     for name in ("model", "corpus", "texts", "translations"):
         assert getattr(a, name) == getattr(b, name)
     assert (dict(a.skipped), dict(a.rows)) == (dict(b.skipped), dict(b.rows))
-    for name in ("figures", "strongest"):
+    for name in ("metrics", "strongest"):
         one, other = getattr(a, name), getattr(b, name)
         assert one.keys() == other.keys()
         for key in one:
@@ -49,7 +49,7 @@ def test_what_is_read_is_what_was_written(atlas: Atlas, translator: Translator, 
 def test_numpy_reads_it_alone(atlas: Atlas, tmp_path: Path) -> None:
     save_atlas(atlas, tmp_path / "a.npz")
     with np.load(tmp_path / "a.npz", allow_pickle=False) as arrays:
-        np.testing.assert_array_equal(arrays["figures/norm_entropy"], atlas.figures["norm_entropy"])
+        np.testing.assert_array_equal(arrays["figures/norm_entropy"], atlas.metrics["norm_entropy"])
 
 
 def changed(path: Path, **changes: np.ndarray) -> bytes:
@@ -173,7 +173,7 @@ def test_the_command_writes_the_file_and_prints_its_figures(
     printed = json.loads(capsys.readouterr().out)
     atlas = load_atlas(out)
     assert (printed["sentences"], atlas.texts) == (2, ("Tom told me.", "She read it."))
-    entropy = atlas.figures["entropy"][2, 1, 3]
+    entropy = atlas.metrics["entropy"][2, 1, 3]
     assert printed["figures"]["entropy"]["decoder.cross"][1][3] == pytest.approx(float(entropy), abs=1e-4)
     assert printed["figures"]["next"]["decoder.self"][0][0] is None
     assert printed["figures"]["aer_word_in"]["decoder.cross"][0][0] is not None
@@ -181,10 +181,10 @@ def test_the_command_writes_the_file_and_prints_its_figures(
     assert main(command) == 0
     lines = capsys.readouterr().out.splitlines()
     (row,) = [line for line in lines if line.startswith("confidence")]
-    best = np.unravel_index(int(atlas.figures["confidence"][0].argmax()), (2, 4))
+    best = np.unravel_index(int(atlas.metrics["confidence"][0].argmax()), (2, 4))
     assert row.split()[1:5] == ["layer", f"{best[0]},", "head", str(best[1])]
     (row,) = [line for line in lines if line.startswith("aer_word_in")]
-    assert row.split()[-1] == f"{float(np.nanmin(atlas.figures['aer_word_in'])):.3f}"
+    assert row.split()[-1] == f"{float(np.nanmin(atlas.metrics['aer_word_in'])):.3f}"
 
 
 def test_the_command_says_what_is_wrong_in_one_line(

@@ -2,6 +2,7 @@
 
 import math
 import unicodedata
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,9 +10,9 @@ import torch
 
 from model import Translator
 from model.analysis.atlas.corpus import CorpusSentence
-from model.analysis.atlas.corpus_metrics import FIGURES, after_earlier_copy
 from model.analysis.atlas.measure import Atlas, build_atlas
 from model.analysis.metrics.alignment import AlignedPair, score_alignment
+from model.analysis.metrics.head_metrics import METRICS, AttentionRows, after_earlier_copy
 from model.errors import DataError
 from model.nn.transformer import SITES, site_path
 from model.trace.trace import Trace
@@ -56,7 +57,7 @@ def norm_matrix(translator: Translator, trace: Trace, site: str, layer: int, hea
 
 def slow_rows(matrix: np.ndarray, site: str, queries: tuple[str, ...], keys: tuple[str, ...]):
     """Figure → its values in the rows that have one, number by number, from the definitions in words."""
-    found = {name: [] for name in FIGURES}
+    found = {name: [] for name in METRICS}
     causal, itself = site == "decoder.self", site != "decoder.cross"
     slope = (len(keys) - 1) / (len(queries) - 1)
     for i in range(len(queries)):
@@ -99,7 +100,7 @@ def test_every_figure_is_the_mean_over_the_rows_of_all_sentences(
 ) -> None:
     for layer in range(2):
         for head in range(4):
-            rows: dict[str, list[float]] = {name: [] for name in FIGURES}
+            rows: dict[str, list[float]] = {name: [] for name in METRICS}
             for trace in traces:
                 weights = trace.weights(site, layer)[head].numpy()
                 matrix = weights if by == "weight" else norm_matrix(translator, trace, site, layer, head)
@@ -109,13 +110,13 @@ def test_every_figure_is_the_mean_over_the_rows_of_all_sentences(
                 key = name if by == "weight" else f"norm_{name}"
                 assert atlas.rows[key][SITES.index(site)] == len(values), key
                 expected = sum(values) / len(values) if values else math.nan
-                entry = float(atlas.figures[key][SITES.index(site), layer, head])
+                entry = float(atlas.metrics[key][SITES.index(site), layer, head])
                 assert entry == pytest.approx(expected, rel=1e-4, abs=1e-5, nan_ok=True), key
 
 
-def test_figures_that_mean_nothing_are_not_there(atlas: Atlas) -> None:
+def test_metrics_that_mean_nothing_are_not_there(atlas: Atlas) -> None:
     def known(name):
-        return [site for site, values in zip(SITES, atlas.figures[name], strict=True) if not np.isnan(values).any()]
+        return [site for site, values in zip(SITES, atlas.metrics[name], strict=True) if not np.isnan(values).any()]
 
     assert known("induction") == known("norm_induction") == ["decoder.self"]
     assert known("previous") == ["encoder.self", "decoder.self"]
@@ -171,10 +172,10 @@ def test_error_rates_are_those_of_the_aligner(translator: Translator) -> None:
     assert sum(done) == 1 + 2 * len(ALIGNED)
     scores = score_alignment(translator, ALIGNED)
     for way in ("word_in", "word_out"):
-        table = atlas.figures[f"aer_{way}"]
+        table = atlas.metrics[f"aer_{way}"]
         assert np.isnan(table[:2]).all()
         np.testing.assert_allclose(table[2], scores.ways[way].heads, rtol=1e-6)
-        assert not np.isnan(atlas.figures[f"norm_aer_{way}"][2]).any()
+        assert not np.isnan(atlas.metrics[f"norm_aer_{way}"][2]).any()
         assert atlas.rows[f"aer_{way}"] == (0, 0, 5)
 
 
@@ -199,7 +200,7 @@ def test_error_rate_by_norms_is_that_of_the_longest_vector(translator: Translato
             for start, stop in words.values()
         ]
         hits += int(np.argmax(sums)) == place
-    assert float(atlas.figures["norm_aer_word_out"][2, 1, 2]) == pytest.approx(1 - 2 * hits / 6)
+    assert float(atlas.metrics["norm_aer_word_out"][2, 1, 2]) == pytest.approx(1 - 2 * hits / 6)
 
 
 def row_length(translator: Translator, trace: Trace, row: int) -> float:
@@ -212,8 +213,10 @@ def row_length(translator: Translator, trace: Trace, row: int) -> float:
 
 
 def test_what_followed_an_earlier_copy() -> None:
-    found = after_earlier_copy(["<s>", "a", "b", "a", "a", "c"])
-    assert found.nonzero().tolist() == [[3, 2], [4, 2]]
+    mask = torch.ones(6, 6, dtype=torch.bool).tril()
+    rows = AttentionRows(torch.zeros(1, 6, 6), mask, "decoder.self", ["<s>", "a", "b", "a", "a", "c"])
+    assert after_earlier_copy(rows).nonzero().tolist() == [[3, 2], [4, 2]]
+    assert not after_earlier_copy(replace(rows, site="encoder.self")).any()
 
 
 def test_sentences_that_the_model_refuses_are_counted(translator: Translator) -> None:
@@ -236,12 +239,12 @@ def test_batches_change_nothing(translator: Translator, atlas: Atlas, monkeypatc
     monkeypatch.setattr("model.analysis.atlas.head_distance.WEIGHTS_AT_ONCE", 1)
     alone = build_atlas(translator, CORPUS)
     assert alone.texts == atlas.texts
-    for name, table in atlas.figures.items():
-        np.testing.assert_allclose(alone.figures[name], table, rtol=1e-4, atol=1e-5)
+    for name, table in atlas.metrics.items():
+        np.testing.assert_allclose(alone.metrics[name], table, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(alone.divergences, atlas.divergences, atol=1e-5)
 
 
 def test_arrays_cannot_be_written_to(atlas: Atlas) -> None:
-    for array in (*atlas.figures.values(), *atlas.strongest.values(), atlas.divergences, atlas.mean_outputs):
+    for array in (*atlas.metrics.values(), *atlas.strongest.values(), atlas.divergences, atlas.mean_outputs):
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 0

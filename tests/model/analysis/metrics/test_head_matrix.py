@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from model import Translator
 from model.analysis.metrics import norms, rollout
 from model.analysis.metrics.head_matrix import HeadMatrix, norms_of, values_of, weights_of
-from model.analysis.metrics.head_metrics import head_figures, streamed_head_figures
+from model.analysis.metrics.head_metrics import AttentionRows, head_metrics, streamed_head_metrics
 from model.trace import axes
 from model.trace.row_blocks import log_sum_exp
 from model.trace.trace import Trace
@@ -70,9 +70,9 @@ def test_figures_from_blocks_of_rows_are_those_of_the_whole_layer(
     from model.trace import row_blocks
 
     monkeypatch.setattr(row_blocks, "VALUES_AT_ONCE", 4 * 3 * len(trace.axis_tokens(site)[1]))
-    keys, is_self = trace.axis_tokens(site)[1], site.endswith(".self")
-    expected = head_figures(trace.weights(site, 1), trace.mask(site, 1), keys, is_self=is_self)
-    found = streamed_head_figures(trace.attention(site, 1), keys, is_self=is_self)
+    keys = trace.axis_tokens(site)[1]
+    expected = head_metrics(AttentionRows(trace.weights(site, 1), trace.mask(site, 1), site, keys))
+    found = streamed_head_metrics(trace.attention(site, 1), keys, site)
     assert found.keys() == expected.keys()
     for name, values in expected.items():
         torch.testing.assert_close(found[name], values, equal_nan=True)

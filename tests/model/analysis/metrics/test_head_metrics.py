@@ -1,11 +1,11 @@
-"""Figures of heads: against plain loops, by heads made by hand, and at the edges."""
+"""Metrics of heads: against plain loops, by heads made by hand, and at the edges."""
 
 import math
 
 import pytest
 import torch
 
-from model.analysis.metrics.head_metrics import entropy, from_diagonal, head_figures, is_punctuation, mean_distance
+from model.analysis.metrics.head_metrics import AttentionRows, head_metrics, is_punctuation
 from model.nn.attention import attention_weights
 
 NAMES = ["entropy", "distance", "previous", "same", "next", "first", "last", "diagonal", "punctuation"]
@@ -27,8 +27,8 @@ def random_weights(heads: int, mask: torch.Tensor) -> torch.Tensor:
     ).weights
 
 
-def slow_figures(weights: torch.Tensor, mask: torch.Tensor, tokens: list[str], is_self: bool) -> dict[str, float]:
-    """The same figures of one head, number by number, from their definitions in words."""
+def slow_metrics(weights: torch.Tensor, mask: torch.Tensor, tokens: list[str], is_self: bool) -> dict[str, float]:
+    """The same metrics of one head, number by number, from their definitions in words."""
     queries, keys = mask.shape
     rows = range(queries)
 
@@ -69,70 +69,72 @@ def slow_figures(weights: torch.Tensor, mask: torch.Tensor, tokens: list[str], i
     ("mask", "is_self"),
     [(full(7, 7), True), (causal(7), True), (full(5, 8), False), (full(9, 4), False), (full(1, 6), False)],
 )
-def test_figures_are_those_of_plain_loops(mask: torch.Tensor, is_self: bool) -> None:
+def test_metrics_are_those_of_plain_loops(mask: torch.Tensor, is_self: bool) -> None:
     tokens = ["▁a", "▁,", "b", ".", "▁c", "...", "d", "</s>"][: mask.size(1)]
     weights = random_weights(3, mask)
-    figures = head_figures(weights, mask, tokens, is_self=is_self)
-    assert list(figures) == NAMES
+    metrics = head_metrics(AttentionRows(weights, mask, "encoder.self" if is_self else "decoder.cross", tokens))
+    assert list(metrics) == NAMES
     for head in range(3):
-        for name, expected in slow_figures(weights[head], mask, tokens, is_self).items():
-            assert float(figures[name][head]) == pytest.approx(expected, rel=1e-5, abs=1e-6, nan_ok=True), name
+        for name, expected in slow_metrics(weights[head], mask, tokens, is_self).items():
+            assert float(metrics[name][head]) == pytest.approx(expected, rel=1e-5, abs=1e-6, nan_ok=True), name
 
 
 @pytest.mark.parametrize(("name", "shift"), [("previous", -1), ("same", 0), ("next", 1)])
-def test_a_head_that_always_looks_at_one_neighbour_has_that_figure_one_and_the_others_zero(
+def test_a_head_that_always_looks_at_one_neighbour_has_that_metric_one_and_the_others_zero(
     name: str, shift: int
 ) -> None:
     weights = torch.zeros(1, 6, 6)
     for i in range(6):
         weights[0, i, i + shift if 0 <= i + shift < 6 else (i + 3) % 6] = 1.0
-    figures = head_figures(weights, full(6, 6), list("abcdef"), is_self=True)
-    assert float(figures[name]) == 1.0
-    assert float(figures["diagonal"]) == pytest.approx(1.0 if shift == 0 else 5 / 6)
-    assert float(figures["entropy"]) == 0.0
-    assert [float(figures[other]) for other in {"previous", "same", "next"} - {name}] == [0.0, 0.0]
+    metrics = head_metrics(AttentionRows(weights, full(6, 6), "encoder.self", list("abcdef")))
+    assert float(metrics[name]) == 1.0
+    assert float(metrics["diagonal"]) == pytest.approx(1.0 if shift == 0 else 5 / 6)
+    assert float(metrics["entropy"]) == 0.0
+    assert [float(metrics[other]) for other in {"previous", "same", "next"} - {name}] == [0.0, 0.0]
 
 
 def test_looking_back_in_the_decoder_is_one_although_its_first_row_cannot() -> None:
     weights = torch.zeros(1, 4, 4)
     for i in range(4):
         weights[0, i, max(0, i - 1)] = 1.0
-    figures = head_figures(weights, causal(4), list("abcd"), is_self=True)
-    assert float(figures["previous"]) == 1.0
-    assert float(figures["distance"]) == 1.0
-    assert float(figures["same"]) == 0.0
-    assert float(figures["first"]) == pytest.approx(1 / 3)
+    metrics = head_metrics(AttentionRows(weights, causal(4), "encoder.self", list("abcd")))
+    assert float(metrics["previous"]) == 1.0
+    assert float(metrics["distance"]) == 1.0
+    assert float(metrics["same"]) == 0.0
+    assert float(metrics["first"]) == pytest.approx(1 / 3)
 
 
 def test_nobody_can_look_ahead_in_the_decoder_and_neighbours_mean_nothing_between_two_sentences() -> None:
-    assert head_figures(random_weights(2, causal(5)), causal(5), list("abcde"), is_self=True)["next"].isnan().all()
-    figures = head_figures(random_weights(2, full(5, 5)), full(5, 5), list("abcde"), is_self=False)
-    assert all(figures[name].isnan().all() for name in ("previous", "same", "next"))
-    assert not any(figures[name].isnan().any() for name in ("entropy", "distance", "first", "last", "diagonal"))
+    metrics = head_metrics(AttentionRows(random_weights(2, causal(5)), causal(5), "decoder.self", list("abcde")))
+    assert metrics["next"].isnan().all()
+    metrics = head_metrics(AttentionRows(random_weights(2, full(5, 5)), full(5, 5), "decoder.cross", list("abcde")))
+    assert all(metrics[name].isnan().all() for name in ("previous", "same", "next"))
+    assert not any(metrics[name].isnan().any() for name in ("entropy", "distance", "first", "last", "diagonal"))
 
 
 def test_an_even_head_has_the_logarithm_of_the_keys_as_entropy() -> None:
     weights = torch.full((1, 3, 8), 1 / 8)
-    assert float(entropy(weights, full(3, 8))) == pytest.approx(3.0)
+    metrics = head_metrics(AttentionRows(weights, full(3, 8), "encoder.self", list("abcdefgh")))
+    assert float(metrics["entropy"]) == pytest.approx(3.0)
 
 
 def test_a_head_on_the_diagonal_of_two_lengths_has_distance_zero() -> None:
     weights = torch.zeros(1, 4, 7)
     for i in range(4):
         weights[0, i, 2 * i] = 1.0
-    assert float(mean_distance(weights, full(4, 7))) == 0.0
-    assert from_diagonal(4, 7)[1].tolist() == [2, 1, 0, 1, 2, 3, 4]
+    rows = AttentionRows(weights, full(4, 7), "decoder.cross", list("abcdefg"))
+    assert float(head_metrics(rows)["distance"]) == 0.0
+    assert rows.off_diagonal[1].tolist() == [2, 1, 0, 1, 2, 3, 4]
 
 
-def test_a_sentence_of_one_token_has_no_figures() -> None:
-    figures = head_figures(torch.ones(2, 1, 1), full(1, 1), ["</s>"], is_self=True)
-    assert all(values.isnan().all() for values in figures.values())
+def test_a_sentence_of_one_token_has_no_metrics() -> None:
+    metrics = head_metrics(AttentionRows(torch.ones(2, 1, 1), full(1, 1), "encoder.self", ["</s>"]))
+    assert all(values.isnan().all() for values in metrics.values())
 
 
-def test_without_punctuation_there_is_no_figure_of_it() -> None:
-    assert (
-        head_figures(random_weights(2, full(3, 3)), full(3, 3), list("abc"), is_self=True)["punctuation"].isnan().all()
-    )
+def test_without_punctuation_there_is_no_metric_of_it() -> None:
+    metrics = head_metrics(AttentionRows(random_weights(2, full(3, 3)), full(3, 3), "encoder.self", list("abc")))
+    assert metrics["punctuation"].isnan().all()
 
 
 @pytest.mark.parametrize("token", [".", "▁,", "▁(", "…", "؟", "'", "「", "▁--"])

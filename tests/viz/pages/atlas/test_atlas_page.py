@@ -113,7 +113,7 @@ def test_the_atlas_of_the_checkpoint_opens_at_once(
     opened(app)
     assert "6 sentences read" in said(app)
     assert "atlas.npz" in said(app)
-    confidence = atlas.figures["confidence"][0]
+    confidence = atlas.metrics["confidence"][0]
     shown = maps(app)
     chosen = next(one for one in shown["maps"] if one["key"] == shown["chosen"])
     assert chosen["texts"] == [f"{value:.2f}" for value in confidence.flat]
@@ -190,12 +190,12 @@ def test_a_link_brings_back_figure_reading_tab_and_head(app: AppTest, shipped: P
     place = atlas.places[1, 1, 2]
     assert [ring["x"][0], ring["y"][0]] == pytest.approx(place.tolist())
     assert points["text"][6] == "2.3"
-    np.testing.assert_allclose(np.array(points["marker"]["color"], float), atlas.figures["norm_same"][1].ravel())
+    np.testing.assert_allclose(np.array(points["marker"]["color"], float), atlas.metrics["norm_same"][1].ravel())
 
 
 def test_a_head_shows_its_rank_and_its_strongest_sentences(app: AppTest, shipped: Path, atlas: Atlas) -> None:
     opened(app, layer=1, head=3)
-    values = atlas.figures["confidence"][0]
+    values = atlas.metrics["confidence"][0]
     rank = int((values > values[1, 3]).sum()) + 1
     assert any(f"rank {rank} of 8 heads" in element.value for element in app.markdown)
     expected = [int(number) for number in atlas.strongest["confidence"][0, 1, 3]]
@@ -259,7 +259,7 @@ def test_the_table_has_every_figure_of_every_head(app: AppTest, shipped: Path, a
     assert len(shown) == 8
     assert {"Induction", "Entropy"} <= set(shown.columns)
     assert "Next token" not in shown.columns
-    np.testing.assert_allclose(shown["Entropy"], atlas.figures["entropy"][1].ravel(), rtol=1e-6)
+    np.testing.assert_allclose(shown["Entropy"], atlas.metrics["entropy"][1].ravel(), rtol=1e-6)
 
 
 def test_a_head_that_the_model_lacks_becomes_the_first(app: AppTest, shipped: Path) -> None:
@@ -333,7 +333,7 @@ def test_links_made_by_hand_bring_error_rates(app: AppTest, saved: Translator) -
     assert app.button(key="atlas-measure").label == "Measure 8 sentences"
     healthy(app.button(key="atlas-measure").click().run())
     pairs, _ = atlas_store.read_pairs(GOLD, "g.jsonl")
-    expected = build_atlas(saved, [CorpusSentence("No.")], pairs).figures["aer_word_in"][2]
+    expected = build_atlas(saved, [CorpusSentence("No.")], pairs).metrics["aer_word_in"][2]
     chosen = next(one for one in maps(app)["maps"] if one["key"] == "aer_word_in")
     assert chosen["texts"] == [f"{value:.2f}" for value in expected.flat]
 
@@ -362,10 +362,10 @@ def test_tables_hold_the_numbers_and_leave_out_what_is_none(atlas: Atlas) -> Non
     assert len(lines) == 3 * 8
     line = lines[8 + 5]  # decoder.self, layer 1, head 1
     assert (line["site"], line["layer"], line["head"], line["next"]) == ("decoder.self", "1", "1", "")
-    assert np.float32(line["norm_entropy"]) == atlas.figures["norm_entropy"][1, 1, 1]
-    rows = list(csv.reader(atlas_tables.one_figure(atlas.figures["first"][0]).decode("utf-8-sig").splitlines()))
+    assert np.float32(line["norm_entropy"]) == atlas.metrics["norm_entropy"][1, 1, 1]
+    rows = list(csv.reader(atlas_tables.one_figure(atlas.metrics["first"][0]).decode("utf-8-sig").splitlines()))
     assert rows[0] == ["layer", "head_0", "head_1", "head_2", "head_3"]
-    assert np.float32(rows[2][3]) == atlas.figures["first"][0, 1, 2]
+    assert np.float32(rows[2][3]) == atlas.metrics["first"][0, 1, 2]
     apart = atlas_store.distances(atlas, 0)
     rows = list(csv.reader(atlas_tables.distances(apart, 4).decode("utf-8-sig").splitlines()))
     assert (rows[0][7], rows[2][0]) == ("1.2", "0.1")

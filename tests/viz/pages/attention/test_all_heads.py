@@ -78,7 +78,7 @@ def test_a_figure_without_meaning_at_a_site_is_explained_and_comes_back_at_anoth
 
 @pytest.mark.parametrize("site", SITES)
 def test_figures_are_those_of_the_traces_weights_and_cannot_be_written(selection: Selection, site: str) -> None:
-    figures = derived.head_figures(TEXT, site, selection)
+    figures = derived.head_metrics(TEXT, site, selection)
     assert tuple(figures) == FIGURES[1:]
     trace = loader.trace(TEXT, selection)
     free = trace.mask(site, 1).sum(-1) > 1
@@ -91,7 +91,7 @@ def test_figures_are_those_of_the_traces_weights_and_cannot_be_written(selection
 
 def test_tiles_and_figures_are_made_once_for_all_viewers(selection: Selection) -> None:
     assert derived.head_tiles(TEXT, SITES[0], selection) is derived.head_tiles(TEXT, SITES[0], selection)
-    assert derived.head_figures(TEXT, SITES[0], selection) is derived.head_figures(TEXT, SITES[0], selection)
+    assert derived.head_metrics(TEXT, SITES[0], selection) is derived.head_metrics(TEXT, SITES[0], selection)
 
 
 def test_tiles_of_all_three_attentions_wait_in_the_browser_and_the_grid_names_them(

@@ -55,7 +55,7 @@ def maps_of(atlas: "Atlas", place: int, read_off: str) -> tuple[HeadMap, ...]:
     """All figures that heads of a site have, in the order in which they are listed."""
     found = []
     for key in options.CORPUS_FIGURES:
-        values = atlas.figures.get(metric_texts.PREFIXES[read_off] + key)
+        values = atlas.metrics.get(metric_texts.PREFIXES[read_off] + key)
         if values is not None and not np.isnan(values[place]).all():
             text = metric_texts.TEXTS[key]
             found.append(HeadMap(key, text.name, text.unit, values[place], text.decimals))

@@ -70,7 +70,7 @@ def _figures(trace: "Trace", site: str) -> Mapping[str, Float[np.ndarray, "layer
     """The figures of all heads; of a long text they take a while, and meanwhile there is their progress."""
     selection = state.current()
     if not long_texts.is_long(trace, site):
-        return derived.head_figures(trace.text, site, selection)
+        return derived.head_metrics(trace.text, site, selection)
     task = long_texts.figures_task(trace, site, selection)
     return long_work.outcome(task, "Compute the figures", key="figures", start=True)
 

@@ -128,7 +128,7 @@ def _row(trace: "Trace", site: str, layer: int, head: int) -> Offer:
 
 
 def _figures(trace: "Trace", site: str, selection: options.Selection) -> bytes:
-    return trace_tables.figures(derived.head_figures(trace.text, site, selection))
+    return trace_tables.figures(derived.head_metrics(trace.text, site, selection))
 
 
 def _num_heads(trace: "Trace", site: str) -> int:
