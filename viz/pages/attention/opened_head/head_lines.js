@@ -1,22 +1,61 @@
+// @ts-check
 // One or several heads as lines between two columns of tokens. All heads of the layer are here, so switching heads,
 // pointing, keeping a token and the threshold wait for nobody; Python hears of each of them at once and keeps the URL.
-// Data: the payload of head_lines.py. Sends back the state `place`.
+// Data: the payload of lines_component.py. Sends back the state `place`.
+import { mount } from "../../../components/shared/mount.js";
+import { weightOf } from "../../../components/shared/payload.js";
+import { element, Tooltip } from "../../../components/shared/picture.js";
+import { savePng, saveSvg } from "../../../components/shared/picture_file.js";
+import { LineBar } from "./line_bar.js";
+import { LineCanvas } from "./line_canvas.js";
+import { canvasOf, fileNameOf, sceneOf, svgOf } from "./line_export.js";
+import { layoutOf, leastStored, leastVisible, rowsOf, storedAt } from "./line_scene.js";
+import { countSentence, formatNumber, partnerSentence } from "./line_words.js";
+import { isSameToken, OTHER, TokenColumns } from "./token_columns.js";
 
-const MOST_NAMED = 4;
+/** @import { Python } from "../../../components/shared/mount.js" */
+/** @import { LinesHeader, Place } from "./line_export.js" */
+/** @import { Layout, Matrix } from "./line_scene.js" */
+/** @import { Token } from "./token_columns.js" */
 
-/** What each picture showed last, by what is drawn: one that is mounted again goes on from there. */
+/** What each picture showed last, by what is drawn: one that is mounted again goes on from there. @type {Map<string, Place & { command: number }>} */
 const lastPlaces = new Map();
 
 class HeadLines {
-  constructor(root) {
+  /** @type {LinesHeader} */
+  header;
+  /** @type {Matrix} */
+  matrix;
+  /** @type {LineBar} */
+  bar;
+  /** @type {Layout} */
+  sizes;
+  /** The heads that are on. @type {Set<number>} */
+  on = new Set();
+  threshold = 0;
+  command = -1;
+  /** The tokens that a person keeps, points at, and has visited by keyboard. @type {Token | null} */
+  kept = null;
+  /** @type {Token | null} */
+  pointed = null;
+  /** @type {Token | null} */
+  visited = null;
+  /** By what the lines were painted last. @type {string | null} */
+  painted = null;
+  width = 0;
+  frame = 0;
+  /** Of all lines: the lowest stored value, and how many. */
+  least = 0;
+  count = 0;
+
+  /** @param {HTMLElement} root @param {Python} python */
+  constructor(root, python) {
     this.root = root;
+    this.python = python;
     this.columns = new TokenColumns();
-    this.base = element("canvas", "layer");
-    this.top = element("canvas", "layer");
-    this.middle = element("div", "middle");
-    this.middle.append(this.base, this.top);
+    this.canvas = new LineCanvas();
     this.board = element("div", "lines-board");
-    this.board.append(this.columns.query, this.middle, this.columns.key);
+    this.board.append(this.columns.query, this.canvas.element, this.columns.key);
     this.scroller = element("div", "lines-scroller");
     this.scroller.append(this.board);
     this.status = element("p", "status muted");
@@ -25,7 +64,7 @@ class HeadLines {
     this.listen();
     this.observer = new ResizeObserver(() => this.resize());
     // The middle's width follows the page's, and also the text beside it.
-    this.observer.observe(this.middle);
+    this.observer.observe(this.canvas.element);
   }
 
   dispose() {
@@ -36,9 +75,10 @@ class HeadLines {
   listen() {
     this.board.addEventListener("pointermove", (event) => this.point(event));
     this.board.addEventListener("pointerleave", (event) => this.point(event));
-    this.board.addEventListener("click", (event) => this.keep(this.columns.at(event.target)));
+    this.board.addEventListener("click", (event) => this.keep(this.columns.at(event)));
     this.board.addEventListener("focusin", (event) => {
-      this.visited = event.target.matches(":focus-visible") ? this.columns.at(event.target) : null;
+      const isVisible = /** @type {Element} */ (event.target).matches(":focus-visible");
+      this.visited = isVisible ? this.columns.at(event) : null;
       this.drawSoon();
     });
     this.board.addEventListener("focusout", () => {
@@ -50,7 +90,8 @@ class HeadLines {
 
   // ---- data ----
 
-  show({ header, arrays }) {
+  /** @param {{ header: LinesHeader, arrays: Uint16Array[] }} payload */
+  receive({ header, arrays }) {
     const isSame = this.header?.digest === header.digest;
     this.header = header;
     if (!isSame) {
@@ -58,7 +99,7 @@ class HeadLines {
       this.matrix = { values: arrays[0], queries: queryTokens.length, keys: keyTokens.length };
       this.pointed = this.visited = null;
       this.bar = this.buildBar();
-      this.columns.fill(queryTokens, keyTokens);
+      this.columns.fill({ query: queryTokens, key: keyTokens });
       this.tooltip.hide();
       this.root.replaceChildren(this.bar.element, this.scroller, this.status, this.tooltip.box);
       this.painted = null;
@@ -72,27 +113,31 @@ class HeadLines {
       switchHead: (head) => this.switchHead(head),
       leaveAlone: (head) => this.change({ on: new Set([head]) }),
       threshold: (threshold, isFinal) => this.change({ threshold }, isFinal),
-      savePng: () => savePng(this.scene(), this.fileName()),
-      saveSvg: () => saveSvg(this.scene(), this.fileName()),
+      savePng: () => savePng(canvasOf(this.scene()), fileNameOf(this.header, this.heads())),
+      saveSvg: () => saveSvg(svgOf(this.scene()), fileNameOf(this.header, this.heads())),
     });
   }
 
-  /** Do as Python says, once for each command: what a person did since then stands. */
+  /** Do as Python says, once for each command: what a person did since then stays. @param {LinesHeader["command"]} command */
   obey(command) {
     if (this.command !== command.number) {
       const last = lastPlaces.get(this.header.digest);
       const place = last?.command === command.number ? last : command;
-      const side = ["query", "key"].find((name) => place[name] !== null);
       this.command = command.number;
       this.on = new Set(place.heads);
       this.threshold = place.threshold;
-      this.kept = side ? { side, index: place[side] } : null;
+      this.kept = null;
+      if (place.key !== null) this.kept = { side: "key", index: place.key };
+      if (place.query !== null) this.kept = { side: "query", index: place.query };
     }
     this.mark();
     this.resize();
   }
 
-  /** What a person has changed. Nothing is told of a slider that still moves. */
+  /**
+   * What a person has changed. Python hears nothing of a slider that still moves.
+   * @param {Partial<Pick<HeadLines, "on" | "threshold" | "kept">>} changes
+   */
   change(changes, isFinal = true) {
     Object.assign(this, changes);
     this.mark();
@@ -100,10 +145,11 @@ class HeadLines {
     if (!isFinal) return;
     const { digest } = this.header;
     const { kept, threshold, command } = this;
-    const indexIn = (side) => (kept?.side === side ? kept.index : null);
-    const place = { heads: this.heads(), query: indexIn("query"), key: indexIn("key"), threshold, command, digest };
+    const query = kept?.side === "query" ? kept.index : null;
+    const key = kept?.side === "key" ? kept.index : null;
+    const place = { heads: this.heads(), query, key, threshold, command, digest };
     lastPlaces.set(digest, place);
-    this.send(place);
+    this.python.state("place", place);
   }
 
   heads() {
@@ -112,30 +158,38 @@ class HeadLines {
 
   // ---- what a person does ----
 
+  /** @param {PointerEvent} event */
   point(event) {
-    const token = event.type === "pointerleave" ? null : this.columns.at(event.target);
+    const token = event.type === "pointerleave" ? null : this.columns.at(event);
     // While a token is kept, the other column tells of the pair, and the lines stay.
-    const isOther = this.kept && token?.side === OTHER[this.kept.side];
-    if (isOther) this.tell(event, token);
+    const pair =
+      this.kept && token?.side === OTHER[this.kept.side]
+        ? { [this.kept.side]: this.kept.index, [token.side]: token.index }
+        : null;
+    if (pair) this.tell(event, pair.query, pair.key);
     else this.tooltip.hide();
-    const pointed = isOther ? null : token;
+    const pointed = pair ? null : token;
     if (isSameToken(pointed, this.pointed)) return;
     this.pointed = pointed;
     this.drawSoon();
   }
 
-  /** A box with the numbers of the kept token and this one, of every head that is on. */
-  tell(event, token) {
+  /** A box with the numbers of a query and a key, of every head that is on. @param {PointerEvent} event @param {number} query @param {number} key */
+  tell(event, query, key) {
     const { queryTokens, keyTokens, title, number, headNames } = this.header;
-    const { query, key } = { [token.side]: token.index, [this.kept.side]: this.kept.index };
-    const numbers = this.heads().map((head) => `${headNames[head]}: ${number} ${this.format(storedAt(this.matrix, head, query, key), 3)}`);
+    const numbers = this.heads().map((head) => {
+      const stored = storedAt(this.matrix, head, query, key);
+      return `${headNames[head]}: ${number} ${this.format(stored, 3)}`;
+    });
     this.tooltip.show(event, title, queryTokens[query], keyTokens[key], numbers.join("\n"));
   }
 
+  /** @param {Token | null} token */
   keep(token) {
     if (token) this.change({ kept: isSameToken(token, this.kept) ? null : token });
   }
 
+  /** @param {number} head */
   switchHead(head) {
     const on = new Set(this.on);
     if (!on.delete(head)) on.add(head);
@@ -143,9 +197,10 @@ class HeadLines {
     if (on.size) this.change({ on });
   }
 
+  /** @param {KeyboardEvent} event */
   press(event) {
     if (event.altKey || event.metaKey || event.ctrlKey) return;
-    const token = this.columns.at(event.target);
+    const token = this.columns.at(event);
     const next = token && this.columns.next(token, event.key);
     if (event.key === "Escape" && (this.kept || this.visited)) {
       this.visited = null;
@@ -161,14 +216,12 @@ class HeadLines {
   // ---- layout ----
 
   resize() {
-    const width = this.middle.clientWidth;
-    if (!this.on || !width) return;
+    const width = this.canvas.element.clientWidth;
+    if (!this.header || !width) return;
     if (width !== this.width) this.painted = null;
     this.width = width;
     this.drawSoon();
   }
-
-  // ---- drawing ----
 
   mark() {
     const share = this.threshold / 100;
@@ -186,114 +239,62 @@ class HeadLines {
     // Without a width it lies in a closed tab; `resize` draws it when that opens.
     if (!this.width) return;
     const signature = `${this.heads()} ${this.threshold} ${window.devicePixelRatio}`;
-    if (signature !== this.painted) this.paintBase(signature);
+    if (signature !== this.painted) this.paintAll(signature);
     const focus = this.pointed ?? this.visited ?? this.kept;
-    this.base.style.visibility = focus ? "hidden" : "visible";
-    this.paintTop(focus);
+    const { matrix, sizes, header } = this;
+    // Of one token all lines are drawn, also where the whole picture has to leave the weakest out.
+    const least = leastVisible(this.threshold);
+    const numberOf = (/** @type {number} */ stored) => this.format(stored);
+    this.canvas.paintToken(matrix, this.heads(), least, focus, sizes, header.colours, numberOf);
     this.columns.emphasise(focus);
     this.describe(focus);
   }
 
-  /** All lines, painted once; pointing at a token only hides them. */
-  paintBase(signature) {
+  /** @param {string} signature */
+  paintAll(signature) {
     const { matrix, threshold } = this;
     this.painted = signature;
     const rows = rowsOf(matrix);
     // The columns are as wide as their text, so its size comes before any measuring.
     this.board.style.setProperty("--row", `${rows.row}px`);
     this.board.style.setProperty("--font", `${rows.font}px`);
-    this.sizes = layoutOf(rows, this.columns, this.middle.clientWidth, this.on.size);
+    this.sizes = layoutOf(rows, this.columns, this.canvas.element.clientWidth, this.on.size);
     this.least = leastStored(matrix.values, matrix.queries * matrix.keys, this.heads(), threshold);
-    const context = this.fitted(this.base);
-    this.count = strokeLines(context, matrix, this.heads(), this.least, null, this.sizes, this.header.colours);
-    this.root.dataset.lines = this.count;
-    this.topContext = this.fitted(this.top);
-    this.isTopEmpty = true;
-  }
-
-  fitted(canvas) {
-    const { middle, height } = this.sizes;
-    const ratio = Math.min(window.devicePixelRatio || 1, TALLEST_CANVAS / height);
-    sizeCanvas(canvas, Math.round(middle * ratio), Math.round(height * ratio), ratio);
-    const context = canvas.getContext("2d");
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    return context;
-  }
-
-  /** The lines of one token, and a box a head beside every token of the other column. */
-  paintTop(focus) {
-    const { sizes, matrix, topContext: context } = this;
-    const { colours } = this.header;
-    if (!this.isTopEmpty) context.clearRect(0, 0, sizes.middle, sizes.height);
-    this.isTopEmpty = !focus;
-    if (!focus) return;
-    // Of one token all lines are drawn, also where the whole picture has to leave the weakest out.
-    strokeLines(context, matrix, this.heads(), leastVisible(this.threshold), focus, sizes, colours);
-    const boxes = boxesOf(matrix, this.heads(), focus, sizes, colours, (stored) => this.format(stored));
-    const style = getComputedStyle(this.root);
-    paintBoxes(context, boxes, style.color, `10.5px ${style.fontFamily}`);
+    this.count = this.canvas.paintAll(matrix, this.heads(), this.least, this.sizes, this.header.colours);
+    this.root.dataset.lines = String(this.count);
   }
 
   // ---- numbers ----
 
+  /** @param {number} stored */
   format(stored, digits = 2) {
     return formatNumber(weightOf(stored) * this.header.top, digits);
   }
 
-  /** The sentence below the picture. */
+  /** The sentence below the picture. @param {Token | null} focus */
   describe(focus) {
-    const { queryTokens, keyTokens, headNames } = this.header;
-    if (!focus) {
-      this.status.textContent = countSentence(this.count, this.on.size * queryTokens.length * keyTokens.length);
-      return;
-    }
-    const [own, others] = focus.side === "query" ? [queryTokens, keyTokens] : [keyTokens, queryTokens];
-    const named = this.heads().slice(0, MOST_NAMED).map((head) => {
-      const { index, stored } = strongestPartner(this.matrix, head, focus);
-      return [headNames[head], others[index], this.format(stored, 3)];
-    });
-    const arrow = focus.side === "query" ? "→" : "←";
-    this.status.replaceChildren(...partnerSentence(own[focus.index], arrow, named, this.on.size - named.length));
+    const { matrix } = this;
+    if (focus) this.status.replaceChildren(...partnerSentence(this.header, matrix, this.heads(), focus));
+    else this.status.textContent = countSentence(this.count, this.on.size * matrix.queries * matrix.keys);
   }
 
   // ---- taking it along ----
 
   scene() {
-    const { header, matrix, least, kept, sizes } = this;
+    const { header, matrix, kept, sizes } = this;
     const style = getComputedStyle(this.root);
-    const names = this.heads().map((head) => header.headNames[head]).join(", ");
     return sceneOf({
       matrix,
       heads: this.heads(),
-      least: kept ? leastVisible(this.threshold) : least,
+      least: kept ? leastVisible(this.threshold) : this.least,
       focus: kept,
       layout: sizes,
-      colours: header.colours,
       header,
-      title: `${header.title} · ${names}`,
       ink: style.color,
       paper: style.getPropertyValue("--st-background-color") || "white",
       numberOf: (stored) => this.format(stored),
     });
   }
-
-  fileName() {
-    const heads = this.header.headNames.length > 1 ? `-head${this.heads().join("+")}` : "";
-    return this.header.fileName + heads;
-  }
 }
 
-const pictures = new WeakMap();
-
-export default function ({ data, parentElement, setStateValue }) {
-  const root = parentElement.querySelector(".head-lines");
-  if (!root || !(data instanceof Uint8Array)) return undefined;
-  const picture = pictures.get(root) ?? new HeadLines(root);
-  pictures.set(root, picture);
-  picture.send = (place) => setStateValue("place", place);
-  picture.show(unpack(data));
-  return () => {
-    picture.dispose();
-    pictures.delete(root);
-  };
-}
+export default mount(".head-lines", HeadLines);

@@ -1,13 +1,22 @@
-// Above the lines: a chip for every head, the threshold, and the buttons that save the picture. Knows nothing of lines.
+// @ts-check
+// Above the lines: a chip for every head, the threshold, and the buttons that save the picture.
+import { element } from "../../../components/shared/picture.js";
 
-class LineBar {
-  /**
-   * `act` has what happens: switchHead(head), leaveAlone(head), threshold(percent, isFinal), savePng(), saveSvg().
-   * A single matrix has no chips: there is nothing to choose.
-   */
+/**
+ * What a person does in the bar.
+ * @typedef {{
+ *   switchHead(head: number): void, leaveAlone(head: number): void, threshold(percent: number, isFinal: boolean): void,
+ *   savePng(): void, saveSvg(): void,
+ * }} Acts
+ */
+
+export class LineBar {
+  /** A single matrix has no chips: there is nothing to choose. @param {string[]} headNames @param {string[]} colours @param {Acts} act */
   constructor(headNames, colours, act) {
     this.act = act;
     this.element = element("div", "bar");
+    this.slider = element("input");
+    this.least = element("output");
     this.chips = headNames.map((name, head) => this.buildChip(name, head, colours[head % colours.length]));
     const chips = element("div", "chips");
     chips.setAttribute("role", "group");
@@ -18,6 +27,7 @@ class LineBar {
     this.element.append(...(headNames.length > 1 ? [chips] : []), this.buildThreshold(), saving);
   }
 
+  /** @param {string} name @param {number} head @param {string} colour */
   buildChip(name, head, colour) {
     const chip = element("button", "chip");
     chip.type = "button";
@@ -30,6 +40,7 @@ class LineBar {
     return chip;
   }
 
+  /** @param {string} name @param {() => void} save */
   buildButton(name, save) {
     const button = element("button", "save", name);
     button.type = "button";
@@ -40,19 +51,17 @@ class LineBar {
 
   buildThreshold() {
     const label = element("label", "threshold");
-    this.slider = element("input");
     Object.assign(this.slider, { type: "range", min: 0, max: 100, step: 1 });
-    this.least = element("output");
     this.slider.addEventListener("input", () => this.act.threshold(Number(this.slider.value), false));
     this.slider.addEventListener("change", () => this.act.threshold(Number(this.slider.value), true));
     label.append(element("span", "bar-name", "Lines from"), this.slider, this.least);
     return label;
   }
 
-  /** Show which heads are on, and the threshold in percent with what it comes to. */
+  /** Show which heads are on, and the threshold in percent with what it comes to. @param {Set<number>} on @param {number} threshold @param {string} least */
   mark(on, threshold, least) {
     this.chips.forEach((chip, head) => chip.setAttribute("aria-pressed", String(on.has(head))));
-    this.slider.value = threshold;
+    this.slider.value = String(threshold);
     this.slider.setAttribute("aria-valuetext", least);
     this.least.textContent = least;
   }

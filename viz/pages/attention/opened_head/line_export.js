@@ -1,19 +1,52 @@
+// @ts-check
 // The picture of lines to be taken along: as primitives, then painted as PNG or written as SVG from the same ones.
-// Knows nothing of the pointer, of Python or of the page.
+import { strength } from "../../../components/shared/line_strength.js";
+import { weightOf } from "../../../components/shared/payload.js";
+import { contextOf, element } from "../../../components/shared/picture.js";
+import { escapeXml, PICTURE_SCALE } from "../../../components/shared/picture_file.js";
+import { TALLEST_CANVAS } from "./line_canvas.js";
+import { boxesOf, eachLine, lineEnds, shiftsOf } from "./line_scene.js";
+
+/** @import { Layout, Matrix, NumberBox } from "./line_scene.js" */
+/** @import { Side, Token } from "./token_columns.js" */
+
+/** @typedef {{ heads: number[], query: number | null, key: number | null, threshold: number }} Place what a picture shows */
+/**
+ * What `pack_lines` packs.
+ * @typedef {{
+ *   queryTokens: string[], keyTokens: string[], headNames: string[], top: number, number: string, title: string,
+ *   fileName: string, colours: string[], digest: string, command: Place & { number: number },
+ * }} LinesHeader
+ */
+
+/**
+ * @typedef {{
+ *   matrix: Matrix, heads: number[], least: number, focus: Token | null, layout: Layout, header: LinesHeader,
+ *   ink: string, paper: string, numberOf(stored: number): string,
+ * }} Drawn what is drawn, and in which colours
+ * @typedef {{ kind: "text", x: number, y: number, text: string, anchor: "start" | "middle" | "end", size: number, weight: number }} TextItem
+ * @typedef {{ kind: "line", x1: number, y1: number, x2: number, y2: number, colour: string, alpha: number, width: number }} LineItem
+ * @typedef {TextItem | LineItem | NumberBox & { kind: "box" }} Item
+ * @typedef {{ width: number, height: number, items: Item[], ink: string, paper: string }} Scene
+ */
 
 const TITLE_HEIGHT = 34;
 
-/** The picture as primitives, to be taken along: title, both columns, lines and, where a token is kept, boxes. */
-function sceneOf({ matrix, heads, least, focus, layout, colours, header, title, ink, paper, numberOf }) {
+/** The picture as primitives: title, both columns, lines and, where a token is kept, boxes. @param {Drawn} drawn @returns {Scene} */
+export function sceneOf(drawn) {
+  const { matrix, heads, least, focus, layout, header, ink, paper, numberOf } = drawn;
+  const { colours, queryTokens, keyTokens } = header;
+  const title = `${header.title} · ${heads.map((head) => header.headNames[head]).join(", ")}`;
   const { left, middle, right, height } = layout;
   const top = TITLE_HEIGHT;
   const { start, end } = lineEnds(layout, focus);
   const shifts = shiftsOf(heads, layout);
+  /** @type {Item[]} */
   const items = [{ kind: "text", x: 8, y: 20, text: title, anchor: "start", size: 13, weight: 600 }];
   eachLine(matrix, heads, least, focus, (head, query, key, stored) => {
     const { alpha, width } = strength(weightOf(stored));
     const ends = { x1: left + start, x2: left + end };
-    const [y1, y2] = [query, key].map((index) => top + layout.rowCentre(index) + shifts.get(head));
+    const [y1, y2] = [query, key].map((index) => top + layout.rowCentre(index) + shifts(head));
     items.push({ kind: "line", ...ends, y1, y2, colour: colours[head % colours.length], alpha, width });
   });
   if (focus) {
@@ -23,32 +56,32 @@ function sceneOf({ matrix, heads, least, focus, layout, colours, header, title, 
       if (box.text) items.push({ kind: "text", x, y, text: box.text, anchor: "middle", size: 10, weight: 400 });
     }
   }
-  const label = (side, index, text) => {
+  const label = (/** @type {Side} */ side, /** @type {string} */ text, /** @type {number} */ index) => {
     const isKept = focus?.side === side && focus.index === index;
     const x = side === "query" ? left - 8 : left + middle + 8;
     const y = top + layout.rowCentre(index) + layout.font / 3;
     const anchor = side === "query" ? "end" : "start";
     items.push({ kind: "text", x, y, text, anchor, size: layout.font, weight: isKept ? 700 : 400 });
   };
-  header.queryTokens.forEach((token, index) => label("query", index, token));
-  header.keyTokens.forEach((token, index) => label("key", index, token));
+  queryTokens.forEach((token, index) => label("query", token, index));
+  keyTokens.forEach((token, index) => label("key", token, index));
   return { width: left + middle + right, height: top + height + 8, items, ink, paper };
 }
 
 const FONT = "'Source Sans Pro', 'Source Sans', 'DejaVu Sans', sans-serif";
 
-/** A scene as a canvas, twice as fine as the page. */
-function canvasOf(scene) {
+/** A scene as a canvas, twice as fine as the page. @param {Scene} scene */
+export function canvasOf(scene) {
   const canvas = element("canvas");
-  const scale = Math.min(2, TALLEST_CANVAS / scene.height);
+  const scale = Math.min(PICTURE_SCALE, TALLEST_CANVAS / scene.height);
   canvas.width = Math.round(scene.width * scale);
   canvas.height = Math.round(scene.height * scale);
-  const context = canvas.getContext("2d");
+  const context = contextOf(canvas);
   context.scale(scale, scale);
   context.fillStyle = scene.paper;
   context.fillRect(0, 0, scene.width, scene.height);
   for (const item of scene.items) {
-    context.globalAlpha = item.alpha ?? 1;
+    context.globalAlpha = item.kind === "text" ? 1 : item.alpha;
     if (item.kind === "line") {
       context.strokeStyle = item.colour;
       context.lineWidth = item.width;
@@ -70,12 +103,9 @@ function canvasOf(scene) {
   return canvas;
 }
 
-const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;" };
-const escapeXml = (text) => text.replace(/[&<>"']/g, (sign) => ENTITIES[sign]);
-
-/** A scene as the text of an SVG file; tokens are escaped, so that markup in them is text. */
-function svgOf(scene) {
-  const n = (number) => String(Math.round(number * 100) / 100);
+/** A scene as the text of an SVG file; tokens are escaped, so that markup in them is text. @param {Scene} scene */
+export function svgOf(scene) {
+  const n = (/** @type {number} */ number) => String(Math.round(number * 100) / 100);
   const written = scene.items.map((item) => {
     if (item.kind === "line") {
       const place = `x1="${n(item.x1)}" y1="${n(item.y1)}" x2="${n(item.x2)}" y2="${n(item.y2)}"`;
@@ -97,14 +127,6 @@ function svgOf(scene) {
   ].join("\n");
 }
 
-const saveSvg = (scene, name) => saveFile(new Blob([svgOf(scene)], { type: "image/svg+xml" }), `${name}.svg`);
-const savePng = (scene, name) => canvasOf(scene).toBlob((blob) => saveFile(blob, `${name}.png`), "image/png");
-
-/** Hand a file to the person, as if they had followed a link to it. */
-function saveFile(blob, name) {
-  const link = element("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-}
+/** The file's name, without its ending. @param {LinesHeader} header @param {number[]} heads */
+export const fileNameOf = ({ headNames, fileName }, heads) =>
+  headNames.length > 1 ? `${fileName}-head${heads.join("+")}` : fileName;

@@ -17,7 +17,7 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
-from viz.core import fingerprint, payload, scripts, token_text
+from viz.core import bundle, fingerprint, payload, token_text
 from viz.core.theme import HEAD_COLOURS
 
 _HTML: Final = """
@@ -26,17 +26,8 @@ _HTML: Final = """
 _COMPONENT = st.components.v2.component(
     "headlight_head_lines",
     html=_HTML,
-    css=scripts.sources("picture.css", "head_lines.css"),
-    js=scripts.script(
-        "wire.js",
-        "picture.js",
-        "line_strength.js",
-        "line_scene.js",
-        "line_export.js",
-        "token_columns.js",
-        "line_bar.js",
-        "head_lines.js",
-    ),
+    css=bundle.styles("pages/attention/opened_head/head_lines.css"),
+    js=bundle.script("pages/attention/opened_head/head_lines.js"),
 )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float, UInt8
 
-from viz.core import payload, scripts, theme, token_text
+from viz.core import bundle, payload, theme, token_text
 
 _HTML: Final = """
 <div class="picture-attention"></div>
@@ -20,8 +20,8 @@ _HTML: Final = """
 _COMPONENT = st.components.v2.component(
     "headlight_picture_attention",
     html=_HTML,
-    css=scripts.sources("picture.css", "save_picture.css", "picture_attention.css"),
-    js=scripts.script("wire.js", "picture.js", "save_picture.js", "picture_attention.js"),
+    css=bundle.styles("pages/attention/opened_head/picture_attention.css"),
+    js=bundle.script("pages/attention/opened_head/picture_attention.js"),
 )
 
 

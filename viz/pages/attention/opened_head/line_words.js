@@ -1,0 +1,44 @@
+// @ts-check
+// What lines are said to be: numbers, how many are drawn, and the strongest partners of a token.
+import { weightOf } from "../../../components/shared/payload.js";
+import { element, tokenElement } from "../../../components/shared/picture.js";
+import { strongestPartner } from "./line_scene.js";
+
+/** @import { LinesHeader } from "./line_export.js" */
+/** @import { Matrix } from "./line_scene.js" */
+/** @import { Token } from "./token_columns.js" */
+
+const MOST_NAMED = 4;
+
+/** At most `digits` decimals; what is not zero never reads as zero. @param {number} value */
+export function formatNumber(value, digits = 2) {
+  const least = 10 ** -digits;
+  return value > 0 && value < least / 2 ? `< ${least}` : value.toFixed(value >= 10 ? digits - 1 : digits);
+}
+
+/** How many lines are drawn of how many there could be. @param {number} drawn @param {number} all */
+export function countSentence(drawn, all) {
+  const [some, every] = [drawn, all].map((count) => count.toLocaleString("en"));
+  return `Lines drawn: ${some} of ${every}${drawn < all ? ", the strongest" : ""}.`;
+}
+
+/**
+ * A token and its strongest partner in each head, as elements; heads beyond `MOST_NAMED` are only counted.
+ * @param {LinesHeader} header @param {Matrix} matrix @param {number[]} heads @param {Token} focus
+ */
+export function partnerSentence({ queryTokens, keyTokens, headNames, top }, matrix, heads, focus) {
+  const [own, others] = focus.side === "query" ? [queryTokens, keyTokens] : [keyTokens, queryTokens];
+  const parts = heads.slice(0, MOST_NAMED).map((head) => {
+    const { index, stored } = strongestPartner(matrix, head, focus);
+    const part = element("span", "strongest");
+    part.append(
+      `${headNames[head]} `,
+      tokenElement(others[index], "token own"),
+      ` ${formatNumber(weightOf(stored) * top, 3)}`,
+    );
+    return part;
+  });
+  const left = heads.length - parts.length;
+  const arrow = focus.side === "query" ? "→" : "←";
+  return [tokenElement(own[focus.index], "token own"), ` ${arrow} `, ...parts, left > 0 ? ` and ${left} more` : ""];
+}
