@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from model.errors import InputTextError
+from viz.core import bundle
 from viz.core.file_names import file_name
 from viz.core.offline_page import DARK, LIGHT, offline_page, script_json
-from viz.core.scripts import sources
 from viz.core.theme import HEAD_COLOURS
 from viz.core.token_text import display_tokens
 
@@ -112,7 +112,7 @@ def bertviz_page(trace: "Trace", site: str, view: str, *, layer: int, dark: bool
         style=_STYLE % (DARK if dark else LIGHT) + (_DARK_LINES[view] if dark else ""),
         body=f'<div id="save" data-name="{name}"></div>{markup}',
         libraries=[*_libraries(), _SHIM % json.dumps(HEAD_COLOURS)],
-        script=_with_data_once(script, layer) + sources("bertviz_keys.js", "bertviz_save.js"),
+        script=_with_data_once(script, layer) + bundle.classic_script("pages/attention/bertviz/bertviz_page.js"),
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import streamlit as st
 
-from viz.core import fingerprint, payload, scripts, theme
+from viz.core import bundle, fingerprint, payload, theme
 from viz.pages.attention.origin.story import Origin, story
 
 _HTML: Final = """
@@ -19,16 +19,8 @@ _HTML: Final = """
 _COMPONENT = st.components.v2.component(
     "headlight_origin_story",
     html=_HTML,
-    css=scripts.sources("picture.css", "save_picture.css", "origin_story.css"),
-    js=scripts.script(
-        "wire.js",
-        "picture.js",
-        "drawing.js",
-        "save_picture.js",
-        "origin_pictures.js",
-        "origin_steps.js",
-        "origin_story.js",
-    ),
+    css=bundle.styles("pages/attention/origin/origin_story.css"),
+    js=bundle.script("pages/attention/origin/origin_story.js"),
 )
 
 

@@ -1,4 +1,42 @@
-// The seven pictures of the origin story. Knows what each step shows, and nothing of clicks.
+// @ts-check
+// The seven pictures of the origin story, one a step.
+import { colourAt } from "../../../components/shared/drawing.js";
+import {
+  drawBars,
+  drawRange,
+  drawStrip,
+  exactNumber,
+  GUTTER,
+  largestSize,
+  Picture,
+  shortNumber,
+  shortWeight,
+  signedColour,
+} from "./origin_pictures.js";
+
+/** @import { InkedScale } from "../../../components/shared/drawing.js" */
+/** @import { Columns, Range, Series } from "./origin_pictures.js" */
+
+/**
+ * One way from scores to weights: the model's, or the changed one. `rest` are the keys without a column.
+ * @typedef {{
+ *   scaled: number[], restScaled: Range | null, cut: boolean[], restCut: number, shares: number[], restShares: number,
+ *   sharesSum: number, weights: number[], restWeight: number, weightsSum: number,
+ * }} Path
+ */
+/**
+ * What `pack_story` packs.
+ * @typedef {{
+ *   query: string, columns: { label: string, key: number, gap: boolean }[], restCount: number, note: string,
+ *   followed: number, isScaled: boolean, q: number[], k: number[][], products: number[][], dots: number[],
+ *   restDots: Range | null, real: Path, other: Path | null, ahead: boolean[], values: number[][], weighted: number[][],
+ *   restWeighted: number[] | null, output: number[], part: number[], head: number, lengths: number[],
+ *   otherLength: number | null, allLength: number, changed: string,
+ *   summary: { name: string, cells: { token?: string, text: string }[] }[],
+ *   steps: { title: string, formula: string, text: string }[],
+ *   signed: InkedScale, sequential: InkedScale, realColour: string, otherColour: string, name: string, digest: string,
+ * }} OriginHeader
+ */
 
 const BARS = 92;
 const CELL_STANDING = 38;
@@ -6,18 +44,20 @@ const CELL_LYING = 24;
 const PRODUCT_HEIGHT = 182;
 const LINE = 18;
 
-class StepPictures {
+export class StepPictures {
+  /** @param {OriginHeader} data @param {Columns} columns */
   constructor(data, columns) {
     this.data = data;
     this.columns = columns;
   }
 
-  /** The picture of the step at `place`, from 0. */
+  /** The picture of the step at `place`, from 0. @param {number} place */
   draw(place) {
     const all = ["product", "dots", "scaled", "mask", "softmax", "values", "part"];
-    return this[all[place]]().root;
+    return this[/** @type {"product"} */ (all[place])]().root;
   }
 
+  /** @param {number} height @param {number} place */
   begin(height, place) {
     return new Picture(this.columns, height, this.data.steps[place].title);
   }
@@ -40,7 +80,11 @@ class StepPictures {
     const { stripEnd } = this.columns;
     const picture = this.begin(PRODUCT_HEIGHT, 0);
     const bound = Math.max(largestSize(q), largestSize(k));
-    const rows = [["q", q, query], ["k", k[followed], columns[followed].label]];
+    /** @type {[string, number[], string][]} */
+    const rows = [
+      ["q", q, query],
+      ["k", k[followed], columns[followed].label],
+    ];
     rows.forEach(([name, values, token], row) => {
       const top = row * 42;
       picture.name(name, top + 18);
@@ -64,6 +108,7 @@ class StepPictures {
     return picture;
   }
 
+  /** @returns {Range} */
   get dotBounds() {
     const all = [...this.data.dots, ...(this.data.restDots ?? [])];
     return [Math.min(...all), Math.max(...all)];
@@ -111,6 +156,7 @@ class StepPictures {
     return picture;
   }
 
+  /** @param {Picture} picture @param {number} column @param {number} y */
   markAhead(picture, column, y) {
     const x = this.columns.middle(column);
     picture.add("path", { class: "mark", d: `M${x} ${y - 5}l5 9h-10z`, style: `fill:${this.data.otherColour}` });
@@ -130,9 +176,17 @@ class StepPictures {
     });
     picture.total(`Σ = ${shortNumber(sharesSum)}`, height / 2);
     const top = height + 10;
+    /** @type {Series[]} */
     const series = [{ values: real.weights, colour: realColour, numbered: !other }];
     if (other) series.push({ values: other.weights, colour: otherColour, numbered: true });
-    const y = drawBars(picture, top, bars, series, [0, Math.max(...series.flatMap(({ values }) => values))], shortWeight);
+    const y = drawBars(
+      picture,
+      top,
+      bars,
+      series,
+      [0, Math.max(...real.weights, ...(other?.weights ?? []))],
+      shortWeight,
+    );
     if (restCount) {
       // A bar of many keys together would dwarf those of single ones.
       picture.number(this.columns.restAt, height / 2, shortNumber(restShares));
@@ -145,24 +199,29 @@ class StepPictures {
   }
 
   values() {
-    const { weighted, values, restWeighted, restCount, output, columns, signed } = this.data;
+    const { weighted, values, restWeighted, output, columns, signed } = this.data;
     const cell = Math.min(6, Math.max(2, Math.round(170 / output.length)));
     const top = this.columns.numberHeight + 4;
     const picture = this.begin(top + output.length * cell + 2, 5).grounds(columns);
     const bound = Math.max(largestSize(weighted), largestSize(output));
-    const strips = restCount ? [...weighted, restWeighted] : weighted;
-    const strip = (numbers, x, width, describe) => numbers.forEach((value, i) => {
-      const { fill } = signedColour(signed, value, bound);
-      const part = picture.add("rect", { x, y: top + i * cell, width, height: cell, fill, class: "cell" });
-      part.dataset.note = `dimension ${i}: ${describe(value, i)}`;
-    });
+    const strips = restWeighted ? [...weighted, restWeighted] : weighted;
+    /** @type {(numbers: number[], x: number, width: number, describe: (value: number, i: number) => string) => void} */
+    const strip = (numbers, x, width, describe) =>
+      numbers.forEach((value, i) => {
+        const { fill } = signedColour(signed, value, bound);
+        const part = picture.add("rect", { x, y: top + i * cell, width, height: cell, fill, class: "cell" });
+        part.dataset.note = `dimension ${i}: ${describe(value, i)}`;
+      });
     const { weights, restWeight } = this.shown;
     strips.forEach((numbers, column) => {
       const isRest = column === this.columns.restAt;
       const weight = isRest ? restWeight : weights[column];
       picture.number(column, top - 3, shortWeight(weight), { edge: "bottom" });
       strip(numbers, this.columns.left(column) + 0.5, this.columns.step - 1, (value, i) =>
-        isRest ? exactNumber(value) : `${exactNumber(weight)} × ${exactNumber(values[column][i])} = ${exactNumber(value)}`);
+        isRest
+          ? exactNumber(value)
+          : `${exactNumber(weight)} × ${exactNumber(values[column][i])} = ${exactNumber(value)}`,
+      );
     });
     const middle = top + (output.length * cell) / 2;
     picture.name("α · v", middle);
@@ -179,19 +238,37 @@ class StepPictures {
     const longest = Math.max(...lengths, otherLength ?? 0, allLength) || 1;
     const left = GUTTER + 14;
     const room = this.columns.stripEnd - left - 50;
+    /** @type {(row: number, name: string, value: number, style: string, className?: string) => [number, number]} */
     const bar = (row, name, value, style, className = "") => {
       const y = 46 + row * LINE;
       const width = Math.max(1, (value / longest) * room);
-      const label = { x: left - 8, y: y + 6, class: `name ${className}`, "text-anchor": "end", "dominant-baseline": "central" };
+      const label = {
+        x: left - 8,
+        y: y + 6,
+        class: `name ${className}`,
+        "text-anchor": "end",
+        "dominant-baseline": "central",
+      };
       picture.add("text", label, name);
       picture.add("rect", { x: left, y: y + 1, width, height: 11, style });
       return [y, width];
     };
+    /** @type {(y: number, width: number, text: string, className: string) => void} */
     const write = (y, width, text, className) =>
-      picture.add("text", { x: left + width + 6, y: y + 6, class: `number ${className}`, "dominant-baseline": "central" }, text);
+      picture.add(
+        "text",
+        { x: left + width + 6, y: y + 6, class: `number ${className}`, "dominant-baseline": "central" },
+        text,
+      );
     lengths.forEach((length, i) => {
       const isThis = i === head;
-      const [y, width] = bar(i, `Head ${i + 1}`, length, `fill:${realColour};opacity:${isThis ? 1 : 0.38}`, isThis ? "strong" : "");
+      const [y, width] = bar(
+        i,
+        `Head ${i + 1}`,
+        length,
+        `fill:${realColour};opacity:${isThis ? 1 : 0.38}`,
+        isThis ? "strong" : "",
+      );
       let text = shortNumber(length);
       if (isThis && otherLength !== null) {
         const size = { x: left, y: y + 7, width: Math.max(1, (otherLength / longest) * room), height: 5 };

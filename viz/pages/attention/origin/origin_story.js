@@ -1,10 +1,33 @@
+// @ts-check
 // Seven pictures over the same keys, from q · k to a head's part of the output. Pointing at a key lights its column in
 // all of them; a click, or Enter, follows it. The tokens on top are the keyboard's way in.
-// Data: the payload of origin_story.py. Sends back the trigger `follow`: { key }.
+// Data: the payload of component.py. Sends back the trigger `follow`: { key }.
+import { mount } from "../../../components/shared/mount.js";
+import { element, Tooltip, tokenElement } from "../../../components/shared/picture.js";
+import { pictureButtons } from "../../../components/shared/save_picture.js";
+import { Columns, exactNumber, GUTTER } from "./origin_pictures.js";
+import { StepPictures } from "./origin_steps.js";
+
+/** @import { Python } from "../../../components/shared/mount.js" */
+/** @import { Range } from "./origin_pictures.js" */
+/** @import { OriginHeader, Path } from "./origin_steps.js" */
 
 class OriginStory {
-  constructor(root) {
+  /** @type {OriginHeader} */
+  data;
+  /** @type {Columns} */
+  columns;
+  /** The keys' buttons. @type {HTMLButtonElement[]} */
+  tokens = [];
+  /** The width that is drawn. @type {number | null} */
+  drawn = null;
+  /** The column that is lit. */
+  lit = -1;
+
+  /** @param {HTMLElement} root @param {Python} python */
+  constructor(root, python) {
     this.root = root;
+    this.python = python;
     this.summary = element("div", "summary");
     this.heads = element("div", "keys");
     this.heads.setAttribute("role", "toolbar");
@@ -28,17 +51,23 @@ class OriginStory {
       this.tooltip.hide();
     });
     this.list.addEventListener("click", (event) => this.follow(this.columnAt(event)));
-    this.heads.addEventListener("click", (event) => this.follow(this.tokens.indexOf(event.target.closest("button"))));
-    this.heads.addEventListener("focusin", (event) => this.visit(this.tokens.indexOf(event.target.closest("button"))));
+    this.heads.addEventListener("click", (event) => this.follow(this.tokenAt(event)));
+    this.heads.addEventListener("focusin", (event) => this.visit(this.tokenAt(event)));
     this.heads.addEventListener("focusout", () => this.light(-1));
     this.heads.addEventListener("keydown", (event) => this.press(event));
+  }
+
+  /** The column of the key whose button an event belongs to, or -1. @param {Event} event */
+  tokenAt({ target }) {
+    return this.tokens.findIndex((button) => button.contains(/** @type {Node} */ (target)));
   }
 
   dispose() {
     this.observer.disconnect();
   }
 
-  show({ header }) {
+  /** @param {{ header: OriginHeader }} payload */
+  receive({ header }) {
     const isSame = this.data?.digest === header.digest;
     const isMoved = this.data?.followed !== header.followed;
     this.data = header;
@@ -78,12 +107,15 @@ class OriginStory {
       const row = element("tr");
       const title = element("th", "muted", name);
       title.scope = "row";
-      row.append(title, ...cells.map(({ token, text }) => {
-        const cell = element("td");
-        if (token !== undefined) cell.append(tokenElement(token), " ");
-        cell.append(text);
-        return cell;
-      }));
+      row.append(
+        title,
+        ...cells.map(({ token, text }) => {
+          const cell = element("td");
+          if (token !== undefined) cell.append(tokenElement(token), " ");
+          cell.append(text);
+          return cell;
+        }),
+      );
       table.append(row);
     }
     this.summary.replaceChildren(table, ...(note ? [element("p", "muted", note)] : []));
@@ -105,7 +137,7 @@ class OriginStory {
       if (data.restCount) button.append(element("span", "muted", `${key + 1} `));
       button.append(tokenElement(label));
       button.tabIndex = column === data.followed ? 0 : -1;
-      button.dataset.column = column;
+      button.dataset.column = String(column);
       button.title = `${key + 1} · ${label}`;
       button.style.left = `${columns.middle(column)}px`;
       return button;
@@ -117,6 +149,7 @@ class OriginStory {
     if (hadFocus) this.tokens[data.followed].focus();
   }
 
+  /** @param {OriginHeader["steps"][number]} step @param {number} place */
   buildStep({ title, formula, text }, place) {
     const item = element("li", "step");
     const words = element("div", "words");
@@ -127,6 +160,7 @@ class OriginStory {
     return item;
   }
 
+  /** @param {number} place */
   picture(place) {
     return new StepPictures(this.data, this.columns).draw(place);
   }
@@ -138,47 +172,52 @@ class OriginStory {
       button.setAttribute("aria-pressed", String(column === this.data.followed));
       button.tabIndex = column === this.data.followed ? 0 : -1;
     });
-    for (const ground of this.root.querySelectorAll(".ground")) {
+    for (const ground of this.parts(".ground")) {
       ground.classList.toggle("followed", Number(ground.dataset.column) === this.data.followed);
     }
   }
 
   // ---- pointer and keyboard ----
 
-  /** Whether the event is in the first picture, whose columns are dimensions and not keys; so are the last one's. */
+  /** Whether the event is in the first picture, whose columns are dimensions and not keys; so are the last one's. @param {Event} event */
   isFirst(event) {
-    return this.list.firstElementChild?.contains(event.target) ?? false;
+    return this.list.firstElementChild?.contains(/** @type {Node} */ (event.target)) ?? false;
   }
 
+  /** @param {MouseEvent} event */
   columnAt(event) {
-    const drawing = event.target.closest(".picture svg");
-    if (!drawing || this.isFirst(event) || this.list.lastElementChild.contains(drawing)) return -1;
+    const drawing = /** @type {Element} */ (event.target).closest(".picture svg");
+    if (!drawing || this.isFirst(event) || this.list.lastElementChild?.contains(drawing)) return -1;
     const column = Math.floor((event.clientX - drawing.getBoundingClientRect().left - GUTTER) / this.columns.step);
     return column >= 0 && column < this.columns.count ? column : -1;
   }
 
+  /** @param {PointerEvent} event */
   point(event) {
     if (!this.columns) return;
-    const button = event.target.closest("button.key");
-    const column = button ? Number(button.dataset.column) : this.columnAt(event);
+    const button = this.tokenAt(event);
+    const column = button < 0 ? this.columnAt(event) : button;
     this.light(column);
     const { query, columns, followed, restCount } = this.data;
-    const note = event.target.dataset.note;
+    const { note } = /** @type {HTMLElement | SVGElement} */ (event.target).dataset;
     const key = columns[column];
     if (key) {
-      this.tooltip.show(event, `key ${key.key + 1}`, query, key.label, [...this.describe(column), ...(note ? [note] : [])].join("\n"));
+      const lines = [...this.describe(column), ...(note ? [note] : [])];
+      this.tooltip.show(event, `key ${key.key + 1}`, query, key.label, lines.join("\n"));
     } else if (column === this.columns.restAt && restCount) {
-      this.tooltip.show(event, "summed up", query, `${restCount} keys`, [...this.describeRest(), ...(note ? [note] : [])].join("\n"));
-    } else if (note) this.tooltip.show(event, "", query, this.isFirst(event) ? columns[followed].label : "output", note);
+      const lines = [...this.describeRest(), ...(note ? [note] : [])];
+      this.tooltip.show(event, "summed up", query, `${restCount} keys`, lines.join("\n"));
+    } else if (note)
+      this.tooltip.show(event, "", query, this.isFirst(event) ? columns[followed].label : "output", note);
     else this.tooltip.hide();
   }
 
-  /** All numbers of one key, a line each. */
+  /** All numbers of one key, a line each. @param {number} column */
   describe(column) {
     const { dots, real, other, changed } = this.data;
-    const path = (one) => [
-      `score  ${one.cut[column] ? `${exactNumber(one.scaled[column])}, masked: −∞` : exactNumber(one.scaled[column])}`,
-      `weight  ${exactNumber(one.weights[column])}`,
+    const path = (/** @type {Path} */ { scaled, cut, weights }) => [
+      `score  ${exactNumber(scaled[column])}${cut[column] ? ", masked: −∞" : ""}`,
+      `weight  ${exactNumber(weights[column])}`,
     ];
     const lines = [`q · k  ${exactNumber(dots[column])}`, ...path(real)];
     return other ? [...lines, `${changed}:`, ...path(other)] : lines;
@@ -187,56 +226,59 @@ class OriginStory {
   /** What is known of the keys that have no column. */
   describeRest() {
     const { restDots, real, other, changed } = this.data;
-    const range = ([low, high]) => `${exactNumber(low)} … ${exactNumber(high)}`;
-    const path = (one) => [`scores  ${range(one.restScaled)}`, `weight  ${exactNumber(one.restWeight)}`];
+    const range = (/** @type {Range | null} */ ends) => (ends ?? []).map(exactNumber).join(" … ");
+    const path = (/** @type {Path} */ { restScaled, restWeight }) => [
+      `scores  ${range(restScaled)}`,
+      `weight  ${exactNumber(restWeight)}`,
+    ];
     const lines = [`q · k  ${range(restDots)}`, ...path(real)];
     return other ? [...lines, `${changed}:`, ...path(other)] : lines;
   }
 
+  /** @param {string} selector @returns {Iterable<HTMLElement | SVGElement>} */
+  parts(selector) {
+    return this.root.querySelectorAll(selector);
+  }
+
+  /** @param {number} column */
   light(column) {
     if (column === this.lit) return;
     this.lit = column;
-    for (const part of this.root.querySelectorAll("[data-column]")) {
+    for (const part of this.parts("[data-column]")) {
       part.classList.toggle("lit", Number(part.dataset.column) === column);
     }
   }
 
+  /** @param {number} column */
   visit(column) {
     if (column < 0) return;
     this.light(column);
-    this.tokens.forEach((button, place) => (button.tabIndex = place === column ? 0 : -1));
+    this.tokens.forEach((button, place) => {
+      button.tabIndex = place === column ? 0 : -1;
+    });
     this.status.replaceChildren(tokenElement(this.data.columns[column].label), `: ${this.describe(column).join(", ")}`);
   }
 
+  /** @param {KeyboardEvent} event */
   press(event) {
-    const column = this.tokens.indexOf(event.target.closest("button"));
-    const target = { ArrowLeft: column - 1, ArrowRight: column + 1, Home: 0, End: this.tokens.length - 1 }[event.key];
+    const column = this.tokenAt(event);
+    /** @type {Record<string, number>} */
+    const targets = { ArrowLeft: column - 1, ArrowRight: column + 1, Home: 0, End: this.tokens.length - 1 };
+    const target = targets[event.key];
     if (target === undefined || event.altKey || event.metaKey || event.ctrlKey) return;
     this.tokens[target]?.focus();
     event.preventDefault();
     event.stopPropagation();
   }
 
+  /** @param {number} column */
   follow(column) {
     const key = this.data.columns[column];
     if (!key) return;
     this.data.followed = column;
     this.drawFollowed();
-    this.send({ key: key.key });
+    this.python.trigger("follow", { key: key.key });
   }
 }
 
-const stories = new WeakMap();
-
-export default function ({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".origin-story");
-  if (!root || !(data instanceof Uint8Array)) return undefined;
-  const story = stories.get(root) ?? new OriginStory(root);
-  stories.set(root, story);
-  story.send = (choice) => setTriggerValue("follow", choice);
-  story.show(unpack(data));
-  return () => {
-    story.dispose();
-    stories.delete(root);
-  };
-}
+export default mount(".origin-story", OriginStory);

@@ -1,16 +1,17 @@
+// @ts-check
 // Draws the figure of an exported page in the colours that the reader's system prefers, and again when these change.
-// Expects `figure` and `palettes`, which the page defines before this script's text.
-(() => {
-  const dark = matchMedia("(prefers-color-scheme: dark)");
-  // These buttons alone: plotly has one that uploads the chart, which the page's policy would refuse anyway.
-  const buttons = [["toImage", "resetScale2d"]];
-  const config = { displaylogo: false, responsive: true, plotlyServerURL: "", modeBarButtons: buttons };
-  const place = document.getElementById("figure");
-  function draw() {
-    const { text, paper } = dark.matches ? palettes.dark : palettes.light;
-    const layout = { ...figure.layout, paper_bgcolor: paper, font: { ...figure.layout.font, color: text, family: "system-ui, sans-serif" } };
-    Plotly.react(place, figure.data, layout, config);
-  }
-  dark.addEventListener("change", draw);
-  draw();
-})();
+// The page defines `figure` and `palettes` before this script's text.
+
+const dark = matchMedia("(prefers-color-scheme: dark)");
+// These buttons alone: plotly has one that uploads the chart, which the page's policy would refuse anyway.
+const buttons = [["toImage", "resetScale2d"]];
+const config = { displaylogo: false, responsive: true, plotlyServerURL: "", modeBarButtons: buttons };
+
+function draw() {
+  const { text, paper } = dark.matches ? palettes.dark : palettes.light;
+  const font = { ...figure.layout.font, color: text, family: "system-ui, sans-serif" };
+  Plotly.react("figure", figure.data, { ...figure.layout, paper_bgcolor: paper, font }, config);
+}
+
+dark.addEventListener("change", draw);
+draw();

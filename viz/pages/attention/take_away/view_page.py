@@ -8,15 +8,14 @@ Streamlit or of how weights are computed.
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from html import escape
 from math import exp
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from plotly.offline import get_plotlyjs
 
+from viz.core import bundle
 from viz.core.html import Column, literal, table
 from viz.core.offline_page import DARK, LIGHT, offline_page, script_json
 from viz.core.token_text import display_token
@@ -103,7 +102,8 @@ def view_page(trace: "Trace", view: OpenView, *, checkpoint: str, digest: str) -
         body=body,
         libraries=[get_plotlyjs()],
         script=f"const figure = {script_json(drawn)};\n"
-        f"const palettes = {script_json({'light': LIGHT, 'dark': DARK})};\n{_script()}",
+        f"const palettes = {script_json({'light': LIGHT, 'dark': DARK})};\n"
+        + bundle.classic_script("pages/attention/take_away/view_page.js"),
     )
     return page.encode("utf-8")
 
@@ -185,8 +185,3 @@ def _origin(view: OpenView, checkpoint: str, digest: str) -> str:
         '<h2>Where this comes from</h2><p class="note">Headlight shows the same again when what stands below is put '
         f"behind its address, if it has this checkpoint. Numbers there count from 0.</p><dl>{listed}</dl>"
     )
-
-
-@cache
-def _script() -> str:
-    return Path(__file__).with_name("view_page.js").read_text(encoding="utf-8")
