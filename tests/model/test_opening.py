@@ -7,6 +7,7 @@ import pytest
 from model import Abilities, Translator, open_reader
 from model.adapters.text_reader import TextReader
 from model.errors import CheckpointError
+from model.opening import as_translator
 from tests.model.adapters.zoo import save_model
 
 PUBLIC = ("name", "digest", "device", "abilities", "trace", "output_projection")
@@ -37,3 +38,18 @@ def test_a_file_and_nothing_at_all_are_no_folders(tmp_path: Path) -> None:
     for path in (tmp_path / "x", tmp_path / "none"):
         with pytest.raises(CheckpointError, match="no folder"):
             open_reader(path)
+
+
+def test_a_models_key_names_its_content_device_and_number_type(tiny_checkpoints: Path) -> None:
+    reader = open_reader(tiny_checkpoints / "en-de", "cpu")
+    assert reader.key == f"{reader.digest}/cpu/torch.float32"
+
+
+def test_only_what_headlight_runs_itself_is_a_translator(tiny_checkpoints: Path, tmp_path: Path) -> None:
+    ours = open_reader(tiny_checkpoints / "en-de", "cpu")
+    assert as_translator(ours) is ours
+    assert ours.languages == ("en", "de")
+    theirs = open_reader(save_model(tmp_path / "mine", "bart", "metaspace"), "cpu")
+    assert theirs.languages == ("", "")
+    with pytest.raises(CheckpointError, match="mine is a model of another kind: BART"):
+        as_translator(theirs)

@@ -1,0 +1,59 @@
+"""Keep what a function derived from a model or a trace, for all viewers, under the keys of its arguments."""
+
+import dataclasses
+from collections.abc import Callable
+from functools import wraps
+from inspect import signature
+from typing import ParamSpec, TypeVar
+
+import streamlit as st
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def cached(*, max_entries: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Compute each result once and return that very object from then on; the least recently used leave first.
+
+    An argument that has a `key` (a trace, a loaded model) is known by it; any other must be a plain value: a number, a
+    text, None, or a tuple, frozen set or frozen dataclass of such. Results are shared, so they must be read-only.
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        def compute(key: str, _call: Callable[[], R]) -> R:
+            return _call()
+
+        # Streamlit tells cached functions apart by module, name and source.
+        compute.__module__, compute.__qualname__ = function.__module__, function.__qualname__
+        kept = st.cache_resource(max_entries=max_entries, show_spinner=False)(compute)
+        parameters = signature(function)
+
+        @wraps(function)
+        def from_cache(*args: P.args, **kwargs: P.kwargs) -> R:
+            given = parameters.bind(*args, **kwargs)
+            given.apply_defaults()
+            result: R = kept(repr(tuple(map(cache_key, given.arguments.values()))), lambda: function(*args, **kwargs))
+            return result
+
+        return from_cache
+
+    return decorate
+
+
+def cache_key(value: object) -> object:
+    """A plain value by which an argument is known.
+
+    Raises:
+        TypeError: it is neither plain nor has a `key`; arrays are never hashed.
+    """
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    if isinstance(key := getattr(value, "key", None), str):
+        return key
+    if isinstance(value, tuple):
+        return tuple(map(cache_key, value))
+    if isinstance(value, frozenset):
+        return sorted(map(repr, map(cache_key, value)))
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return type(value).__qualname__, *(cache_key(getattr(value, one.name)) for one in dataclasses.fields(value))
+    raise TypeError(f"A {type(value).__name__} cannot be told from another; give it a `key`, or pass plain values.")
