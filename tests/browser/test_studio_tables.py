@@ -104,17 +104,14 @@ def test_dropped_hypotheses_fold_away_and_come_back_and_the_whole_tree_is_saved(
 
 
 def test_a_sample_shows_its_steps_and_hides_them_again(page: Page, url: str) -> None:
-    cards = opened(page, url, "Sampling", ".sample-cards[data-ready='1']", samples=3, top_k=4)
-    expect(cards.locator(".sample-text").first).to_have_attribute("lang", "de")
-    button = cards.get_by_role("button", name=re.compile("^Steps of")).nth(1)
-    button.focus()
-    page.keyboard.press("Enter")
-    expect(button).to_have_attribute("aria-expanded", "true")
-    line = cards.locator(".sample-line li")
-    line.first.hover()
-    expect(cards.locator(".tooltip")).to_contain_text(re.compile("Step 1.*under the model.*as it was drawn", re.DOTALL))
-    page.keyboard.press("Enter")
-    expect(line).to_have_count(0)
+    card = opened(page, url, "Sampling", "article:has-text('Greedy')", samples=3, top_k=4)
+    expect(card.locator("p[lang='de']")).to_be_visible()
+    button = page.get_by_text("Show steps").nth(1)
+    button.click()
+    tokens = page.locator("ol li[title*='under the model'][title*='as drawn']")
+    expect(tokens.first).to_have_attribute("title", re.compile("^Step 1: "), timeout=PATIENCE)
+    button.click()
+    expect(tokens).to_have_count(0, timeout=PATIENCE)
 
 
 def test_a_narrow_page_is_not_wider_than_its_window_and_saves_the_whole_table_however_far_scrolled(
@@ -134,7 +131,7 @@ def test_a_narrow_page_is_not_wider_than_its_window_and_saves_the_whole_table_ho
     parts = {
         "Logit lens": ".lens-table[data-ready='1']",
         "Beam search": ".beam-picture[data-ready='1']",
-        "Sampling": ".sample-cards[data-ready='1']",
+        "Sampling": "article:has-text('Greedy')",
         "Cost": ".st-key-cost-steps .js-plotly-plot",
     }
     for studio, ready in parts.items():

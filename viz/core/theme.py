@@ -66,6 +66,9 @@ CHART_TEXT: Final = "#000037"
 #: The text of an axis; Streamlit's theme colours axes one by one, so each must say it.
 AXIS_TEXT: Final = {"tickfont": {"color": CHART_TEXT}, "title": {"font": {"color": CHART_TEXT}}}
 
+#: An ink has the better contrast on colours lighter than this (relative luminance) if it is dark, else if it is pale.
+_MIDDLE_LUMINANCE: Final = 0.185
+
 Colorscale = list[list[float | str]]
 
 
@@ -73,6 +76,17 @@ def colorscale(stops: tuple[str, ...]) -> Colorscale:
     """Stops at equal distances in plotly's form, `[[position, colour], …]`."""
     last = len(stops) - 1
     return [[i / last, stop] for i, stop in enumerate(stops)]
+
+
+def sequential(position: float) -> tuple[str, str]:
+    """The colour at `position` in [0, 1] of `SEQUENTIAL`, and the ink that can be read on it, both as hex."""
+    at = min(1.0, max(0.0, position)) * (len(SEQUENTIAL) - 1)
+    low = min(len(SEQUENTIAL) - 2, int(at))
+    ends = (bytes.fromhex(stop[1:]) for stop in SEQUENTIAL[low : low + 2])
+    rgb = [round(start + (end - start) * (at - low)) for start, end in zip(*ends, strict=True)]
+    red, green, blue = ((part / 255) ** 2.2 for part in rgb)
+    is_light = 0.2126 * red + 0.7152 * green + 0.0722 * blue > _MIDDLE_LUMINANCE
+    return f"#{bytes(rgb).hex()}", NIGHT if is_light else LIGHT
 
 
 #: A row of attention sums to one over many keys, so on a linear scale nearly everything is night: a weight w gets the

@@ -2,20 +2,21 @@
 
 import csv
 from dataclasses import replace
-from math import exp
-from typing import Any
+from html import unescape
+from re import findall, sub
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import SampledTranslation
 from model.analysis.word_diff import word_diff
-from tests.viz.pages.decoding.opening import TEXT, app_at, header_of, opened
+from tests.viz.pages.decoding.opening import TEXT, app_at, opened
 from viz.access import descriptions, loader
-from viz.core.html import visible
+from viz.core import theme
+from viz.core.html import Marked, visible
 from viz.pages.decoding import tables as decoded_tables
 from viz.pages.decoding.data import derived
-from viz.pages.decoding.sampling.component import Card, pack_cards
+from viz.pages.decoding.sampling.cards import Card, card_html, percent, steps_html
 from viz.pages.decoding.sampling.tab import grouped
 from viz.selection.options import Selection
 from viz.ui import word_differences
@@ -26,12 +27,18 @@ def app(chosen: Selection) -> AppTest:
     return app_at("Sampling")
 
 
-def cards(app: AppTest) -> list[dict[str, Any]]:
-    return header_of(app.get("bidi_component")[0].proto.bytes)["cards"]
+def cards(app: AppTest) -> list[str]:
+    return [element.value for element in app.html if element.value.startswith("<article")]
 
 
-def text_of(card: dict[str, Any]) -> str:
-    return " ".join(words for words, _ in card["pieces"] if words != word_differences.MISSING)
+def said(html: str) -> list[str]:
+    """The texts of a card, piece by piece: its title first, then which it is, then its own."""
+    return [unescape(text) for text in findall(r">([^<]+)<", html)]
+
+
+def text_of(html: str) -> str:
+    (text,) = findall(r"<p lang=.*?</p>", html)
+    return " ".join(unescape(sub("<[^>]+>", "", text)).replace(word_differences.MISSING, "").split())
 
 
 def drawn(token_ids: tuple[int, ...], text: str = "x") -> SampledTranslation:
@@ -85,19 +92,54 @@ def test_marked_text_shows_html_as_it_is() -> None:
     assert "<b>" not in html
 
 
-# ---- what is sent ----
+# ---- cards ----
 
 
-def test_a_card_carries_both_probabilities_of_each_token_and_shows_what_cannot_be_seen() -> None:
-    card = Card(
-        title="t", which="w", pieces=(("a\x07", True),), numbers=(("n", "1"),), tokens=("\u202e", "▁x"),
-        log_probs=(-0.5, -2.0), filtered_log_probs=(0.0, -1.0),
-    )  # fmt: skip
-    (packed,) = header_of(pack_cards((card,)))["cards"]
-    assert packed["pieces"] == [["a\u2407", True]]
-    assert packed["tokens"][0] == ["\\u202e", pytest.approx(exp(-0.5), abs=1e-6), 1.0]
-    assert packed["tokens"][1][2] == pytest.approx(exp(-1.0), abs=1e-6)
-    assert not packed["isGreedy"]
+CARD = Card(
+    title="1 of 2", which="sample 1", text=Marked((("a\x07<i>", True),)), numbers=(("n", "1"),),
+    tokens=("\u202e", "<b>"), log_probs=(-0.5, -8.0), filtered_log_probs=(0.0, -1.0),
+)  # fmt: skip
+
+
+def test_a_card_shows_text_as_it_is_and_what_cannot_be_seen() -> None:
+    assert "a\u2407&lt;i&gt;</mark>" in card_html(CARD, "de")
+    steps = steps_html(CARD)
+    assert "\\u202e" in steps
+    assert "&lt;b&gt;" in steps
+    assert "\u202e" not in steps
+    assert "<b>" not in steps
+
+
+def test_the_steps_tell_both_probabilities_of_each_token() -> None:
+    first, second = findall(r'<li title="([^"]*)"', steps_html(CARD))
+    assert first == "Step 1: 61 % under the model, 100.0 % as drawn"
+    assert second == "Step 2: &lt; 0.1 % under the model, 37 % as drawn"
+    greedy = steps_html(replace(CARD, filtered_log_probs=None))
+    assert findall(r'<li title="([^"]*)"', greedy)[0] == "Step 1: 61 % under the model"
+
+
+@pytest.mark.parametrize(
+    ("probability", "shown"),
+    [(0.0, "0.0 %"), (0.0004, "< 0.1 %"), (0.0949, "9.5 %"), (0.5, "50 %"), (0.9951, "99.5 %"),
+     (0.9999, "> 99.9 %"), (1.0, "100.0 %")],
+)  # fmt: skip
+def test_what_is_not_certain_never_reads_as_certain_nor_what_is_possible_as_impossible(
+    probability: float, shown: str
+) -> None:
+    assert percent(probability) == shown
+
+
+def test_every_colour_of_a_probability_can_be_written_on() -> None:
+    def luminance(colour: str) -> float:
+        parts = (part / 255 for part in bytes.fromhex(colour[1:]))
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return sum(part * weight for part, weight in zip(linear, (0.2126, 0.7152, 0.0722), strict=True))
+
+    for step in range(101):
+        low, high = sorted(map(luminance, theme.sequential(step / 100)))
+        assert (high + 0.05) / (low + 0.05) > 4
+    assert theme.sequential(0.0)[0] == theme.NIGHT
+    assert theme.sequential(1.0)[0] == theme.LIGHT
 
 
 # ---- the page ----
@@ -106,15 +148,24 @@ def test_a_card_carries_both_probabilities_of_each_token_and_shows_what_cannot_b
 def test_the_greedy_translation_stands_first_and_every_sample_is_on_a_card(app: AppTest, chosen: Selection) -> None:
     opened(app, samples=6, top_k=3)
     first, *others = cards(app)
-    assert header_of(app.get("bidi_component")[0].proto.bytes)["language"] == "de"
+    assert '<p lang="de"' in first
     trace = loader.trace(TEXT, chosen)
-    assert (first["isGreedy"], text_of(first)) == (True, trace.translation)
+    assert (said(first)[0], text_of(first)) == ("Greedy", trace.translation)
     samples = derived.samples(TEXT, replace(chosen, samples=6, top_k=3))
-    assert sum(int(card["title"].split(" of ")[0]) for card in others) == 6
-    # The browser makes one space of several.
-    shown = {" ".join(text_of(card).split()) for card in others}
-    assert shown == {visible(" ".join(one.text.split())) or "(nothing)" for one in samples}
-    assert [name for name, _ in others[0]["numbers"]] == ["Log-probability", "as drawn", "Tokens"]
+    assert sum(int(said(card)[0].split(" of ")[0]) for card in others) == 6
+    assert {text_of(card) for card in others} == {visible(" ".join(one.text.split())) or "(nothing)" for one in samples}
+    assert findall(r"<dt[^>]*>([^<]*)<", others[0]) == ["Log-probability", "as drawn", "Tokens"]
+
+
+def test_steps_are_drawn_only_for_a_card_that_is_open(app: AppTest) -> None:
+    opened(app, samples=2)
+    assert not [element for element in app.html if "<ol" in element.value]
+    key = app.expander[1].proto.id.rpartition("-sample-")[2]
+    app.session_state[f"sample-{key}"] = True
+    app.run()
+    (steps,) = (element.value for element in app.html if "<ol" in element.value)
+    number = findall(r"Tokens</dt><dd[^>]*>(\d+)<", cards(app)[1])
+    assert [str(steps.count("<li"))] == number
 
 
 def test_the_same_seed_shows_the_same_texts_and_another_one_others(app: AppTest) -> None:
@@ -138,9 +189,8 @@ def test_equal_samples_share_a_card_that_counts_them(app: AppTest) -> None:
     # At the lowest temperature everything is what greedy search writes.
     opened(app, samples=5, temperature=1)
     _, *others = cards(app)
-    assert [card["title"] for card in others] == ["5 of 5"]
-    assert others[0]["which"] == "samples 1, 2, 3, 4, 5"
-    assert "The same text as the greedy translation." in others[0]["note"]
+    assert [said(card)[:2] for card in others] == [["5 of 5", "samples 1, 2, 3, 4, 5"]]
+    assert said(others[0])[-1].endswith("The same text as the greedy translation.")
 
 
 def test_settings_that_do_not_exist_become_the_nearest_and_nothing_is_lost(app: AppTest) -> None:

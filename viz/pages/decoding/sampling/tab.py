@@ -7,10 +7,11 @@ import streamlit as st
 
 from viz.access import descriptions, generation, loader
 from viz.core.file_names import file_name
+from viz.core.html import Marked
 from viz.core.numbers import decimal
 from viz.pages.decoding import tables as decoded_tables
 from viz.pages.decoding.data import derived
-from viz.pages.decoding.sampling.component import Card, sample_cards
+from viz.pages.decoding.sampling.cards import Card, sample_cards
 from viz.selection import state
 from viz.ui import controls, frame, number_controls, word_differences
 
@@ -48,7 +49,6 @@ def show(trace: "Trace") -> None:
     )
     sample_cards(
         (_greedy_card(greedy), *_cards(drawn, groups, greedy.translation, vocabulary)),
-        key="sample-cards",
         language=loader.target_language(selection),
     )
     name = file_name("samples", f"seed{selection.draw}", sentence=trace.text)
@@ -99,7 +99,7 @@ def _greedy_card(trace: "Trace") -> Card:
     return Card(
         title="Greedy",
         which="the likeliest token each time",
-        pieces=((trace.translation, False),),
+        text=Marked(((trace.translation, False),)),
         numbers=(("Log-probability", decimal(sum(log_probs))), ("Tokens", str(len(log_probs)))),
         tokens=tuple(step.token for step in trace.steps),
         log_probs=log_probs,
@@ -128,7 +128,7 @@ def _cards(
             Card(
                 title=f"{len(group)} of {len(drawn)}",
                 which=_which(group),
-                pieces=word_differences.pieces(derived.word_diff(greedy, text)) or (("(nothing)", False),),
+                text=Marked(word_differences.pieces(derived.word_diff(greedy, text)) or (("(nothing)", False),)),
                 numbers=numbers,
                 tokens=tuple(vocabulary[token_id] for token_id in one.token_ids),
                 log_probs=one.log_probs,
