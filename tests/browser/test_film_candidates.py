@@ -12,9 +12,9 @@ from model import Sampling
 from model.decoding.sampling import filtered_log_probs
 from model.trace.spread import best_and_bins
 from tests.browser.conftest import Serve
+from viz.core.bundle import bundle
 
 HERE = Path(__file__).parent
-FILM = HERE.parents[1] / "viz" / "pages" / "decoding" / "film"
 
 
 def player(page: Page, serve: Serve, query: str = "/"):
@@ -87,7 +87,7 @@ def test_the_filter_is_that_of_the_model_to_three_decimals(page: Page) -> None:
     ]
     best, counts, centres = best_and_bins(logits.log_softmax(-1))
     numbers = torch.cat([part.float().ravel() for part in (best, counts, centres)]).tolist()
-    script = (FILM / "film_distribution.js").read_text(encoding="utf-8")
+    script = bundle("pages/decoding/film/film_distribution.js")
     found = page.evaluate(
         f"""([numbers, numBest, numBins, count, settings]) => {{
           {script}

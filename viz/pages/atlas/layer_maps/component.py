@@ -13,7 +13,7 @@ import streamlit as st
 from jaxtyping import Float
 
 from viz.components.head_grid.component import HeadChoice, read_choice
-from viz.core import fingerprint, payload, scripts, theme
+from viz.core import bundle, fingerprint, payload, theme
 
 _HTML: Final = """
 <div class="head-maps"></div>
@@ -21,8 +21,8 @@ _HTML: Final = """
 _COMPONENT = st.components.v2.component(
     "headlight_head_maps",
     html=_HTML,
-    css=scripts.sources("picture.css", "save_picture.css", "head_maps.css"),
-    js=scripts.sources("wire.js", "picture.js", "drawing.js", "save_picture.js", "head_maps.js"),
+    css=bundle.styles("pages/atlas/layer_maps/head_maps.css"),
+    js=bundle.script("pages/atlas/layer_maps/head_maps.js"),
 )
 
 

@@ -1,6 +1,29 @@
+// @ts-check
 // A beam search as a tree that grows from left to right, a column a step. Pointing at a hypothesis, or moving there with
 // the arrow keys (left and right along the tree, up and down within a step), tells what became of it; a click, or Enter,
 // opens it. Data: the payload of beam_picture.py. Sends back the trigger `node`: { node }.
+import { svg } from "../../../components/shared/drawing.js";
+import { cornerOf, hearItems } from "../../../components/shared/items.js";
+import { mount } from "../../../components/shared/mount.js";
+import { contextOf, element, Tooltip, tokenElement } from "../../../components/shared/picture.js";
+import { pictureButtons } from "../../../components/shared/save_picture.js";
+
+/** @import { Point } from "../../../components/shared/items.js" */
+/** @import { Python } from "../../../components/shared/mount.js" */
+
+/**
+ * `row` and `folded`: in which row of its step's column a node stands, in the whole tree and in the folded one.
+ * @typedef {{
+ *   parent: number | null, step: number, token: string, total: string, score: string | null, badge: string,
+ *   role: string, row: number, folded: number | null, fate: string,
+ * }} BeamNode
+ * @typedef {{
+ *   nodes: BeamNode[], roles: Record<string, string>, colours: Record<string, string>, chosen: number,
+ *   name: string, digest: string,
+ * }} BeamData
+ * @typedef {{ token: number, total: number, badge: number }} Widths
+ * @typedef {BeamNode & { index: number, at: number, left: number, width: number, badgeWidth: number }} PlacedNode
+ */
 
 const NODE_HEIGHT = 22;
 const ROW = 28;
@@ -8,37 +31,75 @@ const GAP = 38;
 const TOP = 30;
 const SIDE = 12;
 const PADDING = 8;
+const NARROWEST = 52;
+
+/**
+ * The nodes that are drawn, in columns and rows, and the left edges of the columns, then the width of all. A column is
+ * as wide as its widest node: boxes of a column end together, so that lines begin together.
+ * @param {BeamNode[]} nodes
+ * @param {boolean} isFolded
+ * @param {(node: BeamNode) => Widths} measure
+ * @returns {{ columns: PlacedNode[][], lefts: number[] }}
+ */
+export function layOut(nodes, isFolded, measure) {
+  /** @type {PlacedNode[][]} */
+  const columns = [];
+  nodes.forEach((node, index) => {
+    const at = isFolded ? node.folded : node.row;
+    if (at === null) return;
+    const { token, total, badge } = measure(node);
+    const badgeWidth = node.badge ? badge + 2 * PADDING : 0;
+    const width = 2 * PADDING + token + (node.parent === null ? 0 : total + PADDING) + badgeWidth;
+    columns[node.step + 1] ??= [];
+    columns[node.step + 1][at] = { ...node, index, at, left: 0, width, badgeWidth };
+  });
+  const lefts = [SIDE];
+  columns.forEach((column, i) => {
+    const width = Math.max(NARROWEST, ...column.map((node) => node.width));
+    for (const node of column) Object.assign(node, { left: lefts[i], width });
+    lefts.push(lefts[i] + width + (i + 1 < columns.length ? GAP : SIDE));
+  });
+  return { columns, lefts };
+}
+
+/** A node and all that it goes back to. @param {BeamNode[]} nodes @param {number} index */
+export function pathTo(nodes, index) {
+  const path = new Set();
+  for (let at = /** @type {number | null} */ (index); at !== null; at = nodes[at].parent) path.add(at);
+  return path;
+}
+
+/** @param {SVGElement} mark */
+const indexOf = (mark) => Number(mark.dataset.node);
 
 class BeamPicture {
-  constructor(root) {
+  /** @type {BeamData} */ data;
+  /** @type {PlacedNode[][]} */ columns = [];
+  /** @type {Map<number, SVGElement>} */ marks = new Map();
+  /** @type {Map<number, SVGElement>} */ edges = new Map();
+  chosen = 0;
+  isFolded = false;
+
+  /** @param {HTMLElement} root @param {Python} python */
+  constructor(root, python) {
     this.root = root;
-    this.isFolded = false;
+    this.python = python;
     this.bar = element("div", "beam-bar");
     this.scroller = element("div", "scroller");
     root.replaceChildren(this.bar, this.scroller);
     this.tooltip = new Tooltip(root);
-    this.ruler = document.createElement("canvas").getContext("2d");
-    this.listen();
-  }
-
-  listen() {
-    const nodeOf = (event) => {
-      const found = event.target.closest(".node");
-      return found ? Number(found.dataset.node) : null;
-    };
-    this.scroller.addEventListener("pointermove", (event) => {
-      const index = nodeOf(event);
-      if (index === null) this.tooltip.hide();
-      else this.tell(index, event);
+    this.ruler = contextOf(element("canvas"));
+    hearItems(this.scroller, ".node", {
+      point: (/** @type {SVGElement} */ mark, point) => this.tell(indexOf(mark), point),
+      leave: () => this.tooltip.hide(),
+      visit: (mark) => this.visit(mark),
+      choose: (mark) => this.choose(indexOf(mark)),
+      press: (mark, key) => this.press(indexOf(mark), key),
     });
-    this.scroller.addEventListener("pointerleave", () => this.tooltip.hide());
-    this.scroller.addEventListener("focusin", (event) => this.visit(nodeOf(event)));
-    this.scroller.addEventListener("focusout", () => this.tooltip.hide());
-    this.scroller.addEventListener("click", (event) => this.choose(nodeOf(event)));
-    this.scroller.addEventListener("keydown", (event) => this.press(event, nodeOf(event)));
   }
 
-  show({ header }) {
+  /** @param {{ header: BeamData }} payload */
+  receive({ header }) {
     const isSame = this.data?.digest === header.digest;
     this.data = header;
     this.chosen = header.chosen;
@@ -74,85 +135,76 @@ class BeamPicture {
     });
     fold.append(box, "Show the dropped ones");
     fold.dataset.notInPicture = "";
-    this.bar.replaceChildren(...keys, fold, pictureButtons(this.root, () => this.data.name));
+    this.bar.replaceChildren(
+      ...keys,
+      fold,
+      pictureButtons(this.root, () => this.data.name),
+    );
   }
 
   // ---- the tree ----
 
-  /** Which nodes are drawn and in which row each stands; the chosen one is, folded or not. */
+  /** Draw the tree; a chosen node that is folded away hands on to the one that it continues. */
   draw() {
-    const { nodes } = this.data;
-    const isUnseen = this.isFolded && nodes[this.chosen].folded === null;
-    const rowOf = (node) => (this.isFolded ? node.folded : node.row);
-    this.shown = nodes.map((node, index) => ({ ...node, index, at: rowOf(node) })).filter(({ at }) => at !== null);
-    if (isUnseen) this.chosen = nodes[this.chosen].parent;
-    this.columns = [];
-    for (const node of this.shown) (this.columns[node.step + 1] ??= [])[node.at] = node;
-    const lefts = this.placeColumns();
-    const height = TOP + ROW * Math.max(...this.columns.map((column) => column.length)) + SIDE;
-    const width = lefts.at(-1);
-    const drawing = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "group" });
+    const { nodes, roles } = this.data;
+    if (this.isFolded && nodes[this.chosen].folded === null) this.chosen = nodes[this.chosen].parent ?? 0;
+    const family = getComputedStyle(this.root).fontFamily;
+    const width = (/** @type {string} */ text, /** @type {string} */ font) => {
+      this.ruler.font = `${font} ${family}`;
+      return this.ruler.measureText(text).width;
+    };
+    const { columns, lefts } = layOut(nodes, this.isFolded, ({ token, total, badge }) => ({
+      token: width(token, "700 13px"),
+      total: width(total, "400 11px"),
+      badge: width(badge, "700 11px"),
+    }));
+    this.columns = columns;
+    const size = {
+      width: lefts[columns.length],
+      height: TOP + ROW * Math.max(...columns.map(({ length }) => length)) + SIDE,
+    };
+    const drawing = svg("svg", { ...size, viewBox: `0 0 ${size.width} ${size.height}`, role: "group" });
     drawing.setAttribute("aria-label", "The beam's tree: arrow keys move along it, Enter opens a hypothesis");
-    this.marks = new Map(this.shown.map((node) => [node.index, this.nodeMark(node)]));
-    this.edges = new Map(this.shown.filter(({ parent }) => parent !== null).map((node) => [node.index, this.edge(node)]));
     // What matters is drawn last, above the rest.
-    const order = Object.keys(this.data.roles).reverse();
-    const ordered = [...this.shown].sort((one, other) => order.indexOf(one.role) - order.indexOf(other.role));
+    const order = Object.keys(roles).reverse();
+    const ordered = columns.flat().sort((one, other) => order.indexOf(one.role) - order.indexOf(other.role));
+    this.marks = new Map(ordered.map((node) => [node.index, this.nodeMark(node)]));
+    this.edges = new Map(ordered.filter(({ parent }) => parent !== null).map((node) => [node.index, this.edge(node)]));
     drawing.append(
-      ...this.columns.map((_, column) => svg("text", { class: "head", x: lefts[column], y: 17 }, column ? `Step ${column}` : "")),
-      ...ordered.filter(({ parent }) => parent !== null).map(({ index }) => this.edges.get(index)),
-      ...ordered.map(({ index }) => this.marks.get(index)),
+      ...columns.map((_, column) =>
+        svg("text", { class: "head", x: lefts[column], y: 17 }, column ? `Step ${column}` : ""),
+      ),
+      ...this.edges.values(),
+      ...this.marks.values(),
     );
     this.scroller.replaceChildren(drawing);
     this.markChosen();
   }
 
-  /** Left edges of the columns, then the width of all; a column is as wide as its widest node. */
-  placeColumns() {
-    const lefts = [SIDE];
-    const family = getComputedStyle(this.root).fontFamily;
-    const width = (text, font) => {
-      this.ruler.font = `${font} ${family}`;
-      return this.ruler.measureText(text).width;
-    };
-    for (const [column, nodes] of this.columns.entries()) {
-      for (const node of nodes) {
-        node.left = lefts[column];
-        node.tokenWidth = width(node.token, "700 13px");
-        node.totalWidth = node.parent === null ? 0 : width(node.total, "400 11px") + PADDING;
-        node.badgeWidth = node.badge ? width(node.badge, "700 11px") + 2 * PADDING : 0;
-        node.width = 2 * PADDING + node.tokenWidth + node.totalWidth + node.badgeWidth;
-      }
-      const widest = Math.max(52, ...nodes.map((node) => node.width));
-      // Boxes of a column end together, so that lines begin together.
-      for (const node of nodes) node.width = widest;
-      lefts.push(lefts[column] + widest + (column + 1 < this.columns.length ? GAP : SIDE));
+  /** @param {PlacedNode} node */
+  nodeMark({ index, at, step, left, width, badgeWidth, parent, role, token, total, badge, fate }) {
+    const top = TOP + at * ROW;
+    const right = left + width;
+    const middle = { y: top + NODE_HEIGHT / 2, "dominant-baseline": "central" };
+    const group = svg("g", { class: `node ${role}`, role: "button", tabindex: -1, "data-node": index });
+    group.setAttribute("aria-label", `Step ${step + 1}: ${token}, ${total}. ${fate}`);
+    group.append(svg("rect", { class: "box", x: left, y: top, width, height: NODE_HEIGHT, rx: 4 }));
+    if (badge) {
+      const box = { x: right - badgeWidth, y: top + 1, width: badgeWidth - 1, height: NODE_HEIGHT - 2, rx: 3 };
+      const score = { class: "score", x: right - badgeWidth / 2, "text-anchor": "middle", ...middle };
+      group.append(svg("rect", { class: "badge", ...box }), svg("text", score, badge));
     }
-    return lefts;
-  }
-
-  nodeMark(node) {
-    const top = TOP + node.at * ROW;
-    const group = svg("g", { class: `node ${node.role}`, role: "button", tabindex: -1, "data-node": node.index });
-    group.setAttribute("aria-label", `Step ${node.step + 1}: ${node.token}, ${node.total}. ${node.fate}`);
-    const middle = top + NODE_HEIGHT / 2;
-    group.append(svg("rect", { class: "box", x: node.left, y: top, width: node.width, height: NODE_HEIGHT, rx: 4 }));
-    const right = node.left + node.width;
-    if (node.badge) {
-      const badge = { x: right - node.badgeWidth, y: top + 1, width: node.badgeWidth - 1, height: NODE_HEIGHT - 2, rx: 3 };
-      const place = { x: right - node.badgeWidth / 2, y: middle, "text-anchor": "middle", "dominant-baseline": "central" };
-      group.append(svg("rect", { class: "badge", ...badge }), svg("text", { class: "score", ...place }, node.badge));
-    }
-    group.append(svg("text", { class: "token", x: node.left + PADDING, y: middle, "dominant-baseline": "central" }, node.token));
-    if (node.parent !== null) {
-      const place = { x: right - node.badgeWidth - PADDING, y: middle, "text-anchor": "end", "dominant-baseline": "central" };
-      group.append(svg("text", { class: "total", ...place }, node.total));
-    }
+    group.append(svg("text", { class: "token", x: left + PADDING, ...middle }, token));
+    if (parent !== null)
+      group.append(
+        svg("text", { class: "total", x: right - badgeWidth - PADDING, "text-anchor": "end", ...middle }, total),
+      );
     return group;
   }
 
+  /** @param {PlacedNode} node */
   edge(node) {
-    const parent = this.columns[node.step][this.isFolded ? this.data.nodes[node.parent].folded : this.data.nodes[node.parent].row];
+    const parent = /** @type {PlacedNode} */ (this.columns[node.step].find(({ index }) => index === node.parent));
     const [x0, x1] = [parent.left + parent.width, node.left];
     const [y0, y1] = [parent, node].map(({ at }) => TOP + at * ROW + NODE_HEIGHT / 2);
     const bend = (x0 + x1) / 2;
@@ -160,14 +212,13 @@ class BeamPicture {
   }
 
   markChosen() {
-    const path = new Set();
-    for (let at = this.chosen; at !== null; at = this.data.nodes[at].parent) path.add(at);
+    const path = pathTo(this.data.nodes, this.chosen);
     for (const [index, edge] of this.edges) edge.classList.toggle("on-path", path.has(index));
     for (const [index, mark] of this.marks) {
       const isChosen = index === this.chosen;
       mark.classList.toggle("chosen", isChosen);
       mark.setAttribute("aria-pressed", String(isChosen));
-      mark.setAttribute("tabindex", isChosen ? 0 : -1);
+      mark.setAttribute("tabindex", isChosen ? "0" : "-1");
     }
   }
 
@@ -176,8 +227,14 @@ class BeamPicture {
     if (this.data.nodes[this.chosen].role !== "winner") this.reveal(this.chosen);
   }
 
+  /** @param {number} index */
+  placed(index) {
+    return this.columns[this.data.nodes[index].step + 1]?.find((node) => node.index === index);
+  }
+
+  /** @param {number} index */
   reveal(index) {
-    const node = this.shown.find((one) => one.index === index);
+    const node = this.placed(index);
     if (!node) return;
     const { scroller } = this;
     const top = TOP + node.at * ROW;
@@ -185,62 +242,52 @@ class BeamPicture {
     if (before < scroller.scrollLeft) scroller.scrollLeft = before;
     else if (after > scroller.scrollLeft + scroller.clientWidth) scroller.scrollLeft = after - scroller.clientWidth;
     if (top - TOP < scroller.scrollTop) scroller.scrollTop = top - TOP;
-    else if (top + ROW > scroller.scrollTop + scroller.clientHeight) scroller.scrollTop = top + ROW - scroller.clientHeight;
+    else if (top + ROW > scroller.scrollTop + scroller.clientHeight)
+      scroller.scrollTop = top + ROW - scroller.clientHeight;
   }
 
   // ---- pointer and keyboard ----
 
-  tell(index, place) {
+  /** @param {number} index @param {Point} point */
+  tell(index, point) {
     const { token, total, step, fate, score } = this.data.nodes[index];
     const name = element("div", "beam-tip");
     name.append(tokenElement(token));
     const numbers = [`log-probability ${total}`, ...(score ? [`score ${score}`] : [])].join(" · ");
     const title = element("div", "tooltip-title", step < 0 ? "Before step 1" : `Step ${step + 1}`);
-    this.tooltip.showContent(place, title, name, element("div", "tooltip-value", numbers), element("div", "", fate));
+    this.tooltip.showContent(point, title, name, element("div", "tooltip-value", numbers), element("div", "", fate));
   }
 
-  visit(index) {
-    if (index === null) return;
-    this.reveal(index);
-    const box = this.marks.get(index).getBoundingClientRect();
-    this.tell(index, { clientX: box.right, clientY: box.bottom });
+  /** @param {SVGElement} mark */
+  visit(mark) {
+    this.reveal(indexOf(mark));
+    this.tell(indexOf(mark), cornerOf(mark));
   }
 
-  press(event, index) {
-    if (index === null || event.altKey || event.metaKey || event.ctrlKey) return;
-    const node = this.shown.find((one) => one.index === index);
+  /** @param {number} index @param {string} key */
+  press(index, key) {
+    const node = this.placed(index);
+    if (!node) return false;
     const column = this.columns[node.step + 1];
-    const target = {
-      ArrowLeft: () => node.parent,
-      ArrowRight: () => this.columns[node.step + 2]?.find(({ parent }) => parent === index)?.index,
-      ArrowUp: () => column[node.at - 1]?.index,
-      ArrowDown: () => column[node.at + 1]?.index,
-      Home: () => 0,
-    }[event.key];
-    if (event.key === "Enter" || event.key === " ") this.choose(index);
-    else if (event.key === "Escape") this.tooltip.hide();
-    else if (!target) return;
-    else this.marks.get(target() ?? index).focus({ preventScroll: true });
-    event.preventDefault();
-    event.stopPropagation();
+    /** @type {Record<string, number | null | undefined>} */
+    const targets = {
+      ArrowLeft: node.parent,
+      ArrowRight: this.columns[node.step + 2]?.find(({ parent }) => parent === index)?.index,
+      ArrowUp: column[node.at - 1]?.index,
+      ArrowDown: column[node.at + 1]?.index,
+      Home: 0,
+    };
+    if (!(key in targets)) return false;
+    this.marks.get(targets[key] ?? index)?.focus({ preventScroll: true });
+    return true;
   }
 
+  /** @param {number} index */
   choose(index) {
-    if (index === null) return;
     this.chosen = index;
     this.markChosen();
-    this.send({ node: index });
+    this.python.trigger("node", { node: index });
   }
 }
 
-const pictures = new WeakMap();
-
-export default function ({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".beam-picture");
-  if (!root || !(data instanceof Uint8Array)) return undefined;
-  const picture = pictures.get(root) ?? new BeamPicture(root);
-  pictures.set(root, picture);
-  picture.send = (choice) => setTriggerValue("node", choice);
-  picture.show(unpack(data));
-  return () => pictures.delete(root);
-}
+export default mount(".beam-picture", BeamPicture);

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import streamlit as st
 
-from viz.core import fingerprint, payload, scripts, theme, token_text
+from viz.core import bundle, fingerprint, payload, theme, token_text
 from viz.core.numbers import decimal
 from viz.pages.decoding.beam import story as beam_story
 
@@ -21,8 +21,8 @@ _HTML: Final = """
 _COMPONENT = st.components.v2.component(
     "headlight_beam_picture",
     html=_HTML,
-    css=scripts.sources("picture.css", "save_picture.css", "beam_picture.css"),
-    js=scripts.script("wire.js", "picture.js", "drawing.js", "save_picture.js", "beam_picture.js"),
+    css=bundle.styles("pages/decoding/beam/beam_picture.css"),
+    js=bundle.script("pages/decoding/beam/beam_picture.js"),
 )
 _COLOURS: Final = {
     "winner": theme.HEAD_COLOURS[0],

@@ -1,28 +1,64 @@
+// @ts-check
 // The tree of translations: to the left each as a line over the steps, where it leaves another; beside it what was done
 // and its text. A click, or Enter, shows one; arrow keys go from one to the next, Delete removes.
 // Data: the payload of branch_tree.py. Sends back the trigger `act`: { what, branch }.
+import { svg } from "../../../components/shared/drawing.js";
+import { button, closest, consume, isCombination } from "../../../components/shared/items.js";
+import { mount } from "../../../components/shared/mount.js";
+import { element } from "../../../components/shared/picture.js";
+import { pictureButtons } from "../../../components/shared/save_picture.js";
 
-const SVG = "http://www.w3.org/2000/svg";
+/** @import { Python } from "../../../components/shared/mount.js" */
+
+/**
+ * @typedef {"show" | "compare" | "remove"} Act
+ * @typedef {{
+ *   number: number, parent: number | null, start: number, length: number, name: string, deed: string,
+ *   words: [text: string, same: boolean][], logProb: number | null,
+ * }} BranchRow
+ * @typedef {{
+ *   rows: BranchRow[], shown: number, against: number | null, step: number, name: string, language: string,
+ *   shownColour: string, againstColour: string,
+ * }} BranchData
+ */
+
 /** The line stands beside the first line of a row's text; so far down. */
 const LINE_AT = 19;
+const SHARPEST_BEND = 6;
 
-function drawn(tag, className, attributes) {
-  const shape = document.createElementNS(SVG, tag);
-  shape.setAttribute("class", className);
-  for (const [name, value] of Object.entries(attributes)) shape.setAttribute(name, value);
-  return shape;
+/**
+ * The path of a line at height `y` from `left` to `right`; it comes down from the one that it leaves, at height `from`.
+ * @param {number} left @param {number} right @param {number} y @param {number | null} from
+ */
+export function lanePath(left, right, y, from) {
+  if (from === null) return `M${left} ${y}H${right}`;
+  const bend = Math.min(SHARPEST_BEND, Math.max(0, right - left));
+  return `M${left} ${from}V${y - bend}Q${left} ${y} ${left + bend} ${y}H${right}`;
 }
 
+/**
+ * In natural logarithm; null is that of a text with a token that the model's rules forbid.
+ * @param {number | null} logProb
+ */
+export const formatLogProb = (logProb) => logProb?.toFixed(2).replace("-", "−") ?? "−∞";
+
 class BranchTree {
-  constructor(root) {
+  /** @type {BranchData} */ data;
+
+  /** @param {HTMLElement} root @param {Python} python */
+  constructor(root, python) {
     this.root = root;
+    this.python = python;
     this.list = element("ol", "branches");
     this.list.setAttribute("aria-label", "Translations: arrow keys move, Enter shows one, Delete removes it");
-    this.lanes = drawn("svg", "lanes", { "aria-hidden": "true" });
-    root.replaceChildren(this.lanes, this.list, pictureButtons(root, () => this.data.name));
-    this.list.addEventListener("click", (event) => this.click(event.target.closest("button")));
+    this.lanes = svg("svg", { class: "lanes", "aria-hidden": "true" });
+    root.replaceChildren(
+      this.lanes,
+      this.list,
+      pictureButtons(root, () => this.data.name),
+    );
     this.list.addEventListener("keydown", (event) => this.press(event));
-    this.list.addEventListener("focusin", (event) => this.visit(event.target.closest(".branch")));
+    this.list.addEventListener("focusin", (event) => this.visit(closest(event, ".branch")));
     this.observer = new ResizeObserver(() => this.drawLanes());
     this.observer.observe(root);
   }
@@ -31,85 +67,89 @@ class BranchTree {
     this.observer.disconnect();
   }
 
-  show({ header }) {
+  /** @param {{ header: BranchData }} payload */
+  receive({ header }) {
     this.data = header;
+    /** @type {HTMLElement | null} */
     const focused = this.list.querySelector("button:focus");
-    const [branch, what] = focused ? [focused.closest(".branch").dataset.number, focused.dataset.what] : [];
+    const number = Number(focused?.closest(/** @type {"li"} */ (".branch"))?.dataset.number);
     this.root.style.setProperty("--shown", header.shownColour);
     this.root.style.setProperty("--against", header.againstColour);
     this.list.replaceChildren(...header.rows.map((row) => this.buildRow(row)));
     this.visit(this.rowOf(header.shown));
-    if (focused) (this.button(branch, what) ?? this.button(header.shown, "show")).focus({ preventScroll: true });
+    const next = this.button(number, focused?.dataset.what) ?? this.button(header.shown, "show");
+    if (focused) next?.focus({ preventScroll: true });
     this.drawLanes();
     this.root.dataset.ready = "1";
   }
 
   // ---- rows ----
 
+  /** @param {number} number */
   markOf(number) {
     if (number === this.data.shown) return "shown";
     return number === this.data.against ? "against" : "";
   }
 
+  /** @param {BranchRow} row */
   buildRow(row) {
     const mark = this.markOf(row.number);
     const item = element("li", `branch ${mark}`);
-    item.dataset.number = row.number;
-    const open = this.buildButton("open", "show");
+    item.dataset.number = String(row.number);
+    const open = this.buildButton("open", "show", row.number);
     open.dataset.inPicture = "";
     open.setAttribute("aria-pressed", String(mark === "shown"));
     const title = element("span", "title");
     title.append(element("span", "own", row.name));
-    if (row.deed) {
-      const deed = element("bdi", "muted", row.deed);
-      title.append(` · step ${row.start + 1}: `, deed);
-    }
+    if (row.deed) title.append(` · step ${row.start + 1}: `, element("bdi", "muted", row.deed));
     if (mark) title.append(element("span", "mark", mark === "shown" ? "shown" : "compared"));
     const text = element("span", "text");
     text.dir = "auto";
     text.lang = this.data.language;
-    row.words.forEach(([words, same], place) => {
-      if (place) text.append(" ");
-      text.append(element("span", same ? "same" : "new", words));
+    row.words.forEach(([words, same], at) => {
+      text.append(at ? " " : "", element("span", same ? "same" : "new", words));
     });
     if (!row.words.length) text.append(element("span", "muted", "nothing"));
     open.append(title, text);
-    const total = element("span", "total", row.logProb?.toFixed(2).replace("-", "−") ?? "−∞");
+    const total = element("span", "total", formatLogProb(row.logProb));
     total.append(element("small", "muted", "log p"));
     item.append(element("span"), open, total, this.buildActs(row, mark));
     return item;
   }
 
-  buildActs(row, mark) {
+  /** @param {BranchRow} row @param {string} mark */
+  buildActs({ number, name }, mark) {
     const acts = element("span", "acts");
     if (mark !== "shown") {
-      const compare = this.buildButton("act", "compare", "Compare");
+      const compare = this.buildButton("act", "compare", number, "Compare");
       compare.setAttribute("aria-pressed", String(mark === "against"));
-      compare.setAttribute("aria-label", `Compare with ${row.name}`);
+      compare.setAttribute("aria-label", `Compare with ${name}`);
       acts.append(compare);
     }
-    if (row.number) {
-      const remove = this.buildButton("act", "remove", "✕");
-      remove.setAttribute("aria-label", `Remove ${row.name} and the branches that leave it`);
+    if (number) {
+      const remove = this.buildButton("act", "remove", number, "✕");
+      remove.setAttribute("aria-label", `Remove ${name} and the branches that leave it`);
       remove.title = "Remove, with the branches that leave it";
       acts.append(remove);
     }
     return acts;
   }
 
-  buildButton(className, what, text) {
-    const button = element("button", className, text);
-    button.type = "button";
-    button.dataset.what = what;
-    return button;
+  /** @param {string} className @param {Act} what @param {number} branch */
+  buildButton(className, what, branch, text = "") {
+    const created = button(className, text, () => this.act(what, branch));
+    created.dataset.what = what;
+    return created;
   }
 
+  /** @param {number} number @returns {HTMLElement | null} */
   rowOf(number) {
     return this.list.querySelector(`.branch[data-number="${number}"]`);
   }
 
+  /** @param {number} number @param {string} [what] @returns {HTMLElement | null | undefined} */
   button(number, what) {
-    return this.list.querySelector(`.branch[data-number="${number}"] button[data-what="${what}"]`);
+    return this.rowOf(number)?.querySelector(`button[data-what="${what}"]`);
   }
 
   // ---- lines ----
@@ -120,79 +160,56 @@ class BranchTree {
     this.root.classList.toggle("narrow", width < 620);
     const across = Math.round(Math.min(260, Math.max(84, width * 0.2)));
     this.root.style.setProperty("--lanes", `${across}px`);
-    this.lanes.setAttribute("width", across);
-    this.lanes.setAttribute("height", this.list.offsetHeight);
-    const { rows, step } = this.data;
+    this.lanes.setAttribute("width", String(across));
+    this.lanes.setAttribute("height", String(this.list.offsetHeight));
+    const { rows, step, shown } = this.data;
     const last = Math.max(1, ...rows.map(({ length }) => length - 1));
-    const x = (at) => 10 + (at / last) * (across - 24);
-    const y = (number) => this.rowOf(number).offsetTop + LINE_AT;
-    const shapes = rows.flatMap((row) => this.shapesOf(row, x, y));
+    const x = (/** @type {number} */ at) => 10 + (at / last) * (across - 24);
+    const y = (/** @type {number} */ number) => (this.rowOf(number)?.offsetTop ?? 0) + LINE_AT;
     // What is shown lies on top.
-    shapes.sort((a, b) => a.classList.contains("shown") - b.classList.contains("shown"));
-    const shown = this.data.shown;
-    this.lanes.replaceChildren(...shapes, drawn("circle", "here", { cx: x(step), cy: y(shown), r: 6.5 }));
+    const rank = (/** @type {Element} */ shape) => Number(shape.classList.contains("shown"));
+    const shapes = rows.flatMap((row) => this.shapesOf(row, x, y)).sort((a, b) => rank(a) - rank(b));
+    this.lanes.replaceChildren(...shapes, svg("circle", { class: "here", cx: x(step), cy: y(shown), r: 6.5 }));
   }
 
+  /** @param {BranchRow} row @param {(step: number) => number} x @param {(number: number) => number} y */
   shapesOf({ number, parent, start, length }, x, y) {
     const mark = this.markOf(number);
-    const down = y(number);
-    const [left, right] = [x(start), x(length - 1)];
-    const bend = Math.min(6, Math.max(0, right - left));
-    const path = parent === null
-      ? `M${left} ${down}H${right}`
-      : `M${left} ${y(parent)}V${down - bend}Q${left} ${down} ${left + bend} ${down}H${right}`;
-    const line = drawn("path", `lane ${mark}`, { d: path });
-    const dots = [drawn("circle", `dot ${mark}`, { cx: right, cy: down, r: 3.5 })];
-    if (parent !== null) dots.push(drawn("circle", "dot", { cx: left, cy: y(parent), r: 3 }));
-    return [line, ...dots];
+    const [left, right, from] = [x(start), x(length - 1), parent === null ? null : y(parent)];
+    const line = svg("path", { class: `lane ${mark}`, d: lanePath(left, right, y(number), from) });
+    const end = svg("circle", { class: `dot ${mark}`, cx: right, cy: y(number), r: 3.5 });
+    return from === null ? [line, end] : [line, end, svg("circle", { class: "dot", cx: left, cy: from, r: 3 })];
   }
 
-  // ---- pointer and keyboard ----
+  // ---- keyboard ----
 
-  click(button) {
-    if (button) this.act(button.dataset.what, button.closest(".branch"));
-  }
-
-  /** Only the row that has the focus, or would get it, is reached by Tab. */
+  /** Only the row that has the focus, or would get it, is reached by Tab. @param {Element | null} item */
   visit(item) {
     if (!item) return;
-    for (const button of this.list.querySelectorAll("button")) {
-      button.tabIndex = button.closest(".branch") === item ? 0 : -1;
-    }
+    for (const each of this.list.querySelectorAll("button")) each.tabIndex = item.contains(each) ? 0 : -1;
   }
 
+  /** @param {KeyboardEvent} event */
   press(event) {
-    if (event.altKey || event.metaKey || event.ctrlKey) return;
-    const items = [...this.list.children];
-    const item = event.target.closest(".branch");
-    const place = items.indexOf(item);
-    const target = { ArrowUp: place - 1, ArrowDown: place + 1, Home: 0, End: items.length - 1 }[event.key];
-    if (event.key === "Delete") this.act("remove", item);
-    else if (target === undefined) return;
-    else items[target]?.querySelector(".open").focus();
-    event.preventDefault();
-    event.stopPropagation();
+    const item = closest(event, ".branch");
+    if (!item || isCombination(event)) return;
+    /** @type {NodeListOf<HTMLElement>} */
+    const buttons = this.list.querySelectorAll(".open");
+    const at = [...this.list.children].indexOf(item);
+    /** @type {Record<string, number>} */
+    const targets = { ArrowUp: at - 1, ArrowDown: at + 1, Home: 0, End: buttons.length - 1 };
+    if (event.key === "Delete") this.act("remove", Number(item.dataset.number));
+    else if (!(event.key in targets)) return;
+    else buttons[targets[event.key]]?.focus();
+    consume(event);
   }
 
-  act(what, item) {
-    const branch = Number(item.dataset.number);
+  /** @param {Act} what @param {number} branch */
+  act(what, branch) {
     if (what === "remove" && !branch) return;
     if (what === "show" && branch === this.data.shown) return;
-    this.send({ what, branch });
+    this.python.trigger("act", { what, branch });
   }
 }
 
-const trees = new WeakMap();
-
-export default function ({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".branch-tree");
-  if (!root || !(data instanceof Uint8Array)) return undefined;
-  const tree = trees.get(root) ?? new BranchTree(root);
-  trees.set(root, tree);
-  tree.send = (act) => setTriggerValue("act", act);
-  tree.show(unpack(data));
-  return () => {
-    tree.dispose();
-    trees.delete(root);
-  };
-}
+export default mount(".branch-tree", BranchTree);

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import streamlit as st
 
-from viz.core import payload, scripts, token_text
+from viz.core import bundle, payload, token_text
 from viz.core.theme import HEAD_COLOURS
 
 _HTML: Final = """
@@ -19,8 +19,8 @@ _HTML: Final = """
 _COMPONENT = st.components.v2.component(
     "headlight_branch_tree",
     html=_HTML,
-    css=scripts.sources("picture.css", "save_picture.css", "branch_tree.css"),
-    js=scripts.script("wire.js", "picture.js", "save_picture.js", "branch_tree.js"),
+    css=bundle.styles("pages/decoding/branches/branch_tree.css"),
+    js=bundle.script("pages/decoding/branches/branch_tree.js"),
 )
 #: What can be wanted of a row.
 ACTS: Final = ("show", "compare", "remove")

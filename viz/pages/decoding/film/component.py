@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import streamlit as st
 
+from viz.core import bundle
 from viz.core import payload as wire
-from viz.core import scripts
 from viz.pages.decoding.film.payload import MOST_CANDIDATES, PlayerData
 
 _HTML: Final = """
@@ -21,27 +21,8 @@ _HTML: Final = """
 _COMPONENT = st.components.v2.component(
     "headlight_decode_player",
     html=_HTML,
-    css=scripts.sources(
-        "picture.css", "save_picture.css", "decode_player.css", "film_heads.css", "film_candidates.css"
-    ),
-    js=scripts.script(
-        "wire.js",
-        "picture.js",
-        "drawing.js",
-        "save_picture.js",
-        "line_strength.js",
-        "head_tiles.js",
-        "film_distribution.js",
-        "film_candidates.js",
-        "film_filters.js",
-        "film_transport.js",
-        "film_sentence.js",
-        "film_curve.js",
-        "film_strip.js",
-        "film_rows.js",
-        "film_heads.js",
-        "decode_player.js",
-    ),
+    css=bundle.styles("pages/decoding/film/film.css"),
+    js=bundle.script("pages/decoding/film/decode_player.js"),
 )
 #: Whose row a row of attention is called, and the ranges of what is in hundredths.
 WHOSE: Final = ("in", "out")

@@ -1,47 +1,89 @@
+// @ts-check
 // The film of a finished decoding. Where it stands and all that is chosen live here, so no key press waits for the server;
 // Python hears of it a moment after the last change, and at once of what a person wishes written instead.
 // Data: the payload of decode_player.py. Sends back the state `view` and the trigger `wish`.
+import { Tiles } from "../../../components/shared/head_tiles.js";
+import { isCombination, named } from "../../../components/shared/items.js";
+import { mount } from "../../../components/shared/mount.js";
+import { inflate } from "../../../components/shared/payload.js";
+import { element, Tooltip } from "../../../components/shared/picture.js";
+import { pictureButtons } from "../../../components/shared/save_picture.js";
+import { FilmCandidates, formatProbability } from "./film_candidates.js";
+import { FilmCurve } from "./film_curve.js";
+import { Distributions, filterDistribution } from "./film_distribution.js";
+import { FilmFilters, isFilter } from "./film_filters.js";
+import { FilmHeads } from "./film_heads.js";
+import { LAYER_KEYS, STEP_KEYS, usesArrowKeys } from "./film_keys.js";
+import { FilmSentence } from "./film_sentence.js";
+import { Transport } from "./film_transport.js";
+
+/** @import { Python } from "../../../components/shared/mount.js" */
+/** @import { Filter } from "./film_filters.js" */
+/** @import { Side } from "./film_rows.js" */
+/**
+ * `chosen` is the index of the token among the candidates, if it is one of them.
+ * @typedef {{
+ *   token: string, logProb: number, entropy: number, rank: number, chosen: number | null,
+ *   candidates: [tokenId: number, token: string, logProb: number][],
+ * }} Step
+ * @typedef {Filter & {
+ *   step: number, layer: number, head: number, also: number[], whose: Side, candidates: number,
+ * }} PlayerState
+ * @typedef {PlayerState & { number: number }} Command
+ * @typedef {{
+ *   layers: number, heads: number, titles: [string, string], sourceTokens: string[], targetTokens: string[],
+ *   steps: Step[], numBest: number, numBins: number, vocabSize: number, stops: string[], ticks: number[],
+ *   colours: string[], firstCell: number[], firstThousandth: number[], digest: string, name: string, command: Command,
+ * }} PlayerHeader
+ */
 
 const REPORT_AFTER_MS = 300;
 const STACKED_BELOW = 860;
 
-/** Where each player stood, by decoding: a player that is mounted again goes on from there. */
-const lastPlaces = new Map();
+/**
+ * Where each player stood, and the command it had then, by decoding: a player that is mounted again goes on from there.
+ * @type {Map<string, { command: number, state: PlayerState }>}
+ */
+const lastStates = new Map();
 
-const STEP_KEYS = {
-  ArrowLeft: (step) => step - 1,
-  ArrowRight: (step) => step + 1,
-  Home: () => 0,
-  End: () => Infinity,
-};
-const LAYER_KEYS = { ArrowUp: -1, ArrowDown: 1 };
-
-const FIELDS = "input:not([type=checkbox], [type=button]), textarea, select, iframe, video, audio";
-const ROLES_WITH_ARROWS = (
-  "combobox grid gridcell listbox menu menuitem option radio radiogroup scrollbar slider spinbutton tab textbox treeitem"
-).split(" ");
-
-/** Whether an element uses the arrow keys itself: text fields, sliders, lists, grids, tabs … */
-function usesArrowKeys(target) {
-  if (!(target instanceof Element)) return false;
-  return target.isContentEditable || target.matches(FIELDS) || ROLES_WITH_ARROWS.includes(target.getAttribute("role"));
-}
-
+/** @param {number} last @param {number} number */
 const clampTo = (last, number) => Math.min(last, Math.max(0, number));
 
 class DecodePlayer {
-  constructor(root) {
+  /** @type {PlayerHeader} */ header;
+  /** @type {PlayerState} */ state;
+  /** @type {Distributions} */ distributions;
+  /** @type {Transport} */ transport;
+  /** @type {FilmSentence} */ sentence;
+  /** @type {FilmCurve} */ curve;
+  /** @type {FilmCandidates} */ candidates;
+  /** @type {FilmFilters} */ filters;
+  /** @type {FilmHeads} */ heads;
+  /** How many payloads have come. */ version = 0;
+  /** The command that was carried out last, and of which decoding it was. */ carriedOut = "";
+  width = 0;
+  /** @type {unknown} */ unreported = null;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */ reportTimer;
+
+  /** @param {HTMLElement} root @param {Python} python */
+  constructor(root, python) {
     this.root = root;
-    this.turn = 0;
+    this.python = python;
     this.tooltip = new Tooltip(root);
-    this.onKey = (event) => this.press(event);
+    this.announcement = element("p", "announcement");
+    this.announcement.setAttribute("role", "status");
+    this.announcement.dataset.notInPicture = this.tooltip.box.dataset.notInPicture = "";
+    this.panels = element("div", "panels");
+    this.onKey = (/** @type {KeyboardEvent} */ event) => this.press(event);
     document.addEventListener("keydown", this.onKey);
-    this.observer = new ResizeObserver(() => this.resize());
+    this.observer = new ResizeObserver(() => {
+      if (this.measure()) this.draw();
+    });
     this.observer.observe(root);
   }
 
   dispose() {
-    this.turn += 1;
+    this.version += 1;
     document.removeEventListener("keydown", this.onKey);
     this.observer.disconnect();
     this.transport?.pause();
@@ -50,40 +92,44 @@ class DecodePlayer {
 
   // ---- data ----
 
-  /** A decoding is unpacked only if it is news. Of several that follow fast, the last one is shown. */
-  async show({ header, arrays }) {
-    const turn = ++this.turn;
+  /**
+   * A decoding is unpacked only if it is news. Of several that follow fast, the last one is shown.
+   * @param {{ header: PlayerHeader, arrays: Uint8Array<ArrayBuffer>[] }} payload
+   */
+  async receive({ header, arrays }) {
+    const version = ++this.version;
     const isSame = this.header?.digest === header.digest;
     const unpacked = isSame ? null : await Promise.all(arrays.map(inflate));
-    if (turn !== this.turn) return;
+    if (version !== this.version) return;
+    if (unpacked) this.transport?.pause();
     this.header = header;
-    if (unpacked) this.build(...unpacked);
-    this.obey(header.command);
+    if (unpacked) this.build(unpacked);
+    this.carryOut(header.command);
     this.root.dataset.ready = "1";
   }
 
-  /** Go where Python says, once for each command; a remounted player goes back to where it stood. */
-  obey(command) {
+  /** Go where Python says, once for each command; a remounted player goes back to where it stood. @param {Command} command */
+  carryOut({ number, ...state }) {
     const { digest } = this.header;
-    if (this.command === command.number && this.place === digest) return;
-    this.command = command.number;
-    this.place = digest;
-    const remembered = lastPlaces.get(digest);
-    const { number, digest: _, command: __, ...state } = remembered?.command === command.number ? remembered : command;
-    this.state = state;
+    if (this.carriedOut === `${number} ${digest}`) return;
+    this.carriedOut = `${number} ${digest}`;
+    const remembered = lastStates.get(digest);
+    this.state = remembered?.command === number ? { ...remembered.state } : state;
     this.draw();
   }
 
   // ---- building, once for each decoding ----
 
-  build(cross, self, numbers) {
+  /** @param {Uint8Array<ArrayBuffer>[]} unpacked weights of the cross- and of the self-attention, and the distributions */
+  build([cross, self, numbers]) {
     const { header, tooltip } = this;
     const { layers, heads, sourceTokens, targetTokens, steps, firstCell, firstThousandth } = header;
     // JSON has no −∞, the log-probability of a token that was written though the model's rules forbid it.
     for (const step of steps) step.logProb ??= -Infinity;
     const sizes = { layers, heads, rows: steps.length, blockQueries: 1, blockKeys: 1, firstCell, firstThousandth };
-    const goTo = (step) => this.goTo(step);
-    this.transport?.pause();
+    const tilesOver = (/** @type {string[]} */ keyTokens, /** @type {Uint8Array} */ planes) =>
+      new Tiles({ ...sizes, columns: keyTokens.length, queryTokens: targetTokens, keyTokens }, planes);
+    const goTo = (/** @type {number} */ step) => this.goTo(step);
     this.distributions = new Distributions(header, new Float32Array(numbers.buffer));
     this.transport = new Transport(steps.length, {
       goTo,
@@ -100,34 +146,25 @@ class DecodePlayer {
       filter: (changes) => this.change(changes),
       draw: () => this.wish({ kind: "draw", ...this.filter() }),
     });
-    this.heads = new FilmHeads(
-      header,
-      new Tiles({ ...sizes, columns: sourceTokens.length }, cross),
-      new Tiles({ ...sizes, columns: targetTokens.length }, self),
-      tooltip,
-      { choose: (layer, [head, ...also]) => this.change({ layer, head, also }), whose: (whose) => this.change({ whose }) },
-    );
+    this.heads = new FilmHeads(header, tilesOver(sourceTokens, cross), tilesOver(targetTokens, self), tooltip, {
+      choose: (layer, [head, ...also]) => this.change({ layer, head, also }),
+      whose: (whose) => this.change({ whose }),
+    });
     this.assemble();
     this.width = 0;
-    // Where the film before stood, this one may have no step; `obey` says where it stands.
-    this.state = null;
-    this.resize();
+    this.measure();
   }
 
   assemble() {
     const { root } = this;
-    this.announcement = element("p", "announcement");
-    this.announcement.setAttribute("role", "status");
     const choices = element("div", "choices");
     choices.append(this.candidates.element, this.filters.element);
-    this.panels = element("div", "panels");
-    this.panels.append(choices, this.heads.element);
+    this.panels.replaceChildren(choices, this.heads.element);
     this.transport.element.append(pictureButtons(root, () => `${this.header.name}-step${this.state.step}`));
-    this.announcement.dataset.notInPicture = this.tooltip.box.dataset.notInPicture = "";
     root.tabIndex = 0;
-    root.setAttribute("role", "group");
-    root.setAttribute(
-      "aria-label",
+    named(
+      root,
+      "group",
       "Film of the translation. Left and right arrow keys step, Space plays, up and down change the layer.",
     );
     const parts = [this.transport, this.sentence, this.curve].map((part) => part.element);
@@ -136,23 +173,24 @@ class DecodePlayer {
 
   // ---- what a person does ----
 
+  /** @param {number} step */
   goTo(step) {
     this.change({ step: clampTo(this.header.steps.length - 1, step) });
   }
 
+  /** @param {Partial<PlayerState>} changes */
   change(changes) {
-    const isNews = ([name, value]) => String(this.state[name]) !== String(value);
-    if (!Object.entries(changes).some(isNews)) return;
+    const before = JSON.stringify(this.state);
     Object.assign(this.state, changes);
+    if (JSON.stringify(this.state) === before) return;
     this.draw();
     this.report();
   }
 
   report() {
-    const { digest } = this.header;
-    const view = { ...this.state, digest, command: this.command };
-    lastPlaces.set(digest, view);
-    this.unreported = view;
+    const { digest, command } = this.header;
+    lastStates.set(digest, { command: command.number, state: { ...this.state } });
+    this.unreported = { ...this.state, digest, command: command.number };
     clearTimeout(this.reportTimer);
     // While it plays nobody needs to know where it is; when it stops it says so.
     if (!this.transport.isPlaying) this.reportTimer = setTimeout(() => this.flush(), REPORT_AFTER_MS);
@@ -160,30 +198,32 @@ class DecodePlayer {
 
   flush() {
     clearTimeout(this.reportTimer);
-    if (this.unreported) this.send(this.unreported);
+    if (this.unreported) this.python.state("view", this.unreported);
     this.unreported = null;
   }
 
+  /** @param {{ kind: "force", token_id: number } | (Filter & { kind: "draw" })} wish */
   wish(wish) {
     this.transport.pause();
     // What was chosen a moment ago must not be lost with the decoding that is left.
     this.flush();
-    this.sendWish({ ...wish, step: this.state.step, digest: this.header.digest });
+    this.python.trigger("wish", { ...wish, step: this.state.step, digest: this.header.digest });
   }
 
+  /** @param {KeyboardEvent} event */
   press(event) {
-    const isCombination = event.altKey || event.ctrlKey || event.metaKey || event.shiftKey;
-    if (!this.state || event.defaultPrevented || isCombination) return;
     const path = event.composedPath();
     const target = path[0];
+    if (!this.state || event.defaultPrevented || isCombination(event) || event.shiftKey) return;
     const isInside = path.includes(this.root);
+    const own = target instanceof Element ? target : null;
     // Outside, only the two arrows: Home, End, up and down belong to the page, which scrolls by them.
     const isStep = event.key in STEP_KEYS && (isInside || event.key.startsWith("Arrow"));
     const isLayer = isInside && event.key in LAYER_KEYS;
     // A button is pressed by Space; elsewhere in the player it plays.
-    const isPlay = isInside && event.key === " " && !target.matches("button, select");
+    const isPlay = isInside && event.key === " " && !own?.matches("button, select");
     if (!isStep && !isLayer && !isPlay) return;
-    if (!isPlay && target !== this.transport.scrubber && usesArrowKeys(target)) return;
+    if (!isPlay && own && own !== this.transport.scrubber && usesArrowKeys(own)) return;
     if (!isInside && !this.root.checkVisibility()) return;
     event.preventDefault();
     if (isPlay) this.transport.toggle();
@@ -193,17 +233,19 @@ class DecodePlayer {
 
   // ---- drawing ----
 
-  resize() {
+  /** Lay the parts out anew if there is another width; says whether there is. */
+  measure() {
     const width = this.root.clientWidth;
-    if (!this.transport || !width || width === this.width) return;
+    if (!this.transport || !width || width === this.width) return false;
     this.width = width;
     this.panels.classList.toggle("stacked", width < STACKED_BELOW);
     this.curve.resize(width - 6);
     this.sentence.resize();
     this.heads.resize(this.heads.element.clientWidth);
-    if (this.state) this.draw();
+    return true;
   }
 
+  /** @returns {Filter} */
   filter() {
     const { temperature, top_k, top_p } = this.state;
     return { temperature, top_k, top_p };
@@ -219,7 +261,7 @@ class DecodePlayer {
   }
 
   draw() {
-    const { step, layer, candidates } = this.state;
+    const { step, layer, head, also, candidates } = this.state;
     const { steps } = this.header;
     const filtered = this.filtered();
     this.transport.draw(step);
@@ -227,14 +269,14 @@ class DecodePlayer {
     this.candidates.draw(steps[step], candidates, filtered);
     this.filters.draw(this.filter(), filtered);
     this.tooltip.hide();
-    // Without a width it lies in a closed tab; `resize` draws the rest when that opens.
+    // Without a width it lies in a closed tab; once that opens, the rest is drawn.
     if (this.width) {
       this.curve.draw(step);
       this.heads.draw(this.state);
     }
     const probability = formatProbability(steps[step].logProb);
     this.announcement.textContent = `Step ${step + 1} of ${steps.length}: ${steps[step].token}, ${probability}`;
-    Object.assign(this.root.dataset, { step, layer, heads: [this.state.head, ...this.state.also].join(" ") });
+    Object.assign(this.root.dataset, { step, layer, heads: [head, ...also].join(" ") });
     // At last, for scrolling makes the browser lay out the page.
     if (this.width) {
       this.sentence.follow();
@@ -243,18 +285,4 @@ class DecodePlayer {
   }
 }
 
-const players = new WeakMap();
-
-export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
-  const root = parentElement.querySelector(".decode-player");
-  if (!root || !(data instanceof Uint8Array)) return undefined;
-  const player = players.get(root) ?? new DecodePlayer(root);
-  players.set(root, player);
-  player.send = (view) => setStateValue("view", view);
-  player.sendWish = (wish) => setTriggerValue("wish", wish);
-  player.show(unpack(data));
-  return () => {
-    player.dispose();
-    players.delete(root);
-  };
-}
+export default mount(".decode-player", DecodePlayer);

@@ -1,16 +1,35 @@
-// Temperature, top k and top p of one step, as model/sampling.py does it: on the best log-probabilities as they are, and
-// on the rest in bins (model/analysis/spread.py). Knows nothing of tokens or of the page.
+// @ts-check
+// Temperature, top k and top p of one step, as the model samples: on the best log-probabilities as they are, and on the
+// rest in bins.
 
-class Distributions {
-  /** `numbers` are those of film_data.py: best, counts, centres, each for all steps. */
+/**
+ * Groups of equally likely tokens, best first.
+ * @typedef {{ counts: number[], logProbs: number[] }} Distribution
+ *
+ * What a filter leaves: how many tokens, what the model itself gives them, the entropy of the new distribution in nats,
+ * and a token's new probability, 0 for one left out; `rank` counts from 0.
+ * @typedef {{
+ *   kept: number, mass: number, entropy: number, chanceOf(logProb: number, rank: number): number,
+ * }} Filtered
+ */
+
+export class Distributions {
+  /**
+   * @param {{ numBest: number, numBins: number, steps: unknown[] }} sizes
+   * @param {Float32Array} numbers best, counts and centres, each for all steps, as film_data.py packs them
+   */
   constructor({ numBest, numBins, steps }, numbers) {
-    Object.assign(this, { numbers, numBest, numBins, count: steps.length });
+    this.numbers = numbers;
+    this.numBest = numBest;
+    this.numBins = numBins;
+    this.count = steps.length;
   }
 
-  /** The groups of tokens of a step, best first: { counts, logProbs }. Each of the best is a group of its own. */
+  /** Each of the best tokens is a group of its own. @param {number} step @returns {Distribution} */
   at(step) {
     const { numbers, numBest, numBins, count } = this;
-    const part = (before, size) => numbers.subarray(before + step * size, before + (step + 1) * size);
+    const part = (/** @type {number} */ before, /** @type {number} */ size) =>
+      numbers.subarray(before + step * size, before + (step + 1) * size);
     const best = part(0, numBest);
     const binCounts = part(count * numBest, numBins);
     const centres = part(count * (numBest + numBins), numBins);
@@ -23,15 +42,13 @@ class Distributions {
 }
 
 /**
- * What may be drawn of a distribution, and by what chance.
- *
- * `temperature` divides; `topK` keeps that many tokens with any that equal the last (0: all); of what is left, `topP`
- * keeps the fewest that hold that share. Returns
- * { kept, mass, entropy, chanceOf(logProb, rank) }: how many tokens are left, what the model itself gives them, the
- * entropy of the new distribution in nats, and a token's new probability, 0 for one left out; `rank` counts from 0.
+ * What may be drawn of a distribution, and by what chance. `temperature` divides; `topK` keeps that many tokens with any
+ * that equal the last (0: all); of what is left, `topP` keeps the fewest that hold that share.
+ * @param {Distribution} distribution @param {{ temperature: number, topK: number, topP: number }} filter
+ * @returns {Filtered}
  */
-function filterDistribution({ counts, logProbs }, { temperature, topK, topP }) {
-  const shareOf = (logProb) => Math.exp((logProb - logProbs[0]) / temperature);
+export function filterDistribution({ counts, logProbs }, { temperature, topK, topP }) {
+  const shareOf = (/** @type {number} */ logProb) => Math.exp((logProb - logProbs[0]) / temperature);
   const shares = logProbs.map(shareOf);
   const left = keepTopK(counts, logProbs, topK);
   const whole = sumOver(left, shares);
@@ -51,8 +68,10 @@ function filterDistribution({ counts, logProbs }, { temperature, topK, topP }) {
   };
 }
 
+/** @param {number[]} counts @param {number[]} values */
 const sumOver = (counts, values) => counts.reduce((sum, count, i) => (count ? sum + count * values[i] : sum), 0);
 
+/** @param {number[]} counts @param {number[]} logProbs @param {number} topK */
 function keepTopK(counts, logProbs, topK) {
   if (!topK) return [...counts];
   let room = topK;
@@ -65,7 +84,10 @@ function keepTopK(counts, logProbs, topK) {
   });
 }
 
-/** A token stays if those before it do not hold `enough` yet; the first one always does. */
+/**
+ * A token stays if those before it do not hold `enough` yet; the first one always does.
+ * @param {number[]} left @param {number[]} shares @param {number} enough
+ */
 function keepTopP(left, shares, enough) {
   let before = 0;
   left.forEach((count, i) => {

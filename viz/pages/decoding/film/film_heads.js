@@ -1,6 +1,17 @@
+// @ts-check
 // Everything about heads in a film: the choice of layer, heads and of whose row is meant; beside each other the strips of
 // cross- and self-attention, below them lines and triangle over the same columns, which scroll together.
-// Knows nothing of probabilities or of Streamlit.
+import { button, named } from "../../../components/shared/items.js";
+import { element, legendElement, pixelScale, tokenElement } from "../../../components/shared/picture.js";
+import { FilmFan, FilmTriangle } from "./film_rows.js";
+import { FilmStrip } from "./film_strip.js";
+
+/** @import { Tiles } from "../../../components/shared/head_tiles.js" */
+/** @import { Point } from "../../../components/shared/items.js" */
+/** @import { Tooltip } from "../../../components/shared/picture.js" */
+/** @import { PlayerHeader, PlayerState } from "./decode_player.js" */
+/** @import { Side, Sides } from "./film_rows.js" */
+/** @import { StripActs } from "./film_strip.js" */
 
 const GUTTER = 54;
 const [NARROWEST_CELL, WIDEST_CELL] = [14, 34];
@@ -13,149 +24,197 @@ const HOW_TO_READ =
   "several of one layer if you like. Lines lead from a row's token, below, to the tokens of the source, above; those of the " +
   "rows before are faint. The triangle has all rows so far of the head chosen last.";
 
-const WHOSE = { in: "Token going in", out: "Token coming out" };
+const HOW_ROWS_ALIGN =
+  ". Other heads align words best in one reading than in the other: a row still holds what it reads and already prepares " +
+  "what it writes.";
 
-class FilmHeads {
-  /** `act` has what happens: choose(layer, heads), whose(side). `header` and both tiles are the film's. */
+const clamp = (/** @type {number} */ low, /** @type {number} */ number, /** @type {number} */ high) =>
+  Math.max(low, Math.min(high, number));
+
+/**
+ * The width of a column, the height of a row and that of the labels, for as much room as a panel has.
+ * @param {number} room @param {number} columns @param {number} rows @param {number} longest label's characters
+ */
+export function sizesFor(room, columns, rows, longest) {
+  return {
+    cell: Math.floor(clamp(NARROWEST_CELL, room / columns, WIDEST_CELL)),
+    row: clamp(LOWEST_STRIP_ROW, Math.floor(ROOM_FOR_STRIP / rows), HIGHEST_STRIP_ROW),
+    "label-height": clamp(62, 12 + 7 * longest, 104),
+  };
+}
+
+export class FilmHeads {
+  /** @type {PlayerState} */ state;
+  cell = 0;
+  room = 0;
+  isWide = false;
+  share = 0;
+  /** What the strips mark: the layer and its heads. */ marked = "";
+
+  /**
+   * @param {PlayerHeader} header @param {Tiles} cross @param {Tiles} self @param {Tooltip} tooltip
+   * @param {{ choose(layer: number, heads: number[]): void, whose(side: Side): void }} act
+   */
   constructor(header, cross, self, tooltip, act) {
-    Object.assign(this, { header, cross, self, tooltip, act });
+    this.header = header;
+    this.tooltip = tooltip;
+    this.act = act;
     const { sourceTokens, targetTokens, steps, stops, ticks, titles } = header;
+    /** @type {Sides} */
     this.sides = { in: targetTokens, out: steps.map(({ token }) => token) };
     const scale = pixelScale(stops);
-    const strip = (title, tokens, tiles) => new FilmStrip(title, tokens, tiles, scale, this.actOn(tokens, tiles));
-    this.overSource = strip(titles[0], sourceTokens, cross);
-    this.overPrefix = strip(titles[1], targetTokens, self);
+    this.overSource = new FilmStrip(titles[0], sourceTokens, cross, scale, this.actOn(sourceTokens, cross));
+    this.overPrefix = new FilmStrip(titles[1], targetTokens, self, scale, this.actOn(targetTokens, self));
     this.fan = new FilmFan(cross, this.sides);
     this.triangle = new FilmTriangle(self, scale, this.sides, {
-      point: (event, row, key) => this.tell(event, self, this.state.layer, this.state.head, row, key, targetTokens),
+      point: (point, row, key) => this.tell(point, self, this.state.layer, this.state.head, row, key, targetTokens),
       leave: () => tooltip.hide(),
     });
     this.panels = [this.buildPanel(this.overSource, this.fan), this.buildPanel(this.overPrefix, this.triangle)];
     const pair = element("div", "pair");
     pair.append(...this.panels);
+    this.layerButtons = this.buildButtons("Layer", header.layers, (layer) => act.choose(layer, this.heads()));
+    this.headButtons = this.buildButtons("Head", header.heads, (head) => this.choose(this.state.layer, head));
+    this.headButtons.forEach((each, head) => this.colourButton(each, head));
+    this.whoseButtons = {
+      in: this.buildButton("Token going in", () => act.whose("in")),
+      out: this.buildButton("Token coming out", () => act.whose("out")),
+    };
+    const bar = element("div", "heads-bar");
+    bar.append(this.buildGroup("Layer", this.layerButtons), this.buildGroup("Heads", this.headButtons));
+    this.row = element("span");
+    this.owners = { in: tokenElement("", "token chip"), out: tokenElement("", "token chip") };
+    this.meant = element("span");
+    const how = element("p", "how muted", HOW_TO_READ);
     this.element = element("section", "heads");
-    this.element.append(this.buildBar(), this.buildMeaning(), pair, legendElement(stops, ticks), element("p", "how muted", HOW_TO_READ));
+    this.element.append(bar, this.buildMeaning(), pair, legendElement(stops, ticks), how);
   }
 
+  /** @param {string[]} tokens @param {Tiles} tiles @returns {StripActs} */
   actOn(tokens, tiles) {
     return {
       choose: (layer, head) => this.choose(layer, head),
       leaveAlone: (layer, head) => this.act.choose(layer, [head]),
-      point: (event, layer, head, key) => this.tell(event, tiles, layer, head, this.state.step, key, tokens),
+      point: (point, layer, head, key) => this.tell(point, tiles, layer, head, this.state.step, key, tokens),
       leave: () => this.tooltip.hide(),
     };
   }
 
+  /** @param {FilmStrip} strip @param {FilmFan | FilmTriangle} below */
   buildPanel(strip, below) {
-    const panel = element("div", "panel");
+    const panel = named(element("div", "panel"), "group", strip.caption.textContent ?? "");
     const body = element("div", "panel-body");
     // Reachable by keyboard, because a long sentence scrolls sideways.
     panel.tabIndex = 0;
-    panel.setAttribute("role", "group");
-    panel.setAttribute("aria-label", strip.caption.textContent);
     body.append(strip.element, below.element);
     panel.append(body);
     panel.addEventListener("scroll", () => this.scrollTogether(panel));
     return panel;
   }
 
-  // ---- choosing ----
-
-  buildBar() {
-    const bar = element("div", "heads-bar");
-    this.layerButtons = this.buildGroup(bar, "Layer", this.header.layers, (layer) => this.act.choose(layer, this.heads()));
-    this.headButtons = this.buildGroup(bar, "Heads", this.header.heads, (head) => this.choose(this.state.layer, head));
-    this.headButtons.forEach((button, head) => {
-      button.classList.add("head");
-      button.style.setProperty("--head", this.colour(head));
-      button.prepend(element("span", "swatch"));
-      button.title = "Click switches the head on or off, double-click leaves it alone";
-      button.addEventListener("dblclick", () => this.act.choose(this.state.layer, [head]));
-    });
-    return bar;
+  /** @param {string} label @param {() => void} act */
+  buildButton(label, act) {
+    const created = button("button small", label, act);
+    created.dataset.inPicture = "";
+    return created;
   }
 
-  buildGroup(bar, name, count, choose) {
-    const group = element("div", "group");
-    group.setAttribute("role", "group");
-    group.setAttribute("aria-label", name);
-    const buttons = Array.from({ length: count }, (_, at) => {
-      const button = element("button", "button small");
-      button.type = "button";
-      button.dataset.inPicture = "";
-      button.append(element("span", "", String(at + 1)));
-      button.setAttribute("aria-label", `${name === "Layer" ? name : "Head"} ${at + 1}`);
-      button.addEventListener("click", () => choose(at));
-      return button;
+  /** Buttons that are called by numbers. @param {string} name @param {number} count @param {(at: number) => void} choose */
+  buildButtons(name, count, choose) {
+    return Array.from({ length: count }, (_, at) => {
+      const created = this.buildButton("", () => choose(at));
+      created.append(element("span", "", String(at + 1)));
+      created.setAttribute("aria-label", `${name} ${at + 1}`);
+      return created;
     });
+  }
+
+  /** @param {HTMLButtonElement} created @param {number} head */
+  colourButton(created, head) {
+    created.classList.add("head");
+    created.style.setProperty("--head", this.colour(head));
+    created.prepend(element("span", "swatch"));
+    created.title = "Click switches the head on or off, double-click leaves it alone";
+    created.addEventListener("dblclick", () => this.act.choose(this.state.layer, [head]));
+  }
+
+  /** @param {string} name @param {Iterable<HTMLElement>} buttons */
+  buildGroup(name, buttons) {
+    const group = named(element("div", "group"), "group", name);
     group.append(element("span", "group-name", name), ...buttons);
-    bar.append(group);
-    return buttons;
+    return group;
   }
 
   buildMeaning() {
     const meaning = element("div", "meaning");
-    const group = element("div", "group");
-    group.setAttribute("role", "group");
-    group.setAttribute("aria-label", "Whose row");
-    this.whoseButtons = Object.entries(WHOSE).map(([side, label]) => {
-      const button = element("button", "button small", label);
-      button.type = "button";
-      button.dataset.inPicture = "";
-      button.addEventListener("click", () => this.act.whose(side));
-      return [side, button];
-    });
-    group.append(element("span", "group-name", "Whose row"), ...this.whoseButtons.map(([, button]) => button));
     const owner = element("p", "owner muted");
-    this.row = element("span", "");
-    this.owners = { in: tokenElement("", "token chip"), out: tokenElement("", "token chip") };
-    this.meant = element("span", "");
-    owner.append(this.row, this.owners.in, " and writes ", this.owners.out, "; here it counts as the row of the token ", this.meant);
-    owner.append(". Other heads align words best in one reading than in the other: a row still holds what it reads and already prepares what it writes.");
-    meaning.append(group, owner);
+    const { in: read, out: written } = this.owners;
+    owner.append(
+      this.row,
+      read,
+      " and writes ",
+      written,
+      "; here it counts as the row of the token ",
+      this.meant,
+      HOW_ROWS_ALIGN,
+    );
+    meaning.append(this.buildGroup("Whose row", Object.values(this.whoseButtons)), owner);
     return meaning;
   }
+
+  // ---- choosing ----
 
   heads() {
     return [this.state.head, ...this.state.also];
   }
 
+  /** @param {number} head */
   colour(head) {
     return this.header.colours[head % this.header.colours.length];
   }
 
-  /** A click on a head: it joins the chosen ones of its layer and is the open one, or leaves them; the last one stays. */
+  /**
+   * A click on a head: it joins the chosen ones of its layer and is the open one, or leaves them; the last one stays.
+   * @param {number} layer @param {number} head
+   */
   choose(layer, head) {
     const heads = this.heads();
     if (layer !== this.state.layer) this.act.choose(layer, [head]);
     else if (!heads.includes(head)) this.act.choose(layer, [head, ...heads]);
-    else if (heads.length > 1) this.act.choose(layer, heads.filter((other) => other !== head));
+    else if (heads.length > 1)
+      this.act.choose(
+        layer,
+        heads.filter((other) => other !== head),
+      );
   }
 
-  tell(event, tiles, layer, head, row, key, tokens) {
+  /**
+   * @param {Point} point @param {Tiles} tiles @param {number} layer @param {number} head @param {number} row
+   * @param {number} key @param {string[]} tokens
+   */
+  tell(point, tiles, layer, head, row, key, tokens) {
     const weight = tiles.format(tiles.values[tiles.baseOf([layer, head]) + row * tiles.header.columns + key]);
-    this.tooltip.show(event, `Layer ${layer + 1} · Head ${head + 1}`, this.sides[this.state.whose][row], tokens[key], `weight ${weight}`);
+    const query = this.sides[this.state.whose][row];
+    this.tooltip.show(point, `Layer ${layer + 1} · Head ${head + 1}`, query, tokens[key], `weight ${weight}`);
   }
 
   // ---- layout ----
 
-  /** Columns of one width in both panels, so that they compare; if they would be too narrow, the panels scroll. */
+  /** Columns of one width in both panels, so that they compare; if too narrow, the panels scroll. @param {number} width */
   resize(width) {
     const { sourceTokens, targetTokens, layers, heads } = this.header;
     const isStacked = width < PANELS_STACKED_BELOW;
     this.element.classList.toggle("stacked", isStacked);
     this.room = (isStacked ? width : (width - 22) / 2) - GUTTER;
     const count = Math.max(sourceTokens.length, targetTokens.length);
-    this.cell = Math.floor(Math.max(NARROWEST_CELL, Math.min(WIDEST_CELL, this.room / count)));
+    const longest = Math.max(...[...sourceTokens, ...targetTokens, ...this.sides.out].map((token) => token.length));
+    const sizes = sizesFor(this.room, count, layers * heads, longest);
+    this.cell = sizes.cell;
     this.isWide = count * this.cell > this.room;
     this.element.classList.toggle("wide", this.isWide);
-    const row = Math.max(LOWEST_STRIP_ROW, Math.min(HIGHEST_STRIP_ROW, Math.floor(ROOM_FOR_STRIP / (layers * heads))));
-    const longest = Math.max(...[...sourceTokens, ...targetTokens, ...this.sides.out].map((token) => token.length));
-    const sizes = { gutter: GUTTER, cell: this.cell, row, "label-height": Math.max(62, Math.min(104, 12 + 7 * longest)) };
-    for (const [name, size] of Object.entries(sizes)) this.element.style.setProperty(`--${name}`, `${size}px`);
-    this.element.style.setProperty("--heads", heads);
-    this.element.style.setProperty("--sources", sourceTokens.length);
-    this.element.style.setProperty("--targets", targetTokens.length);
+    const pixels = Object.entries({ gutter: GUTTER, ...sizes }).map(([name, size]) => [name, `${size}px`]);
+    const counts = Object.entries({ heads, sources: sourceTokens.length, targets: targetTokens.length });
+    for (const [name, value] of [...pixels, ...counts]) this.element.style.setProperty(`--${name}`, String(value));
     this.fan.fit(this.cell);
     this.triangle.fit(this.cell);
   }
@@ -165,60 +224,63 @@ class FilmHeads {
     const { step } = this.state;
     const { targetTokens } = this.header;
     if (!this.isWide) return;
-    const place = ((step + 0.5) * this.cell - this.room / 2) / Math.max(1, targetTokens.length * this.cell - this.room);
-    this.scrollTo(Math.max(0, Math.min(1, place)));
+    const share = ((step + 0.5) * this.cell - this.room / 2) / Math.max(1, targetTokens.length * this.cell - this.room);
+    this.scrollTo(clamp(0, share, 1));
   }
 
-  /** Both panels, to the same share of how far each can be scrolled. */
+  /** Both panels, to the same share of how far each can be scrolled. @param {number} share */
   scrollTo(share) {
     for (const panel of this.panels) panel.scrollLeft = Math.round(share * (panel.scrollWidth - panel.clientWidth));
     this.share = share;
   }
 
+  /** @param {HTMLElement} panel */
   scrollTogether(panel) {
     const most = panel.scrollWidth - panel.clientWidth;
     const share = most > 0 ? panel.scrollLeft / most : 0;
     // What `scrollTo` did comes back as an event; only a person's own scrolling moves the other panel.
-    if (Math.abs(share - (this.share ?? 0)) * most > 2) this.scrollTo(share);
+    if (Math.abs(share - this.share) * most > 2) this.scrollTo(share);
   }
 
   // ---- drawing ----
 
+  /** @param {PlayerState} state */
   draw(state) {
     this.state = state;
     const { step, layer, head, whose } = state;
     const { sourceTokens, targetTokens } = this.header;
-    const colourOf = new Map(this.heads().map((one) => [one, this.colour(one)]));
-    this.layerButtons.forEach((button, at) => button.setAttribute("aria-pressed", String(at === layer)));
-    this.headButtons.forEach((button, at) => button.setAttribute("aria-pressed", String(colourOf.has(at))));
-    this.whoseButtons.forEach(([side, button]) => button.setAttribute("aria-pressed", String(side === whose)));
+    const colours = new Map(this.heads().map((each) => [each, this.colour(each)]));
+    this.layerButtons.forEach((each, at) => each.setAttribute("aria-pressed", String(at === layer)));
+    this.headButtons.forEach((each, at) => each.setAttribute("aria-pressed", String(colours.has(at))));
     const marked = `${layer} ${this.heads()}`;
-    for (const [strip, visible, tokens] of [
-      [this.overSource, sourceTokens.length, sourceTokens],
-      // The causal mask: this row has seen itself and what came before it.
-      [this.overPrefix, step + 1, targetTokens],
-    ]) {
-      if (marked !== this.marked) strip.mark(layer, colourOf);
-      strip.draw(step, visible);
-      strip.summarise(layer, step, tokens);
-    }
+    this.overSource.draw(step, sourceTokens.length);
+    // The causal mask: this row has seen itself and what came before it.
+    this.overPrefix.draw(step, step + 1);
+    this.overSource.summarise(layer, step, sourceTokens);
+    this.overPrefix.summarise(layer, step, targetTokens);
+    if (marked !== this.marked) for (const strip of [this.overSource, this.overPrefix]) strip.mark(layer, colours);
     this.marked = marked;
-    this.fan.draw(step, layer, colourOf, whose);
+    this.fan.draw(step, layer, colours, whose);
     this.triangle.draw(step, layer, head, whose);
     this.describe(state);
   }
 
+  /** @param {PlayerState} state */
   describe({ step, layer, head, also, whose }) {
     this.row.textContent = `Row ${step + 1} reads `;
     this.meant.textContent = whose === "in" ? "going in" : "coming out";
-    for (const [side, owner] of Object.entries(this.owners)) {
-      owner.textContent = this.sides[side][step];
-      owner.classList.toggle("meant", side === whose);
+    for (const side of /** @type {Side[]} */ (["in", "out"])) {
+      this.whoseButtons[side].setAttribute("aria-pressed", String(side === whose));
+      this.owners[side].textContent = this.sides[side][step];
+      this.owners[side].classList.toggle("meant", side === whose);
     }
-    const names = [head, ...also].map((at) => at + 1).sort((a, b) => a - b).join(", ");
+    const names = [head, ...also]
+      .map((at) => at + 1)
+      .sort((a, b) => a - b)
+      .join(", ");
     this.fan.title.textContent = `Lines of layer ${layer + 1}, head${also.length ? "s" : ""} ${names}`;
     this.triangle.title.textContent = `Rows so far of layer ${layer + 1}, head ${head + 1}`;
-    this.fan.canvas.setAttribute("aria-label", this.fan.title.textContent);
-    this.triangle.canvas.setAttribute("aria-label", this.triangle.title.textContent);
+    for (const { canvas, title } of [this.fan, this.triangle])
+      canvas.setAttribute("aria-label", title.textContent ?? "");
   }
 }

@@ -1,5 +1,17 @@
+// @ts-check
 // Below the two strips, over the same columns: the chosen heads as lines between source and target, and the rows so far
-// of the open head's self-attention. Knows nothing of Streamlit.
+// of the open head's self-attention.
+import { FAINTEST, strength } from "../../../components/shared/line_strength.js";
+import { contextOf, element, sizeCanvas, tokenElement } from "../../../components/shared/picture.js";
+import { cellAt, columnLabels, paintCells } from "./film_strip.js";
+
+/** @import { Tiles } from "../../../components/shared/head_tiles.js" */
+/** @import { Point } from "../../../components/shared/items.js" */
+/**
+ * The tokens that rows are called by: those going in, or those coming out.
+ * @typedef {{ in: string[], out: string[] }} Sides
+ * @typedef {keyof Sides} Side
+ */
 
 const FAN_HEIGHT = 128;
 const NARROWEST_SPACING = 10;
@@ -10,8 +22,27 @@ const TRAIL_FROM = 0.2;
 const TALLEST_TRIANGLE = 240;
 const [LOWEST_ROW, HIGHEST_ROW, LOWEST_NAMED_ROW] = [2, 15, 10];
 
-class FilmFan {
-  /** `tiles` are the weights of the cross-attention; `sides` are the tokens that rows are called by, { in, out }. */
+/**
+ * Show the names of one side, and mark the one of the current row and those after it.
+ * @param {{ in: HTMLElement, out: HTMLElement }} sides @param {Side} shown @param {number} step @param {string} now
+ */
+function markRows(sides, shown, step, now) {
+  for (const [side, names] of Object.entries(sides)) {
+    names.hidden = side !== shown;
+    [...names.children].forEach((name, row) => {
+      name.classList.toggle("future", row > step);
+      name.classList.toggle(now, row === step);
+    });
+  }
+}
+
+export class FilmFan {
+  cell = 0;
+  width = 0;
+  spacing = 0;
+  ratio = 1;
+
+  /** `tiles` are the weights of the cross-attention. @param {Tiles} tiles @param {Sides} sides */
   constructor(tiles, sides) {
     this.tiles = tiles;
     this.element = element("figure", "fan");
@@ -24,6 +55,7 @@ class FilmFan {
     this.element.append(this.title, this.body);
   }
 
+  /** @param {number} cell the width of a column */
   fit(cell) {
     const { rows, columns } = this.tiles.header;
     this.cell = cell;
@@ -36,31 +68,33 @@ class FilmFan {
     sizeCanvas(this.canvas, Math.round(this.width * this.ratio), Math.round(FAN_HEIGHT * this.ratio), this.ratio);
   }
 
-  /** The lines of step `step`, with a trail of those before; `colourOf`: head → colour, the open head first. */
-  draw(step, layer, colourOf, whose) {
-    for (const [side, labels] of Object.entries(this.labels)) {
-      labels.hidden = side !== whose;
-      [...labels.children].forEach((label, row) => {
-        label.classList.toggle("future", row > step);
-        label.classList.toggle("now", row === step);
-      });
-    }
-    const context = this.canvas.getContext("2d");
+  /**
+   * The lines of a step, with a trail of those before; the open head is the first of those that have a colour.
+   * @param {number} step @param {number} layer @param {Map<number, string>} colours @param {Side} whose
+   */
+  draw(step, layer, colours, whose) {
+    markRows(this.labels, whose, step, "now");
+    const context = contextOf(this.canvas);
     context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     context.clearRect(0, 0, this.width, FAN_HEIGHT);
-    for (let row = Math.max(0, step - TRAIL); row <= step; row++) this.drawRow(context, row, step - row, layer, colourOf);
+    for (let row = Math.max(0, step - TRAIL); row <= step; row++)
+      this.drawRow(context, row, step - row, layer, colours);
     context.globalAlpha = 1;
   }
 
-  drawRow(context, row, age, layer, colourOf) {
+  /**
+   * @param {CanvasRenderingContext2D} context @param {number} row @param {number} age @param {number} layer
+   * @param {Map<number, string>} colours
+   */
+  drawRow(context, row, age, layer, colours) {
     const { tiles, cell, spacing } = this;
     const count = tiles.header.columns;
     const [least, fade] = age ? [TRAIL_FROM, TRAIL_STRENGTH * (1 - age / (TRAIL + 1))] : [FAINTEST, 1];
-    const heads = [...colourOf.keys()].reverse();
-    heads.forEach((head, place) => {
+    const heads = [...colours].reverse();
+    heads.forEach(([head, colour], at) => {
       const base = tiles.baseOf([layer, head]) + row * count;
-      const shift = (place - (heads.length - 1) / 2) * Math.min(3, (cell * 0.6) / heads.length);
-      context.strokeStyle = colourOf.get(head);
+      const shift = (at - (heads.length - 1) / 2) * Math.min(3, (cell * 0.6) / heads.length);
+      context.strokeStyle = colour;
       for (let key = 0; key < count; key++) {
         // The upper byte is √weight, as colours are.
         const weight = ((tiles.values[base + key] >> 8) / 255) ** 2;
@@ -77,10 +111,18 @@ class FilmFan {
   }
 }
 
-class FilmTriangle {
-  /** `tiles` are the weights of the self-attention; `act` as a strip's, with point(event, row, key) and leave(). */
+export class FilmTriangle {
+  step = 0;
+
+  /**
+   * `tiles` are the weights of the self-attention.
+   * @param {Tiles} tiles @param {Uint32Array} scale @param {Sides} sides
+   * @param {{ point(point: Point, row: number, key: number): void, leave(): void }} act
+   */
   constructor(tiles, scale, sides, act) {
-    Object.assign(this, { tiles, scale, count: tiles.header.rows });
+    this.tiles = tiles;
+    this.scale = scale;
+    this.count = tiles.header.rows;
     this.element = element("figure", "triangle");
     this.title = element("figcaption", "strip-title");
     this.body = element("div", "layer-block triangle-body");
@@ -90,15 +132,14 @@ class FilmTriangle {
     this.body.append(...Object.values(this.names), this.canvas);
     this.element.append(this.title, this.body);
     this.canvas.addEventListener("pointermove", (event) => {
-      const frame = this.canvas.getBoundingClientRect();
-      const row = Math.floor(((event.clientY - frame.top) / frame.height) * this.count);
-      const key = Math.floor(((event.clientX - frame.left) / frame.width) * this.count);
+      const [row, key] = cellAt(event, this.canvas.getBoundingClientRect(), this.count, this.count);
       if (row >= 0 && key >= 0 && row <= this.step && key <= row) act.point(event, row, key);
       else act.leave();
     });
     this.canvas.addEventListener("pointerleave", act.leave);
   }
 
+  /** @param {string[]} tokens */
   buildNames(tokens) {
     const names = element("div", "row-names");
     names.append(
@@ -111,24 +152,22 @@ class FilmTriangle {
     return names;
   }
 
+  /** @param {number} cell the width of a column */
   fit(cell) {
     const row = Math.max(LOWEST_ROW, Math.min(HIGHEST_ROW, cell, Math.floor(TALLEST_TRIANGLE / this.count)));
     this.body.style.setProperty("--row", `${row}px`);
     this.body.classList.toggle("unnamed", row < LOWEST_NAMED_ROW);
   }
 
+  /** @param {number} step @param {number} layer @param {number} head @param {Side} whose */
   draw(step, layer, head, whose) {
     const { tiles, count } = this;
     this.step = step;
-    for (const [side, names] of Object.entries(this.names)) {
-      names.hidden = side !== whose;
-      [...names.children].forEach((name, row) => {
-        name.classList.toggle("future", row > step);
-        name.classList.toggle("chosen", row === step);
-      });
-    }
+    markRows(this.names, whose, step, "chosen");
     const base = tiles.baseOf([layer, head]);
+    const baseOf = (/** @type {number} */ row) => base + row * count;
     // What is not yet written is not yet there; what the causal mask hides never is.
-    paintCells(this.canvas, this.scale, tiles.values, count, count, (row) => base + row * count, (row) => (row > step ? 0 : row + 1));
+    const visible = (/** @type {number} */ row) => (row > step ? 0 : row + 1);
+    paintCells(this.canvas, this.scale, tiles.values, count, count, baseOf, visible);
   }
 }

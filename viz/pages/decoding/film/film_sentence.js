@@ -1,10 +1,18 @@
+// @ts-check
 // The sentence as it is written: a column for each step, above the token it reads, below the token it writes.
-// Knows nothing of attention or probabilities.
+import { element, tokenElement } from "../../../components/shared/picture.js";
 
-class FilmSentence {
-  /** `goTo(step)` is called when a column is clicked. */
-  constructor({ targetTokens, steps }, goTo) {
-    this.header = { targetTokens, steps };
+/** @import { PlayerHeader } from "./decode_player.js" */
+
+export class FilmSentence {
+  shown = -1;
+  height = 0;
+  /** Upper and lower edge of each column, if some are out of sight. @type {number[][] | null} */ edges = null;
+
+  /** `goTo` is called when a column is clicked. @param {PlayerHeader} header @param {(step: number) => void} goTo */
+  constructor(header, goTo) {
+    const { targetTokens, steps } = header;
+    this.header = header;
     this.element = element("div", "sentence");
     this.line = element("div", "columns");
     const names = element("div", "column names");
@@ -21,9 +29,9 @@ class FilmSentence {
     this.line.append(names, ...this.columns);
     this.caption = element("p", "caption muted");
     this.element.append(this.line, this.caption);
-    this.shown = -1;
   }
 
+  /** @param {number} step */
   draw(step) {
     // Only the columns between the last step and this one change.
     const [from, to] = [Math.min(step, this.shown), Math.max(step, this.shown)];
@@ -35,27 +43,32 @@ class FilmSentence {
     this.describe(step);
   }
 
+  /** @param {number} step */
   describe(step) {
     const { targetTokens, steps } = this.header;
     const { token, chosen, candidates } = steps[step];
     const read = tokenElement(targetTokens[step], "token chip read");
     const taken = tokenElement(token, "token chip written now");
     const best = tokenElement(candidates[0][1], "token chip");
-    const end = chosen === 0 ? [" and predicts ", taken, "."] : [" and predicts ", best, "; ", taken, " is written instead."];
+    const end =
+      chosen === 0 ? [" and predicts ", taken, "."] : [" and predicts ", best, "; ", taken, " is written instead."];
     this.caption.replaceChildren(`Row ${step + 1}: the decoder takes in `, read, ...end);
   }
 
-  /** Measure where columns stand, if some are out of sight: once, and not at every step. */
+  /** Measure the columns, once and not at every step. */
   resize() {
     this.height = this.line.clientHeight;
     const isLong = this.line.scrollHeight > this.height;
-    this.edges = isLong ? this.columns.map(({ offsetTop, offsetHeight }) => [offsetTop, offsetTop + offsetHeight]) : null;
+    this.edges = isLong
+      ? this.columns.map(({ offsetTop, offsetHeight }) => [offsetTop, offsetTop + offsetHeight])
+      : null;
   }
 
   /** Keep the current column in sight where the sentence takes more lines than there is room for. */
   follow() {
     if (!this.edges) return;
     const [top, bottom] = this.edges[this.shown];
-    if (top < this.line.scrollTop || bottom > this.line.scrollTop + this.height) this.line.scrollTop = bottom - this.height;
+    if (top < this.line.scrollTop || bottom > this.line.scrollTop + this.height)
+      this.line.scrollTop = bottom - this.height;
   }
 }

@@ -1,14 +1,25 @@
-// The bar that moves a film: buttons, play with its speed, scrubber, position. Knows nothing of what the film shows.
+// @ts-check
+// The bar that moves a film: buttons, play with its speed, scrubber, position.
+import { icon } from "../../../components/shared/drawing.js";
+import { button } from "../../../components/shared/items.js";
+import { element } from "../../../components/shared/picture.js";
+
+/** @typedef {Parameters<typeof icon>[0]} IconName */
 
 const SPEEDS = [0.5, 1, 2, 4, 8];
 const STEP_EVERY_MS = 900;
 
-class Transport {
-  /** `act` has what happens: goTo(step), moveBy(steps), onPause(). `count` is the number of steps. */
+export class Transport {
+  /** @type {ReturnType<typeof setTimeout> | undefined} */ timer;
+  step = 0;
+
+  /**
+   * @param {number} count of steps
+   * @param {{ goTo(step: number): void, moveBy(steps: number): void, onPause(): void }} act
+   */
   constructor(count, act) {
     this.count = count;
     this.act = act;
-    this.step = 0;
     this.element = element("div", "transport");
     this.element.dataset.notInPicture = "";
     this.backButtons = [
@@ -21,32 +32,36 @@ class Transport {
     ];
     this.playButton = this.buildButton("play", "Play (Space)", () => this.toggle());
     this.playButton.classList.add("play");
+    this.speed = this.buildSpeed();
     this.scrubber = element("input", "scrubber");
     Object.assign(this.scrubber, { type: "range", min: 0, max: count - 1, step: 1 });
     this.scrubber.setAttribute("aria-label", "Step");
     this.scrubber.addEventListener("input", () => act.goTo(Number(this.scrubber.value)));
     this.position = element("span", "position");
-    const [first, back] = this.backButtons;
-    const [forward, last] = this.forwardButtons;
-    this.element.append(first, back, this.playButton, forward, last, this.buildSpeed(), this.scrubber, this.position);
+    const buttons = [...this.backButtons, this.playButton, ...this.forwardButtons];
+    this.element.append(...buttons, this.speed, this.scrubber, this.position);
   }
 
+  /** @param {IconName} name @param {string} label @param {() => void} act */
   buildButton(name, label, act) {
-    const button = element("button", "button");
-    button.type = "button";
-    button.append(icon(name));
-    button.setAttribute("aria-label", label);
-    button.title = label;
-    button.addEventListener("click", act);
-    return button;
+    const created = button("button", "", act);
+    this.markButton(created, name, label);
+    return created;
+  }
+
+  /** @param {HTMLButtonElement} marked @param {IconName} name @param {string} label */
+  markButton(marked, name, label) {
+    marked.replaceChildren(icon(name));
+    marked.setAttribute("aria-label", label);
+    marked.title = label;
   }
 
   buildSpeed() {
-    this.speed = element("select", "speed");
-    this.speed.setAttribute("aria-label", "Speed");
-    this.speed.title = "Speed";
-    this.speed.append(...SPEEDS.map((speed) => new Option(`${speed} ×`, speed, speed === 1, speed === 1)));
-    return this.speed;
+    const select = element("select", "speed");
+    select.setAttribute("aria-label", "Speed");
+    select.title = "Speed";
+    select.append(...SPEEDS.map((speed) => new Option(`${speed} ×`, String(speed), speed === 1, speed === 1)));
+    return select;
   }
 
   get isPlaying() {
@@ -81,20 +96,19 @@ class Transport {
   }
 
   markPlaying() {
-    const label = this.isPlaying ? "Pause (Space)" : "Play (Space)";
-    this.playButton.replaceChildren(icon(this.isPlaying ? "pause" : "play"));
-    this.playButton.setAttribute("aria-label", label);
-    this.playButton.title = label;
+    if (this.isPlaying) this.markButton(this.playButton, "pause", "Pause (Space)");
+    else this.markButton(this.playButton, "play", "Play (Space)");
   }
 
+  /** @param {number} step */
   draw(step) {
-    const place = `Step ${step + 1} of ${this.count}`;
+    const position = `Step ${step + 1} of ${this.count}`;
     this.step = step;
-    this.scrubber.value = step;
-    this.scrubber.setAttribute("aria-valuetext", place);
-    this.position.textContent = place;
+    this.scrubber.value = String(step);
+    this.scrubber.setAttribute("aria-valuetext", position);
+    this.position.textContent = position;
     // Not `disabled`: that would drop the focus, and with it the next key press.
-    this.backButtons.forEach((button) => button.setAttribute("aria-disabled", String(step === 0)));
-    this.forwardButtons.forEach((button) => button.setAttribute("aria-disabled", String(step === this.count - 1)));
+    for (const back of this.backButtons) back.setAttribute("aria-disabled", String(step === 0));
+    for (const forward of this.forwardButtons) forward.setAttribute("aria-disabled", String(step === this.count - 1));
   }
 }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import streamlit as st
 
-from viz.core import fingerprint, payload, scripts, theme, token_text
+from viz.core import bundle, fingerprint, payload, theme, token_text
 
 if TYPE_CHECKING:
     from model.decoding.logit_lens import LogitLens
@@ -20,8 +20,8 @@ _HTML: Final = """
 _COMPONENT = st.components.v2.component(
     "headlight_lens_table",
     html=_HTML,
-    css=scripts.sources("picture.css", "save_picture.css", "lens_table.css"),
-    js=scripts.script("wire.js", "picture.js", "drawing.js", "save_picture.js", "probability.js", "lens_table.js"),
+    css=bundle.styles("pages/decoding/logit_lens/lens_table.css"),
+    js=bundle.script("pages/decoding/logit_lens/lens_table.js"),
 )
 #: A probability is shown with three digits at most.
 _DIGITS: Final = 6
