@@ -1,10 +1,12 @@
 """bertviz's views of an invented trace in an iframe. `?dark=1` asks for the dark form, `?view=` and `?site=` choose."""
 
 from dataclasses import dataclass, field
+from typing import cast
 
 import streamlit as st
 import torch
 
+from model import Trace
 from viz.pages.attention.bertviz.view import bertviz_height, bertviz_page
 
 HOSTILE = (
@@ -50,12 +52,17 @@ class InventedTrace:
         return scores.softmax(-1)
 
 
+def as_trace(invented: InventedTrace) -> Trace:
+    """What is invented as the views are given it: they look at no more of a trace."""
+    return cast(Trace, invented)
+
+
 if __name__ == "__main__":
     st.set_page_config(layout="wide")
     asked = st.query_params
     tokens = int(asked.get("tokens", "0"))
     words = tuple(f"▁word{i}" for i in range(tokens))
-    trace = InventedTrace(words, words) if tokens else InventedTrace()
+    trace = as_trace(InventedTrace(words, words) if tokens else InventedTrace())
     choice = asked.get("site", "encoder.self"), asked.get("view", "Head view")
     page = bertviz_page(trace, *choice, layer=int(asked.get("layer", "0")), dark="dark" in asked)
     st.iframe(page, height=bertviz_height(trace, *choice), alt="bertviz")

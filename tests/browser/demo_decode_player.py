@@ -57,7 +57,7 @@ def attention(layers: int, heads: int, queries: int, keys: int) -> np.ndarray:
     distance = np.arange(queries)[:, None] * (keys / queries) - np.arange(keys)[None]
     shifts, sharp = rng.integers(-2, 3, (layers, heads, 1, 1)), 0.3 + 2 * rng.random((layers, heads, 1, 1))
     weights = np.exp(-sharp * np.abs(distance - shifts) + 0.7 * rng.normal(size=(layers, heads, queries, keys)))
-    return weights / weights.sum(-1, keepdims=True)
+    return np.asarray(weights / weights.sum(-1, keepdims=True))
 
 
 def decoding(repeat: int) -> PlayerData:

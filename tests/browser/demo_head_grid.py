@@ -47,7 +47,7 @@ def attention(layers: int, heads: int, queries: int, keys: int) -> np.ndarray:
             scores[layer, head, :, rng.integers(keys)] += sharp
         scores[layer, head, :, -1] += 2 * rng.random()
     weights = np.exp(scores - scores.max(-1, keepdims=True))
-    return weights / weights.sum(-1, keepdims=True)
+    return np.asarray(weights / weights.sum(-1, keepdims=True))
 
 
 def tokens(count: int) -> list[str]:
@@ -66,7 +66,8 @@ def open_head(choice: HeadChoice) -> None:
 
 
 @st.cache_resource
-def tiles(*shape: int) -> Tiles:
+def tiles(layers: int, heads: int, queries: int, keys: int) -> Tiles:
+    shape = layers, heads, queries, keys
     return Tiles.of(shape, attention(*shape).astype(np.float32))
 
 

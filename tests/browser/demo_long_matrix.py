@@ -21,7 +21,7 @@ def pooled(rows: slice, columns: slice, block: tuple[int, int]) -> Float[np.ndar
     (top, bottom, _), (left, right, _) = rows.indices(ROWS), columns.indices(COLUMNS)
     part = number(np.arange(top, bottom)[:, None], np.arange(left, right)).astype(np.float32)
     padded = np.pad(part, [(0, -count % size) for count, size in zip(part.shape, block, strict=True)])
-    return padded.reshape(padded.shape[0] // block[0], block[0], -1, block[1]).max((1, 3))
+    return np.asarray(padded.reshape(padded.shape[0] // block[0], block[0], -1, block[1]).max((1, 3)))
 
 
 def keep(kept: Kept) -> None:

@@ -2,10 +2,17 @@
 
 import time
 
-from playwright.sync_api import Locator, TimeoutError
+from playwright.sync_api import FloatRect, Locator, TimeoutError
 
 SECONDS = 30.0
 ANSWER_MS = 2_000
+
+
+def box_of(part: Locator) -> FloatRect:
+    """Where a part stands on the page, in CSS pixels."""
+    box = part.bounding_box()
+    assert box is not None, "it is not on the page"
+    return box
 
 
 def pointed_at(chart: Locator, x: float, y: float) -> Locator:
@@ -20,8 +27,7 @@ def pointed_at(chart: Locator, x: float, y: float) -> Locator:
     area, told = chart.locator(".nsewdrag").first, chart.locator(".hoverlayer .hovertext")
     deadline = time.monotonic() + SECONDS
     while True:
-        box = area.bounding_box()
-        assert box is not None, "the chart is not on the page"
+        box = box_of(area)
         # Twice, because a pointer that does not move is not noticed.
         for nudge in (2, 0):
             area.hover(position={"x": x * box["width"] - nudge, "y": y * box["height"]})

@@ -5,7 +5,7 @@ The `page` fixture also asserts that nothing went to the console as an error and
 
 import re
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Dialog, Locator, Page, expect
 
 PATIENCE = 60_000
 UNUSUAL = {
@@ -22,7 +22,7 @@ def opened(page: Page, url: str, query: str = "") -> None:
     expect(page.locator("[data-ready='1']").first).to_be_visible(timeout=PATIENCE)
 
 
-def typed(page: Page, text: str):
+def typed(page: Page, text: str) -> Locator:
     field = page.get_by_role("textbox", name="English sentence")
     field.fill(text)
     field.press("Control+Enter")
@@ -34,7 +34,7 @@ def turned_to(page: Page, name: str) -> None:
     expect(page.get_by_role("heading", name=name, level=1)).to_be_visible(timeout=PATIENCE)
 
 
-def sentence(page: Page, language: str):
+def sentence(page: Page, language: str) -> Locator:
     return page.locator(f"[data-testid='stHtml'] span[lang='{language}']").first
 
 
@@ -157,8 +157,13 @@ def test_a_refused_text_gets_an_answer_and_stays_in_its_field(page: Page, url: s
 
 
 def test_unusual_text_is_shown_as_typed_on_every_page(page: Page, url: str) -> None:
-    dialogs = []
-    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+    dialogs: list[str] = []
+
+    def dismiss(dialog: Dialog) -> None:
+        dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("dialog", dismiss)
     opened(page, url)
     for name in ("Attention", "Decode", "Compare", "Masks & positions"):
         turned_to(page, name)

@@ -11,20 +11,21 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from model import Translator
 from model.analysis.atlas.corpus import OWN_CORPUS, read_text
 from model.analysis.atlas.file import save_atlas
 from model.analysis.atlas.measure import build_atlas, reading_digest
 from tests.browser.conftest import Serve
+from tests.browser.pointing import box_of
 from tests.paths import ROOT
 
 PATIENCE = 60_000
 
 
 @pytest.fixture(scope="module")
-def url(serve: Serve, tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory):
+def url(serve: Serve, tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The app with a tiny checkpoint that has an atlas of our own sentences beside it."""
     root = tmp_path_factory.mktemp("atlas")
     folder = Path(shutil.copytree(tiny_checkpoints / "en-de", root / "en-de"))
@@ -41,7 +42,7 @@ def url(serve: Serve, tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathF
         del os.environ["HEADLIGHT_CHECKPOINTS"]
 
 
-def opened(page: Page, url: str, ready, **chosen):
+def opened(page: Page, url: str, ready: str, **chosen: str | int) -> Locator:
     page.goto(f"{url}/?{urlencode(chosen)}")
     page.get_by_role("link", name="Atlas").click()
     part = page.locator(ready).first
@@ -76,7 +77,8 @@ def test_a_point_of_the_map_opens_its_head_again_and_again(page: Page, url: str)
     points = page.locator(".js-plotly-plot .scatterlayer .trace").nth(1).locator("path.point")
     for head in (3, 2, 3):
         page.locator(".st-key-head").wait_for()
-        box = points.nth(head).bounding_box(timeout=PATIENCE)
+        points.nth(head).wait_for(timeout=PATIENCE)
+        box = box_of(points.nth(head))
         page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
         # Layer 1 and head 0 are defaults, so they are not in the address.
         expect(page).to_have_url(re.compile(rf"\?head={head}&"), timeout=PATIENCE)

@@ -7,7 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import FrameLocator, Locator, Page, expect
 
 from tests.browser.conftest import Serve
 from tests.browser.demo_bertviz import HOSTILE, SHAPES, InventedTrace
@@ -15,7 +15,7 @@ from tests.browser.demo_bertviz import HOSTILE, SHAPES, InventedTrace
 DEMO = Path(__file__).parent / "demo_bertviz.py"
 
 
-def opened(page: Page, serve: Serve, view, site: str = "encoder.self", **more):
+def opened(page: Page, serve: Serve, view: str, site: str = "encoder.self", **more: int) -> FrameLocator:
     query = "&".join(f"{name}={value}" for name, value in {"view": view, "site": site, **more}.items())
     page.goto(f"{serve(DEMO)}/?{query}")
     frame = page.frame_locator("iframe[title='bertviz']")
@@ -23,15 +23,15 @@ def opened(page: Page, serve: Serve, view, site: str = "encoder.self", **more):
     return frame
 
 
-def colour(locator, name: str):
-    return locator.evaluate(f"shape => getComputedStyle(shape)['{name}']")
+def colour(locator: Locator, name: str) -> str:
+    return str(locator.evaluate(f"shape => getComputedStyle(shape)['{name}']"))
 
 
 @pytest.mark.parametrize("dark", [{}, {"dark": 1}], ids=["light", "dark"])
 def test_hostile_tokens_stay_tokens_in_the_head_view_and_it_is_saved(
-    page: Page, serve: Serve, dark, tmp_path: Path
+    page: Page, serve: Serve, dark: dict[str, int], tmp_path: Path
 ) -> None:
-    frame = opened(page, serve, "Head view", **dark)
+    frame = opened(page, serve, "Head view", "encoder.self", **dark)
     assert_captive(page, frame)
     assert_saved(page, frame, tmp_path)
 
@@ -42,9 +42,9 @@ def test_hostile_tokens_stay_tokens_in_the_head_view_and_it_is_saved(
     ids=["light", "dark"],
 )
 def test_hostile_tokens_stay_tokens_in_the_model_view_it_has_the_colours_of_the_page_and_is_saved(
-    page: Page, serve: Serve, dark, text: str, paper: str, tmp_path: Path
+    page: Page, serve: Serve, dark: dict[str, int], text: str, paper: str, tmp_path: Path
 ) -> None:
-    frame = opened(page, serve, "Model view", **dark)
+    frame = opened(page, serve, "Model view", "encoder.self", **dark)
     assert_saved(page, frame, tmp_path)
     frame.get_by_role("button", name="Layer 1, head 2", exact=True).click()
     assert_captive(page, frame)
@@ -56,7 +56,7 @@ def test_hostile_tokens_stay_tokens_in_the_model_view_it_has_the_colours_of_the_
     assert colour(frame.locator("#attn_background_1_0"), "fill") not in (paper, text)
 
 
-def assert_captive(page: Page, frame) -> None:
+def assert_captive(page: Page, frame: FrameLocator) -> None:
     """Tokens that look like markup are shown, and do nothing."""
     shown = frame.locator("text").all_text_contents()
     for token in HOSTILE[:3]:
@@ -65,7 +65,7 @@ def assert_captive(page: Page, frame) -> None:
     assert frame.locator("img").count() == frame.locator("#vis script").count() == 0
 
 
-def assert_saved(page: Page, frame, folder: Path) -> None:
+def assert_saved(page: Page, frame: FrameLocator, folder: Path) -> None:
     """The picture is saved as pixels and as shapes."""
     saved = {}
     for label in ("PNG", "SVG"):

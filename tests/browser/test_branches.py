@@ -3,20 +3,20 @@
 import re
 from urllib.parse import urlencode
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 PATIENCE = 60_000
 TEXT = "It was late."
 
 
-def opened(page: Page, url: str, **chosen: str | int):
+def opened(page: Page, url: str, **chosen: str | int) -> Locator:
     page.goto(f"{url}/?{urlencode({'text': TEXT, 'studio': 'Branches', **chosen})}")
     page.get_by_role("link", name="Decode").click()
     expect(page.get_by_role("tab", name="Film")).to_be_visible(timeout=PATIENCE)
     return page.locator(".branch-tree")
 
 
-def shown_row(tree):
+def shown_row(tree: Locator) -> Locator:
     return tree.locator("button.open[aria-pressed='true']")
 
 

@@ -4,33 +4,35 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.conftest import Serve
+from tests.browser.pointing import box_of
 
 HERE = Path(__file__).parent
 
 
-def opened(page: Page, serve: Serve, script, query: str = ""):
+def opened(page: Page, serve: Serve, script: str, query: str = "") -> Locator:
     page.goto(serve(HERE / script) + query)
     root = page.locator("[data-ready='1']")
     root.wait_for(timeout=30_000)
     return root
 
 
-def grid(page: Page, serve: Serve, case="small"):
+def grid(page: Page, serve: Serve, case: str = "small") -> Locator:
     return opened(page, serve, "demo_head_grid.py", f"/?case={case}")
 
 
-def pixels_of(canvas):
+def pixels_of(canvas: Locator) -> dict[str, float]:
     """How many colours a canvas shows, and its size in device and CSS pixels."""
-    return canvas.evaluate(
+    shown: dict[str, float] = canvas.evaluate(
         """canvas => {
           const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
           const box = canvas.getBoundingClientRect();
           return { colours: new Set(new Uint32Array(data.buffer)).size, width: canvas.width, cssWidth: box.width };
         }"""
     )
+    return shown
 
 
 # ---- the grid of heads ----
@@ -43,7 +45,7 @@ def test_every_head_has_a_labelled_cell_and_hovering_names_head_tokens_and_weigh
     assert root.get_by_role("rowheader").all_inner_texts() == [f"Layer {i}" for i in range(1, 7)]
     assert pixels_of(root.locator("canvas"))["colours"] > 50
     cell = root.get_by_role("gridcell", name="Layer 4, head 3")
-    box = cell.bounding_box()
+    box = box_of(cell)
     # The weight in row 10 (▁it), column 1 (▁animal) of 20 × 20.
     cell.hover(position={"x": box["width"] * 1.5 / 20, "y": box["height"] * 9.5 / 20})
     tooltip = root.locator(".tooltip")
@@ -70,8 +72,8 @@ def test_a_click_opens_a_head_python_hears_of_it_and_no_tile_is_painted_again(pa
 
 def test_cells_lie_over_their_tiles_arrow_keys_move_and_enter_opens(page: Page, serve: Serve) -> None:
     root = grid(page, serve, "cross")
-    canvas, cells = root.locator("canvas").bounding_box(), root.get_by_role("gridcell")
-    first, last = cells.first.bounding_box(), cells.last.bounding_box()
+    canvas, cells = box_of(root.locator("canvas")), root.get_by_role("gridcell")
+    first, last = box_of(cells.first), box_of(cells.last)
     assert (first["x"], first["y"]) == pytest.approx((canvas["x"], canvas["y"]), abs=0.5)
     assert last["x"] + last["width"] == pytest.approx(canvas["x"] + canvas["width"], abs=0.5)
     assert last["y"] + last["height"] == pytest.approx(canvas["y"] + canvas["height"], abs=0.5)
@@ -108,7 +110,7 @@ def test_sixteen_heads_fit_beside_their_labels_at_any_width(page: Page, serve: S
     for width, first in ((800, "1"), (1400, "Head 1")):
         page.set_viewport_size({"width": width, "height": 900})
         expect(root.get_by_role("columnheader").nth(1)).to_have_text(first)
-        last = root.get_by_role("gridcell", name="Layer 1, head 16").bounding_box()
+        last = box_of(root.get_by_role("gridcell", name="Layer 1, head 16"))
         assert last["x"] + last["width"] <= width
         assert last["width"] > 30
 

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from model.opening import open_reader
 from tests.benchmarks import crowd
+from tests.benchmarks.crowd import Crowd
 from tests.benchmarks.wire_session import Seen
 from tests.browser.conftest import streamlit_server
 from tests.paths import ROOT
@@ -14,14 +16,14 @@ from viz.access.loader import ROOT_VARIABLE
 
 
 @pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory, tiny_checkpoints: Path):
+def root(tmp_path_factory: pytest.TempPathFactory, tiny_checkpoints: Path) -> Path:
     root = tmp_path_factory.mktemp("crowd") / "checkpoints"
     crowd.make_root(root, tiny_checkpoints / "en-de", ["bert", "gpt2"])
     return root
 
 
 @pytest.fixture(scope="module")
-def seen(root):
+def seen(root: Path) -> Crowd:
     log = root.parent / "server.log"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(ROOT_VARIABLE, str(root))
@@ -35,18 +37,18 @@ def seen(root):
     return found
 
 
-def test_each_of_four_sessions_gets_the_answer_of_its_own_model_to_its_own_sentence(seen) -> None:
+def test_each_of_four_sessions_gets_the_answer_of_its_own_model_to_its_own_sentence(seen: Crowd) -> None:
     assert not seen.problems, "\n".join(seen.problems)
     assert len({(person.model, person.text) for person in seen.people}) == 4
 
 
-def test_a_page_has_its_title_before_its_answer_is_computed(seen) -> None:
+def test_a_page_has_its_title_before_its_answer_is_computed(seen: Crowd) -> None:
     assert all(0 < one.frame < one.done for one in seen.seen)
 
 
-def test_an_answer_to_another_sentence_would_be_noticed(seen, root) -> None:
+def test_an_answer_to_another_sentence_would_be_noticed(seen: Crowd, root: Path) -> None:
     (mine, theirs), (my_page, their_page) = seen.people[::3], seen.seen[::3]
-    reader = crowd.open_reader(root / mine.model)
+    reader = open_reader(root / mine.model)
     assert crowd.wrong(mine, my_page, reader) == ""
     assert theirs.model == mine.model
     assert crowd.wrong(mine, their_page, reader)

@@ -4,24 +4,25 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Serve
+from tests.browser.pointing import box_of
 
 HERE = Path(__file__).parent
 # The shadow root keeps the player from `document.querySelector`; this finds it from within an element of it.
 IN_PLAYER = "element => { const root = element.closest('.decode-player'); %s }"
 
 
-def player(page: Page, serve: Serve, query: str = "/"):
+def player(page: Page, serve: Serve, query: str = "/") -> Locator:
     page.goto(serve(HERE / "demo_decode_player.py") + query)
     root = page.locator("[data-ready='1'][data-step]")
     root.wait_for(timeout=30_000)
     return root
 
 
-def step_of(root):
-    return int(root.get_attribute("data-step"))
+def step_of(root: Locator) -> int:
+    return int(root.get_attribute("data-step") or "-1")
 
 
 # ---- moving ----
@@ -43,7 +44,7 @@ def test_a_key_press_is_drawn_at_once_and_costs_less_than_a_frame(page: Page, se
     devtools = page.context.new_cdp_session(page)
     devtools.send("Performance.enable", {"timeDomain": "threadTicks"})
 
-    def milliseconds():
+    def milliseconds() -> float:
         metrics = {one["name"]: one["value"] for one in devtools.send("Performance.getMetrics")["metrics"]}
         return 1000 * sum(metrics[f"{what}Duration"] for what in ("Script", "RecalcStyle", "Layout"))
 
@@ -141,7 +142,7 @@ def test_buttons_scrubber_curve_sentence_and_keys_step(page: Page, serve: Serve)
     root.locator(".columns .column").nth(3).click()
     assert step_of(root) == 2
     curve = root.locator(".curve")
-    curve.click(position={"x": curve.bounding_box()["width"] - 30, "y": 30})
+    curve.click(position={"x": box_of(curve)["width"] - 30, "y": 30})
     assert step_of(root) == 13
 
 
@@ -169,7 +170,7 @@ def test_stepping_moves_nothing_up_or_down(page: Page, serve: Serve) -> None:
     page.keyboard.press("Home")
     heights = set()
     for _ in range(14):
-        heights.add(root.bounding_box()["height"])
+        heights.add(box_of(root)["height"])
         page.keyboard.press("ArrowRight")
     assert len(heights) == 1
 
@@ -199,7 +200,7 @@ def test_every_head_of_every_layer_has_a_row_over_both_sentences(page: Page, ser
 def test_hovering_says_layer_head_tokens_and_weight_and_the_future_stays_silent(page: Page, serve: Serve) -> None:
     root = player(page, serve, "/?step=3")
     prefix = root.locator(".strip").last.locator("canvas").nth(1)
-    box = prefix.bounding_box()
+    box = box_of(prefix)
     prefix.hover(position={"x": 3, "y": 2.5 * box["height"] / 8})
     expect(root.locator(".tooltip-title")).to_have_text("Layer 2 · Head 3")
     expect(root.locator(".tooltip-pair")).to_have_text("▁die → <s>")
@@ -259,7 +260,7 @@ def test_a_long_decoding_scrolls_together_and_follows_the_step(page: Page, serve
     panels = root.locator(".panel")
     share = "panel => panel.scrollLeft / (panel.scrollWidth - panel.clientWidth)"
     assert panels.first.evaluate(share) == pytest.approx(panels.last.evaluate(share), abs=0.02)
-    label, panel = root.locator(".strip").last.locator(".key-label").nth(60).bounding_box(), panels.last.bounding_box()
+    label, panel = box_of(root.locator(".strip").last.locator(".key-label").nth(60)), box_of(panels.last)
     assert panel["x"] < label["x"] < panel["x"] + panel["width"]
     panels.last.evaluate("panel => { panel.scrollLeft = 0; }")
     page.wait_for_timeout(100)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from model import Sampling
 from model.decoding.sampling import filtered_log_probs
@@ -17,14 +17,14 @@ from viz.core.bundle import bundle
 HERE = Path(__file__).parent
 
 
-def player(page: Page, serve: Serve, query: str = "/"):
+def player(page: Page, serve: Serve, query: str = "/") -> Locator:
     page.goto(serve(HERE / "demo_decode_player.py") + query)
     root = page.locator("[data-ready='1'][data-step]")
     root.wait_for(timeout=30_000)
     return root
 
 
-def shown_rows(root):
+def shown_rows(root: Locator) -> Locator:
     return root.locator(".bar-row:not([hidden]):not(.empty)")
 
 

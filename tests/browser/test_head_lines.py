@@ -5,14 +5,15 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Serve
+from tests.browser.pointing import box_of
 
 HERE = Path(__file__).parent
 
 
-def lines(page: Page, serve: Serve, case="small"):
+def lines(page: Page, serve: Serve, case: str = "small") -> Locator:
     page.goto(f"{serve(HERE / 'demo_head_lines.py')}/?case={case}")
     root = page.locator(".head-lines[data-ready='1']")
     root.wait_for(timeout=30_000)
@@ -20,21 +21,28 @@ def lines(page: Page, serve: Serve, case="small"):
     return root
 
 
-def token(root, side, index):
+def token(root: Locator, side: str, index: int) -> Locator:
     return root.locator(f".column.{side} .option").nth(index)
 
 
-def chips_on(root):
+def chips_on(root: Locator) -> list[str]:
     return root.locator(".chip[aria-pressed='true']").all_inner_texts()
 
 
-def told(page: Page, heads, query: str | None = None, key=None, threshold=0) -> None:
+def lines_of(root: Locator) -> int:
+    """How many lines the picture says it draws."""
+    return int(root.get_attribute("data-lines") or "-1")
+
+
+def told(
+    page: Page, heads: tuple[int, ...], query: int | None = None, key: int | None = None, threshold: int = 0
+) -> None:
     expect(page.get_by_text(f"told: {(heads, query, key, threshold)}", exact=True)).to_be_visible()
 
 
-def painted(root, layer):
+def painted(root: Locator, layer: int) -> int:
     """How many colours a canvas shows, 0 if it is hidden."""
-    return (
+    return int(
         root.locator(".layer")
         .nth(layer)
         .evaluate(
@@ -127,11 +135,11 @@ def test_everything_works_by_keyboard(page: Page, serve: Serve) -> None:
 
 def test_the_threshold_takes_weak_lines_away_and_is_told_once_let_go(page: Page, serve: Serve) -> None:
     root = lines(page, serve)
-    before = int(root.get_attribute("data-lines"))
+    before = lines_of(root)
     root.get_by_label("Lines from").fill("30")
     told(page, (0,), threshold=30)
     expect(root.locator("output")).to_have_text("0.30")
-    assert 0 < int(root.get_attribute("data-lines")) < before
+    assert 0 < lines_of(root) < before
 
 
 def test_a_picture_that_comes_back_is_as_it_was_left(page: Page, serve: Serve) -> None:
@@ -161,13 +169,13 @@ def test_an_svg_holds_every_token_as_text_and_is_named_by_its_heads_and_a_png_is
     texts = [element.text for element in svg.iter(f"{name}text")]
     assert texts[0] == "Invented · Layer 1 · Head 1, Head 3"
     assert texts[1:] == root.locator(".option").all_inner_texts()
-    assert len(list(svg.iter(f"{name}line"))) == int(root.get_attribute("data-lines"))
+    assert len(list(svg.iter(f"{name}line"))) == lines_of(root)
     with page.expect_download() as download:
         root.get_by_role("button", name="PNG").click()
     download.value.save_as(tmp_path / "lines.png")
     content = (tmp_path / "lines.png").read_bytes()
     assert content.startswith(b"\x89PNG")
-    board = root.locator(".lines-board").bounding_box()
+    board = box_of(root.locator(".lines-board"))
     assert int.from_bytes(content[16:20], "big") == pytest.approx(2 * board["width"], abs=3)
 
 
@@ -175,8 +183,8 @@ def test_a_long_sentence_scrolls_within_the_picture_and_stays_readable(page: Pag
     page.set_viewport_size({"width": 800, "height": 900})
     root = lines(page, serve, "long")
     assert page.evaluate("document.documentElement.scrollWidth") <= 800
-    assert root.locator(".lines-scroller").bounding_box()["height"] <= 640
-    assert token(root, "query", 0).bounding_box()["height"] >= 15
+    assert box_of(root.locator(".lines-scroller"))["height"] <= 640
+    assert box_of(token(root, "query", 0))["height"] >= 15
     token(root, "query", 120).hover()
     expect(root.locator(".status")).to_contain_text("→ Head 1")
 

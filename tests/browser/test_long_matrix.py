@@ -5,9 +5,10 @@ import statistics
 from pathlib import Path
 from xml.etree import ElementTree
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Serve
+from tests.browser.pointing import box_of
 
 HERE = Path(__file__).parent
 # Twenty frames, in each of which the matrix is dragged on, or not: the milliseconds between them, and those from the
@@ -38,7 +39,7 @@ FRAMES = """(stage, isDragged) => new Promise((resolve) => {
 })"""
 
 
-def picture(page: Page, serve: Serve):
+def picture(page: Page, serve: Serve) -> Locator:
     page.goto(serve(HERE / "demo_long_matrix.py"))
     root = page.locator(".matrix-picture[data-ready='1']")
     root.wait_for(timeout=30_000)
@@ -46,8 +47,8 @@ def picture(page: Page, serve: Serve):
     return root
 
 
-def zoom_in(page: Page, root, times=5, across=0.5, down=0.5) -> None:
-    box = root.locator("canvas").bounding_box()
+def zoom_in(page: Page, root: Locator, times: int = 5, across: float = 0.5, down: float = 0.5) -> None:
+    box = box_of(root.locator("canvas"))
     page.mouse.move(box["x"] + box["width"] * across, box["y"] + box["height"] * down)
     page.keyboard.down("Control")
     for _ in range(times):
@@ -62,7 +63,7 @@ def test_from_afar_it_shows_maxima_of_blocks_and_zoomed_in_every_exact_number(pa
     )
     # Only labels that can be read are on the page.
     assert 20 < root.locator(".row-label").count() < 80
-    box = root.locator("canvas").bounding_box()
+    box = box_of(root.locator("canvas"))
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 4)
     expect(root.locator(".tooltip-value")).to_contain_text("(max of a block)")
     zoom_in(page, root, times=8)

@@ -19,13 +19,14 @@ TEXT = " ".join((SENTENCES[::2] * 20)[:46])
 
 
 @pytest.fixture(scope="module")
-def url(serve: Serve, tmp_path_factory: pytest.TempPathFactory, config: TransformerConfig, tokenizer: Tokenizer):
+def url(serve: Serve, tmp_path_factory: pytest.TempPathFactory, config: TransformerConfig, tokenizer: Tokenizer) -> str:
     """The app with a random model that reads 2,048 tokens, and whose translations end at once."""
     torch.manual_seed(7)
     model = Transformer(replace(config, max_length=2048))
     with torch.no_grad():
         # What comes out of the decoder always looks like </s>.
-        model.decoder.norm.bias.copy_(100 * model.decoder.embedding.tokens.weight[config.eos_id])
+        loud = 100 * model.decoder.embedding.tokens.weight[config.eos_id]
+        model.get_parameter("decoder.norm.bias").copy_(loud)
     root: Path = tmp_path_factory.mktemp("long")
     save_checkpoint(root / "en-de", model, tokenizer, card="Random weights, for tests.\n")
     os.environ["HEADLIGHT_CHECKPOINTS"] = str(root)

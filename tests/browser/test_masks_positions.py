@@ -2,9 +2,9 @@
 
 import re
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.pointing import pointed_at
+from tests.browser.pointing import box_of, pointed_at
 
 PATIENCE = 60_000
 
@@ -16,7 +16,7 @@ def opened(page: Page, url: str, query: str = "") -> None:
     expect(page.get_by_role("heading", name="Masks & positions", level=1)).to_be_visible(timeout=PATIENCE)
 
 
-def drawn(page: Page, key: str):
+def drawn(page: Page, key: str) -> Locator:
     plot = page.locator(f".st-key-{key} .js-plotly-plot")
     expect(plot).to_be_visible(timeout=PATIENCE)
     return plot
@@ -80,7 +80,7 @@ def test_at_800_pixels_no_picture_is_wider_than_the_page(page: Page, url: str) -
 
 def assert_within(page: Page, width: int) -> None:
     for plot in page.locator(".js-plotly-plot:visible").all():
-        box = plot.bounding_box()
+        box = box_of(plot)
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= width
 

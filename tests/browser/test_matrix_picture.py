@@ -1,15 +1,17 @@
 """The heatmap of one matrix in a real browser: numbers, a kept row and column, zoom, previews, saved pictures."""
 
 import re
+from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 from PIL import Image
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Serve
+from tests.browser.pointing import box_of
 
 HERE = Path(__file__).parent
 PREVIEW = """({ address, rows, columns, value }) => {
@@ -22,26 +24,26 @@ PREVIEW = """({ address, rows, columns, value }) => {
 }"""
 
 
-def picture(page: Page, serve: Serve, case="small"):
+def picture(page: Page, serve: Serve, case: str = "small") -> Locator:
     page.goto(f"{serve(HERE / 'demo_matrix_picture.py')}/?case={case}")
     root = page.locator(".matrix-picture[data-ready='1']")
     root.wait_for(timeout=30_000)
     return root
 
 
-def place(root, row, column, rows=8, columns=9):
+def place(root: Locator, row: int, column: int, rows: int = 8, columns: int = 9) -> tuple[float, float]:
     """The middle of a cell, in the page's pixels."""
-    box = root.locator("canvas").bounding_box()
+    box = box_of(root.locator("canvas"))
     return box["x"] + box["width"] * (column + 0.5) / columns, box["y"] + box["height"] * (row + 0.5) / rows
 
 
-def colour(root, row, column, rows=8, columns=9):
+def colour(root: Locator, row: int, column: int, rows: int = 8, columns: int = 9) -> tuple[int, ...]:
     script = """(canvas, [x, y]) =>
       [...canvas.getContext("2d").getImageData(x * canvas.width, y * canvas.height, 1, 1).data]"""
     return tuple(root.locator("canvas").evaluate(script, [(column + 0.5) / columns, (row + 0.5) / rows]))
 
 
-def saved(page: Page, act):
+def saved(page: Page, act: Callable[[], None]) -> tuple[str, bytes]:
     with page.expect_download() as download:
         act()
     return download.value.suggested_filename, Path(download.value.path()).read_bytes()
@@ -70,7 +72,7 @@ def test_labels_colours_and_numbers_stand_there_and_a_click_keeps_row_and_column
     expect(page.get_by_text("kept: (None, None)")).to_be_visible()
     expect(root.locator(".kept-frame:visible")).to_have_count(0)
     # A label alone keeps its row.
-    box = root.locator(".row-label").nth(3).bounding_box()
+    box = box_of(root.locator(".row-label").nth(3))
     page.mouse.click(box["x"] + 2, box["y"] + 8)
     expect(page.get_by_text("kept: (3, None)")).to_be_visible()
 
@@ -115,7 +117,7 @@ def test_a_long_matrix_keeps_every_strong_number_thins_its_labels_and_the_wheel_
     page: Page, serve: Serve
 ) -> None:
     root = picture(page, serve, "long")
-    assert root.locator("canvas").bounding_box()["height"] <= 721
+    assert box_of(root.locator("canvas"))["height"] <= 721
     assert 20 < root.locator(".row-label").count() < 80
     script = """canvas => {
       const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
@@ -173,9 +175,9 @@ def test_it_fits_a_narrow_page(page: Page, serve: Serve) -> None:
     page.set_viewport_size({"width": 800, "height": 900})
     root = picture(page, serve, "long")
     assert page.evaluate("document.documentElement.scrollWidth") <= 800
-    box = root.bounding_box()
+    box = box_of(root)
     labels = root.locator(".column-label").all()
-    assert max(label.bounding_box()["x"] for label in labels) <= box["x"] + box["width"]
+    assert max(box_of(label)["x"] for label in labels) <= box["x"] + box["width"]
 
 
 def test_it_is_saved_with_labels_and_cells(page: Page, serve: Serve) -> None:
@@ -187,7 +189,7 @@ def test_it_is_saved_with_labels_and_cells(page: Page, serve: Serve) -> None:
         assert name == f"invented.{form}"
     pixels = np.asarray(Image.open(BytesIO(content["png"])).convert("RGB"))
     assert len(np.unique(pixels @ (65_536, 256, 1))) > 30
-    assert pixels.shape[1] > 2 * root.locator("canvas").bounding_box()["width"]
+    assert pixels.shape[1] > 2 * box_of(root.locator("canvas"))["width"]
     drawing = ElementTree.fromstring(content["svg"])
     text = " ".join("".join(node.itertext()) for node in drawing.iter() if node.tag.endswith("text"))
     assert all(word in text for word in ("▁animal", "<b>שלום</b>", "Layer 1 · Head 1", "weight"))

@@ -4,8 +4,9 @@ import re
 from urllib.parse import urlencode
 from xml.etree import ElementTree
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.pointing import box_of
 from viz.selection.options import VIEWS
 
 PATIENCE = 60_000
@@ -13,23 +14,23 @@ PATIENCE = 60_000
 SHORT, LONG = "It was late.", "The animal didn't cross the street because it was too tired."
 
 
-def opened(page: Page, url: str, text: str = SHORT, **chosen: str | int):
+def opened(page: Page, url: str, text: str = SHORT, **chosen: str | int) -> Locator:
     page.goto(f"{url}/?{urlencode({'view': VIEWS[1], 'text': text, **chosen})}")
     story = page.locator(".origin-story[data-ready='1']")
     expect(story).to_be_visible(timeout=PATIENCE)
     return story
 
 
-def ground(story, step: int, column: int):
+def ground(story: Locator, step: int, column: int) -> Locator:
     return story.locator("li.step").nth(step).locator(f".ground[data-column='{column}']")
 
 
-def assert_aligned_at_any_width(page: Page, story) -> None:
+def assert_aligned_at_any_width(page: Page, story: Locator) -> None:
     """At any width a key has one column in all steps, and nothing is cut off."""
     for width in (800, 1400):
         page.set_viewport_size({"width": width, "height": 1000})
         expect(story).to_have_class(re.compile(r"\bwide\b") if width == 1400 else re.compile(r"story$"))
-        lefts = [ground(story, step, 3).bounding_box()["x"] for step in range(1, 6)]
+        lefts = [box_of(ground(story, step, 3))["x"] for step in range(1, 6)]
         assert max(lefts) - min(lefts) < 0.1, width
         assert story.evaluate("story => story.scrollWidth <= story.clientWidth"), width
         assert story.locator(".picture").evaluate_all("all => all.every((p) => p.scrollWidth <= p.clientWidth)"), width
@@ -92,6 +93,6 @@ def test_few_keys_stay_aligned_and_the_story_is_saved_with_its_tokens_above_its_
     assert all("class" not in part.attrib for part in svg.iter())
     turned = [text for text in svg.iter("{http://www.w3.org/2000/svg}text") if "rotate" in text.get("transform", "")]
     columns = [
-        text for text in turned if text.get("x") and float(text.get("transform")[10:].split()[1].rstrip(")")) < 200
+        text for text in turned if text.get("x") and float(text.attrib["transform"][10:].split()[1].rstrip(")")) < 200
     ]
     assert [text.text for text in columns] == story.locator("button.key").all_inner_texts()

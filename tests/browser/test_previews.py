@@ -2,7 +2,9 @@
 
 import re
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.pointing import box_of
 
 PATIENCE = 60_000
 # What the page shows right after a click, before any message can have come.
@@ -16,7 +18,7 @@ AFTER_CLICK = """(element) => {
 }"""
 
 
-def opened(page: Page, url: str, query: str = ""):
+def opened(page: Page, url: str, query: str = "") -> Locator:
     page.goto(f"{url}/{query}")
     expect(page.locator(".matrix-picture[data-exact='1']")).to_be_visible(timeout=PATIENCE)
     expect(page.locator(".tile-keeper[data-kept]")).to_have_count(3, timeout=PATIENCE)
@@ -54,7 +56,7 @@ def test_numbers_of_another_measure_are_never_taken_from_tiles(page: Page, url: 
 def test_a_kept_cell_stands_in_the_link_and_is_what_the_next_tab_explains(page: Page, url: str) -> None:
     picture = opened(page, url, "?site=decoder.cross")
     cells = picture.locator("canvas")
-    box = cells.bounding_box()
+    box = box_of(cells)
     cells.click(position={"x": box["width"] - 5, "y": 5})
     expect(page).to_have_url(re.compile(r"token=0&key_token=\d+"), timeout=PATIENCE)
     expect(picture.locator(".row-label.kept")).to_have_text("<s>")

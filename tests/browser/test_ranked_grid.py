@@ -4,21 +4,22 @@ import re
 from pathlib import Path
 
 import numpy as np
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Serve
+from tests.browser.pointing import box_of
 
 HERE = Path(__file__).parent
 
 
-def grid(page: Page, serve: Serve, query: str):
+def grid(page: Page, serve: Serve, query: str) -> Locator:
     page.goto(serve(HERE / "demo_head_grid.py") + query)
     root = page.locator("[data-ready='1']")
     root.wait_for(timeout=30_000)
     return root
 
 
-def names(root):
+def names(root: Locator) -> list[str]:
     return [name.removeprefix("Layer ") for name in root.locator(".cell-name").all_inner_texts()]
 
 
@@ -26,12 +27,12 @@ def test_figures_stand_under_tiles_that_stay_in_place(page: Page, serve: Serve) 
     root = grid(page, serve, "/?order=layers")
     cell = root.get_by_role("gridcell", name="Layer 2, head 8, Invented 8.01")
     expect(cell.locator(".number")).to_have_text("8.01")
-    tile, bar, number = (cell.bounding_box(), *(cell.locator(part).bounding_box() for part in (".bar", ".number")))
+    tile, bar, number = (box_of(cell), *(box_of(cell.locator(part)) for part in (".bar", ".number")))
     assert tile["y"] + tile["height"] <= bar["y"] < number["y"]
     assert bar["width"] <= tile["width"] + 1
-    below = root.get_by_role("gridcell", name="Layer 3, head 8").bounding_box()
+    below = box_of(root.get_by_role("gridcell", name="Layer 3, head 8"))
     assert number["y"] + number["height"] <= below["y"]
-    canvas, last = root.locator("canvas").bounding_box(), root.get_by_role("gridcell").last.bounding_box()
+    canvas, last = box_of(root.locator("canvas")), box_of(root.get_by_role("gridcell").last)
     assert abs(last["y"] + last["height"] - canvas["y"] - canvas["height"]) <= 0.5
     expect(root).to_contain_text("The number of the head.")
 
@@ -47,10 +48,10 @@ def test_ranked_tiles_name_their_heads_show_their_weights_and_open_them(page: Pa
 
 
 def test_a_ranked_tile_is_the_picture_of_its_head(page: Page, serve: Serve) -> None:
-    def picture(root, head):
+    def picture(root: Locator, head: str) -> np.ndarray:
         """The colours of the 20 × 20 weights of a tile, from the canvas."""
         canvas, cell = root.locator("canvas"), root.get_by_role("gridcell", name=head)
-        frame, box = canvas.bounding_box(), cell.bounding_box()
+        frame, box = box_of(canvas), box_of(cell)
         place = [round(n) for n in (box["x"] - frame["x"], box["y"] - frame["y"], box["width"], box["height"])]
         pixels = canvas.evaluate("(canvas, at) => [...canvas.getContext('2d').getImageData(...at).data]", place)
         centres = [((np.arange(20) + 0.5) * side / 20).astype(int) for side in (place[3], place[2])]
@@ -88,7 +89,7 @@ def test_at_512_tokens_hover_names_the_exact_maximum_of_a_block(page: Page, serv
 def test_a_narrow_page_holds_ranked_heads_without_cut_off_names(page: Page, serve: Serve) -> None:
     page.set_viewport_size({"width": 480, "height": 900})
     root = grid(page, serve, "/?case=big&order=highest")
-    boxes = [cell.bounding_box() for cell in root.get_by_role("gridcell").all()[:20]]
+    boxes = [box_of(cell) for cell in root.get_by_role("gridcell").all()[:20]]
     assert max(box["x"] + box["width"] for box in boxes) <= 480
     for cell, box in zip(root.locator(".cell-name").all()[:20], boxes, strict=True):
         assert cell.evaluate("name => name.scrollWidth") <= box["width"] + 1

@@ -8,14 +8,14 @@ from pathlib import Path
 from urllib.parse import urlencode
 from xml.etree import ElementTree
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, ViewportSize, expect
 
 PATIENCE = 60_000
 TEXT = "It was late."
-NARROW = {"width": 800, "height": 1000}
+NARROW: ViewportSize = {"width": 800, "height": 1000}
 
 
-def opened(page: Page, url: str, studio: str, ready: str, **chosen: str | int):
+def opened(page: Page, url: str, studio: str, ready: str, **chosen: str | int) -> Locator:
     page.goto(f"{url}/?{urlencode({'studio': studio, 'text': TEXT, **chosen})}")
     page.get_by_role("link", name="Decode").click()
     part = page.locator(ready)
@@ -23,11 +23,11 @@ def opened(page: Page, url: str, studio: str, ready: str, **chosen: str | int):
     return part
 
 
-def lens(page: Page, url: str, **chosen):
+def lens(page: Page, url: str, **chosen: str | int) -> Locator:
     return opened(page, url, "Logit lens", ".lens-table[data-ready='1']", **chosen)
 
 
-def beam(page: Page, url: str, **chosen):
+def beam(page: Page, url: str, **chosen: str | int) -> Locator:
     return opened(page, url, "Beam search", ".beam-picture[data-ready='1']", **chosen)
 
 
@@ -126,7 +126,7 @@ def test_a_narrow_page_is_not_wider_than_its_window_and_saves_the_whole_table_ho
     svg = ElementTree.fromstring(Path(download.value.path()).read_bytes())
     texts = list(svg.iter("{http://www.w3.org/2000/svg}text"))
     assert {"Layer 1", "Goes in", "Written"} <= {text.text for text in texts}
-    assert min(float(text.get("x")) for text in texts) >= 0
+    assert min(float(text.attrib["x"]) for text in texts) >= 0
     assert len(texts) > 3 * table.locator("th.number[data-step]").count()
     parts = {
         "Logit lens": ".lens-table[data-ready='1']",

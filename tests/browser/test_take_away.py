@@ -4,38 +4,42 @@ The `page` fixture also asserts that nothing went to the console as an error and
 """
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
+from typing import Literal
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from PIL import Image
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from model import Translator
 from model.trace.file import load_trace
 from tests.browser.conftest import Serve
+from tests.browser.pointing import box_of
 from viz.pages.attention.take_away.view_page import OpenView, view_page
 
 HERE = Path(__file__).parent
 PATIENCE = 60_000
 HOSTILE = "</script><script>document.title='broken out'</script><img src=https://evil.example/x><!-- \u2028 it."
-PAPER = {"light": (253, 252, 249), "dark": (23, 28, 41)}
+Theme = Literal["light", "dark"]
+PAPER: dict[Theme, tuple[int, int, int]] = {"light": (253, 252, 249), "dark": (23, 28, 41)}
 #: What WCAG asks of text.
 READABLE = 4.5
 
 
-def saved(page: Page, act):
+def saved(page: Page, act: Callable[[], None]) -> tuple[str, bytes]:
     """Name and content of the file that is saved by an act."""
     with page.expect_download() as download:
         act()
     return download.value.suggested_filename, Path(download.value.path()).read_bytes()
 
 
-def contrast(one, other):
-    def luminance(colour):
+def contrast(one: Sequence[int], other: Sequence[int]) -> float:
+    def luminance(colour: Sequence[int]) -> float:
         channels = np.array(colour) / 255
         linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
         return float(linear @ [0.2126, 0.7152, 0.0722])
@@ -47,7 +51,7 @@ def contrast(one, other):
 # ---- pictures ----
 
 
-def chart_of(page: Page, address: str):
+def chart_of(page: Page, address: str) -> Locator:
     page.goto(address)
     page.get_by_role("link", name="Model").click(timeout=PATIENCE)
     chart = page.locator(".st-key-parameters .js-plotly-plot")
@@ -57,7 +61,7 @@ def chart_of(page: Page, address: str):
 
 
 @pytest.mark.parametrize("theme", PAPER)
-def test_a_chart_is_saved_with_text_that_can_be_read_on_its_own_paper(page: Page, url: str, theme) -> None:
+def test_a_chart_is_saved_with_text_that_can_be_read_on_its_own_paper(page: Page, url: str, theme: Theme) -> None:
     page.emulate_media(color_scheme=theme)
     camera = chart_of(page, url)
     name, content = saved(page, camera.click)
@@ -76,7 +80,7 @@ def test_the_choice_of_svg_is_for_every_chart(page: Page, url: str) -> None:
     assert "million parameters" in "".join(ElementTree.fromstring(content).itertext())
 
 
-def grid(page: Page, serve: Serve):
+def grid(page: Page, serve: Serve) -> Locator:
     page.goto(serve(HERE / "demo_head_grid.py"))
     root = page.locator("[data-ready='1']")
     root.wait_for(timeout=30_000)
@@ -89,7 +93,7 @@ def test_the_grid_is_saved_as_pixels_by_keyboard_and_as_shapes(page: Page, serve
     name, content = saved(page, lambda: page.keyboard.press("Enter"))
     assert name == "heads.png"
     picture = np.asarray(Image.open(BytesIO(content)).convert("RGB"))
-    shown = root.locator(".board").bounding_box()
+    shown = box_of(root.locator(".board"))
     assert picture.shape[1] > 2 * shown["width"]
     assert picture.shape[0] > 2 * shown["height"]
     assert len(np.unique(picture @ (65_536, 256, 1))) > 50
@@ -98,14 +102,14 @@ def test_the_grid_is_saved_as_pixels_by_keyboard_and_as_shapes(page: Page, serve
     name, content = saved(page, root.get_by_role("button", name="Save this picture as SVG").click)
     assert name == "heads.svg"
     svg = ElementTree.fromstring(content)
-    texts = [text.text for text in svg.iter("{http://www.w3.org/2000/svg}text")]
+    texts = [text.text or "" for text in svg.iter("{http://www.w3.org/2000/svg}text")]
     assert '<b>&"' in texts
     assert [text for text in texts if text.startswith("Layer")] == [f"Layer {layer}" for layer in range(2, 7)]
     assert [text for text in texts if text.startswith("Head")] == [f"Head {head}" for head in range(1, 9)]
     assert {"Weight (√ scale)", "0.25"} <= set(texts)
     assert not any("Click a tile" in text or text in ("PNG", "SVG") for text in texts)
     (image,) = svg.iter("{http://www.w3.org/2000/svg}image")
-    assert image.get("href").startswith("data:image/png;base64,")
+    assert image.attrib["href"].startswith("data:image/png;base64,")
 
 
 # ---- files ----
@@ -135,7 +139,7 @@ def test_every_file_is_made_when_its_button_is_pressed(page: Page, url: str, tmp
 
 @pytest.mark.parametrize("theme", PAPER)
 def test_the_page_opens_from_a_disk_without_any_request_and_holds_every_text_captive(
-    chromium: Browser, translator: Translator, tmp_path: Path, theme
+    chromium: Browser, translator: Translator, tmp_path: Path, theme: Theme
 ) -> None:
     trace = translator.trace("It is late.", "Es ist spät.")
     tokens = (HOSTILE, *trace.source_tokens[1:])
@@ -151,7 +155,9 @@ def test_the_page_opens_from_a_disk_without_any_request_and_holds_every_text_cap
     )
     file.write_bytes(view_page(trace, view, checkpoint=HOSTILE, digest="0"))
     context = chromium.new_context(offline=True, color_scheme=theme)
-    tab, asked, problems = context.new_page(), [], []
+    asked: list[str] = []
+    problems: list[str] = []
+    tab = context.new_page()
     tab.on("request", lambda request: asked.append(request.url))
     tab.on("console", lambda message: problems.append(message.text))
     tab.on("pageerror", lambda error: problems.append(str(error)))
@@ -159,7 +165,7 @@ def test_the_page_opens_from_a_disk_without_any_request_and_holds_every_text_cap
     plot = tab.locator("#figure .nsewdrag").first
     expect(plot).to_be_visible()
     plot.hover()
-    area = plot.bounding_box()
+    area = box_of(plot)
     tab.mouse.move(area["x"] + area["width"] / 2, area["y"] + area["height"] / 2 + 3)
     expect(tab.locator(".hovertext")).to_contain_text(re.compile(r"weight \d\.\d{4}"))
     assert tab.locator(".modebar-btn").count() == 2

@@ -10,7 +10,7 @@ import pytest
 
 from model.errors import InputTextError
 from model.trace.trace import Trace
-from tests.browser.demo_bertviz import SHAPES, InventedTrace, Layer
+from tests.browser.demo_bertviz import SHAPES, InventedTrace, Layer, as_trace
 from tests.paths import ROOT
 from viz.pages.attention.bertviz import view as bertviz_view
 from viz.pages.attention.bertviz.view import MAX_TOKENS, bertviz_height, bertviz_page
@@ -24,7 +24,7 @@ CONFIG = ROOT / ".streamlit/config.toml"
 
 
 VIEWS = [(site, view) for site in SITES for view in BERTVIZ]
-TRACE = InventedTrace(("▁The", HOSTILE, "\u2028\u202e", "</s>"), ("<s>", "▁Das", "▁Tier"))
+TRACE = as_trace(InventedTrace(("▁The", HOSTILE, "\u2028\u202e", "</s>"), ("<s>", "▁Das", "▁Tier")))
 
 
 def drawn(
@@ -64,7 +64,8 @@ def test_the_page_asks_for_nothing_outside(page: str) -> None:
 def test_only_the_four_scripts_written_here_may_run(page: str) -> None:
     scripts = scripts_of(page)
     assert len(scripts) == 4
-    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)[1].replace("&#x27;", "'")
+    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
+    policy = policy.replace("&#x27;", "'")
     hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
     allowed = " ".join(f"'sha256-{digest}'" for digest in hashes)
     assert policy == f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:"
@@ -114,8 +115,9 @@ def test_the_head_view_begins_with_the_layer_that_is_open() -> None:
     assert params_of(drawn("decoder.self", layer=3))["layer"] == 4
 
 
-def long_trace(tokens: int, layers: int = 4, heads: int = 8) -> InventedTrace:
-    return InventedTrace(("▁word",) * tokens, ("▁Wort",), {site: (Layer(heads),) * layers for site in SITES})
+def long_trace(tokens: int, layers: int = 4, heads: int = 8) -> Trace:
+    inputs = {site: (Layer(heads),) * layers for site in SITES}
+    return as_trace(InventedTrace(("▁word",) * tokens, ("▁Wort",), inputs))
 
 
 @pytest.mark.parametrize("view", BERTVIZ)
@@ -133,7 +135,7 @@ def test_a_longer_sentence_is_refused_with_what_to_do() -> None:
 @pytest.mark.parametrize(("dark", "theme"), [(False, "light"), (True, "dark")])
 def test_the_colours_are_those_of_the_theme(dark: bool, theme: str, view: str) -> None:
     colours = tomllib.loads(CONFIG.read_text())["theme"][theme]
-    style = re.search(r"<style>(.*?)</style>", drawn(view=view, dark=dark), re.DOTALL)[1]
+    style = re.findall(r"<style>(.*?)</style>", drawn(view=view, dark=dark), re.DOTALL)[0]
     assert f"color: {colours['textColor']}; background: {colours['backgroundColor']}" in style
     assert f"text {{ fill: {colours['textColor']}" in style
     assert f"color-scheme: {theme}" in style
