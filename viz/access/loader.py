@@ -15,7 +15,7 @@ import streamlit as st
 from model.errors import CheckpointError
 from model.record import MANIFEST
 from viz.access import pictures
-from viz.core.bounded_cache import RecentlyUsed as RecentlyUsed  # the other doors keep what they derive in it too
+from viz.core.bounded_cache import BoundedCache
 from viz.selection import catalogue
 from viz.selection.options import Selection
 
@@ -253,9 +253,9 @@ def _memory(share: float) -> int:
 
 
 @st.cache_resource(show_spinner=False)
-def _readers() -> RecentlyUsed[tuple[str, Stamp, str], "Reader"]:
+def _readers() -> BoundedCache[tuple[str, Stamp, str], "Reader"]:
     # Sessions hold the model that they write with: they leave with it.
-    return RecentlyUsed(MAX_TRANSLATORS, _memory(MODELS_SHARE), on_leave=lambda place: _sessions().drop(_is_any))
+    return BoundedCache(MAX_TRANSLATORS, _memory(MODELS_SHARE), on_leave=lambda place: _sessions().drop(_is_any))
 
 
 def _is_any(place: Place) -> bool:
@@ -263,13 +263,13 @@ def _is_any(place: Place) -> bool:
 
 
 @st.cache_resource(show_spinner=False)
-def _traces() -> RecentlyUsed[Place, "Trace"]:
-    return RecentlyUsed(MAX_TRACES, _memory(TRACES_SHARE))
+def _traces() -> BoundedCache[Place, "Trace"]:
+    return BoundedCache(MAX_TRACES, _memory(TRACES_SHARE))
 
 
 @st.cache_resource(show_spinner=False)
-def _sessions() -> RecentlyUsed[Place, "DecodingSession"]:
-    return RecentlyUsed(MAX_SESSIONS, _memory(TRACES_SHARE))
+def _sessions() -> BoundedCache[Place, "DecodingSession"]:
+    return BoundedCache(MAX_SESSIONS, _memory(TRACES_SHARE))
 
 
 @st.cache_resource(max_entries=MAX_TRACES, show_spinner=False)

@@ -5,7 +5,7 @@ n × n
 numbers of more than one head, and of one head only a rollout. Knows nothing of widgets or figures.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
@@ -16,8 +16,8 @@ from jaxtyping import Float
 
 from viz.access import loader
 from viz.access.derived import OpenedLayer, collected_metrics, shown_axes, tiles_address
-from viz.access.loader import RecentlyUsed
-from viz.core.background_jobs import Task
+from viz.core.background_jobs import Progress, Task
+from viz.core.bounded_cache import BoundedCache
 from viz.core.decimals import decimals_for
 from viz.core.tile_source import Source
 from viz.core.tiles import GridSpec, LayerTiles, edges
@@ -88,7 +88,7 @@ def tiles_task(trace: "Trace", site: str, selection: Selection) -> Task[None]:
     """Computes the layers of `grid_shelf` that are missing, first to last, in a thread of its own."""
     shelf = grid_shelf(trace, site, selection)
 
-    def compute(progress: Callable[[int], object]) -> None:
+    def compute(progress: Progress) -> None:
         for layer in range(shelf.spec.layers):
             if layer not in shelf.layers:
                 tiles = _layer_tiles(trace, site, layer, shelf.spec)
@@ -96,7 +96,8 @@ def tiles_task(trace: "Trace", site: str, selection: Selection) -> Task[None]:
                     shelf.layers[layer] = tiles
             progress(1)
 
-    return Task(("tiles", tiles_address(trace.text, site, selection)), shelf.spec.layers, "layers", compute)
+    key = ("tiles", tiles_address(trace.text, site, selection))
+    return Task(key, shelf.spec.layers, "layers", compute, "Computing all heads: layer {next} of {total}")
 
 
 def figures_task(
@@ -104,11 +105,11 @@ def figures_task(
 ) -> Task[Mapping[str, Float[np.ndarray, "layer head"]]]:
     """Computes `derived.head_metrics`, layer by layer."""
 
-    def compute(progress: Callable[[int], object]) -> Mapping[str, np.ndarray[Any, Any]]:
+    def compute(progress: Progress) -> Mapping[str, np.ndarray[Any, Any]]:
         return collected_metrics(trace, site, progress)
 
-    place = ("figures", tiles_address(trace.text, site, selection))
-    return Task(place, len(trace.inputs[site]), "layers", compute)
+    key = ("figures", tiles_address(trace.text, site, selection))
+    return Task(key, len(trace.inputs[site]), "layers", compute)
 
 
 def long_head(trace: "Trace", site: str, layer: int, head: int, selection: Selection) -> LongHead:
@@ -229,5 +230,5 @@ def _run(start: int, length: int, count: int) -> slice:
 
 
 @st.cache_resource(show_spinner=False)
-def _shelves() -> RecentlyUsed[str, GridShelf]:
-    return RecentlyUsed(MAX_SHELVES)
+def _shelves() -> BoundedCache[str, GridShelf]:
+    return BoundedCache(MAX_SHELVES)

@@ -9,7 +9,7 @@ import streamlit as st
 
 from model.errors import InputTextError
 from viz.core import fingerprint
-from viz.core.bounded_cache import RecentlyUsed
+from viz.core.bounded_cache import BoundedCache
 
 MAX_PICTURES: Final = 32
 MAX_PICTURE_BYTES: Final = 64 * 1024**2
@@ -47,5 +47,5 @@ def given(digest: str) -> tuple[str, Any]:
 
 
 @st.cache_resource(show_spinner=False)
-def _kept() -> RecentlyUsed[str, tuple[str, Any]]:
-    return RecentlyUsed(MAX_PICTURES, MAX_PICTURE_BYTES)
+def _kept() -> BoundedCache[str, tuple[str, Any]]:
+    return BoundedCache(MAX_PICTURES, MAX_PICTURE_BYTES)

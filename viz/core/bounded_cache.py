@@ -12,7 +12,7 @@ Key = TypeVar("Key")
 Kept = TypeVar("Kept")
 
 
-class RecentlyUsed(Generic[Key, Kept]):
+class BoundedCache(Generic[Key, Kept]):
     """Entries by their places; what was not used for longest leaves first.
 
     Args:

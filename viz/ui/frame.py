@@ -3,11 +3,10 @@
 Knows nothing of what a page shows. Text of people reaches the page escaped: as HTML by `viz.core.html`.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
-from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 import streamlit as st
@@ -15,9 +14,11 @@ import streamlit as st
 from model.errors import HeadlightError
 from viz.access import loader
 from viz.core import concurrency_limit
+from viz.core.background_jobs import Task
 from viz.core.html import literal
 from viz.core.sites import CROSS
 from viz.selection import state
+from viz.ui import long_work
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
 #: Height of the place that a figure will take, while the model is loading.
 SKELETON_HEIGHT: Final = 420
-#: Seconds after which a translation in the making gets a progress bar; most are done before.
-PATIENCE: Final = 0.7
 #: Of plotly's many buttons, the two that people want: the way back from a zoom, and the picture to take along.
 CHART_CONFIG: Final = {
     "displaylogo": False,
@@ -92,13 +91,13 @@ def read_sentence(text: str) -> "Trace":
     Raises:
         HeadlightError: the text, the checkpoint or the device will not do.
     """
-    return show_sentence(lambda progress: loader.trace(text, state.current(), progress))
+    return show_sentence(lambda: read(text))
 
 
-def show_sentence(compute: Callable[[loader.Progress], "Trace"]) -> "Trace":
-    """As `read_sentence`, of the trace that `compute` makes; it tells how far it is."""
+def show_sentence(compute: Callable[[], "Trace"]) -> "Trace":
+    """As `read_sentence`, of the trace that `compute` returns."""
     slot = st.container()
-    trace = computed(compute)
+    trace = compute()
     slot.html(sentence_html(lines_of(trace)))
     return trace
 
@@ -145,19 +144,32 @@ def lacking(abilities: "Abilities", view: str, instead: str = "") -> bool:
     return True
 
 
-def computed(compute: Callable[[loader.Progress], "Trace"]) -> "Trace":
-    """The trace that `compute` makes, with a placeholder meanwhile."""
-    bar = st.empty()
-    started = monotonic()
+def read(text: str, key: str = "trace") -> "Trace":
+    """What the chosen model did with a text, with a placeholder for the figure meanwhile. Raises as `read_sentence`.
 
-    def show_progress(written: int, most: int) -> None:
-        if monotonic() - started > PATIENCE:
-            bar.progress(written / most, text=f"Writing: {written} of at most {most} tokens")
+    Args:
+        text: as typed.
+        key: another one for each text of a page.
+    """
+    selection = state.current()
+    return computed(("read", text), lambda progress: loader.trace(text, selection, progress), key)
 
-    with st.spinner("Reading; the first time, the model is loaded …"), st.skeleton(height=SKELETON_HEIGHT):
-        trace = compute(show_progress)
-    bar.empty()
-    return trace
+
+def computed(what: Hashable, compute: Callable[[loader.Progress], "Trace"], key: str) -> "Trace":
+    """The trace that `compute` makes, with a placeholder meanwhile, and with progress where that takes long.
+
+    Args:
+        what: tells this trace from others of the chosen model.
+        compute: runs in another thread, which sees no session.
+        key: another one for each trace that a page waits for.
+    """
+    selection = state.current()
+    identity = (what, selection.checkpoint, selection.folder, selection.device, selection.picture)
+    text = "Writing: {done} of at most {total} tokens"
+    task = Task(identity, 0, "tokens", lambda progress: compute(progress.reached), text)
+    above = st.container()
+    with st.spinner("Reading; the first time, the model is loaded …"), st.skeleton(height=SKELETON_HEIGHT), above:
+        return long_work.awaited(task, key=key)
 
 
 @dataclass(frozen=True, slots=True)

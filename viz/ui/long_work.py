@@ -1,39 +1,50 @@
-"""Long computations on a page: a button that starts one, its progress, a button that stops it, and its result.
+"""Long computations on a page: the button that starts one, its progress, the button that stops it, and its result.
 
-The result stays in the session, and for all viewers among those computed last. Knows nothing of what is computed.
+A job under way belongs to the session and goes on whatever else a person clicks. Its result stays in the session, and
+for all viewers among those computed last.
 """
 
-from typing import Final, TypeVar
+from typing import Final, Literal, TypeVar
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from model.errors import CancelledError, HeadlightError
-from viz.access.loader import RecentlyUsed
 from viz.core.background_jobs import Job, Task
+from viz.core.bounded_cache import BoundedCache
 from viz.ui.controls import plain
 
 Result = TypeVar("Result")
 MAX_RESULTS: Final = 32
-#: A page waits so many seconds before it shows progress, and looks again so often.
+#: A page that can go on without a result waits so many seconds before it shows progress, and looks again so often.
 PATIENCE, INTERVAL = 0.3, 0.5
+#: One that cannot waits so many seconds before it shows progress, since most are done before, and looks so often.
+LONGER_PATIENCE, SHORTER_INTERVAL = 0.7, 0.1
 
 
 def known(task: Task[Result]) -> Result | None:
     """The result of a task, if this session or another viewer has it."""
-    found: Result | None = _results().get(task.place)  # type: ignore[assignment]
-    if found is not None:
-        return found
+    result: Result | None = _results().get(task.key)  # type: ignore[assignment]
+    if result is not None:
+        return result
     for value in st.session_state.values():
-        if isinstance(value, Job) and value.task.place == task.place and value.finished:
+        if isinstance(value, Job) and value.key == task.key and value.finished:
             try:
-                result: Result = value.result()
+                of_session: Result = value.result()
             except HeadlightError:
                 return None
-            return result
+            return of_session
     return None
 
 
-def outcome(task: Task[Result], label: str, *, key: str, start: bool = False) -> Result | None:
+def outcome(
+    task: Task[Result],
+    label: str,
+    *,
+    key: str,
+    start: bool = False,
+    button: Literal["primary", "secondary"] = "secondary",
+) -> Result | None:
     """The result of a task; until it is there, the button that starts it or its progress, and None.
 
     Args:
@@ -41,41 +52,94 @@ def outcome(task: Task[Result], label: str, *, key: str, start: bool = False) ->
         label: on the button.
         key: of the widgets; another task of the same key stops the one before.
         start: begin without a click, unless it was stopped.
+        button: its kind.
     """
-    place = f"long-run/{key}"
-    job: Job[Result] | None = st.session_state.get(place)
-    if job is not None and job.task.place != task.place:
-        job.stop()
-        del st.session_state[place]
-        job = None
+    job = job_of(task, key)
     if job is None:
-        found = known(task)
-        if found is not None:
-            return found
+        if (result := known(task)) is not None:
+            return result
         if not start:
-            st.button(label, key=f"{key}-start", icon=":material/play_arrow:", on_click=_start, args=(place, task))
+            _start_button(task, label, key, button)
             return None
-        _start(place, task)
-        job = st.session_state[place]
+        job = begin(task, key)
     if not job.wait(PATIENCE):
         _watch(job, key)
         return None
-    return _finished(job, label, key, place)
-
-
-def _finished(job: Job[Result], label: str, key: str, place: str) -> Result | None:
     try:
-        return _results().put(job.task.place, job.result())  # type: ignore[return-value]
+        return _results().put(task.key, job.result())  # type: ignore[return-value]
     except CancelledError as stopped:
         st.info(plain(str(stopped)), icon=":material/stop_circle:")
     except HeadlightError as error:
         st.error(plain(str(error)), icon=":material/error:")
-    st.button(label, key=f"{key}-start", icon=":material/play_arrow:", on_click=_start, args=(place, job.task))
+    _start_button(task, label, key, button)
     return None
 
 
-def _start(place: str, task: Task[Result]) -> None:
-    st.session_state[place] = Job(task)
+def awaited(task: Task[Result], *, key: str) -> Result:
+    """The result of a task without which the page has nothing to show: the run waits for it, with its progress.
+
+    Raises:
+        HeadlightError: whatever the computation raises; a CancelledError where it was stopped.
+    """
+    job = begin(task, key)
+    slot, bar, patience = st.empty(), None, LONGER_PATIENCE
+    while not job.wait(patience):
+        patience = SHORTER_INTERVAL
+        if bar is not None:
+            bar.progress(job.progress.share, text=job.text)
+        elif job.progress.done:
+            with slot.container():
+                # One page may wait for several: each has a button of its own.
+                bar = show_progress(job, f"{key}-{id(job)}")
+    slot.empty()
+    del st.session_state[_job_key(key)]
+    return job.result()
+
+
+def begin(task: Task[Result], key: str) -> Job[Result]:
+    """The session's job of this task, begun if there is none; a job of the same key and another task stops."""
+    job = job_of(task, key)
+    if job is None:
+        st.session_state[_job_key(key)] = job = Job(task)
+    return job
+
+
+def job_of(task: Task[Result], key: str) -> Job[Result] | None:
+    """The session's job of this task, if it was begun; a job of the same key and another task stops."""
+    job: Job[Result] | None = st.session_state.get(_job_key(key))
+    if job is not None and job.key != task.key:
+        stop(key)
+        return None
+    return job
+
+
+def stop(key: str) -> None:
+    """Stop the job of this key, if there is one, and forget it."""
+    job: Job[object] | None = st.session_state.pop(_job_key(key), None)
+    if job is not None:
+        job.stop()
+
+
+def show_progress(job: Job[Result], key: str) -> DeltaGenerator:
+    """How far a job is, with the button that stops it; the bar is returned."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        bar = st.progress(job.progress.share, text=job.text)
+        st.button("Stop", key=f"{key}-stop", icon=":material/stop:", disabled=job.stopping, on_click=job.stop)
+    return bar
+
+
+def _job_key(key: str) -> str:
+    return f"long-work/{key}"
+
+
+def _start_button(task: Task[Result], label: str, key: str, kind: Literal["primary", "secondary"]) -> None:
+    icon = ":material/play_arrow:"
+    st.button(label, key=f"{key}-start", type=kind, icon=icon, on_click=_start, args=(task, key))
+
+
+def _start(task: Task[Result], key: str) -> None:
+    stop(key)
+    begin(task, key)
 
 
 @st.fragment(run_every=INTERVAL)
@@ -83,13 +147,9 @@ def _watch(job: Job[Result], key: str) -> None:
     """Progress, looked at again and again; drawn anew alone, so that whatever else is on the page stays as it is."""
     if job.finished:
         st.rerun()
-    task = job.task
-    doing = "Stopping" if job.stopping else "Computing"
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.progress(job.done / max(1, task.total), text=f"{doing}: {job.done:,} of {task.total:,} {task.unit}")
-        st.button("Stop", key=f"{key}-stop", icon=":material/stop:", disabled=job.stopping, on_click=job.stop)
+    show_progress(job, key)
 
 
 @st.cache_resource(show_spinner=False)
-def _results() -> RecentlyUsed[object, object]:
-    return RecentlyUsed(MAX_RESULTS)
+def _results() -> BoundedCache[object, object]:
+    return BoundedCache(MAX_RESULTS)

@@ -8,6 +8,7 @@ import pytest
 
 from model.errors import CheckpointError, DeviceError, InputTextError
 from viz.access import descriptions, loader
+from viz.core.bounded_cache import BoundedCache
 from viz.selection import catalogue
 from viz.selection.options import Selection
 
@@ -54,7 +55,7 @@ def test_progress_is_told_after_every_token_and_not_for_a_known_text(selection: 
 
 
 def test_the_store_keeps_the_traces_used_last() -> None:
-    store = loader.RecentlyUsed(2)
+    store = BoundedCache(2)
     places = [(text, "digest", "cpu") for text in "abc"]
     traces = [object() for _ in places]
     store.put(places[0], traces[0])

@@ -7,7 +7,7 @@ from typing import Never
 import pytest
 
 from model.errors import CancelledError, DataError
-from viz.core.background_jobs import Job, Task
+from viz.core.background_jobs import Job, Progress, Task
 
 SOON = 10
 
@@ -19,7 +19,7 @@ def counting(step: threading.Event, units: int = 3) -> Task:
             progress(1)
         return "done"
 
-    return Task("place", units, "units", compute)
+    return Task("key", units, "units", compute)
 
 
 def waiting(begun: threading.Event, stopped: threading.Event) -> Task:
@@ -34,17 +34,17 @@ def waiting(begun: threading.Event, stopped: threading.Event) -> Task:
             stopped.set()
             raise
 
-    return Task("place", 5, "units", compute)
+    return Task("key", 5, "units", compute)
 
 
 def test_a_job_counts_its_work_and_keeps_the_result() -> None:
     step = threading.Event()
     job = Job(counting(step))
     assert not job.wait(0.05)
-    assert (job.done, job.finished) == (0, False)
+    assert (job.progress.done, job.finished) == (0, False)
     step.set()
     assert job.wait(SOON)
-    assert (job.done, job.result()) == (3, "done")
+    assert (job.progress.done, job.result()) == (3, "done")
 
 
 def test_a_stopped_job_ends_with_a_sentence_and_without_a_result() -> None:
@@ -70,7 +70,22 @@ def test_an_error_in_the_thread_is_raised_where_the_result_is_asked_for() -> Non
     def compute(progress) -> Never:
         raise DataError("Expected more.")
 
-    job = Job(Task("place", 1, "units", compute))
+    job = Job(Task("key", 1, "units", compute))
     assert job.wait(SOON)
     with pytest.raises(DataError, match="Expected more"):
         job.result()
+
+
+def test_progress_is_read_as_a_sentence() -> None:
+    progress = Progress(1_200, "sentences")
+    assert progress.text("{next} of {total:,}, about {left:.0f} s") == "1 of 1,200, about 0 s"
+    progress(1_200)
+    assert progress.text("{done:,} of {total:,} {unit}, then {next:,}") == "1,200 of 1,200 sentences, then 1,200"
+    assert progress.share == 1
+
+
+def test_a_total_may_be_known_only_while_it_is_computed() -> None:
+    progress = Progress(0, "tokens")
+    assert progress.share == 0
+    progress.reached(3, 12)
+    assert (progress.done, progress.total, progress.share) == (3, 12, 0.25)

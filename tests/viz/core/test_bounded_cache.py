@@ -3,12 +3,12 @@
 from threading import Thread
 from time import sleep
 
-from viz.core.bounded_cache import RecentlyUsed
+from viz.core.bounded_cache import BoundedCache
 
 
 def test_what_was_used_longest_ago_leaves_when_bytes_run_out() -> None:
     left = []
-    store = RecentlyUsed(10, 100, left.append)
+    store = BoundedCache(10, 100, left.append)
     store.put("a", 1, 40)
     store.put("b", 2, 40)
     assert store.get("a") == 1
@@ -18,7 +18,7 @@ def test_what_was_used_longest_ago_leaves_when_bytes_run_out() -> None:
 
 
 def test_what_is_larger_than_everything_is_returned_and_not_kept() -> None:
-    store = RecentlyUsed(10, 100)
+    store = BoundedCache(10, 100)
     store.put("a", 1, 60)
     assert store.put("b", 2, 101) == 2
     assert store.get("b") is None
@@ -27,7 +27,7 @@ def test_what_is_larger_than_everything_is_returned_and_not_kept() -> None:
 
 def test_room_is_made_before_something_large_is_made() -> None:
     left = []
-    store = RecentlyUsed(10, 100, left.append)
+    store = BoundedCache(10, 100, left.append)
     store.put("a", 1, 60)
     store.made("b", lambda: left.append("making") or 2, lambda made: 60, expected=60)
     assert left == ["a", "making"]
@@ -35,7 +35,7 @@ def test_room_is_made_before_something_large_is_made() -> None:
 
 def test_what_is_made_stays_though_it_is_larger_than_everything_and_leaves_for_the_next() -> None:
     left, made = [], []
-    store = RecentlyUsed(10, 100, left.append)
+    store = BoundedCache(10, 100, left.append)
     store.put("a", 1, 60)
     for _ in range(2):
         store.made("b", lambda: made.append("b") or 2, lambda one: 150, expected=140)
@@ -47,7 +47,7 @@ def test_what_is_made_stays_though_it_is_larger_than_everything_and_leaves_for_t
 
 
 def test_two_threads_that_want_the_same_make_it_once() -> None:
-    store, made = RecentlyUsed(10), []
+    store, made = BoundedCache(10), []
     threads = [
         Thread(target=lambda: store.made("a", lambda: sleep(0.05) or made.append(1) or 7, lambda one: 0))
         for _ in range(3)

@@ -6,7 +6,6 @@ Lines of a file that will not do are listed; what a person loaded stays in the s
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 import streamlit as st
@@ -16,6 +15,7 @@ from viz.pages.atlas import data as atlas_store
 from viz.pages.atlas.data import BadLine, Found, Reading
 from viz.selection import options, state
 from viz.selection.catalogue import checkpoint_root
+from viz.ui import long_work
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 LABELS: Final = {"own": "Our own sentences", "file": "A file"}
 #: Bad lines that are listed; of the others, how many there are.
 MAX_LISTED: Final = 5
-_SENTENCES, _PAIRS = "atlas/sentences", "atlas/pairs"
+_SENTENCES, _PAIRS, _JOB = "atlas/sentences", "atlas/pairs", "atlas"
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,8 @@ def measured() -> "Atlas | None":
         if found.refused:
             st.warning(plain(f"Not used: {found.refused}"), icon=":material/warning:")
         if found.atlas is None:
-            _measure(reading)
-        else:
+            found = _measured(reading) or found
+        if found.atlas is not None:
             st.caption(_said(found, reading))
     return found.atlas
 
@@ -137,39 +137,20 @@ def _upload(
     return loaded
 
 
-def _measure(reading: Reading) -> None:
-    """The button, and once it is pressed the progress; any other click stops the measuring."""
-    place = st.empty()
-    with place.container():
-        st.info(
+def _measured(reading: Reading) -> Found | None:
+    """The atlas, once it is measured; until then the button that begins that, or its progress."""
+    task = atlas_store.measuring(reading, state.current())
+    about = st.empty()
+    found = long_work.outcome(task, f"Measure {reading.work:,} sentences", key=_JOB, button="primary")
+    job = long_work.job_of(task, _JOB)
+    if found is None and (job is None or job.finished):
+        about.info(
             "No atlas of this model and these sentences is here yet. To make one, the model translates and reads every "
             "sentence, some of them a second. It is kept, so that it opens at once the next time, in "
             f"{plain(_short(atlas_store.cache_folder()))}.",
             icon=":material/map:",
         )
-        pressed = st.button(
-            f"Measure {reading.work:,} sentences", type="primary", icon=":material/play_arrow:", key="atlas-measure"
-        )
-    if not pressed:
-        return
-    with place.container():
-        bar = st.progress(0.0, text=f"0 of {reading.work:,} sentences")
-        st.button("Stop", icon=":material/stop:", key="atlas-stop")
-    done, started = 0, monotonic()
-
-    def progress(more: int) -> None:
-        nonlocal done
-        done += more
-        left = (monotonic() - started) / done * (reading.work - done) if done else 0.0
-        bar.progress(
-            min(1.0, done / reading.work), text=f"{done:,} of {reading.work:,} sentences, about {left:.0f} s to go"
-        )
-
-    try:
-        atlas_store.measure(reading, state.current(), progress)
-    finally:
-        place.empty()
-    st.rerun()
+    return found
 
 
 def _said(found: Found, reading: Reading) -> str:

@@ -18,6 +18,8 @@ from jaxtyping import Float
 
 from model.errors import DataError
 from viz.access import loader
+from viz.core.background_jobs import Progress, Task
+from viz.core.bounded_cache import BoundedCache
 from viz.selection import catalogue
 from viz.selection.options import Selection
 
@@ -162,30 +164,29 @@ def find(reading: Reading, selection: Selection) -> Found:
     return Found(None, refused=refused)
 
 
-def measure(reading: Reading, selection: Selection, progress: Callable[[int], object]) -> None:
-    """Read everything and keep the atlas, here and in the cache; `find` finds it then.
-
-    Args:
-        reading: what to read.
-        selection: says which checkpoint and device.
-        progress: called with the number of sentences done since the last call, `reading.work` in all.
+def measuring(reading: Reading, selection: Selection) -> Task[Found]:
+    """Reads everything and keeps the atlas, here and in the cache; `find` finds it then.
 
     Raises:
-        HeadlightError: nothing could be read, or the checkpoint or the device will not do.
+        HeadlightError: the checkpoint or the device will not do. The task raises one if nothing could be read.
     """
     from model.analysis.atlas.file import cache_path, cached_atlas
     from model.analysis.atlas.measure import build_atlas
 
-    translator, folder = loader.translator(selection), cache_folder()
-    if folder is None:
-        atlas = build_atlas(translator, reading.sentences, reading.aligned, progress)
-        found = Found(atlas)
-    else:
+    translator, folder, known = loader.translator(selection), cache_folder(), _atlases()
+
+    def compute(progress: Progress) -> Found:
+        if folder is None:
+            atlas = build_atlas(translator, reading.sentences, reading.aligned, progress)
+            return known.put((atlas.model, atlas.corpus), Found(atlas))
         atlas = cached_atlas(translator, reading.sentences, folder, reading.aligned, progress)
         path = cache_path(folder, atlas.model, atlas.corpus)
         # A folder that cannot be written to costs time the next time, not the result now.
-        found = Found(atlas, path if path.is_file() else None)
-    _atlases().put((atlas.model, atlas.corpus), found)
+        return known.put((atlas.model, atlas.corpus), Found(atlas, path if path.is_file() else None))
+
+    key = ("atlas", translator.digest, str(translator.device), reading.digest)
+    text = "{done:,} of {total:,} {unit}, about {left:.0f} s to go"
+    return Task(key, reading.work, "sentences", compute, text)
 
 
 def cache_folder() -> Path | None:
@@ -276,8 +277,8 @@ def _is_of(atlas: "Atlas", reading: Reading) -> bool:
 
 
 @st.cache_resource(show_spinner=False)
-def _atlases() -> "loader.RecentlyUsed[tuple[str, str], Found]":
-    return loader.RecentlyUsed(MAX_ATLASES)
+def _atlases() -> "BoundedCache[tuple[str, str], Found]":
+    return BoundedCache(MAX_ATLASES)
 
 
 @st.cache_data(max_entries=loader.MAX_TRANSLATORS, show_spinner=False)

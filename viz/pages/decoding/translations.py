@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from model.errors import HeadlightError, SessionError
-from viz.access import loader
+from model.errors import CancelledError, HeadlightError, SessionError
 from viz.pages.decoding.branch_codes import (
     MAX_BRANCHES,
     Action,
@@ -77,10 +76,10 @@ def trace_of(number: int) -> "Trace":
     return trace_along(path_of(choices(), number))
 
 
-def trace_along(path: Path, progress: loader.Progress = lambda written, most: None) -> "Trace":
+def trace_along(path: Path) -> "Trace":
     """The trace of a branch, or of one that is only tried, as `trace_of`."""
     selection = state.current()
-    return branches.grow(sessions(), selection.text, selection, path, progress)
+    return branches.grow(sessions(), selection.text, selection, path)
 
 
 def sessions() -> branches.Sessions:
@@ -190,17 +189,29 @@ def take_notices() -> list[str]:
     return notices
 
 
-def _shown(progress: loader.Progress) -> "Trace":
-    root = trace_along((), progress)
+def _shown() -> "Trace":
+    root = _computed(())
     while True:
         made = choices()
         number = state.current().branch
         if number == 0:
             return root
         try:
-            return trace_along(path_of(made, number), progress)
+            return _computed(path_of(made, number))
+        except CancelledError:
+            raise
         except HeadlightError as error:
             _drop(number, error)
+
+
+def _computed(path: Path) -> "Trace":
+    """The trace of a branch, with its progress."""
+    selection, own = state.current(), sessions()
+    return frame.computed(
+        ("written", selection.text, path),
+        lambda progress: branches.grow(own, selection.text, selection, path, progress),
+        "trace-branch" if path else "trace",
+    )
 
 
 def _or_notice(step: int) -> "Trace | None":

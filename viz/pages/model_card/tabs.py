@@ -6,13 +6,13 @@ is read as Markdown, which would fetch the pictures that a text names.
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
 from model.errors import InputTextError
 from viz.access import descriptions, loader
+from viz.core.background_jobs import Progress, Task
 from viz.core.file_names import file_name
 from viz.core.html import Column, table
 from viz.pages.model_card import card, facts
@@ -21,7 +21,7 @@ from viz.pages.model_card.published import PUBLISHED
 from viz.pages.model_card.training_figures import training_curves
 from viz.selection import options
 from viz.selection.options import Selection
-from viz.ui import controls, frame
+from viz.ui import controls, frame, long_work
 
 if TYPE_CHECKING:
     from model.record import Measurement
@@ -167,18 +167,21 @@ def translations(selection: Selection) -> None:
         f"Twenty of {len(BANK)} English sentences, as they come out of this model, good and bad. Nobody picked them: "
         f"the seed {seed} did. The sentences were written for this page, and before any was translated."
     )
-    bar = st.empty()
-    started = monotonic()
-    rows = []
     sentences = draw(seed)
-    for done, sentence in enumerate(sentences):
-        if monotonic() - started > frame.PATIENCE:
-            bar.progress(done / len(sentences), text=f"Translating sentence {done + 1} of {len(sentences)}")
-        try:
-            rows.append((sentence, loader.translation(sentence, selection)))
-        except InputTextError as error:
-            rows.append((sentence, f"({error})"))
-    bar.empty()
+
+    def compute(progress: Progress) -> list[tuple[str, str]]:
+        rows = []
+        for sentence in sentences:
+            try:
+                rows.append((sentence, loader.translation(sentence, selection)))
+            except InputTextError as error:
+                rows.append((sentence, f"({error})"))
+            progress(1)
+        return rows
+
+    text = "Translating sentence {next} of {total}"
+    task = Task((selection, seed), len(sentences), "sentences", compute, text)
+    rows = long_work.awaited(task, key="twenty")
     columns = [Column("English", language="en"), Column("German, by this model", language="de")]
     st.html(table(columns, rows, label="English sentences and their translations"))
 

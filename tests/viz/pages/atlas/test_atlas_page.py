@@ -4,6 +4,8 @@ import csv
 import json
 import os
 import shutil
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from streamlit.testing.v1.element_tree import Button
 
 from model import Translator
 from model.analysis.atlas import corpus
+from model.analysis.atlas import file as atlas_file
 from model.analysis.atlas.corpus import CorpusSentence
 from model.analysis.atlas.file import save_atlas
 from model.analysis.atlas.measure import Atlas, build_atlas
@@ -22,12 +25,14 @@ from model.errors import DataError
 from tests.paths import ROOT
 from viz.access.loader import ROOT_VARIABLE
 from viz.components.head_grid.component import HeadChoice
+from viz.core.background_jobs import Progress
 from viz.pages.atlas import data as atlas_store
 from viz.pages.atlas import metric_texts
 from viz.pages.atlas import tables as atlas_tables
 from viz.pages.atlas import tabs as atlas_tab
 from viz.selection import options
 from viz.selection.options import Selection
+from viz.ui import long_work
 
 OWN = (
     "Tom told me.",
@@ -51,6 +56,12 @@ def atlas(saved: Translator) -> Atlas:
     return build_atlas(saved, [CorpusSentence(text) for text in OWN])
 
 
+def forget() -> None:
+    """Forget what was measured, as a server that begins."""
+    atlas_store._atlases.clear()
+    long_work._results.clear()
+
+
 @pytest.fixture
 def checkpoints(tiny_checkpoints: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder of checkpoints, a corpus of our own with six sentences, and a cache that nobody has used."""
@@ -59,9 +70,9 @@ def checkpoints(tiny_checkpoints: Path, tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(corpus, "OWN_CORPUS", tmp_path / "own.txt")
     monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path / "ck"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    atlas_store._atlases.clear()
+    forget()
     yield tmp_path / "ck"
-    atlas_store._atlases.clear()
+    forget()
 
 
 @pytest.fixture
@@ -85,6 +96,15 @@ def opened(app: AppTest, **params: int | str) -> AppTest:
 def healthy(app: AppTest) -> AppTest:
     assert not app.exception, app.exception[0].value
     assert not app.error, app.error[0].value
+    return app
+
+
+def measured(app: AppTest) -> AppTest:
+    """Begin to measure, and look again until it is done."""
+    app.button(key="atlas-start").click().run()
+    until = time.monotonic() + 60
+    while not app.get("bidi_component") and time.monotonic() < until:
+        healthy(app.run())
     return app
 
 
@@ -124,11 +144,11 @@ def test_without_one_a_button_measures_it_and_the_next_session_reads_the_cache(
 ) -> None:
     opened(app)
     assert not app.get("bidi_component")
-    healthy(app.button(key="atlas-measure").click().run())
+    measured(app)
     assert maps(app)["layers"] == 2
     (kept,) = (checkpoints.parent / "cache" / "headlight" / "atlases").iterdir()
     assert kept.name.removesuffix(".npz") in said(app)
-    atlas_store._atlases.clear()
+    forget()
     monkeypatch.setattr("model.analysis.atlas.file.build_atlas", None)
     again = opened(AppTest.from_file(str(ROOT / "app.py"), default_timeout=60))
     assert maps(again)["maps"] == maps(app)["maps"]
@@ -138,7 +158,7 @@ def test_a_damaged_file_of_the_checkpoint_is_said_and_measured_anew(app: AppTest
     shipped.write_bytes(b"PK no atlas")
     opened(app)
     assert "is not an atlas" in app.warning[0].value.replace("\\", "")
-    assert app.button(key="atlas-measure").label == "Measure 6 sentences"
+    assert app.button(key="atlas-start").label == "Measure 6 sentences"
 
 
 @pytest.mark.parametrize("of", ["other sentences", "another model"])
@@ -169,8 +189,56 @@ def test_a_cache_that_cannot_be_written_costs_no_result(
     (checkpoints.parent / "file").write_text("no folder")
     monkeypatch.setenv("XDG_CACHE_HOME", str(checkpoints.parent / "file"))
     opened(app)
-    healthy(app.button(key="atlas-measure").click().run())
+    measured(app)
     assert "Kept in this session only" in said(app)
+
+
+def test_the_measuring_goes_on_while_a_person_looks_at_another_page(
+    app: AppTest, checkpoints, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on, real = threading.Event(), atlas_file.build_atlas
+
+    def slow(translator, read, aligned, progress):
+        def told(count: int) -> None:
+            progress(count)
+            assert go_on.wait(60)
+
+        return real(translator, read, aligned, told)
+
+    monkeypatch.setattr("model.analysis.atlas.file.build_atlas", slow)
+    opened(app)
+    app.button(key="atlas-start").click().run()
+    assert app.button(key="atlas-stop").label == "Stop"
+    healthy(app.switch_page("viz/pages/masks_positions/page.py").run())
+    go_on.set()
+    cache = checkpoints.parent / "cache" / "headlight" / "atlases"
+    until = time.monotonic() + 60
+    while not list(cache.glob("*.npz")) and time.monotonic() < until:
+        time.sleep(0.05)
+    healthy(app.switch_page("viz/pages/atlas/page.py").run())
+    assert maps(app)["layers"] == 2
+
+
+def test_a_measuring_that_is_stopped_can_be_begun_again(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    stopped, real = threading.Event(), atlas_file.build_atlas
+
+    def slow(translator, read, aligned, progress):
+        def told(count: int) -> None:
+            assert stopped.wait(60)
+            progress(count)
+
+        return real(translator, read, aligned, told)
+
+    monkeypatch.setattr("model.analysis.atlas.file.build_atlas", slow)
+    opened(app)
+    app.button(key="atlas-start").click().run()
+    app.button(key="atlas-stop").click().run()
+    stopped.set()
+    until = time.monotonic() + 60
+    while not any("Stopped after 0 of 6 sentences" in one.value for one in app.info) and time.monotonic() < until:
+        healthy(app.run())
+    monkeypatch.setattr("model.analysis.atlas.file.build_atlas", real)
+    assert maps(measured(app))["layers"] == 2
 
 
 def test_a_relative_cache_directory_is_ignored_as_xdg_says(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -288,7 +356,7 @@ def test_a_file_is_read_line_by_line_and_bad_lines_are_listed(app: AppTest) -> N
     assert "2 read, 4 lines left out" in said(app)
     listed = app.warning[0].value.replace("\\", "")
     assert all(f"Line {number}:" in listed for number in (3, 4, 5, 7))
-    healthy(app.button(key="atlas-measure").click().run())
+    measured(app)
     assert "2 sentences read" in said(app)
     assert [button.label for button in sentences(app)]
 
@@ -322,7 +390,7 @@ def test_a_file_without_a_sentence_is_an_error_in_a_sentence_and_the_page_lives(
     assert not app.exception
     assert "holds nothing that can be read" in app.error[0].value.replace("\\", "")
     healthy(app.segmented_control(key="corpus").set_value("own").run())
-    assert app.button(key="atlas-measure").label == "Measure 6 sentences"
+    assert app.button(key="atlas-start").label == "Measure 6 sentences"
 
 
 def test_links_made_by_hand_bring_error_rates(app: AppTest, saved: Translator) -> None:
@@ -330,8 +398,8 @@ def test_links_made_by_hand_bring_error_rates(app: AppTest, saved: Translator) -
     app.file_uploader(key="atlas/pairs-file").set_value(("g.jsonl", GOLD + b'\n{"en": 1}\n[]\n', "application/json"))
     healthy(app.run())
     assert "1 read, 2 lines left out" in said(app)
-    assert app.button(key="atlas-measure").label == "Measure 8 sentences"
-    healthy(app.button(key="atlas-measure").click().run())
+    assert app.button(key="atlas-start").label == "Measure 8 sentences"
+    measured(app)
     pairs, _ = atlas_store.read_pairs(GOLD, "g.jsonl")
     expected = build_atlas(saved, [CorpusSentence("No.")], pairs).metrics["aer_word_in"][2]
     chosen = next(one for one in maps(app)["maps"] if one["key"] == "aer_word_in")
@@ -349,8 +417,14 @@ def test_progress_counts_every_sentence_and_pair(checkpoints: Path) -> None:
     pairs, _ = atlas_store.read_pairs(GOLD, "g")
     reading = atlas_store.own_reading(pairs)
     counted: list[int] = []
-    atlas_store.measure(reading, Selection(checkpoint="en-de"), counted.append)
-    assert sum(counted) == reading.work == 8
+
+    class Counting(Progress):
+        def __call__(self, count: int) -> None:
+            counted.append(count)
+
+    task = atlas_store.measuring(reading, Selection(checkpoint="en-de"))
+    task.compute(Counting(task.total, task.unit))
+    assert sum(counted) == task.total == reading.work == 8
     assert len(counted) == 8
 
 

@@ -59,7 +59,7 @@ def opened(app: AppTest, **params: str) -> AppTest:
 
 def settled(app: AppTest) -> AppTest:
     """Wait for whatever is under way."""
-    keys = [f"long-run/cause-{name}" for name in ("removal", "effects", "patching")]
+    keys = [f"long-work/cause-{name}" for name in ("removal", "effects", "patching")]
     assert all(app.session_state[key].wait(60) for key in keys if key in app.session_state)
     app.run()
     assert not app.exception, app.exception[0].value

@@ -69,7 +69,7 @@ def opened(app: AppTest, **params: str) -> AppTest:
 def measured(app: AppTest) -> AppTest:
     """Press the button and wait for the end."""
     app.button(key="measured-start").click().run()
-    assert app.session_state["long-run/measured"].wait(60)
+    assert app.session_state["long-work/measured"].wait(60)
     return app.run()
 
 
@@ -94,10 +94,10 @@ def test_the_page_measures_the_curated_set_and_shows_what_python_measures(
 
 def test_a_result_is_kept_for_whoever_comes_back(app: AppTest) -> None:
     measured(opened(app))
-    first = app.session_state["long-run/measured"]
+    first = app.session_state["long-work/measured"]
     app.switch_page("viz/pages/decoding/page.py").run()
     app.switch_page("viz/pages/coreference/page.py").run()
-    assert app.session_state["long-run/measured"] is first
+    assert app.session_state["long-work/measured"] is first
     assert charts(app)
 
 
@@ -247,7 +247,7 @@ def test_a_task_is_another_one_for_another_set_or_measure(
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
     given = measuring.GivenCases("few", few, "few")
     tasks = {
-        measuring.measuring(one, measure, Selection()).place
+        measuring.measuring(one, measure, Selection()).key
         for one in (given, replace(given, digest="other"))
         for measure in ("weights", "norms")
     }

@@ -1,5 +1,6 @@
 """The tab that edits attention: what is tried is what the model's own comparison says, and can be kept as a branch."""
 
+import time
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from model.analysis.interventions.edit_comparison import compare_edit
 from tests.paths import ROOT
 from tests.viz.sent import charts
 from viz.access import loader
+from viz.core.background_jobs import Progress
 from viz.pages.decoding.branch_codes import EditHead
 from viz.pages.decoding.data import branches
 from viz.pages.decoding.edit_attention import tab as edit_attention
@@ -124,23 +126,27 @@ def test_the_row_before_and_after_is_that_of_the_traces(saved: Translator, edit:
 
 @pytest.mark.parametrize("site", SITES)
 def test_the_map_of_heads_is_that_of_edits_made_one_by_one(saved: Translator, site: str) -> None:
-    selection, told = Selection(checkpoint="en-de", text=TEXT), []
+    selection = Selection(checkpoint="en-de", text=TEXT)
     path = ((2, EditHead("uniform", "decoder.cross", 0, 0)),)
-    found = branches.effects_of_heads(
-        branches.Sessions(), TEXT, selection, (), 5, site, lambda done, most: told.append((done, most))
-    )
+    task = branches.effects_of_heads(branches.Sessions(), TEXT, selection, (), 5, site)
+    progress = Progress(task.total, task.unit)
+    found = task.compute(progress)
     for layer, head in ((0, 0), (1, 3)):
         compared = compare_edit(saved, TEXT, 5, [SwitchOff(site, layer, head)])
         assert found[layer, head] == pytest.approx(compared.log_prob_change, abs=1e-4)
-    assert told == [(done, 8) for done in range(1, 9)]
+    assert progress.done == task.total == 8
     # In a branch, its own edits stay in force.
-    assert not np.allclose(found, branches.effects_of_heads(branches.Sessions(), TEXT, selection, path, 5, site))
+    in_branch = branches.effects_of_heads(branches.Sessions(), TEXT, selection, path, 5, site)
+    assert not np.allclose(found, in_branch.compute(Progress(8, "heads")))
 
 
 def test_the_map_is_drawn_when_it_is_asked_for_and_stays() -> None:
     app = editing()
     assert len(charts(app)) == 1
-    healthy(app.button(key="each-head").click().run())
+    healthy(app.button(key="each-head-start").click().run())
+    until = time.monotonic() + 60
+    while len(charts(app)) < 2 and time.monotonic() < until:
+        healthy(app.run())
     assert np.array(charts(app)[1]["data"][0]["customdata"]["shape"].split(", "), int).tolist() == [2, 4]
     healthy(app.run())
     assert len(charts(app)) == 2

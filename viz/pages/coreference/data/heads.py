@@ -19,6 +19,7 @@ from jaxtyping import Float
 from model.errors import DataError
 from viz.access import loader
 from viz.core.background_jobs import Progress, Task
+from viz.core.bounded_cache import BoundedCache
 from viz.selection.options import Selection
 
 if TYPE_CHECKING:
@@ -245,7 +246,7 @@ def _replacement(loaded: "Translator", instead: str) -> Any:
     return zero_outputs(loaded.config) if instead == "zero" else _means(loaded)
 
 
-_MEANS: Final = loader.RecentlyUsed[tuple[str, str], Any](loader.MAX_TRANSLATORS)
+_MEANS: Final = BoundedCache[tuple[str, str], Any](loader.MAX_TRANSLATORS)
 
 
 def _means(loaded: "Translator") -> Any:

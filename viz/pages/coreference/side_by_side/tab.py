@@ -38,7 +38,7 @@ def show() -> None:
     with st.grid(2, min_column_width=430, gap="medium"):
         slots = [st.container() for _ in texts]
     # A sentence that cannot be read must not hide the one before it.
-    shown = [_read(text, slot) for text, slot in zip(texts, slots, strict=True)]
+    shown = [_read(number, text, slot) for number, (text, slot) in enumerate(zip(texts, slots, strict=True))]
     with above:
         cases = _own_cases(texts) if pair is None else list(pair.cases)
     for number, ((trace, place), case, slot) in enumerate(zip(shown, cases, slots, strict=True)):
@@ -58,11 +58,11 @@ def show() -> None:
     show_heads(sides)
 
 
-def _read(text: str, slot: DeltaGenerator) -> tuple["Trace", DeltaGenerator]:
+def _read(number: int, text: str, slot: DeltaGenerator) -> tuple["Trace", DeltaGenerator]:
     """The trace of a sentence, and the place where it stands, to be marked."""
     with slot:
         place = st.empty()
-        trace = frame.computed(lambda progress: loader.trace(text, state.current(), progress))
+        trace = frame.read(text, f"trace-{number}")
         place.html(marked_sentence(trace.text, {}, trace.translation, None, _names()))
     return trace, place
 

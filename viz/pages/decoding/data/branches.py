@@ -17,6 +17,8 @@ from jaxtyping import Float
 
 from model.errors import SessionError, TokenError
 from viz.access import generation, loader
+from viz.core.background_jobs import Progress, Task
+from viz.core.bounded_cache import BoundedCache
 from viz.core.token_text import display_token
 from viz.pages.decoding.branch_codes import MAX_PIECES, Action, Draw, EditHead, Path, Write
 from viz.selection.options import Selection
@@ -46,7 +48,7 @@ class Sessions:
     """The decoding sessions of one viewer's branches, those used last."""
 
     def __init__(self) -> None:
-        self.kept = loader.RecentlyUsed[tuple[str, str, str, Path], _Grown](MAX_KEPT)
+        self.kept = BoundedCache[tuple[str, str, str, Path], _Grown](MAX_KEPT)
         # A file is made in another thread than the page, and two must not write on in one session.
         self.lock = RLock()
 
@@ -99,27 +101,31 @@ def effects_of_heads(
     path: Path,
     step: int,
     site: str,
-    progress: loader.Progress = lambda done, most: None,
-) -> Float[np.ndarray, "layer head"]:
+) -> Task[Float[np.ndarray, "layer head"]]:
     """By how much the log-probability (nats) of a step's token changes if one head of a site is switched off there.
 
     Args:
         sessions, text, selection, path: as in `grow`.
         step: whose token is meant.
         site: whose heads are switched off, one after the other; in the encoder throughout the sentence.
-        progress: called after every head with their number and how many there are.
     """
     loaded = generation.writer(selection)
-    changes = np.zeros(loaded.abilities.shapes[site], np.float32)
-    with sessions.lock:
-        session = _finished(sessions, text, selection, path).session
+    layers, heads = loaded.abilities.shapes[site]
+
+    def compute(progress: Progress) -> np.ndarray[Any, Any]:
+        changes = np.zeros((layers, heads), np.float32)
+        with sessions.lock:
+            session = _finished(sessions, text, selection, path).session
         written = session.steps[step]
         for layer, head in np.ndindex(changes.shape):
             edit = EditHead("off", site, layer, head)
             edited = _edited(loaded, text, session, (*path, (step, edit)))
             changes[layer, head] = edited.force(written.token_id).log_prob - written.log_prob
-            progress(layer * changes.shape[1] + head + 1, changes.size)
-    return changes
+            progress(1)
+        return changes
+
+    key = ("effects of heads", text, loaded.digest, str(loaded.device), path, step, site)
+    return Task(key, layers * heads, "heads", compute, "{done:,} of {total:,} heads")
 
 
 def spell(word: str, selection: Selection) -> tuple[int, ...]:

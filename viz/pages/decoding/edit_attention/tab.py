@@ -1,11 +1,10 @@
 """One head's attention changed at one step, and what becomes of the translation. Knows nothing of how it is changed."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import streamlit as st
-from jaxtyping import Float
 
 from viz.access import generation, loader
 from viz.core.file_names import file_name, head_name
@@ -19,7 +18,7 @@ from viz.pages.decoding.branch_names import ORIGINAL
 from viz.pages.decoding.data import branches, derived
 from viz.pages.decoding.figures import effects_map, row_before_after
 from viz.selection import options, state
-from viz.ui import controls, frame, token_labels
+from viz.ui import controls, frame, long_work, token_labels
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -33,7 +32,6 @@ MEANINGS: Final = {
 }
 #: With more tokens than this a list is easier to read than a field of buttons.
 MAX_PILLS: Final = 60
-_EFFECTS: Final = "edit/effects"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -234,22 +232,11 @@ def _show_all_heads(tried: _Tried, site: str) -> None:
     step, selection = tried.choice.step, state.current()
     token = plain(display_token(tried.original.steps[step].token))
     st.markdown(f"**Every head of this attention, switched off in turn: what it is worth to “{token}”**")
-    place = (selection.text, loader.identity(selection), selection.device, tried.before, step, site)
-    known: tuple[Any, Float[np.ndarray, "layer head"]] | None = st.session_state.get(_EFFECTS)
-    if known is None or known[0] != place:
-        if not st.button("Switch off each head in turn", key="each-head", icon=":material/grid_off:"):
-            return
-        bar = st.progress(0.0, text="Switching off one head after the other")
-
-        def show_progress(done: int, most: int) -> None:
-            bar.progress(done / most, text=f"{done} of {most} heads")
-
-        changes = branches.effects_of_heads(
-            translations.sessions(), selection.text, selection, tried.before, step, site, show_progress
-        )
-        bar.empty()
-        known = st.session_state[_EFFECTS] = (place, changes)
-    changes = known[1]
+    own = translations.sessions()
+    task = branches.effects_of_heads(own, selection.text, selection, tried.before, step, site)
+    changes = long_work.outcome(task, "Switch off each head in turn", key="each-head")
+    if changes is None:
+        return
     st.plotly_chart(
         effects_map(changes),
         key="edit-effects",

@@ -1,0 +1,117 @@
+"""Long work on a page: started, watched, stopped, and waited for where a page has nothing else to show."""
+
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model.errors import DataError
+from viz.core.background_jobs import Progress, Task
+from viz.ui import long_work
+
+SOON = 30
+
+#: What the pages below compute; they run in another module, which finds it here.
+TASKS: dict[str, Task[str]] = {}
+
+
+def beside_a_page() -> None:
+    import streamlit as st
+
+    from tests.viz.ui.test_long_work import TASKS
+    from viz.ui import long_work
+
+    st.button("Elsewhere")
+    st.write(long_work.outcome(TASKS["task"], "Begin", key="work") or "nothing yet")
+
+
+def before_a_page() -> None:
+    import streamlit as st
+
+    from tests.viz.ui.test_long_work import TASKS
+    from viz.ui import frame, long_work
+
+    with frame.errors_shown():
+        st.write(long_work.awaited(TASKS["task"], key="work"))
+
+
+@pytest.fixture(autouse=True)
+def none_known() -> None:
+    long_work._results.clear()
+
+
+def of_two(go_on: threading.Event) -> Callable[[Progress], str]:
+    """Two units of work, between which it waits."""
+
+    def compute(progress: Progress) -> str:
+        progress(1)
+        assert go_on.wait(SOON)
+        progress(1)
+        return "done"
+
+    return compute
+
+
+def until(app: AppTest, shown: str) -> AppTest:
+    """Look again and again until a text is on the page."""
+    last = time.monotonic() + SOON
+    while not any(shown in element.value for element in [*app.markdown, *app.info, *app.error]):
+        assert time.monotonic() < last, f"{shown!r} never came"
+        app.run()
+    return app
+
+
+def test_a_button_starts_work_that_goes_on_whatever_else_is_clicked() -> None:
+    go_on = threading.Event()
+    TASKS["task"] = Task("survives", 2, "units", of_two(go_on))
+    app = AppTest.from_function(beside_a_page).run()
+    app.button(key="work-start").click().run()
+    assert app.button(key="work-stop").label == "Stop"
+    app.button[0].click().run()
+    assert app.markdown[0].value == "nothing yet"
+    go_on.set()
+    until(app, "done")
+    # Another session has it at once.
+    assert AppTest.from_function(beside_a_page).run().markdown[0].value == "done"
+
+
+def test_stopped_work_says_so_and_can_be_begun_again() -> None:
+    go_on = threading.Event()
+    TASKS["task"] = Task("stopped", 2, "units", of_two(go_on))
+    app = AppTest.from_function(beside_a_page).run()
+    app.button(key="work-start").click().run()
+    app.button(key="work-stop").click().run()
+    go_on.set()
+    until(app, "Stopped after 2 of 2 units")
+    app.button(key="work-start").click().run()
+    until(app, "done")
+
+
+def test_an_error_is_a_sentence_beside_the_button() -> None:
+    def compute(progress: Progress) -> str:
+        raise DataError("Expected a pair.")
+
+    TASKS["task"] = Task("wrong", 1, "units", compute)
+    app = AppTest.from_function(beside_a_page).run()
+    until(app.button(key="work-start").click().run(), "Expected a pair")
+    assert app.button(key="work-start").label == "Begin"
+
+
+def test_a_page_that_needs_a_result_waits_for_it() -> None:
+    go_on = threading.Event()
+    TASKS["task"] = Task("awaited", 2, "units", of_two(go_on))
+    threading.Timer(1.0, go_on.set).start()
+    app = AppTest.from_function(before_a_page, default_timeout=SOON).run()
+    assert app.markdown[0].value == "done"
+    assert not app.button
+
+
+def test_an_error_of_awaited_work_is_raised_where_it_is_waited_for() -> None:
+    def compute(progress: Progress) -> str:
+        raise DataError("Expected a pair.")
+
+    TASKS["task"] = Task("awaited and wrong", 1, "units", compute)
+    app = AppTest.from_function(before_a_page, default_timeout=SOON).run()
+    assert "Expected a pair" in app.error[0].value
