@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.scripts.node import NODE
 from viz.core import bundle
 from viz.core.bundle import BundleError
 
@@ -30,7 +31,7 @@ def refused(entry: Path) -> str:
 
 def run(text: str) -> str:
     """What a module prints."""
-    command = ["node", "--input-type=module", "--eval", text]
+    command = [NODE, "--input-type=module", "--eval", text]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
@@ -114,7 +115,7 @@ def test_a_classic_script_keeps_its_names_to_itself(tmp_path: Path) -> None:
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda path: path.name)
 def test_every_component_is_one_module_that_parses_and_travels_in_half_its_length(entry: Path) -> None:
     text = f"{bundle.bundle(entry)}\n//# sourceURL=headlight/{entry.name}"
-    subprocess.run(["node", "--check", "--input-type=module", "-"], input=text, check=True, text=True)
+    subprocess.run([NODE, "--check", "--input-type=module", "-"], input=text, check=True, text=True)
     packed = bundle.script(entry)
     assert len(packed) < len(text) / 2 + 600
     (code,) = re.findall(r'atob\("([^"]+)"\)', packed)

@@ -1,0 +1,110 @@
+// Which part of a matrix is seen, which tiles it needs, and how its numbers are read.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { targetsOf } from "../../viz/components/head_grid/head_board.js";
+import { readCell, stepsOf } from "../../viz/components/matrix_picture/matrix_reading.js";
+import { extentSentence, MatrixTiles } from "../../viz/components/matrix_picture/matrix_tiles.js";
+import * as view from "../../viz/components/matrix_picture/matrix_view.js";
+
+const span = (start, length, count) => ({ start, length, count });
+
+test("a span stays within the matrix and shows at least four cells", () => {
+  assert.deepEqual(view.spanOf(-3, 1, 100), span(0, 4, 100));
+  assert.deepEqual(view.spanOf(99, 10, 100), span(90, 10, 100));
+  assert.deepEqual(view.spanOf(0, 500, 100), view.wholeSpan(100));
+  assert.deepEqual(view.spanOf(0, 1, 2), span(0, 2, 2));
+});
+
+test("zooming keeps the cell under the pointer where it is", () => {
+  const before = span(20, 40, 100);
+  const after = view.zoomed(before, 0.5, 0.25);
+  assert.deepEqual(after, span(25, 20, 100));
+  assert.equal(view.cellAt(after, 0.25), view.cellAt(before, 0.25));
+  assert.ok(view.isWhole(view.zoomed(before, 10, 0.5)));
+});
+
+test("a visited cell is brought into sight by the least movement", () => {
+  assert.equal(view.showing(span(20, 10, 100), 25).start, 20);
+  assert.equal(view.showing(span(20, 10, 100), 35).start, 26);
+  assert.equal(view.showing(span(20, 10, 100), 5).start, 5);
+});
+
+test("a cell's extent is cut off at the ends", () => {
+  assert.deepEqual(view.extentOf(span(0.5, 4, 10), 0, 400), [0, 50]);
+  assert.deepEqual(view.extentOf(span(0, 4, 10), 1, 400), [100, 100]);
+  assert.equal(view.extentOf(span(0, 4, 10), 4, 400), null);
+});
+
+test("every pixel shows the blocks that hold its cells", () => {
+  assert.equal(view.blockOf(5, 10, 4, 3), 1);
+  assert.deepEqual(
+    [0, 4, 5, 9].map((cell) => view.blockOf(cell, 10, 2)),
+    [0, 0, 1, 1],
+  );
+  const runs = view.runsOf(view.wholeSpan(1000), 10, 1000);
+  assert.deepEqual(
+    [runs[0], runs[9]],
+    [
+      [0, 100],
+      [900, 1000],
+    ],
+  );
+  assert.deepEqual(view.runsOf(span(0, 2, 10), 4, 10), [
+    [0, 1],
+    [0, 1],
+    [1, 2],
+    [1, 2],
+  ]);
+});
+
+test("shades follow the scale, and no number has none", () => {
+  const { shades, zero } = view.shadesOf(new Float32Array([-1, 0, 1, Number.NaN]), { low: -1, high: 1, exponent: 1 });
+  assert.deepEqual([...shades], [0, 128, 255, 256]);
+  assert.equal(zero, 128);
+  const matrix = { shades, zero, rows: 2, columns: 2 };
+  assert.equal(view.farthest(matrix, 0, 2, 0, 2), 0);
+  assert.equal(view.farthest(matrix, 1, 2, 1, 2), 256);
+});
+
+test("a number reads exactly, and as a block's maximum where it is one", () => {
+  const header = { rowTokens: ["a", "b", "c", "d"], columnTokens: ["a", "b", "c", "d"], low: 0, deep: { decimals: 3 } };
+  const pooled = { values: new Float32Array([0.5, 0, 1e-9, Number.NaN]), rows: 2, columns: 2, block: [2, 2] };
+  assert.equal(readCell(pooled, header, null, 1, 1), "0.500 (max of a block)");
+  assert.equal(readCell(pooled, header, 0.25, 1, 1), "0.250");
+  assert.equal(readCell(pooled, header, null, 2, 0), "< 0.001 (max of a block)");
+  assert.equal(readCell(pooled, header, null, 3, 3), "–");
+  const signed = { values: new Float32Array([0.5]), rows: 1, columns: 1 };
+  assert.equal(readCell(signed, { rowTokens: ["a"], columnTokens: ["a"], low: -1 }, null, 0, 0), "+0.5000");
+});
+
+test("a page of rows is what is seen at once", () => {
+  assert.deepEqual(stepsOf(12, 40).PageDown, [12, 0]);
+  assert.deepEqual(stepsOf(12, 40).Home, [0, -40]);
+});
+
+test("tiles are as fine as pixels are, and those in the middle come first", () => {
+  const tiles = new MatrixTiles(() => {});
+  assert.equal(tiles.levelOf([16, 16], view.wholeSpan(8000), view.wholeSpan(8000), 500, 500), null);
+  assert.equal(tiles.levelOf([16, 16], span(0, 2000, 8000), span(0, 500, 8000), 500, 500), 2);
+  assert.equal(tiles.levelOf([16, 16], span(0, 100, 8000), span(0, 100, 8000), 500, 500), 0);
+  const seen = tiles.seen(0, span(200, 600, 8000), span(0, 200, 8000));
+  assert.deepEqual(new Set(seen.map(({ row, column }) => `${row} ${column}`)), new Set(["0 0", "1 0", "2 0", "3 0"]));
+  assert.equal(seen[0].row, 1);
+  assert.deepEqual(tiles.seen(5, view.wholeSpan(8000), view.wholeSpan(8000)), [{ level: 5, row: 0, column: 0 }]);
+  tiles.dispose();
+});
+
+test("what is seen is said in words, counted from one", () => {
+  assert.equal(
+    extentSentence(span(0, 4000, 4000), span(100.5, 50, 4000), [1, 1]),
+    "Queries 1–4,000 of 4,000, keys 101–151 of 4,000; every number is exact.",
+  );
+  assert.match(extentSentence(view.wholeSpan(9), view.wholeSpan(9), [2, 4]), /largest of up to 2 × 4 numbers\.$/);
+});
+
+test("arrow keys move within the grid's lines", () => {
+  const targets = targetsOf(5, 4, 10);
+  assert.deepEqual(targets, { ArrowLeft: 4, ArrowRight: 6, ArrowUp: 1, ArrowDown: 9, Home: 4, End: 7 });
+  assert.equal(targetsOf(4, 4, 10).ArrowLeft, 4);
+  assert.equal(targetsOf(9, 4, 10).End, 9);
+});

@@ -1,0 +1,96 @@
+// Lines of an opened head: which are drawn and where; and the columns and numbers of the origin story.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fileNameOf, sceneOf, svgOf } from "../../viz/pages/attention/opened_head/line_export.js";
+import * as lines from "../../viz/pages/attention/opened_head/line_scene.js";
+import { countSentence, formatNumber } from "../../viz/pages/attention/opened_head/line_words.js";
+import { Columns, exactNumber, shortNumber, shortWeight } from "../../viz/pages/attention/origin/origin_pictures.js";
+
+const stored = (weights) => new Uint16Array(weights.map((weight) => Math.round(Math.sqrt(weight) * 65535)));
+const MATRIX = { values: stored([0.7, 0.2, 0.1, 0, 0.001, 0.999, 1, 0, 0.5, 0.5, 0, 1]), queries: 2, keys: 3 };
+const drawnOf = (heads, least, focus) => {
+  const drawn = [];
+  lines.eachLine(MATRIX, heads, least, focus, (head, query, key) => drawn.push(`${head} ${query} ${key}`));
+  return drawn;
+};
+
+test("lines from the threshold on are drawn, and only those that can be seen", () => {
+  assert.deepEqual(drawnOf([0], lines.leastVisible(15), null), ["0 0 0", "0 0 1", "0 1 2"]);
+  assert.equal(drawnOf([0], lines.leastVisible(0), null).length, 4);
+  assert.deepEqual(drawnOf([0, 1], lines.leastVisible(50), { side: "key", index: 2 }), ["0 1 2", "1 0 2", "1 1 2"]);
+  assert.deepEqual(drawnOf([1], lines.leastVisible(50), { side: "query", index: 0 }), ["1 0 0", "1 0 2"]);
+});
+
+test("of too many lines the strongest 4,000 are drawn", () => {
+  const values = new Uint16Array(10_000).map((_, i) => 10_000 + 5 * i);
+  const least = lines.leastStored(values, 10_000, [0], 0);
+  const drawn = values.filter((value) => value >= least).length;
+  assert.ok(drawn <= 4000 && drawn > 3900, `${drawn}`);
+  assert.equal(lines.leastStored(MATRIX.values, 6, [0, 1], 0), lines.leastVisible(0));
+});
+
+test("rows shrink until just readable", () => {
+  assert.equal(lines.rowsOf({ queries: 5, keys: 9 }).row, 26);
+  assert.equal(lines.rowsOf({ queries: 500, keys: 9 }).row, 15);
+  assert.equal(lines.rowsOf({ queries: 5, keys: 9 }).rowCentre(1), 39);
+});
+
+test("a token's strongest partner is found in both directions", () => {
+  assert.equal(lines.strongestPartner(MATRIX, 0, { side: "query", index: 0 }).index, 0);
+  assert.equal(lines.strongestPartner(MATRIX, 1, { side: "key", index: 2 }).index, 1);
+});
+
+test("numbers and counts are said as they are", () => {
+  assert.deepEqual(
+    [0, 0.001, 0.126, 12.34].map((value) => formatNumber(value)),
+    ["0.00", "< 0.01", "0.13", "12.3"],
+  );
+  assert.equal(countSentence(4000, 12_000), "Lines drawn: 4,000 of 12,000, the strongest.");
+});
+
+test("the picture of lines names its heads, keeps a token in bold and its markup as text", () => {
+  const header = {
+    queryTokens: ["<b>", "x"],
+    keyTokens: ["c", "d", "e"],
+    headNames: ["Head 1", "Head 2"],
+    title: "T",
+    colours: ["#111111", "#222222"],
+    fileName: "lines",
+  };
+  const layout = { ...lines.rowsOf(MATRIX), box: 30, strip: 63, left: 50, middle: 300, right: 50 };
+  const drawn = {
+    matrix: MATRIX,
+    heads: [0, 1],
+    least: 1,
+    layout,
+    header,
+    ink: "black",
+    paper: "white",
+    numberOf: String,
+  };
+  const scene = sceneOf({ ...drawn, focus: { side: "query", index: 0 } });
+  assert.equal(scene.items[0].text, "T · Head 1, Head 2");
+  assert.equal(scene.items.filter(({ kind }) => kind === "line").length, 5);
+  assert.equal(scene.items.filter(({ kind }) => kind === "box").length, 6);
+  assert.deepEqual(
+    scene.items.filter(({ weight }) => weight === 700).map(({ text }) => text),
+    ["<b>"],
+  );
+  assert.match(svgOf(scene), /&#60;b&#62;/);
+  assert.equal(fileNameOf(header, [0, 1]), "lines-head0+1");
+});
+
+test("numbers of the origin story have a real minus sign and never read as zero or one", () => {
+  assert.deepEqual([-0.001, 0, 2.345, -31.4159, 314.159].map(shortNumber), ["−0.00", "0.00", "2.35", "−31.4", "314"]);
+  assert.deepEqual([0, 0.001, 0.5, 0.999, 1].map(shortWeight), ["0", "<.01", "0.50", ">.99", "1.00"]);
+  assert.deepEqual([-1.234567, 1e-6].map(exactNumber), ["−1.2346", "1.00e−6"]);
+});
+
+test("columns share the width, with one more for the rest", () => {
+  const columns = new Columns(900, 9, true);
+  assert.equal(columns.count, 10);
+  assert.equal(columns.restAt, 9);
+  assert.equal(columns.middle(0) - columns.left(0), columns.step / 2);
+  assert.ok(new Columns(400, 60, false).step >= 7);
+  assert.ok(new Columns(900, 5, false).isLying && !new Columns(900, 40, false).isLying);
+});

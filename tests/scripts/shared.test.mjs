@@ -1,0 +1,203 @@
+// What every component stands on: payloads, decimals, colours, tiles, and how a component meets Streamlit.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { deflateSync } from "node:zlib";
+import { decimalsOf } from "../../viz/components/shared/decimals.js";
+import { colourAt } from "../../viz/components/shared/drawing.js";
+import { Tiles } from "../../viz/components/shared/head_tiles.js";
+import { FAINTEST, strength } from "../../viz/components/shared/line_strength.js";
+import { mount } from "../../viz/components/shared/mount.js";
+import { formatWeight, inflate, unpack, weightOf } from "../../viz/components/shared/payload.js";
+import { cellRuns, largestWithin, pixelScale } from "../../viz/components/shared/picture.js";
+import { escapeXml } from "../../viz/components/shared/picture_file.js";
+import { percent } from "../../viz/components/shared/probability.js";
+import { askForTiles, nameOfTile, onAskedTiles } from "../../viz/components/shared/tile_requests.js";
+
+/** A payload as payload.py packs it. */
+function packed(header, ...arrays) {
+  const listing = arrays.map((array) => [array.constructor.name.replace("Array", "").toLowerCase(), array.length]);
+  const text = new TextEncoder().encode(JSON.stringify({ ...header, arrays: listing }));
+  const length = new Uint8Array(new Uint32Array([text.length]).buffer);
+  return new Uint8Array(Buffer.concat([length, text, ...arrays.map((array) => new Uint8Array(array.buffer))]));
+}
+
+test("a payload is unpacked wherever in the message it begins", () => {
+  const bytes = packed({ tokens: ["müde", "😀"] }, new Uint8Array([1, 2, 3]), new Float32Array([0.5, Number.NaN]));
+  const within = new Uint8Array([9, ...bytes]).subarray(1);
+  const { header, arrays } = unpack(within);
+  assert.deepEqual(header.tokens, ["müde", "😀"]);
+  assert.deepEqual(arrays, [new Uint8Array([1, 2, 3]), new Float32Array([0.5, Number.NaN])]);
+});
+
+test("what zlib compressed is inflated", async () => {
+  assert.deepEqual(await inflate(new Uint8Array(deflateSync(Buffer.from([1, 2, 3])))), new Uint8Array([1, 2, 3]));
+});
+
+test("a weight that is not zero never reads as zero", () => {
+  assert.deepEqual([0, 1e-5, 0.0004, 0.0005, 1].map(formatWeight), ["0.000", "< 0.001", "< 0.001", "0.001", "1.000"]);
+  assert.equal(weightOf(65535), 1);
+  assert.equal(weightOf(0), 0);
+});
+
+test("decimals are exact, and code 1 lies between zero and the first of them", () => {
+  const codes = [0, 1, 2, 1001, 65535];
+  const planes = new Uint8Array([...codes.map((code) => code & 255), ...codes.map((code) => code >> 8)]);
+  assert.deepEqual([...decimalsOf(planes, 3)], [...new Float32Array([0, 0.00025, 0.001, 1, 65.534])]);
+});
+
+test("percent never says more than there is", () => {
+  const shown = {
+    0: "0.0 %",
+    0.0005: "< 0.1 %",
+    0.05: "5.0 %",
+    0.5: "50 %",
+    0.995: "99.5 %",
+    0.9995: "> 99.9 %",
+    1: "100.0 %",
+  };
+  for (const [probability, text] of Object.entries(shown)) assert.equal(percent(Number(probability)), text);
+});
+
+test("a colour scale meets its stops, and its ink can be read on it", () => {
+  const scale = { stops: ["#000000", "#808080", "#ffffff"], dark: "black", pale: "white" };
+  assert.deepEqual(colourAt(scale, 0), { fill: "rgb(0,0,0)", ink: "white" });
+  assert.deepEqual(colourAt(scale, 0.5).fill, "rgb(128,128,128)");
+  assert.deepEqual(colourAt(scale, 7), { fill: "rgb(255,255,255)", ink: "black" });
+});
+
+test("the 256 pixels of a scale are opaque and run from its first to its last stop", () => {
+  const bytes = new Uint8Array(pixelScale(["#102030", "#ffffff"]).buffer);
+  assert.deepEqual([...bytes.slice(0, 4)], [0x10, 0x20, 0x30, 255]);
+  assert.deepEqual([...bytes.slice(-4)], [255, 255, 255, 255]);
+});
+
+test("every cell has a pixel, however many there are", () => {
+  assert.deepEqual(cellRuns(2, 4), [
+    [0, 1],
+    [0, 1],
+    [1, 2],
+    [1, 2],
+  ]);
+  for (const [cells, pixels] of [
+    [1000, 7],
+    [7, 7],
+    [8, 3],
+  ]) {
+    const runs = cellRuns(cells, pixels);
+    assert.equal(runs.length, pixels);
+    const seen = new Set(runs.flatMap(([first, end]) => Array.from({ length: end - first }, (_, i) => first + i)));
+    assert.equal(seen.size, cells);
+  }
+});
+
+test("the largest of a part of a matrix is found within that part", () => {
+  const values = new Uint16Array([99, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  assert.equal(largestWithin(values, 1, 3, [0, 2], [0, 2]), 5);
+});
+
+test("a stronger line is wider and more opaque, and the faintest is still seen", () => {
+  assert.ok(strength(FAINTEST).alpha > 0.04);
+  assert.deepEqual(strength(1), { alpha: 0.95, width: 3 });
+});
+
+test("markup in a token is text in a picture", () => {
+  assert.equal(escapeXml("</text>&\"'"), "&#60;/text&#62;&#38;&#34;&#39;");
+});
+
+test("only who is asked under this address answers, until it ends", () => {
+  const heard = [];
+  const ends = new AbortController();
+  onAskedTiles((address, tiles) => heard.push([address, tiles.map(nameOfTile)]), ends.signal);
+  askForTiles("a", [{ level: 1, row: 2, column: 3 }]);
+  ends.abort();
+  askForTiles("a", [{ level: 0, row: 0, column: 0 }]);
+  assert.deepEqual(heard, [["a", ["1/2/3"]]]);
+});
+
+// ---- tiles of heads ----
+
+const GRID = {
+  layers: 2,
+  heads: 1,
+  rows: 2,
+  columns: 2,
+  blockQueries: 1,
+  blockKeys: 1,
+  firstCell: [0, 2, 4],
+  firstThousandth: [0, 63, 563],
+};
+const tokens = { queryTokens: ["a", "b"], keyTokens: ["c", "d"] };
+const planesOf = (cells) => new Uint8Array([...cells.map((cell) => cell & 255), ...cells.map((cell) => cell >> 8)]);
+
+test("weights are exact to three decimals, and their colours follow their shades", () => {
+  const tiles = new Tiles({ ...GRID, ...tokens }, planesOf([0, 1, 2, 4, 0, 0, 0, 5]));
+  assert.equal(tiles.missing.size, 0);
+  assert.deepEqual(
+    [0, 1, 2, 3].map((index) => tiles.format(tiles.values[index])),
+    ["0.000", "< 0.001", "0.063", "0.563"],
+  );
+  assert.deepEqual(
+    [0, 1, 2, 3].map((index) => tiles.values[index] >> 8),
+    [0, 0, 128, 255],
+  );
+  assert.deepEqual(tiles.largest([0, 0], [0, 2], [0, 2]), { query: "b", key: "d", weight: "0.563" });
+  assert.equal(tiles.weightsOf([1, 0])[3], Math.fround(0.564));
+});
+
+test("layers come one by one", () => {
+  const tiles = new Tiles({ ...GRID, ...tokens }, null);
+  assert.deepEqual([...tiles.missing], [0, 1]);
+  tiles.fill(1, planesOf([0, 0, 4, 0]));
+  assert.deepEqual([...tiles.missing], [0]);
+  assert.equal(tiles.largest([1, 0], [0, 2], [0, 2]).weight, "0.563");
+});
+
+test("a pooled tile tells where in the block its largest weight is", () => {
+  const long = { queryTokens: ["q0", "q1", "q2", "q3"], keyTokens: ["k0", "k1", "k2", "k3"] };
+  const header = { ...GRID, ...long, layers: 1, blockQueries: 2, blockKeys: 2 };
+  const tiles = new Tiles(header, new Uint8Array([...planesOf([0, 0, 4, 0]), ...planesOf([0, 0, 3, 0])]));
+  assert.deepEqual(tiles.largest([0, 0], [0, 2], [0, 2]), { query: "q3", key: "k1", weight: "0.563" });
+});
+
+// ---- meeting Streamlit ----
+
+test("a view is made once, hears every payload and sends by the newest message", () => {
+  const events = [];
+  class View {
+    constructor(root, python) {
+      events.push(`made ${root.id}`);
+      this.python = python;
+    }
+    receive({ header }) {
+      events.push(header.text);
+      this.python.trigger("said", header.text);
+    }
+    dispose() {
+      events.push("gone");
+    }
+  }
+  const component = mount(".view", View);
+  const root = { id: "root" };
+  const parentElement = { querySelector: (selector) => (selector === ".view" ? root : null) };
+  const message = (text, sink) => ({
+    data: packed({ text }),
+    parentElement,
+    setTriggerValue: sink,
+    setStateValue: sink,
+  });
+  component(message("one", (name, value) => events.push(`first ${name} ${value}`)));
+  const end = component(message("two", (name, value) => events.push(`second ${name} ${value}`)));
+  end();
+  component(message("three", () => {}));
+  assert.deepEqual(events, [
+    "made root",
+    "one",
+    "first said one",
+    "two",
+    "second said two",
+    "gone",
+    "made root",
+    "three",
+  ]);
+  assert.equal(component({ data: "no bytes", parentElement }), undefined);
+});
