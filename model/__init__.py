@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from model.decoding.batch_masks import BatchMasks
     from model.decoding.beam_tree import BeamNode, BeamTree
     from model.decoding.cost import StepCost, step_cost
-    from model.decoding.filtered import FilteredStep
     from model.decoding.samples import SampledTranslation
     from model.decoding.sampling import Draws, Sampling
     from model.decoding.session import DecodingSession
@@ -36,7 +35,6 @@ _HOMES = {
     "DecodingSession": "decoding.session",
     "DecodingStep": "trace.steps",
     "Draws": "decoding.sampling",
-    "FilteredStep": "decoding.filtered",
     "MakeUniform": "nn.edits",
     "PointAt": "nn.edits",
     "Reader": "reader",
@@ -65,7 +63,6 @@ __all__ = [
     "DecodingSession",
     "DecodingStep",
     "Draws",
-    "FilteredStep",
     "MakeUniform",
     "PointAt",
     "Reader",

@@ -1,8 +1,8 @@
-"""Sentence pairs from files. Knows nothing of tokens or batches."""
+"""Read sentence pairs, one `source TAB target` a line, from TSV files or text."""
 
 import gzip
 import lzma
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,31 +24,43 @@ def data_set_name(path: Path) -> str:
 
 
 def read_pairs(path: Path, limit: int | None = None) -> list[Pair]:
-    """Read a TSV file (plain, `.xz` or `.gz`): one pair a line, source TAB target, UTF-8.
-
-    Args:
-        path: the file.
-        limit: read at most this many pairs.
+    """Read a TSV file (plain, `.xz` or `.gz`), UTF-8, as `parse_pairs` does.
 
     Raises:
         DataError: there is no such file, it is damaged or not UTF-8, a line has no two columns, or there is no pair.
     """
-    pairs: list[Pair] = []
     try:
-        with OPENERS.get(path.suffix, open)(path, "rt", encoding="utf-8", newline="\n") as lines:
-            for number, line in enumerate(lines, start=1):
-                if limit is not None and len(pairs) >= limit:
-                    break
-                columns = line.rstrip("\r\n").split("\t")
-                if len(columns) < 2 or not columns[0].strip() or not columns[1].strip():
-                    raise DataError(f"{path}, line {number}: expected “source TAB target”, got {line[:60]!r}.")
-                pairs.append(Pair(columns[0], columns[1]))
+        with OPENERS.get(path.suffix, open)(path, "rt", encoding="utf-8-sig", newline="\n") as lines:
+            return parse_pairs(lines, str(path), limit)
     except FileNotFoundError as error:
         raise DataError(f"There is no file {path}; name a TSV file (.tsv, .tsv.xz or .tsv.gz).") from error
     except (OSError, EOFError, lzma.LZMAError) as error:
         raise DataError(f"{path} cannot be read: {error}.") from error
     except UnicodeDecodeError as error:
         raise DataError(f"{path} is not UTF-8 text: {error}.") from error
+
+
+def parse_pairs(lines: Iterable[str], name: str, limit: int | None = None) -> list[Pair]:
+    """The pairs of these lines; blank ones are skipped.
+
+    Args:
+        lines: `source TAB target`.
+        name: of the file, for errors.
+        limit: read at most this many pairs.
+
+    Raises:
+        DataError: a line has no two columns, or there is no pair.
+    """
+    pairs: list[Pair] = []
+    for number, line in enumerate(lines, start=1):
+        if limit is not None and len(pairs) >= limit:
+            break
+        if not line.strip():
+            continue
+        columns = [column.strip() for column in line.split("\t")]
+        if len(columns) < 2 or not columns[0] or not columns[1]:
+            raise DataError(f"{name}, line {number}: expected “source TAB target”, got {line.strip()[:60]!r}.")
+        pairs.append(Pair(columns[0], columns[1]))
     if not pairs:
-        raise DataError(f"{path} holds no pair.")
+        raise DataError(f"{name} holds no pair.")
     return pairs

@@ -9,7 +9,6 @@ from typing import Final, Protocol, runtime_checkable
 
 from model.decoding.beam import Penalty
 from model.decoding.beam_tree import BeamTree
-from model.decoding.filtered import FilteredStep
 from model.decoding.logit_lens import LogitLens
 from model.decoding.samples import SampledTranslation
 from model.decoding.sampling import UNCHANGED, Draws, Sampling
@@ -70,9 +69,6 @@ class Session(Protocol):
 
     def branch(self, *, edits: Edits | None = None) -> "Session":
         """A session of its own that stands where this one stands."""
-
-    def filtered(self, index: int, sampling: Sampling) -> FilteredStep:
-        """What the step at this place, counted from 0, could have drawn under this sampling."""
 
     def trace(self) -> Trace:
         """Everything computed so far."""

@@ -28,8 +28,7 @@ from model.adapters.generate_call import Beginning, begin_writing, most_steps
 from model.adapters.generation_rows import GenerationRows
 from model.adapters.named_edits import edits_by_place, named_only
 from model.adapters.text_reader import TextReader
-from model.decoding.filtered import FilteredStep, describe_filtered
-from model.decoding.sampling import Draws, Sampling
+from model.decoding.sampling import Draws
 from model.errors import SessionError, TokenError
 from model.nn.edit_hooks import Edits
 from model.nn.edits import edits_before, edits_from
@@ -181,18 +180,6 @@ class GenerationSession:
             other._edits = (*own, *before, *edits_from(later, begun))
             other._listener()
         return other
-
-    def filtered(self, index: int, sampling: Sampling) -> FilteredStep:
-        """What the step at this place, counted from 0, could have drawn under this sampling, whatever it wrote.
-
-        Raises:
-            SessionError: there is no such step yet.
-        """
-        if not 0 <= index < len(self._steps):
-            raise SessionError(
-                f"There is no step {index}: {len(self._steps)} are written, counted from 0. Step on first."
-            )
-        return describe_filtered(self._logits[index], sampling, self._reader.pieces)
 
     def trace(self) -> Trace:
         """Everything computed so far, one target row for each token that the decoder has read.

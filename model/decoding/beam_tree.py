@@ -79,11 +79,6 @@ class BeamTree:
         """The end of the best hypothesis."""
         return self.nodes[self.hypotheses[0]]
 
-    @property
-    def num_steps(self) -> int:
-        """Steps that the search took."""
-        return self.nodes[-1].step + 1
-
     def path(self, node: int) -> tuple[BeamNode, ...]:
         """A node's ancestors from the first token on, and the node; empty for the root."""
         path: list[BeamNode] = []
@@ -100,10 +95,6 @@ class BeamTree:
         """For each token of the node's hypothesis, the row of the batch that it was computed in: its parent's row."""
         parents = (self.nodes[one.parent].row for one in self.path(node) if one.parent is not None)
         return tuple(row for row in parents if row is not None)
-
-    def children(self, node: int) -> tuple[BeamNode, ...]:
-        """The continuations of a node that were compared, best first."""
-        return tuple(one for one in self.nodes[node + 1 :] if one.parent == node)
 
 
 class Outcome(NamedTuple):

@@ -12,8 +12,7 @@ import torch
 from torch import Tensor
 
 from model.decoding.batched import EXTRA_LENGTH
-from model.decoding.filtered import FilteredStep, describe_filtered
-from model.decoding.sampling import Draws, Sampling
+from model.decoding.sampling import Draws
 from model.errors import SessionError, TokenError
 from model.nn.edit_hooks import Edits, change_edits, edit_functions
 from model.nn.edits import edits_from
@@ -183,18 +182,6 @@ class DecodingSession:
             self._check_later_edits(later)
             other._edits = change_edits(self._edits, later, begun)
         return other
-
-    def filtered(self, index: int, sampling: Sampling) -> FilteredStep:
-        """What step `index` could have drawn under this sampling, whatever it wrote. Nothing changes.
-
-        Raises:
-            SessionError: there is no such step yet.
-        """
-        if not 0 <= index < len(self._written):
-            raise SessionError(
-                f"There is no step {index}: {len(self._written)} are written, counted from 0. Step on first."
-            )
-        return describe_filtered(self._written[index].logits, sampling, self._tokenizer)
 
     def trace(self) -> Trace:
         """Everything computed so far, one target row per step.

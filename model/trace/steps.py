@@ -72,7 +72,7 @@ def describe_steps(
         log_probs = logits[start : start + ROWS_AT_ONCE].float().log_softmax(-1)
         best = log_probs.topk(min(NUM_CANDIDATES, log_probs.size(-1)))
         own = log_probs.gather(-1, torch.tensor(token_ids, device=logits.device)[:, None])[:, 0]
-        columns = (own, entropies(log_probs), best.indices, best.values)
+        columns = (own, _entropies(log_probs), best.indices, best.values)
         for token_id, log_prob, entropy, ids, values in zip(token_ids, *(one.tolist() for one in columns), strict=True):
             named = zip(ids, tokenizer.tokens(ids), values, strict=True)
             candidates = tuple(Candidate(*one) for one in named if one[2] > -inf)
@@ -81,7 +81,7 @@ def describe_steps(
     return steps
 
 
-def entropies(log_probs: Float[Tensor, "*step vocab"]) -> Float[Tensor, "*step"]:
+def _entropies(log_probs: Float[Tensor, "*step vocab"]) -> Float[Tensor, "*step"]:
     """−Σ p log p in nats; 0 · log 0 counts as 0, also where a log-probability is −∞."""
     least = torch.finfo(log_probs.dtype).min
     return -(log_probs.exp() * log_probs.clamp_min(least)).sum(-1).clamp_max(0.0)

@@ -82,10 +82,6 @@ class Atlas:
         maps = np.stack([head_map(of_site) for of_site in self.divergences])
         return maps.reshape(*self.mean_outputs.shape[:3], 2)
 
-    def belongs_to(self, translator: Translator) -> bool:
-        """Whether this is an atlas of exactly this model."""
-        return self.model == model_digest(translator.model, translator.tokenizer)
-
 
 def build_atlas(
     translator: Translator,

@@ -64,12 +64,6 @@ class Patching:
         return self.patched - self.a[:, None, None, None]
 
     @property
-    def normalised(self) -> Float[Tensor, "pair site layer head"]:
-        """(patched − A) / (B − A): 0 as A, 1 as B; NaN where A and B lie closer together than SMALLEST_GAP."""
-        gap = self.b - self.a
-        return self.changes / torch.where(gap.abs() < SMALLEST_GAP, torch.nan, gap)[:, None, None, None]
-
-    @property
     def overall(self) -> Float[Tensor, "site layer head"]:
         """Σ (patched − A) / Σ (B − A) over all pairs: no pair in which hardly anything is at stake can dominate."""
         gap = (self.b - self.a).sum()

@@ -89,7 +89,7 @@ def removal_edits(
 
     Args:
         config: of the model.
-        heads: one, several, or `head_places.all_but` some.
+        heads: one or several.
         replacement: `zero_outputs` or `mean_outputs`.
 
     Raises:

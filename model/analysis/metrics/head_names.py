@@ -35,16 +35,6 @@ def all_heads(config: TransformerConfig) -> Iterator[HeadName]:
     return (HeadName(SITES[i], j, k) for i, j, k in np.ndindex(len(SITES), config.equal_layers, config.num_heads))
 
 
-def all_but(config: TransformerConfig, kept: Collection[HeadName]) -> frozenset[HeadName]:
-    """Every head that is not named.
-
-    Raises:
-        EditError: a head does not exist.
-    """
-    check_heads(config, kept)
-    return frozenset(all_heads(config)) - set(kept)
-
-
 def check_heads(config: TransformerConfig, heads: Collection[HeadName]) -> None:
     """Make sure that the model has these heads.
 

@@ -224,13 +224,6 @@ def test_a_token_is_forced_by_its_spelling(writers: dict[str, TextWriter]) -> No
             session.force(wrong)
 
 
-def test_what_sampling_leaves_is_said_of_a_step(writers: dict[str, TextWriter]) -> None:
-    session = finished(writers["bart"])
-    assert session.filtered(0, Sampling(top_k=3)).num_kept == 3
-    with pytest.raises(SessionError, match="no step"):
-        session.filtered(len(session.steps), Sampling())
-
-
 # ---- heads switched off ----
 
 

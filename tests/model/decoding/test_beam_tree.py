@@ -79,7 +79,7 @@ def test_every_node_carries_the_log_probabilities_that_the_model_gives_it(grown:
 
 def test_each_step_compares_the_best_continuations_of_the_rows_before_it(grown: tuple[Transformer, BeamTree]) -> None:
     model, tree = grown
-    for step in range(tree.num_steps):
+    for step in range(tree.nodes[-1].step + 1):
         candidates = [node for node in tree.nodes if node.step == step]
         rows = sorted(
             (node for node in tree.nodes if node.step == step - 1 and node.row is not None), key=lambda n: n.row
@@ -97,12 +97,12 @@ def test_each_step_compares_the_best_continuations_of_the_rows_before_it(grown: 
 
 def test_every_fate_follows_from_what_the_tree_shows(grown: tuple[Transformer, BeamTree]) -> None:
     model, tree = grown
-    eos_id, last = model.config.eos_id, tree.num_steps - 1
+    eos_id, last = model.config.eos_id, tree.nodes[-1].step
     returned = [tree.nodes[index] for index in tree.hypotheses]
     worst = returned[-1].score
     assert all(a.score >= b.score for a, b in pairwise(returned))
     for node in tree.nodes[1:]:
-        children = tree.children(node.index)
+        children = [other for other in tree.nodes if other.parent == node.index]
         same_step = [other for other in tree.nodes if other.step == node.step]
         goes_on = [child for child in children if child.fate_step > child.step or child.fate not in ("outranked",)]
         assert (node.score is not None) == (node.fate in ("finished", "length limit", "outscored"))

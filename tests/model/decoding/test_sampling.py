@@ -10,7 +10,7 @@ from transformers.generation.logits_process import TemperatureLogitsWarper, TopK
 from model import Translator
 from model.decoding.samples import sample
 from model.decoding.sampling import Draws, Sampling, draw_tokens, filtered_log_probs
-from model.errors import ConfigError, SessionError
+from model.errors import ConfigError
 from tests.conftest import SENTENCES
 
 TEXT = "The dog."
@@ -174,27 +174,3 @@ def test_a_step_taken_back_or_in_a_branch_draws_the_same_again(translator: Trans
         for _ in range(4):
             one.step(draws)
         assert one.target_ids == written
-
-
-def test_a_session_says_what_could_be_drawn_and_changes_nothing(translator: Translator) -> None:
-    session = translator.decode(TEXT)
-    for _ in range(3):
-        session.step()
-    before = session.steps
-    filtered = session.filtered(1, SAMPLING)
-    source = torch.tensor([translator.source_ids(TEXT)])
-    with torch.no_grad():
-        logits = translator.model(source, torch.tensor([session.target_ids[:2]]))[0, -1]
-    expected = filtered_log_probs(logits, SAMPLING)
-    assert session.steps == before
-    assert [one.token_id for one in filtered.candidates] == [one.token_id for one in before[1].candidates]
-    assert [one.log_prob for one in filtered.candidates] == [one.log_prob for one in before[1].candidates]
-    ids = [one.token_id for one in filtered.candidates]
-    assert [one.filtered_log_prob for one in filtered.candidates] == pytest.approx(expected[ids].tolist(), abs=1e-4)
-    assert filtered.num_kept == int(expected.isfinite().sum()) <= 40
-    assert filtered.kept_mass == pytest.approx(float(logits.softmax(-1)[expected.isfinite()].sum()), abs=1e-4)
-    kept = expected[expected.isfinite()]
-    assert filtered.entropy == pytest.approx(-float((kept.exp() * kept).sum()), abs=1e-4)
-    for missing in (-1, 3):
-        with pytest.raises(SessionError, match=f"no step {missing}"):
-            session.filtered(missing, SAMPLING)

@@ -1,49 +1,16 @@
-"""Reading pairs and planning batches."""
+"""Planning batches."""
 
-import gzip
-import lzma
 from itertools import islice
-from pathlib import Path
 
 import pytest
 
 from model.config import TransformerConfig
-from model.errors import DataError
-from model.pairs import Pair, read_pairs
+from model.pairs import Pair
 from model.tokenizer import Tokenizer
 from model.training.batches import Example, collate, encode_pairs, endless_batches, plan_epoch
 from model.training.processes import Processes
 
-PAIRS = [Pair("One.", "Eins."), Pair("Two “words”.", "Zwei Wörter.")]
-TEXT = "".join(f"{pair.source}\t{pair.target}\n" for pair in PAIRS)
 EXAMPLES = [Example([5] * (i % 13 + 1), [6] * ((i * 7) % 11 + 1)) for i in range(300)]
-
-
-@pytest.mark.parametrize(("suffix", "pack"), [("", bytes), (".xz", lzma.compress), (".gz", gzip.compress)])
-def test_pairs_are_read_from_plain_and_packed_files(tmp_path: Path, suffix: str, pack) -> None:
-    path = tmp_path / f"pairs.tsv{suffix}"
-    path.write_bytes(pack(TEXT.encode()))
-    assert read_pairs(path) == PAIRS
-    assert read_pairs(path, limit=1) == PAIRS[:1]
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("a.tsv", b"one column\n", "line 1: expected"),
-        ("b.tsv", TEXT.encode() + b"\tempty source\n", "line 3"),
-        ("c.tsv", "Äpfel\tapples".encode("latin-1"), "UTF-8"),
-        ("d.tsv.xz", b"no xz", "cannot be read"),
-        ("e.tsv.gz", gzip.compress(TEXT.encode(), mtime=0)[:20], "cannot be read"),
-        ("f.tsv", b"", "no pair"),
-        ("g.tsv", None, "no file"),
-    ],
-)
-def test_files_that_are_no_pairs_are_said(tmp_path: Path, name: str, content: bytes | None, message: str) -> None:
-    if content is not None:
-        (tmp_path / name).write_bytes(content)
-    with pytest.raises(DataError, match=message):
-        read_pairs(tmp_path / name)
 
 
 def test_every_example_is_in_exactly_one_batch_of_an_epoch_and_no_batch_is_too_large() -> None:

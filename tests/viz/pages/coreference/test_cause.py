@@ -17,6 +17,7 @@ from model.analysis.interventions.patching import Patching
 from model.analysis.interventions.replacement import zero_outputs
 from model.analysis.metrics.head_names import HeadName
 from model.errors import DataError
+from model.pairs import Pair
 from tests.paths import ROOT
 from tests.viz.sent import charts
 from viz.access.loader import ROOT_VARIABLE
@@ -208,20 +209,20 @@ def test_the_table_of_effects_holds_the_figures_of_every_head(chosen: Selection)
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [(b"", "empty"), (b"no tab here", "Line 1"), (b"\xff\xfe\x00", "UTF-8"), (b"A\tB\n\tC", "Line 2")],
+    [(b"", "no pair"), (b"no tab here", "line 1"), (b"\xff\xfe\x00", "UTF-8"), (b"A\tB\n\tC", "line 2")],
     ids=["empty", "no tab", "binary", "half a pair"],
 )
 def test_sentence_pairs_that_cannot_be_read_are_refused_with_a_reason(content: bytes, said: str) -> None:
     with pytest.raises(DataError, match=said):
-        measuring.read_pairs(content)
+        measuring.uploaded_pairs(content)
 
 
 def test_no_more_sentence_pairs_are_read_than_promised() -> None:
-    assert len(measuring.read_pairs(b"A\tB\n" * 300)) == measuring.MOST_PAIRS
+    assert len(measuring.uploaded_pairs(b"A\tB\n" * 300)) == measuring.MOST_PAIRS
 
 
 def test_bleu_without_heads_is_told_beside_that_with_all(chosen: Selection) -> None:
-    pairs = (("Tom was late.", "Tom war spät."),)
+    pairs = (Pair("Tom was late.", "Tom war spät."),)
     off = frozenset(measuring.places(chosen))
     done = []
     change = measuring.bleu_change(pairs, off, "zero", chosen).compute(done.append)

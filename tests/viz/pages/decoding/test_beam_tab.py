@@ -93,7 +93,7 @@ def test_no_two_lines_of_a_real_tree_cross_and_the_winner_is_a_straight_one(chos
     for shown in (set(range(len(tree.nodes))), beam_story.living(tree)):
         rows = beam_story.rows(tree, shown)
         assert set(rows) == shown
-        for step in range(tree.num_steps):
+        for step in range(tree.nodes[-1].step + 1):
             column = sorted(
                 (rows[one.index], rows[one.parent]) for one in tree.nodes if one.step == step and one.index in shown
             )

@@ -208,7 +208,7 @@ def _bleu() -> None:
         file = st.file_uploader("Sentence pairs, UTF-8", key="cause-pairs", max_upload_size=2)
         if file is None:
             return
-        pairs = measuring.read_pairs(file.getvalue())
+        pairs = measuring.uploaded_pairs(file.getvalue())
         chosen = switched_heads.chosen(measuring.places(state.current()))
         if not chosen:
             st.info("Choose heads to switch off first.", icon=":material/info:")

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from model.analysis.interventions.head_effects import HeadEffects, RemovalEffect
     from model.analysis.interventions.patching import Patching
     from model.analysis.metrics.head_names import HeadName
+    from model.pairs import Pair
 
 #: The three measures as the pages name them → as the model does.
 MODEL_MEASURES: Final = {"weights": "raw", "norms": "norm", "rollout": "rollout"}
@@ -180,40 +181,32 @@ def patching(pairs: Sequence[ChoicePair], selection: Selection) -> Task["Patchin
     return Task(_place("patching", loaded, firsts, ""), len(pairs) * len(places(selection)), "runs", compute)
 
 
-def read_pairs(content: bytes) -> tuple[tuple[str, str], ...]:
-    """English TAB German, a pair a line, the first `MOST_PAIRS` of them.
+def uploaded_pairs(content: bytes) -> "tuple[Pair, ...]":
+    """The first `MOST_PAIRS` pairs of a text file, English TAB German.
 
     Raises:
         DataError: it is not UTF-8, or a line is not two texts with a tab between them.
     """
+    from model.pairs import parse_pairs
+
     try:
-        text = content.decode("utf-8-sig")
+        lines = content.decode("utf-8-sig").split("\n")
     except UnicodeDecodeError as error:
         raise DataError("Expected a text file in UTF-8: a sentence, a tab, its German, one pair a line.") from error
-    pairs: list[tuple[str, str]] = []
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip() and len(pairs) < MOST_PAIRS:
-            english, _, german = (part.strip() for part in line.partition("\t"))
-            if not (english and german):
-                raise DataError(f"Line {number}: expected a sentence, a tab and its German, got {line.strip()[:60]!r}.")
-            pairs.append((english, german))
-    if not pairs:
-        raise DataError("The file is empty; expected a sentence, a tab and its German, one pair a line.")
-    return tuple(pairs)
+    return tuple(parse_pairs(lines, "The file", MOST_PAIRS))
 
 
 def bleu_change(
-    pairs: tuple[tuple[str, str], ...], off: frozenset["HeadName"], instead: str, selection: Selection
+    pairs: "tuple[Pair, ...]", off: frozenset["HeadName"], instead: str, selection: Selection
 ) -> Task[BleuChange]:
     """BLEU of greedy translations with every head on, and with these switched off."""
     loaded = loader.translator(selection)
 
     def compute(progress: Progress) -> BleuChange:
         from model.analysis.interventions.head_effects import scores_without
-        from model.pairs import Pair
 
-        read, replacement = [Pair(*pair) for pair in pairs], _replacement(loaded, instead)
-        intact, removed = (scores_without(loaded, read, heads, replacement, progress) for heads in (frozenset(), off))
+        replacement = _replacement(loaded, instead)
+        intact, removed = (scores_without(loaded, pairs, heads, replacement, progress) for heads in (frozenset(), off))
         return BleuChange(intact.bleu, removed.bleu, len(pairs))
 
     place = ("bleu", loaded.digest, str(loaded.device), pairs, off, instead)
