@@ -2,12 +2,12 @@
 
 import hashlib
 import struct
-from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 
-def digest(*parts: str | NDArray[Any]) -> str:
+def digest(*parts: str | NDArray[np.generic]) -> str:
     """A short fingerprint of what is shown, by which a component sees that nothing but its selection has changed."""
     fingerprint = hashlib.blake2b(digest_size=8)
     for part in parts:

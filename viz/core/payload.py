@@ -12,7 +12,7 @@ import struct
 import zlib
 from collections.abc import Mapping
 from math import isfinite
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from jaxtyping import Float, UInt16
@@ -33,7 +33,7 @@ def known_log_prob(log_prob: float) -> float | None:
     return log_prob if isfinite(log_prob) else None
 
 
-def pack(header: Mapping[str, object], *arrays: NDArray[Any]) -> bytes:
+def pack(header: Mapping[str, object], *arrays: NDArray[np.generic]) -> bytes:
     """One payload of a JSON header and arrays (uint8, uint16, float32); shapes are the header's business."""
     assert "arrays" not in header, "`arrays` is written by pack itself"
     listing = [[array.dtype.name, array.size] for array in arrays]

@@ -7,6 +7,9 @@ or of any page; it holds colours, and the plotly settings that all figures share
 
 from typing import Any, Final
 
+#: A part of a figure as plotly takes it: its nested settings have no types that could be said.
+PlotlySpec = dict[str, Any]
+
 #: Weights: from 0 (night) to 1 (light). Ten equal steps of OKLab lightness, 0.20 to 0.96.
 SEQUENTIAL: Final[tuple[str, ...]] = (
     "#0f142a",
@@ -94,7 +97,7 @@ def sequential(position: float) -> tuple[str, str]:
 SQRT_TICKS: Final[tuple[float, ...]] = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
 
 
-def figure_layout(height: int) -> dict[str, Any]:
+def figure_layout(height: int) -> PlotlySpec:
     """The layout that all figures share; colours of text, paper and grid come from Streamlit's theme in the browser.
 
     The paper must not be transparent: a picture saved from a dark page has light text, which needs its dark paper.
@@ -111,7 +114,7 @@ def figure_layout(height: int) -> dict[str, Any]:
     }
 
 
-def colour_bar(title: str, ticks: tuple[tuple[float, str], ...]) -> dict[str, Any]:
+def colour_bar(title: str, ticks: tuple[tuple[float, str], ...]) -> PlotlySpec:
     """A slim colour bar beside a figure, labelled at the given (position, label)."""
     return {
         "title": {"text": title, "side": "top", "font": {"size": 12}},

@@ -8,9 +8,9 @@ every second, third … label.
 
 from collections.abc import Sequence
 from html import escape
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
-from viz.core.theme import CHART_TEXT
+from viz.core.theme import CHART_TEXT, PlotlySpec
 from viz.core.token_text import display_token
 
 #: More labels than this cannot be read below one another, or upright beside one another in half a page's width.
@@ -27,18 +27,18 @@ def token_labels(tokens: Sequence[str]) -> list[str]:
     return [escape(display_token(token), quote=False) for token in tokens]
 
 
-def row_axis(labels: Sequence[str]) -> dict[str, Any]:
+def row_axis(labels: Sequence[str]) -> PlotlySpec:
     """The axis that is read down the left side, first label on top; thinned out above `MAX_ROW_LABELS`."""
     return _thinned(labels, MAX_ROW_LABELS) | {"range": [len(labels) - 0.5, -0.5]}
 
 
-def column_axis(labels: Sequence[str]) -> dict[str, Any]:
+def column_axis(labels: Sequence[str]) -> PlotlySpec:
     """The axis that is read from left to right; thinned out above `MAX_COLUMN_LABELS`."""
     angle = -45 if len(labels) <= MAX_SLANTED else -90
     return _thinned(labels, MAX_COLUMN_LABELS) | {"range": [-0.5, len(labels) - 0.5], "tickangle": angle}
 
 
-def full_axis(labels: Sequence[str], *, shares: Literal["x", "y"]) -> dict[str, Any]:
+def full_axis(labels: Sequence[str], *, shares: Literal["x", "y"]) -> PlotlySpec:
     """The axis the data hang on: every position has its label for the hover, none is drawn.
 
     Args:
@@ -48,12 +48,12 @@ def full_axis(labels: Sequence[str], *, shares: Literal["x", "y"]) -> dict[str, 
     return _axis(range(len(labels)), labels) | {"overlaying": shares, "matches": shares, "showticklabels": False}
 
 
-def _thinned(labels: Sequence[str], limit: int) -> dict[str, Any]:
+def _thinned(labels: Sequence[str], limit: int) -> PlotlySpec:
     stride = max(1, -(-len(labels) // limit))
     return _axis(range(0, len(labels), stride), labels)
 
 
-def _axis(positions: range, labels: Sequence[str]) -> dict[str, Any]:
+def _axis(positions: range, labels: Sequence[str]) -> PlotlySpec:
     return {
         "tickmode": "array",
         "tickvals": list(positions),

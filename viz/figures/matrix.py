@@ -6,7 +6,7 @@ positions: what the numbers mean, it is told in a `Scale`.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import plotly.graph_objects as go
@@ -42,9 +42,9 @@ def root_scale(title: str, top: float) -> Scale:
 WEIGHT_SCALE: Final = root_scale("weight", 1.0)
 
 
-def signed_scale(title: str, values: NDArray[np.floating[Any]], *, floor: float) -> Scale:
+def signed_scale(title: str, values: NDArray[np.generic], *, floor: float) -> Scale:
     """A scale around zero that just holds the values, but never less than ± `floor`, so that noise is not blown up."""
-    largest = float(np.abs(values).max(initial=0.0))
+    largest = float(np.abs(np.asarray(values, np.float64)).max(initial=0.0))
     bound = max(largest, floor)
     half = bound / 2
     labels = tuple((tick, f"{tick:+.2f}" if tick else "0") for tick in (-bound, -half, 0.0, half, bound))
@@ -58,8 +58,8 @@ def height_for(rows: int, labels: Sequence[str] = ()) -> int:
 
 
 def matrix(
-    values: NDArray[Any],
-    colours: NDArray[Any],
+    values: NDArray[np.generic],
+    colours: NDArray[np.generic],
     row_labels: Sequence[str],
     column_labels: Sequence[str],
     *,

@@ -9,7 +9,7 @@ import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import exp
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from jaxtyping import Float
@@ -163,7 +163,7 @@ def positional_encoding(trace: "Trace", side: str) -> bytes:
 
 def digits(values: Float[np.ndarray, "row column"]) -> list[list[str]]:
     """Numbers as text, with the fewest digits from which the very same float32 is read again."""
-    written: NDArray[Any] = np.asarray(values, np.float32).astype(str)
+    written: NDArray[np.str_] = np.asarray(values, np.float32).astype(str)
     rows: list[list[str]] = written.tolist()
     return rows
 

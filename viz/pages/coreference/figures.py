@@ -5,7 +5,7 @@ Layers and heads are labelled from 1; "3·2" is head 2 of layer 3.
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import plotly.graph_objects as go
@@ -190,7 +190,7 @@ def two_figures(
     """Two figures of the same heads against each other: a point a head, a colour a site; dashed where equal."""
     _, layers, heads = first.shape
     names = short_names(layers, heads)
-    traces: list[Any] = [
+    points = [
         go.Scatter(
             x=first[place].ravel(),
             y=second[place].ravel(),
@@ -214,7 +214,7 @@ def two_figures(
         "xaxis": {"title": {"text": titles[0]}, "zeroline": False},
         "yaxis": {"title": {"text": titles[1]}, "zeroline": False},
     }
-    return go.Figure([same, *traces], theme.figure_layout(HEIGHT) | axes)
+    return go.Figure([same, *points], theme.figure_layout(HEIGHT) | axes)
 
 
 def _cut(text: str) -> str:

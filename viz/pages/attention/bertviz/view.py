@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -179,7 +179,7 @@ def _with_data_once(script: str, layer: int) -> str:
     return f"{script[: start.end()]}{script_json(params)};{rest}"
 
 
-def _rounded(weights: Sequence[Any]) -> list[Any]:
+def _rounded(weights: Sequence[object]) -> list[object]:
     # In float64: a rounded float32 prints as 0.30000001192092896.
     return list(np.round(np.asarray(weights, np.float64), _DECIMALS).tolist())
 

@@ -11,7 +11,7 @@ thus about to be overruled, do not count. A message without a new order has the 
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Final
+from typing import Final, TypeGuard
 
 import numpy as np
 import streamlit as st
@@ -106,12 +106,12 @@ def after_report(memory: Memory, value: object, shape: tuple[int, int, int]) -> 
     return replace(memory, stands=place if value.get("digest") == memory.digest else None)
 
 
-def read_place(value: Mapping[Any, Any], shape: tuple[int, int, int]) -> LinesPlace | None:
+def read_place(value: Mapping[object, object], shape: tuple[int, int, int]) -> LinesPlace | None:
     """What the browser reported, if all of it exists in a matrix of this shape [head, query, key]."""
     heads, query, key, threshold = (value.get(name) for name in ("heads", "query", "key", "threshold"))
     if not isinstance(heads, list) or not heads or not all(_is_below(head, shape[0]) for head in heads):
         return None
-    if not all(token is None or _is_below(token, count) for token, count in zip((query, key), shape[1:], strict=True)):
+    if not ((query is None or _is_below(query, shape[1])) and (key is None or _is_below(key, shape[2]))):
         return None
     if not isinstance(threshold, int) or not _is_below(threshold, 101):
         return None
@@ -165,6 +165,6 @@ def head_lines(data: LinesData, place: LinesPlace, *, on_change: Callable[[Lines
     _COMPONENT(data=pack_lines(data, memory), key=key, on_place_change=take)
 
 
-def _is_below(number: object, limit: int) -> bool:
+def _is_below(number: object, limit: int) -> TypeGuard[int]:
     # A boolean is an int to Python, but no place.
     return type(number) is int and 0 <= number < limit

@@ -6,7 +6,7 @@ of traces or pages.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
 import streamlit as st
 
@@ -56,7 +56,7 @@ def origin_story(origin: Origin, *, on_follow: Callable[[int], None], key: str, 
     keys = len(origin.key_tokens)
 
     def take() -> None:
-        sent: Any = st.session_state[key].get("follow")
+        sent: object = st.session_state[key].get("follow")
         chosen = read_key(sent, keys)
         if chosen is not None:
             on_follow(chosen)

@@ -8,10 +8,11 @@ Streamlit, of pixels, or of how the row was computed.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from viz.core.numbers import signed
 from viz.core.sites import CROSS, DECODER
@@ -87,7 +88,7 @@ def shown_keys(origin: Origin) -> list[int]:
     return sorted(int(key) for key in order[:MAX_COLUMNS])
 
 
-def story(origin: Origin) -> dict[str, Any]:
+def story(origin: Origin) -> dict[str, object]:
     """Everything that is drawn, as plain data: `columns` are the shown keys, `rest` sums up the others."""
     keys, shown = shown_keys(origin), origin.shown
     rest = [key for key in range(len(origin.key_tokens)) if key not in set(keys)]
@@ -132,11 +133,11 @@ def changed(origin: Origin) -> str:
     return f"Without {' and '.join(left_out)}"
 
 
-def summary(origin: Origin) -> list[dict[str, Any]]:
+def summary(origin: Origin) -> list[dict[str, object]]:
     """The row in a few figures, of the model and of the other one: strongest key, entropy, largest change."""
     rows = [origin.real] if origin.other is None else [origin.real, origin.other]
     tops = [(strongest(row), float(row.weights.max())) for row in rows]
-    lines = [
+    lines: list[dict[str, object]] = [
         {
             "name": "Looks most at",
             "cells": [
@@ -261,7 +262,7 @@ def _keys(count: int) -> str:
     return "1 key" if count == 1 else f"{count} keys"
 
 
-def _path(row: "DerivedRow", keys: list[int], rest: list[int]) -> dict[str, Any]:
+def _path(row: "DerivedRow", keys: list[int], rest: list[int]) -> dict[str, object]:
     """Scores, shares and weights of the shown keys, and of all others: range, or sum."""
     return {
         "scaled": _numbers(row.scaled[keys]),
@@ -277,16 +278,17 @@ def _path(row: "DerivedRow", keys: list[int], rest: list[int]) -> dict[str, Any]
     }
 
 
-def _range(values: Any) -> list[float] | None:
-    return [_number(float(values.min())), _number(float(values.max()))] if len(values) else None
+def _range(values: ArrayLike) -> list[float] | None:
+    exact = np.asarray(values, np.float64)
+    return [_number(float(exact.min())), _number(float(exact.max()))] if exact.size else None
 
 
-def _numbers(values: Any) -> list[Any]:
+def _numbers(values: ArrayLike) -> list[object]:
     """Lists of numbers with six digits: more than is ever shown, and half as long to send."""
     exact = np.asarray(values, np.float64)
     size = np.abs(exact)
     factor = 10.0 ** (5 - np.floor(np.log10(np.where(size > 0, size, 1.0))))
-    rounded: list[Any] = (np.round(exact * factor) / factor).tolist()
+    rounded: list[object] = (np.round(exact * factor) / factor).tolist()
     return rounded
 
 

@@ -2,10 +2,10 @@
 
 import base64
 import io
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float, UInt8
+from numpy.typing import NDArray
 from PIL import Image
 
 from viz.core.theme import SEQUENTIAL
@@ -25,7 +25,7 @@ def tile_urls(weights: Float[np.ndarray, "layer head query key"]) -> list[list[s
 
 def _levels(weights: Float[np.ndarray, "query key"], spec: GridSpec) -> UInt8[np.ndarray, "row column"]:
     shown = pool(weights, spec)[0] if spec.is_pooled else weights
-    levels: np.ndarray[Any, np.dtype[np.uint8]] = np.rint(np.sqrt(np.clip(shown, 0.0, 1.0)) * 255).astype(np.uint8)
+    levels: NDArray[np.uint8] = np.rint(np.sqrt(np.clip(shown, 0.0, 1.0)) * 255).astype(np.uint8)
     return levels
 
 
@@ -33,7 +33,7 @@ def _palette(stops: tuple[str, ...]) -> UInt8[np.ndarray, "256 3"]:
     rgb = np.array([[int(stop[i : i + 2], 16) for i in (1, 3, 5)] for stop in stops], np.float64)
     positions = np.linspace(0, len(stops) - 1, 256)
     channels = [np.interp(positions, range(len(stops)), rgb[:, channel]) for channel in range(3)]
-    found: np.ndarray[Any, np.dtype[np.uint8]] = np.rint(np.stack(channels, axis=1)).astype(np.uint8)
+    found: NDArray[np.uint8] = np.rint(np.stack(channels, axis=1)).astype(np.uint8)
     return found
 
 

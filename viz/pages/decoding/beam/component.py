@@ -4,7 +4,7 @@ Sends the tree to `beam_picture.js` and reads back which node a person chose. Kn
 """
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
@@ -81,7 +81,7 @@ def beam_picture(tree: "BeamTree", *, chosen: int, on_choose: Callable[[int], No
     """Show the tree; `on_choose` is called before the next run with the node that a person opened."""
 
     def take() -> None:
-        sent: Any = st.session_state[key].get("node")
+        sent: object = st.session_state[key].get("node")
         node = read_node(sent, len(tree.nodes))
         if node is not None:
             on_choose(node)

@@ -6,7 +6,7 @@ branch is grown, or of pages.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import streamlit as st
 
@@ -139,7 +139,7 @@ def branch_tree(
     """
 
     def take() -> None:
-        sent: Any = st.session_state[key].get("act")
+        sent: object = st.session_state[key].get("act")
         act = read_act(sent, len(rows))
         if act is not None:
             on_act(act)

@@ -1,7 +1,7 @@
 """The key/value cache as blocks, and what a step costs with it and without. Knows nothing of how either works."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import plotly.graph_objects as go
@@ -122,5 +122,5 @@ def rounded(count: int) -> str:
     return f"{count / 1e9:,.1f} G"
 
 
-def _count_axis() -> dict[str, Any]:
+def _count_axis() -> theme.PlotlySpec:
     return {"title": {"text": "multiply-adds"}, "zeroline": False, "exponentformat": "SI", "nticks": 6}

@@ -5,7 +5,7 @@ lens reads a layer.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
@@ -86,7 +86,7 @@ def lens_table(
     """Show the table; `on_choose` is called before the next run with the step that a person chose."""
 
     def take() -> None:
-        sent: Any = st.session_state[key].get("step")
+        sent: object = st.session_state[key].get("step")
         chosen = read_step(sent, len(read))
         if chosen is not None:
             on_choose(chosen)

@@ -4,7 +4,7 @@ Knows nothing of how a mask comes about, nor of the model.
 """
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import plotly.graph_objects as go
@@ -85,6 +85,6 @@ def batch_overview(real: Bool[np.ndarray, "sentence position"], tokens: Sequence
     return figure
 
 
-def _ticks(labels: Sequence[str], limit: int) -> dict[str, Any]:
+def _ticks(labels: Sequence[str], limit: int) -> theme.PlotlySpec:
     stride = max(1, -(-len(labels) // limit))
     return {"tickvals": list(range(0, len(labels), stride)), "ticktext": list(labels[::stride])}

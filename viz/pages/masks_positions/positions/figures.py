@@ -5,13 +5,14 @@ one piece: plotly takes longer to change a figure than to make it.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float, Int
 
 from viz.core import theme
+from viz.core.theme import PlotlySpec
 from viz.figures.axes import token_labels
 from viz.figures.matrix import matrix, signed_scale
 
@@ -27,8 +28,7 @@ MAX_POINTS: Final = 3_000
 ARC_POINTS: Final = 12
 SINE, COSINE, GREEN, GREY = (theme.HEAD_COLOURS[i] for i in (0, 1, 2, 7))
 
-Settings = dict[str, Any]
-UNIT_AXIS: Final[Settings] = {"range": [-1.1, 1.1], "tickvals": [-1, -0.5, 0, 0.5, 1]}
+UNIT_AXIS: Final[PlotlySpec] = {"range": [-1.1, 1.1], "tickvals": [-1, -0.5, 0, 0.5, 1]}
 
 
 def position_labels(tokens: Sequence[str], count: int) -> list[str]:
@@ -241,17 +241,21 @@ def _arc(start: float, angle: float) -> go.Scatter:
 
 
 def _chart(
-    height: int, traces: Sequence[go.Scatter], x_axis: Settings, y_axis: Settings, shapes: Sequence[Settings] = ()
+    height: int,
+    traces: Sequence[go.Scatter],
+    x_axis: PlotlySpec,
+    y_axis: PlotlySpec,
+    shapes: Sequence[PlotlySpec] = (),
 ) -> go.Figure:
     legend = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
     own = {"showlegend": True, "legend": legend, "xaxis": {"showgrid": False} | x_axis, "yaxis": y_axis}
     return go.Figure(list(traces), theme.figure_layout(height) | own | {"shapes": list(shapes)})
 
 
-def _axis(title: str) -> Settings:
+def _axis(title: str) -> PlotlySpec:
     font = {"color": theme.CHART_TEXT}
     return {"title": {"text": title, "standoff": 6, "font": font}, "tickfont": font, "zeroline": False}
 
 
-def _line(colour: str, width: float) -> Settings:
+def _line(colour: str, width: float) -> PlotlySpec:
     return {"color": colour, "width": width}
