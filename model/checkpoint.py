@@ -16,8 +16,8 @@ from torch import Tensor
 
 from model.config import TransformerConfig
 from model.errors import CheckpointError, ConfigError
-from model.nn.memory_layout import lay_out_for_decoding
 from model.nn.transformer import Transformer
+from model.nn.weight_layout import lay_out_for_decoding
 from model.tokenizer import Tokenizer
 
 CONFIG, WEIGHTS, TOKENIZER, CARD, MANIFEST = (

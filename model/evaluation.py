@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 import sacrebleu
 import torch
 
-from model.decoding.batched import beam_search, greedy_search
+from model.decoding.search import beam_search, greedy_search
 from model.nn.masks import key_padding, pad
 from model.nn.transformer import Transformer
 from model.pairs import Pair

@@ -7,24 +7,25 @@ import torch
 
 from model.checkpoint import load_checkpoint
 from model.decoding.batch_masks import BatchMasks, run_batch
-from model.decoding.batched import EXTRA_LENGTH, beam_search, greedy_search, search_beams
 from model.decoding.beam_tree import LARGEST_WIDTH, BeamTree, grow_tree
 from model.decoding.logit_lens import LogitLens, logit_lens, spread
+from model.decoding.prefixes import EXTRA_LENGTH
 from model.decoding.samples import SampledTranslation, sample
 from model.decoding.sampling import UNCHANGED, Sampling
+from model.decoding.search import beam_search, greedy_search, search_beams
 from model.decoding.session import DecodingSession
 from model.device import choose_device, choose_dtype
 from model.errors import ConfigError, InputTextError, TokenError
+from model.input_text import checked_ids
 from model.loaded import LoadedTranslator
 from model.marian.loading import is_marian, load_marian
 from model.nn.edit_hooks import Edits, edit_functions
 from model.nn.hooks import ALWAYS_RECORDED, listen
-from model.record import LANGUAGES
-from model.texts import checked_ids
 from model.trace.building import build_trace, join_recorded
 from model.trace.spread import Spread
 from model.trace.steps import describe_steps
 from model.trace.trace import Trace
+from model.training_record import LANGUAGES
 from model.writer import LARGEST_ALPHA, MOST_SAMPLES
 
 

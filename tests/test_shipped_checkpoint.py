@@ -7,8 +7,8 @@ import pytest
 from model import Translator
 from model.analysis.coreference.held_out_pronouns import BEST_KNOWN, score_twins
 from model.evaluation import translate_all
-from model.record import read_log, read_metrics, read_training
 from model.training.pronouns import held_out_twins, pronouns_in
+from model.training_record import read_log, read_metrics, read_training
 from tests.paths import ROOT
 
 FOLDER = ROOT / "checkpoints" / "en-de"

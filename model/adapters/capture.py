@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from model.adapters.library import fused_attention, fused_mask
 from model.adapters.mask_rules import mask_behind
 from model.nn.attention import AttentionInputs, attention_weights, softmax_over_keys
-from model.nn.bias import DistanceBias, distance_bias
+from model.nn.distance_bias import DistanceBias, distance_bias
 from model.nn.edits import HeadEdit, edit_scores
 from model.nn.hooks import first_row
 from model.nn.masks import AttentionMask

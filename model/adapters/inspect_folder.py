@@ -8,7 +8,7 @@ from model.adapters.families import family_of
 from model.adapters.folder_check import CONFIG, LARGEST_CONFIG, check_folder, check_tokenizer_files
 from model.checked import Malformed, parsed
 from model.errors import CheckpointError
-from model.record import MANIFEST
+from model.training_record import MANIFEST
 
 #: No path of a file system is longer.
 MAX_PATH: Final = 4_096

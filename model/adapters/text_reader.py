@@ -18,9 +18,9 @@ from model.adapters.layout import Layout
 from model.adapters.library_tokenizer import Encoded, LibraryTokenizer
 from model.adapters.named_edits import edits_by_place
 from model.errors import InputTextError
+from model.input_text import check_not_blank, nothing_seen, too_long
 from model.nn.edit_hooks import Edits
 from model.nn.transformer import site_path
-from model.texts import check_not_blank, nothing_seen, too_long
 from model.trace.steps import DecodingStep, describe_steps
 from model.trace.trace import SiteLayers, Trace
 from model.vocabulary import Vocabulary

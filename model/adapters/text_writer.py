@@ -11,12 +11,12 @@ from model.adapters.generate_call import most_steps
 from model.adapters.generation import GenerationSession, beginning_of, check_writes
 from model.adapters.generation_rows import GenerationRows
 from model.adapters.text_reader import TextReader
-from model.decoding.batched import run_searches
 from model.decoding.beam import BeamRule, Penalty, SentenceBeam, Stop
 from model.decoding.beam_tree import LARGEST_WIDTH, BeamTree, grow_tree
 from model.decoding.logit_lens import LogitLens
 from model.decoding.samples import SampledTranslation, draw_samples
 from model.decoding.sampling import UNCHANGED, Draws, Sampling
+from model.decoding.search import run_searches
 from model.errors import ConfigError, TraceError
 from model.nn.edit_hooks import Edits
 from model.trace.spread import Spread

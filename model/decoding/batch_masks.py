@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from model.decoding.batched import greedy_search
+from model.decoding.search import greedy_search
 from model.nn.hooks import listen
 from model.nn.masks import key_padding, pad, prefix_padding
 from model.nn.transformer import Transformer

@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from model.decoding.blocks import row_blocks
+from model.decoding.logit_blocks import logit_blocks
 from model.errors import TraceError
 from model.nn.transformer import Transformer
 from model.trace.spread import Spread, best_and_bins
@@ -113,7 +113,7 @@ def spread(trace: Trace, model: Transformer) -> Spread:
     chosen = torch.tensor([step.token_id for step in trace.steps], device=model.device)
     parts = []
     with torch.inference_mode():
-        blocks = (row_blocks(rows, model.config.vocab_size) for rows in (states, chosen))
+        blocks = (logit_blocks(rows, model.config.vocab_size) for rows in (states, chosen))
         for block, written in zip(*blocks, strict=True):
             log_probs = model.projection(model.decoder.norm(block)).float().log_softmax(-1)
             ranks = (log_probs > log_probs.gather(1, written[:, None])).sum(-1) + 1
@@ -169,6 +169,6 @@ def read_level(
     states: Float[Tensor, "row d_model"], chosen: Int[Tensor, "row"], readout: Readout, top: int, *, vocab_size: int
 ) -> LensRows:
     """`read_rows`, so many rows at a time that their logits fit into memory."""
-    blocks = zip(*(row_blocks(rows, vocab_size) for rows in (states, chosen)), strict=True)
+    blocks = zip(*(logit_blocks(rows, vocab_size) for rows in (states, chosen)), strict=True)
     parts = [read_rows(block, follows, readout, top) for block, follows in blocks]
     return LensRows(*(torch.cat(part) for part in zip(*parts, strict=True)))

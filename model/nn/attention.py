@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from model.nn.bias import DistanceBias
+from model.nn.distance_bias import DistanceBias
 from model.nn.edits import HeadEdit, edit_scores
 from model.nn.hooks import HookPoint
 from model.nn.masks import AttentionMask, Rows

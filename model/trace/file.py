@@ -21,7 +21,7 @@ from torch import Tensor
 
 from model.errors import EditError, TraceError
 from model.nn.attention import AttentionInputs
-from model.nn.bias import DistanceBias
+from model.nn.distance_bias import DistanceBias
 from model.nn.edit_hooks import check_edit
 from model.nn.edits import HeadEdit, MakeUniform, PointAt, SwitchOff
 from model.nn.masks import AttentionMask

@@ -13,8 +13,6 @@ from model.config import PRESETS, Norm, TransformerConfig, preset
 from model.device import choose_device
 from model.errors import ConfigError
 from model.pairs import Pair, data_set_name, read_pairs
-from model.record import LOG as TRAINING_LOG
-from model.record import METRICS, TRAINING
 from model.tokenizer import Tokenizer
 from model.training.augmentation import typed_variants
 from model.training.batches import Example, encode_pairs
@@ -23,6 +21,8 @@ from model.training.malloc_settings import keep_freed_memory
 from model.training.processes import join_processes, part, wait_for_all
 from model.training.pronouns import training_pairs
 from model.training.schedule import Decay
+from model.training_record import LOG as TRAINING_LOG
+from model.training_record import METRICS, TRAINING
 
 MAX_TRAINING_TOKENS = 100
 PRONOUN_PAIRS = 480_000

@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 
 from model import Translator
-from model.decoding.batched import greedy_search
+from model.decoding.search import greedy_search
 from model.nn.hooks import ALWAYS_RECORDED, listen
 
 SENTENCE = "The animal didn't cross the street because it was too tired, and the driver waited until it had gone."

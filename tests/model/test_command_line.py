@@ -84,7 +84,7 @@ def test_a_checkpoint_tells_what_it_was_trained_on_and_can_be_trained_on(
 ) -> None:
     monkeypatch.setattr("model.training.command.PRONOUN_PAIRS", 2_000)
     from model.checkpoint import load_checkpoint
-    from model.record import read_log, read_training
+    from model.training_record import read_log, read_training
 
     shape = ["--vocab-size", "370", "--d-model", "16", "--num-layers", "1", "--num-heads", "2", "--d-ff", "16"]
     steps = ["--steps", "3", "--save-every", "2", "--device", "cpu", "--tokens-per-batch", "400"]

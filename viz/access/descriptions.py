@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 import streamlit as st
 
 from model.config import PRESETS, PositionLayout, TransformerConfig
-from model.nn.parameters import ParameterCounts, count_parameters
-from model.record import Metrics, Training, TrainingLog, read_card, read_log, read_metrics, read_training
+from model.nn.parameter_counts import ParameterCounts, count_parameters
+from model.training_record import Metrics, Training, TrainingLog, read_card, read_log, read_metrics, read_training
 from viz.access import loader
 from viz.selection.options import Selection
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import streamlit as st
 
 from model.errors import CheckpointError
-from model.record import MANIFEST
+from model.training_record import MANIFEST
 from viz.access import pictures
 from viz.core.bounded_cache import BoundedCache
 from viz.selection import catalogue

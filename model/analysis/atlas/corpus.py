@@ -17,7 +17,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from model.analysis.data_files import read_lines
-from model.decoding.batched import greedy_search, length_limits
+from model.decoding.prefixes import length_limits
+from model.decoding.search import greedy_search
 from model.errors import DataError, InputTextError
 from model.nn.attention import attention_weights
 from model.nn.hooks import listen

@@ -30,7 +30,7 @@ from model.analysis.coreference.span_attention import (
 )
 from model.analysis.interventions.contrast import ContrastIds, first_difference, make_batch
 from model.analysis.metrics.bootstrap import Estimate, bootstrap_mean
-from model.decoding.batched import greedy_search
+from model.decoding.search import greedy_search
 from model.errors import CancelledError, DataError
 from model.nn.hooks import listen
 from model.nn.masks import key_padding, pad

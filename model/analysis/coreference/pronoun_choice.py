@@ -14,7 +14,7 @@ from torch import Tensor
 from model.analysis.coreference.cases import PronounCase
 from model.analysis.coreference.german_pronouns import rival_forms, text_of_pieces, translated_pronoun
 from model.analysis.interventions.log_probs import log_probs_of
-from model.decoding.batched import greedy_search
+from model.decoding.search import greedy_search
 from model.nn.masks import pad
 from model.nn.transformer import Transformer
 from model.translator import Translator

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from model.decoding.blocks import row_blocks
+from model.decoding.logit_blocks import logit_blocks
 from model.nn.transformer import Transformer
 
 
@@ -18,7 +18,7 @@ def log_probs_of(
         hidden: rows of the decoder's output.
         chosen: a token id for each.
     """
-    blocks = zip(*(row_blocks(rows, model.config.vocab_size) for rows in (hidden, chosen)), strict=True)
+    blocks = zip(*(logit_blocks(rows, model.config.vocab_size) for rows in (hidden, chosen)), strict=True)
     return torch.cat([_of_block(model, *block) for block in blocks])
 
 

@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from model.nn.bias import DistanceBias
+from model.nn.distance_bias import DistanceBias
 from model.reader import Reader
 from model.trace.trace import Trace
 

@@ -8,9 +8,9 @@ import torch
 
 from model import BeamTree, Transformer, TransformerConfig, Translator
 from model.decoding import batched
-from model.decoding.batched import beam_search, search_beams
 from model.decoding.beam import Candidate, SentenceBeam, length_penalty
 from model.decoding.beam_tree import grow_tree
+from model.decoding.search import beam_search, search_beams
 from model.errors import ConfigError, TokenError
 from model.nn.hooks import listen
 from model.tokenizer import Tokenizer

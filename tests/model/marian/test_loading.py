@@ -15,12 +15,13 @@ from transformers.models.marian.tokenization_marian import MarianTokenizer as Th
 from model import SwitchOff, Translator, step_cost
 from model.analysis.interventions.edit_comparison import compare_edit
 from model.analysis.metrics.derived_row import derive_row
-from model.decoding.batched import PrefixBatch, run_searches
 from model.decoding.beam import BeamRule, SentenceBeam
+from model.decoding.prefixes import PrefixBatch
+from model.decoding.search import run_searches
 from model.errors import CheckpointError, InputTextError
 from model.marian.loading import is_marian
 from model.nn.masks import key_padding
-from model.nn.parameters import count_parameters
+from model.nn.parameter_counts import count_parameters
 from model.nn.positional import sinusoidal_encoding
 from model.opening import open_reader
 from model.trace.file import load_trace, save_trace

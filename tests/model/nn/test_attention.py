@@ -9,7 +9,7 @@ from torch import nn
 
 from model.analysis.metrics.derived_row import derive_row
 from model.nn.attention import AttentionInputs, KeyValueCache, MultiHeadAttention, attention_weights
-from model.nn.bias import DistanceBias
+from model.nn.distance_bias import DistanceBias
 from model.nn.hooks import listen, name_hooks
 from model.nn.masks import AttentionMask
 

@@ -10,8 +10,8 @@ from viz.core.token_text import display_token
 
 if TYPE_CHECKING:
     from model.config import TransformerConfig
-    from model.nn.parameters import ParameterCounts
-    from model.record import Measurement, Metrics, Score, Training
+    from model.nn.parameter_counts import ParameterCounts
+    from model.training_record import Measurement, Metrics, Score, Training
 
 Rows = list[tuple[str, ...]]
 

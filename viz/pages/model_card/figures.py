@@ -12,7 +12,7 @@ from viz.core import theme
 from viz.core.html import visible
 
 if TYPE_CHECKING:
-    from model.nn.parameters import ParameterCounts
+    from model.nn.parameter_counts import ParameterCounts
 
 #: In the order in which they are stacked: as data pass through them.
 PART_LABELS: Final = {

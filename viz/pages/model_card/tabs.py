@@ -24,7 +24,7 @@ from viz.selection.options import Selection
 from viz.ui import controls, frame, long_work
 
 if TYPE_CHECKING:
-    from model.record import Measurement
+    from model.training_record import Measurement
 
 VOCABULARY_HEIGHT: Final = 420
 

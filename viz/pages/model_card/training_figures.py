@@ -10,7 +10,7 @@ from viz.core import theme
 from viz.core.html import visible
 
 if TYPE_CHECKING:
-    from model.record import Curve, TrainingLog
+    from model.training_record import Curve, TrainingLog
 
 PANELS: Final = ("loss", "learning rate", "BLEU")
 HEIGHT: Final = 640

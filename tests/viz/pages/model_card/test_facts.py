@@ -3,8 +3,8 @@
 import pytest
 
 from model.config import PRESETS
-from model.nn.parameters import count_parameters
-from model.record import Curve, Measurement, Metrics, Score, TrainingLog
+from model.nn.parameter_counts import count_parameters
+from model.training_record import Curve, Measurement, Metrics, Score, TrainingLog
 from viz.core.html import Column, literal, table
 from viz.pages.model_card import card, facts
 from viz.pages.model_card.example_bank import BANK, DRAWN, draw

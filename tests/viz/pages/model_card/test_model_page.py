@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from model.checkpoint import write_manifest
 from model.config import PRESETS
-from model.nn.parameters import count_parameters
+from model.nn.parameter_counts import count_parameters
 from tests.paths import ROOT
 from viz.access.loader import ROOT_VARIABLE
 from viz.pages.model_card.example_bank import draw

@@ -9,8 +9,8 @@ import torch
 import model.decoding.session
 from model import Transformer, Translator
 from model.decoding import batched
-from model.decoding.batched import beam_search, greedy_search, run_searches
 from model.decoding.beam import Hypothesis, SentenceBeam, length_penalty
+from model.decoding.search import beam_search, greedy_search, run_searches
 from model.decoding.session import DecodingSession
 from model.errors import SessionError, TokenError
 from model.nn.hooks import listen

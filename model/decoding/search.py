@@ -5,79 +5,14 @@ The interactive counterpart, one sentence and one step at a time, is `model.deco
 
 from collections.abc import Collection, Sequence
 from math import inf, isfinite
-from typing import Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from model.decoding.beam import PAPER, BeamRule, Candidate, Hypothesis, SentenceBeam
+from model.decoding.prefixes import PrefixBatch, Prefixes, length_limits
 from model.nn.transformer import Transformer
-
-EXTRA_LENGTH = 50
-"""A translation may be this many tokens longer than its source (§6.1)."""
-
-
-def length_limits(
-    source_ids: Int[Tensor, "batch source"], source_padding: Bool[Tensor, "batch source"] | None
-) -> Int[Tensor, "batch"]:
-    """`EXTRA_LENGTH` tokens more than each source has, its </s> not counted."""
-    if source_padding is None:
-        source_padding = torch.ones_like(source_ids, dtype=torch.bool)
-    return source_padding.sum(1) - 1 + EXTRA_LENGTH
-
-
-@runtime_checkable
-class Prefixes(Protocol):
-    """Unfinished texts of any model side by side, one a row, as searching and drawing need them."""
-
-    def logits(self, last: Int[Tensor, "row"]) -> Float[Tensor, "row vocab"]:
-        """Read one more token of every row, and say what may follow it."""
-
-    def log_probs(self, last: Int[Tensor, "row"]) -> Float[Tensor, "row vocab"]:
-        """The same as log-probabilities in float32, by which beams are compared."""
-
-    def select(self, rows: Int[Tensor, "kept"]) -> None:
-        """Keep these rows, in this order; one may be named more than once."""
-
-
-class PrefixBatch:
-    """Unfinished translations side by side, one a row: the memory it attends to and what is cached of its prefix.
-
-    Attributes:
-        sentences: which sentence of the source each row translates.
-    """
-
-    def __init__(
-        self,
-        model: Transformer,
-        source_ids: Int[Tensor, "batch source"],
-        source_padding: Bool[Tensor, "batch source"] | None,
-    ) -> None:
-        self.sentences: Tensor = torch.arange(source_ids.size(0), device=source_ids.device)
-        self._model, self._padding = model, source_padding
-        self._memory = model.encode(source_ids, source_padding)
-        self._cache = model.new_cache()
-
-    def logits(self, last: Int[Tensor, "row"]) -> Float[Tensor, "row vocab"]:
-        """Read one more token of every row, and say what may follow it."""
-        hidden = self._model.decode(last[:, None], self._memory, self._padding, cache=self._cache)
-        return self._model.projection(hidden[:, -1])  # type: ignore[no-any-return]
-
-    def log_probs(self, last: Int[Tensor, "row"]) -> Float[Tensor, "row vocab"]:
-        """The same as log-probabilities in float32."""
-        return self.logits(last).float().log_softmax(-1)
-
-    def select(self, rows: Int[Tensor, "kept"]) -> None:
-        """Keep these rows, in this order; one may be named more than once."""
-        sentences = self.sentences[rows]
-        if torch.equal(sentences, self.sentences):
-            self._cache.select_prefixes(rows)
-            return
-        self._cache.select(rows)
-        self._memory = self._memory[rows]
-        self._padding = None if self._padding is None else self._padding[rows]
-        self.sentences = sentences
 
 
 @torch.inference_mode()

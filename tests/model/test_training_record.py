@@ -9,7 +9,7 @@ import pytest
 
 from model.checkpoint import write_manifest
 from model.errors import CheckpointError
-from model.record import LARGEST, LOG, METRICS, TRAINING, read_card, read_log, read_metrics, read_training
+from model.training_record import LARGEST, LOG, METRICS, TRAINING, read_card, read_log, read_metrics, read_training
 from tests.paths import ROOT
 
 READERS = {TRAINING: read_training, LOG: read_log, METRICS: read_metrics, "README.md": read_card}
@@ -232,7 +232,7 @@ def test_a_file_that_is_not_utf_8_is_refused(tmp_path: Path, name: str) -> None:
 
 
 def test_reading_needs_no_torch() -> None:
-    code = "import sys, model.record; print('torch' in sys.modules)"
+    code = "import sys, model.training_record; print('torch' in sys.modules)"
     root = ROOT
     done = subprocess.run([sys.executable, "-c", code], cwd=root, check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "False"

@@ -10,7 +10,7 @@ import torch
 
 from model import Transformer, TransformerConfig
 from model.config import PRESETS
-from model.nn.parameters import count_parameters
+from model.nn.parameter_counts import count_parameters
 from tests.paths import ROOT
 
 TINY = TransformerConfig(vocab_size=370, d_model=32, num_layers=2, num_heads=4, d_ff=64)
@@ -54,7 +54,7 @@ def test_base_and_big_are_of_the_size_that_the_paper_states() -> None:
 
 
 def test_counting_needs_no_torch() -> None:
-    code = "import sys, model.nn.parameters; print('torch' in sys.modules)"
+    code = "import sys, model.nn.parameter_counts; print('torch' in sys.modules)"
     root = ROOT
     done = subprocess.run([sys.executable, "-c", code], cwd=root, check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "False"

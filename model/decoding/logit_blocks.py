@@ -10,6 +10,6 @@ from torch import Tensor
 LOGITS_AT_ONCE: Final = 1 << 22
 
 
-def row_blocks(rows: Shaped[Tensor, "row *rest"], vocab_size: int) -> tuple[Shaped[Tensor, "_block *rest"], ...]:
+def logit_blocks(rows: Shaped[Tensor, "row *rest"], vocab_size: int) -> tuple[Shaped[Tensor, "_block *rest"], ...]:
     """The rows in order, cut so that a block has at most `LOGITS_AT_ONCE` logits, or is a single row."""
     return torch.split(rows, max(1, LOGITS_AT_ONCE // vocab_size))
