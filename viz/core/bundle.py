@@ -4,12 +4,13 @@ From an entry module the bundler follows `import { a, b } from "./x.js";` and `i
 each module once, all in one scope. What it cannot do faithfully it refuses with a `BundleError`: a missing file, a name
 that is not exported, a circle, two modules that declare the same name, and every other form of import and export but
 the entry's `export default`. Imports and declarations begin their lines, and no string spans lines, as the formatter
-and the linter see to.
+and the linter see to. What an imported module declares and nothing uses stays behind.
 """
 
 import base64
 import re
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -30,6 +31,9 @@ _DECLARED: Final = re.compile(
 _DEFAULT: Final = re.compile(r"^export default ", re.MULTILINE)
 _ANY_FORM: Final = re.compile(r"^(?:import|export)\b.*|.*\bimport\(.*", re.MULTILINE)
 _NAME: Final = re.compile(r"[\w$]+")
+
+#: Where a declaration or statement of a module begins: all others are indented, or close what was begun.
+_TOP_LEVEL: Final = re.compile(r"^(?=[^\s)\]}])", re.MULTILINE)
 
 #: Unpacks a script and hands every call on to it; Streamlit waits for what a component's function promises.
 _UNPACKER: Final = """
@@ -90,7 +94,27 @@ def bundle(entry: str | Path) -> str:
             if name in owners:
                 raise BundleError(f"{module.path} and {owners[name]} both declare `{name}`: rename one of them.")
             owners[name] = module.path
-    return "\n".join(_squeezed(_DECLARED.sub(_without_export, module.text)) for module in modules.values())
+    return _squeezed("".join(_used(list(modules.values()))))
+
+
+def _used(modules: Sequence[_Module]) -> list[str]:
+    """Declarations and statements in their order: all of the entry, the last module, and of the others what is used."""
+    parts = [
+        (module, part)
+        for module in modules
+        for part in _TOP_LEVEL.split(_DECLARED.sub(_without_export, f"{module.text}\n"))
+    ]
+    declarations = [_DECLARED.match(part) for _, part in parts]
+    names = [set(_NAME.findall(match[2])) if match else set() for match in declarations]
+    # A statement, which declares no name, is used for what it does.
+    kept = {i for i, (module, _) in enumerate(parts) if module is modules[-1] or not names[i]}
+    waiting = list(kept)
+    while waiting:
+        words = _NAME.findall(parts[waiting.pop()][1])
+        mentioned = {i for i, declared in enumerate(names) if not declared.isdisjoint(words)} - kept
+        kept |= mentioned
+        waiting += mentioned
+    return [parts[i][1] for i in sorted(kept)]
 
 
 def _collect(path: Path, importers: tuple[Path, ...], modules: dict[Path, _Module]) -> None:

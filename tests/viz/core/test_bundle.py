@@ -59,6 +59,18 @@ def test_a_module_may_be_imported_for_what_it_does(tmp_path: Path) -> None:
     assert run(bundle.bundle(entry)) == "first\nsecond\n"
 
 
+def test_what_nothing_uses_stays_behind_unless_it_does_something(tmp_path: Path) -> None:
+    entry = written(
+        tmp_path,
+        main='import { used } from "./a.js";\nexport function own() {}\nconsole.log(used());\n',
+        a="const BASE = 3;\nconst SPARE = 4;\nexport const used = () => BASE;\n"
+        'export function unused() {\n  return SPARE;\n}\nclass Unused {}\nconsole.log("seen");\n',
+    )
+    text = bundle.bundle(entry)
+    assert run(text) == "seen\n3\n"
+    assert re.findall(r"(?:const|class|function) (\w+)", text) == ["BASE", "used", "own"]
+
+
 def test_comments_types_and_indentation_stay_behind_and_nothing_else(tmp_path: Path) -> None:
     text = """// @ts-check
 /** Two lines
