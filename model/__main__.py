@@ -141,7 +141,8 @@ def run_align(arguments: argparse.Namespace) -> None:
     from tqdm import tqdm
 
     from model.analysis.metrics.alignment import read_alignments, score_alignment
-    from model.analysis.metrics.report import alignment_report
+    from model.analysis.report_json import alignment_json
+    from model.analysis.report_text import alignment_report
     from model.translator import Translator
 
     pairs = read_alignments(arguments.data)
@@ -149,7 +150,7 @@ def run_align(arguments: argparse.Namespace) -> None:
     with tqdm(total=len(pairs), unit="sentence") as bar:
         scores = score_alignment(translator, pairs, bar.update)
     name = arguments.data.stem
-    print(json.dumps({"set": name, **scores.to_dict()}) if arguments.json else alignment_report(name, scores))
+    print(json.dumps({"set": name, **alignment_json(scores)}) if arguments.json else alignment_report(name, scores))
 
 
 def run_coreference(arguments: argparse.Namespace) -> None:
@@ -158,7 +159,8 @@ def run_coreference(arguments: argparse.Namespace) -> None:
 
     from model.analysis.coreference.case_files import CURATED, read_pronoun_cases
     from model.analysis.coreference.measure_translator import SCORED_SITES, measure_coreference
-    from model.analysis.coreference.report import coreference_json, coreference_report
+    from model.analysis.report_json import coreference_json
+    from model.analysis.report_text import coreference_report
     from model.translator import Translator
 
     path = CURATED if arguments.data == "curated" else Path(arguments.data)
@@ -179,11 +181,12 @@ def run_atlas(arguments: argparse.Namespace) -> None:
     """Write the atlas of a model's heads over a corpus."""
     from tqdm import tqdm
 
-    from model.analysis.atlas.corpus import OWN_CORPUS, read_text
     from model.analysis.atlas.file import save_atlas
     from model.analysis.atlas.measure import build_atlas
-    from model.analysis.atlas.report import atlas_dict, atlas_report
+    from model.analysis.corpus import OWN_CORPUS, read_text
     from model.analysis.metrics.alignment import read_alignments
+    from model.analysis.report_json import atlas_json
+    from model.analysis.report_text import atlas_report
     from model.translator import Translator
 
     if not arguments.out.parent.is_dir():
@@ -194,7 +197,7 @@ def run_atlas(arguments: argparse.Namespace) -> None:
     with tqdm(total=len(sentences) + 2 * len(aligned), unit="sentence") as bar:
         atlas = build_atlas(translator, sentences, aligned, bar.update)
     save_atlas(atlas, arguments.out)
-    print(json.dumps(atlas_dict(atlas)) if arguments.json else atlas_report(atlas))
+    print(json.dumps(atlas_json(atlas)) if arguments.json else atlas_report(atlas))
     print(arguments.out, file=sys.stderr)
 
 
@@ -203,7 +206,8 @@ def run_pronouns(arguments: argparse.Namespace) -> None:
     from tqdm import tqdm
 
     from model.analysis.coreference.held_out_pronouns import score_held_out
-    from model.analysis.metrics.report import pronoun_report
+    from model.analysis.report_json import pronoun_json
+    from model.analysis.report_text import pronoun_report
     from model.evaluation import translate_all
     from model.translator import Translator
 
@@ -214,7 +218,7 @@ def run_pronouns(arguments: argparse.Namespace) -> None:
             arguments.part,
             arguments.pairs,
         )
-    print(json.dumps({"part": arguments.part, **scores.to_dict()}) if arguments.json else pronoun_report(scores))
+    print(json.dumps({"part": arguments.part, **pronoun_json(scores)}) if arguments.json else pronoun_report(scores))
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -14,9 +14,9 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from model import Translator
-from model.analysis.atlas.corpus import OWN_CORPUS, read_text
 from model.analysis.atlas.file import save_atlas
 from model.analysis.atlas.measure import build_atlas, reading_digest
+from model.analysis.corpus import OWN_CORPUS, read_text
 from tests.browser.conftest import Serve
 from tests.browser.pointing import box_of
 from tests.paths import ROOT

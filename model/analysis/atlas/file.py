@@ -18,8 +18,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from model.analysis.atlas.corpus import CorpusSentence, Progress
 from model.analysis.atlas.measure import Atlas, build_atlas, reading_digest
+from model.analysis.corpus import CorpusSentence, Progress
 from model.analysis.metrics.alignment import AlignedPair
 from model.checkpoint import model_digest
 from model.errors import DataError

@@ -18,7 +18,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from model.analysis.atlas.corpus import (
+from model.analysis.atlas.head_distance import divergence_sums, head_map
+from model.analysis.atlas.strongest import Strongest
+from model.analysis.corpus import (
     MOST_SENTENCES,
     CorpusSentence,
     Progress,
@@ -26,8 +28,6 @@ from model.analysis.atlas.corpus import (
     corpus_digest,
     read_corpus,
 )
-from model.analysis.atlas.head_distance import divergence_sums, head_map
-from model.analysis.atlas.strongest import Strongest
 from model.analysis.interventions.replacement import MeanOutputs
 from model.analysis.metrics.alignment import AlignedPair, AlignmentScores, score_alignment
 from model.analysis.metrics.head_metrics import METRICS, NORM, AttentionRows, RowMetric, has_choice, row_metrics
@@ -77,7 +77,7 @@ class Atlas:
     mean_outputs: Float[Table, "site layer head d_v"]
 
     @cached_property
-    def places(self) -> Float[npt.NDArray[np.floating], "site layer head 2"]:
+    def map_positions(self) -> Float[npt.NDArray[np.floating], "site layer head 2"]:
         """The heads of each site on a map on which near ones look alike (`head_distance.head_map`)."""
         maps = np.stack([head_map(of_site) for of_site in self.divergences])
         return maps.reshape(*self.mean_outputs.shape[:3], 2)

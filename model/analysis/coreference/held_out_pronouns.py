@@ -4,7 +4,7 @@ Knows nothing of models: it is given a function that translates.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from model.training.frames import HeldOutPart
 from model.training.pronouns import HELD_OUT, HeldOut, PronounPair, held_out_twins, pronouns_in
@@ -35,10 +35,6 @@ class PronounScores:
     pairs: int
     both_right: float
 
-    def to_dict(self) -> dict[str, int | float]:
-        """Plain data, for JSON."""
-        return asdict(self)
-
 
 @dataclass(frozen=True)
 class HeldOutScores:
@@ -46,10 +42,6 @@ class HeldOutScores:
 
     kinds: dict[HeldOut, PronounScores]
     best_known: dict[str, str]
-
-    def to_dict(self) -> dict[str, dict[str, int | float] | dict[str, str]]:
-        """Plain data, for JSON."""
-        return {**{kind: scores.to_dict() for kind, scores in self.kinds.items()}, "best_known": self.best_known}
 
 
 def score_held_out(translate: Translate, part: HeldOutPart, pairs: int) -> HeldOutScores:

@@ -22,7 +22,7 @@ from torch import Tensor
 from model.analysis.coreference.cases import PronounCase
 from model.analysis.coreference.span_attention import CandidateWeights, Measure
 from model.analysis.metrics.bootstrap import Estimate, bootstrap_mean
-from model.analysis.metrics.head_scores import Head
+from model.analysis.metrics.head_names import LayerHead
 from model.words import Span
 
 CHANCE: Final = 0.5
@@ -56,7 +56,7 @@ class HeldOutHead:
         gain: accuracy − nearest, row by row, with its interval.
     """
 
-    head: Head
+    head: LayerHead
     chosen_on: int
     rows: int
     accuracy: Estimate
@@ -117,7 +117,7 @@ class SiteScores:
     reverse: Estimate | None
     head_averaged: Float[Tensor, "layer"]
     baselines: Baselines
-    best: Head
+    best: LayerHead
     held_out: tuple[HeldOutHead, ...]
     controls: Controls | None
 
@@ -205,9 +205,9 @@ def score_site(
     )
 
 
-def best_head(accuracy: Float[Tensor, "layer head"]) -> Head:
+def best_head(accuracy: Float[Tensor, "layer head"]) -> LayerHead:
     """The head with the highest accuracy; of equal ones the first."""
-    return Head(*divmod(int(accuracy.argmax()), accuracy.size(1)))
+    return LayerHead(*divmod(int(accuracy.argmax()), accuracy.size(1)))
 
 
 def held_out_heads(

@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from model.analysis.atlas.corpus import CorpusSentence, Progress, read_corpus
+from model.analysis.corpus import CorpusSentence, Progress, read_corpus
 from model.analysis.metrics.head_names import HeadName, check_heads
 from model.config import TransformerConfig
 from model.nn.hooks import Edit

@@ -9,14 +9,14 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from model.analysis.data_files import read_json_rows
-from model.analysis.metrics.head_scores import HeadCounts, HeadScores, rounded, score_heads
+from model.analysis.metrics.error_rates import ErrorRates, HeadCounts, score_heads
 from model.errors import DataError, InputTextError
 from model.trace.trace import Trace
 from model.translator import Translator
@@ -68,23 +68,12 @@ class AlignmentScores:
     sure_links: int
     predicted_links: int
     diagonal: float
-    ways: dict[str, HeadScores]
+    ways: dict[str, ErrorRates]
 
     @property
     def skipped_rows(self) -> int:
         """How many rows were left out."""
         return sum(self.skipped.values())
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, for JSON."""
-        return {
-            "rows": self.rows,
-            "skipped": self.skipped_rows,
-            "skipped_because": self.skipped,
-            "links": {"sure": self.sure_links, "predicted": self.predicted_links},
-            "baselines": rounded({"diagonal": self.diagonal}),
-            **{way: scores.to_dict() for way, scores in self.ways.items()},
-        }
 
 
 def read_alignments(path: Path) -> list[AlignedPair]:
@@ -218,5 +207,5 @@ def score_alignment(
         sure_links=sum(len(pair.sure) for pair in scored),
         predicted_links=int(sum((linked[0, 0] != NO_LINK).sum() for linked in links["word_in"])),
         diagonal=corpus_error_rate([diagonal_links(len(pair.source), len(pair.target)) for pair in scored], scored),
-        ways={way: score_heads(count_links(found, scored), "aer") for way, found in links.items()},
+        ways={way: score_heads(count_links(found, scored)) for way, found in links.items()},
     )

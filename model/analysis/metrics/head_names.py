@@ -15,6 +15,13 @@ from model.errors import EditError
 from model.nn.transformer import SITES
 
 
+class LayerHead(NamedTuple):
+    """One head of a site; layer and head from 0."""
+
+    layer: int
+    head: int
+
+
 class HeadName(NamedTuple):
     """One head of the model; layer and head from 0."""
 
@@ -24,9 +31,9 @@ class HeadName(NamedTuple):
 
 
 class RankedHead(NamedTuple):
-    """A head and its figure."""
+    """A head and its metric."""
 
-    place: HeadName
+    name: HeadName
     value: float
 
 

@@ -25,8 +25,8 @@ from viz.selection.options import Selection
 
 if TYPE_CHECKING:
     from model import Translator
-    from model.analysis.atlas.corpus import CorpusSentence
     from model.analysis.atlas.measure import Atlas
+    from model.analysis.corpus import CorpusSentence
     from model.analysis.metrics.alignment import AlignedPair
 
 Row = TypeVar("Row")
@@ -88,7 +88,7 @@ class Found:
 
 def own_reading(aligned: "tuple[AlignedPair, ...]" = ()) -> Reading:
     """Our own sentences, and aligned pairs if there are any."""
-    from model.analysis.atlas.corpus import OWN_CORPUS
+    from model.analysis.corpus import OWN_CORPUS
 
     return _reading(_own_sentences(OWN_CORPUS), aligned, is_own=True)
 
@@ -104,7 +104,7 @@ def read_sentences(content: bytes, name: str) -> "tuple[tuple[CorpusSentence, ..
     Raises:
         DataError: the file holds no sentence, or too many.
     """
-    from model.analysis.atlas.corpus import CorpusSentence
+    from model.analysis.corpus import CorpusSentence
 
     def read(line: str, number: int) -> CorpusSentence:
         fields = [field.strip() for field in line.split("\t")]
@@ -204,7 +204,7 @@ def share_held(atlas: "Atlas", site: int) -> float:
     """Which part of the distances between heads of a site the map of them holds, from 0 to 1."""
     from model.analysis.atlas import head_distance
 
-    return head_distance.share_held(atlas.divergences[site], atlas.places[site].reshape(-1, 2))
+    return head_distance.share_held(atlas.divergences[site], atlas.map_positions[site].reshape(-1, 2))
 
 
 def distances(atlas: "Atlas", site: int) -> Float[np.ndarray, "layer_head layer_head"]:
@@ -243,7 +243,7 @@ def _reading(sentences: "tuple[CorpusSentence, ...]", aligned: "tuple[AlignedPai
 
 @lru_cache(maxsize=1)
 def _own_sentences(path: Path) -> "tuple[CorpusSentence, ...]":
-    from model.analysis.atlas.corpus import read_text
+    from model.analysis.corpus import read_text
 
     return tuple(read_text(path))
 

@@ -1,6 +1,6 @@
 """What people read about the figures of heads over a corpus: names, meanings, formulas, sources. Fixed text.
 
-Knows nothing of how the figures are computed (`model.analysis.atlas.corpus_metrics`,
+Knows nothing of how the figures are computed (`model.analysis.metrics.head_metrics`,
 `model.analysis.metrics.alignment`).
 """
 

@@ -104,7 +104,7 @@ def show_places(atlas: "Atlas", view: View) -> None:
         with st.container():
             st.plotly_chart(
                 head_scatter(
-                    atlas.places[view.place],
+                    atlas.map_positions[view.place],
                     view.values,
                     distances,
                     name=metric_texts.TEXTS[view.key].name.lower(),

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from model import Translator
-from model.analysis.atlas.corpus import CorpusSentence
 from model.analysis.atlas.measure import Atlas, build_atlas
+from model.analysis.corpus import CorpusSentence
 from model.analysis.metrics.alignment import AlignedPair, score_alignment
 from model.analysis.metrics.head_metrics import METRICS, AttentionRows, after_earlier_copy
 from model.errors import DataError
@@ -228,14 +228,14 @@ def test_sentences_that_the_model_refuses_are_counted(translator: Translator) ->
 
 
 def test_too_many_sentences_are_refused(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("model.analysis.atlas.corpus.MOST_SENTENCES", 2)
+    monkeypatch.setattr("model.analysis.corpus.MOST_SENTENCES", 2)
     with pytest.raises(DataError, match="At most 2 sentences"):
         build_atlas(translator, (CORPUS[2] for _ in range(3)))
 
 
 def test_batches_change_nothing(translator: Translator, atlas: Atlas, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("model.analysis.atlas.corpus.TOKENS_AT_ONCE", 1)
-    monkeypatch.setattr("model.analysis.atlas.corpus.SENTENCES_AT_ONCE", 2)
+    monkeypatch.setattr("model.analysis.corpus.TOKENS_AT_ONCE", 1)
+    monkeypatch.setattr("model.analysis.corpus.SENTENCES_AT_ONCE", 2)
     monkeypatch.setattr("model.analysis.atlas.head_distance.WEIGHTS_AT_ONCE", 1)
     alone = build_atlas(translator, CORPUS)
     assert alone.texts == atlas.texts

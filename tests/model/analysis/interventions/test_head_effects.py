@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from model import Translator
-from model.analysis.atlas.corpus import CorpusSentence
+from model.analysis.corpus import CorpusSentence
 from model.analysis.interventions.contrast import ContrastCase
 from model.analysis.interventions.head_effects import (
     estimate_effects,

@@ -91,15 +91,15 @@ def test_hits_and_totals_give_the_same_error_rate_as_the_links_themselves() -> N
     links = [torch.randint(-1, 7, (1, 1, 7), generator=generator).expand(2, 3, 7) for _ in range(4)]
     counts = count_links(links, [MIRRORED] * 4)
     found = [{(i, j) for j, i in enumerate(linked[0, 0].tolist()) if i != NO_LINK} for linked in links]
-    rates = counts.rates(torch.ones(4, dtype=torch.bool))
-    torch.testing.assert_close(1 - rates, torch.full((2, 3), corpus_error_rate(found, [MIRRORED] * 4)))
+    rates = counts.error_rates(torch.ones(4, dtype=torch.bool))
+    torch.testing.assert_close(rates, torch.full((2, 3), corpus_error_rate(found, [MIRRORED] * 4)))
 
 
 def test_pairs_that_the_model_refuses_are_counted(translator: Translator) -> None:
     long = AlignedPair(("word",) * 100, ("wort",), frozenset())
     scores = score_alignment(planted(translator, 1), [long, MIRRORED])
     assert (scores.rows, scores.skipped_rows) == (1, 1)
-    assert scores.to_dict()["skipped_because"] == {"too long or blank for this model": 1}
+    assert scores.skipped == {"too long or blank for this model": 1}
     with pytest.raises(DataError, match="No row could be scored"):
         score_alignment(translator, [long])
 

@@ -12,20 +12,20 @@ from model.errors import EditError
 
 def test_all_heads_come_in_the_order_of_a_table(config: TransformerConfig) -> None:
     table = np.arange(3 * 2 * 4).reshape(3, 2, 4)
-    places = list(all_heads(config))
+    names = list(all_heads(config))
     sites = ["encoder.self", "decoder.self", "decoder.cross"]
-    assert [table[sites.index(place.site), place.layer, place.head] for place in places] == list(range(24))
+    assert [table[sites.index(name.site), name.layer, name.head] for name in names] == list(range(24))
 
 
-@pytest.mark.parametrize("place", [("decoder.cross", 2, 0), ("encoder.self", 0, 4), ("encoder.cross", 0, 0)])
-def test_a_head_that_does_not_exist_is_named(config: TransformerConfig, place: tuple[str, int, int]) -> None:
+@pytest.mark.parametrize("name", [("decoder.cross", 2, 0), ("encoder.self", 0, 4), ("encoder.cross", 0, 0)])
+def test_a_head_that_does_not_exist_is_named(config: TransformerConfig, name: tuple[str, int, int]) -> None:
     with pytest.raises(EditError, match="There is no head"):
-        check_heads(config, [HeadName(*place)])
+        check_heads(config, [HeadName(*name)])
 
 
-def test_ranking_goes_downwards_and_leaves_out_what_has_no_figure() -> None:
+def test_ranking_goes_downwards_and_leaves_out_what_has_no_metric() -> None:
     values = np.array([[[0.5, -2.0]], [[np.nan, 3.0]], [[0.5, 1.0]]])
-    assert [(place, value) for place, value in ranked(values)] == [
+    assert [(name, value) for name, value in ranked(values)] == [
         (("decoder.self", 0, 1), 3.0),
         (("decoder.cross", 0, 1), 1.0),
         (("encoder.self", 0, 0), 0.5),

@@ -16,11 +16,11 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button
 
 from model import Translator
-from model.analysis.atlas import corpus
+from model.analysis import corpus
 from model.analysis.atlas import file as atlas_file
-from model.analysis.atlas.corpus import CorpusSentence
 from model.analysis.atlas.file import save_atlas
 from model.analysis.atlas.measure import Atlas, build_atlas
+from model.analysis.corpus import CorpusSentence
 from model.errors import DataError
 from tests.paths import ROOT
 from viz.access.loader import ROOT_VARIABLE
@@ -255,7 +255,7 @@ def test_a_link_brings_back_figure_reading_tab_and_head(app: AppTest, shipped: P
     opened(app, site="decoder.self", corpus_figure="same", read_off="norms", atlas="Map of heads", layer=1, head=2)
     (chart,) = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
     ring, points = chart["data"]
-    place = atlas.places[1, 1, 2]
+    place = atlas.map_positions[1, 1, 2]
     assert [ring["x"][0], ring["y"][0]] == pytest.approx(place.tolist())
     assert points["text"][6] == "2.3"
     np.testing.assert_allclose(np.array(points["marker"]["color"], float), atlas.metrics["norm_same"][1].ravel())

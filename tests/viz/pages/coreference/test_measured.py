@@ -17,7 +17,7 @@ from model import Translator
 from model.analysis.coreference.case_files import curated_cases
 from model.analysis.coreference.cases import PronounCases
 from model.analysis.coreference.measure_translator import CoreferenceScores, measure_coreference
-from model.analysis.metrics.head_scores import Head
+from model.analysis.metrics.head_names import LayerHead
 from model.errors import DataError
 from tests.paths import ROOT
 from tests.viz.sent import charts
@@ -137,7 +137,7 @@ def test_the_verdict_follows_the_interval_of_the_gain(scores: CoreferenceScores,
 
 def test_heads_are_named_from_one_and_rollout_names_layers(scores: CoreferenceScores) -> None:
     site = scores.sites["encoder.self"]
-    assert findings.head_name(site, *Head(1, 2)) == "head 3 of layer 2"
+    assert findings.head_name(site, *LayerHead(1, 2)) == "head 3 of layer 2"
     assert findings.head_name(replace(site, measure="rollout"), 1, 0) == "layer 2"
 
 

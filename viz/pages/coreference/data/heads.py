@@ -243,7 +243,7 @@ _MEANS: Final = BoundedCache[tuple[str, str], Any](loader.MAX_TRANSLATORS)
 
 
 def _means(loaded: "Translator") -> Any:
-    from model.analysis.atlas.corpus import CorpusSentence
+    from model.analysis.corpus import CorpusSentence
     from model.analysis.interventions.replacement import mean_outputs
 
     place = (loaded.digest, str(loaded.device))
