@@ -132,7 +132,7 @@ def _held_out(site: SiteScores, held_out: HeldOutHead) -> dict[str, Any]:
     }
 
 
-def _contrast(contrast: ContrastScores) -> dict[str, float]:
+def _contrast(contrast: ContrastScores) -> dict[str, float | int]:
     return {
         "rows": len(contrast.cases),
         **_interval("accuracy", "", contrast.accuracy),
