@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from model.abilities import Abilities
 from model.config import TransformerConfig
 from model.decoding.beam import Penalty
-from model.decoding.prefixes import EXTRA_LENGTH
+from model.decoding.prefix_batch import EXTRA_LENGTH
 from model.nn.transformer import SITES, Transformer, site_path
 from model.tokenizer import Tokenizer
 

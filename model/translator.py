@@ -9,7 +9,7 @@ from model.checkpoint import load_checkpoint
 from model.decoding.batch_masks import BatchMasks, run_batch
 from model.decoding.beam_tree import LARGEST_WIDTH, BeamTree, grow_tree
 from model.decoding.logit_lens import LogitLens, logit_lens, spread
-from model.decoding.prefixes import EXTRA_LENGTH
+from model.decoding.prefix_batch import EXTRA_LENGTH
 from model.decoding.samples import SampledTranslation, sample
 from model.decoding.sampling import UNCHANGED, Sampling
 from model.decoding.search import beam_search, greedy_search, search_beams

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from model.abilities import Abilities
 from model.adapters.library import first_line, quiet
-from model.decoding.prefixes import EXTRA_LENGTH
+from model.decoding.prefix_batch import EXTRA_LENGTH
 from model.errors import HeadlightError, SessionError
 
 LONGEST_CONTINUATION: Final = 100

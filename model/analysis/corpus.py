@@ -17,7 +17,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from model.analysis.data_files import read_lines
-from model.decoding.prefixes import length_limits
+from model.decoding.prefix_batch import length_limits
 from model.decoding.search import greedy_search
 from model.errors import DataError, InputTextError
 from model.nn.attention import attention_weights

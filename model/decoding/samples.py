@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from model.decoding.prefixes import PrefixBatch, Prefixes, length_limits
+from model.decoding.prefix_batch import PrefixBatch, Prefixes, length_limits
 from model.decoding.sampling import Draws, Sampling, draw_tokens, filtered_log_probs
 from model.nn.transformer import Transformer
 

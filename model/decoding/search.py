@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from model.decoding.beam import PAPER, BeamRule, Candidate, Hypothesis, SentenceBeam
-from model.decoding.prefixes import PrefixBatch, Prefixes, length_limits
+from model.decoding.prefix_batch import PrefixBatch, Prefixes, length_limits
 from model.nn.transformer import Transformer
 
 

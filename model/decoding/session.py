@@ -11,7 +11,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from model.decoding.prefixes import EXTRA_LENGTH
+from model.decoding.prefix_batch import EXTRA_LENGTH
 from model.decoding.sampling import Draws
 from model.errors import SessionError, TokenError
 from model.nn.edit_hooks import Edits, change_edits, edit_functions

@@ -17,7 +17,7 @@ from transformers import GenerationConfig, MarianConfig, MarianMTModel
 
 from model import Translator
 from model.config import TransformerConfig
-from model.decoding.prefixes import EXTRA_LENGTH
+from model.decoding.prefix_batch import EXTRA_LENGTH
 from model.decoding.search import greedy_search
 from model.decoding.session import DecodingSession
 from model.nn.transformer import Transformer

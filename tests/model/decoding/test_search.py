@@ -8,7 +8,7 @@ import torch
 
 import model.decoding.session
 from model import Transformer, Translator
-from model.decoding import batched
+from model.decoding import prefix_batch
 from model.decoding.beam import Hypothesis, SentenceBeam, length_penalty
 from model.decoding.search import beam_search, greedy_search, run_searches
 from model.decoding.session import DecodingSession
@@ -24,7 +24,7 @@ def uncached_greedy(translator: Translator, text: str) -> list[int]:
     """The definition: read the whole prefix anew for every token."""
     source = torch.tensor([translator.source_ids(text)])
     prefix: list[int] = []
-    while len(prefix) < source.size(1) - 1 + batched.EXTRA_LENGTH:
+    while len(prefix) < source.size(1) - 1 + prefix_batch.EXTRA_LENGTH:
         with torch.no_grad():
             logits = translator.model(source, torch.tensor([[translator.config.bos_id, *prefix]]))
         token_id = int(logits[0, -1].argmax())
@@ -37,7 +37,7 @@ def uncached_greedy(translator: Translator, text: str) -> list[int]:
 @pytest.fixture
 def short_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """For comparisons that read every prefix anew: what they show does not need fifty tokens more than the source."""
-    for module in (batched, model.decoding.session):
+    for module in (prefix_batch, model.decoding.session):
         monkeypatch.setattr(module, "EXTRA_LENGTH", 8)
 
 
@@ -67,7 +67,7 @@ def reference_beam(
 ) -> list[tuple[list[int], float]]:
     """Beam search by its definition: every prefix read anew for every token, every continuation sorted."""
     bos_id, eos_id = model.config.bos_id, model.config.eos_id
-    limit = len(source) - 1 + batched.EXTRA_LENGTH
+    limit = len(source) - 1 + prefix_batch.EXTRA_LENGTH
     living, finished = [([], 0.0)], []
 
     def penalty(length: int) -> float:

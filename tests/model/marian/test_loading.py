@@ -16,7 +16,7 @@ from model import SwitchOff, Translator, step_cost
 from model.analysis.interventions.edit_comparison import compare_edit
 from model.analysis.metrics.derived_row import derive_row
 from model.decoding.beam import BeamRule, SentenceBeam
-from model.decoding.prefixes import PrefixBatch
+from model.decoding.prefix_batch import PrefixBatch
 from model.decoding.search import run_searches
 from model.errors import CheckpointError, InputTextError
 from model.marian.loading import is_marian
