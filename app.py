@@ -27,7 +27,7 @@ names = list(catalogue.models())
 state.begin(names)
 sidebar(names)
 say_missing(names)
-with concurrency_limit.given_back():
+with concurrency_limit.page_run():
     page.run()
 state.publish()
-gc_freeze.set_modules_aside()
+gc_freeze.freeze_modules()

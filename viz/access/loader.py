@@ -48,7 +48,7 @@ def reader(selection: Selection) -> "Reader":
     device = str(choose_device(None if selection.device == "auto" else selection.device))
     stamp = _stamp(place)
     weights = sum(size for name, size, _ in stamp if name.endswith(".safetensors"))
-    return _readers().made(
+    return _readers().get_or_make(
         (str(place), stamp, device), lambda: open_reader(place, device=device), _model_bytes, expected=weights
     )
 
@@ -254,12 +254,8 @@ def _memory(share: float) -> int:
 
 @st.cache_resource(show_spinner=False)
 def _readers() -> BoundedCache[tuple[str, Stamp, str], "Reader"]:
-    # Sessions hold the model that they write with: they leave with it.
-    return BoundedCache(MAX_TRANSLATORS, _memory(MODELS_SHARE), on_leave=lambda place: _sessions().drop(_is_any))
-
-
-def _is_any(place: Place) -> bool:
-    return True
+    # Sessions hold the model that they write with: they go with it.
+    return BoundedCache(MAX_TRANSLATORS, _memory(MODELS_SHARE), on_evict=lambda key: _sessions().clear())
 
 
 @st.cache_resource(show_spinner=False)

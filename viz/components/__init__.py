@@ -1,1 +1,4 @@
-"""Canvas components that several pages use; the ES modules under them lie in `shared`. They know nothing of traces."""
+"""Canvas components that several pages use, over the ES modules in `shared`.
+
+Knows nothing of traces, sites or pages: what numbers mean is passed in.
+"""

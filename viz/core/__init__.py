@@ -1,1 +1,4 @@
-"""Building blocks that know nothing of attention, models or pages: theme, HTML, numbers, caches, background jobs."""
+"""Building blocks: theme, HTML, numbers, names of sites, caches, background jobs.
+
+Knows nothing of models, of pages or of what a person has chosen.
+"""

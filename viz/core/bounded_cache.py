@@ -1,6 +1,6 @@
-"""What was used last, bounded by count and by bytes, for all threads. Knows nothing of what is kept.
+"""A cache for all threads, bounded by entries and by bytes; what was not used for longest is evicted.
 
-Like Streamlit's `cache_resource`, but what that calls may not move a progress bar, and it counts entries, not bytes.
+Like Streamlit's `cache_resource`, but that counts entries, not bytes, and what it calls may not draw anything.
 """
 
 from collections import OrderedDict
@@ -9,97 +9,98 @@ from threading import Lock
 from typing import Generic, TypeVar
 
 Key = TypeVar("Key")
-Kept = TypeVar("Kept")
+Value = TypeVar("Value")
 
 
-class BoundedCache(Generic[Key, Kept]):
-    """Entries by their places; what was not used for longest leaves first.
+class BoundedCache(Generic[Key, Value]):
+    """Values by their keys.
 
     Args:
         max_entries: so many are kept at most.
-        max_bytes: so many bytes together, as their sizes were told; None for any number.
-        on_leave: called with every place that was left out for others.
+        max_bytes: so many bytes together, by the sizes that were given; None for any number.
+        on_evict: called with every key that was evicted.
     """
 
     def __init__(
-        self, max_entries: int, max_bytes: int | None = None, on_leave: Callable[[Key], None] = lambda place: None
+        self, max_entries: int, max_bytes: int | None = None, on_evict: Callable[[Key], None] = lambda key: None
     ) -> None:
-        self._max_entries, self._max_bytes, self._on_leave = max_entries, max_bytes, on_leave
-        self._entries: OrderedDict[Key, tuple[Kept, int]] = OrderedDict()
+        self._max_entries, self._max_bytes, self._on_evict = max_entries, max_bytes, on_evict
+        self._entries: OrderedDict[Key, tuple[Value, int]] = OrderedDict()
         self._lock = Lock()
-        self._makers: dict[Key, Lock] = {}
+        self._key_locks: dict[Key, Lock] = {}
 
-    def get(self, place: Key) -> Kept | None:
-        """What is kept at a place, for example the trace of (text, checkpoint digest, device), if it is still there."""
+    def get(self, key: Key) -> Value | None:
+        """The value of a key, for example the trace of (text, checkpoint digest, device), if it is still kept."""
         with self._lock:
-            if place not in self._entries:
+            if key not in self._entries:
                 return None
-            self._entries.move_to_end(place)
-            return self._entries[place][0]
+            self._entries.move_to_end(key)
+            return self._entries[key][0]
 
-    def put(self, place: Key, entry: Kept, size: int = 0) -> Kept:
-        """Keep this, of so many bytes, and return what is kept: another viewer may have been first.
+    def put(self, key: Key, value: Value, size: int = 0) -> Value:
+        """Keep a value of so many bytes, and return what is kept: another viewer may have been first.
 
-        What is larger than all bytes that there are is returned and not kept.
+        A value larger than `max_bytes` is returned and not kept.
         """
         if self._max_bytes is not None and size > self._max_bytes:
-            return entry
-        return self._keep(place, entry, size)
+            return value
+        return self._keep(key, value, size)
 
-    def made(self, place: Key, make: Callable[[], Kept], size_of: Callable[[Kept], int], expected: int = 0) -> Kept:
-        """What is kept at a place; if nothing is, it is made by one thread while others that want it wait.
+    def get_or_make(
+        self, key: Key, make: Callable[[], Value], size_of: Callable[[Value], int], expected: int = 0
+    ) -> Value:
+        """The value of a key; if there is none, one thread makes it while others that want it wait.
 
-        What is larger than all bytes that there are is kept alone: to make it anew each time would need as many.
+        A value larger than `max_bytes` is kept alone: to make it each time would need as many bytes.
 
         Args:
-            place: of the entry.
+            key: of the value.
             make: makes it.
             size_of: how many bytes it takes.
-            expected: about how many it will take; what was used least makes room for them before.
+            expected: about how many it will take; others are evicted for it before it is made.
         """
         with self._lock:
-            maker = self._makers.setdefault(place, Lock())
-        with maker:
-            found = self.get(place)
-            if found is None:
+            key_lock = self._key_locks.setdefault(key, Lock())
+        with key_lock:
+            value = self.get(key)
+            if value is None:
                 with self._lock:
-                    left = self._leave(expected, spared=0)
-                for one in left:
-                    self._on_leave(one)
-                found = make()
-                found = self._keep(place, found, size_of(found))
+                    evicted = self._evict(expected, spared=0)
+                for other in evicted:
+                    self._on_evict(other)
+                value = make()
+                value = self._keep(key, value, size_of(value))
         with self._lock:
-            self._makers.pop(place, None)
-        return found
+            self._key_locks.pop(key, None)
+        return value
 
-    def drop(self, is_meant: Callable[[Key], bool]) -> None:
-        """Forget every entry whose place is meant."""
+    def clear(self) -> None:
+        """Forget every value."""
         with self._lock:
-            for place in [one for one in self._entries if is_meant(one)]:
-                del self._entries[place]
+            self._entries.clear()
 
     @property
     def size(self) -> int:
-        """Bytes of all that is kept."""
+        """Bytes of all values."""
         with self._lock:
             return sum(size for _, size in self._entries.values())
 
-    def _keep(self, place: Key, entry: Kept, size: int) -> Kept:
+    def _keep(self, key: Key, value: Value, size: int) -> Value:
         with self._lock:
-            kept, _ = self._entries.setdefault(place, (entry, size))
-            left = self._leave(0, spared=1)
-        for one in left:
-            self._on_leave(one)
+            kept, _ = self._entries.setdefault(key, (value, size))
+            evicted = self._evict(0, spared=1)
+        for other in evicted:
+            self._on_evict(other)
         return kept
 
-    def _leave(self, more: int, *, spared: int) -> list[Key]:
-        """Make room for so many bytes more, but for so many entries that came last; the lock is held."""
-        left = []
+    def _evict(self, more: int, *, spared: int) -> list[Key]:
+        """Make room for so many bytes more, but keep so many of the latest entries; the lock is held."""
+        evicted = []
         total = more + sum(size for _, size in self._entries.values())
         while len(self._entries) > spared and (
             len(self._entries) > self._max_entries or (self._max_bytes is not None and total > self._max_bytes)
         ):
-            place, (_, size) = self._entries.popitem(last=False)
+            key, (_, size) = self._entries.popitem(last=False)
             total -= size
-            left.append(place)
-        return left
+            evicted.append(key)
+        return evicted

@@ -1,8 +1,8 @@
-"""Whose turn it is to compute, when many people come at once: a page has its title first, whatever others compute.
+"""Limit how many page runs compute at once; wait at most 3 s.
 
 Sessions are threads of one process, and Python runs one of them at a time. Were all to compute at once, each new page
-would wait for its share of every other; so, behind its title, a page waits until few others compute. It never waits
-long: a text of thousands of tokens may take a minute, and nobody shall wait for that. Knows nothing of pages or models.
+would wait for its share of every other; so, once its title is shown, a page waits until few others compute. It never
+waits long: a text of thousands of tokens may take a minute.
 """
 
 import os
@@ -12,27 +12,27 @@ from threading import BoundedSemaphore, local
 from typing import Final
 
 #: So many pages compute at once without waiting for one another.
-AT_ONCE: Final = max(2, os.cpu_count() or 1)
-#: Seconds that a page waits for its turn at most.
-PATIENCE: Final = 3.0
+MAX_RUNS: Final = max(2, os.cpu_count() or 1)
+#: Seconds that a page waits at most.
+MAX_WAIT: Final = 3.0
 
-_TURNS: Final = BoundedSemaphore(AT_ONCE)
-_MINE: Final = local()
+_SLOTS: Final = BoundedSemaphore(MAX_RUNS)
+_THREAD: Final = local()
 
 
 @contextmanager
-def given_back() -> Iterator[None]:
-    """Around the run of a page: a turn that it took is given back, however the run ends."""
-    _MINE.taken = False
+def page_run() -> Iterator[None]:
+    """Around the run of a page: release the slot that it took, however the run ends."""
+    _THREAD.has_slot = False
     try:
         yield
     finally:
-        if _MINE.taken:
-            _MINE.taken = False
-            _TURNS.release()
+        if _THREAD.has_slot:
+            _THREAD.has_slot = False
+            _SLOTS.release()
 
 
-def wait() -> None:
-    """Wait for a turn, behind the title and before anything is computed; a fragment that runs alone needs none."""
-    if getattr(_MINE, "taken", None) is False:
-        _MINE.taken = _TURNS.acquire(timeout=PATIENCE)
+def acquire() -> None:
+    """Wait for a slot, after the title and before anything is computed; a fragment that runs alone needs none."""
+    if getattr(_THREAD, "has_slot", None) is False:
+        _THREAD.has_slot = _SLOTS.acquire(timeout=MAX_WAIT)

@@ -1,7 +1,7 @@
-"""Numbers as they are read, with so many decimals, in 16 bits each and compressed: half of what float32 takes, or less.
+"""Pack numbers with as many decimals as are read, in 16 bits each and compressed: at most half of what float32 takes.
 
 A number x ≥ 0 travels as round(x · 10^d) + 1, so the decimals that a person reads are exact. 0 stands for zero, and 1
-for a number above zero, however small, that no decimal shows. Knows nothing of what the numbers mean.
+for a number above zero, however small, that no decimal shows.
 """
 
 import math

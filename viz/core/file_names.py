@@ -1,4 +1,4 @@
-"""Names of the files that people save. Knows nothing of what is in them."""
+"""Name the files that people save."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""A short fingerprint of what is shown."""
+"""Fingerprint what is shown, so that a component sees whether anything but its selection has changed."""
 
 import hashlib
 import struct
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 
 def digest(*parts: str | NDArray[np.generic]) -> str:
-    """A short fingerprint of what is shown, by which a component sees that nothing but its selection has changed."""
+    """A short fingerprint of texts and arrays."""
     fingerprint = hashlib.blake2b(digest_size=8)
     for part in parts:
         content = part.encode("utf-8") if isinstance(part, str) else part.tobytes()

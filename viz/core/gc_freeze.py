@@ -1,25 +1,25 @@
-"""Modules are set aside from the search for garbage, which Streamlit makes after every run while all viewers wait.
+"""Call gc.freeze() so that Streamlit's per-run collection skips imported modules.
 
-It looks at every object of the process that may hold another one: some 400,000 once torch and transformers are there,
-which takes a quarter of a second in which no session runs. Nearly all of them are parts of modules and stay as long as
-the process. Knows nothing of pages.
+Streamlit collects after every run, while all viewers wait. The collector looks at every object that may hold another
+one: some 400,000 once torch and transformers are loaded, which takes a quarter of a second in which no session runs.
+Nearly all of them are parts of modules and stay as long as the process.
 """
 
 import gc
 import sys
 
-_set_aside = 0
+_num_frozen_modules = 0
 
 
-def set_modules_aside() -> None:
+def freeze_modules() -> None:
     """At the end of a run that has imported something; after any other, nothing.
 
-    What else there is at that moment is set aside as well, and is freed all the same when nothing refers to it any
-    more. Only what refers to itself in a circle would not be: garbage of that kind is collected before, and the models
-    and traces that pages keep are none of it.
+    Whatever else exists at that moment is frozen as well, and is freed all the same when nothing refers to it any more.
+    Only circles of references would not be: those without a user are collected before, and the models and traces that
+    pages keep hold none.
     """
-    global _set_aside
-    if len(sys.modules) > _set_aside:
-        _set_aside = len(sys.modules)
+    global _num_frozen_modules
+    if len(sys.modules) > _num_frozen_modules:
+        _num_frozen_modules = len(sys.modules)
         gc.collect()
         gc.freeze()

@@ -1,7 +1,7 @@
-"""Text of people, and small tables of it, as HTML in which nothing of theirs is read as HTML.
+"""Write text of people, and small tables of it, as HTML in which nothing of theirs is read as HTML.
 
 `st.table` and `st.markdown` read Markdown in what they are given, and would fetch a picture that a text names; these
-functions read nothing. Knows nothing of Streamlit or of what the words mean.
+functions read nothing.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Numbers as people write them: with a real minus sign, in percent, as powers of ten."""
+"""Write numbers as people do: with a real minus sign, in percent, as powers of ten."""
 
 from typing import Final
 

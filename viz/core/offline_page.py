@@ -1,7 +1,7 @@
-"""One HTML page that needs no network and that no text within it can break out of.
+"""Write one HTML page that needs no network and that no text within it can break out of.
 
 What may run is named by its hash in a Content-Security-Policy; everything else, and every request, is refused by the
-browser itself. Knows nothing of attention, of Streamlit or of what its scripts do.
+browser itself.
 """
 
 import base64

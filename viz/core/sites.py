@@ -1,4 +1,4 @@
-"""What each of the three attention sites is called: in sentences, in narrow columns and in addresses."""
+"""Name the three attention sites: in headings, in sentences, in narrow columns and in addresses."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

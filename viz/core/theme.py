@@ -1,8 +1,7 @@
 """The one place where colours and the look of figures are decided.
 
 Every scale keeps its order of lightness under any of the three colour-vision deficiencies, and reads on a light and on
-a dark page alike: night blue stands for nothing, light for much. This module knows nothing of attention, of Streamlit
-or of any page; it holds colours, and the plotly settings that all figures share.
+a dark page alike: night blue stands for nothing, light for much.
 """
 
 from typing import Any, Final

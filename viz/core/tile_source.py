@@ -1,4 +1,4 @@
-"""A matrix too large to be sent whole, from which exact tiles are cut."""
+"""Describe a matrix too large to be sent whole, from which exact tiles are cut."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

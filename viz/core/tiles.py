@@ -1,4 +1,4 @@
-"""All heads small enough to be sent: pooled by maximum, coded, compressed. Knows nothing of tokens, pages or Streamlit.
+"""Make the weights of all heads small enough to be sent: pooled by maximum, coded, compressed.
 
 A weight w of a tile travels as the number of its cell, when [0, 1] is cut wherever its shade s = round(127 · √w) or its
 third decimal t = round(1000 · w) changes: 1,129 cells. So the number to be read is exact, the colour is one of 128,
@@ -20,8 +20,8 @@ from viz.core import fingerprint, payload
 #: No tile is drawn larger than this on a common screen, and all tiles together stay a message of about a megabyte.
 MAX_SIDE: Final = 128
 MAX_CELLS: Final = 1_000_000
-#: Where blocks are large, the places of their maxima take most of the message, and count as what they were measured to
-#: take; a little less than a megabyte, for the tokens travel too.
+#: Where blocks are large, the positions of their maxima take most of the message, and count as what they were measured
+#: to take; a little less than a megabyte, for the tokens travel too.
 MAX_BYTES: Final = 950_000
 LARGE_BLOCK: Final = 16
 
@@ -59,9 +59,9 @@ class GridSpec:
 
     @property
     def expected_bytes(self) -> float:
-        """What large blocks take, as measured on random weights: a byte a weight, and the bits of its place."""
-        place = 1.15 * math.log2(self.block_queries * self.block_keys) / 8
-        return self.layers * self.heads * self.rows * self.columns * (1 + place)
+        """What large blocks take, as measured on random weights: a byte a weight, and the bits of its position."""
+        offset = 1.15 * math.log2(self.block_queries * self.block_keys) / 8
+        return self.layers * self.heads * self.rows * self.columns * (1 + offset)
 
     @property
     def block_queries(self) -> int:
@@ -149,14 +149,14 @@ class LayerTiles:
 
 
 def edges(count: int, blocks: int) -> Int[np.ndarray, "edge"]:
-    """Where blocks begin that share `count` places as evenly as whole numbers allow, and at last where they end."""
+    """Where blocks begin that share `count` rows or columns as evenly as integers allow, and at last where they end."""
     return np.arange(blocks + 1) * count // blocks
 
 
 def pool(
     weights: Float[np.ndarray, "query key"], spec: GridSpec
 ) -> tuple[Float[np.ndarray, "row column"], UInt16[np.ndarray, "row column"]]:
-    """The largest weight of every block, and its place there: rows down · `block_keys` + columns across.
+    """The largest weight of every block, and its offset there: rows down · `block_keys` + columns across.
 
     Maximum and not mean, because a head that attends sharply would fade with every doubling of the sentence.
     """
@@ -168,7 +168,7 @@ def pool(
 
 
 def _pool_rows(
-    values: Float[np.ndarray, "place other"], blocks: int
+    values: Float[np.ndarray, "row other"], blocks: int
 ) -> tuple[Float[np.ndarray, "block other"], UInt16[np.ndarray, "block other"]]:
     """The largest of each block of rows, and how many rows down in its block it lies."""
     begin, end = edges(len(values), blocks)[:-1], edges(len(values), blocks)[1:]

@@ -1,9 +1,9 @@
-"""Axes whose ticks are tokens. Knows nothing of what is drawn between them.
+"""Make axes whose ticks are tokens.
 
-Positions are numbers and tokens are tick labels, so a piece that occurs twice keeps two places. A tick label is also
-what plotly shows on hover for `%{x}` and `%{y}`; the data therefore hang on an axis with a label for every token
-(`full_axis`). It lies unseen on the one that is read (`row_axis`, `column_axis`), where a long sentence shows only
-every second, third … label.
+Positions are numbers and tokens are tick labels, so a piece that occurs twice has two ticks. A tick label is also what
+plotly shows on hover for `%{x}` and `%{y}`; the data are therefore plotted on an axis with a label for every token
+(`full_axis`). That axis is not drawn; it overlays the one that is read (`row_axis`, `column_axis`), where a long
+sentence shows only every second, third … label.
 """
 
 from collections.abc import Sequence
@@ -39,11 +39,11 @@ def column_axis(labels: Sequence[str]) -> PlotlySpec:
 
 
 def full_axis(labels: Sequence[str], *, shares: Literal["x", "y"]) -> PlotlySpec:
-    """The axis the data hang on: every position has its label for the hover, none is drawn.
+    """The axis of the data: every position has its label for the hover, none is drawn.
 
     Args:
         labels: one a position.
-        shares: the axis that is read, on which this one lies and with which it zooms.
+        shares: the axis that is read, which this one overlays and zooms with.
     """
     return _axis(range(len(labels)), labels) | {"overlaying": shares, "matches": shares, "showticklabels": False}
 

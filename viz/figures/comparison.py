@@ -1,6 +1,6 @@
-"""Two token sequences side by side: which tokens correspond, and how attention to them differs.
+"""Match the tokens of two sequences, and draw how attention to them differs.
 
-Knows nothing of models; a correspondence is a matter of equal tokens in equal order, nothing more.
+Tokens correspond where equal ones come in equal order, nothing more.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,4 @@
-"""The weights of one attention head, or one token's row in every head of a layer, as plotly figures.
-
-Queries are rows and keys are columns, always. Knows nothing of where the weights come from.
-"""
+"""Draw the weights of one attention head, or one token's row in every head of a layer: queries down, keys across."""
 
 from collections.abc import Sequence
 

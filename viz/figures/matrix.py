@@ -1,8 +1,4 @@
-"""A matrix with labels along its sides, as a heatmap. The other figures are made of it.
-
-Rows are drawn top to bottom and columns left to right, in reading order. Knows nothing of attention, masks or
-positions: what the numbers mean, it is told in a `Scale`.
-"""
+"""Draw a matrix with labels along its sides as a heatmap; rows top to bottom, columns left to right."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

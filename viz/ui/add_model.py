@@ -1,7 +1,4 @@
-"""A model of one's own, added on the left: its folder, or its name on the hub where that is allowed.
-
-Knows nothing of what is in a folder.
-"""
+"""Add a model of one's own on the left: its folder, or its name on the hub where that is allowed."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Files and links that a page offers to take along. Knows nothing of what is in them."""
+"""Offer files and links to take along."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -50,7 +50,7 @@ def title(text: str, how_to_read: str) -> None:
     """The head of a page. It is on the screen before anything is computed."""
     st.title(text, anchor=False)
     st.caption(how_to_read)
-    concurrency_limit.wait()
+    concurrency_limit.acquire()
 
 
 @contextmanager

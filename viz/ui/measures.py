@@ -1,4 +1,4 @@
-"""What the numbers of an open head can be, in words and as a formula. Fixed text; knows nothing of how they arise."""
+"""Say in words and as a formula what the numbers of an open head can be."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -29,7 +29,7 @@ def test_room_is_made_before_something_large_is_made() -> None:
     left = []
     store = BoundedCache(10, 100, left.append)
     store.put("a", 1, 60)
-    store.made("b", lambda: left.append("making") or 2, lambda made: 60, expected=60)
+    store.get_or_make("b", lambda: left.append("making") or 2, lambda made: 60, expected=60)
     assert left == ["a", "making"]
 
 
@@ -38,10 +38,10 @@ def test_what_is_made_stays_though_it_is_larger_than_everything_and_leaves_for_t
     store = BoundedCache(10, 100, left.append)
     store.put("a", 1, 60)
     for _ in range(2):
-        store.made("b", lambda: made.append("b") or 2, lambda one: 150, expected=140)
+        store.get_or_make("b", lambda: made.append("b") or 2, lambda one: 150, expected=140)
     assert made == ["b"]
     assert left == ["a"]
-    store.made("c", lambda: 3, lambda one: 30, expected=30)
+    store.get_or_make("c", lambda: 3, lambda one: 30, expected=30)
     assert left == ["a", "b"]
     assert (store.get("c"), store.size) == (3, 30)
 
@@ -49,7 +49,7 @@ def test_what_is_made_stays_though_it_is_larger_than_everything_and_leaves_for_t
 def test_two_threads_that_want_the_same_make_it_once() -> None:
     store, made = BoundedCache(10), []
     threads = [
-        Thread(target=lambda: store.made("a", lambda: sleep(0.05) or made.append(1) or 7, lambda one: 0))
+        Thread(target=lambda: store.get_or_make("a", lambda: sleep(0.05) or made.append(1) or 7, lambda one: 0))
         for _ in range(3)
     ]
     for thread in threads:

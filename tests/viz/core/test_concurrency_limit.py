@@ -1,4 +1,4 @@
-"""Pages wait for their turn to compute, not long, and give it back however their run ends."""
+"""Pages wait for a slot to compute, not long, and release it however their run ends."""
 
 import threading
 import time
@@ -11,15 +11,15 @@ from viz.core import concurrency_limit
 
 
 @pytest.fixture
-def one_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(concurrency_limit, "_TURNS", threading.BoundedSemaphore(1))
-    monkeypatch.setattr(concurrency_limit, "PATIENCE", 0.2)
+def one_slot(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(concurrency_limit, "_SLOTS", threading.BoundedSemaphore(1))
+    monkeypatch.setattr(concurrency_limit, "MAX_WAIT", 0.2)
 
 
 def waited() -> float:
     began = time.monotonic()
-    with concurrency_limit.given_back():
-        concurrency_limit.wait()
+    with concurrency_limit.page_run():
+        concurrency_limit.acquire()
         return time.monotonic() - began
 
 
@@ -31,26 +31,26 @@ def in_thread(run) -> float | None:
     return found[0]
 
 
-@pytest.mark.usefixtures("one_turn")
+@pytest.mark.usefixtures("one_slot")
 def test_a_page_waits_while_another_computes_but_not_for_ever() -> None:
-    with concurrency_limit.given_back():
-        concurrency_limit.wait()
+    with concurrency_limit.page_run():
+        concurrency_limit.acquire()
         assert in_thread(waited) >= 0.2
     assert in_thread(waited) < 0.2
 
 
-@pytest.mark.usefixtures("one_turn")
-def test_a_turn_is_given_back_after_an_error_and_taken_once_a_run() -> Never:
-    with suppress(ValueError), concurrency_limit.given_back():
-        concurrency_limit.wait()
-        concurrency_limit.wait()
+@pytest.mark.usefixtures("one_slot")
+def test_a_slot_is_released_after_an_error_and_taken_once_a_run() -> Never:
+    with suppress(ValueError), concurrency_limit.page_run():
+        concurrency_limit.acquire()
+        concurrency_limit.acquire()
         raise ValueError
     assert in_thread(waited) < 0.2
 
 
-@pytest.mark.usefixtures("one_turn")
+@pytest.mark.usefixtures("one_slot")
 def test_a_fragment_that_runs_alone_waits_for_nobody() -> None:
-    with concurrency_limit.given_back():
-        concurrency_limit.wait()
-        assert in_thread(concurrency_limit.wait) is None
+    with concurrency_limit.page_run():
+        concurrency_limit.acquire()
+        assert in_thread(concurrency_limit.acquire) is None
     assert waited() < 0.2

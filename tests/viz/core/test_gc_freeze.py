@@ -1,4 +1,4 @@
-"""Modules are set aside from the collector once; what is evicted later is freed all the same, without it."""
+"""Modules are frozen once; what is evicted later is freed all the same, without the collector."""
 
 import gc
 import sys
@@ -24,21 +24,21 @@ def no_collector() -> Iterator[None]:
 
 @pytest.fixture
 def thawed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The collector and the memory of what is set aside as in a new process."""
-    monkeypatch.setattr(gc_freeze, "_set_aside", 0)
+    """The collector, and the count of frozen modules, as in a new process."""
+    monkeypatch.setattr(gc_freeze, "_num_frozen_modules", 0)
     yield
     gc.unfreeze()
 
 
-def test_only_a_run_that_imported_something_sets_aside(thawed: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    gc_freeze.set_modules_aside()
+def test_only_a_run_that_imported_something_freezes(thawed: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    gc_freeze.freeze_modules()
     before = gc.get_freeze_count()
     assert before > 10_000
     kept = [[] for _ in range(5_000)]
-    gc_freeze.set_modules_aside()
+    gc_freeze.freeze_modules()
     assert gc.get_freeze_count() <= before
     monkeypatch.setitem(sys.modules, "tests.one_more", types.ModuleType("one_more"))
-    gc_freeze.set_modules_aside()
+    gc_freeze.freeze_modules()
     assert gc.get_freeze_count() >= before + len(kept)
 
 

@@ -1,7 +1,7 @@
-"""Every head of every layer at a glance: one canvas of tiles, one tile a head; a click opens a head.
+"""Show every head of every layer at a glance: one canvas of tiles, one tile a head; a click opens a head.
 
-Says which tiles (`tile_store`) stand where, and what under each, for `head_grid.js`, and reads back which head a person
-opened. Knows nothing of traces, sites or pages, nor of what a head's figure means.
+Tells `head_grid.js` which tiles (`components.tiles.store`) are drawn where and with which number under each, and reads
+back which head a person opened.
 """
 
 from collections.abc import Callable, Mapping

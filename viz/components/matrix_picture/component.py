@@ -1,9 +1,7 @@
-"""One matrix as a heatmap that the browser draws: exact numbers on hover, a kept row and column, zoom, PNG and SVG.
+"""Show a matrix as a heatmap that the browser draws: exact numbers on hover, a kept row and column, zoom, PNG and SVG.
 
 One too large to be sent whole is sent as the largest number of every block; the browser then asks `tile_server` for
 exact tiles of what a person looks at.
-
-Knows nothing of attention, sites or pages. What the numbers mean it is told in a `ColourScale` and in words.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -30,11 +28,11 @@ _COMPONENT = st.components.v2.component(
 
 @dataclass(frozen=True, slots=True)
 class ColourScale:
-    """How a number becomes a colour: the place of ((number - low) / (high - low)) ^ exponent along `stops`.
+    """How a number becomes a colour: the point at ((number - low) / (high - low)) ^ exponent along `stops`.
 
     Attributes:
         number: what one number is called.
-        marks: what the colour bar says, as (place from 0 to 1, label).
+        marks: what the colour bar says, as (position from 0 to 1, label).
     """
 
     number: str
@@ -54,7 +52,7 @@ class ColourScale:
     def signed(cls, number: str, bound: float) -> Self:
         """From -`bound` to `bound`, night at zero."""
         marks = tuple(
-            (place, f"{(2 * place - 1) * bound:+.2g}" if place != 0.5 else "0") for place in (0, 0.25, 0.5, 0.75, 1)
+            (share, f"{(2 * share - 1) * bound:+.2g}" if share != 0.5 else "0") for share in (0, 0.25, 0.5, 0.75, 1)
         )
         return cls(number, theme.DIVERGING, -bound, bound, 1.0, marks)
 
@@ -88,7 +86,7 @@ class MatrixData:
         values: exact; NaN where there is no number. Of a matrix that is pooled, the largest number of every block.
         row_tokens, column_tokens: one for each row and each column.
         scale: the colours.
-        title: stands above the picture and on hover.
+        title: above the picture and on hover.
         label: what the picture is, read aloud.
         note: what to know of the numbers, on hover.
         file_name: of saved pictures, without their ending.
@@ -163,12 +161,12 @@ def read_kept(value: object, data: MatrixData) -> Kept | None:
     """What the browser sent, if it speaks of this matrix: it may still speak of the one before."""
     if not isinstance(value, Mapping) or value.get("axes") != data.axes:
         return None
-    places = value.get("row"), value.get("column")
-    for place, count in zip(places, data.shape, strict=True):
-        # A boolean is an int to Python, but no place.
-        if place is not None and not (type(place) is int and 0 <= place < count):
+    positions = value.get("row"), value.get("column")
+    for position, count in zip(positions, data.shape, strict=True):
+        # A boolean is an int to Python, but no position.
+        if position is not None and not (type(position) is int and 0 <= position < count):
             return None
-    return Kept(*places)
+    return Kept(*positions)
 
 
 def matrix_picture(

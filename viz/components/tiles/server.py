@@ -1,7 +1,7 @@
-"""Exact tiles of a matrix too large to be sent whole, as the picture of it asks for them. Shows nothing.
+"""Send exact tiles of a matrix too large to be sent whole, as the picture of it asks for them. Shows nothing.
 
 A tile of level l at (row, column) holds `TILE_SIDE` × `TILE_SIDE` numbers, each the largest of 2^l × 2^l cells; at the
-ends of the matrix it holds fewer. Knows nothing of where the numbers come from.
+ends of the matrix it holds fewer.
 """
 
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ _COMPONENT = st.components.v2.component(
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """A tile by its level and place; all count from 0."""
+    """A tile by its level, row and column; all count from 0."""
 
     level: int
     row: int
@@ -87,21 +87,21 @@ def pack_answer(source: Source, request: Request | None) -> bytes:
 
 
 def tile_server(source: Source, *, key: str) -> None:
-    """Answer what the picture of this matrix asks for, as long as this stands on the page.
+    """Answer what the picture of this matrix asks for, as long as this is on the page.
 
-    It stands best in a fragment of its own: a request then draws nothing else anew.
+    Best called in a fragment of its own: a request then reruns nothing else.
 
     Args:
         source: what tiles are cut from.
         key: of the component.
     """
-    place = f"{key}/request"
+    request_key = f"{key}/request"
 
     def take() -> None:
         request = read_request(st.session_state[key].get("asked"), source)
         if request is not None:
-            st.session_state[place] = (source.address, request)
+            st.session_state[request_key] = (source.address, request)
 
-    address, request = st.session_state.get(place, (None, None))
+    address, request = st.session_state.get(request_key, (None, None))
     asked = request if address == source.address else None
     _COMPONENT(data=pack_answer(source, asked), key=key, height=1, on_asked_change=take)

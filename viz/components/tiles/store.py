@@ -1,7 +1,6 @@
-"""Tiles sent to the browser once, to wait there until a grid shows them, perhaps sooner than Python could answer.
+"""Send tiles to the browser once, where they wait until a grid shows them, perhaps sooner than Python could answer.
 
-So a grid is a short message that names an address, and a person who turns to another attention sees it at once. Knows
-nothing of traces, sites or pages, nor of how tiles are drawn.
+So a grid is a short message that names an address, and whoever chooses another attention sees it at once.
 """
 
 from collections.abc import Sequence
@@ -58,7 +57,7 @@ def _header(spec: GridSpec, query_tokens: Sequence[str], key_tokens: Sequence[st
 
 
 def send_tiles(tiles: Tiles, query_tokens: Sequence[str], key_tokens: Sequence[str], *, address: str, key: str) -> None:
-    """Send tiles to wait under an address, as long as this stands on the page. Shows nothing.
+    """Send tiles to wait under an address, as long as this is on the page. Shows nothing.
 
     Args:
         tiles: all heads of one attention.
