@@ -26,7 +26,7 @@ from model.checkpoint import save_checkpoint
 from tests.browser.conftest import FLAGS, find_executable, streamlit_server
 from tests.paths import ROOT
 from viz.pages.attention.bertviz import view as bertviz_view
-from viz.selection.options import BERTVIZ
+from viz.selection.attention import BERTVIZ_VIEWS
 
 LAYERS = (0, 1, 2, 3, 2, 3)
 WORDS = tuple("the man and his dog walk along the river because it is too late to go back to the house".split())  # noqa: SIM905 - a list of twenty strings would be harder to read
@@ -191,11 +191,11 @@ def open_head(page: Page, number: int) -> tuple[float, float]:
 def measure_bertviz(page: Page, translator: Translator, text: str, folder: Path) -> dict[str, str]:
     """bertviz's own views of the encoder's attention, from opening the page to its last line drawn."""
     if len(translator.source_ids(text)) > MAX_BERTVIZ_TOKENS:
-        return {f"bertviz, {view.lower()}": "not tried: it freezes the browser" for view in BERTVIZ}
+        return {f"bertviz, {view.lower()}": "not tried: it freezes the browser" for view in BERTVIZ_VIEWS}
     # The app offers them for short sentences only.
     setattr(bertviz_view, "MAX_TOKENS", 10_000)  # noqa: B010
     trace = translator.trace(text)
-    return {f"bertviz, {view.lower()}": draw_bertviz(page, trace, view, folder) for view in BERTVIZ}
+    return {f"bertviz, {view.lower()}": draw_bertviz(page, trace, view, folder) for view in BERTVIZ_VIEWS}
 
 
 def draw_bertviz(page: Page, trace: Trace, view: str, folder: Path) -> str:

@@ -16,7 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -25,8 +25,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.paths import ROOT
 from viz.access.loader import ROOT_VARIABLE
-from viz.selection import options
-from viz.selection.options import Selection
+from viz.selection.selection import FIELDS
 
 #: File of a page → its title and its address.
 PAGES: Final = {
@@ -37,6 +36,8 @@ PAGES: Final = {
     "viz/pages/masks_positions/page.py": ("Masks & positions", "masks"),
     "viz/pages/model_card/page.py": ("Model", "model"),
 }
+#: Name in an address → choice; those that only a session may make as well, which an address asks for in vain.
+_CHOICES: Final = {field.param: field for field in FIELDS.values()}
 #: What a browser would obey.
 _LIVE: Final = re.compile("<(?:script|img)")
 #: What Markdown takes for text: a sign after a backslash.
@@ -133,7 +134,7 @@ def inputs(count: int, seed: int = 2017) -> Iterator[Hostile]:
                 yield Hostile(number, page, _params(random_, 12) | {"text": _text(random_)})
             case 3:
                 # A wrong value of one field after the other, until all had theirs.
-                names = [field.name for field in fields(Selection)]
+                names = list(_CHOICES)
                 wanted = [names[(number + step) % len(names)] for step in range(3)]
                 yield Hostile(number, page, {name: _value(random_, name) for name in wanted}, typed=_text(random_))
             case _:
@@ -153,25 +154,18 @@ def _text(random_: random.Random) -> str:
 
 
 def _value(random_: random.Random, name: str) -> str:
-    known = getattr(options, f"{name.upper()}S", ())
-    if isinstance(known, tuple) and known and random_.random() < 0.3:
-        return str(random_.choice(known))
+    known = _CHOICES[name].options
+    if known and random_.random() < 0.3:
+        return random_.choice(known)
     return random_.choice(NUMBERS) if random_.random() < 0.6 else _text(random_)
 
 
 def _params(random_: random.Random, count: int) -> dict[str, str]:
-    names = [field.name for field in fields(Selection)]
+    names = list(_CHOICES)
     chosen = {name: _value(random_, name) for name in random_.sample(names, count)}
-    # Tabs and pages have options of their own; most of what can go wrong lies behind them.
-    tabs = {
-        "view": options.VIEWS,
-        "studio": options.STUDIO,
-        "lab": options.LAB,
-        "part": options.PARTS,
-        "about": options.ABOUT,
-    }
-    opened = random_.choice(list(tabs))
-    return {"checkpoint": "en-de", **chosen, opened: random_.choice(tabs[opened])}
+    # Most of what can go wrong is behind another tab.
+    opened = random_.choice([name for name, choice in _CHOICES.items() if choice.name.endswith("_tab")])
+    return {"checkpoint": "en-de", **chosen, opened: random_.choice(_CHOICES[opened].options)}
 
 
 def _as_it_arrives(text: str) -> str:

@@ -9,7 +9,7 @@ from streamlit.components.v2 import manifest_scanner
 
 from tests.viz.pages.decoding.opening import TEXT
 from viz.access.loader import ROOT_VARIABLE
-from viz.selection.options import Selection
+from viz.selection.selection import Selection
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -25,4 +25,4 @@ def installed_packages_read_once() -> Iterator[None]:
 def chosen(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> Selection:
     """A selection of the tiny checkpoint, which the app finds as well."""
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
-    return Selection(checkpoint="en-de", text=TEXT)
+    return Selection().changed(checkpoint="en-de", text=TEXT)

@@ -18,7 +18,7 @@ from jaxtyping import Float, Int
 from viz.access import loader
 from viz.core import fingerprint
 from viz.core.tiles import Tiles
-from viz.selection.options import Selection
+from viz.selection.selection import Selection
 
 if TYPE_CHECKING:
     from model import Reader, Trace
@@ -47,7 +47,7 @@ class OpenedLayer:
 def opened_layer(trace: "Trace", site: str, layer: int, selection: Selection) -> OpenedLayer:
     """A layer's heads by the measure of the selection, between words or tokens, with or without special tokens."""
     loaded = loader.reader(selection)
-    choices = (selection.measure, selection.words, selection.special)
+    choices = (selection.common.measure, selection.common.whole_words, selection.common.special_tokens)
     return _opened_layer(trace.text, site, layer, choices, loaded.digest, str(loaded.device), trace, loaded)
 
 

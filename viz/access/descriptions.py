@@ -11,7 +11,7 @@ from model.config import PRESETS, PositionLayout, TransformerConfig
 from model.nn.parameter_counts import ParameterCounts, count_parameters
 from model.training_record import Metrics, Training, TrainingLog, read_card, read_log, read_metrics, read_training
 from viz.access import loader
-from viz.selection.options import Selection
+from viz.selection.selection import Selection
 
 if TYPE_CHECKING:
     from model.description import Description

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from model.errors import SessionError
 from viz.access import loader
-from viz.selection.options import Selection
+from viz.selection.selection import Selection
 
 if TYPE_CHECKING:
     from model import Trace

@@ -17,7 +17,7 @@ from model.training_record import MANIFEST
 from viz.access import pictures
 from viz.core.bounded_cache import BoundedCache
 from viz.selection import catalogue
-from viz.selection.options import Selection
+from viz.selection.selection import Selection
 
 if TYPE_CHECKING:
     from model import Abilities, BatchMasks, DecodingSession, Reader, Trace, Translator
@@ -45,7 +45,7 @@ def reader(selection: Selection) -> "Reader":
     from model.device import choose_device
 
     place = folder(selection)
-    device = str(choose_device(None if selection.device == "auto" else selection.device))
+    device = str(choose_device(None if selection.model.device == "auto" else selection.model.device))
     stamp = _stamp(place)
     weights = sum(size for name, size, _ in stamp if name.endswith(".safetensors"))
     return _readers().get_or_make(
@@ -107,7 +107,7 @@ def target_language(selection: Selection) -> str:
 
 def name_of(selection: Selection) -> str:
     """What the chosen model is called in the list."""
-    return selection.checkpoint or next(iter(catalogue.server_models()), "")
+    return selection.model.checkpoint or next(iter(catalogue.server_models()), "")
 
 
 def trace(text: str, selection: Selection, progress: Progress = lambda written, most: None) -> "Trace":
@@ -124,7 +124,7 @@ def trace(text: str, selection: Selection, progress: Progress = lambda written, 
     loaded = reader(selection)
     if loaded.abilities.kind == "encoder-decoder":
         return written(text, selection, progress)
-    what = ("looked", selection.picture) if loaded.abilities.kind == "image" else ("read", text)
+    what = ("looked", selection.common.picture_digest) if loaded.abilities.kind == "image" else ("read", text)
     known, place = _traces(), (*what, loaded.digest, str(loaded.device))
     found = known.get(place)
     if found is None:
@@ -191,8 +191,8 @@ def folder(selection: Selection) -> Path:
     Raises:
         CheckpointError: there is none of that name.
     """
-    if selection.folder:
-        return Path(selection.folder)
+    if selection.model.folder:
+        return Path(selection.model.folder)
     models = catalogue.server_models()
     name = name_of(selection)
     if name not in models:
@@ -222,7 +222,7 @@ def _read(text: str, selection: Selection, loaded: Any) -> "Trace":
     if loaded.abilities.kind != "image":
         traced: Trace = loaded.trace(text, extras=extras)
         return traced
-    name, picture = pictures.given(selection.picture)
+    name, picture = pictures.given(selection.common.picture_digest)
     looked: Trace = loaded.trace_picture(picture, name=name, extras=extras)
     return looked
 

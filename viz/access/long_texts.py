@@ -21,7 +21,7 @@ from viz.core.bounded_cache import BoundedCache
 from viz.core.decimals import decimals_for
 from viz.core.tile_source import Source
 from viz.core.tiles import GridSpec, LayerTiles, edges
-from viz.selection.options import Selection
+from viz.selection.selection import Selection
 
 if TYPE_CHECKING:
     from model import Reader, Trace
@@ -115,8 +115,8 @@ def figures_task(
 def long_head(trace: "Trace", site: str, layer: int, head: int, selection: Selection) -> LongHead:
     """A head by the measure of the selection, between words or tokens, with or without special tokens."""
     loaded = loader.reader(selection)
-    choices = (selection.measure, selection.words, selection.special)
-    place = (trace.text, site, layer, 0 if selection.measure == "rollout" else head)
+    choices = (selection.common.measure, selection.common.whole_words, selection.common.special_tokens)
+    place = (trace.text, site, layer, 0 if selection.common.measure == "rollout" else head)
     return _long_head(place, choices, loaded.digest, str(loaded.device), trace, loaded)
 
 
@@ -133,7 +133,7 @@ def window(trace: "Trace", site: str, layer: int, start: int, selection: Selecti
     In cross-attention, keys are those that lie as far along the source as the queries along the translation.
     """
     loaded = loader.reader(selection)
-    choices = (selection.measure, selection.words, selection.special)
+    choices = (selection.common.measure, selection.common.whole_words, selection.common.special_tokens)
     return _window((trace.text, site, layer, start), choices, loaded.digest, str(loaded.device), trace, loaded)
 
 
@@ -144,7 +144,7 @@ def window_length(num_heads: int) -> int:
 
 def num_places(trace: "Trace", site: str, selection: Selection) -> int:
     """How many query places the selection has: tokens or words, with or without special tokens."""
-    queries, _ = shown_axes(trace, site, words=selection.words, special=selection.special)
+    queries, _ = shown_axes(trace, site, words=selection.common.whole_words, special=selection.common.special_tokens)
     return len(queries.labels)
 
 

@@ -44,4 +44,4 @@ EXAMPLES: Final[tuple[Example, ...]] = (
 )
 
 #: Sentences of other lengths, one a line, so that a batch with any of the examples needs padding.
-COMPANIONS: Final = "Thank you very much.\nI have never seen such a beautiful city.\nYes."
+BATCH_SENTENCES: Final = "Thank you very much.\nI have never seen such a beautiful city.\nYes."

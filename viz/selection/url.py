@@ -1,35 +1,88 @@
-"""The selection as a URL's parameters. What is missing or wrong there becomes the default.
+"""Read a selection from the parameters of an address, and write it into them.
 
-All of it is hostile until it is read. Knows nothing of sessions or widgets.
+All that comes in an address is hostile until it is read: what is missing or wrong becomes the default. How a value is
+read and written follows from the type of its field.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Final
 
-from viz.selection import options as choices
-from viz.selection.options import Selection
+from viz.selection.fields import Field
+from viz.selection.selection import FIELDS, Selection
 
-_TEXTS: Final = ("text", "other", "companion")
-
-
-def _one_of(options: Sequence[str]) -> Callable[[str], str]:
-    def read(value: str) -> str:
-        if value not in options:
-            raise ValueError(value)
-        return value
-
-    return read
+#: A longer value stays in the session but not in the address: servers refuse very long addresses.
+MAX_TEXT_IN_URL: Final = 2_000
+#: A number of more digits is wrong.
+MAX_DIGITS: Final = 6
+_CODE_CHARACTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-.")
 
 
-def _count(value: str) -> int:
-    if not (value.isascii() and value.isdigit() and len(value) <= 6):
+def parse(params: Mapping[str, str], base: Selection) -> Selection:
+    """Read an address's parameters; what is missing or wrong becomes the default.
+
+    Of `base` stays what no address carries: its folder, its picture, and a text that is too long, for its absence says
+    nothing.
+    """
+    values: dict[str, object] = {}
+    for name, field in FIELDS.items():
+        if not field.in_address:
+            values[name] = base.value(name)
+        elif field.param in params:
+            try:
+                values[name] = _READERS[name](params[field.param])
+            except ValueError:
+                continue
+        elif field.kind is str and len(str(base.value(name))) > MAX_TEXT_IN_URL:
+            values[name] = base.value(name)
+    return Selection().changed(**values)
+
+
+def to_params(selection: Selection) -> dict[str, str]:
+    """The address's parameters: every choice that differs from the default."""
+    params = {}
+    for name, field in FIELDS.items():
+        value = selection.value(name)
+        if field.in_address and value != field.default:
+            params[field.param] = ".".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    return {name: value for name, value in params.items() if len(value) <= MAX_TEXT_IN_URL}
+
+
+def _reader(field: Field) -> Callable[[str], object]:
+    """What reads a field's value from an address; it raises ValueError for a wrong one."""
+    if field.options:
+        return partial(_option, field.options)
+    if field.kind is bool:
+        return _yes_or_no
+    if field.kind in (int, int | None):
+        return _number
+    if field.kind == tuple[int, ...]:
+        return _numbers
+    if field.kind == tuple[str, ...]:
+        return _codes
+    if field.kind is str:
+        return partial(_text, field.max_length)
+    raise TypeError(f"{field.name}: no way to read {field.kind} from an address")
+
+
+def _option(options: tuple[str, ...], value: str) -> str:
+    if value not in options:
+        raise ValueError(value)
+    return value
+
+
+def _yes_or_no(value: str) -> bool:
+    return _option(("True", "False"), value) == "True"
+
+
+def _number(value: str) -> int:
+    if not (value.isascii() and value.isdigit() and len(value) <= MAX_DIGITS):
         raise ValueError(value)
     return int(value)
 
 
-def _counts(value: str) -> tuple[int, ...]:
-    return tuple(dict.fromkeys(_count(part) for part in value.split(".") if part))
+def _numbers(value: str) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(_number(part) for part in value.split(".") if part))
 
 
 def _codes(value: str) -> tuple[str, ...]:
@@ -38,110 +91,10 @@ def _codes(value: str) -> tuple[str, ...]:
     return tuple(part for part in value.split(".") if part)
 
 
-def _name(value: str) -> str:
-    if len(value) > choices.MAX_NAME:
+def _text(max_length: int | None, value: str) -> str:
+    if max_length is not None and len(value) > max_length:
         raise ValueError(value)
     return value
 
 
-def _yes_or_no(value: str) -> bool:
-    return _one_of(("True", "False"))(value) == "True"
-
-
-_CODE_CHARACTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-.")
-_READERS: Final[Mapping[str, Callable[[str], object]]] = {
-    "checkpoint": str,
-    "device": _one_of(choices.DEVICES),
-    "text": str,
-    "other": str,
-    "site": _one_of(choices.SITES),
-    "layer": _count,
-    "head": _count,
-    "token": _count,
-    "other_token": _count,
-    "key_token": _count,
-    "step": _count,
-    "side": _one_of(choices.SIDES),
-    "view": _one_of(choices.VIEWS),
-    "part": _one_of(choices.PARTS),
-    "companion": str,
-    "member": _count,
-    "about": _one_of(choices.ABOUT),
-    "seed": _count,
-    "figure": _one_of(choices.FIGURES),
-    "order": _one_of(choices.ORDERS),
-    "keep": _count,
-    "drawn": _one_of(choices.DRAWN),
-    "measure": _one_of(choices.MEASURES),
-    "also": _counts,
-    "threshold": _count,
-    "window": _count,
-    "words": _yes_or_no,
-    "special": _yes_or_no,
-    "scaled": _yes_or_no,
-    "masked": _yes_or_no,
-    "bertviz": _one_of(choices.BERTVIZ),
-    "position": _count,
-    "dimension": _count,
-    "shift": _count,
-    "width": _count,
-    "base": _count,
-    "pictures": _one_of(choices.PICTURES),
-    "studio": _one_of(choices.STUDIO),
-    "branches": _codes,
-    "branch": _count,
-    "against": _count,
-    "whose": _one_of(choices.WHOSE),
-    "candidates": _count,
-    "temperature": _count,
-    "top_k": _count,
-    "top_p": _count,
-    "samples": _count,
-    "draw": _count,
-    "beam": _count,
-    "penalty": _count,
-    "node": _count,
-    "edit": _one_of(choices.EDITS),
-    "once": _yes_or_no,
-    "lab": _one_of(choices.LAB),
-    "pair": _name,
-    **dict.fromkeys((*choices.MARKS, *choices.OTHER_MARKS), _count),
-    "given": _one_of(choices.SETS),
-    "off": _codes,
-    "spare": _yes_or_no,
-    "instead": _one_of(choices.REPLACEMENTS),
-    "scope": _one_of(choices.SCOPES),
-    "atlas": _one_of(choices.ATLAS),
-    "corpus": _one_of(choices.CORPORA),
-    "corpus_figure": _one_of(choices.CORPUS_FIGURES),
-    "read_off": _one_of(choices.READ_OFF),
-}
-
-
-def parse(params: Mapping[str, str], base: Selection) -> Selection:
-    """Read a URL's parameters; what is missing or wrong becomes the default.
-
-    A text of `base` that is too long for any URL stays, for its absence there says nothing.
-    """
-    chosen: dict[str, Any] = {
-        name: getattr(base, name)
-        for name in _TEXTS
-        if len(getattr(base, name)) > choices.MAX_TEXT_IN_URL and name not in params
-    }
-    for name, read in _READERS.items():
-        if name in params:
-            try:
-                chosen[name] = read(params[name])
-            except ValueError:
-                continue
-    return Selection(**chosen)
-
-
-def to_params(selection: Selection) -> dict[str, str]:
-    """The URL's parameters: every choice that differs from the default; never where a model or a picture lies."""
-    params = {}
-    for field in fields(selection):
-        value = getattr(selection, field.name)
-        if field.name in _READERS and value != field.default:
-            params[field.name] = ".".join(map(str, value)) if isinstance(value, tuple) else str(value)
-    return {name: value for name, value in params.items() if len(value) <= choices.MAX_TEXT_IN_URL}
+_READERS: Final[Mapping[str, Callable[[str], object]]] = {name: _reader(field) for name, field in FIELDS.items()}

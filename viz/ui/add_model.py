@@ -38,7 +38,7 @@ def add_model() -> None:
         except HeadlightError as error:
             st.error(plain(str(error)), icon=":material/error:")
             return
-    state.take_model(catalogue.add(folder))
+    state.choose(checkpoint=catalogue.add(folder))
     st.rerun()
 
 

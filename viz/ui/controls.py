@@ -5,14 +5,16 @@ Knows nothing of the model: what can be chosen is passed in.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from math import log
 from typing import Final
 
 import streamlit as st
 
 from viz.core import sites
-from viz.selection import options, state
+from viz.selection import state
+from viz.selection.attention import BERTVIZ_VIEWS, DRAWN_AS, ORDERS
+from viz.selection.common import MEASURE_NAMES
+from viz.selection.masks_positions import SIDES
 from viz.ui.measures import MEASURES
 
 #: As large as a number in the URL may be.
@@ -27,7 +29,7 @@ def site(offered: Sequence[str]) -> str:
     chosen = st.segmented_control(
         "Attention",
         offered,
-        key=state.bind("site", None if state.current().site in offered else offered[0]),
+        key=state.bind("site", None if state.current().common.site in offered else offered[0]),
         # What all three share stands above them.
         format_func=lambda path: sites.label(path).removesuffix("-attention"),
         required=True,
@@ -42,11 +44,11 @@ def bertviz_view() -> str:
     """Which of bertviz's two views."""
     chosen = st.segmented_control(
         "View",
-        options.BERTVIZ,
-        key=state.bind("bertviz"),
+        BERTVIZ_VIEWS,
+        key=state.bind("bertviz_view"),
         required=True,
         on_change=state.take,
-        args=("bertviz",),
+        args=("bertviz_view",),
     )
     return str(chosen)
 
@@ -63,12 +65,12 @@ def head(count: int, *, disabled: bool = False) -> int:
 
 def drawn() -> None:
     """How the open head is drawn."""
-    one_of("drawn", "Drawn as", {name: name for name in options.DRAWN})
+    one_of("drawn_as", "Drawn as", {name: name for name in DRAWN_AS})
 
 
-def measure(offered: Sequence[str] = options.MEASURES) -> None:
+def measure(offered: Sequence[str] = MEASURE_NAMES) -> None:
     """What the numbers of the open head are; one that is not offered becomes the first."""
-    if state.current().measure not in offered:
+    if state.current().common.measure not in offered:
         state.change(measure=offered[0])
     one_of("measure", "Numbers", {name: MEASURES[name].label for name in offered})
 
@@ -103,7 +105,7 @@ def side() -> str:
     labels = {"source": "Source", "target": "Translation"}
     chosen = st.segmented_control(
         "Side",
-        options.SIDES,
+        SIDES,
         key=state.bind("side"),
         format_func=labels.__getitem__,
         required=True,
@@ -128,7 +130,7 @@ def token(field: str, label: str, labels: Sequence[str], *, default: int) -> int
 
 def slider(field: str, label: str, low: int, high: int) -> int:
     """A whole number from `low` to `high`; one beyond, from a link or another sentence, becomes the nearest."""
-    value = min(max(getattr(state.current(), field), low), high)
+    value = min(max(state.value(field, int), low), high)
     state.change(**{field: value})
     chosen = st.slider(label, low, high, key=state.bind(field), on_change=state.take, args=(field,))
     return int(chosen)
@@ -136,15 +138,15 @@ def slider(field: str, label: str, low: int, high: int) -> int:
 
 def window(last: int, default: int) -> int:
     """How many places are left out before those that are shown; by default so many."""
-    chosen = state.current().window
+    chosen = state.current().attention.window_start
     value = min(max(default if chosen is None else chosen, 0), last)
     shown = st.slider(
         "Left out before the first line",
         0,
         last,
-        key=state.bind("window", value),
+        key=state.bind("window_start", value),
         on_change=state.take,
-        args=("window",),
+        args=("window_start",),
     )
     return int(shown)
 
@@ -152,7 +154,7 @@ def window(last: int, default: int) -> int:
 def width(own: int) -> int:
     """How many dimensions the formula is given, an even number; the model's own unless another is chosen."""
     most = max(MAX_WIDTH, own)
-    value = min(max(state.current().width or own, 2), most) // 2 * 2
+    value = min(max(state.current().masks_positions.width or own, 2), most) // 2 * 2
     state.change(width=0 if value == own else value)
     chosen = st.slider(
         f"d_model (this model: {own})",
@@ -168,7 +170,7 @@ def width(own: int) -> int:
 
 def base(own: int) -> int:
     """The base of the formula's wavelengths, in steps of 1, 2, 5; another one becomes the nearest step."""
-    chosen = state.current().base
+    chosen = state.current().masks_positions.base
     nearest = min(BASES, key=lambda step: abs(log(step / max(chosen, 1))))
     state.change(base=nearest)
     return int(
@@ -191,10 +193,10 @@ def seed() -> int:
             min_value=0,
             max_value=MAX_SEED,
             step=1,
-            key=state.bind("seed"),
+            key=state.bind("example_seed"),
             width=150,
             on_change=state.take,
-            args=("seed",),
+            args=("example_seed",),
         )
         st.button("Another twenty", icon=":material/casino:", on_click=_next_seed)
     return int(chosen)
@@ -205,11 +207,11 @@ def figure(labels: Mapping[str, str]) -> str:
     chosen = st.selectbox(
         "Figure under each tile",
         list(labels),
-        key=state.bind("figure"),
+        key=state.bind("metric"),
         format_func=labels.__getitem__,
         width=165,
         on_change=state.take,
-        args=("figure",),
+        args=("metric",),
     )
     return str(chosen)
 
@@ -219,8 +221,8 @@ def order(*, disabled: bool) -> str:
     labels = {"layers": "By layer", "highest": "Highest first", "lowest": "Lowest first"}
     chosen = st.selectbox(
         "Order",
-        options.ORDERS,
-        key=state.bind("order", options.ORDERS[0] if disabled else None),
+        ORDERS,
+        key=state.bind("order", ORDERS[0] if disabled else None),
         format_func=labels.__getitem__,
         width=140,
         disabled=disabled,
@@ -236,12 +238,12 @@ def keep(count: int, *, disabled: bool) -> int:
     chosen = st.selectbox(
         "Heads",
         options,
-        key=state.bind("keep", 0 if disabled or state.current().keep not in options else None),
+        key=state.bind("max_heads", 0 if disabled or state.current().attention.max_heads not in options else None),
         format_func=lambda number: f"First {number}" if number else "All",
         width=110,
         disabled=disabled,
         on_change=state.take,
-        args=("keep",),
+        args=("max_heads",),
     )
     return int(chosen)
 
@@ -284,4 +286,4 @@ def _take_width(own: int) -> None:
 
 
 def _next_seed() -> None:
-    state.put(replace(state.current(), seed=(state.current().seed + 1) % (MAX_SEED + 1)))
+    state.change(example_seed=(state.current().model_card.example_seed + 1) % (MAX_SEED + 1))

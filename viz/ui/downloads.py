@@ -1,14 +1,15 @@
 """Offer files and links to take along."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from urllib.parse import urlencode
 
 import streamlit as st
 
 from viz.access import loader
-from viz.selection import options, state, url
-from viz.selection.options import Selection
+from viz.selection import state, url
+from viz.selection.selection import Selection
+from viz.selection.url import MAX_TEXT_IN_URL
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +45,8 @@ def link(selection: Selection) -> str:
     """A selection as the query of an address."""
     name, _ = loader.identity(selection)
     # Both are named even where they are the usual ones: elsewhere, or next year, others may be.
-    always = {"checkpoint": name} | ({"text": selection.text} if _fits(selection) else {})
-    return urlencode(always | url.to_params(replace(selection, checkpoint=name)))
+    always = {"checkpoint": name} | ({"text": selection.common.text} if _fits(selection) else {})
+    return urlencode(always | url.to_params(selection.changed(checkpoint=name)))
 
 
 def show_link(address: str, what_it_shows: str) -> None:
@@ -58,7 +59,7 @@ def show_link(address: str, what_it_shows: str) -> None:
 
 
 def _fits(selection: Selection) -> bool:
-    return len(selection.text) <= options.MAX_TEXT_IN_URL
+    return len(selection.common.text) <= MAX_TEXT_IN_URL
 
 
 def _size(count: int) -> str:

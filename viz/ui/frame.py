@@ -41,7 +41,7 @@ MAX_SHOWN: Final = 600
 
 def chart_config(name: str) -> dict[str, Any]:
     """`CHART_CONFIG` with a camera that saves in the format that was chosen, under a name of `viz.core.file_names`."""
-    chosen = state.current().pictures.lower()
+    chosen = state.current().common.picture_format.lower()
     camera = {"format": chosen, "filename": name, "scale": PICTURE_SCALE if chosen == "png" else 1}
     return CHART_CONFIG | {"toImageButtonOptions": camera}
 
@@ -164,7 +164,13 @@ def computed(what: Hashable, compute: Callable[[loader.Progress], "Trace"], key:
         key: another one for each trace that a page waits for.
     """
     selection = state.current()
-    identity = (what, selection.checkpoint, selection.folder, selection.device, selection.picture)
+    identity = (
+        what,
+        selection.model.checkpoint,
+        selection.model.folder,
+        selection.model.device,
+        selection.common.picture_digest,
+    )
     text = "Writing: {done} of at most {total} tokens"
     task = Task(identity, 0, "tokens", lambda progress: compute(progress.reached), text)
     above = st.container()

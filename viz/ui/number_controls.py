@@ -5,7 +5,6 @@ nothing of the model: what can be chosen is passed in.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import streamlit as st
 
@@ -21,7 +20,7 @@ def settle(field: str, low: int, high: int, name: str, shown: Callable[[int], st
         name: what the number is, as a sentence begins.
         shown: how a number is written for people.
     """
-    asked = getattr(state.current(), field)
+    asked = state.value(field, int)
     nearest = min(max(asked, low), high)
     if nearest == asked:
         return
@@ -38,8 +37,8 @@ def hundredths(value: int) -> str:
     return f"{value / 100:.2f}"
 
 
-def whole_slider(field: str, label: str, low: int, high: int, *, help_text: str, forget: tuple[str, ...] = ()) -> None:
-    """A slider over whole numbers; with a change, the choices named in `forget` become the default again."""
+def whole_slider(field: str, label: str, low: int, high: int, *, help_text: str) -> None:
+    """A slider over whole numbers."""
     st.slider(
         label,
         low,
@@ -47,14 +46,12 @@ def whole_slider(field: str, label: str, low: int, high: int, *, help_text: str,
         key=state.bind(field),
         help=help_text,
         width=220,
-        on_change=_take,
-        args=(field, forget),
+        on_change=state.take,
+        args=(field,),
     )
 
 
-def hundredths_slider(
-    field: str, label: str, low: int, high: int, *, help_text: str, forget: tuple[str, ...] = ()
-) -> None:
+def hundredths_slider(field: str, label: str, low: int, high: int, *, help_text: str) -> None:
     """A slider over a number that the selection keeps in hundredths."""
     st.slider(
         label,
@@ -62,11 +59,11 @@ def hundredths_slider(
         high / 100,
         step=0.01,
         format="%.2f",
-        key=state.bind(field, getattr(state.current(), field) / 100),
+        key=state.bind(field, state.value(field, int) / 100),
         help=help_text,
         width=220,
         on_change=_take_hundredths,
-        args=(field, forget),
+        args=(field,),
     )
 
 
@@ -98,16 +95,5 @@ def table_button(label: str, make: Callable[[], bytes], name: str) -> None:
     )
 
 
-def _take(field: str, forget: tuple[str, ...]) -> None:
-    state.take(field)
-    _forget(forget)
-
-
-def _take_hundredths(field: str, forget: tuple[str, ...]) -> None:
-    state.change(**{field: round(st.session_state[field] * 100)})
-    _forget(forget)
-
-
-def _forget(names: tuple[str, ...]) -> None:
-    nothing: dict[str, Any] = dict.fromkeys(names)
-    state.change(**nothing)
+def _take_hundredths(field: str) -> None:
+    state.choose(**{field: round(st.session_state[field] * 100)})

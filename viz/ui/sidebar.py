@@ -7,8 +7,10 @@ import streamlit as st
 
 from model.errors import HeadlightError
 from viz.access import loader, pictures
-from viz.selection import options, state
+from viz.selection import state
+from viz.selection.common import PICTURE_FORMATS
 from viz.selection.examples import EXAMPLES, Example
+from viz.selection.model_choice import DEVICES
 from viz.ui import controls
 from viz.ui.add_model import add_model
 
@@ -30,7 +32,7 @@ def sidebar(checkpoints: Sequence[str]) -> None:
         st.selectbox(
             "Checkpoint",
             checkpoints,
-            key=state.bind("checkpoint", state.current().checkpoint or next(iter(checkpoints), None)),
+            key=state.bind("checkpoint", state.current().model.checkpoint or next(iter(checkpoints), None)),
             placeholder="None found",
             disabled=not checkpoints,
             on_change=state.take,
@@ -39,7 +41,7 @@ def sidebar(checkpoints: Sequence[str]) -> None:
         add_model()
         st.segmented_control(
             "Device",
-            options.DEVICES,
+            DEVICES,
             key=state.bind("device"),
             format_func=DEVICE_LABELS.__getitem__,
             required=True,
@@ -48,12 +50,12 @@ def sidebar(checkpoints: Sequence[str]) -> None:
         )
         st.segmented_control(
             "Save pictures as",
-            options.PICTURES,
-            key=state.bind("pictures"),
+            PICTURE_FORMATS,
+            key=state.bind("picture_format"),
             required=True,
             help="What the camera in the corner of a chart saves: pixels, or shapes that stay sharp at any size.",
             on_change=state.take,
-            args=("pictures",),
+            args=("picture_format",),
         )
 
 
@@ -100,8 +102,8 @@ def _picture() -> None:
 
 
 def _look_at(digest: str) -> None:
-    if state.current().picture != digest:
-        state.change(picture=digest, token=None, key_token=None)
+    if state.current().common.picture_digest != digest:
+        state.choose(picture_digest=digest)
 
 
 def _example_label(example: Example) -> str:
@@ -110,4 +112,4 @@ def _example_label(example: Example) -> str:
 
 def _take_example() -> None:
     example = st.session_state["examples"]
-    state.take_example(example.text, example.twin)
+    state.choose(text=example.text, other_text=example.twin)

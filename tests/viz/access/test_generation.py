@@ -12,7 +12,7 @@ from tests.viz.pages.decoding.opening import TEXT, app_at, opened
 from viz.access import generation, loader
 from viz.access.loader import ROOT_VARIABLE
 from viz.pages.decoding.data import branches, derived
-from viz.selection.options import Selection
+from viz.selection.selection import Selection
 
 #: Of the vocabulary of 380 pieces, so many that texts end early.
 ENDS = [2, *range(40, 380, 9)]
@@ -44,16 +44,16 @@ def test_a_token_that_the_models_settings_forbid_makes_no_branch(app: AppTest) -
 
 
 def test_ends_are_those_of_the_models_settings(app: AppTest) -> None:
-    assert generation.end_ids(Selection(checkpoint="ending")) == set(ENDS)
-    assert generation.end_tokens(Selection(checkpoint="ruled")) == ("<|end|>",)
+    assert generation.end_ids(Selection().changed(checkpoint="ending")) == set(ENDS)
+    assert generation.end_tokens(Selection().changed(checkpoint="ruled")) == ("<|end|>",)
 
 
 def test_a_model_whose_end_is_no_token_of_its_vocabulary_has_none(app: AppTest) -> None:
-    assert generation.end_ids(Selection(checkpoint="endless")) == frozenset()
+    assert generation.end_ids(Selection().changed(checkpoint="endless")) == frozenset()
 
 
 def test_a_vocabulary_of_bytes_spells_everything_and_its_own_end(app: AppTest) -> None:
-    selection = Selection(checkpoint="ruled")
+    selection = Selection().changed(checkpoint="ruled")
     for word in ("😀", "</s>"):
         assert generation.pieces(selection).decode(branches.spell(word, selection)) == f" {word}"
     assert branches.spell("<|end|>", selection) == (2,)
@@ -63,7 +63,7 @@ def test_a_vocabulary_of_bytes_spells_everything_and_its_own_end(app: AppTest) -
 
 @pytest.mark.parametrize("alpha", [0.0, 1.3])
 def test_the_score_of_greedy_search_is_that_of_the_models_beam_of_one(app: AppTest, alpha: float) -> None:
-    selection = Selection(checkpoint="ending", text=TEXT)
+    selection = Selection().changed(checkpoint="ending", text=TEXT)
     greedy = loader.written(TEXT, selection)
     assert 1 < len(greedy.steps) < 100
     tree = loader.reader(selection).beam_tree(TEXT, 1, alpha)
@@ -79,7 +79,7 @@ def test_beam_search_says_the_penalty_of_this_model_and_no_language(app: AppTest
 def test_only_samples_without_any_of_the_ends_are_called_cut(app: AppTest) -> None:
     opened(app, checkpoint="ending", studio="Sampling", samples=6)
     cards = [element.value for element in app.html if element.value.startswith("<article")]
-    samples = derived.samples(TEXT, Selection(checkpoint="ending", text=TEXT, samples=6))
+    samples = derived.samples(TEXT, Selection().changed(checkpoint="ending", text=TEXT, num_samples=6))
     cut = sum(one.token_ids[-1] not in ENDS for one in samples)
     assert cut < len(samples)
     assert sum("Cut at" in card for card in cards) == cut

@@ -1,7 +1,6 @@
 """What the loader finds, caches and refuses."""
 
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ from model.errors import CheckpointError, DeviceError, InputTextError
 from viz.access import descriptions, loader
 from viz.core.bounded_cache import BoundedCache
 from viz.selection import catalogue
-from viz.selection.options import Selection
+from viz.selection.selection import Selection
 
 TEXT = "The animal was tired."
 
@@ -18,7 +17,7 @@ TEXT = "The animal was tired."
 @pytest.fixture
 def selection(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> Selection:
     monkeypatch.setenv(loader.ROOT_VARIABLE, str(tiny_checkpoints))
-    return Selection(checkpoint="en-de")
+    return Selection().changed(checkpoint="en-de")
 
 
 def test_checkpoints_are_the_folders_of_the_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,7 +37,7 @@ def test_one_translator_serves_automatic_and_named_device(selection: Selection) 
     import torch
 
     named = "cuda" if torch.cuda.is_available() else "cpu"
-    assert loader.translator(selection) is loader.translator(replace(selection, device=named))
+    assert loader.translator(selection) is loader.translator(selection.changed(device=named))
 
 
 def test_a_sentence_is_traced_once(selection: Selection) -> None:
@@ -98,7 +97,7 @@ def test_a_checkpoint_without_a_record_says_nothing_of_its_making(selection: Sel
 def test_a_path_is_no_checkpoint_name(selection: Selection) -> None:
     for read in (loader.translator, descriptions.training, descriptions.card):
         with pytest.raises(CheckpointError):
-            read(replace(selection, checkpoint="../en-de"))
+            read(selection.changed(checkpoint="../en-de"))
 
 
 def test_a_changed_checkpoint_is_loaded_anew(
@@ -106,7 +105,7 @@ def test_a_changed_checkpoint_is_loaded_anew(
 ) -> None:
     shutil.copytree(tiny_checkpoints / "en-de", tmp_path / "en-de")
     monkeypatch.setenv(loader.ROOT_VARIABLE, str(tmp_path))
-    selection = Selection(checkpoint="en-de")
+    selection = Selection().changed(checkpoint="en-de")
     loader.translator(selection)
     with (tmp_path / "en-de" / "manifest.json").open("a") as manifest:
         manifest.write("{damaged")
@@ -126,4 +125,4 @@ def test_an_absent_device_is_named(selection: Selection) -> None:
     if torch.cuda.is_available():
         pytest.skip("this machine has the device")
     with pytest.raises(DeviceError):
-        loader.translator(replace(selection, device="cuda"))
+        loader.translator(selection.changed(device="cuda"))

@@ -20,7 +20,7 @@ from viz.access import derived, loader, long_texts, trace_files
 from viz.access.loader import ROOT_VARIABLE
 from viz.components.tiles.server import Tile
 from viz.core.tiles import GridSpec, LayerTiles, Tiles, pool
-from viz.selection.options import Selection
+from viz.selection.selection import Selection
 
 TEXT = "Tom told me that he would be late again tomorrow morning."
 SITES = ("encoder.self", "decoder.self", "decoder.cross")
@@ -44,7 +44,7 @@ def app(_short: None) -> AppTest:
 
 @pytest.fixture
 def selection(_short: None) -> Selection:
-    return Selection(checkpoint="en-de", text=TEXT)
+    return Selection().changed(checkpoint="en-de", text=TEXT)
 
 
 def opened(app: AppTest, **params: int | str) -> AppTest:
@@ -126,7 +126,7 @@ def test_figures_of_a_long_text_come_with_progress_and_are_those_of_a_short_one(
 @pytest.mark.parametrize("measure", ["weights", "norms", "rollout"])
 @pytest.mark.parametrize("site", SITES)
 def test_overview_and_tiles_are_those_of_the_whole_head(selection: Selection, site: str, measure: str) -> None:
-    chosen = Selection(checkpoint="en-de", text=TEXT, measure=measure)
+    chosen = Selection().changed(checkpoint="en-de", text=TEXT, measure=measure)
     trace = loader.trace(TEXT, chosen)
     whole = derived.opened_layer(trace, site, 1, chosen).values[0 if measure == "rollout" else 2]
     head = long_texts.long_head(trace, site, 1, 2, chosen)
@@ -201,7 +201,7 @@ def test_the_window_follows_the_kept_token_and_the_slider_and_says_where_it_is(
     assert f"Queries 13 to 28 of {count}" in said(app)
     ((header, _),) = sent_to(app, "head_lines")
     assert header["command"]["query"] == 8
-    app.slider(key="window").set_value(2).run()
+    app.slider(key="window_start").set_value(2).run()
     assert f"Queries 3 to 18 of {count}" in said(app)
     assert app.query_params["window"] == "2"
     assert sent_to(app, "head_lines")[0][0]["command"]["query"] is None

@@ -15,8 +15,9 @@ from tests.viz.sent import sent_to
 from viz.access import derived, loader, long_texts, pictures
 from viz.core.html import literal
 from viz.selection.catalogue import DOWNLOADS_VARIABLE, ROOT_VARIABLE
+from viz.selection.decoding import DECODING_TABS
 from viz.selection.examples import EXAMPLES
-from viz.selection.options import STUDIO, Selection
+from viz.selection.selection import Selection
 
 PAGES = ("attention", "decoding", "coreference", "atlas", "masks_positions", "model_card")
 MODELS = {"bert": "wordpiece", "gpt2": "bytes", "t5": "metaspace", "mpnet": "wordpiece"}
@@ -119,7 +120,7 @@ def test_a_measure_that_the_model_lacks_becomes_weights(app: AppTest) -> None:
     assert app.segmented_control(key="measure").value == "weights"
 
 
-@pytest.mark.parametrize("tab", STUDIO)
+@pytest.mark.parametrize("tab", DECODING_TABS)
 @pytest.mark.parametrize("name", ["gpt2", "t5"])
 def test_every_tab_of_the_decoding_page_opens_for_a_model_that_writes(app: AppTest, name: str, tab: str) -> None:
     app.query_params["studio"] = tab
@@ -139,7 +140,7 @@ def test_a_text_is_never_taken_for_what_was_written_after_another(
     folders: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(ROOT_VARIABLE, str(folders))
-    selection = Selection(checkpoint="gpt2")
+    selection = Selection().changed(checkpoint="gpt2")
     assert loader.written("late again", selection).text == "late again"
     assert loader.trace("written late again", selection).text == "written late again"
 
@@ -246,7 +247,7 @@ def test_a_picture_model_asks_for_a_picture_and_no_text(app: AppTest) -> None:
 def test_of_a_large_picture_only_the_row_that_is_shown_is_computed_and_sent(
     app: AppTest, monkeypatch: pytest.MonkeyPatch, measure: str
 ) -> None:
-    selection = Selection(checkpoint="vit", layer=1, head=2, measure=measure)
+    selection = Selection().changed(checkpoint="vit", layer=1, head=2, measure=measure)
     trace = loader.trace("", selection)
     whole = derived.opened_layer(trace, "encoder.self", 1, selection).values
     expected = whole[0 if measure == "rollout" else 2][4]

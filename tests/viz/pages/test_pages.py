@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 from tests.paths import ROOT
 from tests.viz.sent import charts
 from viz.access.loader import ROOT_VARIABLE
+from viz.selection.common import SITES
 from viz.selection.examples import EXAMPLES
-from viz.selection.options import SITES
 
 PAGES = {
     "viz/pages/attention/page.py": "Attention",
@@ -117,14 +117,14 @@ def test_compare_names_the_tokens_it_leaves_out(app: AppTest) -> None:
 
 def test_compare_of_a_sentence_with_itself_leaves_nothing_out(app: AppTest) -> None:
     opened(app, "viz/pages/coreference/page.py")
-    healthy(app.text_input(key="other").set_value(EXAMPLES[0].text).run())
+    healthy(app.text_input(key="other_text").set_value(EXAMPLES[0].text).run())
     assert app.text[0].value == "first: none    second: none"
 
 
 def test_masks_follow_the_companion(app: AppTest) -> None:
     healthy(opened(app, "viz/pages/masks_positions/page.py"))
     before = charts(app)
-    healthy(app.text_area(key="companion").set_value("She read the book with her sister.").run())
+    healthy(app.text_area(key="batch_sentences").set_value("She read the book with her sister.").run())
     assert charts(app) != before
 
 
@@ -136,7 +136,7 @@ def test_an_example_brings_both_its_sentences(app: AppTest) -> None:
     healthy(app.get_by_key("examples").click_index(3).run())
     assert app.text_area(key="text").value == EXAMPLES[3].text
     healthy(app.switch_page("viz/pages/coreference/page.py").run())
-    assert app.text_input(key="other").value == EXAMPLES[3].twin
+    assert app.text_input(key="other_text").value == EXAMPLES[3].twin
 
 
 @pytest.mark.parametrize("page", list(PAGES)[1:])
@@ -199,10 +199,10 @@ def test_refused_text_is_answered_with_a_sentence_and_not_lost(app: AppTest, pag
 
 def test_a_refused_second_sentence_leaves_the_first_alive(app: AppTest) -> None:
     opened(app, "viz/pages/coreference/page.py")
-    app.text_input(key="other").set_value(" ").run()
+    app.text_input(key="other_text").set_value(" ").run()
     assert len(app.error) == 1
     assert "The animal" in texts(app)
-    healthy(app.text_input(key="other").set_value("Tom was late.").run())
+    healthy(app.text_input(key="other_text").set_value("Tom was late.").run())
 
 
 @pytest.mark.parametrize("page", [*PAGES, MODEL])

@@ -1,6 +1,5 @@
 """The selection and its way through the URL."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,15 +7,15 @@ from streamlit.testing.v1 import AppTest
 
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.examples import EXAMPLES
-from viz.selection.options import MAX_TEXT_IN_URL, Selection
-from viz.selection.url import parse, to_params
+from viz.selection.selection import Selection
+from viz.selection.url import MAX_TEXT_IN_URL, parse, to_params
 
-DEFAULT = Selection(checkpoint="en-de")
-CHANGED = Selection(
+DEFAULT = Selection().changed(checkpoint="en-de")
+CHANGED = Selection().changed(
     checkpoint="other",
     device="cpu",
     text="Grüße & <b>?=#</b> 😀",
-    other="Zwei",
+    other_text="Zwei",
     site="decoder.cross",
     layer=3,
     head=7,
@@ -24,31 +23,31 @@ CHANGED = Selection(
     other_token=4,
     step=5,
     side="target",
-    view="bertviz",
-    part="Positional encodings",
-    companion="Yes.\nNo.",
-    member=1,
-    about="Scores",
-    seed=7,
-    figure="entropy",
+    attention_tab="bertviz",
+    masks_tab="Positional encodings",
+    batch_sentences="Yes.\nNo.",
+    batch_member=1,
+    model_card_tab="Scores",
+    example_seed=7,
+    metric="entropy",
     order="lowest",
-    keep=8,
-    drawn="Lines",
+    max_heads=8,
+    drawn_as="Lines",
     measure="norms",
-    also=(2, 5),
+    further_heads=(2, 5),
     threshold=20,
-    words=True,
-    special=False,
+    whole_words=True,
+    special_tokens=False,
     scaled=False,
     masked=False,
-    bertviz="Model view",
+    bertviz_view="Model view",
     position=3,
     dimension=4,
     shift=5,
     width=64,
     base=100,
-    pictures="SVG",
-    lab="Cause",
+    picture_format="SVG",
+    coreference_tab="Cause",
     pair="it-04",
     pronoun=7,
     antecedent=1,
@@ -65,7 +64,7 @@ def test_a_link_brings_back_every_choice() -> None:
 
 def test_defaults_are_left_out_of_the_link() -> None:
     assert to_params(Selection()) == {}
-    assert to_params(replace(Selection(), layer=2)) == {"layer": "2"}
+    assert to_params(Selection().changed(layer=2)) == {"layer": "2"}
 
 
 def begun() -> None:
@@ -88,10 +87,10 @@ def test_without_a_model_of_the_server_ones_own_first_is_chosen(
     app = AppTest.from_function(begun)
     app.query_params["checkpoint"] = asked
     selection = app.run().session_state["selection"]
-    assert (selection.checkpoint, selection.folder) == ("mine", "mine")
+    assert (selection.model.checkpoint, selection.model.folder) == ("mine", "mine")
     (tmp_path / "en-de").mkdir()
     app = AppTest.from_function(begun)
-    assert app.run().session_state["selection"].checkpoint == ""
+    assert app.run().session_state["selection"].model.checkpoint == ""
 
 
 @pytest.mark.parametrize(
@@ -125,26 +124,26 @@ def test_without_a_model_of_the_server_ones_own_first_is_chosen(
     ],
 )
 def test_a_wrong_value_becomes_the_default(name: str, value: str) -> None:
-    assert getattr(parse({name: value}, Selection()), name) == getattr(Selection(), name)
+    assert parse({name: value}, Selection()) == Selection()
 
 
 def test_an_unknown_parameter_is_ignored() -> None:
-    assert parse({"utm_source": "x", "layer": "2"}, Selection()) == replace(Selection(), layer=2)
+    assert parse({"utm_source": "x", "layer": "2"}, Selection()) == Selection().changed(layer=2)
 
 
 def test_a_repeated_head_is_kept_once() -> None:
-    assert parse({"also": "4.4.2"}, Selection()).also == (4, 2)
+    assert parse({"also": "4.4.2"}, Selection()).common.further_heads == (4, 2)
 
 
 def test_a_very_long_text_stays_out_of_the_link_and_is_not_lost() -> None:
-    long = replace(DEFAULT, text="x" * (MAX_TEXT_IN_URL + 1), layer=2)
+    long = DEFAULT.changed(text="x" * (MAX_TEXT_IN_URL + 1), layer=2)
     params = to_params(long)
     assert "text" not in params
     assert parse(params, long) == long
 
 
 def test_an_empty_text_is_a_choice_too() -> None:
-    assert parse(to_params(replace(DEFAULT, text="")), DEFAULT).text == ""
+    assert parse(to_params(DEFAULT.changed(text="")), DEFAULT).common.text == ""
 
 
 @pytest.mark.parametrize(
@@ -153,8 +152,8 @@ def test_an_empty_text_is_a_choice_too() -> None:
 def test_a_layer_or_head_that_the_model_lacks_becomes_the_first(
     layer: int, head: int, expected: tuple[int, int]
 ) -> None:
-    selection = replace(DEFAULT, layer=layer, head=head).within(4, 8)
-    assert (selection.layer, selection.head) == expected
+    selection = DEFAULT.changed(layer=layer, head=head).within(4, 8)
+    assert (selection.common.layer, selection.common.head) == expected
 
 
 def test_the_animal_and_the_street_come_first() -> None:

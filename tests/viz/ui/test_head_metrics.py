@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from viz.components.head_grid.component import HeadChoice
-from viz.selection.options import FIGURES, SITES
+from viz.selection.attention import METRICS
+from viz.selection.common import SITES
 from viz.ui.head_metrics import TEXTS, labels, ranking, tile_figure, why_none
 
 VALUES = np.array([[0.5, 0.1, np.nan], [0.9, 0.5, 0.2]])
@@ -15,7 +16,7 @@ def heads(*pairs: tuple[int, int]) -> tuple[HeadChoice, ...]:
 
 
 def test_every_figure_has_a_name() -> None:
-    assert tuple(labels()) == FIGURES
+    assert tuple(labels()) == METRICS
 
 
 def test_highest_first_and_of_equal_ones_the_first_by_layer_and_those_without_a_number_last() -> None:

@@ -13,7 +13,8 @@ import streamlit as st
 from model.errors import HeadlightError
 from viz.pages.atlas import data as atlas_store
 from viz.pages.atlas.data import BadLine, Found, Reading
-from viz.selection import options, state
+from viz.selection import state
+from viz.selection.atlas import CORPORA
 from viz.selection.catalogue import checkpoint_root
 from viz.ui import long_work
 from viz.ui.controls import plain
@@ -64,7 +65,7 @@ def measured() -> "Atlas | None":
 def _reading() -> Reading | None:
     st.segmented_control(
         "What is read",
-        options.CORPORA,
+        CORPORA,
         key=state.bind("corpus"),
         format_func=LABELS.__getitem__,
         required=True,
@@ -72,7 +73,7 @@ def _reading() -> Reading | None:
         args=("corpus",),
     )
     sentences: _Loaded | None = None
-    if state.current().corpus == "file":
+    if state.current().atlas.corpus == "file":
         sentences = _upload(
             "Sentences, one a line, or English TAB German",
             _SENTENCES,
@@ -90,7 +91,7 @@ def _reading() -> Reading | None:
         f"most {atlas_store.MAX_PAIRS:,} pairs; they are a set of their own beside the sentences.",
     )
     aligned = () if pairs is None else pairs.rows
-    if state.current().corpus == "own":
+    if state.current().atlas.corpus == "own":
         return atlas_store.own_reading(aligned)
     return None if sentences is None or not sentences.rows else atlas_store.file_reading(sentences.rows, aligned)
 

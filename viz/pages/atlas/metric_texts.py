@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from viz.core.sites import CROSS, DECODER
-from viz.selection import options
+from viz.selection.atlas import CORPUS_METRICS
 from viz.ui import head_metrics
 from viz.ui.head_metrics import FigureText
 
@@ -21,7 +21,7 @@ _INDUCTION: Final = FigureText(
 _ERROR: Final = "0 where every link that people made is found and no other, 1 where none is; here less is better"
 
 TEXTS: Final[Mapping[str, FigureText]] = {
-    **{key: head_metrics.TEXTS[key] for key in options.CORPUS_FIGURES if key in head_metrics.TEXTS},
+    **{key: head_metrics.TEXTS[key] for key in CORPUS_METRICS if key in head_metrics.TEXTS},
     "confidence": _CONFIDENCE,
     "induction": _INDUCTION,
     "aer_word_in": FigureText("Alignment error, word in", f"asked when a German word is read: {_ERROR}"),

@@ -18,7 +18,8 @@ from viz.pages.atlas import tables as atlas_tables
 from viz.pages.atlas.figures import head_scatter
 from viz.pages.atlas.layer_maps.component import head_maps
 from viz.pages.atlas.layer_maps.view import View, maps_of
-from viz.selection import options, state
+from viz.selection import state
+from viz.selection.atlas import ATLAS_TABS, CORPUS_METRICS, READ_OFF
 from viz.ui import controls, frame, number_controls
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def show(atlas: "Atlas") -> None:
     state.put(state.current().within(layers, heads))
     view = _view(atlas)
     st.caption(controls.plain(metric_texts.meaning(view.key, view.site, view.read_off)))
-    frame.tabs("atlas", dict(zip(options.ATLAS, (show_maps, show_places, show_table), strict=True)), atlas, view)
+    frame.tabs("atlas_tab", dict(zip(ATLAS_TABS, (show_maps, show_places, show_table), strict=True)), atlas, view)
 
 
 def _view(atlas: "Atlas") -> View:
@@ -44,16 +45,16 @@ def _view(atlas: "Atlas") -> View:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         st.selectbox(
             "Figure",
-            options.CORPUS_FIGURES,
-            key=state.bind("corpus_figure"),
+            CORPUS_METRICS,
+            key=state.bind("corpus_metric"),
             format_func=lambda key: metric_texts.TEXTS[key].name,
             width=250,
             on_change=state.take,
-            args=("corpus_figure",),
+            args=("corpus_metric",),
         )
         st.segmented_control(
             "Read off",
-            options.READ_OFF,
+            READ_OFF,
             key=state.bind("read_off"),
             format_func=metric_texts.READ_OFF_LABELS.__getitem__,
             required=True,
@@ -61,7 +62,7 @@ def _view(atlas: "Atlas") -> View:
             on_change=state.take,
             args=("read_off",),
         )
-    place, read_off, key = sites.SITES.index(site), state.current().read_off, state.current().corpus_figure
+    place, read_off, key = sites.SITES.index(site), state.current().atlas.read_off, state.current().atlas.corpus_metric
     maps = maps_of(atlas, place, read_off)
     if key not in {one.key for one in maps}:
         st.info(f"{metric_texts.why_none(key, site)} This shows {ELSE}.", icon=":material/info:")
@@ -78,8 +79,8 @@ def show_maps(atlas: "Atlas", view: View) -> None:
             head_maps(
                 view.maps,
                 chosen=view.key,
-                selected=HeadChoice(selection.layer, selection.head),
-                on_map=lambda key: state.change(corpus_figure=key),
+                selected=HeadChoice(selection.common.layer, selection.common.head),
+                on_map=lambda key: state.change(corpus_metric=key),
                 on_head=_open,
                 key="atlas-maps",
                 name=name,
@@ -99,7 +100,7 @@ def show_places(atlas: "Atlas", view: View) -> None:
     distances = atlas_store.distances(atlas, view.place)
     name = _file(view, "map of heads")
     # A new key with every head: plotly's own selection would make a second click on a head undo the first.
-    key = f"atlas-places-{selection.layer}-{selection.head}"
+    key = f"atlas-places-{selection.common.layer}-{selection.common.head}"
     with st.grid(2, min_column_width=430, gap="medium"):
         with st.container():
             st.plotly_chart(
@@ -109,7 +110,7 @@ def show_places(atlas: "Atlas", view: View) -> None:
                     distances,
                     name=metric_texts.TEXTS[view.key].name.lower(),
                     shown=[view.shown(value) for value in view.values.flat],
-                    selected=(selection.layer, selection.head),
+                    selected=(selection.common.layer, selection.common.head),
                 ),
                 key=key,
                 on_select=partial(_open_point, key, view.values.shape),
@@ -141,7 +142,7 @@ def show_table(atlas: "Atlas", view: View) -> None:
     for one in view.maps:
         columns[one.name] = [None if np.isnan(value) else float(value) for value in one.values.flat]
         numbers[one.name] = st.column_config.NumberColumn(format=f"%.{one.decimals}f", help=one.unit or None)
-    st.session_state["atlas-table"] = {"selection": {"rows": [selection.layer * heads + selection.head]}}
+    st.session_state["atlas-table"] = {"selection": {"rows": [selection.common.layer * heads + selection.common.head]}}
     st.dataframe(
         columns,
         height=TABLE_HEIGHT,

@@ -13,7 +13,7 @@ frame.title(
     "at a glance, any of them opened, and any weight followed back to the numbers that it comes from.",
 )
 with frame.errors_shown():
-    trace = frame.read_sentence(state.current().text)
+    trace = frame.read_sentence(state.current().common.text)
     state.put(state.current().for_model(trace.shapes))
     contents = {
         "All heads": all_heads.show,
@@ -21,4 +21,4 @@ with frame.errors_shown():
         "bertviz": bertviz.show,
         "Take it with you": take_away.show,
     }
-    frame.tabs("view", contents, trace)
+    frame.tabs("attention_tab", contents, trace)

@@ -10,7 +10,7 @@ from typing import Final
 
 from viz.core.html import literal
 from viz.core.theme import HEAD_COLOURS
-from viz.selection.options import MARKS
+from viz.selection.coreference import MARKS
 
 Span = tuple[int, int]
 #: A text longer than this is cut off after its last mark.

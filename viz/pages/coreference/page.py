@@ -9,7 +9,8 @@ from viz.access import loader
 from viz.pages.coreference.cause import tab as lab_cause
 from viz.pages.coreference.measured import tab as lab_measured
 from viz.pages.coreference.side_by_side import tab as lab_pairs
-from viz.selection import options, state
+from viz.selection import state
+from viz.selection.coreference import COREFERENCE_TABS
 from viz.ui import frame
 
 frame.title(
@@ -25,4 +26,4 @@ with frame.errors_shown():
         )
     else:
         tabs = (lab_pairs, lab_measured, lab_cause)
-        frame.tabs("lab", {name: tab.show for name, tab in zip(options.LAB, tabs, strict=True)})
+        frame.tabs("coreference_tab", {name: tab.show for name, tab in zip(COREFERENCE_TABS, tabs, strict=True)})

@@ -12,7 +12,8 @@ import streamlit as st
 from viz.pages.coreference.data import pairs as coreference_lab
 from viz.pages.coreference.data.pairs import Pair
 from viz.pages.coreference.marks import Marks, guessed, place_of, word_spans
-from viz.selection import options, state
+from viz.selection import state
+from viz.selection.coreference import MARKS, OTHER_MARKS
 from viz.ui.controls import plain
 
 #: Groups of the curated set as people read them; "" are one's own sentences.
@@ -34,7 +35,7 @@ _GROUP: Final = "lab/group"
 def chosen_pair() -> Pair | None:
     """The pair of the curated set that is chosen, None for one's own sentences."""
     pairs = coreference_lab.curated_pairs()
-    asked = state.current().pair
+    asked = state.current().coreference.pair
     if asked and asked not in pairs:
         state.change(pair="")
         st.info(
@@ -42,7 +43,7 @@ def chosen_pair() -> Pair | None:
             f"{len(pairs)} pairs by its group.",
             icon=":material/info:",
         )
-    pair = pairs.get(state.current().pair)
+    pair = pairs.get(state.current().coreference.pair)
     groups = ["", *dict.fromkeys(one.group for one in pairs.values())]
     st.session_state[_GROUP] = pair.group if pair else ""
     st.segmented_control(
@@ -84,7 +85,7 @@ def marked_words(texts: Sequence[str]) -> list[Marks]:
         st.expander("Mark the pronoun and its candidates", expanded=not is_guessed, icon=":material/ads_click:"),
         st.grid(2, min_column_width=360, gap="medium"),
     ):
-        fields = (options.MARKS, options.OTHER_MARKS)
+        fields = (MARKS, OTHER_MARKS)
         return [_marks(number, text, fields[number], guesses[number]) for number, text in enumerate(texts)]
 
 
@@ -94,15 +95,16 @@ def _marks(number: int, text: str, fields: Sequence[str], guess: Marks) -> Marks
         return Marks(
             *(
                 _word(field, f"{role.capitalize()} in the {NAMES[number]} sentence", words, default)
-                for field, role, default in zip(fields, options.MARKS, guess.places, strict=True)
+                for field, role, default in zip(fields, MARKS, guess.places, strict=True)
             )
         )
 
 
 def _word(field: str, label: str, words: Sequence[str], default: int | None) -> int | None:
-    chosen: int | None = getattr(state.current(), field)
+    chosen = state.current().value(field)
+    assert chosen is None or isinstance(chosen, int)
     if chosen is not None and chosen >= len(words):
-        _set(field, None)
+        state.change(**{field: None})
         st.info(f"{label}: there is no word {chosen + 1}, the sentence has {len(words)}.", icon=":material/info:")
         chosen = None
     value = default if chosen is None else chosen
@@ -129,10 +131,6 @@ def _word(field: str, label: str, words: Sequence[str], default: int | None) -> 
     return None if picked is None else int(picked)
 
 
-def _set(field: str, value: object) -> None:
-    state.change(**{field: value})
-
-
 def _both(first: str, second: str) -> str:
     """Two sentences in one line: of the second, what comes after the words with which both begin."""
     words, others = first.split(), second.split()
@@ -143,13 +141,13 @@ def _both(first: str, second: str) -> str:
 def _take_group() -> None:
     group = st.session_state[_GROUP]
     pairs = coreference_lab.curated_pairs().values()
-    state.change(pair=next((pair.name for pair in pairs if pair.group == group), ""), token=None, other_token=None)
+    state.choose(pair=next((pair.name for pair in pairs if pair.group == group), ""))
 
 
 def _make_mine(pair: Pair) -> None:
     first, second = (case.sentence for case in pair.cases)
-    state.take_example(first, second)
+    state.choose(text=first, other_text=second)
     marks: dict[str, Any] = {}
-    for case, fields in zip(pair.cases, (options.MARKS, options.OTHER_MARKS), strict=True):
+    for case, fields in zip(pair.cases, (MARKS, OTHER_MARKS), strict=True):
         marks |= {field: place_of(case.sentence, span) for field, span in zip(fields, case.spans, strict=True)}
     state.change(**marks)

@@ -19,7 +19,7 @@ from typing import Final
 
 from model.errors import SessionError
 from viz.core.sites import ENCODER, NAMES
-from viz.selection.options import EDITS
+from viz.selection.decoding import EDITS
 
 MAX_BRANCHES: Final = 24
 #: A word of more pieces than this is not written at once.

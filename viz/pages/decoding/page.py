@@ -12,7 +12,8 @@ from viz.pages.decoding.film import tab as film
 from viz.pages.decoding.logit_lens import tab as logit_lens
 from viz.pages.decoding.sampling import tab as sampling
 from viz.pages.decoding.take_away import tab as take_decoding
-from viz.selection import options, state
+from viz.selection import state
+from viz.selection.decoding import DECODING_TABS
 from viz.ui import frame
 
 frame.title(
@@ -27,4 +28,4 @@ with frame.errors_shown():
         tabs = (film, branches, edit_attention, logit_lens, beam, sampling, cost, take_decoding)
         trace = translations.shown()
         translation_controls.above(trace)
-        frame.tabs("studio", {name: tab.show for name, tab in zip(options.STUDIO, tabs, strict=True)}, trace)
+        frame.tabs("decoding_tab", {name: tab.show for name, tab in zip(DECODING_TABS, tabs, strict=True)}, trace)

@@ -63,7 +63,7 @@ def names_of(made: Sequence[Choice], trace: "Trace") -> list[str]:
 
 def type_word(trace: "Trace", *, key: str = "write-instead") -> None:
     """A field for the word to write at the step that is chosen, in place of its token; `key` is the widget's."""
-    step = min(state.current().step, len(trace.steps) - 1)
+    step = min(state.current().decoding.step, len(trace.steps) - 1)
     ends = [f"“{plain(token)}”" for token in generation.end_tokens(state.current())]
     how_to_end = f" {' or '.join(ends)} ends the text." if ends else ""
     st.text_input(
@@ -84,7 +84,7 @@ def step(trace: "Trace") -> int:
 
 def candidate(trace: "Trace") -> None:
     """The tokens that the model weighed at the chosen step; the one picked is written there."""
-    at = min(state.current().step, len(trace.steps) - 1)
+    at = min(state.current().decoding.step, len(trace.steps) - 1)
     candidates = trace.steps[at].candidates
     st.menu_button(
         "Take another candidate",
@@ -112,20 +112,20 @@ def short_names(count: int) -> list[str]:
 
 def against(names: Sequence[str], chosen: int) -> None:
     """Which translation the one shown is compared with."""
-    shown = state.current().branch
+    shown = state.current().decoding.branch
     st.selectbox(
         f"{names[shown]}, compared with",
         [number for number in range(len(names)) if number != shown],
-        key=state.bind("against", chosen),
+        key=state.bind("compared_branch", chosen),
         format_func=lambda number: names[number],
         width=260,
         on_change=state.take,
-        args=("against",),
+        args=("compared_branch",),
     )
 
 
 def _take_candidate(token_ids: Sequence[int]) -> None:
-    translations.force(state.current().step, token_ids[int(st.session_state["candidate"])])
+    translations.force(state.current().decoding.step, token_ids[int(st.session_state["candidate"])])
     st.rerun()
 
 
@@ -145,5 +145,5 @@ def _write(key: str) -> None:
         translations.tell(str(error))
     else:
         st.session_state[key] = ""
-        translations.write(state.current().step, token_ids)
+        translations.write(state.current().decoding.step, token_ids)
     st.rerun()

@@ -9,7 +9,6 @@ The functions that change something draw nothing: a fragment, or a callback of o
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import streamlit as st
@@ -30,7 +29,7 @@ from viz.pages.decoding.branch_codes import (
 )
 from viz.pages.decoding.data import branches
 from viz.selection import state
-from viz.selection.options import MAX_TEXT_IN_URL
+from viz.selection.url import MAX_TEXT_IN_URL
 from viz.ui import frame
 
 if TYPE_CHECKING:
@@ -43,16 +42,20 @@ _NOTICES: Final = "studio/notices"
 def choices() -> tuple[Choice, ...]:
     """What made each branch, number 1 first. Codes that mean nothing are dropped from the selection, with a notice."""
     selection = state.current()
-    reading = read_codes(selection.branches)
+    reading = read_codes(selection.decoding.branches)
     codes = codes_of(reading.choices)
-    if codes != selection.branches:
+    if codes != selection.decoding.branches:
         number_of = reading.number_of
-        against = None if selection.against is None else number_of.get(selection.against)
-        state.change(branches=codes, branch=number_of.get(selection.branch, 0), against=against)
+        against = (
+            None if selection.decoding.compared_branch is None else number_of.get(selection.decoding.compared_branch)
+        )
+        state.change(branches=codes, branch=number_of.get(selection.decoding.branch, 0), compared_branch=against)
         tell(*reading.problems)
-    elif selection.branch > len(codes):
+    elif selection.decoding.branch > len(codes):
         have = f"there are {len(codes)}" if codes else "there are none"
-        tell(f"The address asks for branch {selection.branch}, but {have}. This is the model's own translation.")
+        tell(
+            f"The address asks for branch {selection.decoding.branch}, but {have}. This is the model's own translation."
+        )
         state.change(branch=0)
     return reading.choices
 
@@ -64,7 +67,7 @@ def shown() -> "Trace":
         HeadlightError: the text, the checkpoint or the device will not do.
     """
     trace = frame.show_sentence(_shown)
-    if (step := state.current().step) >= len(trace.steps):
+    if (step := state.current().decoding.step) >= len(trace.steps):
         last = len(trace.steps)
         tell(f"The address asks for step {step + 1}, but this translation has {last}. This is the last.")
         state.change(step=last - 1)
@@ -79,7 +82,7 @@ def trace_of(number: int) -> "Trace":
 def trace_along(path: Path) -> "Trace":
     """The trace of a branch, or of one that is only tried, as `trace_of`."""
     selection = state.current()
-    return branches.grow(sessions(), selection.text, selection, path)
+    return branches.grow(sessions(), selection.common.text, selection, path)
 
 
 def sessions() -> branches.Sessions:
@@ -127,7 +130,7 @@ def draw(step: int, temperature: int, top_k: int, top_p: int) -> None:
     The seed is the selection's.
     """
     if _or_notice(step) is not None:
-        add(step, Draw(temperature, top_k, top_p, state.current().draw))
+        add(step, Draw(temperature, top_k, top_p, state.current().decoding.sampling_seed))
 
 
 def add(step: int, action: Action, *, parent: int | None = None) -> None:
@@ -139,7 +142,7 @@ def add(step: int, action: Action, *, parent: int | None = None) -> None:
         parent: the branch that it leaves; by default the one that is shown.
     """
     made = choices()
-    origin = origin_of(made, state.current().branch if parent is None else parent, step, action)
+    origin = origin_of(made, state.current().decoding.branch if parent is None else parent, step, action)
     choice = Choice(origin, step, action)
     if choice not in made:
         try:
@@ -158,23 +161,23 @@ def show(number: int) -> None:
     if 0 < number <= len(made):
         go(number, made[number - 1].step)
     elif number == 0:
-        go(0, min(state.current().step, len(trace_of(0).steps) - 1))
+        go(0, min(state.current().decoding.step, len(trace_of(0).steps) - 1))
 
 
 def compare(number: int | None) -> None:
     """Compare the branch that is shown with this one; with None, with the one that it leaves."""
     if number is None or 0 <= number <= len(choices()):
-        state.change(against=number)
+        state.change(compared_branch=number)
 
 
 def compared(made: Sequence[Choice]) -> int | None:
     """The branch that the one shown is compared with: the chosen one, else the one that it leaves, if any."""
     selection = state.current()
-    against = selection.against
-    if against is not None and against <= len(made) and against != selection.branch:
+    against = selection.decoding.compared_branch
+    if against is not None and against <= len(made) and against != selection.decoding.branch:
         return against
-    if selection.branch:
-        return made[selection.branch - 1].parent
+    if selection.decoding.branch:
+        return made[selection.decoding.branch - 1].parent
     return None
 
 
@@ -193,7 +196,7 @@ def _shown() -> "Trace":
     root = _computed(())
     while True:
         made = choices()
-        number = state.current().branch
+        number = state.current().decoding.branch
         if number == 0:
             return root
         try:
@@ -208,8 +211,8 @@ def _computed(path: Path) -> "Trace":
     """The trace of a branch, with its progress."""
     selection, own = state.current(), sessions()
     return frame.computed(
-        ("written", selection.text, path),
-        lambda progress: branches.grow(own, selection.text, selection, path, progress),
+        ("written", selection.common.text, path),
+        lambda progress: branches.grow(own, selection.common.text, selection, path, progress),
         "trace-branch" if path else "trace",
     )
 
@@ -217,7 +220,7 @@ def _computed(path: Path) -> "Trace":
 def _or_notice(step: int) -> "Trace | None":
     """The trace that is shown, if it has this step; else there is a notice."""
     try:
-        trace = trace_of(state.current().branch)
+        trace = trace_of(state.current().decoding.branch)
         if not 0 <= step < len(trace.steps):
             raise SessionError(branches.finished_before(step, len(trace.steps)))
     except HeadlightError as error:
@@ -233,7 +236,7 @@ def _begin(choice: Choice, made: Sequence[Choice]) -> None:
         raise SessionError("The branches fill the address. Remove one of them first.")
     selection = state.current()
     path = (*path_of(made, choice.parent), (choice.step, choice.action))
-    branches.begin(sessions(), selection.text, selection, path)
+    branches.begin(sessions(), selection.common.text, selection, path)
 
 
 def _drop(number: int, error: HeadlightError) -> None:
@@ -247,8 +250,8 @@ def _drop(number: int, error: HeadlightError) -> None:
             break
     kept, number_of = without(made, number)
     selection = state.current()
-    against = None if selection.against is None else number_of.get(selection.against)
-    state.change(branches=codes_of(kept), branch=number_of.get(selection.branch, 0), against=against)
+    against = None if selection.decoding.compared_branch is None else number_of.get(selection.decoding.compared_branch)
+    state.change(branches=codes_of(kept), branch=number_of.get(selection.decoding.branch, 0), compared_branch=against)
     code = write_code(made[number - 1])
     tell(f"The branch “{code}” of the address is left out, with the branches that leave it. {error}")
 
@@ -270,5 +273,5 @@ def codes_of(made: Sequence[Choice]) -> tuple[str, ...]:
 def go(number: int, step: int) -> None:
     """Show a step of a branch; both must be there."""
     selection = state.current()
-    against = None if selection.against == number else selection.against
-    state.put(replace(selection, branch=number, step=step, against=against))
+    against = None if selection.decoding.compared_branch == number else selection.decoding.compared_branch
+    state.put(selection.changed(branch=number, step=step, compared_branch=against))

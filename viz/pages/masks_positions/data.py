@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Bool
 
 from viz.access import loader
-from viz.selection.options import Selection
+from viz.selection.selection import Selection
 
 if TYPE_CHECKING:
     from model import Trace

@@ -14,8 +14,8 @@ frame.title(
     "that row may attend to. An encoding is added to each token's embedding: equal tokens then differ by their place.",
 )
 with frame.errors_shown():
-    trace = frame.read_sentence(state.current().text)
+    trace = frame.read_sentence(state.current().common.text)
     state.put(state.current().for_model(trace.shapes))
     has_all = loader.is_translator(state.current())
     shown = (masks.show, positions.show) if has_all else (model_masks.show, model_positions.show)
-    frame.tabs("part", {"Masks": shown[0], "Positional encodings": shown[1]}, trace)
+    frame.tabs("masks_tab", {"Masks": shown[0], "Positional encodings": shown[1]}, trace)

@@ -8,8 +8,8 @@ import streamlit as st
 from viz.access import descriptions, loader
 from viz.core.html import Column, table
 from viz.pages.model_card import facts
-from viz.selection.options import ABOUT as EVERY_TAB
-from viz.selection.options import Selection
+from viz.selection.model_card import MODEL_CARD_TABS as EVERY_TAB
+from viz.selection.selection import Selection
 from viz.ui.controls import plain
 
 _WITH_TEXT: Final = (EVERY_TAB[0], EVERY_TAB[5])

@@ -8,7 +8,8 @@ from viz.core.html import table
 from viz.pages.model_card import facts, other_model
 from viz.pages.model_card.figures import parameter_bars
 from viz.pages.model_card.tabs import TABS
-from viz.selection import options, state
+from viz.selection import state
+from viz.selection.model_card import MODEL_CARD_TABS
 from viz.ui import frame
 
 frame.title(
@@ -39,13 +40,13 @@ with frame.errors_shown():
         )
     else:
         other_model.show(selection)
-    names = options.ABOUT if loader.is_english_german(selection) else other_model.ABOUT[loader.kind(selection)]
+    names = MODEL_CARD_TABS if loader.is_english_german(selection) else other_model.ABOUT[loader.kind(selection)]
     if names:
-        chosen = state.current().about
-        state.change(about=chosen if chosen in names else names[0])
+        chosen = state.current().model_card.model_card_tab
+        state.change(model_card_tab=chosen if chosen in names else names[0])
         # No `default`: another default is another widget to Streamlit, and whoever came by keyboard would lose their
         # place.
-        tabs = st.tabs(names, key=state.bind("about"), on_change=state.take, args=("about",))
+        tabs = st.tabs(names, key=state.bind("model_card_tab"), on_change=state.take, args=("model_card_tab",))
         for tab, name in zip(tabs, names, strict=True):
             if tab.open:
                 with tab, frame.errors_shown():

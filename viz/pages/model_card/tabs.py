@@ -19,8 +19,8 @@ from viz.pages.model_card import card, facts
 from viz.pages.model_card.example_bank import BANK, draw
 from viz.pages.model_card.published import PUBLISHED
 from viz.pages.model_card.training_figures import training_curves
-from viz.selection import options
-from viz.selection.options import Selection
+from viz.selection.model_card import MODEL_CARD_TABS
+from viz.selection.selection import Selection
 from viz.ui import controls, frame, long_work
 
 if TYPE_CHECKING:
@@ -212,5 +212,5 @@ def _missing(name: str, what: str) -> None:
 
 #: In the order of `choices.ABOUT`.
 TABS: Final[Mapping[str, Callable[[Selection], None]]] = dict(
-    zip(options.ABOUT, (vocabulary, training_data, curves, scores, translations, whole_card), strict=True)
+    zip(MODEL_CARD_TABS, (vocabulary, training_data, curves, scores, translations, whole_card), strict=True)
 )

@@ -30,8 +30,9 @@ from viz.pages.atlas import data as atlas_store
 from viz.pages.atlas import metric_texts
 from viz.pages.atlas import tables as atlas_tables
 from viz.pages.atlas import tabs as atlas_tab
-from viz.selection import options
-from viz.selection.options import Selection
+from viz.selection.atlas import CORPUS_METRICS, READ_OFF
+from viz.selection.common import SITES
+from viz.selection.selection import Selection
 from viz.ui import long_work
 
 OWN = (
@@ -298,7 +299,7 @@ def test_sentences_on_buttons_are_not_markdown(app: AppTest, shipped: Path) -> N
     shown = dict(zip(labels, sentences(app), strict=True))
     dog = "The dog <b>is</b> old."
     if dog not in shown:  # five of six sentences are shown
-        healthy(app.selectbox(key="corpus_figure").set_value("entropy").run())
+        healthy(app.selectbox(key="corpus_metric").set_value("entropy").run())
         shown = {button.label.replace("\\", ""): button for button in sentences(app)}
     assert "\\<b\\>" in shown[dog].label
 
@@ -336,9 +337,9 @@ def test_a_head_that_the_model_lacks_becomes_the_first(app: AppTest, shipped: Pa
 
 
 def test_every_figure_and_every_site_has_its_words() -> None:
-    for key in options.CORPUS_FIGURES:
-        for site in options.SITES:
-            for read_off in options.READ_OFF:
+    for key in CORPUS_METRICS:
+        for site in SITES:
+            for read_off in READ_OFF:
                 assert metric_texts.meaning(key, site, read_off).endswith(".")
             assert metric_texts.why_none(key, site)
     assert "share of norms" in metric_texts.meaning("previous", "encoder.self", "norms")
@@ -422,7 +423,7 @@ def test_progress_counts_every_sentence_and_pair(checkpoints: Path) -> None:
         def __call__(self, count: int) -> None:
             counted.append(count)
 
-    task = atlas_store.measuring(reading, Selection(checkpoint="en-de"))
+    task = atlas_store.measuring(reading, Selection().changed(checkpoint="en-de"))
     task.compute(Counting(task.total, task.unit))
     assert sum(counted) == task.total == reading.work == 8
     assert len(counted) == 8
@@ -432,7 +433,7 @@ def test_progress_counts_every_sentence_and_pair(checkpoints: Path) -> None:
 
 
 def test_tables_hold_the_numbers_and_leave_out_what_is_none(atlas: Atlas) -> None:
-    lines = list(csv.DictReader(atlas_tables.all_figures(atlas, options.SITES).decode("utf-8-sig").splitlines()))
+    lines = list(csv.DictReader(atlas_tables.all_figures(atlas, SITES).decode("utf-8-sig").splitlines()))
     assert len(lines) == 3 * 8
     line = lines[8 + 5]  # decoder.self, layer 1, head 1
     assert (line["site"], line["layer"], line["head"], line["next"]) == ("decoder.self", "1", "1", "")

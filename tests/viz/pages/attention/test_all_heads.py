@@ -11,9 +11,11 @@ from tests.paths import ROOT
 from tests.viz.sent import sent_to
 from viz.access import derived, loader
 from viz.access.loader import ROOT_VARIABLE
-from viz.selection.options import FIGURES, SITES, Selection
+from viz.selection.attention import METRICS
+from viz.selection.common import SITES
+from viz.selection.selection import Selection
 
-TEXT = Selection().text
+TEXT = Selection().common.text
 
 
 @pytest.fixture
@@ -25,7 +27,7 @@ def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
 @pytest.fixture
 def selection(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> Selection:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
-    return Selection(checkpoint="en-de")
+    return Selection().changed(checkpoint="en-de")
 
 
 def grid_of(app: AppTest) -> dict[str, Any]:
@@ -37,13 +39,13 @@ def test_at_first_tiles_carry_nothing_and_there_is_nothing_to_rank_by(app: AppTe
     header = grid_of(app.run())
     assert (header["figure"], header["ranked"], header["notes"]) == (None, None, [])
     assert app.selectbox(key="order").disabled
-    assert app.selectbox(key="keep").disabled
+    assert app.selectbox(key="max_heads").disabled
 
 
-@pytest.mark.parametrize("figure", FIGURES[1:])
+@pytest.mark.parametrize("figure", METRICS[1:])
 def test_every_figure_can_be_chosen_and_stands_in_the_link(app: AppTest, figure: str) -> None:
     app.run()
-    header = grid_of(app.selectbox(key="figure").set_value(figure).run())
+    header = grid_of(app.selectbox(key="metric").set_value(figure).run())
     assert len(header["figure"]["texts"]) == 8
     assert header["ranked"] is None
     assert app.query_params["figure"] == figure
@@ -51,9 +53,9 @@ def test_every_figure_can_be_chosen_and_stands_in_the_link(app: AppTest, figure:
 
 def test_heads_are_ranked_and_filtered(app: AppTest) -> None:
     app.run()
-    app.selectbox(key="figure").set_value("entropy").run()
+    app.selectbox(key="metric").set_value("entropy").run()
     app.selectbox(key="order").set_value("lowest").run()
-    header = grid_of(app.selectbox(key="keep").set_value(4).run())
+    header = grid_of(app.selectbox(key="max_heads").set_value(4).run())
     numbers = [float(header["figure"]["texts"][head]) for head in header["ranked"]]
     assert numbers == sorted(map(float, header["figure"]["texts"]))[:4]
     assert dict(app.query_params) == {"figure": "entropy", "order": "lowest", "keep": "4"}
@@ -79,7 +81,7 @@ def test_a_figure_without_meaning_at_a_site_is_explained_and_comes_back_at_anoth
 @pytest.mark.parametrize("site", SITES)
 def test_figures_are_those_of_the_traces_weights_and_cannot_be_written(selection: Selection, site: str) -> None:
     figures = derived.head_metrics(TEXT, site, selection)
-    assert tuple(figures) == FIGURES[1:]
+    assert tuple(figures) == METRICS[1:]
     trace = loader.trace(TEXT, selection)
     free = trace.mask(site, 1).sum(-1) > 1
     weights = trace.weights(site, 1).numpy()[:, free]

@@ -9,7 +9,8 @@ from streamlit.testing.v1 import AppTest
 from tests.paths import ROOT
 from viz.access.loader import ROOT_VARIABLE
 from viz.pages.attention.bertviz import view as bertviz_view
-from viz.selection.options import BERTVIZ, SITES
+from viz.selection.attention import BERTVIZ_VIEWS
+from viz.selection.common import SITES
 
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed file .*_view.js:ResourceWarning")
 
@@ -30,15 +31,17 @@ def drawn(app: AppTest) -> IFrame:
     return iframe.proto
 
 
-@pytest.mark.parametrize("view", BERTVIZ)
+@pytest.mark.parametrize("view", BERTVIZ_VIEWS)
 def test_the_link_says_which_view_of_which_attention_and_the_page_says_how_to_read_it(app: AppTest, view: str) -> None:
     app.query_params["bertviz"] = view
     app.query_params["site"] = SITES[2]
     iframe = drawn(app.run())
     assert f"<title>{view} of attention" in iframe.srcdoc
     assert "up to 64 tokens, because" in " ".join(caption.value for caption in app.caption)
-    other = BERTVIZ[1 - BERTVIZ.index(view)]
-    assert f"<title>{other} of attention" in drawn(app.segmented_control(key="bertviz").set_value(other).run()).srcdoc
+    other = BERTVIZ_VIEWS[1 - BERTVIZ_VIEWS.index(view)]
+    assert (
+        f"<title>{other} of attention" in drawn(app.segmented_control(key="bertviz_view").set_value(other).run()).srcdoc
+    )
 
 
 def test_another_attention_is_another_drawing(app: AppTest) -> None:
@@ -59,4 +62,4 @@ def test_too_many_tokens_are_refused_with_a_sentence_and_the_tab_stays_alive(
     app.run()
     assert not app.exception
     assert "offered up to 5 tokens" in app.error[0].value.replace("\\", "")
-    assert app.segmented_control(key="bertviz").value == BERTVIZ[0]
+    assert app.segmented_control(key="bertviz_view").value == BERTVIZ_VIEWS[0]

@@ -14,7 +14,8 @@ from tests.browser.demo_bertviz import SHAPES, InventedTrace, Layer, as_trace
 from tests.paths import ROOT
 from viz.pages.attention.bertviz import view as bertviz_view
 from viz.pages.attention.bertviz.view import MAX_TOKENS, bertviz_height, bertviz_page
-from viz.selection.options import BERTVIZ, SITES
+from viz.selection.attention import BERTVIZ_VIEWS
+from viz.selection.common import SITES
 
 # bertviz opens its scripts and leaves their closing to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed file .*_view.js:ResourceWarning")
@@ -23,7 +24,7 @@ HOSTILE = '</ScRiPt><script>alert(1)</script><!-- "\\ const params = {}; // HACK
 CONFIG = ROOT / ".streamlit/config.toml"
 
 
-VIEWS = [(site, view) for site in SITES for view in BERTVIZ]
+VIEWS = [(site, view) for site in SITES for view in BERTVIZ_VIEWS]
 TRACE = as_trace(InventedTrace(("▁The", HOSTILE, "\u2028\u202e", "</s>"), ("<s>", "▁Das", "▁Tier")))
 
 
@@ -76,7 +77,7 @@ def test_a_token_cannot_close_the_script(page: str) -> None:
     assert page.lower().count("</script>") == 4
 
 
-@pytest.mark.parametrize("view", BERTVIZ)
+@pytest.mark.parametrize("view", BERTVIZ_VIEWS)
 def test_queries_stand_on_the_left_and_keys_on_the_right_shown_as_everywhere_else(view: str) -> None:
     source = ["▁The", HOSTILE.replace(" ", "␣"), "\\u2028\\u202e", "</s>"]
     target = ["<s>", "▁Das", "▁Tier"]
@@ -120,7 +121,7 @@ def long_trace(tokens: int, layers: int = 4, heads: int = 8) -> Trace:
     return as_trace(InventedTrace(("▁word",) * tokens, ("▁Wort",), inputs))
 
 
-@pytest.mark.parametrize("view", BERTVIZ)
+@pytest.mark.parametrize("view", BERTVIZ_VIEWS)
 def test_a_page_of_64_tokens_stays_under_two_megabytes(view: str) -> None:
     assert len(drawn(view=view, trace=long_trace(MAX_TOKENS), dark=True)) < 2_000_000
 
@@ -131,7 +132,7 @@ def test_a_longer_sentence_is_refused_with_what_to_do() -> None:
     assert drawn("decoder.self", trace=long_trace(MAX_TOKENS + 1))
 
 
-@pytest.mark.parametrize("view", BERTVIZ)
+@pytest.mark.parametrize("view", BERTVIZ_VIEWS)
 @pytest.mark.parametrize(("dark", "theme"), [(False, "light"), (True, "dark")])
 def test_the_colours_are_those_of_the_theme(dark: bool, theme: str, view: str) -> None:
     colours = tomllib.loads(CONFIG.read_text())["theme"][theme]

@@ -15,8 +15,9 @@ from viz.access.derived import OpenedLayer
 from viz.access.loader import ROOT_VARIABLE
 from viz.pages.attention.opened_head import panel
 from viz.pages.attention.opened_head.lines_component import LinesPlace
-from viz.selection.options import MEASURES as MEASURE_NAMES
-from viz.selection.options import SITES, Selection
+from viz.selection.common import MEASURE_NAMES as MEASURE_NAMES
+from viz.selection.common import SITES
+from viz.selection.selection import Selection
 from viz.ui.measures import MEASURES
 
 TEXT = "Tom told me that he would be late."
@@ -55,9 +56,9 @@ def captions(app: AppTest) -> str:
 
 
 def layer_of(app: AppTest, **choices: bool | int | str) -> tuple[Trace, OpenedLayer]:
-    selection = Selection(checkpoint="en-de", text=TEXT, **choices)
+    selection = Selection().changed(checkpoint="en-de", text=TEXT, **choices)
     trace = loader.trace(TEXT, selection)
-    return trace, derived.opened_layer(trace, selection.site, selection.layer, selection)
+    return trace, derived.opened_layer(trace, selection.common.site, selection.common.layer, selection)
 
 
 # ---- the numbers ----
@@ -89,10 +90,10 @@ def test_a_rollout_is_one_matrix_whose_rows_sum_to_one(app: AppTest, site: str) 
 
 
 def test_words_sum_over_keys_and_special_tokens_leave_both_sides(app: AppTest) -> None:
-    _, layer = layer_of(app, site="decoder.cross", words=True)
+    _, layer = layer_of(app, site="decoder.cross", whole_words=True)
     np.testing.assert_allclose(layer.values.sum(-1), 1, atol=1e-5)
     assert layer.keys.labels == (*TEXT.split(), "</s>")
-    _, hidden = layer_of(app, site="decoder.cross", words=True, special=False)
+    _, hidden = layer_of(app, site="decoder.cross", whole_words=True, special_tokens=False)
     assert hidden.keys.labels == tuple(TEXT.split())
     assert "<s>" not in hidden.queries.labels
     assert (hidden.values.sum(-1) < 1).any()
@@ -122,7 +123,7 @@ def test_the_lines_hold_what_the_heatmap_holds(app: AppTest) -> None:
     command = header["command"]
     assert (command["heads"], command["query"], command["threshold"]) == ([0, 2, 3], 3, 20)
     assert header["fileName"].startswith("headlight-encoder-self-layer1-weights-")
-    app.segmented_control(key="drawn").set_value("Heatmap").run()
+    app.segmented_control(key="drawn_as").set_value("Heatmap").run()
     header, values = heatmap(app)
     assert header["title"] == "Layer 2 · Head 3"
     assert header["kept"] == [3, None]
@@ -135,8 +136,8 @@ def test_the_lines_hold_what_the_heatmap_holds(app: AppTest) -> None:
 def test_hidden_special_tokens_and_joined_words_are_said(app: AppTest, drawn: str) -> None:
     opened(app, drawn=drawn)
     assert "do not sum to 1" not in captions(app)
-    app.toggle(key="special").set_value(False)
-    app.toggle(key="words").set_value(True).run()
+    app.toggle(key="special_tokens").set_value(False)
+    app.toggle(key="whole_words").set_value(True).run()
     assert "rows do not sum to 1" in captions(app)
     assert "keys are summed and queries averaged" in captions(app)
     tokens = lines(app)[0]["keyTokens"] if drawn == "Lines" else heatmap(app)[0]["columnTokens"]
@@ -169,15 +170,15 @@ def test_only_weights_between_all_tokens_are_previewed_from_tiles(app: AppTest) 
     addresses = [tiles["address"] for tiles, _ in sent_to(app, "tiles")]
     assert sorted(header["previews"]) == sorted(addresses)
     assert header["shows"][1:] == [1, 2]
-    for key, value in (("words", True), ("words", False), ("special", False)):
+    for key, value in (("whole_words", True), ("whole_words", False), ("special_tokens", False)):
         app.toggle(key=key).set_value(value).run()
-        assert bool(heatmap(app)[0]["previews"]) == (key == "words" and not value)
+        assert bool(heatmap(app)[0]["previews"]) == (key == "whole_words" and not value)
 
 
 def test_a_kept_query_and_key_stand_in_the_link_and_in_both_pictures(app: AppTest) -> None:
     opened(app, token=3, key_token=5)
     assert heatmap(app)[0]["kept"] == [3, 5]
-    app.segmented_control(key="drawn").set_value("Lines").run()
+    app.segmented_control(key="drawn_as").set_value("Lines").run()
     assert (lines(app)[0]["command"]["query"], lines(app)[0]["command"]["key"]) == (3, None)
     assert (app.query_params["token"], app.query_params["key_token"]) == ("3", "5")
 
@@ -194,23 +195,28 @@ def test_a_link_with_heads_and_tokens_that_do_not_exist_still_opens(app: AppTest
 
 
 def test_what_a_person_does_to_the_lines_becomes_the_selection(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    _, layer = layer_of(app, words=True)
-    stored = [Selection(text=TEXT, words=True, head=1, also=(2,), token=2)]
+    _, layer = layer_of(app, whole_words=True)
+    stored = [Selection().changed(text=TEXT, whole_words=True, head=1, further_heads=(2,), token=2)]
     monkeypatch.setattr(panel.state, "current", lambda: stored[-1])
     monkeypatch.setattr(panel.state, "put", stored.append)
     take = panel._take
     here = layer.queries.place_of(2)
     # The open head stays while it is on, and so does a token within the word that is kept.
     take(LinesPlace((0, 1), query=here, threshold=9), layer, MEASURES["weights"])
-    assert (stored[-1].head, stored[-1].also, stored[-1].token, stored[-1].threshold) == (1, (0,), 2, 9)
+    assert (
+        stored[-1].common.head,
+        stored[-1].common.further_heads,
+        stored[-1].common.token,
+        stored[-1].attention.threshold,
+    ) == (1, (0,), 2, 9)
     take(LinesPlace((0, 3), query=None), layer, MEASURES["weights"])
-    assert (stored[-1].head, stored[-1].also, stored[-1].token) == (0, (3,), None)
+    assert (stored[-1].common.head, stored[-1].common.further_heads, stored[-1].common.token) == (0, (3,), None)
     last = len(layer.queries.groups) - 1
     take(LinesPlace((0,), query=last), layer, MEASURES["rollout"])
-    assert (stored[-1].head, stored[-1].also) == (0, (3,))
-    assert stored[-1].token == layer.queries.groups[last][0]
+    assert (stored[-1].common.head, stored[-1].common.further_heads) == (0, (3,))
+    assert stored[-1].common.token == layer.queries.groups[last][0]
     # A key is kept alone, or stays behind a query.
     take(LinesPlace((0,), key=last), layer, MEASURES["weights"])
-    assert (stored[-1].token, stored[-1].key_token) == (None, layer.keys.groups[last][0])
+    assert (stored[-1].common.token, stored[-1].common.key_token) == (None, layer.keys.groups[last][0])
     take(LinesPlace((0,), query=0), layer, MEASURES["weights"])
-    assert (stored[-1].token, stored[-1].key_token) == (0, layer.keys.groups[last][0])
+    assert (stored[-1].common.token, stored[-1].common.key_token) == (0, layer.keys.groups[last][0])

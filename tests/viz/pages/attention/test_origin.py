@@ -21,9 +21,10 @@ from viz.access.loader import ROOT_VARIABLE
 from viz.core.numbers import TOLERANCE, scientific
 from viz.pages.attention.origin.component import pack_story, read_key
 from viz.pages.attention.origin.story import MAX_COLUMNS, Origin, changed, shown_keys, steps, story, strongest, summary
-from viz.selection.options import VIEWS, Selection
+from viz.selection.attention import ATTENTION_TABS
+from viz.selection.selection import Selection
 
-VIEW = VIEWS[1]
+VIEW = ATTENTION_TABS[1]
 HOSTILE = "</script><b>x</b>"
 
 
@@ -300,7 +301,7 @@ def test_the_spread_is_measured_and_the_alternative_named(app: AppTest) -> None:
     told = " ".join(element.value for element in app.markdown)
     assert "Bahdanau et al. 2015" in told
     assert any("tanh(W_1 q + W_2 k)" in formula.value for formula in app.latex)
-    trace = loader.trace(Selection().text, Selection(checkpoint="en-de"))
+    trace = loader.trace(Selection().common.text, Selection().changed(checkpoint="en-de"))
     inputs = trace.attention("encoder.self", 0)
     spread = float((inputs.query[0] @ inputs.key[0].T).std(correction=0))
     assert f"**{spread:.2f}** before" in told
@@ -308,7 +309,7 @@ def test_the_spread_is_measured_and_the_alternative_named(app: AppTest) -> None:
 
 
 def test_head_outputs_that_are_not_the_models_turn_the_proof_into_a_warning(app: AppTest) -> None:
-    text, selection = "Nobody else reads this sentence.", Selection(checkpoint="en-de")
+    text, selection = "Nobody else reads this sentence.", Selection().changed(checkpoint="en-de")
     trace = loader.trace(text, selection)
     name = "encoder.layers.0.self_attention.hook_head_output"
     recorded = MappingProxyType({**trace.recorded, name: trace.recorded[name] + 3 * TOLERANCE})

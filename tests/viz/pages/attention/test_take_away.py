@@ -11,8 +11,9 @@ from streamlit.testing.v1 import AppTest
 
 from tests.paths import ROOT
 from viz.access.loader import ROOT_VARIABLE
-from viz.selection.options import MAX_TEXT_IN_URL, SITES, Selection
-from viz.selection.url import parse
+from viz.selection.common import SITES
+from viz.selection.selection import Selection
+from viz.selection.url import MAX_TEXT_IN_URL, parse
 from viz.ui import trace_tables
 from viz.ui.downloads import _size
 from viz.ui.frame import chart_config
@@ -82,12 +83,12 @@ def test_the_link_reopens_the_sentence_the_checkpoint_and_the_head_at_the_heads(
     opened(app, site="decoder.cross", layer="1", head="2", text="Grüße & <b> 50 %?")
     link = app.code[0].value
     assert link.startswith("?")
-    expected = Selection("en-de", text="Grüße & <b> 50 %?", site="decoder.cross", layer=1, head=2)
+    expected = Selection().changed(checkpoint="en-de", text="Grüße & <b> 50 %?", site="decoder.cross", layer=1, head=2)
     assert parse(dict(parse_qsl(link[1:], keep_blank_values=True)), Selection()) == expected
 
 
 def test_a_link_names_the_sentence_even_if_it_is_the_usual_one(app: AppTest) -> None:
-    assert dict(parse_qsl(opened(app).code[0].value[1:]))["text"] == Selection().text
+    assert dict(parse_qsl(opened(app).code[0].value[1:]))["text"] == Selection().common.text
 
 
 def test_a_sentence_too_long_for_an_address_is_said_to_be_missing(app: AppTest) -> None:
@@ -105,13 +106,13 @@ def test_the_camera_of_a_chart_saves_in_the_chosen_format_under_a_name(app: AppT
     chart = app.get("plotly_chart")[0]
     assert '"format": "svg"' in chart.proto.config
     assert '"filename": "headlight-parameters' in chart.proto.config
-    app.segmented_control(key="pictures").set_value("PNG").run()
+    app.segmented_control(key="picture_format").set_value("PNG").run()
     assert '"format": "png"' in app.get("plotly_chart")[0].proto.config
     assert "pictures" not in app.query_params
 
 
 def test_a_chart_config_changes_nothing_but_the_camera(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("viz.selection.state.current", lambda: Selection(pictures="PNG"))
+    monkeypatch.setattr("viz.selection.state.current", lambda: Selection().changed(picture_format="PNG"))
     assert chart_config("a")["toImageButtonOptions"] == {"format": "png", "filename": "a", "scale": 2}
     assert chart_config("a")["displaylogo"] is False
 

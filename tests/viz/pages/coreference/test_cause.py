@@ -1,7 +1,6 @@
 """Heads switched off and patched: the page, its figures against the model's, the address, and files that are bad."""
 
 import csv
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +28,7 @@ from viz.pages.coreference.cause import tab as lab_cause
 from viz.pages.coreference.data import heads as measuring
 from viz.pages.coreference.data.heads import ChoicePair
 from viz.pages.coreference.figures import two_figures
-from viz.selection.options import Selection
+from viz.selection.selection import Selection
 from viz.selection.url import parse, to_params
 
 SITES = ("encoder.self", "decoder.self", "decoder.cross")
@@ -106,16 +105,16 @@ def test_every_head_in_turn_gives_maps_rankings_and_a_way_to_switch_off_the_stro
     app.button(key="cause-strongest").click().run()
     settled(app)
     places = measuring.places(Selection())
-    assert app.session_state["selection"].off == tuple(switched_heads.code(places[i]) for i in order)
+    assert app.session_state["selection"].coreference.heads_off == tuple(switched_heads.code(places[i]) for i in order)
 
 
 def test_a_head_of_the_grid_is_switched_off_and_on_again(app: AppTest) -> None:
     opened(app)
     pills = app.get_by_key("off-e-0")
     pills.set_value([HeadName("encoder.self", 0, 3)]).run()
-    assert app.session_state["selection"].off == ("e-0-3",)
+    assert app.session_state["selection"].coreference.heads_off == ("e-0-3",)
     app.button(key="off-none").click().run()
-    assert app.session_state["selection"].off == ()
+    assert app.session_state["selection"].coreference.heads_off == ()
 
 
 def test_a_head_that_the_model_lacks_and_a_pair_that_there_is_not_do_no_harm(app: AppTest) -> None:
@@ -128,13 +127,20 @@ def test_a_head_that_the_model_lacks_and_a_pair_that_there_is_not_do_no_harm(app
 def test_all_but_the_chosen_heads_are_all_others(chosen: Selection) -> None:
     places = measuring.places(chosen)
     kept = places[3:5]
-    removed = measuring.removed_places(kept, replace(chosen, spare=True))
+    removed = measuring.removed_places(kept, chosen.changed(others_off=True))
     assert removed == set(places) - set(kept)
     assert measuring.removed_places(kept, chosen) == set(kept)
 
 
 def test_the_address_keeps_what_is_switched_off() -> None:
-    selection = Selection(lab="Cause", pair="it-03", off=("c-3-1", "e-0-2"), spare=True, instead="mean", scope="set")
+    selection = Selection().changed(
+        coreference_tab="Cause",
+        pair="it-03",
+        heads_off=("c-3-1", "e-0-2"),
+        others_off=True,
+        replacement="mean",
+        cause_scope="set",
+    )
     assert parse(to_params(selection), Selection()) == selection
 
 

@@ -27,7 +27,7 @@ from viz.pages.coreference import tables as measured_tables
 from viz.pages.coreference.data import heads as measuring
 from viz.pages.coreference.measured import findings
 from viz.pages.coreference.measured import tab as lab_measured
-from viz.selection.options import Selection
+from viz.selection.selection import Selection
 
 GOOD = "Tom told Anna that he was late.\the\tTom\tAnna"
 

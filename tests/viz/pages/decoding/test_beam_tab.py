@@ -17,12 +17,12 @@ from viz.pages.decoding.beam import story as beam_story
 from viz.pages.decoding.beam.component import pack_tree, read_node
 from viz.pages.decoding.beam.figures import ancestor_heatmap
 from viz.pages.decoding.data import derived
-from viz.selection.options import Selection
+from viz.selection.selection import Selection
 
 
 @pytest.fixture
 def chosen(chosen: Selection) -> Selection:
-    return replace(chosen, beam=3)
+    return chosen.changed(beam_size=3)
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_rows_worked_out_by_hand_put_the_winner_first_and_siblings_by_rank() -> 
 
 @pytest.mark.parametrize("width", [1, 3, 12])
 def test_no_two_lines_of_a_real_tree_cross_and_the_winner_is_a_straight_one(chosen: Selection, width: int) -> None:
-    tree = derived.beam_tree(TEXT, Selection(checkpoint="en-de", text=TEXT, beam=width))
+    tree = derived.beam_tree(TEXT, Selection().changed(checkpoint="en-de", text=TEXT, beam_size=width))
     for shown in (set(range(len(tree.nodes))), beam_story.living(tree)):
         rows = beam_story.rows(tree, shown)
         assert set(rows) == shown
@@ -156,7 +156,7 @@ def test_a_node_is_traced_as_a_session_that_wrote_the_same(chosen: Selection, tr
 
 
 def test_the_score_of_greedy_search_is_that_of_a_beam_of_one(chosen: Selection) -> None:
-    tree = derived.beam_tree(TEXT, Selection(checkpoint="en-de", text=TEXT, beam=1, penalty=130))
+    tree = derived.beam_tree(TEXT, Selection().changed(checkpoint="en-de", text=TEXT, beam_size=1, length_penalty=130))
     trace = loader.trace(TEXT, chosen)
     assert derived.greedy_score(trace, 1.3, chosen) == pytest.approx(tree.winner.score, abs=1e-4)
 
@@ -192,7 +192,7 @@ def test_the_table_holds_the_tree() -> None:
 
 def test_the_page_shows_the_winner_and_greedy_beside_it(app: AppTest) -> None:
     opened(app, beam=3)
-    tree = derived.beam_tree(TEXT, Selection(checkpoint="en-de", text=TEXT, beam=3))
+    tree = derived.beam_tree(TEXT, Selection().changed(checkpoint="en-de", text=TEXT, beam_size=3))
     header = sent_to(app)
     assert header["chosen"] == tree.winner.index
     assert len(header["nodes"]) == len(tree.nodes)
@@ -242,9 +242,9 @@ def test_a_beam_of_none_is_a_beam_of_one(app: AppTest) -> None:
 
 def test_another_width_forgets_the_node_for_its_tree_is_another_one(app: AppTest) -> None:
     opened(app, beam=3, node=2)
-    app.slider(key="beam").set_value(2).run()
+    app.slider(key="beam_size").set_value(2).run()
     assert app.query_params["beam"] == "2"
     assert "node" not in app.query_params
-    app.slider(key="penalty").set_value(1.25).run()
+    app.slider(key="length_penalty").set_value(1.25).run()
     assert app.query_params["penalty"] == "125"
     assert not app.exception

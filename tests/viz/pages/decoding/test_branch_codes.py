@@ -17,7 +17,7 @@ from viz.pages.decoding.branch_codes import (
     without,
     write_code,
 )
-from viz.selection.options import Selection
+from viz.selection.selection import Selection
 from viz.selection.url import parse, to_params
 
 CODES = {
@@ -78,7 +78,7 @@ def test_anything_else_is_refused_with_a_short_sentence(code: str) -> None:
 
 
 def test_codes_pass_through_the_address_unharmed() -> None:
-    selection = Selection(branches=tuple(CODES), branch=3)
+    selection = Selection().changed(branches=tuple(CODES), branch=3)
     assert parse(to_params(selection), Selection()) == selection
 
 

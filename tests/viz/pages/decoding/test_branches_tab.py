@@ -24,7 +24,7 @@ from viz.pages.decoding.data import branches, derived
 from viz.pages.decoding.figures import Written, attention_difference, common_difference, probability_curves
 from viz.pages.decoding.take_away import trees
 from viz.selection import catalogue
-from viz.selection.options import Selection
+from viz.selection.selection import Selection
 
 TEXT = "Tom was late again."
 TWO = "0-4-t40.1-6-t41"
@@ -81,7 +81,7 @@ def test_the_page_shows_the_translation_of_the_branch() -> None:
     assert app.selectbox(key="branch").value == 2
     translation = Translator.load(catalogue.checkpoint_root() / "en-de", device="cpu")
     session = translation.decode(TEXT)
-    own = loader.trace(TEXT, Selection(checkpoint="en-de"))
+    own = loader.trace(TEXT, Selection().changed(checkpoint="en-de"))
     for step in own.steps[:4]:
         session.force(step.token_id)
     session.force(40)
@@ -149,7 +149,7 @@ def test_what_a_row_sends_is_read() -> None:
 def test_a_word_is_written_at_the_chosen_step() -> None:
     app = decoding(step="3")
     healthy(app.text_input(key="write-instead").set_value("Tier").run())
-    ids = branches.spell("Tier", Selection(checkpoint="en-de"))
+    ids = branches.spell("Tier", Selection().changed(checkpoint="en-de"))
     assert app.query_params["branches"] == "0-3-" + "-".join(f"t{one}" for one in ids)
     assert tree(app)["shown"] == 1
     assert app.text_input(key="write-instead").value == ""
@@ -170,13 +170,13 @@ def test_the_field_says_how_to_end_the_text() -> None:
 
 def test_a_candidate_is_taken_from_the_list() -> None:
     app = decoding(step="3")
-    own = loader.trace(TEXT, Selection(checkpoint="en-de"))
+    own = loader.trace(TEXT, Selection().changed(checkpoint="en-de"))
     healthy(app.get_by_key("candidate").click_index(2).run())
     assert app.query_params["branches"] == f"0-3-t{own.steps[3].candidates[2].token_id}"
 
 
 def spelt(word: str) -> tuple[str, ...]:
-    selection = Selection(checkpoint="en-de")
+    selection = Selection().changed(checkpoint="en-de")
     return loader.translator(selection).tokenizer.tokens(branches.spell(word, selection))
 
 
@@ -186,7 +186,9 @@ def test_words_are_spelt_as_words_and_marks_cling() -> None:
     assert spelt(".") == (".",)
     assert spelt("</s>") == ("</s>",)
     piece = next(
-        one for one in descriptions.vocabulary(Selection(checkpoint="en-de")) if len(one) > 3 and one[0] == "▁"
+        one
+        for one in descriptions.vocabulary(Selection().changed(checkpoint="en-de"))
+        if len(one) > 3 and one[0] == "▁"
     )
     assert spelt(piece) == (piece,)
 
@@ -194,7 +196,7 @@ def test_words_are_spelt_as_words_and_marks_cling() -> None:
 @pytest.mark.parametrize("word", ["", "  ", "<pad>", "<unk>", "😀", "שלום", "\u200b", "a b c d e f g h i j k l m n"])
 def test_what_cannot_be_spelt_is_refused(word: str) -> None:
     with pytest.raises(TokenError):
-        branches.spell(word, Selection(checkpoint="en-de"))
+        branches.spell(word, Selection().changed(checkpoint="en-de"))
 
 
 # ---- compared ----
@@ -205,7 +207,7 @@ def test_two_branches_are_compared_by_text_probability_and_attention() -> None:
     curves = charts(app)[0]
     assert [curve["name"] for curve in curves["data"]] == ["Branch 1", "Branch 2"]
     assert curves["data"][0]["y"][:6] == pytest.approx(curves["data"][1]["y"][:6])
-    healthy(app.selectbox(key="against").set_value(0).run())
+    healthy(app.selectbox(key="compared_branch").set_value(0).run())
     assert charts(app)[0]["data"][0]["name"] == "The model’s own"
     assert app.query_params["against"] == "0"
 
@@ -267,7 +269,7 @@ def test_the_tab_offers_tables_trees_arrays_and_a_link_that_opens_here() -> None
 
 
 def test_the_tree_of_branches_as_json_tells_how_each_came_about() -> None:
-    selection, sessions = Selection(checkpoint="en-de", text=TEXT), branches.Sessions()
+    selection, sessions = Selection().changed(checkpoint="en-de", text=TEXT), branches.Sessions()
     made = (Choice(0, 4, Write((40,))),)
     grown = [branches.grow(sessions, TEXT, selection, path) for path in ((), ((4, Write((40,))),))]
     found = json.loads(trees.branches(made, grown, checkpoint="en-de", digest="d"))
@@ -280,9 +282,9 @@ def test_the_tree_of_branches_as_json_tells_how_each_came_about() -> None:
 
 
 def test_the_tree_of_the_beam_as_json_has_every_node() -> None:
-    selection = Selection(checkpoint="en-de", beam=99, penalty=99_999)
+    selection = Selection().changed(checkpoint="en-de", beam_size=99, length_penalty=99_999)
     assert derived.beam_settings(selection) == (12, 5.0)
-    tree = derived.beam_tree(TEXT, Selection(checkpoint="en-de", beam=3, penalty=100))
+    tree = derived.beam_tree(TEXT, Selection().changed(checkpoint="en-de", beam_size=3, length_penalty=100))
     found = json.loads(trees.beam(tree, TEXT, checkpoint="en-de", digest="d"))
     assert (found["width"], found["alpha"]) == (3, 1.0)
     assert [node["index"] for node in found["nodes"]] == list(range(len(tree.nodes)))
@@ -292,7 +294,7 @@ def test_the_tree_of_the_beam_as_json_has_every_node() -> None:
 def test_the_table_of_steps_is_that_of_the_branch() -> None:
     from viz.ui import trace_tables
 
-    selection = Selection(checkpoint="en-de", text=TEXT)
+    selection = Selection().changed(checkpoint="en-de", text=TEXT)
     trace = branches.grow(branches.Sessions(), TEXT, selection, ((4, Write((40,))),))
     rows = list(csv.DictReader(io.StringIO(trace_tables.steps(trace).decode("utf-8-sig"))))
     assert rows[4]["token_id"] == "40"

@@ -24,7 +24,7 @@ from viz.pages.decoding.cost.figures import (
 )
 from viz.pages.decoding.cost.tab import PARTS
 from viz.pages.decoding.data import derived
-from viz.selection.options import Selection
+from viz.selection.selection import Selection
 
 
 @pytest.fixture

@@ -17,7 +17,8 @@ from viz.pages.decoding.branch_codes import EditHead
 from viz.pages.decoding.data import branches
 from viz.pages.decoding.edit_attention import tab as edit_attention
 from viz.pages.decoding.figures import effects_map, row_before_after
-from viz.selection.options import SITES, Selection
+from viz.selection.common import SITES
+from viz.selection.selection import Selection
 
 TEXT = "Tom was late again."
 
@@ -112,7 +113,7 @@ def test_a_row_points_at_keys_that_the_mask_allows_only() -> None:
 def test_the_row_before_and_after_is_that_of_the_traces(saved: Translator, edit: str, expected: float) -> None:
     app = editing(edit=edit, key_token="3")
     before, after = (np.array(bars["y"]) for bars in charts(app)[0]["data"][:2])
-    own = loader.trace(TEXT, Selection(checkpoint="en-de"))
+    own = loader.trace(TEXT, Selection().changed(checkpoint="en-de"))
     np.testing.assert_allclose(before, own.weights("decoder.cross", 1, [2], [5])[0, 0], atol=1e-6)
     assert after.sum() == pytest.approx(expected, abs=1e-5)
     if edit == "point":
@@ -126,7 +127,7 @@ def test_the_row_before_and_after_is_that_of_the_traces(saved: Translator, edit:
 
 @pytest.mark.parametrize("site", SITES)
 def test_the_map_of_heads_is_that_of_edits_made_one_by_one(saved: Translator, site: str) -> None:
-    selection = Selection(checkpoint="en-de", text=TEXT)
+    selection = Selection().changed(checkpoint="en-de", text=TEXT)
     path = ((2, EditHead("uniform", "decoder.cross", 0, 0)),)
     task = branches.effects_of_heads(branches.Sessions(), TEXT, selection, (), 5, site)
     progress = Progress(task.total, task.unit)

@@ -11,7 +11,7 @@ from viz.pages.decoding import tables as decoded_tables
 from viz.pages.decoding.data import derived
 from viz.pages.decoding.logit_lens.component import level_names, pack_lens, read_step
 from viz.pages.decoding.logit_lens.tab import deviation
-from viz.selection.options import Selection
+from viz.selection.selection import Selection
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from viz.pages.decoding import tables as decoded_tables
 from viz.pages.decoding.data import derived
 from viz.pages.decoding.sampling.cards import Card, card_html, percent, steps_html
 from viz.pages.decoding.sampling.tab import grouped
-from viz.selection.options import Selection
+from viz.selection.selection import Selection
 from viz.ui import word_differences
 
 
@@ -51,7 +51,7 @@ def drawn(token_ids: tuple[int, ...], text: str = "x") -> SampledTranslation:
 
 
 def test_the_settings_of_the_selection_are_those_of_the_model(chosen: Selection) -> None:
-    selection = replace(chosen, samples=3, draw=5, temperature=150, top_k=7, top_p=80)
+    selection = chosen.changed(num_samples=3, sampling_seed=5, temperature=150, top_k=7, top_p=80)
     found = derived.samples(TEXT, selection)
     from model import Sampling
 
@@ -62,7 +62,7 @@ def test_the_settings_of_the_selection_are_those_of_the_model(chosen: Selection)
 
 
 def test_0_and_100_switch_the_filters_off(chosen: Selection) -> None:
-    for one in derived.samples(TEXT, replace(chosen, top_k=0, top_p=100)):
+    for one in derived.samples(TEXT, chosen.changed(top_k=0, top_p=100)):
         assert one.filtered_log_probs == pytest.approx(one.log_probs, abs=1e-5)
 
 
@@ -151,7 +151,7 @@ def test_the_greedy_translation_stands_first_and_every_sample_is_on_a_card(app: 
     assert '<p lang="de"' in first
     trace = loader.trace(TEXT, chosen)
     assert (said(first)[0], text_of(first)) == ("Greedy", trace.translation)
-    samples = derived.samples(TEXT, replace(chosen, samples=6, top_k=3))
+    samples = derived.samples(TEXT, chosen.changed(num_samples=6, top_k=3))
     assert sum(int(said(card)[0].split(" of ")[0]) for card in others) == 6
     assert {text_of(card) for card in others} == {visible(" ".join(one.text.split())) or "(nothing)" for one in samples}
     assert findall(r"<dt[^>]*>([^<]*)<", others[0]) == ["Log-probability", "as drawn", "Tokens"]
@@ -171,17 +171,17 @@ def test_steps_are_drawn_only_for_a_card_that_is_open(app: AppTest) -> None:
 def test_the_same_seed_shows_the_same_texts_and_another_one_others(app: AppTest) -> None:
     opened(app, samples=4, draw=3)
     before = cards(app)
-    app.number_input(key="draw").set_value(4).run()
+    app.number_input(key="sampling_seed").set_value(4).run()
     assert cards(app) != before
     assert app.query_params["draw"] == "4"
-    app.number_input(key="draw").set_value(3).run()
+    app.number_input(key="sampling_seed").set_value(3).run()
     assert cards(app) == before
     next(button for button in app.button if button.label == "Draw anew").click().run()
     assert app.query_params["draw"] == "4"
 
 
 def test_more_samples_keep_the_first_ones(chosen: Selection) -> None:
-    few, many = (derived.samples(TEXT, replace(chosen, samples=count)) for count in (2, 5))
+    few, many = (derived.samples(TEXT, chosen.changed(num_samples=count)) for count in (2, 5))
     assert [one.token_ids for one in few] == [one.token_ids for one in many[:2]]
 
 
@@ -219,7 +219,7 @@ def test_sliders_speak_in_numbers_and_the_link_in_hundredths(app: AppTest) -> No
 
 
 def test_the_tables_hold_every_sample_and_every_token(chosen: Selection) -> None:
-    samples = derived.samples(TEXT, replace(chosen, samples=3))
+    samples = derived.samples(TEXT, chosen.changed(num_samples=3))
     vocabulary = descriptions.vocabulary(chosen)
     lines = list(csv.DictReader(decoded_tables.samples(samples).decode("utf-8-sig").splitlines()))
     assert [float(line["log_prob"]) for line in lines] == [one.log_prob for one in samples]

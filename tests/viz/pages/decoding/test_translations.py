@@ -121,8 +121,8 @@ def test_a_new_branch_is_shown_at_the_step_that_was_changed() -> None:
     viewer = Viewer()
     token_id = unlike(viewer, 4)
     viewer.run(lambda: translations.force(4, token_id))
-    assert viewer.selection.branches == (f"0-4-t{token_id}",)
-    assert (viewer.selection.branch, viewer.selection.step) == (1, 4)
+    assert viewer.selection.decoding.branches == (f"0-4-t{token_id}",)
+    assert (viewer.selection.decoding.branch, viewer.selection.decoding.step) == (1, 4)
     assert viewer.told == []
 
 
@@ -144,21 +144,21 @@ def test_an_equal_branch_is_shown_and_not_doubled() -> None:
     token_id = unlike(viewer, 4)
     viewer.run(lambda: translations.force(4, token_id)).run(lambda: translations.show(0))
     viewer.run(lambda: translations.force(4, token_id))
-    assert len(viewer.selection.branches) == 1
-    assert viewer.selection.branch == 1
+    assert len(viewer.selection.decoding.branches) == 1
+    assert viewer.selection.decoding.branch == 1
 
 
 def test_another_token_at_the_same_step_is_a_sibling() -> None:
     viewer = Viewer()
     second, third = (viewer.shown.steps[4].candidates[rank].token_id for rank in (1, 2))
     viewer.run(lambda: translations.force(4, second)).run(lambda: translations.force(4, third))
-    assert viewer.selection.branches == (f"0-4-t{second}", f"0-4-t{third}")
+    assert viewer.selection.decoding.branches == (f"0-4-t{second}", f"0-4-t{third}")
 
 
 def test_the_token_that_stands_there_already_makes_no_branch() -> None:
     viewer = Viewer()
     viewer.run(lambda: translations.force(4, viewer.ids[4]))
-    assert viewer.selection.branches == ()
+    assert viewer.selection.decoding.branches == ()
     assert "already" in viewer.told[0]
 
 
@@ -166,7 +166,7 @@ def test_several_tokens_are_written_one_after_the_other() -> None:
     viewer = Viewer()
     viewer.run(lambda: translations.write(2, (40, 41, 42)))
     assert viewer.ids[2:5] == [40, 41, 42]
-    assert viewer.selection.branches == ("0-2-t40-t41-t42",)
+    assert viewer.selection.decoding.branches == ("0-2-t40-t41-t42",)
 
 
 def test_the_end_can_be_written_and_nothing_after_it(saved: Translator) -> None:
@@ -178,7 +178,7 @@ def test_the_end_can_be_written_and_nothing_after_it(saved: Translator) -> None:
     assert "finished" in viewer.told[0]
     viewer.run(lambda: translations.write(1, (end, 40)))
     assert "finished" in viewer.told[0]
-    assert len(viewer.selection.branches) == 1
+    assert len(viewer.selection.decoding.branches) == 1
 
 
 def test_a_draw_is_that_of_the_session_with_the_same_seed(saved: Translator) -> None:
@@ -190,7 +190,7 @@ def test_a_draw_is_that_of_the_session_with_the_same_seed(saved: Translator) -> 
         session.force(done)
     session.run(Draws(sampling=Sampling(temperature=1.5, top_k=20, top_p=0.9), seed=7))
     assert viewer.ids == [step.token_id for step in session.steps]
-    assert viewer.selection.branches == ("0-3-draw-150-20-90-7",)
+    assert viewer.selection.decoding.branches == ("0-3-draw-150-20-90-7",)
 
 
 EDITS = [
@@ -231,7 +231,7 @@ def test_edits_of_several_branches_add_up(saved: Translator) -> None:
     assert viewer.ids == [step.token_id for step in session.steps]
     expected = [step.log_prob for step in session.steps]
     np.testing.assert_allclose([step.log_prob for step in viewer.shown.steps], expected, atol=1e-4)
-    assert [code.partition("-")[0] for code in viewer.selection.branches] == ["0", "1", "2"]
+    assert [code.partition("-")[0] for code in viewer.selection.decoding.branches] == ["0", "1", "2"]
 
 
 # ---- links ----
@@ -243,7 +243,7 @@ def test_a_link_rebuilds_every_branch() -> None:
     first.run(lambda: translations.force(4, token_id)).run(lambda: translations.draw(7, 120, 0, 100))
     second = Viewer(**{name: first.app.query_params[name] for name in ("branches", "branch", "step")})
     assert second.ids == first.ids
-    assert second.selection.branches == first.selection.branches
+    assert second.selection.decoding.branches == first.selection.decoding.branches
 
 
 @pytest.mark.parametrize(
@@ -263,16 +263,16 @@ def test_a_link_rebuilds_every_branch() -> None:
 )
 def test_a_branch_that_cannot_be_is_left_out_with_a_sentence(branches: str, kept: tuple[str, ...], said: str) -> None:
     viewer = Viewer(branches=branches, branch="1")
-    assert viewer.selection.branches == kept
+    assert viewer.selection.decoding.branches == kept
     assert any(said in notice for notice in viewer.told), viewer.told
-    assert viewer.selection.branch == (1 if kept else 0)
+    assert viewer.selection.decoding.branch == (1 if kept else 0)
     assert viewer.shown.text == TEXT
 
 
 def test_a_branch_or_step_that_is_not_there_is_said_and_nothing_lost() -> None:
     viewer = Viewer(branches="0-4-t40", branch="7", step="5000")
-    assert viewer.selection.branches == ("0-4-t40",)
-    assert (viewer.selection.branch, viewer.selection.step) == (0, len(viewer.ids) - 1)
+    assert viewer.selection.decoding.branches == ("0-4-t40",)
+    assert (viewer.selection.decoding.branch, viewer.selection.decoding.step) == (0, len(viewer.ids) - 1)
     assert [notice.split(",")[0] for notice in viewer.told] == [
         "The address asks for branch 7",
         "The address asks for step 5001",
@@ -281,8 +281,8 @@ def test_a_branch_or_step_that_is_not_there_is_said_and_nothing_lost() -> None:
 
 def test_a_bad_branch_is_dropped_with_its_children_though_only_a_child_is_shown() -> None:
     viewer = Viewer(branches="0-2-t40.0-4-t99999.2-6-t41", branch="3")
-    assert viewer.selection.branches == ("0-2-t40",)
-    assert viewer.selection.branch == 0
+    assert viewer.selection.decoding.branches == ("0-2-t40",)
+    assert viewer.selection.decoding.branch == 0
 
 
 # ---- walking, removing ----
@@ -299,7 +299,7 @@ def test_another_text_forgets_the_branches() -> None:
         state.take("text")
 
     viewer.run(type_text)
-    assert viewer.selection.branches == ()
+    assert viewer.selection.decoding.branches == ()
     assert viewer.shown.text == "It is late."
 
 
@@ -309,7 +309,7 @@ def test_what_is_removed_goes_with_its_children_and_can_be_brought_back(advances
         viewer.run(lambda step=step, token_id=token_id: translations.force(step, token_id))
     before, ids = viewer.selection, viewer.ids
     viewer.run(lambda: removal.remove(1))
-    assert (viewer.selection.branches, viewer.selection.branch) == ((), 0)
+    assert (viewer.selection.decoding.branches, viewer.selection.decoding.branch) == ((), 0)
     advances.clear()
     viewer.run(removal.bring_back)
     assert viewer.selection == before
@@ -323,14 +323,14 @@ def test_when_another_branch_is_removed_the_one_shown_stays() -> None:
         viewer.run(lambda token_id=token_id: translations.force(3, token_id))
     ids = viewer.ids
     viewer.run(lambda: removal.remove(1))
-    assert viewer.selection.branch == 1
+    assert viewer.selection.decoding.branch == 1
     assert viewer.ids == ids
 
 
 def test_there_is_room_for_so_many_branches_and_no_more() -> None:
     viewer = Viewer(branches=".".join(f"0-4-t{40 + i}" for i in range(MAX_BRANCHES)))
     viewer.run(lambda: translations.add(4, Write((100,))))
-    assert len(viewer.selection.branches) == MAX_BRANCHES
+    assert len(viewer.selection.decoding.branches) == MAX_BRANCHES
     assert str(MAX_BRANCHES) in viewer.told[0]
 
 

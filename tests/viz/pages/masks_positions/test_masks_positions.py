@@ -36,7 +36,7 @@ from viz.pages.masks_positions.positions.figures import (
     shift_on_circle,
 )
 from viz.pages.masks_positions.positions.tab import MIN_POSITIONS, OWN_BASE
-from viz.selection.options import Selection
+from viz.selection.selection import Selection
 from viz.ui.controls import BASES
 
 PAGE = "viz/pages/masks_positions/page.py"
@@ -171,9 +171,9 @@ def test_the_share_of_padding_on_the_page_is_that_of_the_tokens(app: AppTest, tr
 
 def test_each_sentence_of_the_batch_can_be_looked_at(app: AppTest) -> None:
     healthy(opened(app, companion="Hi.\nYes."))
-    assert len(app.selectbox(key="member").options) == 3
+    assert len(app.selectbox(key="batch_member").options) == 3
     before = charts(app)
-    healthy(app.selectbox(key="member").set_value(2).run())
+    healthy(app.selectbox(key="batch_member").set_value(2).run())
     assert charts(app)[:7] == before[:7]
     assert charts(app)[7:] != before[7:]
     assert app.query_params["member"] == "2"
@@ -181,12 +181,12 @@ def test_each_sentence_of_the_batch_can_be_looked_at(app: AppTest) -> None:
 
 def test_a_member_that_is_not_in_the_batch_becomes_one_that_is(app: AppTest) -> None:
     healthy(opened(app, member=7, companion="Hi."))
-    assert app.selectbox(key="member").value == 1
+    assert app.selectbox(key="batch_member").value == 1
 
 
 def test_without_further_sentences_the_batch_is_the_sentence_alone(app: AppTest) -> None:
     healthy(opened(app, companion=" "))
-    assert app.selectbox(key="member").value == 0
+    assert app.selectbox(key="batch_member").value == 0
     assert any("0% padding" in element.value for element in app.markdown)
 
 
@@ -195,17 +195,17 @@ def test_without_further_sentences_the_batch_is_the_sentence_alone(app: AppTest)
 )
 def test_a_batch_that_will_not_do_leaves_the_masks_of_the_sentence(app: AppTest, typed: str, said: str) -> None:
     opened(app)
-    app.text_area(key="companion").set_value(typed).run()
+    app.text_area(key="batch_sentences").set_value(typed).run()
     assert not app.exception
     assert said in app.error[0].value
-    assert app.text_area(key="companion").value == typed
+    assert app.text_area(key="batch_sentences").value == typed
     assert len(charts(app)) == 5
 
 
 def test_markup_in_a_companion_is_shown_literally(app: AppTest) -> None:
     opened(app)
     text = "<img src=x> ![x](https://evil.example/a.png)"
-    healthy(app.text_area(key="companion").set_value(text).run())
+    healthy(app.text_area(key="batch_sentences").set_value(text).run())
     for element in (*app.markdown, *app.caption, *app.html):
         assert "<img" not in element.value
         assert "](https" not in element.value
@@ -299,7 +299,7 @@ def _from_plotly(array: dict[str, str]) -> np.ndarray:
 def test_the_matrix_holds_the_recorded_rows_and_the_page_says_so(app: AppTest, side: str) -> None:
     at_positions(app, text=SENTENCE, side=side)
     assert "what the model added" in app.success[0].value
-    recorded = loader.trace(SENTENCE, Selection(checkpoint="en-de")).positional[side].numpy()
+    recorded = loader.trace(SENTENCE, Selection().changed(checkpoint="en-de")).positional[side].numpy()
     shown = decoded(charts(app)[0]["data"][0], "z")
     assert shown.shape == (MIN_POSITIONS, OWN_WIDTH)
     np.testing.assert_array_equal(shown[: len(recorded)], recorded)
@@ -371,5 +371,5 @@ def test_the_page_names_wavelength_rotation_and_residual(app: AppTest) -> None:
 def test_any_sentence_has_its_masks_and_positions(app: AppTest, text: str) -> None:
     at_positions(app, text=text)
     healthy(app.segmented_control(key="side").set_value("target").run())
-    app.get_by_key("part")
+    app.get_by_key("masks_tab")
     healthy(opened(app, part="Masks"))

@@ -14,7 +14,7 @@ from model.nn.parameter_counts import count_parameters
 from tests.paths import ROOT
 from viz.access.loader import ROOT_VARIABLE
 from viz.pages.model_card.example_bank import draw
-from viz.selection.options import ABOUT
+from viz.selection.model_card import MODEL_CARD_TABS
 
 FILES = {
     "Training data": "training.json",
@@ -24,7 +24,7 @@ FILES = {
 }
 
 
-def opened(root: Path, monkeypatch: pytest.MonkeyPatch, tab: str = ABOUT[0], **params: str) -> AppTest:
+def opened(root: Path, monkeypatch: pytest.MonkeyPatch, tab: str = MODEL_CARD_TABS[0], **params: str) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(root))
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     for name, value in {"about": tab, **params}.items():
@@ -57,7 +57,7 @@ def copy(recorded_checkpoints: Path, tmp_path: Path) -> Path:
 # ---- what stands on the page ----
 
 
-@pytest.mark.parametrize("tab", ABOUT)
+@pytest.mark.parametrize("tab", MODEL_CARD_TABS)
 def test_every_tab_opens_from_a_link_under_shape_and_bars(
     recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch, tab: str
 ) -> None:
@@ -67,7 +67,7 @@ def test_every_tab_opens_from_a_link_under_shape_and_bars(
     for name in ("base", "big"):
         assert f"{count_parameters(PRESETS[name]).total:,}" in html(app)
     assert len(chart(app, 0)["data"]) == 2 * 7
-    assert app.query_params.get("about", ABOUT[0]) == tab
+    assert app.query_params.get("about", MODEL_CARD_TABS[0]) == tab
 
 
 def test_the_vocabulary_is_searched(recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,7 +127,7 @@ def test_twenty_sentences_are_translated_and_another_twenty_on_demand(
     shown = app.html[-1].value
     assert shown.count("<tr>") == 21
     assert all(sentence.replace("'", "&#x27;") in shown for sentence in draw(7))
-    assert app.number_input(key="seed").value == 7
+    assert app.number_input(key="example_seed").value == 7
     healthy(next(button for button in app.button if button.label == "Another twenty").click().run())
     assert app.query_params["seed"] == "8"
     assert app.html[-1].value != shown
@@ -188,7 +188,7 @@ def test_a_file_that_the_manifest_does_not_list_is_not_believed(
     assert "manifest" in app.error[0].value
 
 
-@pytest.mark.parametrize("tab", ABOUT)
+@pytest.mark.parametrize("tab", MODEL_CARD_TABS)
 def test_no_text_of_a_checkpoint_becomes_html_or_markdown(
     recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch, tab: str
 ) -> None:

@@ -8,7 +8,7 @@ from jaxtyping import Float
 
 from viz.pages.atlas import metric_texts
 from viz.pages.atlas.layer_maps.component import HeadMap
-from viz.selection import options
+from viz.selection.atlas import CORPUS_METRICS
 
 if TYPE_CHECKING:
     from model.analysis.atlas.measure import Atlas
@@ -54,7 +54,7 @@ class View:
 def maps_of(atlas: "Atlas", place: int, read_off: str) -> tuple[HeadMap, ...]:
     """All figures that heads of a site have, in the order in which they are listed."""
     found = []
-    for key in options.CORPUS_FIGURES:
+    for key in CORPUS_METRICS:
         values = atlas.metrics.get(metric_texts.PREFIXES[read_off] + key)
         if values is not None and not np.isnan(values[place]).all():
             text = metric_texts.TEXTS[key]

@@ -13,7 +13,8 @@ from viz.components.tiles.store import send_tiles
 from viz.core.file_names import file_name
 from viz.pages.attention.all_heads import long_tiles
 from viz.pages.attention.opened_head import panel
-from viz.selection import options, state
+from viz.selection import state
+from viz.selection.attention import ORDERS
 from viz.ui import controls, frame, head_metrics, long_work
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def show(trace: "Trace") -> None:
             if values is not None:
                 figure = head_metrics.tile_figure(name, site, values[name])
             order = controls.order(disabled=figure is None)
-            ranked = figure is not None and order != options.ORDERS[0]
+            ranked = figure is not None and order != ORDERS[0]
             keep = controls.keep(trace.layers_of(site) * trace.heads_of(site), disabled=not ranked)
         with st.container():
             panel.settings(trace)
@@ -95,7 +96,7 @@ def _show_pictures(trace: "Trace", site: str, figure: TileFigure | None, ranking
             head_grid(
                 addresses[site],
                 trace.shapes[site],
-                selected=HeadChoice(selection.layer, selection.head),
+                selected=HeadChoice(selection.common.layer, selection.common.head),
                 figure=figure,
                 ranking=ranking,
                 followed=Followed("site", tuple(addresses.values())),

@@ -35,7 +35,7 @@ def show(trace: "Trace") -> None:
         view = controls.bertviz_view()
     st.caption(f"{_HOW_TO_READ[view]} {_WHY_SO_SHORT}")
     # A layer of another attention may be missing in this one.
-    layer = min(state.current().layer, len(trace.inputs[site]) - 1)
+    layer = min(state.current().common.layer, len(trace.inputs[site]) - 1)
     st.iframe(
         bertviz_page(trace, site, view, layer=layer, dark=st.context.theme.type == "dark"),
         height=bertviz_height(trace, site, view),

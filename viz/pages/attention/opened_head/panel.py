@@ -1,7 +1,6 @@
 """One head, opened: as a heatmap, or as lines together with others. Knows nothing of how its numbers are computed."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -17,7 +16,8 @@ from viz.core.tile_source import Source
 from viz.figures.heads import head_labels
 from viz.pages.attention.opened_head import picture_panel
 from viz.pages.attention.opened_head.lines_component import LinesData, LinesPlace, head_lines
-from viz.selection import options, state
+from viz.selection import state
+from viz.selection.selection import Selection
 from viz.ui import controls, measures
 from viz.ui.measures import MEASURES, Measure
 
@@ -46,8 +46,8 @@ def settings(trace: "Trace") -> None:
         controls.drawn()
         controls.measure(measures.offered(loader.abilities(state.current())))
     with st.container(horizontal=True, gap="medium"):
-        controls.switch("words", "Whole words", "Joins the pieces of a word.")
-        controls.switch("special", "Special tokens", f"Shows {_named(trace)}, where heads often rest.")
+        controls.switch("whole_words", "Whole words", "Joins the pieces of a word.")
+        controls.switch("special_tokens", "Special tokens", f"Shows {_named(trace)}, where heads often rest.")
 
 
 def _named(trace: "Trace") -> str:
@@ -65,14 +65,16 @@ def show(trace: "Trace", site: str, addresses: Mapping[str, str]) -> None:
         site: the attention that is open.
         addresses: of the tiles of each attention, from which the browser may draw a head at once.
     """
-    measure = MEASURES[state.current().measure]
+    measure = MEASURES[state.current().common.measure]
     with st.container(horizontal=True):
         layer = controls.layer(trace.layers_of(site))
         controls.head(trace.heads_of(site), disabled=not measure.is_per_head)
     selection = state.current()
     st.caption(_caption(measure, site, selection))
     # Tiles hold weights between single tokens, and all of them.
-    is_tiled = selection.measure == "weights" and selection.special and not selection.words
+    is_tiled = (
+        selection.common.measure == "weights" and selection.common.special_tokens and not selection.common.whole_words
+    )
     previews = addresses if is_tiled else {}
     picture_panel.show(trace, site)
     if long_texts.is_long(trace, site):
@@ -90,13 +92,13 @@ def _show_short(trace: "Trace", site: str, layer: int, measure: Measure, address
         return
     # One scale for all heads of the layer, so that they compare.
     top = 1.0 if measure.is_share else float(opened.values.max()) or 1.0
-    if selection.drawn == "Heatmap":
-        head = selection.head if measure.is_per_head else 0
+    if selection.attention.drawn_as == "Heatmap":
+        head = selection.common.head if measure.is_per_head else 0
         data = _matrix_data(opened.values[head], opened.queries, opened.keys, site, measure, top)
         _heatmap(data, opened, addresses)
     else:
         _lines(opened, site, measure, top)
-    st.caption(HOW_TO_READ[selection.drawn])
+    st.caption(HOW_TO_READ[selection.attention.drawn_as])
 
 
 def _show_long(trace: "Trace", site: str, layer: int, measure: Measure, addresses: Mapping[str, str]) -> None:
@@ -113,9 +115,9 @@ def _show_long(trace: "Trace", site: str, layer: int, measure: Measure, addresse
     if not long_texts.num_places(trace, site, selection):
         st.info(_NOTHING_LEFT, icon=":material/info:")
         return
-    if selection.drawn == "Heatmap":
+    if selection.attention.drawn_as == "Heatmap":
         with st.spinner("Computing the overview …"):
-            opened = long_texts.long_head(trace, site, layer, selection.head, selection)
+            opened = long_texts.long_head(trace, site, layer, selection.common.head, selection)
         sides = opened.queries, opened.keys
         data = _matrix_data(opened.overview, *sides, site, measure, opened.top, opened.block, opened.source.address)
         _heatmap(data, opened, addresses)
@@ -142,7 +144,7 @@ def _lines_of_window(trace: "Trace", site: str, layer: int, measure: Measure) ->
     selection = state.current()
     count = long_texts.num_places(trace, site, selection)
     length = long_texts.window_length(trace.heads_of(site))
-    around = selection.token if selection.token is not None else selection.key_token
+    around = selection.common.token if selection.common.token is not None else selection.common.key_token
     # A kept token stands in the middle.
     start = controls.window(max(1, count - length), 0 if around is None else around - length // 2)
     opened = long_texts.window(trace, site, layer, start, state.current())
@@ -162,14 +164,14 @@ def _of_window(opened: derived.OpenedLayer, site: str, start: int, count: int) -
     )
 
 
-def _caption(measure: Measure, site: str, selection: options.Selection) -> str:
+def _caption(measure: Measure, site: str, selection: Selection) -> str:
     meaning, formula = measure.explained_at(site)
     sentences = [meaning, f"${formula}$"]
-    if selection.words:
+    if selection.common.whole_words:
         sentences.append("Of a word's pieces, keys are summed and queries averaged.")
-    if not selection.special and measure.is_share:
+    if not selection.common.special_tokens and measure.is_share:
         sentences.append("Special tokens are hidden, so rows do not sum to 1.")
-    elif not selection.special:
+    elif not selection.common.special_tokens:
         sentences.append("Special tokens are hidden.")
     if not measure.is_per_head:
         sentences.append("All heads are one here, so there is no head to choose.")
@@ -187,19 +189,21 @@ def _matrix_data(
     address: str = "",
 ) -> MatrixData:
     selection = state.current()
-    name = f"Head {selection.head + 1}" if measure.is_per_head else "All heads"
+    name = f"Head {selection.common.head + 1}" if measure.is_per_head else "All heads"
     place = (
-        head_name(site, selection.layer, selection.head) if measure.is_per_head else f"{site} layer{selection.layer}"
+        head_name(site, selection.common.layer, selection.common.head)
+        if measure.is_per_head
+        else f"{site} layer{selection.common.layer}"
     )
     return MatrixData(
         values=values,
         row_tokens=queries.labels,
         column_tokens=keys.labels,
         scale=ColourScale.root(measure.number, top),
-        title=f"Layer {selection.layer + 1} · {name}",
+        title=f"Layer {selection.common.layer + 1} · {name}",
         label=f"{sites.label(site)}, {measure.label.lower()} of one head as a heatmap.",
         note="" if measure.is_share else "no upper bound",
-        file_name=file_name(place, selection.measure, sentence=selection.text),
+        file_name=file_name(place, selection.common.measure, sentence=selection.common.text),
         block=block,
         address=address,
     )
@@ -207,26 +211,32 @@ def _matrix_data(
 
 def _heatmap(data: MatrixData, opened: Opened, addresses: Mapping[str, str]) -> None:
     selection = state.current()
-    shown = addresses.get(selection.site)
+    shown = addresses.get(selection.common.site)
     matrix_picture(
         data,
         Kept(*_kept(opened, selection)),
         on_keep=lambda kept: _keep_in_heatmap(kept, opened),
         key="open-head",
-        preview=Preview((shown, selection.layer, selection.head), tuple(addresses.values())) if shown else None,
+        preview=Preview((shown, selection.common.layer, selection.common.head), tuple(addresses.values()))
+        if shown
+        else None,
     )
 
 
 def _keep_in_heatmap(kept: Kept, opened: Opened) -> None:
     _keep(kept.row, kept.column, opened)
     # Lines follow what is kept.
-    state.change(window=None)
+    state.change(window_start=None)
 
 
 def _lines(opened: derived.OpenedLayer, site: str, measure: Measure, top: float) -> None:
     selection = state.current()
     count = len(opened.values)
-    on = {head for head in (selection.head, *selection.also) if head < count} if measure.is_per_head else {0}
+    on = (
+        {head for head in (selection.common.head, *selection.common.further_heads) if head < count}
+        if measure.is_per_head
+        else {0}
+    )
     data = LinesData(
         values=opened.values,
         top=top,
@@ -234,18 +244,22 @@ def _lines(opened: derived.OpenedLayer, site: str, measure: Measure, top: float)
         key_tokens=opened.keys.labels,
         head_names=tuple(head_labels(count)) if measure.is_per_head else ("All heads",),
         number=measure.number,
-        title=f"{sites.label(site)} · Layer {selection.layer + 1}",
-        file_name=file_name(f"{site} layer{selection.layer}", selection.measure, sentence=selection.text),
+        title=f"{sites.label(site)} · Layer {selection.common.layer + 1}",
+        file_name=file_name(
+            f"{site} layer{selection.common.layer}", selection.common.measure, sentence=selection.common.text
+        ),
     )
     query, key = _kept(opened, selection)
     # A person who has kept both sees the lines of the query; the key is not forgotten.
-    place = LinesPlace(tuple(sorted(on)), query, None if query is not None else key, min(100, selection.threshold))
+    place = LinesPlace(
+        tuple(sorted(on)), query, None if query is not None else key, min(100, selection.attention.threshold)
+    )
     head_lines(data, place, on_change=lambda place: _take(place, opened, measure), key="open-lines")
 
 
-def _kept(opened: Opened, selection: options.Selection) -> tuple[int | None, int | None]:
+def _kept(opened: Opened, selection: Selection) -> tuple[int | None, int | None]:
     """The row and the column of the kept query and key; None for one that is not kept or not shown."""
-    query, key = selection.token, selection.key_token
+    query, key = selection.common.token, selection.common.key_token
     return (
         None if query is None else opened.queries.place_of(query),
         None if key is None else opened.keys.place_of(key),
@@ -257,8 +271,8 @@ def _keep(row: int | None, column: int | None, opened: Opened) -> None:
     query, key = _kept(opened, state.current())
     before = state.current()
     state.change(
-        token=_token(row, opened.queries, before.token if row == query else None),
-        key_token=_token(column, opened.keys, before.key_token if column == key else None),
+        token=_token(row, opened.queries, before.common.token if row == query else None),
+        key_token=_token(column, opened.keys, before.common.key_token if column == key else None),
     )
 
 
@@ -272,8 +286,8 @@ def _take(place: LinesPlace, opened: derived.OpenedLayer, measure: Measure) -> N
     # Lines keep one token only: a key stays kept behind a query.
     _keep(place.query, place.key if place.query is None else key, opened)
     before = state.current()
-    after = replace(before, threshold=place.threshold)
+    after = before.changed(threshold=place.threshold)
     if measure.is_per_head:
-        head = before.head if before.head in place.heads else place.heads[0]
-        after = replace(after, head=head, also=tuple(other for other in place.heads if other != head))
+        head = before.common.head if before.common.head in place.heads else place.heads[0]
+        after = after.changed(head=head, further_heads=tuple(other for other in place.heads if other != head))
     state.put(after)

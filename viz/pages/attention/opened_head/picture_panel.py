@@ -1,6 +1,5 @@
 """One head of a model of pictures: its row over the picture. Knows nothing of how its numbers are computed."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -21,8 +20,8 @@ def show(trace: "Trace", site: str) -> None:
     if picture is None:
         return
     selection = state.current()
-    measure = MEASURES[selection.measure]
-    head = selection.head if measure.is_per_head else 0
+    measure = MEASURES[selection.common.measure]
+    head = selection.common.head if measure.is_per_head else 0
     tokens = trace.source_tokens
     is_long = long_texts.is_long(trace, site)
     if is_long and not measure.is_per_head and len(tokens) > long_texts.MAX_ROLLOUT:
@@ -30,11 +29,11 @@ def show(trace: "Trace", site: str) -> None:
         return
     query = state.position("token", len(tokens), 0 if picture.first_patch else len(tokens) // 2)
     # Patches have places in the picture: they are neither joined to words nor left out.
-    of_patches = replace(selection, words=False, special=True)
+    of_patches = selection.changed(whole_words=False, special_tokens=True)
     if is_long:
-        values = long_texts.long_row(trace, site, selection.layer, head, query, of_patches)
+        values = long_texts.long_row(trace, site, selection.common.layer, head, query, of_patches)
     else:
-        values = derived.opened_layer(trace, site, selection.layer, of_patches).values[head]
+        values = derived.opened_layer(trace, site, selection.common.layer, of_patches).values[head]
     name = f"Head {head + 1}" if measure.is_per_head else "All heads"
     picture_attention(
         PictureData(
@@ -45,8 +44,8 @@ def show(trace: "Trace", site: str) -> None:
             tokens=tokens,
             values=values,
             number=measure.number,
-            title=f"Layer {selection.layer + 1} · {name}",
-            file_name=file_name("picture", head_name(site, selection.layer, head), sentence=trace.text),
+            title=f"Layer {selection.common.layer + 1} · {name}",
+            file_name=file_name("picture", head_name(site, selection.common.layer, head), sentence=trace.text),
         ),
         query,
         on_query=lambda chosen: state.change(token=chosen),

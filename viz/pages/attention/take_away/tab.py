@@ -4,7 +4,6 @@ No file is made before its button is pressed. Knows nothing of how a file is mad
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,10 @@ import streamlit as st
 from viz.access import derived, loader, long_texts, trace_files
 from viz.core import sites
 from viz.core.file_names import file_name, head_name
-from viz.selection import options, state
+from viz.selection import state
+from viz.selection.attention import ATTENTION_TABS
+from viz.selection.common import MEASURE_NAMES
+from viz.selection.selection import Selection
 from viz.ui import controls, downloads, frame, token_labels, trace_tables
 from viz.ui.downloads import Offer, show_offer
 from viz.ui.measures import MEASURES
@@ -96,23 +98,27 @@ def _tables_of_weights(trace: "Trace", site: str, layer: int, head: int) -> list
 def _as_shown(trace: "Trace", site: str, layer: int, head: int) -> list[Offer]:
     """The open head by the measure and between the words or tokens that are chosen, where these are not the weights."""
     selection = state.current()
-    is_plain = (selection.measure, selection.words, selection.special) == (options.MEASURES[0], False, True)
+    is_plain = (selection.common.measure, selection.common.whole_words, selection.common.special_tokens) == (
+        MEASURE_NAMES[0],
+        False,
+        True,
+    )
     if is_plain or long_texts.is_long(trace, site):
         return []
-    measure = MEASURES[selection.measure]
+    measure = MEASURES[selection.common.measure]
     opened = derived.opened_layer(trace, site, layer, selection)
     values = opened.values[head if measure.is_per_head else 0]
-    between = "words" if selection.words else "tokens"
+    between = "words" if selection.common.whole_words else "tokens"
     inside = f"{measure.label} between {values.shape[0]} × {values.shape[1]} {between}, as “All heads” shows them now"
     make = partial(trace_tables.matrix, values, opened.queries.labels, opened.keys.labels)
-    name = f"{head_name(site, layer, head)} {selection.measure} {between}"
+    name = f"{head_name(site, layer, head)} {selection.common.measure} {between}"
     return [_csv(trace, "The same, as shown", inside, make, name, 14 * values.size)]
 
 
 def _row(trace: "Trace", site: str, layer: int, head: int) -> Offer:
     """The row whose origin is told in another tab."""
     row = state.position("token", len(token_labels.row_labels(trace, site)), token_labels.default_row(trace, site))
-    scaled, masked = state.current().scaled, state.current().masked
+    scaled, masked = state.current().attention.scaled, state.current().attention.masked
     keys = trace.axis_tokens(site)[1]
     how = "" if scaled and masked else ", with the switches as they stand there"
     return _csv(
@@ -127,7 +133,7 @@ def _row(trace: "Trace", site: str, layer: int, head: int) -> Offer:
     )
 
 
-def _figures(trace: "Trace", site: str, selection: options.Selection) -> bytes:
+def _figures(trace: "Trace", site: str, selection: Selection) -> bytes:
     return trace_tables.figures(derived.head_metrics(trace.text, site, selection))
 
 
@@ -230,4 +236,4 @@ def _show_link() -> None:
 
 def _link() -> str:
     """The selection as it stands in an address; it opens at the heads, not in this tab."""
-    return downloads.link(replace(state.current(), view=options.VIEWS[0]))
+    return downloads.link(state.current().changed(attention_tab=ATTENTION_TABS[0]))

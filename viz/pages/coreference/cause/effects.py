@@ -35,7 +35,7 @@ def show(pairs: Sequence[ChoicePair]) -> None:
     st.subheader("One head at a time", anchor=False)
     cases = [case for pair in pairs for case in (pair.a, pair.b)]
     selection = state.current()
-    task = measuring.effects(cases, selection.instead, selection)
+    task = measuring.effects(cases, selection.coreference.replacement, selection)
     heads = len(measuring.places(selection))
     st.caption(
         f"Each of the {heads} heads is switched off alone, in {len(cases)} sentences, and the log-odds are compared "
@@ -43,7 +43,9 @@ def show(pairs: Sequence[ChoicePair]) -> None:
     )
     found = long_work.outcome(task, "Switch off every head in turn", key="cause-effects")
     if found is not None:
-        name = file_name("effects", selection.instead, pairs[0].name if len(pairs) == 1 else "all pairs")
+        name = file_name(
+            "effects", selection.coreference.replacement, pairs[0].name if len(pairs) == 1 else "all pairs"
+        )
         _maps(found, name)
         _rankings(found, name)
 
@@ -77,7 +79,7 @@ def _rankings(found: SetEffects, name: str) -> None:
             f"Switch off these {len(strongest)}",
             key="cause-strongest",
             on_click=state.change,
-            kwargs={"off": tuple(map(switched_heads.code, strongest)), "spare": False},
+            kwargs={"heads_off": tuple(map(switched_heads.code, strongest)), "others_off": False},
         )
     with st.grid(2, min_column_width=330, gap="medium"):
         with st.container():

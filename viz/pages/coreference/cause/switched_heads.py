@@ -38,7 +38,7 @@ def names(places: Sequence["HeadName"]) -> str:
 
 def chosen(places: Iterable["HeadName"]) -> tuple["HeadName", ...]:
     """The heads of the model that the selection names, in the order of tables; names of others are passed over."""
-    codes = set(state.current().off)
+    codes = set(state.current().coreference.heads_off)
     return tuple(place for place in places if code(place) in codes)
 
 
@@ -47,7 +47,11 @@ def grid(places: Sequence["HeadName"]) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         site = controls.site([site for site in SITES if any(place.site == site for place in places)])
         st.button(
-            "Switch all on", key="off-none", disabled=not state.current().off, on_click=state.change, kwargs={"off": ()}
+            "Switch all on",
+            key="off-none",
+            disabled=not state.current().coreference.heads_off,
+            on_click=state.change,
+            kwargs={"heads_off": ()},
         )
     of_layer: dict[int, list[HeadName]] = {}
     for place in places:
@@ -59,7 +63,7 @@ def grid(places: Sequence["HeadName"]) -> None:
 
 
 def _pills(key: str, label: str, heads: "Sequence[HeadName]") -> None:
-    codes = set(state.current().off)
+    codes = set(state.current().coreference.heads_off)
     st.session_state[key] = [head for head in heads if code(head) in codes]
     st.pills(
         label,
@@ -73,5 +77,5 @@ def _pills(key: str, label: str, heads: "Sequence[HeadName]") -> None:
 
 
 def _take(key: str, heads: Sequence["HeadName"]) -> None:
-    kept = [one for one in state.current().off if one not in set(map(code, heads))]
-    state.change(off=tuple(kept + [code(place) for place in st.session_state[key]]))
+    kept = [one for one in state.current().coreference.heads_off if one not in set(map(code, heads))]
+    state.change(heads_off=tuple(kept + [code(place) for place in st.session_state[key]]))

@@ -43,13 +43,13 @@ def show() -> None:
     pairs = measuring.choice_pairs()
     chosen = _pair(pairs)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        controls.one_of("scope", "Look at", {"pair": "This pair", "set": f"All {len(pairs)} pairs"})
-        controls.one_of("instead", "In place of a head", INSTEAD_LABELS)
+        controls.one_of("cause_scope", "Look at", {"pair": "This pair", "set": f"All {len(pairs)} pairs"})
+        controls.one_of("replacement", "In place of a head", INSTEAD_LABELS)
     st.caption(
         "Zero takes a head out; its mean (over all rows of the set’s sentences) leaves what it adds whatever the "
         "sentence is, and takes out only what it says about this one."
     )
-    looked_at = [chosen] if state.current().scope == "pair" else list(pairs)
+    looked_at = [chosen] if state.current().coreference.cause_scope == "pair" else list(pairs)
     _switch(looked_at)
     effects.show(looked_at)
     _patch(looked_at)
@@ -60,7 +60,7 @@ def show() -> None:
 def _pair(pairs: Sequence[ChoicePair]) -> ChoicePair:
     """The pair of the selection, or the first with German to choose from; both its sentences are shown."""
     names = {pair.name: pair for pair in pairs}
-    asked = state.current().pair
+    asked = state.current().coreference.pair
     name = st.selectbox(
         "Pair of sentences",
         list(names),
@@ -95,21 +95,21 @@ def _switch(pairs: Sequence[ChoicePair]) -> None:
     st.segmented_control(
         "Switched off",
         [False, True],
-        key=state.bind("spare"),
+        key=state.bind("others_off"),
         format_func=SPARE_LABELS.__getitem__,
         required=True,
         on_change=state.take,
-        args=("spare",),
+        args=("others_off",),
     )
     switched_heads.grid(places)
     if not chosen:
         st.caption("No head is chosen. Choose some above: press a number, or several, in any of the three attentions.")
         return
-    word = "All but these are off" if state.current().spare else "Off"
+    word = "All but these are off" if state.current().coreference.others_off else "Off"
     st.caption(f"{word}: {switched_heads.names(chosen)}.")
     cases = [case for pair in pairs for case in (pair.a, pair.b)]
     off = measuring.removed_places(chosen, state.current())
-    task = measuring.removal(cases, off, state.current().instead, state.current())
+    task = measuring.removal(cases, off, state.current().coreference.replacement, state.current())
     effect = long_work.outcome(task, "Switch them off in all pairs", key="cause-removal", start=len(pairs) == 1)
     if effect is not None:
         lines = list(zip(cases, effect.intact.tolist(), effect.removed.tolist(), strict=True))
@@ -214,7 +214,7 @@ def _bleu() -> None:
             st.info("Choose heads to switch off first.", icon=":material/info:")
             return
         off = measuring.removed_places(chosen, state.current())
-        task = measuring.bleu_change(pairs, off, state.current().instead, state.current())
+        task = measuring.bleu_change(pairs, off, state.current().coreference.replacement, state.current())
         change = long_work.outcome(task, f"Translate {len(pairs)} sentences twice", key="cause-bleu")
         if change is not None:
             st.markdown(

@@ -20,7 +20,7 @@ from model.errors import DataError
 from viz.access import loader
 from viz.core.background_jobs import Progress, Task
 from viz.core.bounded_cache import BoundedCache
-from viz.selection.options import Selection
+from viz.selection.selection import Selection
 
 if TYPE_CHECKING:
     from model import Translator
@@ -129,7 +129,7 @@ def places(selection: Selection) -> tuple["HeadName", ...]:
 
 def removed_places(chosen: Collection["HeadName"], selection: Selection) -> frozenset["HeadName"]:
     """What is switched off: the chosen heads or, where `spare` says so, all others."""
-    return frozenset(places(selection)) - set(chosen) if selection.spare else frozenset(chosen)
+    return frozenset(places(selection)) - set(chosen) if selection.coreference.others_off else frozenset(chosen)
 
 
 def removal(

@@ -17,8 +17,8 @@ from jaxtyping import Float
 
 from viz.access import loader
 from viz.pages.coreference.marks import Marks, Span, word_spans
-from viz.selection.options import MARKS as ROLES
-from viz.selection.options import Selection
+from viz.selection.coreference import MARKS as ROLES
+from viz.selection.selection import Selection
 
 if TYPE_CHECKING:
     from model import Reader, Trace, Translator
@@ -115,7 +115,7 @@ def candidate_weights(
     if isinstance(read, str):
         return read
     candidates = read.pieces[1:]
-    measure = MEASURES[selection.measure]
+    measure = MEASURES[selection.common.measure]
     return _candidate_weights(
         trace.text, site, rows, candidates, measure, loaded.digest, str(loaded.device), trace, loaded
     )
@@ -139,9 +139,11 @@ def opened_row(
     from model.trace import axes
 
     loaded = loader.reader(selection)
-    values = pronoun_rows.measured_rows(loaded, trace, site, layer, rows, MEASURES[selection.measure])
+    values = pronoun_rows.measured_rows(loaded, trace, site, layer, rows, MEASURES[selection.common.measure])
     tokens = trace.axis_tokens(site)[1]
-    keys = axes.whole_words(tokens, trace.special_tokens) if selection.words else axes.single_tokens(tokens)
+    keys = (
+        axes.whole_words(tokens, trace.special_tokens) if selection.common.whole_words else axes.single_tokens(tokens)
+    )
     joined = axes.between(values, axes.Axis(("",), (tuple(range(len(rows))),)), keys)[:, 0].numpy()
     joined.setflags(write=False)
     holds_case = pronoun_rows.reads_sentence(trace, site) or site == "decoder.cross"

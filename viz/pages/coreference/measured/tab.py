@@ -26,7 +26,8 @@ from viz.pages.coreference.figures import (
     short_names,
 )
 from viz.pages.coreference.measured import findings
-from viz.selection import options, state
+from viz.selection import state
+from viz.selection.coreference import PAIR_SETS
 from viz.ui import controls, frame, long_work, measures, number_controls
 
 if TYPE_CHECKING:
@@ -59,12 +60,12 @@ def show() -> None:
         "to the other candidate (the distractor); equal weights count half. Every head is asked about every sentence."
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        controls.one_of("given", "Measured on", SET_LABELS)
+        controls.one_of("pair_set", "Measured on", SET_LABELS)
         controls.measure(measures.offered(loader.abilities(state.current())))
     given = _given()
     if given is None:
         return
-    measure = state.current().measure
+    measure = state.current().common.measure
     controls_count = sum(case.is_control for case in given.cases.cases)
     st.caption(
         f"{len(given.cases.cases):,} sentences, {controls_count} of them controls, in which the pronoun stands for "
@@ -77,7 +78,7 @@ def show() -> None:
 
 def _given() -> "measuring.GivenCases | None":
     """The set to measure on; None as long as there is no file."""
-    if state.current().given == options.SETS[0]:
+    if state.current().coreference.pair_set == PAIR_SETS[0]:
         return measuring.curated()
     with st.expander("What a file looks like"):
         st.markdown(FORMATS)

@@ -89,8 +89,8 @@ def _show_map(sides: Sequence[Side], site: str) -> None:
         found.append(weights)
     values, parts = coreference_lab.movement(*found), np.stack(found, axis=2)
     measure, name = (
-        MEASURES[selection.measure],
-        file_name(f"movement {site} {selection.measure}", sentence=_text(sides)),
+        MEASURES[selection.common.measure],
+        file_name(f"movement {site} {selection.common.measure}", sentence=_text(sides)),
     )
     with st.container(horizontal=True, vertical_alignment="top", gap="medium"):
         st.plotly_chart(
@@ -99,7 +99,7 @@ def _show_map(sides: Sequence[Side], site: str) -> None:
                 parts,
                 number=measure.number,
                 names=_names(measure, values.shape[1]),
-                opened=(selection.layer, selection.head if measure.is_per_head else 0),
+                opened=(selection.common.layer, selection.common.head if measure.is_per_head else 0),
             ),
             key=_MAP,
             on_select=_open_cell,
@@ -118,7 +118,7 @@ def _explain_map(
     parts: Float[np.ndarray, "layer head sentence candidate"],
     measure: Measure,
 ) -> None:
-    layer, head = state.current().layer, state.current().head if measure.is_per_head else 0
+    layer, head = state.current().common.layer, state.current().common.head if measure.is_per_head else 0
     far_layer, far_head = np.unravel_index(int(values.argmax()), values.shape)
     first, second = parts[layer, head]
     st.caption(
@@ -157,12 +157,12 @@ def _open_cell() -> None:
 
 def _show_rows(sides: Sequence[Side], site: str) -> None:
     selection = state.current()
-    first, measure = sides[0].trace, MEASURES[selection.measure]
+    first, measure = sides[0].trace, MEASURES[selection.common.measure]
     st.subheader("One layer, from these rows", anchor=False)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         layer = controls.layer(first.layers_of(site))
         head = controls.head(first.heads_of(site), disabled=not measure.is_per_head)
-        words = controls.switch("words", "Whole words", "To a word of several pieces, its pieces are summed.")
+        words = controls.switch("whole_words", "Whole words", "To a word of several pieces, its pieces are summed.")
     selection = state.current()
     rows = [coreference_lab.opened_row(side.trace, side.case, site, layer, side.rows, selection) for side in sides]
     top = 1.0 if measure.is_share else max(float(row.values.max(initial=0.0)) for row in rows) or 1.0
@@ -178,7 +178,9 @@ def _show_rows(sides: Sequence[Side], site: str) -> None:
             )
             for role, columns in row.marked.items():
                 mark_columns(figure, columns, rows=len(row.values), colour=ROLES[role].colour, dash=ROLES[role].dash)
-            name = file_name(f"{site} layer{layer} row{side.rows[0]} {selection.measure}", sentence=side.trace.text)
+            name = file_name(
+                f"{site} layer{layer} row{side.rows[0]} {selection.common.measure}", sentence=side.trace.text
+            )
             st.plotly_chart(
                 figure,
                 key=f"rows-{TOKEN_FIELDS[side.number]}",
@@ -190,9 +192,9 @@ def _show_rows(sides: Sequence[Side], site: str) -> None:
     number_controls.table_button(
         "Rows (CSV)",
         partial(lab_tables.pair_rows, layer, rows),
-        file_name(f"rows {site} layer{layer} {selection.measure}", sentence=_text(sides)),
+        file_name(f"rows {site} layer{layer} {selection.common.measure}", sentence=_text(sides)),
     )
-    name = file_name(f"difference {site} layer{layer} {selection.measure}", sentence=_text(sides))
+    name = file_name(f"difference {site} layer{layer} {selection.common.measure}", sentence=_text(sides))
     _show_difference(rows, _names(measure, len(rows[0].values)), name)
 
 

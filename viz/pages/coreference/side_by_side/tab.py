@@ -17,7 +17,8 @@ from viz.pages.coreference.marked_sentence import legend, marked_sentence
 from viz.pages.coreference.pair_controls import NAMES
 from viz.pages.coreference.side_by_side.figures import form_bars
 from viz.pages.coreference.side_by_side.heads import Side, show_heads
-from viz.selection import options, state
+from viz.selection import state
+from viz.selection.coreference import MARKS
 from viz.ui import controls, frame
 from viz.ui.controls import plain
 
@@ -31,7 +32,7 @@ def show() -> None:
     """The choice of a pair, its translations, the map of all heads, and the rows of one layer."""
     pair = pair_controls.chosen_pair()
     if pair is None:
-        texts = [state.current().text, controls.sentence("other", "Compare with")]
+        texts = [state.current().common.text, controls.sentence("other_text", "Compare with")]
     else:
         texts = [case.sentence for case in pair.cases]
     above = st.container()
@@ -84,9 +85,7 @@ def _own_cases(texts: Sequence[str]) -> list["PronounCase | None"]:
                 icon=":material/warning:",
             )
         elif case is None:
-            missing = " and ".join(
-                role for role, place in zip(options.MARKS, mark.places, strict=True) if place is None
-            )
+            missing = " and ".join(role for role, place in zip(MARKS, mark.places, strict=True) if place is None)
             st.info(
                 f"Click the {missing} in the {name} sentence to see which heads follow them. The rows of all heads are "
                 "below in any case.",
@@ -98,11 +97,11 @@ def _own_cases(texts: Sequence[str]) -> list["PronounCase | None"]:
 def _show_choice(number: int, trace: "Trace", case: "PronounCase", place: DeltaGenerator) -> None:
     """Mark the pronoun in both languages, and show how probable the other German pronouns were."""
     if not loader.is_translator(state.current()):
-        spans = dict(zip(options.MARKS, case.spans, strict=True))
+        spans = dict(zip(MARKS, case.spans, strict=True))
         place.html(marked_sentence(trace.text, spans, trace.translation, None, _names()))
         return
     choice = coreference_lab.pronoun_choice(case, state.current())
-    spans = dict(zip(options.MARKS, case.spans, strict=True))
+    spans = dict(zip(MARKS, case.spans, strict=True))
     found = choice.found
     if isinstance(found, str):
         place.html(marked_sentence(trace.text, spans, trace.translation, None, _names()))

@@ -5,7 +5,7 @@ Knows nothing of how the search works or how its tree is drawn.
 
 from functools import partial
 from math import exp
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 #: As wide as a tree is kept, and as high as its length penalty goes, in hundredths.
 MAX_WIDTH, MAX_PENALTY = 12, 500
-#: Another tree has other nodes.
-_OF_THE_TREE: Final = ("node",)
 
 
 @frame.fragment
@@ -46,7 +44,7 @@ def show(trace: "Trace") -> None:
         tree = derived.beam_tree(trace.text, selection)
     _compare(trace.text, tree)
     node = _chosen(tree)
-    name = file_name("beam", f"width{tree.width}", f"penalty{selection.penalty}", sentence=trace.text)
+    name = file_name("beam", f"width{tree.width}", f"penalty{selection.decoding.length_penalty}", sentence=trace.text)
     st.caption(
         "Read from left to right, a column a step. Each box is a hypothesis: its last token, and the log-probability "
         "of the whole. Numbered boxes have ended: place and score. Arrow keys move along the tree, Enter or a click "
@@ -64,32 +62,31 @@ def _penalty_in_words() -> str:
 
 
 def _settings() -> None:
-    number_controls.settle("beam", 1, MAX_WIDTH, "A beam of")
-    number_controls.settle("penalty", 0, MAX_PENALTY, "A length penalty of", number_controls.hundredths)
+    number_controls.settle("beam_size", 1, MAX_WIDTH, "A beam of")
+    number_controls.settle("length_penalty", 0, MAX_PENALTY, "A length penalty of", number_controls.hundredths)
     with st.container(horizontal=True, gap="medium"):
         number_controls.whole_slider(
-            "beam", "Beam width", 1, MAX_WIDTH, help_text="Hypotheses that are kept; 1 is greedy.", forget=_OF_THE_TREE
+            "beam_size", "Beam width", 1, MAX_WIDTH, help_text="Hypotheses that are kept; 1 is greedy."
         )
         number_controls.hundredths_slider(
-            "penalty",
+            "length_penalty",
             "Length penalty α",
             0,
-            200 if state.current().penalty <= 200 else MAX_PENALTY,
+            200 if state.current().decoding.length_penalty <= 200 else MAX_PENALTY,
             help_text="0 compares log-probabilities as they are; the higher, the more long translations gain.",
-            forget=_OF_THE_TREE,
         )
 
 
 def _chosen(tree: "BeamTree") -> int:
     """The node that is open: the winner, unless another one was chosen."""
-    asked, winner = state.current().node, tree.winner.index
+    asked, winner = state.current().decoding.beam_node, tree.winner.index
     if asked is not None and asked >= len(tree.nodes):
         st.info(
             f"Hypothesis {asked} does not exist here: this tree has {len(tree.nodes)}, counted from 0. This shows the "
             "winner.",
             icon=":material/info:",
         )
-    return state.position("node", len(tree.nodes), winner)
+    return state.position("beam_node", len(tree.nodes), winner)
 
 
 def _compare(text: str, tree: "BeamTree") -> None:
@@ -197,4 +194,4 @@ def _attention(text: str, tree: "BeamTree", index: int) -> None:
 
 
 def _choose(node: int) -> None:
-    state.change(node=node)
+    state.change(beam_node=node)

@@ -8,7 +8,7 @@ import streamlit as st
 from viz.pages.decoding import translations
 from viz.pages.decoding.branch_codes import without
 from viz.selection import state
-from viz.selection.options import Selection
+from viz.selection.selection import Selection
 
 _REMOVED: Final = "studio/removed"
 
@@ -36,14 +36,14 @@ def remove(number: int) -> None:
         return
     before = state.current()
     kept, number_of = without(made, number)
-    shown = before.branch
+    shown = before.decoding.branch
     while shown not in number_of:
         shown = made[shown - 1].parent
-    against = None if before.against is None else number_of.get(before.against)
-    state.change(branches=translations.codes_of(kept), against=against)
+    against = None if before.decoding.compared_branch is None else number_of.get(before.decoding.compared_branch)
+    state.change(branches=translations.codes_of(kept), compared_branch=against)
     st.session_state[_REMOVED] = Removed(before, translations.codes_of(kept), number, len(made) - len(kept))
     # Where the branch left the other one, that one has a step as well.
-    step = before.step if shown == before.branch else min(before.step, made[number - 1].step)
+    step = before.decoding.step if shown == before.decoding.branch else min(before.decoding.step, made[number - 1].step)
     translations.go(number_of[shown], step)
 
 
@@ -51,9 +51,13 @@ def removed() -> Removed | None:
     """What was removed last, as long as it can be brought back: no other branch was made or removed since."""
     found: Removed | None = st.session_state.get(_REMOVED)
     now = state.current()
-    if found is None or found.after != now.branches:
+    if found is None or found.after != now.decoding.branches:
         return None
-    return found if (found.before.text, found.before.checkpoint) == (now.text, now.checkpoint) else None
+    return (
+        found
+        if (found.before.common.text, found.before.model.checkpoint) == (now.common.text, now.model.checkpoint)
+        else None
+    )
 
 
 def bring_back() -> None:
@@ -61,5 +65,5 @@ def bring_back() -> None:
     found = removed()
     if found is not None:
         del st.session_state[_REMOVED]
-        state.change(branches=found.before.branches, against=found.before.against)
-        translations.go(found.before.branch, found.before.step)
+        state.change(branches=found.before.decoding.branches, compared_branch=found.before.decoding.compared_branch)
+        translations.go(found.before.decoding.branch, found.before.decoding.step)

@@ -60,13 +60,13 @@ def _tree(made: Sequence[Choice], traces: Sequence["Trace"]) -> None:
     )
     branch_tree(
         tree_rows(made, traces, descriptions.vocabulary(selection)),
-        shown=selection.branch,
+        shown=selection.decoding.branch,
         against=translations.compared(made),
-        step=selection.step,
+        step=selection.decoding.step,
         on_act=_act,
         key="branch-tree",
         language=loader.target_language(selection),
-        name=file_name("branches", sentence=selection.text),
+        name=file_name("branches", sentence=selection.common.text),
     )
 
 
@@ -97,7 +97,7 @@ def _act(act: TreeAct) -> None:
     elif act.what == "remove":
         removal.remove(act.branch)
     else:
-        translations.compare(None if act.branch == state.current().against else act.branch)
+        translations.compare(None if act.branch == state.current().decoding.compared_branch else act.branch)
         return
     st.rerun()
 
@@ -121,7 +121,7 @@ def _bring_back() -> None:
 def _compare(made: Sequence[Choice], traces: Sequence["Trace"], other: int) -> None:
     """The branch that is shown beside another one: texts, probabilities, and the attention of the chosen head."""
     selection = state.current()
-    shown, names = selection.branch, translation_controls.short_names(len(traces))
+    shown, names = selection.decoding.branch, translation_controls.short_names(len(traces))
     ours, theirs = traces[shown], traces[other]
     st.subheader("Compared", anchor=False)
     translation_controls.against(names, other)

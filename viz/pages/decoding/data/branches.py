@@ -21,7 +21,7 @@ from viz.core.background_jobs import Progress, Task
 from viz.core.bounded_cache import BoundedCache
 from viz.core.token_text import display_token
 from viz.pages.decoding.branch_codes import MAX_PIECES, Action, Draw, EditHead, Path, Write
-from viz.selection.options import Selection
+from viz.selection.selection import Selection
 
 if TYPE_CHECKING:
     from model import DecodingSession, Trace

@@ -11,7 +11,7 @@ import streamlit as st
 
 from model.decoding.cost import StepCost, step_cost
 from viz.access import generation, loader
-from viz.selection.options import Selection
+from viz.selection.selection import Selection
 
 if TYPE_CHECKING:
     from model import BeamTree, SampledTranslation, Trace
@@ -40,7 +40,9 @@ def beam_settings(selection: Selection) -> tuple[int, float]:
     from model.decoding.beam_tree import LARGEST_WIDTH
     from model.writer import LARGEST_ALPHA
 
-    return min(max(selection.beam, 1), LARGEST_WIDTH), min(selection.penalty / 100, LARGEST_ALPHA)
+    return min(max(selection.decoding.beam_size, 1), LARGEST_WIDTH), min(
+        selection.decoding.length_penalty / 100, LARGEST_ALPHA
+    )
 
 
 def beam_tree(text: str, selection: Selection) -> "BeamTree":
@@ -79,7 +81,13 @@ def greedy_score(trace: "Trace", alpha: float, selection: Selection) -> float:
 def samples(text: str, selection: Selection) -> tuple["SampledTranslation", ...]:
     """The translations that the selection's seed, temperature, top k and top p draw."""
     loaded = generation.writer(selection)
-    settings = (selection.samples, selection.draw, selection.temperature, selection.top_k, selection.top_p)
+    settings = (
+        selection.decoding.num_samples,
+        selection.decoding.sampling_seed,
+        selection.decoding.temperature,
+        selection.decoding.top_k,
+        selection.decoding.top_p,
+    )
     return _samples(text, settings, loaded.digest, str(loaded.device), loaded)
 
 

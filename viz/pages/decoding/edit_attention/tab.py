@@ -17,7 +17,8 @@ from viz.pages.decoding.branch_codes import Choice, EditHead, Path, origin_of, p
 from viz.pages.decoding.branch_names import ORIGINAL
 from viz.pages.decoding.data import branches, derived
 from viz.pages.decoding.figures import effects_map, row_before_after
-from viz.selection import options, state
+from viz.selection import state
+from viz.selection.decoding import EDITS
 from viz.ui import controls, frame, long_work, token_labels
 from viz.ui.controls import plain
 
@@ -79,7 +80,7 @@ def _action(trace: "Trace", step: int, site: str, layer: int, head: int) -> Edit
         edit = str(
             st.segmented_control(
                 "What to do with the head",
-                options.EDITS,
+                EDITS,
                 key=state.bind("edit"),
                 format_func=LABELS.__getitem__,
                 required=True,
@@ -90,11 +91,11 @@ def _action(trace: "Trace", step: int, site: str, layer: int, head: int) -> Edit
         is_of_encoder = site == ENCODER
         once = st.toggle(
             "In this step only",
-            key=state.bind("once", False if is_of_encoder else None),
+            key=state.bind("edit_once", False if is_of_encoder else None),
             disabled=is_of_encoder,
             help="Otherwise from this step on. The encoder has run before the first step, so its edits always hold.",
             on_change=state.take,
-            args=("once",),
+            args=("edit_once",),
         )
     st.caption(MEANINGS[edit])
     key = _key(trace, step, site) if edit == "point" else None
@@ -124,7 +125,7 @@ def _key(trace: "Trace", step: int, site: str) -> int:
 
 def _base(made: tuple[Choice, ...], step: int) -> int:
     """The branch to edit: the one shown; but where that is an edit of this very step, the one that it was made of."""
-    shown = state.current().branch
+    shown = state.current().decoding.branch
     if not shown:
         return 0
     own = made[shown - 1]
@@ -149,7 +150,7 @@ def _try(made: tuple[Choice, ...], base: int, step: int, action: EditHead) -> _T
     with st.spinner("Translating under the edit …", show_time=True):
         original, edited = translations.trace_along(before), translations.trace_along(path)
         selection, token_id = state.current(), original.steps[step].token_id
-        log_prob = branches.log_prob(translations.sessions(), selection.text, selection, path, step, token_id)
+        log_prob = branches.log_prob(translations.sessions(), selection.common.text, selection, path, step, token_id)
     return _Tried(
         choice=Choice(origin, step, action), before=before, original=original, edited=edited, log_prob=log_prob
     )
@@ -179,7 +180,7 @@ def _show_numbers(tried: _Tried) -> None:
 
 def _keep(made: tuple[Choice, ...], tried: _Tried) -> None:
     number = made.index(tried.choice) + 1 if tried.choice in made else None
-    is_shown = number is not None and number == state.current().branch
+    is_shown = number is not None and number == state.current().decoding.branch
     label = (
         "Keep as a branch" if number is None else f"This is branch {number}" if is_shown else f"Show branch {number}"
     )
@@ -233,14 +234,14 @@ def _show_all_heads(tried: _Tried, site: str) -> None:
     token = plain(display_token(tried.original.steps[step].token))
     st.markdown(f"**Every head of this attention, switched off in turn: what it is worth to “{token}”**")
     own = translations.sessions()
-    task = branches.effects_of_heads(own, selection.text, selection, tried.before, step, site)
+    task = branches.effects_of_heads(own, selection.common.text, selection, tried.before, step, site)
     changes = long_work.outcome(task, "Switch off each head in turn", key="each-head")
     if changes is None:
         return
     st.plotly_chart(
         effects_map(changes),
         key="edit-effects",
-        config=frame.chart_config(file_name(f"{site} heads switched off step{step}", sentence=selection.text)),
+        config=frame.chart_config(file_name(f"{site} heads switched off step{step}", sentence=selection.common.text)),
         alt="Change of the token’s log-probability for each layer and head switched off",
     )
     layer, head = np.unravel_index(int(changes.argmin()), changes.shape)

@@ -19,7 +19,7 @@ from viz.pages.decoding.film.payload import (
     PlayerSpread,
     PlayerStep,
 )
-from viz.selection.options import Selection
+from viz.selection.selection import Selection
 
 if TYPE_CHECKING:
     from model import DecodingStep, Trace

@@ -1,6 +1,5 @@
 """A translation as it was written, token by token, and what could have come. Knows nothing of how weights arise."""
 
-from dataclasses import asdict, replace
 from time import sleep
 from typing import TYPE_CHECKING, Final
 
@@ -18,7 +17,7 @@ from viz.ui import frame
 
 if TYPE_CHECKING:
     from model import Trace
-    from viz.selection.options import Selection
+    from viz.selection.selection import Selection
 
 #: Seconds in which a film is on its way; what Streamlit has not sent when a run begins, it throws away.
 _SENT: Final = 0.02
@@ -65,24 +64,36 @@ def _written(asked: Wished, trace: "Trace") -> "Trace":
         case Draw(step, temperature, top_k, top_p):
             translations.draw(step, temperature, top_k, top_p)
     try:
-        return translations.trace_of(state.current().branch)
+        return translations.trace_of(state.current().decoding.branch)
     except HeadlightError:
         return trace  # The whole page, which follows, leaves out what cannot be grown, and says so.
 
 
 def _stood(selection: "Selection", place: PlayerState | None) -> "Selection":
-    return selection if place is None else replace(selection, **asdict(place))
+    if place is None:
+        return selection
+    return selection.changed(
+        step=place.step,
+        layer=place.layer,
+        head=place.head,
+        further_heads=place.also,
+        row_token=place.whose,
+        num_candidates=place.candidates,
+        temperature=place.temperature,
+        top_k=place.top_k,
+        top_p=place.top_p,
+    )
 
 
 def _place(selection: "Selection") -> PlayerState:
     return PlayerState(
-        step=selection.step,
-        layer=selection.layer,
-        head=selection.head,
-        also=selection.also,
-        whose=selection.whose,
-        candidates=selection.candidates,
-        temperature=selection.temperature,
-        top_k=selection.top_k,
-        top_p=selection.top_p,
+        step=selection.decoding.step,
+        layer=selection.common.layer,
+        head=selection.common.head,
+        also=selection.common.further_heads,
+        whose=selection.decoding.row_token,
+        candidates=selection.decoding.num_candidates,
+        temperature=selection.decoding.temperature,
+        top_k=selection.decoding.top_k,
+        top_p=selection.decoding.top_p,
     )

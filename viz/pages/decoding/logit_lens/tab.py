@@ -38,7 +38,7 @@ def show(trace: "Trace") -> None:
     lens_table(
         lens,
         trace.target_tokens[-len(trace.steps) :],
-        step=state.current().step,
+        step=state.current().decoding.step,
         on_choose=_choose,
         key="lens",
         name=name,

@@ -51,7 +51,7 @@ def show(trace: "Trace") -> None:
         (_greedy_card(greedy), *_cards(drawn, groups, greedy.translation, vocabulary)),
         language=loader.target_language(selection),
     )
-    name = file_name("samples", f"seed{selection.draw}", sentence=trace.text)
+    name = file_name("samples", f"seed{selection.decoding.sampling_seed}", sentence=trace.text)
     with st.container(horizontal=True):
         number_controls.table_button("Samples (CSV)", partial(decoded_tables.samples, drawn), name)
         make = partial(decoded_tables.sampled_tokens, drawn, vocabulary)
@@ -68,14 +68,14 @@ def grouped(drawn: "Sequence[SampledTranslation]") -> list[list[int]]:
 
 def _settings(vocab_size: int) -> None:
     hundredths = number_controls.hundredths
-    number_controls.settle("samples", 1, MAX_SAMPLES, "A number of samples of")
+    number_controls.settle("num_samples", 1, MAX_SAMPLES, "A number of samples of")
     number_controls.settle("temperature", LEAST_TEMPERATURE, MOST_TEMPERATURE, "A temperature of", hundredths)
     number_controls.settle("top_k", 0, vocab_size, "A top k of")
     number_controls.settle("top_p", LEAST_MASS, 100, "A top p of", hundredths)
-    number_controls.settle("draw", 0, controls.MAX_SEED, "Seed")
+    number_controls.settle("sampling_seed", 0, controls.MAX_SEED, "Seed")
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         help_text = "How many translations are drawn; the first ones stay as they are when there are more."
-        number_controls.whole_slider("samples", "Samples", 1, MAX_SAMPLES, help_text=help_text)
+        number_controls.whole_slider("num_samples", "Samples", 1, MAX_SAMPLES, help_text=help_text)
         help_text = "Below 1 the likely tokens gain, above 1 the unlikely ones do."
         number_controls.hundredths_slider(
             "temperature", "Temperature", LEAST_TEMPERATURE, MOST_TEMPERATURE, help_text=help_text
@@ -86,12 +86,12 @@ def _settings(vocab_size: int) -> None:
         help_text = "Only so many of the likeliest tokens may be drawn; 0 for all."
         number_controls.number("top_k", "Top k", 0, vocab_size, help_text=help_text)
         help_text = "Names a series of samples."
-        number_controls.number("draw", "Seed", 0, controls.MAX_SEED, help_text=help_text)
+        number_controls.number("sampling_seed", "Seed", 0, controls.MAX_SEED, help_text=help_text)
         st.button("Draw anew", icon=":material/casino:", on_click=_next_seed, help="Goes on with the next seed.")
 
 
 def _next_seed() -> None:
-    state.change(draw=(state.current().draw + 1) % (controls.MAX_SEED + 1))
+    state.change(sampling_seed=(state.current().decoding.sampling_seed + 1) % (controls.MAX_SEED + 1))
 
 
 def _greedy_card(trace: "Trace") -> Card:

@@ -11,7 +11,7 @@ from viz.pages.decoding import translation_controls, translations
 from viz.pages.decoding.data import derived
 from viz.pages.decoding.take_away import trees
 from viz.selection import state
-from viz.selection.options import Selection
+from viz.selection.selection import Selection
 from viz.ui import downloads, frame, trace_tables
 from viz.ui.downloads import Offer, show_offer
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def show(trace: "Trace") -> None:
     """Every kind of thing to take along."""
     selection = state.current()
-    of_branch = f"branch{selection.branch}" if selection.branch else ""
+    of_branch = f"branch{selection.decoding.branch}" if selection.decoding.branch else ""
     st.subheader("The translation shown", anchor=False)
     show_offer(
         Offer(
@@ -90,5 +90,5 @@ def _offer_trees(trace: "Trace", selection: Selection) -> None:
 
 def _beam(selection: Selection, checkpoint: str, digest: str) -> bytes:
     """When a button is pressed, there is no session to ask what is chosen: it is passed in."""
-    tree = derived.beam_tree(selection.text, selection)
-    return trees.beam(tree, selection.text, checkpoint=checkpoint, digest=digest)
+    tree = derived.beam_tree(selection.common.text, selection)
+    return trees.beam(tree, selection.common.text, checkpoint=checkpoint, digest=digest)

@@ -93,14 +93,14 @@ def companions(typed: str) -> tuple[str, ...]:
 
 def _show_batch(trace: "Trace") -> None:
     typed = controls.sentences(
-        "companion", f"Further sentences in the same batch, one a line, at most {MAX_COMPANIONS}"
+        "batch_sentences", f"Further sentences in the same batch, one a line, at most {MAX_COMPANIONS}"
     )
     texts = (trace.text, *companions(typed))
     with st.spinner("Translating the batch …"):
         masks = loader.masks(texts, state.current())
     _show_padding(masks)
     labels = [f"{number} · {_shortened(text)}" for number, text in enumerate(texts, start=1)]
-    row = controls.token("member", "Masks of sentence", labels, default=min(1, len(labels) - 1))
+    row = controls.token("batch_member", "Masks of sentence", labels, default=min(1, len(labels) - 1))
     _draw(SiteMask.in_batch(masks, row), "batch")
     st.caption(
         "`<pad>` is masked as a key, whoever asks, so no weight ever reaches it. Rows of `<pad>` as a query are "

@@ -1,0 +1,142 @@
+"""Addresses as they were written before the selection was split by page open the view that they opened then."""
+
+from urllib.parse import parse_qsl, urlencode
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.paths import ROOT
+from viz.access.loader import ROOT_VARIABLE
+from viz.selection.selection import Selection
+from viz.selection.url import parse, to_params
+
+PAIR = (
+    "text=The+trophy+doesn%27t+fit+into+the+suitcase+because+it+is+too+big."
+    "&other=The+trophy+doesn%27t+fit+into+the+suitcase+because+it+is+too+small."
+)
+
+#: Address → what differs from the defaults; all of it is written into the address again, in whatever order.
+KEPT = {
+    "": {},
+    "checkpoint=en-de&text=It+is+late.&site=decoder.cross&layer=1&head=3": {
+        "checkpoint": "en-de", "text": "It is late.", "site": "decoder.cross", "layer": 1, "head": 3,
+    },
+    "site=decoder.self&head=7&figure=entropy&order=lowest&keep=8": {
+        "site": "decoder.self", "head": 7, "metric": "entropy", "order": "lowest", "max_heads": 8,
+    },
+    "text=&token=0&drawn=Lines&measure=norms&also=2.5&threshold=20&window=64&words=True&special=False": {
+        "text": "", "token": 0, "drawn_as": "Lines", "measure": "norms", "further_heads": (2, 5), "threshold": 20,
+        "window_start": 64, "whole_words": True, "special_tokens": False,
+    },
+    "layer=3&token=4&key_token=2&view=Where+a+weight+comes+from&scaled=False&masked=False": {
+        "layer": 3, "token": 4, "key_token": 2, "attention_tab": "Where a weight comes from", "scaled": False,
+        "masked": False,
+    },
+    "site=decoder.cross&view=bertviz&bertviz=Model+view": {
+        "site": "decoder.cross", "attention_tab": "bertviz", "bertviz_view": "Model view",
+    },
+    "device=cpu&view=Take+it+with+you&measure=rollout&pictures=SVG": {
+        "device": "cpu", "attention_tab": "Take it with you", "measure": "rollout", "picture_format": "SVG",
+    },
+    "text=Gr%C3%BC%C3%9Fe+%26+%3Cb%3E%3F%3D%23%3C%2Fb%3E+%F0%9F%98%80&layer=2&step=5&also=1&whose=in&candidates=5": {
+        "text": "Grüße & <b>?=#</b> 😀", "layer": 2, "step": 5, "further_heads": (1,), "row_token": "in",
+        "num_candidates": 5,
+    },
+    "text=It+is+late.&step=6&studio=Branches&branches=0-2-t40.0-4-t41-t90.1-3-point-c-0-0-2&branch=3&against=0": {
+        "text": "It is late.", "step": 6, "decoding_tab": "Branches",
+        "branches": ("0-2-t40", "0-4-t41-t90", "1-3-point-c-0-0-2"), "branch": 3, "compared_branch": 0,
+    },
+    "key_token=1&step=3&studio=Edit+attention&edit=point&once=True": {
+        "key_token": 1, "step": 3, "decoding_tab": "Edit attention", "edit": "point", "edit_once": True,
+    },
+    "studio=Logit+lens&step=2": {"decoding_tab": "Logit lens", "step": 2},
+    "studio=Beam+search&beam=6&penalty=130&node=11": {
+        "decoding_tab": "Beam search", "beam_size": 6, "length_penalty": 130, "beam_node": 11,
+    },
+    "studio=Sampling&temperature=150&top_k=20&top_p=90&samples=12&draw=7": {
+        "decoding_tab": "Sampling", "temperature": 150, "top_k": 20, "top_p": 90, "num_samples": 12,
+        "sampling_seed": 7,
+    },
+    "studio=Cost&step=4&whose=in": {"decoding_tab": "Cost", "step": 4, "row_token": "in"},
+    f"{PAIR}&token=9&other_token=10&words=True": {
+        "text": "The trophy doesn't fit into the suitcase because it is too big.",
+        "other_text": "The trophy doesn't fit into the suitcase because it is too small.", "token": 9,
+        "other_token": 10, "whole_words": True,
+    },
+    "pronoun=7&antecedent=1&distractor=5&other_pronoun=7&other_antecedent=5&other_distractor=1": {
+        "pronoun": 7, "antecedent": 1, "distractor": 5, "other_pronoun": 7, "other_antecedent": 5,
+        "other_distractor": 1,
+    },
+    "lab=Measured&given=file&measure=rollout": {
+        "coreference_tab": "Measured", "pair_set": "file", "measure": "rollout",
+    },
+    "lab=Cause&pair=it-03&off=c-3-1.e-0-2&spare=True&instead=mean&scope=set": {
+        "coreference_tab": "Cause", "pair": "it-03", "heads_off": ("c-3-1", "e-0-2"), "others_off": True,
+        "replacement": "mean", "cause_scope": "set",
+    },
+    "site=decoder.cross&layer=2&head=5&atlas=Map+of+heads&corpus=file&corpus_figure=aer_word_out&read_off=norms": {
+        "site": "decoder.cross", "layer": 2, "head": 5, "atlas_tab": "Map of heads", "corpus": "file",
+        "corpus_metric": "aer_word_out", "read_off": "norms",
+    },
+    "atlas=Table&corpus_figure=induction&site=decoder.self": {
+        "atlas_tab": "Table", "corpus_metric": "induction", "site": "decoder.self",
+    },
+    "companion=Yes.%0ANo.&member=1&side=target": {
+        "batch_sentences": "Yes.\nNo.", "batch_member": 1, "side": "target",
+    },
+    "part=Positional+encodings&position=3&dimension=4&shift=5&width=64&base=100": {
+        "masks_tab": "Positional encodings", "position": 3, "dimension": 4, "shift": 5, "width": 64, "base": 100,
+    },
+    "about=Training+data&seed=7": {"model_card_tab": "Training data", "example_seed": 7},
+}  # fmt: skip
+
+#: Address → what differs from the defaults, and what of it is written again: wrong values and defaults are left out.
+CORRECTED = {
+    "site=encoder&layer=-1&head=two&token=None&step=+1&device=tpu&side=both&threshold=1000000": ({}, ""),
+    "view=x&part=x&about=x&studio=x&lab=x&atlas=&figure=x&measure=&drawn=lines&words=1&special=true": ({}, ""),
+    "also=1.a&branches=0-2-T40&off=%2Fetc&pair=" + 61 * "x": ({}, ""),
+    "layer=0&head=00&beam=4&words=False&studio=Film&text=": ({"text": ""}, "text="),
+    "layer=007&also=4.4.2.&branches=..0-2-t40&utm_source=x": (
+        {"layer": 7, "further_heads": (4, 2), "branches": ("0-2-t40",)}, "layer=7&also=4.2&branches=0-2-t40",
+    ),
+    "folder=%2Fetc&picture=abc&picture_digest=abc&beam_size=9&decoding_tab=Cost&metric=entropy": ({}, ""),
+}  # fmt: skip
+
+
+def params_of(address: str) -> dict[str, str]:
+    return dict(parse_qsl(address, keep_blank_values=True))
+
+
+@pytest.mark.parametrize("address", KEPT)
+def test_an_old_address_opens_the_same_view(address: str) -> None:
+    assert parse(params_of(address), Selection()) == Selection().changed(**KEPT[address])
+
+
+@pytest.mark.parametrize("address", KEPT)
+def test_an_old_address_is_written_again_as_it_was(address: str) -> None:
+    assert to_params(parse(params_of(address), Selection())) == params_of(address)
+
+
+@pytest.mark.parametrize("address", CORRECTED)
+def test_what_is_wrong_in_an_old_address_becomes_the_default(address: str) -> None:
+    values, written = CORRECTED[address]
+    selection = parse(params_of(address), Selection())
+    assert selection == Selection().changed(**values)
+    assert to_params(selection) == params_of(written)
+
+
+def test_the_app_shows_what_an_old_address_asks_for(tiny_checkpoints, monkeypatch):
+    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
+    address = params_of("text=It+is+late.&site=decoder.cross&layer=1&figure=entropy&order=lowest&keep=4&special=False")
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    for name, value in address.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception
+    assert app.segmented_control(key="site").value == "decoder.cross"
+    assert app.selectbox(key="layer").value == 1
+    assert app.selectbox(key="metric").value == "entropy"
+    assert app.selectbox(key="order").value == "lowest"
+    assert app.selectbox(key="max_heads").value == 4
+    assert not app.toggle(key="special_tokens").value
+    assert urlencode({name: app.query_params[name] for name in address}, doseq=True) == urlencode(address)

@@ -1,0 +1,36 @@
+"""What is chosen on the atlas page."""
+
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal, get_args
+
+from viz.selection.fields import Param
+
+AtlasTab = Literal["Layer × head", "Map of heads", "Table"]
+Corpus = Literal["own", "file"]
+CorpusMetric = Literal[
+    "entropy", "distance", "confidence", "previous", "same", "next", "first", "last", "diagonal", "punctuation",
+    "induction", "aer_word_in", "aer_word_out",
+]  # fmt: skip
+ReadOff = Literal["weights", "norms"]
+
+ATLAS_TABS: Final[tuple[AtlasTab, ...]] = get_args(AtlasTab)
+CORPORA: Final[tuple[Corpus, ...]] = get_args(Corpus)
+CORPUS_METRICS: Final[tuple[CorpusMetric, ...]] = get_args(CorpusMetric)
+READ_OFF: Final[tuple[ReadOff, ...]] = get_args(ReadOff)
+
+
+@dataclass(frozen=True, slots=True)
+class AtlasChoices:
+    """What is chosen on the atlas page.
+
+    Attributes:
+        atlas_tab: the open tab.
+        corpus: what was read: our own sentences, or a file.
+        corpus_metric: the number of a head over the whole corpus that is looked at.
+        read_off: what it is computed from.
+    """
+
+    atlas_tab: Annotated[AtlasTab, Param("atlas")] = "Layer × head"
+    corpus: Corpus = "own"
+    corpus_metric: Annotated[CorpusMetric, Param("corpus_figure")] = "confidence"
+    read_off: ReadOff = "weights"

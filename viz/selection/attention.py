@@ -1,0 +1,48 @@
+"""What is chosen on the attention page."""
+
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal, get_args
+
+from viz.selection.fields import Param, ResetBy
+
+AttentionTab = Literal["All heads", "Where a weight comes from", "bertviz", "Take it with you"]
+Metric = Literal[
+    "", "entropy", "distance", "previous", "same", "next", "first", "last", "diagonal", "punctuation"
+]  # fmt: skip
+Order = Literal["layers", "highest", "lowest"]
+DrawnAs = Literal["Heatmap", "Lines"]
+BertvizView = Literal["Head view", "Model view"]
+
+ATTENTION_TABS: Final[tuple[AttentionTab, ...]] = get_args(AttentionTab)
+METRICS: Final[tuple[Metric, ...]] = get_args(Metric)
+ORDERS: Final[tuple[Order, ...]] = get_args(Order)
+DRAWN_AS: Final[tuple[DrawnAs, ...]] = get_args(DrawnAs)
+BERTVIZ_VIEWS: Final[tuple[BertvizView, ...]] = get_args(BertvizView)
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionChoices:
+    """What is chosen on the attention page.
+
+    Attributes:
+        attention_tab: the open tab.
+        metric: the number that the tile of each head carries; "" for none.
+        order: how tiles are sorted: layer by layer, or by the metric.
+        max_heads: how many heads stay, the first in that order; 0 for all.
+        drawn_as: how the open head is drawn.
+        threshold: lines of fewer percent are left out.
+        window_start: the first query of a long text that is drawn as lines; None leaves that to the page.
+        scaled, masked: whether scores are divided by √d_k and masked, where a weight is computed step by step.
+        bertviz_view: which of bertviz's views.
+    """
+
+    attention_tab: Annotated[AttentionTab, Param("view")] = "All heads"
+    metric: Annotated[Metric, Param("figure")] = ""
+    order: Order = "layers"
+    max_heads: Annotated[int, Param("keep")] = 0
+    drawn_as: Annotated[DrawnAs, Param("drawn")] = "Heatmap"
+    threshold: int = 0
+    window_start: Annotated[int | None, Param("window"), ResetBy("text", "site", "checkpoint")] = None
+    scaled: bool = True
+    masked: bool = True
+    bertviz_view: Annotated[BertvizView, Param("bertviz")] = "Head view"

@@ -1,0 +1,47 @@
+"""What several pages share: the text, and the attention, layer, head and tokens that are looked at in it."""
+
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal, get_args
+
+from viz.selection.examples import EXAMPLES
+from viz.selection.fields import Param, ResetBy, SessionOnly
+
+Site = Literal["encoder.self", "decoder.self", "decoder.cross"]
+Measure = Literal["weights", "norms", "rollout"]
+PictureFormat = Literal["PNG", "SVG"]
+
+SITES: Final[tuple[Site, ...]] = get_args(Site)
+MEASURE_NAMES: Final[tuple[Measure, ...]] = get_args(Measure)
+PICTURE_FORMATS: Final[tuple[PictureFormat, ...]] = get_args(PictureFormat)
+
+
+@dataclass(frozen=True, slots=True)
+class Common:
+    """What several pages share.
+
+    Attributes:
+        text: what the model reads.
+        picture_digest: the picture that a person gave to a model of pictures; "" for the one we draw.
+        site: which of the three attentions.
+        layer, head: which head of it.
+        further_heads: heads drawn beside it.
+        token: the query that is looked at; None leaves that to the page.
+        key_token: the key that is looked at; None leaves that to the page.
+        measure: what the numbers of an open head are.
+        whole_words: whether the pieces of a word are joined.
+        special_tokens: whether special tokens are shown.
+        picture_format: what the camera of a chart saves.
+    """
+
+    text: str = EXAMPLES[0].text
+    picture_digest: Annotated[str, SessionOnly()] = ""
+    site: Site = "encoder.self"
+    layer: int = 0
+    head: int = 0
+    further_heads: Annotated[tuple[int, ...], Param("also")] = ()
+    token: Annotated[int | None, ResetBy("text", "picture_digest", "site", "checkpoint", "pair", "pronoun")] = None
+    key_token: Annotated[int | None, ResetBy("text", "picture_digest", "site", "checkpoint")] = None
+    measure: Measure = "weights"
+    whole_words: Annotated[bool, Param("words")] = False
+    special_tokens: Annotated[bool, Param("special")] = True
+    picture_format: Annotated[PictureFormat, Param("pictures")] = "PNG"

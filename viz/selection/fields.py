@@ -1,0 +1,99 @@
+"""Describe one choice of the selection: its name in an address, its limits, and which other choices reset it.
+
+A field says this in its type, as `Annotated[int, Param("beam"), ResetBy("text")]`; nothing else lists the fields.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Annotated, Literal, get_args, get_origin, get_type_hints
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """The name of a field in an address, where that is not the field's own: names in addresses never change."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class MaxLength:
+    """The most characters that an address may give a text."""
+
+    characters: int
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOnly:
+    """The field is in no address and stays in the session."""
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class ResetBy:
+    """The fields after whose change by a person this one becomes its default again."""
+
+    fields: frozenset[str]
+
+    def __init__(self, *fields: str) -> None:
+        object.__setattr__(self, "fields", frozenset(fields))
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A choice of the selection.
+
+    Attributes:
+        section: the field of `Selection` that holds it.
+        name: its name there, unlike that of any other choice.
+        param: its name in an address.
+        kind: its type, without what is annotated.
+        default: its value where nothing was chosen.
+        in_address: whether addresses carry it at all.
+        max_length: the most characters that an address may give it; None for no limit of its own.
+        reset_by: the fields after whose change it becomes its default again.
+    """
+
+    section: str
+    name: str
+    param: str
+    kind: object
+    default: object
+    in_address: bool
+    max_length: int | None
+    reset_by: frozenset[str]
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The values that it can have, where they can be listed."""
+        return get_args(self.kind) if get_origin(self.kind) is Literal else ()
+
+
+def fields_of(selection: type) -> Mapping[str, Field]:
+    """Name → field, of every section of the selection's class.
+
+    Raises:
+        TypeError: two fields have one name, or one name in an address.
+    """
+    known: dict[str, Field] = {}
+    for section, owner in get_type_hints(selection).items():
+        hints = get_type_hints(owner, include_extras=True)
+        for field in fields(owner):
+            if field.name in known:
+                raise TypeError(f"two sections have a field {field.name!r}")
+            known[field.name] = _field(section, field.name, hints[field.name], field.default)
+    if len({field.param for field in known.values()}) < len(known):
+        raise TypeError("two fields have one name in addresses")
+    return known
+
+
+def _field(section: str, name: str, hint: object, default: object) -> Field:
+    kind, *notes = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    return Field(
+        section=section,
+        name=name,
+        param=next((note.name for note in notes if isinstance(note, Param)), name),
+        kind=kind,
+        default=default,
+        in_address=not any(isinstance(note, SessionOnly) for note in notes),
+        max_length=next((note.characters for note in notes if isinstance(note, MaxLength)), None),
+        reset_by=frozenset().union(*(note.fields for note in notes if isinstance(note, ResetBy))),
+    )

@@ -1,0 +1,22 @@
+"""What is chosen on the model page."""
+
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal, get_args
+
+from viz.selection.fields import Param
+
+ModelCardTab = Literal["Vocabulary", "Training data", "Curves", "Scores", "Translations", "Card"]
+MODEL_CARD_TABS: Final[tuple[ModelCardTab, ...]] = get_args(ModelCardTab)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCardChoices:
+    """What is chosen on the model page.
+
+    Attributes:
+        model_card_tab: the open tab.
+        example_seed: which of the training sentences are drawn as examples.
+    """
+
+    model_card_tab: Annotated[ModelCardTab, Param("about")] = "Vocabulary"
+    example_seed: Annotated[int, Param("seed")] = 1

@@ -1,0 +1,24 @@
+"""Which model is asked, and where it computes."""
+
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal, get_args
+
+from viz.selection.fields import SessionOnly
+
+Device = Literal["auto", "cpu", "cuda"]
+DEVICES: Final[tuple[Device, ...]] = get_args(Device)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """The model and its device.
+
+    Attributes:
+        checkpoint: its name in the catalogue; "" is the first of the list.
+        device: where it computes; "auto" is the graphics card where there is one.
+        folder: where it is on disk, if only this session has it on its list; "" else. An address never says it.
+    """
+
+    checkpoint: str = ""
+    device: Device = "auto"
+    folder: Annotated[str, SessionOnly()] = ""

@@ -1,0 +1,70 @@
+"""Everything that a person has chosen, as one frozen value: the model, what pages share, and a section for each page.
+
+Numbers count from 0. Whether a layer exists is for the page to say (`Selection.within`). Every choice has a name of its
+own across all sections, so that a widget can name the one that it shows; `FIELDS` leads from the name to the section.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final, Self
+
+from viz.selection.atlas import AtlasChoices
+from viz.selection.attention import AttentionChoices
+from viz.selection.common import SITES, Common
+from viz.selection.coreference import CoreferenceChoices
+from viz.selection.decoding import DecodingChoices
+from viz.selection.fields import Field, fields_of
+from viz.selection.masks_positions import MasksPositionsChoices
+from viz.selection.model_card import ModelCardChoices
+from viz.selection.model_choice import ModelChoice
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Everything that defines a view."""
+
+    model: ModelChoice = field(default_factory=ModelChoice)
+    common: Common = field(default_factory=Common)
+    attention: AttentionChoices = field(default_factory=AttentionChoices)
+    decoding: DecodingChoices = field(default_factory=DecodingChoices)
+    coreference: CoreferenceChoices = field(default_factory=CoreferenceChoices)
+    atlas: AtlasChoices = field(default_factory=AtlasChoices)
+    masks_positions: MasksPositionsChoices = field(default_factory=MasksPositionsChoices)
+    model_card: ModelCardChoices = field(default_factory=ModelCardChoices)
+
+    def value(self, name: str) -> object:
+        """The value of the choice with this name, in whichever section it is."""
+        value: object = getattr(getattr(self, FIELDS[name].section), name)
+        return value
+
+    def changed(self, **values: object) -> Self:
+        """The same selection with other values of these choices, each put into its section."""
+        sections: dict[str, dict[str, object]] = defaultdict(dict)
+        for name, value in values.items():
+            sections[FIELDS[name].section][name] = value
+        return replace(self, **{name: replace(getattr(self, name), **new) for name, new in sections.items()})
+
+    def chosen(self, **values: object) -> Self:
+        """As `changed`, when a person chose these: what belonged to the values before becomes its default again."""
+        resets = {name: known.default for name, known in FIELDS.items() if not known.reset_by.isdisjoint(values)}
+        return self.changed(**(resets | values))
+
+    def for_model(self, shapes: Mapping[str, tuple[int, int]]) -> Self:
+        """The same selection, with an attention, layer or head that this model lacks set back to its first.
+
+        Args:
+            shapes: attention → its layers and heads.
+        """
+        site = self.common.site if self.common.site in shapes else next(site for site in SITES if site in shapes)
+        return replace(self, common=replace(self.common, site=site)).within(*shapes[site])
+
+    def within(self, num_layers: int, num_heads: int) -> Self:
+        """The same selection, with a layer or head that this model lacks set back to the first."""
+        layer = self.common.layer if self.common.layer < num_layers else 0
+        head = self.common.head if self.common.head < num_heads else 0
+        return replace(self, common=replace(self.common, layer=layer, head=head))
+
+
+#: Name → choice, of all sections.
+FIELDS: Final[Mapping[str, Field]] = fields_of(Selection)
