@@ -164,13 +164,7 @@ def computed(what: Hashable, compute: Callable[[loader.Progress], "Trace"], key:
         key: another one for each trace that a page waits for.
     """
     selection = state.current()
-    identity = (
-        what,
-        selection.model.checkpoint,
-        selection.model.folder,
-        selection.model.device,
-        selection.common.picture_digest,
-    )
+    identity = (what, selection.model, selection.common.picture_digest)
     text = "Writing: {done} of at most {total} tokens"
     task = Task(identity, 0, "tokens", lambda progress: compute(progress.reached), text)
     above = st.container()
