@@ -1,1 +1,1 @@
-"""Other people's models, read through the same `Trace` (see `model.reader`)."""
+"""Read Hugging Face models through the same `Trace` as ours. Knows nothing of analysis, training or screens."""

@@ -1,4 +1,4 @@
-"""What all readers of other people's models have in common."""
+"""What all readers of Hugging Face models have in common: device, configuration, output projections."""
 
 from collections.abc import Collection
 from typing import Any, Final

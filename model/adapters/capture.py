@@ -1,9 +1,9 @@
-"""Attention of other people's models as this project sees it: fused, recorded by reference, changed where asked.
+"""Record and edit the attention of a running `transformers` model, without changing what it computes.
 
 `transformers` calls one function for the attention of every model that has its AttentionInterface; `attend` is that
 function, `causal_or_padding` the one that makes masks for it. Who listens is held in a `ContextVar`, so threads that
 share a model do not see each other's runs. Nothing is computed twice and no query × key array is kept: a run that is
-recorded takes what a plain fused one takes. Knows nothing of tokens, folders or traces.
+recorded takes what a plain fused one takes.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Numbers of a config.json that could exhaust this machine before any weight is read. Knows nothing of what they mean.
+"""Refuse numbers of a config.json that could exhaust this machine before any weight is read.
 
 A configuration says how many layers to build and how long tables of positions are; both are built before a library
 looks at the weights. Real models stay far below these bounds.

@@ -1,4 +1,4 @@
-"""The logit lens of decoder-only models of transformers: what each layer would have said, had it been the last.
+"""Logit lens of decoder-only Hugging Face models: what each layer would have predicted, had it been the last.
 
 nostalgebraist 2020, on the models it was made for. Final norm and output projection are found by the names that they
 have in the library, and taken only if together they give what the model itself says.

@@ -1,4 +1,4 @@
-"""The weights of models that give nothing else: what their own eager attention returns. Knows nothing of tokens.
+"""Read the attention weights that a model's own eager attention returns, for models that give nothing else.
 
 These weights are held for all heads, query × key, so that such models have a length limit of their own.
 """

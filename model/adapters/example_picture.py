@@ -1,4 +1,4 @@
-"""A picture that code draws, for who has none at hand: a house by a lake at dusk. Knows nothing of models."""
+"""Draw an example picture, a house by a lake at dusk, for who has none at hand."""
 
 from typing import Final
 

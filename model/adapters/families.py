@@ -1,4 +1,4 @@
-"""Which architectures work, and what is to be known of each beforehand. Knows nothing of torch, folders or weights."""
+"""The architectures that can be opened: one line each, with what must be known beforehand."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,6 @@
-"""A folder that holds a model of unknown origin: looked at, bounded and refused, before any library opens it.
+"""Check a model folder of unknown origin before any library opens it.
 
 Only safetensors and JSON are accepted as weights and settings; code, pickle and anything outside the folder never.
-Knows nothing of what the files mean to a model.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""How much memory a model would take and how much there is. Knows nothing of models."""
+"""Compare the memory that a model needs with what is free."""
 
 import os
 from pathlib import Path

@@ -1,7 +1,4 @@
-"""How far a model of transformers writes, and what its own settings ask for: `generate`, run or taken over.
-
-Knows nothing of texts, steps or traces.
-"""
+"""Call `generate` of `transformers`, or take over the settings that it prepared."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager

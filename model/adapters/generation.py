@@ -1,9 +1,8 @@
-"""Writing with a model of transformers step by step: forwards, backwards, or with a token of one's own.
+"""Generate text with a Hugging Face model step by step: forwards, backwards, or with a chosen token.
 
 The counterpart of `model.decoding.session` for other people's models, with the same steps. Greedy steps are those of
-`generate`
-under the model's own settings, as far as they are kept when a folder is opened (`library.TOKEN_SETTINGS`: tokens that
-must or must not come). Knows nothing of pages.
+`generate` under the model's own settings, as far as they are kept when a folder is opened (`library.TOKEN_SETTINGS`:
+tokens that must or must not come).
 
 | | decoder only | encoder–decoder |
 |---|---|---|

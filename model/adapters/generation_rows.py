@@ -1,4 +1,4 @@
-"""Texts that a model of transformers is writing, side by side, with what is cached of them. Knows nothing of steps."""
+"""Run several texts that a Hugging Face model is writing side by side, with their key/value cache."""
 
 import copy
 import inspect

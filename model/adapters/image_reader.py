@@ -1,4 +1,4 @@
-"""Vision transformers, read through the same `Trace`: patches are tokens."""
+"""Read pictures with vision transformers through the same `Trace`: patches are tokens."""
 
 from collections.abc import Collection
 from io import BytesIO

@@ -1,4 +1,4 @@
-"""A first look at a folder that a person names: whether a model lies in it that can be opened. Loads nothing of it."""
+"""Tell whether a folder that a person names holds a model that can be opened, without loading it."""
 
 from pathlib import Path
 from typing import Final

@@ -1,4 +1,4 @@
-"""Which module of a model is which attention site and layer, found by watching one short pass. Knows no architecture.
+"""Find which module of a model is which attention site and layer, by watching one short pass.
 
 Encoder and decoder get texts of different lengths, so that the number of queries and keys tells the site; the order in
 which modules are called tells the layer. The module that reads what the heads wrote is their output projection.

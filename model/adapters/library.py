@@ -1,6 +1,6 @@
 """The only module that calls `transformers`: everything else sees plain tensors and small values.
 
-What the library types poorly, or not at all, ends here. Knows nothing of traces or pages.
+What the library types poorly, or not at all, ends here.
 """
 
 import logging

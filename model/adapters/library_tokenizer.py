@@ -1,4 +1,4 @@
-"""Tokens of every kind of tokenizer, spelled alike. Knows nothing of models.
+"""Spell the tokens of every kind of Hugging Face tokenizer alike.
 
 A piece that begins a word has "▁" in front (GPT-2 writes "Ġ", BERT writes "##" before pieces that do *not*); bytes that
 are no whole character are "<0xF0>"; special tokens stay as their model writes them. So whole words, labels and exports

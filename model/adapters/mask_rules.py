@@ -1,4 +1,4 @@
-"""Finds the small `AttentionMask` behind the booleans that a model computes with. Knows nothing of models or runs.
+"""Find the small `AttentionMask` that allows the same keys as a model's array of booleans.
 
 Whatever is found has been compared with the booleans, row by row; only a mask that follows no rule known here is kept
 as it is.

@@ -1,4 +1,4 @@
-"""Named edits of another model's heads, checked against it. Knows nothing of how they are applied."""
+"""Check named edits of heads against a Hugging Face model, and sort them by site and layer."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""From a folder that `transformers` wrote to a reader of it. Knows nothing of pages."""
+"""Open a folder that `transformers` wrote, as a reader or writer."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path

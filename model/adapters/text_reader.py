@@ -1,4 +1,4 @@
-"""Other people's models of text, read through the same `Trace`."""
+"""Read text with Hugging Face models through the same `Trace`."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Models of transformers that write: step by step, by beam search, or by chance."""
+"""Write text with Hugging Face models: step by step, by beam search, or by sampling."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final

@@ -1,1 +1,1 @@
-"""What attention heads do, measured: functions of traces. Knows nothing of training, files of weights or pictures."""
+"""Measure what attention heads do, from traces. Knows nothing of training, of screens or of how figures are drawn."""

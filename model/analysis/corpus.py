@@ -1,7 +1,7 @@
-"""A model reads a corpus: sentences in batches, their translations by itself or given, and what every head computed.
+"""Read a corpus with a translator in batches, and hand on what every head computed for each sentence.
 
 Sentences are taken from any iterable, some hundreds at a time, so that a corpus need not fit into memory; what each
-sentence leaves behind is handed on and forgotten. Knows nothing of figures.
+sentence leaves behind is handed on and forgotten.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""Rows of a data file, with errors that name the line. Knows nothing of what the rows mean."""
+"""Read lines and JSON rows of a data file, with errors that name the line."""
 
 import json
 from collections.abc import Iterator

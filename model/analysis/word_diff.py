@@ -1,4 +1,4 @@
-"""Two texts compared word by word. Knows nothing of where they come from."""
+"""Compare two texts word by word."""
 
 from dataclasses import dataclass
 from difflib import SequenceMatcher

@@ -1,1 +1,1 @@
-"""Training on sentence pairs: data, schedule, loss, loop. Imports no Streamlit, and nothing that only tests need."""
+"""Train a model on sentence pairs: batches, schedule, loss, loop. Knows nothing of analysis or screens."""

@@ -1,4 +1,4 @@
-"""Sentences as people type them: lower case, no last stop, “did not” for “didn't”. Knows nothing of tokens."""
+"""Vary sentences as people type them: lower case, no full stop, “did not” for “didn't”."""
 
 import random
 import re

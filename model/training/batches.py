@@ -1,4 +1,4 @@
-"""Tokenized pairs, and batches of them by tokens and length. Knows nothing of files or the model."""
+"""Tokenize sentence pairs, and batch them by tokens and length."""
 
 import random
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""`python -m model train`: its options, and what it does with them. Knows nothing of the other commands."""
+"""The command `python -m model train`: its options, and what it does with them."""
 
 import argparse
 import json

@@ -1,4 +1,4 @@
-"""Sentence frames put together: an opening that tells nothing, and a continuation that fits one candidate only.
+"""Compose pronoun sentences from an opening that decides nothing and a continuation that fits one candidate only.
 
 In “Tom photographed the cat behind the sofa, and then he fed it” only what can be fed tells what “it” means. Frames
 written one by one can be learned by heart, each with what “it” means in it; of these there are too many for that.
@@ -6,8 +6,7 @@ written one by one can be learned by heart, each with what “it” means in it;
 `openings.txt` holds clauses with two candidates that may be anything (English | German); clauses of the training frames
 that give a reason are added, each with its own kinds of nouns. `affordances.txt` says what fits which kinds: type |
 English = German | kinds of which it is said | further kinds of which it could be said, so that it would not decide.
-Types are those of `FORMS`; `phrase` has a preposition and its case after its forms. Knows nothing of determiners,
-people, or what is held out.
+Types are those of `FORMS`; `phrase` has a preposition and its case after its forms.
 """
 
 import random

@@ -1,7 +1,7 @@
-"""The sentence frames of the pronoun curriculum: English, German, who fits in, and what tells whom “it” means.
+"""The sentence frames of the pronoun curriculum, read from text files.
 
 Slots: `{a}` and `{b}` are the candidates, `{who}` a person, `{deg}` a degree word, `{cue}` what decides, `{it}` the
-pronoun; in German with a case. Knows nothing of how sentences are drawn.
+pronoun; in German with a case.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""The words of the pronoun curriculum: nouns with gender and kind, cues, people. Knows nothing of sentences.
+"""The words of the pronoun curriculum: nouns with gender and kind, cues, people.
 
 A *cue* is what tells to whom a pronoun refers: a property (“tired”) or something that is done to it (“fed”).
 """

@@ -1,4 +1,4 @@
-"""The training run: one step after the other, with a log, dev scores, and a state to resume from.
+"""Run the training loop, with a log, dev scores, and a state to resume from.
 
 A run lives in a folder: config.json, tokenizer.model, log.jsonl, state.safetensors (weights, Adam's moments, step) and
 the last few weights for averaging. The state is replaced in one move, so that a kill at any moment leaves a whole one.

@@ -1,4 +1,4 @@
-"""What training minimises. Knows nothing of batches or optimizers."""
+"""Compute label-smoothed cross entropy and its gradient in one pass."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Memory that a training step frees stays with the process. Knows nothing of models."""
+"""Tell glibc to keep the memory that a training step frees, and to hand it back on request."""
 
 import ctypes
 import sys

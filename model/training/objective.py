@@ -1,4 +1,4 @@
-"""A model together with what it is trained to minimise. Knows nothing of steps or optimizers."""
+"""Join a model with the loss that it is trained to minimise."""
 
 from collections.abc import Collection
 

@@ -1,4 +1,4 @@
-"""One process of a run, or several under `torchrun`. Knows nothing of models or data.
+"""Share a training run between the processes that `torchrun` starts, or run alone.
 
 `torchrun --nproc-per-node 2 -m -- model train …` starts two; without the `--` it would take our `--run` for its own.
 torch's launcher, process group and DistributedDataParallel do the work.

@@ -1,9 +1,9 @@
-"""The pronoun curriculum: sentence pairs in which “it” must become er, sie, es, ihn, ihm or ihr by meaning.
+"""Draw the pronoun curriculum: sentence pairs in which “it” must become er, sie, es, ihn, ihm or ihr by meaning.
 
 A grammar of our own draws a frame, nouns that fit into it and a cue that tells to whom “it” refers. Some frames, some
 nouns and some combinations of noun and cue never occur in training, each for itself, so that what was learned can be
 told from what was learned by heart. To the frames that were written one by one, training adds those that
-`model.training.compositions` puts together. Knows nothing of tokens or models.
+`model.training.compositions` puts together.
 """
 
 import hashlib

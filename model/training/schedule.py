@@ -1,4 +1,4 @@
-"""Learning rate by step. Knows nothing of optimizers."""
+"""Compute the learning rate of a step."""
 
 from typing import Literal
 

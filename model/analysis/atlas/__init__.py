@@ -1,1 +1,1 @@
-"""What every head does over a whole corpus."""
+"""Measure every head over a whole corpus."""

@@ -1,4 +1,4 @@
-"""An atlas in one .npz file, without pickle, and a cache of such files. Knows nothing of how an atlas is made.
+"""Save an atlas in one .npz file without pickle, load it, and cache such files.
 
 `atlas.json` (UTF-8 bytes) holds digests, texts and the names of metrics; beside it stand `figures/NAME`
 [site, layer, head], `strongest/NAME`, `divergences` and `mean_outputs`, which NumPy reads without Headlight.

@@ -1,4 +1,4 @@
-"""How alike heads are, and a map of them. Knows nothing of models or of what the heads look at."""
+"""Measure how alike heads are, and place them on a map by their likeness."""
 
 import math
 from typing import Final

@@ -1,4 +1,4 @@
-"""An atlas of heads: what every head of a model does over a whole corpus. Knows nothing of files, pages or commands.
+"""Measure an atlas of heads: what every head of a model does over a whole corpus.
 
 Figures are means over all rows of the corpus that say something about a head (`model.analysis.atlas.corpus_metrics`
 defines

@@ -1,4 +1,4 @@
-"""The few largest of many values that come one after the other, for several rows at once. Knows nothing of heads."""
+"""Keep the few largest of many values that arrive one by one, for several rows at once."""
 
 from typing import Final
 

@@ -1,1 +1,1 @@
-"""Do heads look from a pronoun to what it stands for? Cases, files, scores."""
+"""Measure whether heads look from a pronoun to what it stands for."""

@@ -1,4 +1,4 @@
-"""Pronoun cases from files of four forms, checked line by line. Knows nothing of heads.
+"""Read pronoun cases from files of four forms, line by line.
 
 | file | a line |
 |---|---|

@@ -1,4 +1,4 @@
-"""A sentence with a pronoun and two candidates, and what a set of them holds. Knows nothing of files or heads."""
+"""A sentence with a pronoun and two candidates, and a set of such cases."""
 
 import re
 from collections import Counter

@@ -1,7 +1,4 @@
-"""Which German pronoun stands for an English one in a translation, and what could stand in its place.
-
-Knows nothing of models: it is given the English sentence and the German one as text or as pieces.
-"""
+"""Find the German pronoun that translates an English one, and the forms it could have had instead."""
 
 import re
 from collections.abc import Mapping, Sequence

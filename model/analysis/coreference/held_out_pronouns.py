@@ -1,7 +1,4 @@
-"""Does the translation have the right pronoun? Scored on minimal pairs of the curriculum that were held out.
-
-Knows nothing of models: it is given a function that translates.
-"""
+"""Score the pronouns of translations on minimal pairs that were held out from training."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

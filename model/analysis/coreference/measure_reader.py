@@ -1,7 +1,7 @@
-"""Every head of a model that only reads, measured on pronouns: does it look from a pronoun to what that stands for?
+"""Measure every head of a model that only reads: does it look from a pronoun to what that stands for?
 
 The same figures as `coreference` measures of translators, of the one attention that reads the sentence, sentence by
-sentence from its trace. Knows nothing of pages.
+sentence from its trace.
 """
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Measure a set of pronoun cases with a model, in batches. Knows nothing of files, the command line or pages.
+"""Measure every head of a translator on a set of pronoun cases, in batches.
 
 `encoder.self` is scored at the pronoun's own row, `decoder.cross` at the row that predicts the German pronoun in the
 model's own greedy translation. `decoder.self` is not scored: neither candidate is among its keys.

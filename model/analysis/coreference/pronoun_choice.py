@@ -1,7 +1,4 @@
-"""What a pronoun becomes in the model's own translation, and how probable er, sie and es were there.
-
-Knows nothing of heads.
-"""
+"""Find what a pronoun becomes in the model's own translation, and how probable er, sie and es were there."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

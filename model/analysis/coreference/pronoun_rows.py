@@ -1,4 +1,4 @@
-"""How far each head of a trace moves a pronoun's row to what the pronoun stands for. Knows nothing of sets or pages.
+"""Read from a trace how much attention each head moves from one candidate of a pronoun to the other.
 
 The figures are those that `coreference` measures over a set in batches, here of one sentence and from its trace: to a
 candidate of several tokens weights are summed, from a pronoun of several tokens they are averaged (Clark et al. 2019).

@@ -1,4 +1,4 @@
-"""Which heads look from a pronoun to what it stands for: figures, intervals, baselines. Knows nothing of models.
+"""Score which heads look from a pronoun to what it stands for: metrics, intervals, baselines.
 
 A head is right about a sentence if the pronoun's weight on the antecedent is larger than that on the other candidate;
 both the same count half. With two candidates, chance is one half; Voita et al. 2018 ("Context-Aware Neural Machine

@@ -1,4 +1,4 @@
-"""Attention between a pronoun and its candidates, for a batch of sentences and all heads at once. Knows no scores.
+"""Sum attention between a pronoun and its candidates, for a batch of sentences and all heads at once.
 
 Only the rows that are asked for are derived, by the model's own `attention_weights`: [batch, head, row, key], never
 query × key of all rows, but for rollout, which passes through every position.

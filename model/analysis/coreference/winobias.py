@@ -1,4 +1,4 @@
-"""WinoBias lines as pronoun cases. Knows nothing of files or heads.
+"""Turn WinoBias lines into pronoun cases.
 
 WinoBias (Zhao et al. 2018) marks one candidate only. The other one is known all the same: its lines come in pairs, 1
 and 2, 3 and 4, …, that name the same two occupations, and what the pronoun means in one line is what it does not mean

@@ -1,1 +1,1 @@
-"""What changes when heads are switched off, edited or patched."""
+"""Measure what changes when heads are switched off, edited or patched."""

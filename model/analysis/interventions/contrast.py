@@ -1,4 +1,4 @@
-"""Which of two translations a model prefers, for many sentences at once. Knows nothing of heads, hooks or files.
+"""Measure which of two translations a model prefers, for many sentences at once.
 
 Contrastive evaluation (Sennrich 2017, "How Grammatical is Character-level Neural Machine Translation? Assessing MT
 Quality with Contrastive Translation Pairs"): both translations are read along, and

@@ -1,4 +1,4 @@
-"""How much each head, or a set of heads, matters to a choice between two translations. Knows nothing of pages.
+"""Measure how much each head, or a set of heads, matters to a choice between two translations.
 
 Michel, Levy & Neubig 2019 ("Are Sixteen Heads Really Better than One?") switch off one head at a time (§3.2), and
 estimate the same from one backward pass (§4.1): I_h = E |Att_hᵀ ∂L/∂Att_h|. Here L is the log-odds of the right

@@ -1,4 +1,4 @@
-"""One head after another gives another output than its own, the heads of a layer at once. Knows nothing of why.
+"""Replace the output of each head in turn, all heads of a layer in one batch.
 
 The heads of a layer are one batch: variant i of every sentence has another output of head i.
 """

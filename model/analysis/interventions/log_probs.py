@@ -1,4 +1,4 @@
-"""Log-probabilities of chosen tokens, without holding all logits at once. Knows nothing of sentences or heads."""
+"""Compute log-probabilities of chosen tokens without holding all logits at once."""
 
 import torch
 from jaxtyping import Float, Int

@@ -1,4 +1,4 @@
-"""Which head carries a choice: run on one sentence with one head's output taken from another. Knows nothing of pages.
+"""Find the head that carries a choice: run one sentence with one head's output taken from another.
 
 Activation patching (Vig et al. 2020, "Investigating Gender Bias in Language Models Using Causal Mediation Analysis";
 Meng et al. 2022, "Locating and Editing Factual Associations in GPT"; Heimersheim & Nanda 2024, "How to use and

@@ -1,8 +1,8 @@
-"""What takes the place of a head's output when the head is switched off: nothing, or its mean. As hooks of the model.
+"""Switch heads off through hooks: replace their output by zero, or by its mean.
 
 Zero ablation takes the head out (Michel et al. 2019, "Are Sixteen Heads Really Better than One?", §2.3). Mean ablation
 leaves what the head adds whatever the sentence is, and so takes out only what it says about this one (Wang et al. 2022,
-"Interpretability in the Wild", §2.2). Knows nothing of what is measured then.
+"Interpretability in the Wild", §2.2).
 """
 
 from collections.abc import Collection, Iterable, Mapping

@@ -1,1 +1,1 @@
-"""What a head does in numbers: metrics, norms, rollout, alignment, and where one weight comes from."""
+"""Measure what a head does: metrics, norms, rollout, alignment, and the derivation of one row of weights."""

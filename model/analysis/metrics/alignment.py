@@ -1,4 +1,4 @@
-"""Cross-attention as a word aligner, scored against alignments made by hand. Knows nothing of the command line.
+"""Score cross-attention as a word aligner against alignments made by hand.
 
 A head links each target word to the source word it attends to most. A target word has two rows in the decoder that can
 be asked: the row that predicts it (the word coming out) and the row that reads it (the word going in), one later. Chen

@@ -1,4 +1,4 @@
-"""Bootstrap intervals of means over rows that come in groups. Knows nothing of heads or sentences.
+"""Bootstrap intervals of means over rows that come in groups.
 
 Efron & Tibshirani 1993, "An Introduction to the Bootstrap", §13.3 (percentile intervals). Rows of a group are not
 independent (a minimal pair asks one question twice), so groups are drawn, not rows.

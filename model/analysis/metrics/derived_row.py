@@ -1,7 +1,6 @@
-"""Where one row of attention weights comes from: every value between a query and what its head adds to the output.
+"""Derive one row of attention weights step by step, from query and keys to what the head adds to the output.
 
 The equation itself is `model.nn.attention.attention_weights`, here with the scaling or the mask left out when asked to.
-Knows nothing of tokens, of how the inputs came about, or of pictures.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""One head's numbers between two axes, of which only the part asked for is ever computed. Knows nothing of pages.
+"""Compute any part of one head's matrix between two axes, never the whole.
 
 The numbers are weights, value-weighted norms or a rollout, between tokens or words, as for a whole layer at once
 (`norms`, `rollout`, `axes`); for a text of thousands of tokens these would be gigabytes.

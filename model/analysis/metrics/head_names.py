@@ -1,4 +1,4 @@
-"""Heads of a whole model by name, in order and in rankings. Knows nothing of what is measured.
+"""Name the heads of a whole model, rank them, and correlate rankings.
 
 Tables of heads are arrays [site, layer, head]; sites come in the order of `model.nn.transformer.SITES`.
 """

@@ -1,4 +1,4 @@
-"""Value-weighted norms: how much a head really carries from one token to another. Knows nothing of sites or pages.
+"""Value-weighted norms: how much a head really carries from one token to another.
 
 A weight says how a head divides its attention, not how long the vector is that it multiplies. Kobayashi et al. 2020
 ("Attention is Not Only a Weight: Analyzing Transformers with Vector Norms", §2) therefore measure ‖α_ij f(x_j)‖.

@@ -1,4 +1,4 @@
-"""Attention rollout: attention through all layers up to one, heads averaged. Knows nothing of pages.
+"""Attention rollout: attention through all layers up to one, heads averaged.
 
 Abnar & Zuidema 2020 ("Quantifying Attention Flow in Transformers", §3): in a layer, half of a position comes from what
 it attends to and half stays, through the residual connection; a path through the layers multiplies these shares.

@@ -1,1 +1,1 @@
-"""What positional encodings can do, and how a model knows positions."""
+"""Compute what positional encodings can do, and how a model knows positions."""

@@ -1,7 +1,4 @@
-"""How a model knows where a token stands, as numbers that can be drawn: a table, angles, or a bias for each distance.
-
-Knows nothing of pages or of how the numbers are drawn.
-"""
+"""Get what a model knows positions by: a table, angles, or a bias for each distance."""
 
 from dataclasses import dataclass
 from typing import Any, Final, Literal

@@ -1,6 +1,6 @@
-"""What the sinusoidal encodings (§3.5) can do: waves, likeness of positions, shifts as rotations.
+"""Compute properties of the sinusoidal encodings (§3.5): waves, likeness of positions, shifts as rotations.
 
-Says what follows from the formula in `model.nn.positional`, which is its one home; knows nothing of tokens or pictures.
+The formula itself is in `model.nn.positional`.
 """
 
 import math
