@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from viz.components.head_grid.component import HeadChoice, TileFigure, head_grid
+from viz.components.head_grid.component import HeadChoice, TileMetric, head_grid
 from viz.components.tiles.store import send_tiles
 from viz.core.tiles import Tiles
 from viz.ui.head_metrics import ranking
@@ -73,15 +73,15 @@ def tiles(layers: int, heads: int, queries: int, keys: int) -> Tiles:
 
 # Of the heads of a layer the last is the highest.
 numbers = np.arange(1.0, heads + 1) + np.arange(layers)[:, None] / 100
-figure = TileFigure("Invented", numbers, 2, "", "The number of the head.") if "order" in st.query_params else None
+metric = TileMetric("Invented", numbers, 2, "", "The number of the head.") if "order" in st.query_params else None
 address = f"{layers} {heads} {queries} {keys}"
 send_tiles(tiles(layers, heads, queries, keys), tokens(queries), tokens(keys), address=address, key="tiles")
 head_grid(
     address,
     (layers, heads),
     selected=st.session_state.open,
-    figure=figure,
-    ranking=None if figure is None else ranking(figure, st.query_params["order"], int(st.query_params.get("keep", 0))),
+    metric=metric,
+    ranking=None if metric is None else ranking(metric, st.query_params["order"], int(st.query_params.get("keep", 0))),
     on_open=open_head,
     key="grid",
 )

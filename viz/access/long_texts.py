@@ -100,7 +100,7 @@ def tiles_task(trace: "Trace", site: str, selection: Selection) -> Task[None]:
     return Task(key, shelf.spec.layers, "layers", compute, "Computing all heads: layer {next} of {total}")
 
 
-def figures_task(
+def metrics_task(
     trace: "Trace", site: str, selection: Selection
 ) -> Task[Mapping[str, Float[np.ndarray, "layer head"]]]:
     """Computes `derived.head_metrics`, layer by layer."""
@@ -108,7 +108,7 @@ def figures_task(
     def compute(progress: Progress) -> Mapping[str, np.ndarray[Any, Any]]:
         return collected_metrics(trace, site, progress)
 
-    key = ("figures", tiles_address(trace.text, site, selection))
+    key = ("metrics", tiles_address(trace.text, site, selection))
     return Task(key, len(trace.inputs[site]), "layers", compute)
 
 

@@ -1,7 +1,7 @@
-"""Which token a comparison begins with, and how a token is named in a list. Knows nothing of widgets or weights.
+"""Choose the token that a comparison begins with, and name tokens in lists.
 
 In the decoder a row reads one token and writes the next, so a German pronoun is "looked up" in the row before its own:
-rows of the decoder are therefore named, and found, by both.
+rows of the decoder are therefore named by both.
 """
 
 from collections.abc import Sequence
@@ -32,28 +32,28 @@ def first_of(tokens: Sequence[str], wanted: Sequence[Sequence[str]]) -> int | No
 def default_row(trace: "Trace", site: str) -> int:
     """The query row to begin with: the pronoun that is read (encoder) or written (decoder); else the first."""
     if site == ENCODER:
-        found = first_of(trace.source_tokens, ENGLISH)
+        row = first_of(trace.source_tokens, ENGLISH)
     elif CROSS not in trace.sites:
         # The first token of a decoder alone sees nothing but itself.
-        found = first_of(trace.target_tokens, ENGLISH)
-        return len(trace.target_tokens) - 1 if found is None else found
+        row = first_of(trace.target_tokens, ENGLISH)
+        return len(trace.target_tokens) - 1 if row is None else row
     else:
-        found = first_of([step.token for step in trace.steps], GERMAN)
-    return 0 if found is None else found
+        row = first_of([step.token for step in trace.steps], GERMAN)
+    return 0 if row is None else row
 
 
 def row_labels(trace: "Trace", site: str) -> list[str]:
-    """How each query row stands in a list: its place, since a piece may occur twice, and its token."""
+    """How each query row is listed: its position, since a piece may occur twice, and its token."""
     tokens = trace.axis_tokens(site)[0]
     if site == ENCODER or len(trace.steps) != len(tokens):
-        return [f"{place} · {display_token(piece)}" for place, piece in enumerate(tokens, start=1)]
+        return [f"{position} · {display_token(piece)}" for position, piece in enumerate(tokens, start=1)]
     return step_labels(trace)
 
 
 def step_labels(trace: "Trace") -> list[str]:
-    """How each step stands in a list: its place, the token that it reads and the one that it writes."""
+    """How each step is listed: its position, the token that it reads and the one that it writes."""
     read_by = trace.target_tokens[len(trace.target_tokens) - len(trace.steps) :]
     return [
-        f"{place} · {display_token(read)} → {display_token(step.token)}"
-        for place, (read, step) in enumerate(zip(read_by, trace.steps, strict=True), start=1)
+        f"{position} · {display_token(read)} → {display_token(step.token)}"
+        for position, (read, step) in enumerate(zip(read_by, trace.steps, strict=True), start=1)
     ]

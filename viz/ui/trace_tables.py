@@ -1,8 +1,8 @@
-"""What a trace holds as tables: CSV that spreadsheets and programs read, and in which no token is a formula.
+"""Write what a trace holds as tables: CSV that spreadsheets and programs read, and in which no token is a formula.
 
 The files are UTF-8 with a byte-order mark, without which Excel reads `▁` and `ü` as two signs; Python's csv reads them
 as "utf-8-sig", pandas as they are. Numbers are written with all the digits that tell one float32 from the next. Layers,
-heads and positions count from 0, as in arrays. Knows nothing of Streamlit or of how weights are computed.
+heads and positions count from 0, as in arrays.
 """
 
 import csv
@@ -55,9 +55,9 @@ def open_head(trace: "Trace", site: str, layer: int, head: int) -> bytes:
     """The weights of one head: a row for each query token, a column for each key token."""
     queries, keys = trace.axis_tokens(site)
     lines = (
-        [cell(queries[place]), *numbers]
+        [cell(queries[row]), *numbers]
         for rows, weights in _blocks_of_rows(trace, site, layer, head)
-        for place, numbers in enumerate(digits(weights), start=rows.start)
+        for row, numbers in enumerate(digits(weights), start=rows.start)
     )
     return table(["", *map(cell, keys)], lines)
 
@@ -65,11 +65,11 @@ def open_head(trace: "Trace", site: str, layer: int, head: int) -> bytes:
 def open_head_array(trace: "Trace", site: str, layer: int, head: int) -> bytes:
     """The same as a NumPy file (`.npy`, float32), for a text too long for a table."""
     queries, keys = map(len, trace.axis_tokens(site))
-    found = np.empty((queries, keys), np.float32)
+    head_weights = np.empty((queries, keys), np.float32)
     for rows, weights in _blocks_of_rows(trace, site, layer, head):
-        found[rows] = weights
+        head_weights[rows] = weights
     file = io.BytesIO()
-    np.save(file, found)
+    np.save(file, head_weights)
     return file.getvalue()
 
 
@@ -83,8 +83,8 @@ def _blocks_of_rows(
         yield rows, trace.weights(site, layer, [head], rows)[0].numpy()
 
 
-def figures(values: Mapping[str, Float[np.ndarray, "layer head"]]) -> bytes:
-    """What each head of a site does, in numbers: a row for each head, nothing where a head has no such figure."""
+def metrics(values: Mapping[str, Float[np.ndarray, "layer head"]]) -> bytes:
+    """What each head of a site does, in numbers: a row for each head, nothing where a head has no such metric."""
     layers, heads = next(iter(values.values())).shape
     rows = (
         (layer, head, *("" if np.isnan(of[layer, head]) else _number(of[layer, head]) for of in values.values()))

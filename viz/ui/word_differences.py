@@ -1,4 +1,4 @@
-"""Which words of two texts differ, to be marked by `viz.core.html`."""
+"""Tell which words of two texts differ, to be marked by `viz.core.html`."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
@@ -8,7 +8,7 @@ from viz.core.html import Marked
 if TYPE_CHECKING:
     from model.analysis.word_diff import WordSpan
 
-#: Stands where the other text has words and this one none.
+#: Shown where the other text has words and this one none.
 MISSING: Final = "∅"
 
 

@@ -5,10 +5,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.sent import sent_to, unpack
-from viz.components.head_grid.component import Followed, HeadChoice, Ranking, TileFigure, pack_grid, read_choice
+from viz.components.head_grid.component import Followed, HeadChoice, Ranking, TileMetric, pack_grid, read_choice
 from viz.core.theme import SEQUENTIAL
 
-FIGURE = TileFigure("Entropy", np.array([[1.0, np.nan], [0.5, 0.0]]), 2, "bits", "What it means.")
+METRIC = TileMetric("Entropy", np.array([[1.0, np.nan], [0.5, 0.0]]), 2, "bits", "What it means.")
 
 
 def header_of(*arguments) -> dict[str, Any]:
@@ -26,7 +26,7 @@ def test_the_payload_names_tiles_colours_and_the_open_head() -> None:
 
 def test_the_payload_says_what_stands_where_and_under_each_tile() -> None:
     ranking = Ranking((HeadChoice(1, 0), HeadChoice(0, 1)), "Ranked.")
-    header = header_of("here", (2, 2), None, FIGURE, ranking, None)
+    header = header_of("here", (2, 2), None, METRIC, ranking, None)
     assert header["ranked"] == [2, 1]
     texts, bars = ["1.00", "–", "0.50", "0.00"], [1.0, 0.0, 0.5, 0.0]
     assert header["figure"] == {"name": "Entropy", "unit": "bits", "texts": texts, "bars": bars}
@@ -34,12 +34,12 @@ def test_the_payload_says_what_stands_where_and_under_each_tile() -> None:
 
 
 def test_bars_of_nothing_but_zeros_are_empty() -> None:
-    assert TileFigure("Same token", np.zeros((1, 2)), 2, "", "").bars() == [0.0, 0.0]
+    assert TileMetric("Same token", np.zeros((1, 2)), 2, "", "").bars() == [0.0, 0.0]
 
 
-def test_figures_that_do_not_fit_the_tiles_are_a_mistake() -> None:
-    with pytest.raises(AssertionError, match="one figure for each"):
-        pack_grid("here", (1, 1), None, FIGURE, None, None)
+def test_metrics_that_do_not_fit_the_tiles_are_a_mistake() -> None:
+    with pytest.raises(AssertionError, match="one metric for each"):
+        pack_grid("here", (1, 1), None, METRIC, None, None)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What people read about figures of heads, and heads ranked by them."""
+"""What people read about metrics of heads, and heads ranked by them."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 from viz.components.head_grid.component import HeadChoice
 from viz.selection.attention import METRICS
 from viz.selection.common import SITES
-from viz.ui.head_metrics import TEXTS, labels, ranking, tile_figure, why_none
+from viz.ui.head_metrics import TEXTS, labels, ranking, tile_metric, why_none
 
 VALUES = np.array([[0.5, 0.1, np.nan], [0.9, 0.5, 0.2]])
 
@@ -15,38 +15,38 @@ def heads(*pairs: tuple[int, int]) -> tuple[HeadChoice, ...]:
     return tuple(HeadChoice(*pair) for pair in pairs)
 
 
-def test_every_figure_has_a_name() -> None:
+def test_every_metric_has_a_name() -> None:
     assert tuple(labels()) == METRICS
 
 
 def test_highest_first_and_of_equal_ones_the_first_by_layer_and_those_without_a_number_last() -> None:
-    ranked = ranking(tile_figure("first", SITES[0], VALUES), "highest", 0)
+    ranked = ranking(tile_metric("first", SITES[0], VALUES), "highest", 0)
     assert ranked.heads == heads((1, 0), (0, 0), (1, 1), (1, 2), (0, 1), (0, 2))
     assert "all 6" in ranked.note
 
 
 def test_lowest_first_keeps_as_many_as_asked_for_and_says_so() -> None:
-    ranked = ranking(tile_figure("first", SITES[0], VALUES), "lowest", 4)
+    ranked = ranking(tile_metric("first", SITES[0], VALUES), "lowest", 4)
     assert ranked.heads == heads((0, 1), (1, 2), (0, 0), (1, 1))
     assert "lowest to the highest" in ranked.note
     assert "the first 4 of 6" in ranked.note
 
 
 def test_layer_by_layer_is_no_ranking() -> None:
-    assert ranking(tile_figure("first", SITES[0], VALUES), "layers", 4) is None
+    assert ranking(tile_metric("first", SITES[0], VALUES), "layers", 4) is None
 
 
 @pytest.mark.parametrize("site", SITES)
 @pytest.mark.parametrize("key", TEXTS)
-def test_a_figure_says_what_it_means_and_what_the_longest_bar_is(key: str, site: str) -> None:
-    figure = tile_figure(key, site, VALUES * 2)
-    assert figure.note.startswith(f"{figure.name}: ")
-    assert figure.note.endswith(f"{1.8:.{figure.decimals}f} {figure.unit}".rstrip() + ".")
+def test_a_metric_says_what_it_means_and_what_the_longest_bar_is(key: str, site: str) -> None:
+    metric = tile_metric(key, site, VALUES * 2)
+    assert metric.note.startswith(f"{metric.name}: ")
+    assert metric.note.endswith(f"{1.8:.{metric.decimals}f} {metric.unit}".rstrip() + ".")
 
 
 def test_cross_attention_measures_from_the_diagonal() -> None:
-    assert "diagonal" in tile_figure("distance", "decoder.cross", VALUES).note
-    assert "diagonal" not in tile_figure("distance", "encoder.self", VALUES).note
+    assert "diagonal" in tile_metric("distance", "decoder.cross", VALUES).note
+    assert "diagonal" not in tile_metric("distance", "encoder.self", VALUES).note
 
 
 @pytest.mark.parametrize(
@@ -57,6 +57,6 @@ def test_cross_attention_measures_from_the_diagonal() -> None:
         ("punctuation", "encoder.self", "no token"),
     ],
 )
-def test_a_figure_that_no_head_has_is_left_out_and_the_reason_told(key: str, site: str, words: str) -> None:
-    assert tile_figure(key, site, np.full((2, 2), np.nan)) is None
+def test_a_metric_that_no_head_has_is_left_out_and_the_reason_told(key: str, site: str, words: str) -> None:
+    assert tile_metric(key, site, np.full((2, 2), np.nan)) is None
     assert words in why_none(key, site)

@@ -124,7 +124,7 @@ def test_numbers_of_any_size_keep_all_their_digits() -> None:
 
 def test_a_row_for_each_head_has_its_figures_and_nothing_where_there_is_none() -> None:
     values = {"entropy": np.array([[0.5, 1.25]]), "previous": np.array([[np.nan, 1.0]])}
-    assert read(trace_tables.figures(values)) == [
+    assert read(trace_tables.metrics(values)) == [
         ["layer", "head", "entropy", "previous"],
         ["0", "0", "0.5", ""],
         ["0", "1", "1.25", "1.0"],

@@ -35,7 +35,7 @@ class HeadChoice:
 
 
 @dataclass(frozen=True, eq=False)
-class TileFigure:
+class TileMetric:
     """A number under every tile, with a bar whose full length is the highest of all heads.
 
     Attributes:
@@ -91,15 +91,15 @@ def pack_grid(
     address: str,
     shape: tuple[int, int],
     selected: HeadChoice | None,
-    figure: TileFigure | None,
+    metric: TileMetric | None,
     ranking: Ranking | None,
     followed: Followed | None,
     name: str = "heads",
 ) -> bytes:
     """The payload of `head_grid.js`: whose tiles are shown, their colours, and what stands where."""
     _, heads = shape
-    if figure is not None:
-        assert figure.values.shape == shape, "one figure for each head"
+    if metric is not None:
+        assert metric.values.shape == shape, "one metric for each head"
     header = {
         "address": address,
         "stops": SEQUENTIAL,
@@ -107,15 +107,15 @@ def pack_grid(
         "name": name,
         "selected": None if selected is None else [selected.layer, selected.head],
         "ranked": None if ranking is None else [choice.layer * heads + choice.head for choice in ranking.heads],
-        "figure": None if figure is None else _described(figure),
-        "notes": [part.note for part in (figure, ranking) if part is not None],
+        "figure": None if metric is None else _described(metric),
+        "notes": [part.note for part in (metric, ranking) if part is not None],
         "followed": None if followed is None else asdict(followed),
     }
     return payload.pack(header)
 
 
-def _described(figure: TileFigure) -> dict[str, object]:
-    return {"name": figure.name, "unit": figure.unit, "texts": figure.texts(), "bars": figure.bars()}
+def _described(metric: TileMetric) -> dict[str, object]:
+    return {"name": metric.name, "unit": metric.unit, "texts": metric.texts(), "bars": metric.bars()}
 
 
 def read_choice(value: object, layers: int, heads: int) -> HeadChoice | None:
@@ -133,7 +133,7 @@ def head_grid(
     shape: tuple[int, int],
     *,
     selected: HeadChoice | None,
-    figure: TileFigure | None = None,
+    metric: TileMetric | None = None,
     ranking: Ranking | None = None,
     followed: Followed | None = None,
     on_open: Callable[[HeadChoice], None],
@@ -146,7 +146,7 @@ def head_grid(
         address: under which `tile_store.send_tiles` sends, or has sent, the tiles.
         shape: how many layers, and heads in each.
         selected: the head to mark as open.
-        figure: what stands under each tile.
+        metric: what stands under each tile.
         ranking: another order than layer by layer.
         followed: a switch between tiles that the grid need not wait for Python to obey.
         on_open: called before the next run, with the head that a person has opened.
@@ -159,4 +159,4 @@ def head_grid(
         if choice is not None:
             on_open(choice)
 
-    _COMPONENT(data=pack_grid(address, shape, selected, figure, ranking, followed, name), key=key, on_head_change=take)
+    _COMPONENT(data=pack_grid(address, shape, selected, metric, ranking, followed, name), key=key, on_head_change=take)

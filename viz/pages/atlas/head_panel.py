@@ -1,4 +1,4 @@
-"""One head of the atlas: its figure, its rank, the heads nearest to it, and the sentences in which it is strongest.
+"""One head of the atlas: its metric, its rank, the heads nearest to it, and the sentences in which it is strongest.
 
 Knows nothing of how any of it is measured.
 """
@@ -48,7 +48,7 @@ def _numbers(view: View, layer: int, head: int) -> str:
 
 
 def _strongest(atlas: "Atlas", view: View, layer: int, head: int) -> None:
-    """The sentences in which the figure of the head is highest, each a way to the attention page."""
+    """The sentences in which the metric of the head is highest, each a way to the attention page."""
     ranked = atlas.strongest.get(view.name)
     name = metric_texts.TEXTS[view.key].name
     if ranked is None:

@@ -1,6 +1,6 @@
-"""What people read about the figures of heads over a corpus: names, meanings, formulas, sources. Fixed text.
+"""What people read about the metrics of heads over a corpus: names, meanings, formulas, sources. Fixed text.
 
-Knows nothing of how the figures are computed (`model.analysis.metrics.head_metrics`,
+Knows nothing of how the metrics are computed (`model.analysis.metrics.head_metrics`,
 `model.analysis.metrics.alignment`).
 """
 
@@ -10,32 +10,32 @@ from typing import Final
 from viz.core.sites import CROSS, DECODER
 from viz.selection.atlas import CORPUS_METRICS
 from viz.ui import head_metrics
-from viz.ui.head_metrics import FigureText
+from viz.ui.head_metrics import MetricText
 
-_CONFIDENCE: Final = FigureText(
+_CONFIDENCE: Final = MetricText(
     "Confidence", "the largest weight of a token on any other than </s>, between 0 and 1: a sure head has a high one"
 )
-_INDUCTION: Final = FigureText(
+_INDUCTION: Final = MetricText(
     "Induction", "where a token was written before, the weight on what followed it then, between 0 and 1"
 )
 _ERROR: Final = "0 where every link that people made is found and no other, 1 where none is; here less is better"
 
-TEXTS: Final[Mapping[str, FigureText]] = {
+TEXTS: Final[Mapping[str, MetricText]] = {
     **{key: head_metrics.TEXTS[key] for key in CORPUS_METRICS if key in head_metrics.TEXTS},
     "confidence": _CONFIDENCE,
     "induction": _INDUCTION,
-    "aer_word_in": FigureText("Alignment error, word in", f"asked when a German word is read: {_ERROR}"),
-    "aer_word_out": FigureText("Alignment error, word out", f"asked when a German word is written: {_ERROR}"),
+    "aer_word_in": MetricText("Alignment error, word in", f"asked when a German word is read: {_ERROR}"),
+    "aer_word_out": MetricText("Alignment error, word out", f"asked when a German word is written: {_ERROR}"),
 }
 #: Figures of which little is better.
 ERRORS: Final = frozenset({"aer_word_in", "aer_word_out"})
 READ_OFF_LABELS: Final = {"weights": "Weights", "norms": "Norms"}
 PREFIXES: Final = {"weights": "", "norms": "norm_"}
-"""What a figure is read off → how its name begins in an atlas."""
+"""What a metric is read off → how its name begins in an atlas."""
 
 
 def meaning(key: str, site: str, read_off: str) -> str:
-    """What a figure says at a site, as a sentence."""
+    """What a metric says at a site, as a sentence."""
     said = head_metrics.meaning(key, site) if key in head_metrics.TEXTS else TEXTS[key].meaning
     if read_off == "norms":
         said = said.replace("the largest weight", "the largest share").replace("the weight", "the share of norms")
@@ -44,7 +44,7 @@ def meaning(key: str, site: str, read_off: str) -> str:
 
 
 def why_none(key: str, site: str) -> str:
-    """Why no head has a figure at a site."""
+    """Why no head has a metric at a site."""
     if key in ERRORS:
         if site != CROSS:
             return "Alignment error rates are of cross-attention: only there a German word looks at English ones."

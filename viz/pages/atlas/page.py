@@ -1,4 +1,4 @@
-"""What every head does over a whole corpus: figures, likeness, strongest sentences. Knows no measuring."""
+"""What every head does over a whole corpus: metrics, likeness, strongest sentences. Knows no measuring."""
 
 import streamlit as st
 

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from model.analysis.atlas.measure import Atlas
 
 
-def one_figure(values: Float[np.ndarray, "layer head"]) -> bytes:
-    """One figure at one site: a row for each layer, a column for each head, nothing where there is no figure."""
+def one_metric(values: Float[np.ndarray, "layer head"]) -> bytes:
+    """One metric at one site: a row for each layer, a column for each head, nothing where there is no metric."""
     rows = ((layer, *_known(numbers)) for layer, numbers in enumerate(digits(values)))
     return table(("layer", *(f"head_{head}" for head in range(values.shape[1]))), rows)
 
 
-def all_figures(atlas: "Atlas", sites: Sequence[str]) -> bytes:
-    """Every figure of every head: a row for each head of the model."""
+def all_metrics(atlas: "Atlas", sites: Sequence[str]) -> bytes:
+    """Every metric of every head: a row for each head of the model."""
     places = np.ndindex(*atlas.mean_outputs.shape[:3])
     columns = digits(np.stack([values.ravel() for values in atlas.metrics.values()], axis=1))
     rows = (

@@ -1,6 +1,6 @@
-"""The tabs of the atlas: all figures as maps, heads on a map of their likeness, all numbers in a table.
+"""The tabs of the atlas: all metrics as maps, heads on a map of their likeness, all numbers in a table.
 
-Knows nothing of how a figure is measured.
+Knows nothing of how a metric is measured.
 """
 
 from functools import partial
@@ -25,14 +25,14 @@ from viz.ui import controls, frame, number_controls
 if TYPE_CHECKING:
     from model.analysis.atlas.measure import Atlas
 
-#: What is shown where a site has no such figure; every site has this one.
+#: What is shown where a site has no such metric; every site has this one.
 ELSE: Final = "confidence"
 TABLE_HEIGHT: Final = 420
 
 
 @frame.fragment
 def show(atlas: "Atlas") -> None:
-    """Which attention, figure and reading, and the tabs."""
+    """Which attention, metric and reading, and the tabs."""
     layers, heads = atlas.mean_outputs.shape[1:3]
     state.put(state.current().within(layers, heads))
     view = _view(atlas)
@@ -71,7 +71,7 @@ def _view(atlas: "Atlas") -> View:
 
 
 def show_maps(atlas: "Atlas", view: View) -> None:
-    """All figures as little maps, the chosen one large, beside the head that is chosen."""
+    """All metrics as little maps, the chosen one large, beside the head that is chosen."""
     selection = state.current()
     name = _file(view, view.key)
     with st.grid(2, min_column_width=430, gap="medium"):
@@ -89,7 +89,7 @@ def show_maps(atlas: "Atlas", view: View) -> None:
                 "Each cell is a head, the lighter, the higher its mean over the corpus. Every figure has a scale of "
                 "its own, from 0 to its highest head. Click a little map to enlarge it, a cell to open its head."
             )
-            number_controls.table_button("This map (CSV)", partial(atlas_tables.one_figure, view.values), name)
+            number_controls.table_button("This map (CSV)", partial(atlas_tables.one_metric, view.values), name)
         with st.container():
             head_panel.show(atlas, view)
 
@@ -131,7 +131,7 @@ def show_places(atlas: "Atlas", view: View) -> None:
 
 
 def show_table(atlas: "Atlas", view: View) -> None:
-    """All figures of all heads of the site; a row opens its head."""
+    """All metrics of all heads of the site; a row opens its head."""
     layers, heads = view.values.shape
     selection = state.current()
     columns: dict[str, list[float | int | None]] = {
@@ -156,7 +156,7 @@ def show_table(atlas: "Atlas", view: View) -> None:
     st.caption(
         "A click on a title sorts. Choose a row to open its head. The file has all three attentions, also by norms."
     )
-    make = partial(atlas_tables.all_figures, atlas, sites.SITES)
+    make = partial(atlas_tables.all_metrics, atlas, sites.SITES)
     number_controls.table_button("All heads and figures (CSV)", make, file_name("atlas"))
     with st.container(border=True):
         head_panel.show(atlas, view)

@@ -1,7 +1,7 @@
-"""Figures of all heads as maps, layer × head: every figure as a little map at a glance, the chosen one large.
+"""Metrics of all heads as maps, layer × head: every metric as a little map at a glance, the chosen one large.
 
 Packs numbers and their names for `head_maps.js`, and reads back which map or head a person chose. Knows nothing of what
-a figure means or of how it is computed.
+a metric means or of how it is computed.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +28,7 @@ _COMPONENT = st.components.v2.component(
 
 @dataclass(frozen=True, eq=False)
 class HeadMap:
-    """One figure of all heads.
+    """One metric of all heads.
 
     Attributes:
         key: by which it is chosen.

@@ -1,4 +1,4 @@
-"""What is looked at in an atlas: one figure of the heads of one site, and all its figures. Knows no widgets."""
+"""What is looked at in an atlas: one metric of the heads of one site, and all its metrics. Knows no widgets."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """One figure of every head of a site.
+    """One metric of every head of a site.
 
     Attributes:
         site, place: which attention, and its place in the tables of an atlas.
         key: the figure, of `choices.CORPUS_FIGURES`.
         read_off: "weights" or "norms".
-        maps: all figures that heads of this site have; the one in question may not be among them.
+        maps: all metrics that heads of this site have; the one in question may not be among them.
     """
 
     site: str
@@ -33,12 +33,12 @@ class View:
 
     @property
     def name(self) -> str:
-        """The figure as an atlas names it."""
+        """The metric as an atlas names it."""
         return metric_texts.PREFIXES[self.read_off] + self.key
 
     @property
     def map(self) -> HeadMap:
-        """The figure in question."""
+        """The metric in question."""
         return next(one for one in self.maps if one.key == self.key)
 
     @property
@@ -52,7 +52,7 @@ class View:
 
 
 def maps_of(atlas: "Atlas", place: int, read_off: str) -> tuple[HeadMap, ...]:
-    """All figures that heads of a site have, in the order in which they are listed."""
+    """All metrics that heads of a site have, in the order in which they are listed."""
     found = []
     for key in CORPUS_METRICS:
         values = atlas.metrics.get(metric_texts.PREFIXES[read_off] + key)

@@ -1,4 +1,4 @@
-"""Every head of one attention at a glance, and one of them opened. Knows nothing of how weights are computed."""
+"""Every head of one attention at a glance, and one of them opened."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -8,7 +8,7 @@ import streamlit as st
 from jaxtyping import Float
 
 from viz.access import derived, long_texts
-from viz.components.head_grid.component import Followed, HeadChoice, Ranking, TileFigure, head_grid
+from viz.components.head_grid.component import Followed, HeadChoice, Ranking, TileMetric, head_grid
 from viz.components.tiles.store import send_tiles
 from viz.core.file_names import file_name
 from viz.pages.attention.all_heads import long_tiles
@@ -29,20 +29,20 @@ def show(trace: "Trace") -> None:
         "more weight. Layers run from top to bottom. Click a tile, or use the arrow keys and Enter, to open the head."
     )
     site = controls.site(trace.sites)
-    figure = ranking = None
+    metric = ranking = None
     with st.grid(2, min_column_width=430, gap="medium"):
         with st.container(horizontal=True, vertical_alignment="bottom"):
             name = controls.figure(head_metrics.labels())
-            values = _figures(trace, site) if name else None
+            values = _metrics(trace, site) if name else None
             if values is not None:
-                figure = head_metrics.tile_figure(name, site, values[name])
-            order = controls.order(disabled=figure is None)
-            ranked = figure is not None and order != ORDERS[0]
+                metric = head_metrics.tile_metric(name, site, values[name])
+            order = controls.order(disabled=metric is None)
+            ranked = metric is not None and order != ORDERS[0]
             keep = controls.keep(trace.layers_of(site) * trace.heads_of(site), disabled=not ranked)
         with st.container():
             panel.settings(trace)
-    if figure is not None:
-        ranking = head_metrics.ranking(figure, order, keep)
+    if metric is not None:
+        ranking = head_metrics.ranking(metric, order, keep)
     elif values is not None:
         st.info(head_metrics.why_none(name, site), icon=":material/info:")
     progress, pictures, keepers = st.container(), st.container(), st.container(gap=None)
@@ -55,7 +55,7 @@ def show(trace: "Trace") -> None:
         with places[site]:
             _send_tiles(trace, site)
     with pictures:
-        _show_pictures(trace, site, figure, ranking)
+        _show_pictures(trace, site, metric, ranking)
     if is_long:
         # After the open head, which a person need not wait for; and of this attention alone.
         with progress:
@@ -67,13 +67,13 @@ def show(trace: "Trace") -> None:
                 _send_tiles(trace, other)
 
 
-def _figures(trace: "Trace", site: str) -> Mapping[str, Float[np.ndarray, "layer head"]] | None:
-    """The figures of all heads; of a long text they take a while, and meanwhile there is their progress."""
+def _metrics(trace: "Trace", site: str) -> Mapping[str, Float[np.ndarray, "layer head"]] | None:
+    """The metrics of all heads; of a long text they take a while, and meanwhile there is their progress."""
     selection = state.current()
     if not long_texts.is_long(trace, site):
         return derived.head_metrics(trace.text, site, selection)
-    task = long_texts.figures_task(trace, site, selection)
-    return long_work.outcome(task, "Compute the figures", key="figures", start=True)
+    task = long_texts.metrics_task(trace, site, selection)
+    return long_work.outcome(task, "Compute the figures", key="metrics", start=True)
 
 
 def _send_tiles(trace: "Trace", site: str) -> None:
@@ -87,7 +87,7 @@ def _send_tiles(trace: "Trace", site: str) -> None:
 
 
 @frame.fragment
-def _show_pictures(trace: "Trace", site: str, figure: TileFigure | None, ranking: Ranking | None) -> None:
+def _show_pictures(trace: "Trace", site: str, metric: TileMetric | None, ranking: Ranking | None) -> None:
     """The two pictures. A fragment of its own: to open another head, only these few elements are sent again."""
     selection = state.current()
     with st.grid(2, min_column_width=430, gap="medium"):
@@ -97,7 +97,7 @@ def _show_pictures(trace: "Trace", site: str, figure: TileFigure | None, ranking
                 addresses[site],
                 trace.shapes[site],
                 selected=HeadChoice(selection.common.layer, selection.common.head),
-                figure=figure,
+                metric=metric,
                 ranking=ranking,
                 followed=Followed("site", tuple(addresses.values())),
                 on_open=_open,

@@ -84,9 +84,9 @@ def _tables_of_weights(trace: "Trace", site: str, layer: int, head: int) -> list
     downloads = [one, *_as_shown(trace, site, layer, head), _row(trace, site, layer, head)]
     inside = "entropy, mean distance and the other figures that tiles can carry: a row for each head"
     # When a button is pressed, there is no session to ask what is chosen.
-    of_figures = partial(_figures, trace, site, state.current())
+    of_metrics = partial(_metrics, trace, site, state.current())
     downloads.append(
-        _csv(trace, "Figures of heads", inside, of_figures, f"{site} figures", 60 * _num_heads(trace, site))
+        _csv(trace, "Figures of heads", inside, of_metrics, f"{site} figures", 60 * _num_heads(trace, site))
     )
     if count <= trace_tables.MAX_ROWS:
         inside = f"{count:,} weights, one a row: layer, head, query, key, weight"
@@ -133,8 +133,8 @@ def _row(trace: "Trace", site: str, layer: int, head: int) -> Offer:
     )
 
 
-def _figures(trace: "Trace", site: str, selection: Selection) -> bytes:
-    return trace_tables.figures(derived.head_metrics(trace.text, site, selection))
+def _metrics(trace: "Trace", site: str, selection: Selection) -> bytes:
+    return trace_tables.metrics(derived.head_metrics(trace.text, site, selection))
 
 
 def _num_heads(trace: "Trace", site: str) -> int:
