@@ -57,16 +57,16 @@ class Call:
     first_row: int = 0
     output: Float[Tensor, "batch query head d_v"] | None = None
 
-    def of_sentence(self, place: int, device: torch.device) -> AttentionInputs:
+    def of_sentence(self, sentence: int, device: torch.device) -> AttentionInputs:
         """What was computed for one sentence of the batch, on this device."""
         bias = self.bias
         if isinstance(bias, Tensor):
-            bias = bias[place if bias.size(0) > 1 else 0]
+            bias = bias[sentence if bias.size(0) > 1 else 0]
         return AttentionInputs(
-            query=self.query[place].to(device),
-            key=self.key[place].to(device),
-            value=self.value[place].to(device),
-            mask=self.mask.of_sentence(place).to(device),
+            query=self.query[sentence].to(device),
+            key=self.key[sentence].to(device),
+            value=self.value[sentence].to(device),
+            mask=self.mask.of_sentence(sentence).to(device),
             scale=self.scale,
             bias=None if bias is None else bias.to(device),
             softcap=self.softcap,
@@ -82,26 +82,26 @@ class Listener:
     Attributes:
         keeps_calls: whether what is computed is kept at all; a run that is only changed keeps nothing.
         keeps_outputs: whether the heads' real outputs are kept too.
-        places: attention module → the site and layer of its first, second … call in a pass.
+        sites: attention module → the site and layer of its first, second … call in a pass.
         edits: (site, layer) → what is done to its heads.
         calls: what was computed, in this order.
     """
 
     keeps_calls: bool = True
     keeps_outputs: bool = False
-    places: Mapping[nn.Module, tuple[SiteAndLayer, ...]] = field(default_factory=dict)
+    sites: Mapping[nn.Module, tuple[SiteAndLayer, ...]] = field(default_factory=dict)
     edits: Mapping[SiteAndLayer, tuple[HeadEdit, ...]] = field(default_factory=dict)
     calls: list[Call] = field(default_factory=list)
     _done: dict[nn.Module, int] = field(default_factory=dict)
     _rows: dict[str, int] = field(default_factory=dict)
 
-    def place_of(self, module: nn.Module) -> SiteAndLayer | None:
+    def site_of(self, module: nn.Module) -> SiteAndLayer | None:
         """The site and layer that this module computes now; to be asked once in each of its calls."""
-        if module not in self.places:
+        if module not in self.sites:
             return None
         done = self._done.get(module, 0)
         self._done[module] = done + 1
-        return self.places[module][done % len(self.places[module])]
+        return self.sites[module][done % len(self.sites[module])]
 
     def first_row_of(self, site: str, num_queries: int, num_keys: int) -> int:
         """The position in its text of the first query row that this call computes, where a decoder runs row by row.
@@ -143,9 +143,9 @@ def attend(
     """
     listener = _LISTENER.get()
     softcap, sinks = given.get("softcap"), given.get("s_aux")
-    place = None if listener is None else listener.place_of(module)
-    edits = () if listener is None or place is None else listener.edits.get(place, ())
-    row = 0 if listener is None or place is None else listener.first_row_of(place[0], query.size(2), key.size(2))
+    at = None if listener is None else listener.site_of(module)
+    edits = () if listener is None or at is None else listener.edits.get(at, ())
+    row = 0 if listener is None or at is None else listener.first_row_of(at[0], query.size(2), key.size(2))
     is_fused = softcap is None and sinks is None and not edits
     if listener is None and is_fused:
         return fused_attention(module, query, key, value, attention_mask, given), None

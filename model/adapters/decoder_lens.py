@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from model.abilities import Abilities
 from model.adapters.capture import Listener, listen
 from model.adapters.layout import Layout
-from model.adapters.named_edits import edits_by_place
+from model.adapters.named_edits import edits_by_site
 from model.decoding.logit_lens import LogitLens, Readout, join_levels, read_level
 from model.errors import TraceError
 from model.trace.trace import Trace
@@ -51,9 +51,9 @@ def decoder_lens(
     if not 1 <= top <= size or max(trace.target_ids) >= size:
         raise TraceError(f"The lens can show 1 to {size:,} tokens of this model's own texts, asked for {top}.")
     num_rows = len(trace.target_ids)
-    places = edits_by_place(trace.edits, abilities, num_source=0, num_target=num_rows)
+    sorted_edits = edits_by_site(trace.edits, abilities, num_source=0, num_target=num_rows)
     given = torch.tensor([trace.target_ids], device=head.weight.device)
-    with listen(Listener(keeps_calls=False, places=layout.places, edits=places)):
+    with listen(Listener(keeps_calls=False, sites=layout.sites, edits=sorted_edits)):
         output: Any = model(input_ids=given, use_cache=False, output_hidden_states=True)
     # Of what was written, the trace may have the steps alone: the last of its rows.
     levels = [states[0, -len(trace.steps) :] for states in output.hidden_states]
@@ -69,9 +69,9 @@ def decoder_lens(
 def final_norm(model: nn.Module) -> nn.Module | None:
     """The norm after the last layer of a decoder-only model, by its name; None if there is none of a known name."""
     base: Any = model.base_model
-    homes = [one for one in (base, getattr(base, "decoder", None)) if isinstance(one, nn.Module)]
-    found = (getattr(home, name, None) for home in homes for name in FINAL_NORMS)
-    return next((one for one in found if isinstance(one, nn.Module)), None)
+    homes = [module for module in (base, getattr(base, "decoder", None)) if isinstance(module, nn.Module)]
+    norms = (getattr(home, name, None) for home in homes for name in FINAL_NORMS)
+    return next((module for module in norms if isinstance(module, nn.Module)), None)
 
 
 def _readouts(model: nn.Module, head: nn.Module, levels: list[Tensor], logits: Tensor) -> list[Readout]:

@@ -43,11 +43,11 @@ def weights_of(output: Any, abilities: Abilities, config: Any) -> SiteLayers:
         abilities, config: the model's.
     """
     why = abilities.lacks["scores"]
-    found: dict[str, tuple[WeightsOnly, ...]] = {}
+    weights: dict[str, tuple[WeightsOnly, ...]] = {}
     for site, layers in eager_weights(output, abilities.kind).items():
         causal = site == "decoder.self"
         windows = _windows(config, len(layers))
-        found[site] = tuple(
+        weights[site] = tuple(
             WeightsOnly(
                 held=layer[0].float().cpu(),
                 mask=AttentionMask(num_queries=layer.size(2), num_keys=layer.size(3), causal=causal, window=window),
@@ -55,7 +55,7 @@ def weights_of(output: Any, abilities: Abilities, config: Any) -> SiteLayers:
             )
             for layer, window in zip(layers, windows, strict=True)
         )
-    return found
+    return weights
 
 
 def _windows(config: Any, num_layers: int) -> Sequence[int | None]:

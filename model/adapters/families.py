@@ -85,10 +85,10 @@ def family_of(model_type: object) -> Family:
     """
     if isinstance(model_type, str) and model_type in FAMILIES:
         return FAMILIES[model_type]
-    found = (
+    what = (
         f"of the kind {model_type!r}" if isinstance(model_type, str) and len(model_type) <= 60 else "of no kind named"
     )
-    raise CheckpointError(f"This folder holds a model {found}, which Headlight cannot read. It reads {what_works()}.")
+    raise CheckpointError(f"This folder holds a model {what}, which Headlight cannot read. It reads {what_works()}.")
 
 
 def what_works() -> str:

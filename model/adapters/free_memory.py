@@ -17,14 +17,14 @@ def available_bytes(device: torch.device) -> int:
     """Memory that is free for a model on this device."""
     if device.type == "cuda":
         return int(torch.cuda.mem_get_info(device)[0])
-    found = [_of_machine()]
+    limits = [_of_machine()]
     try:
         # A container may hold less than the machine has.
         limit, used = ((_GROUP / name).read_text().strip() for name in ("memory.max", "memory.current"))
-        found += [] if limit == "max" else [int(limit) - int(used)]
+        limits += [] if limit == "max" else [int(limit) - int(used)]
     except (OSError, ValueError):
         pass
-    return max(0, min(found))
+    return max(0, min(limits))
 
 
 def check_room(name: str, numbers: int, dtype: torch.dtype, device: torch.device, *, tables: int = 0) -> None:

@@ -96,11 +96,11 @@ def write_greedily(model: Any, token_ids: Tensor, most: int, options: Mapping[st
 
 def _generate(model: Any, token_ids: Tensor, most: int, options: Mapping[str, Any]) -> Tensor:
     with quiet(), settings_for_writing():
-        found: Tensor = model.generate(
+        generated: Tensor = model.generate(
             token_ids, attention_mask=torch.ones_like(token_ids), max_new_tokens=most, max_length=None,
             do_sample=False, num_beams=1, **options,
         )  # fmt: skip
-    return found
+    return generated
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from model.adapters.base_reader import OUTPUTS
 from model.adapters.capture import Listener, listen
 from model.adapters.generate_call import Beginning, begin_writing, most_steps
 from model.adapters.generation_rows import GenerationRows
-from model.adapters.named_edits import edits_by_place, named_only
+from model.adapters.named_edits import edits_by_site, named_only
 from model.adapters.text_reader import TextReader
 from model.decoding.sampling import Draws
 from model.errors import SessionError, TokenError
@@ -167,15 +167,15 @@ class GenerationSession:
         other = copy.copy(self)
         other._steps, other._logits, other._rows = list(self._steps), list(self._logits), self._rows.copy()
         if edits is not None:
-            own = [one for one in self._edits if one.site == "encoder.self"]
+            own = [edit for edit in self._edits if edit.site == "encoder.self"]
             later = named_only(edits)
-            if any(one.site == "encoder.self" for one in later):
+            if any(edit.site == "encoder.self" for edit in later):
                 raise SessionError(
                     "A branch shares the encoder's run with the session it leaves, so it cannot edit the encoder. "
                     "Begin a new session with this edit, or edit the decoder only."
                 )
             begun = self._num_read
-            before = edits_before([one for one in self._edits if one.site != "encoder.self"], begun)
+            before = edits_before([edit for edit in self._edits if edit.site != "encoder.self"], begun)
             other._edits = (*own, *before, *edits_from(later, begun))
             other._listener()
         return other
@@ -198,7 +198,7 @@ class GenerationSession:
             written if has_encoder else written[:-1],
             begin=self.prompt_ids[0] if has_encoder else None,
             keep_outputs=self._keeps_outputs,
-            edits=[one for one in self._edits if one.site == "encoder.self" or one.first_row < self._num_read],
+            edits=[edit for edit in self._edits if edit.site == "encoder.self" or edit.first_row < self._num_read],
         )
         trace = replace(trace, translation=self.translation, spread=spread_of(self.log_probs, written))
         if not trace.steps:  # of a long text, whose rows nobody asks for one by one
@@ -252,8 +252,8 @@ class GenerationSession:
         reader = self._reader
         return Listener(
             keeps_calls=False,
-            places=reader.layout.places,
-            edits=edits_by_place(
+            sites=reader.layout.sites,
+            edits=edits_by_site(
                 self._edits, reader.abilities, num_source=len(self._source_ids), num_target=self._most_rows
             ),
         )

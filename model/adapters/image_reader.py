@@ -16,7 +16,7 @@ from model.abilities import Abilities
 from model.adapters.base_reader import OUTPUTS, BaseReader
 from model.adapters.capture import Listener, listen
 from model.adapters.layout import Layout
-from model.adapters.named_edits import edits_by_place
+from model.adapters.named_edits import edits_by_site
 from model.errors import InputTextError
 from model.nn.edit_hooks import Edits
 from model.nn.transformer import site_path
@@ -110,8 +110,8 @@ class ImageReader(BaseReader):
         rows, columns = pixels.shape[-2] // self._patch, pixels.shape[-1] // self._patch
         listener = Listener(
             keeps_outputs=OUTPUTS in extras,
-            places=self.layout.places,
-            edits=edits_by_place(edits, self.abilities, num_source=self._most, num_target=0),
+            sites=self.layout.sites,
+            edits=edits_by_site(edits, self.abilities, num_source=self._most, num_target=0),
         )
         try:
             with listen(listener):
@@ -123,7 +123,7 @@ class ImageReader(BaseReader):
             ) from error
         inputs = self.layout.inputs(listener.calls)
         first = inputs["encoder.self"][0].shape[1] - rows * columns
-        special = tuple(["[CLS]", "[DIST]", "[REG]"][min(place, 2)] for place in range(first))
+        special = tuple(["[CLS]", "[DIST]", "[REG]"][min(position, 2)] for position in range(first))
         tokens = (
             *special,
             *(f"{WORD_BEGIN}{row + 1}·{column + 1}" for row in range(rows) for column in range(columns)),

@@ -32,34 +32,34 @@ class Layout:
     """Where a model attends.
 
     Attributes:
-        places: attention module → site and layer of its first, second … call in a pass (layers may share a module).
+        sites: attention module → site and layer of its first, second … call in a pass (layers may share a module).
         heads: site → heads of each layer.
         projections: (site, layer) → W_O as [head · d_v, d_model], where it was found.
         num_watched: tokens that the first site read in the pass that was watched; of an image model always so many.
     """
 
-    places: Mapping[nn.Module, tuple[SiteAndLayer, ...]]
+    sites: Mapping[nn.Module, tuple[SiteAndLayer, ...]]
     heads: Mapping[str, tuple[int, ...]]
     projections: Mapping[SiteAndLayer, nn.Module]
     num_watched: int = 0
 
-    def inputs(self, calls: Sequence[Call], place: int = 0) -> SiteLayers:
+    def inputs(self, calls: Sequence[Call], sentence: int = 0) -> SiteLayers:
         """What one sentence of a batch left at every site and layer, on the CPU.
 
         Args:
             calls: of one whole pass.
-            place: of the sentence in the batch.
+            sentence: of the sentence in the batch.
         """
-        found = {at: call.of_sentence(place, torch.device("cpu")) for at, call in self.located(calls)}
-        return {site: tuple(found[site, layer] for layer in range(len(heads))) for site, heads in self.heads.items()}
+        inputs = {at: call.of_sentence(sentence, torch.device("cpu")) for at, call in self.located(calls)}
+        return {site: tuple(inputs[site, layer] for layer in range(len(heads))) for site, heads in self.heads.items()}
 
     def located(self, calls: Sequence[Call]) -> list[tuple[SiteAndLayer, Call]]:
         """The site and layer of each call of one pass."""
         done: dict[nn.Module, int] = {}
         located = []
         for call in calls:
-            places = self.places[call.module]
-            located.append((places[done.get(call.module, 0) % len(places)], call))
+            sites = self.sites[call.module]
+            located.append((sites[done.get(call.module, 0) % len(sites)], call))
             done[call.module] = done.get(call.module, 0) + 1
         return located
 
@@ -74,9 +74,9 @@ class Layout:
                 f"What the heads of layer {layer} of {site} add to the output is not known of this model: there is no "
                 "such layer, or the model gives its weights only."
             )
-        found = self.projection(site, layer)
-        assert found is not None
-        return found
+        projection = self.projection(site, layer)
+        assert projection is not None
+        return projection
 
     def projection(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"] | None:
         """W_O of a site, cut into heads, float32 on the CPU; None where it is not known."""
@@ -110,7 +110,9 @@ def find_layout(model: nn.Module, kind: Kind, run: Callable[[], Any]) -> Layout:
             if wrote is not None and given[0].data_ptr() == wrote.data_ptr() and given[0].numel() == wrote.numel():
                 readers.setdefault(len(listener.calls) - 1, module)
 
-    linear = [one for one in model.modules() if isinstance(one, nn.Linear) or type(one).__name__ == "Conv1D"]
+    linear = [
+        module for module in model.modules() if isinstance(module, nn.Linear) or type(module).__name__ == "Conv1D"
+    ]
     hooks = [module.register_forward_pre_hook(note) for module in linear]
     try:
         with torch.inference_mode(), listen(listener):
@@ -118,19 +120,19 @@ def find_layout(model: nn.Module, kind: Kind, run: Callable[[], Any]) -> Layout:
     finally:
         for hook in hooks:
             hook.remove()
-    places: dict[nn.Module, list[SiteAndLayer]] = {}
+    modules: dict[nn.Module, list[SiteAndLayer]] = {}
     heads: dict[str, list[int]] = {}
     projections: dict[SiteAndLayer, nn.Module] = {}
     for number, call in enumerate(listener.calls):
         site = _site(kind, call)
         at = (site, len(heads.setdefault(site, [])))
-        places.setdefault(call.module, []).append(at)
+        modules.setdefault(call.module, []).append(at)
         heads[site].append(call.query.size(1))
         if number in readers:
             projections[at] = readers[number]
     in_order = {site: tuple(heads[site]) for site in SITES if site in heads}
     watched = listener.calls[0].key.size(2) if listener.calls else 0
-    return Layout({module: tuple(at) for module, at in places.items()}, in_order, projections, watched)
+    return Layout({module: tuple(at) for module, at in modules.items()}, in_order, projections, watched)
 
 
 def _site(kind: Kind, call: Call) -> str:

@@ -119,7 +119,7 @@ def load_weights(folder: Path, kind: str, config: Any, implementation: str, dtyp
         raise CheckpointError(f"The weights in {folder.name} cannot be loaded: {first_line(error)}.") from error
     # A pooler sits behind the attention that is shown; checkpoints of language models often come without.
     missing = sorted(name for name in report["missing_keys"] if "pooler" not in name)
-    mismatched = sorted(str(one[0]) for one in report.get("mismatched_keys", ()))
+    mismatched = sorted(str(entry[0]) for entry in report.get("mismatched_keys", ()))
     if missing or mismatched:
         what = f"lack {missing[0]}" if missing else f"have {mismatched[0]} in another shape"
         raise CheckpointError(
@@ -184,8 +184,8 @@ def blank_pixels(processor: Any) -> Tensor:
         CheckpointError: its settings do not fit each other.
     """
     with settings_of_model():
-        found: Tensor = processor(np.zeros((64, 64, 3), np.uint8), return_tensors="pt")["pixel_values"]
-    return found
+        sizes: Tensor = processor(np.zeros((64, 64, 3), np.uint8), return_tensors="pt")["pixel_values"]
+    return sizes
 
 
 @contextmanager
@@ -217,10 +217,10 @@ def new_cache(has_encoder: bool) -> Any:
 def knows_interface(kind: str, config: Any) -> bool:
     """Whether the class of this configuration calls the attention that is registered, not only one of its own."""
     try:
-        found = HEADS[kind]._model_mapping[type(config)]
+        model_class = HEADS[kind]._model_mapping[type(config)]
     except KeyError as error:
         raise CheckpointError(f"A {config.model_type} model cannot be loaded as {kind}.") from error
-    return bool(found._can_set_attn_implementation())
+    return bool(model_class._can_set_attn_implementation())
 
 
 def _tokens_only(settings: Any) -> Any:

@@ -51,10 +51,10 @@ class LibraryTokenizer:
         tokens = list(self.tokens(ids))
         if self._spelling == "wordpiece" and self._has_offsets:
             offsets = encoding["offset_mapping"]
-            for place in range(1, len(ids)):
+            for i in range(1, len(ids)):
                 # "didn't" is three pieces of one word, none of which is marked as going on.
-                if ids[place] not in self._verbatim and offsets[place][0] == offsets[place - 1][1] > 0:
-                    tokens[place] = tokens[place].removeprefix(WORD_BEGIN) or tokens[place]
+                if ids[i] not in self._verbatim and offsets[i][0] == offsets[i - 1][1] > 0:
+                    tokens[i] = tokens[i].removeprefix(WORD_BEGIN) or tokens[i]
         return Encoded(ids, tuple(tokens))
 
     def offsets(self, text: str) -> list[tuple[int, int]] | None:
@@ -63,8 +63,8 @@ class LibraryTokenizer:
             return None
         text = text.encode("utf-8", errors="replace").decode("utf-8")
         with self._calling:
-            found = self.tokenizer(text, return_offsets_mapping=True, verbose=False)["offset_mapping"]
-        return [(int(begin), int(end)) for begin, end in found]
+            offsets = self.tokenizer(text, return_offsets_mapping=True, verbose=False)["offset_mapping"]
+        return [(int(begin), int(end)) for begin, end in offsets]
 
     def tokens(self, token_ids: Sequence[int]) -> tuple[str, ...]:
         """The tokens of ids, whatever text they come from."""
@@ -135,4 +135,4 @@ def _bytes_of_signs() -> dict[str, int]:
     """Which byte each printable sign stands for in GPT-2's byte-level vocabulary (Radford et al. 2019, encoder.py)."""
     plain = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
     others = [byte for byte in range(256) if byte not in plain]
-    return {chr(byte): byte for byte in plain} | {chr(256 + place): byte for place, byte in enumerate(others)}
+    return {chr(byte): byte for byte in plain} | {chr(256 + number): byte for number, byte in enumerate(others)}

@@ -22,7 +22,7 @@ def named_only(edits: Edits | None) -> tuple[HeadEdit, ...]:
     return tuple(edits or ())
 
 
-def edits_by_place(
+def edits_by_site(
     edits: Edits | None, abilities: Abilities, *, num_source: int, num_target: int
 ) -> Mapping[SiteAndLayer, tuple[HeadEdit, ...]]:
     """(site, layer) → what is done to its heads, SwitchOff last: what is off is off, whatever else was done to it.
@@ -40,10 +40,10 @@ def edits_by_place(
         return {}
     if "edits" in abilities.lacks:
         raise EditError(abilities.lacks["edits"])
-    found: dict[SiteAndLayer, tuple[HeadEdit, ...]] = {}
-    for edit in sorted(named, key=lambda one: isinstance(one, SwitchOff)):
+    sorted_edits: dict[SiteAndLayer, tuple[HeadEdit, ...]] = {}
+    for edit in sorted(named, key=lambda named_edit: isinstance(named_edit, SwitchOff)):
         if edit.site not in abilities.heads:
             raise EditError(f"There is no site {edit.site!r}; sites are {', '.join(abilities.sites)}.")
         check_edit(edit, *abilities.shapes[edit.site], num_source=num_source, num_target=num_target)
-        found[edit.site, edit.layer] = (*found.get((edit.site, edit.layer), ()), edit)
-    return found
+        sorted_edits[edit.site, edit.layer] = (*sorted_edits.get((edit.site, edit.layer), ()), edit)
+    return sorted_edits

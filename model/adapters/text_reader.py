@@ -16,7 +16,7 @@ from model.adapters.eager_weights import weights_of
 from model.adapters.generate_call import most_steps, write_greedily
 from model.adapters.layout import Layout
 from model.adapters.library_tokenizer import Encoded, LibraryTokenizer
-from model.adapters.named_edits import edits_by_place
+from model.adapters.named_edits import edits_by_site
 from model.errors import InputTextError
 from model.input_text import check_not_blank, nothing_seen, too_long
 from model.nn.edit_hooks import Edits
@@ -177,8 +177,8 @@ class TextReader(BaseReader):
         most = most_steps(self.abilities, len(source_ids))
         listener = Listener(
             keeps_calls=False,
-            places=self.layout.places,
-            edits=edits_by_place(edits, self.abilities, num_source=len(source_ids), num_target=most),
+            sites=self.layout.sites,
+            edits=edits_by_site(edits, self.abilities, num_source=len(source_ids), num_target=most),
         )
         given = torch.tensor([list(source_ids)], device=self.device)
         with listen(listener):
@@ -199,7 +199,7 @@ class TextReader(BaseReader):
     @property
     def all_tokens(self) -> tuple[str, ...]:
         """Every token of the vocabulary, in the order of their ids, each spelled by itself. Made in every call."""
-        return tuple(token for one in range(self.vocab_size) for token in self.pieces.tokens([one]))
+        return tuple(token for token_id in range(self.vocab_size) for token in self.pieces.tokens([token_id]))
 
     @property
     def special_ids(self) -> frozenset[int]:
@@ -215,8 +215,8 @@ class TextReader(BaseReader):
     def _begin(self) -> int | None:
         """The token with which the decoder begins, as far as the model says."""
         settings = getattr(self.model, "generation_config", None)
-        found = (getattr(one, "decoder_start_token_id", None) for one in (self.config, settings))
-        return next((int(start) for start in found if start is not None), None)
+        starts = (getattr(holder, "decoder_start_token_id", None) for holder in (self.config, settings))
+        return next((int(start) for start in starts if start is not None), None)
 
     def _begin_before(self, emitted: Sequence[int]) -> int:
         # Without a word of the model, a target begins with the token that ends it, as mBART's do with the language.
@@ -250,8 +250,8 @@ class TextReader(BaseReader):
     ) -> _Pass:
         listener = Listener(
             keeps_outputs=keep_outputs,
-            places=self.layout.places,
-            edits=edits_by_place(edits, self.abilities, num_source=len(source_ids), num_target=len(target_ids)),
+            sites=self.layout.sites,
+            edits=edits_by_site(edits, self.abilities, num_source=len(source_ids), num_target=len(target_ids)),
         )
         first = torch.tensor([list(source_ids or target_ids)], device=self.device)
         given: dict[str, Any] = {"input_ids": first, "attention_mask": torch.ones_like(first)}
@@ -292,7 +292,7 @@ class TextReader(BaseReader):
             assert limit is not None
             raise too_long(text, what, limit, None if encoded is None else len(encoded.ids), why)
         self._check_known(encoded)
-        if not encoded.ids or all(one in self.pieces.special_ids for one in encoded.ids):
+        if not encoded.ids or all(token_id in self.pieces.special_ids for token_id in encoded.ids):
             raise nothing_seen(what)
         return encoded
 

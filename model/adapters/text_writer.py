@@ -42,14 +42,14 @@ class TextWriter(TextReader):
         settings: Any = self.model.generation_config
         ends = settings.eos_token_id
         named = [ends] if isinstance(ends, int) else ends or ()
-        return frozenset(one for one in named if one < self.vocab_size)
+        return frozenset(token_id for token_id in named if token_id < self.vocab_size)
 
     @property
     def reserved_ids(self) -> frozenset[int]:
         """Special tokens that a person may not force: padding, the beginning, the unknown piece."""
         tokenizer = self.pieces.tokenizer
         named = (tokenizer.pad_token_id, tokenizer.unk_token_id, tokenizer.bos_token_id)
-        return frozenset(one for one in named if one is not None) - self.end_ids
+        return frozenset(token_id for token_id in named if token_id is not None) - self.end_ids
 
     def spell(self, word: str) -> tuple[int, ...] | None:
         """The tokens of a word that is written after others; None where the vocabulary lacks one of its characters."""
@@ -125,7 +125,7 @@ class TextWriter(TextReader):
         rows, last = self._rows_before_last(beginning.token_ids, GenerationRows(self.model, beginning))
         draws = [Draws(sampling=sampling, seed=seed, sample=i) for i in range(n)]
         drawn = draw_samples(rows, last, draws, limit=most, eos_ids=beginning.eos_ids)
-        return [SampledTranslation(**vars(one), text=self.pieces.decode(one.token_ids)) for one in drawn]
+        return [SampledTranslation(**vars(sample), text=self.pieces.decode(sample.token_ids)) for sample in drawn]
 
     def trace_tokens(self, text: str, token_ids: Sequence[int]) -> Trace:
         """What a session that wrote these tokens would have left behind, with their steps alone.

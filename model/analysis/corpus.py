@@ -188,7 +188,10 @@ def _runs(
 def _batches(sentences: list[_Tokenized]) -> Iterator[list[_Tokenized]]:
     """Sentences of like length side by side; those with and without a given translation apart."""
     for given in (False, True):
-        left = sorted((one for one in sentences if (one.emitted is not None) == given), key=lambda one: len(one[2]))
+        left = sorted(
+            (sentence for sentence in sentences if (sentence.emitted is not None) == given),
+            key=lambda sentence: len(sentence[2]),
+        )
         while left:
             size = max(1, TOKENS_AT_ONCE // len(left[-1].source_ids))
             batch, left = left[-size:], left[:-size]
@@ -197,9 +200,9 @@ def _batches(sentences: list[_Tokenized]) -> Iterator[list[_Tokenized]]:
 
 def _run_batch(translator: Translator, batch: Sequence[_Tokenized]) -> Iterator[SentenceRun]:
     model, config, device = translator.model, translator.config, translator.device
-    source_ids = pad([one.source_ids for one in batch], config.pad_id).to(device)
+    source_ids = pad([sentence.source_ids for sentence in batch], config.pad_id).to(device)
     padding = key_padding(source_ids, config.pad_id)
-    given = [one.emitted for one in batch if one.emitted is not None]
+    given = [sentence.emitted for sentence in batch if sentence.emitted is not None]
     emitted = given or _translate(translator, source_ids, padding)
     targets = [[config.bos_id, *ids[:-1]] for ids in emitted]
     with listen(record={"hook_query", "hook_key", "hook_value"}) as recorded:
@@ -207,26 +210,26 @@ def _run_batch(translator: Translator, batch: Sequence[_Tokenized]) -> Iterator[
         model.decode(pad(targets, config.pad_id).to(device), memory, padding)
     parts = {site: _joined(recorded, site, config.equal_layers) for site in SITES}
     tokens = translator.tokenizer.tokens
-    for place, (one, target, ids) in enumerate(zip(batch, targets, emitted, strict=True)):
-        lengths = {"source": len(one.source_ids), "target": len(target)}
+    for position, (sentence, target, ids) in enumerate(zip(batch, targets, emitted, strict=True)):
+        lengths = {"source": len(sentence.source_ids), "target": len(target)}
         yield SentenceRun(
-            number=one.number,
-            text=one.text,
+            number=sentence.number,
+            text=sentence.text,
             translation=translator.tokenizer.decode(ids),
-            source_ids=tuple(one.source_ids),
+            source_ids=tuple(sentence.source_ids),
             target_ids=tuple(target),
-            source_tokens=tokens(one.source_ids),
+            source_tokens=tokens(sentence.source_ids),
             target_tokens=tokens(target),
-            sites={site: _site_run(site, parts[site], place, lengths, config.d_k**-0.5) for site in SITES},
+            sites={site: _site_run(site, parts[site], position, lengths, config.d_k**-0.5) for site in SITES},
         )
 
 
 def _translate(translator: Translator, source_ids: Tensor, padding: Tensor) -> list[list[int]]:
     """What greedy search emits: </s> last, unless it ran into the limit of length."""
     limits = length_limits(source_ids, padding).tolist()
-    found = greedy_search(translator.model, source_ids, padding)
+    emitted = greedy_search(translator.model, source_ids, padding)
     end = [translator.config.eos_id]
-    return [ids if len(ids) == limit else [*ids, *end] for ids, limit in zip(found, limits, strict=True)]
+    return [ids if len(ids) == limit else [*ids, *end] for ids, limit in zip(emitted, limits, strict=True)]
 
 
 def _joined(recorded: Mapping[str, list[Tensor]], site: str, layers: int) -> list[Tensor]:
@@ -238,10 +241,10 @@ def _joined(recorded: Mapping[str, list[Tensor]], site: str, layers: int) -> lis
     ]
 
 
-def _site_run(site: str, parts: Sequence[Tensor], place: int, lengths: Mapping[str, int], scale: float) -> SiteRun:
+def _site_run(site: str, parts: Sequence[Tensor], position: int, lengths: Mapping[str, int], scale: float) -> SiteRun:
     stack, kind = site.split(".")
     rows = lengths["source" if stack == "encoder" else "target"]
     keys = lengths["source"] if kind == "cross" else rows
-    query, key, value = (part[place, :, :size] for part, size in zip(parts, (rows, keys, keys), strict=True))
+    query, key, value = (part[position, :, :size] for part, size in zip(parts, (rows, keys, keys), strict=True))
     mask = AttentionMask(num_queries=rows, num_keys=keys, causal=site == "decoder.self").rows()[0]
     return SiteRun(query=query, key=key, value=value, mask=mask, scale=scale)

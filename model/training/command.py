@@ -150,7 +150,7 @@ def train(arguments: argparse.Namespace) -> None:
         sets["pronouns"] = pronoun_examples(
             sets.values(), arguments.pronouns, arguments.typed, tokenizer, settings.seed
         )
-    examples = [example for one in sets.values() for example in one]
+    examples = [example for examples_of_set in sets.values() for example in examples_of_set]
     say(f"{len(examples):,} pairs of {len(sets)} sets, variants among them, on {device}.")
     run = TrainingRun(arguments.run, config, tokenizer, settings, device, processes)
     if origin is not None:
@@ -181,7 +181,7 @@ def pronoun_examples(
     """The pronoun curriculum, weighted so that it makes up a share of all tokens (0 to 1)."""
     pairs = [pair.pair for pair in training_pairs(PRONOUN_PAIRS, seed=seed)]
     examples = encode_with_variants(pairs, tokenizer, typed, seed, 1.0)
-    other_tokens = sum(example.num_tokens * example.weight for one in others for example in one)
+    other_tokens = sum(example.num_tokens * example.weight for examples_of_set in others for example in examples_of_set)
     weight = share / (1 - share) * other_tokens / sum(example.num_tokens for example in examples)
     return [example._replace(weight=weight) for example in examples]
 
@@ -191,7 +191,9 @@ def write_record(
 ) -> None:
     """Lay training.json and the log into a checkpoint's folder; what was measured with older weights goes."""
     data = [
-        {"name": name, "pairs": len(one), "weight": float(f"{one[0].weight:.4g}")} for name, one in sets.items() if one
+        {"name": name, "pairs": len(examples), "weight": float(f"{examples[0].weight:.4g}")}
+        for name, examples in sets.items()
+        if examples
     ]
     record = {"data": data, "settings": settings, "dev_limit": limit, "note": note}
     out.mkdir(parents=True, exist_ok=True)

@@ -110,8 +110,8 @@ class Opening:
     @property
     def inverted(self) -> str | None:
         """The German with its verb first, as it follows a subordinate clause; None where its subject is not first."""
-        found = SUBJECT_FIRST.fullmatch(self.german)
-        return f"{found[2]} {found[1]} {found[3]}" if found else None
+        match = SUBJECT_FIRST.fullmatch(self.german)
+        return f"{match[2]} {match[1]} {match[3]}" if match else None
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,7 @@ ANY_OPENINGS, FRAME_OPENINGS = _openings()
 KINDS: Final = sorted({kind for affordance in AFFORDANCES for kind in affordance.typical})
 _CONTINUATIONS: Final = _continuations()
 _KINDS_OF: Final = {noun: {kind for kind, nouns in NOUNS.items() if noun in nouns} for noun in sum(NOUNS.values(), ())}
-_TYPICAL: Final = {kind: [one for one in AFFORDANCES if kind in one.typical] for kind in NOUNS}
+_TYPICAL: Final = {kind: [affordance for affordance in AFFORDANCES if kind in affordance.typical] for kind in NOUNS}
 
 
 @dataclass(frozen=True)
@@ -224,7 +224,7 @@ class Composition:
 @cache
 def _deciding(kind: str, other: Noun) -> list[Affordance]:
     """What fits a kind of things and could not be said of the other candidate."""
-    return [one for one in _TYPICAL[kind] if not one.possible & _KINDS_OF[other]]
+    return [affordance for affordance in _TYPICAL[kind] if not affordance.possible & _KINDS_OF[other]]
 
 
 def compositions(rng: random.Random) -> Iterator[Composition]:

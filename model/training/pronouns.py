@@ -131,14 +131,14 @@ def _twins(kind: HeldOut, part: HeldOutPart, seed: int) -> Iterator[tuple[Pronou
 
 def different(count: int, drawn: Iterable[tuple[str, T]]) -> list[T]:
     """The first `count` of different sentences; fewer if a thousand draws in a row bring no new one."""
-    found: dict[str, T] = {}
+    items: dict[str, T] = {}
     repeated = 0
     for source, item in drawn:
-        repeated = repeated + 1 if source in found else 0
-        found.setdefault(source, item)
-        if len(found) == count or repeated == 1_000:
+        repeated = repeated + 1 if source in items else 0
+        items.setdefault(source, item)
+        if len(items) == count or repeated == 1_000:
             break
-    return list(found.values())
+    return list(items.values())
 
 
 def pronouns_in(german: str) -> list[str]:
@@ -164,9 +164,9 @@ def _draws(frames: Sequence[Frame], seed: str) -> Iterator[tuple[Draw, Choice]]:
 def _composed(seed: str) -> Iterator[PronounPair]:
     """Pairs of composed frames, with no held-out noun or combination among them."""
     rng = random.Random(seed)
-    for one in compositions(rng):
-        if _part_of_combination(one.antecedent, one.base) == "train":
-            drawn = _about_one(rng, one.frame, one.frame.kind_a, one.a, one.b)
+    for composition in compositions(rng):
+        if _part_of_combination(composition.antecedent, composition.base) == "train":
+            drawn = _about_one(rng, composition.frame, composition.frame.kind_a, composition.a, composition.b)
             yield from (draw.about(*choice) for draw, choice in drawn if set(_parts(draw, *choice)) == {"train"})
 
 

@@ -155,7 +155,7 @@ def _read(arrays: Mapping[str, Array]) -> Atlas:
 
 
 def _texts(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
         raise ValueError("its texts are no texts")
     return tuple(value)
 

@@ -49,22 +49,22 @@ def classical_scaling(distances: Float[Numbers, "head head"]) -> Float[Numbers, 
     count = len(distances)
     centred = np.eye(count) - 1 / count
     values, vectors = np.linalg.eigh(-0.5 * centred @ (np.asarray(distances, dtype=np.float64) ** 2) @ centred)
-    places = np.zeros((count, 2))
+    positions = np.zeros((count, 2))
     for axis, index in enumerate(np.argsort(-values)[:2]):
         vector = vectors[:, index]
         outermost = vector[np.abs(vector).argmax()]
-        places[:, axis] = np.sqrt(max(values[index], 0.0)) * vector * np.sign(outermost)
-    return places
+        positions[:, axis] = np.sqrt(max(values[index], 0.0)) * vector * np.sign(outermost)
+    return positions
 
 
-def share_held(divergences: Float[Numbers, "head head"], places: Float[Numbers, "head 2"]) -> float:
+def share_held(divergences: Float[Numbers, "head head"], positions: Float[Numbers, "head 2"]) -> float:
     """Which part of all squared distances, about their middle, a map of them holds: 1 if it loses nothing.
 
     Σ |place|² / tr(B), with tr(B) = Σ D² / 2n for the B of `classical_scaling` and D² the divergences; NaN where all
     heads are alike.
     """
     total = float(divergences.astype(np.float64).sum()) / (2 * len(divergences))
-    return float((np.asarray(places, dtype=np.float64) ** 2).sum()) / total if total > 0 else math.nan
+    return float((np.asarray(positions, dtype=np.float64) ** 2).sum()) / total if total > 0 else math.nan
 
 
 def head_map(divergences: Float[Numbers, "head head"]) -> Float[Numbers, "head 2"]:

@@ -158,7 +158,7 @@ class _Survey:
     def add(self, run: SentenceRun) -> None:
         """Take in one sentence."""
         self.texts[run.number] = (run.text, run.translation)
-        for place, site in enumerate(SITES):
+        for site_number, site in enumerate(SITES):
             inputs = run.sites[site]
             weights = inputs.weights()
             shares = norm_shares(value_weighted_norms(weights, inputs.value, self._projections[site]))
@@ -168,10 +168,10 @@ class _Survey:
             for prefix, matrix in (("", weights), (NORM, shares)):
                 rows = AttentionRows(matrix, inputs.mask, site, keys, queries, self._end_token)
                 for name, metric in row_metrics(rows, METRICS).items():
-                    self._add_metric(prefix + name, place, run.number, metric)
+                    self._add_metric(prefix + name, site_number, run.number, metric)
             chosen = has_choice(inputs.mask)
-            self._divergences[place] += divergence_sums(weights, chosen)
-            self._compared[place] += int(chosen.sum())
+            self._divergences[site_number] += divergence_sums(weights, chosen)
+            self._compared[site_number] += int(chosen.sum())
             self.outputs.add(site, weights @ inputs.value)
 
     def tables(self) -> tuple[dict[str, Table], dict[str, tuple[int, ...]]]:
@@ -202,13 +202,13 @@ class _Survey:
         table: Table = values.float().numpy()
         return table.reshape(len(SITES), self.config.equal_layers, self.config.num_heads, *table.shape[2:])
 
-    def _add_metric(self, name: str, place: int, number: int, metric: RowMetric) -> None:
+    def _add_metric(self, name: str, site_number: int, sentence: int, metric: RowMetric) -> None:
         rows = int(metric.counts.sum())
         if rows:
             total = metric.values[:, metric.counts].double().sum(1)
-            self._sums[name][place] += total
-            self._rows[name][place] += rows
-            self._best[name][place].add(number, (total / rows).numpy())
+            self._sums[name][site_number] += total
+            self._rows[name][site_number] += rows
+            self._best[name][site_number].add(sentence, (total / rows).numpy())
 
 
 def _error_rates(
@@ -225,8 +225,8 @@ def _error_rates(
     by_norm = score_alignment(translator, aligned, progress, cross_norms)
     scores = {"": by_weight, NORM: by_norm}
     tables = {
-        prefix + name: _cross_table(translator.config, found, name.removeprefix("aer_"))
-        for prefix, found in scores.items()
+        prefix + name: _cross_table(translator.config, scores_of_kind, name.removeprefix("aer_"))
+        for prefix, scores_of_kind in scores.items()
         for name in AER
     }
     return tables, by_weight.sure_links

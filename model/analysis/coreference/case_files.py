@@ -145,10 +145,10 @@ def _winograd_case(row: JsonRow) -> PronounCase:
     sentence, tokens = _clean(row, "sentence"), row.words("tokens")
     tokens_of = [row.span(name, len(tokens)) for name in TSV_COLUMNS[1:4]]
     try:
-        found = find_words(sentence, tokens)
+        words = find_words(sentence, tokens)
     except DataError as error:
         raise row.error(str(error)) from error
-    pronoun, antecedent, distractor = ((found[begin][0], found[end - 1][1]) for begin, end in tokens_of)
+    pronoun, antecedent, distractor = ((words[begin][0], words[end - 1][1]) for begin, end in tokens_of)
     return PronounCase(sentence, pronoun, antecedent, distractor)
 
 
@@ -196,7 +196,7 @@ def _german(row: JsonRow, right: str, wrong: str) -> GermanChoice | None:
     if not right and not wrong:
         return None
     words = right.split(), wrong.split()
-    if len(words[0]) != len(words[1]) or sum(one != other for one, other in zip(*words, strict=True)) != 1:
+    if len(words[0]) != len(words[1]) or sum(word != other for word, other in zip(*words, strict=True)) != 1:
         raise row.error("expected “right” and “wrong” to differ in one word, the pronoun")
     return GermanChoice(right, wrong)
 

@@ -90,8 +90,8 @@ class PronounCases:
 
 def phrase_spans(sentence: str, phrase: str) -> list[Span]:
     """Where whole words stand in a sentence; capitals matter only if they tell apart what else would be several."""
-    found = [
+    spans = [
         [match.span() for match in re.finditer(rf"(?<!\w){re.escape(phrase)}(?!\w)", sentence, flags=flags)]
         for flags in (re.NOFLAG, re.IGNORECASE)
     ]
-    return found[0] if len(found[0]) == 1 else found[1]
+    return spans[0] if len(spans[0]) == 1 else spans[1]

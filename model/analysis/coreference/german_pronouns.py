@@ -45,12 +45,12 @@ def german_spans(german: str, forms: frozenset[str]) -> list[Span]:
 
     A capital within a sentence makes "Sie" and "Ihr" the polite form, which stands for no noun.
     """
-    found = []
+    spans = []
     for match in re.finditer(r"\w+", german):
         begins_sentence = re.search(r"(?:^|[.!?:;])[\s\"“„»«]*$", german[: match.start()]) is not None
         if match[0].lower() in forms and (match[0][0].islower() or begins_sentence):
-            found.append(match.span())
-    return found
+            spans.append(match.span())
+    return spans
 
 
 def translated_pronoun(sentence: str, pronoun: Span, german: str) -> Span | str:
@@ -66,21 +66,21 @@ def translated_pronoun(sentence: str, pronoun: Span, german: str) -> Span | str:
     forms = GERMAN_FORMS.get(sentence[slice(*pronoun)].lower())
     if forms is None:
         return NOT_KNOWN
-    found = german_spans(german, forms)
-    if not found:
+    spans = german_spans(german, forms)
+    if not spans:
         return NOT_FOUND
     rivals = [
         match.span()
         for match in re.finditer(r"\w+", sentence)
         if forms & GERMAN_FORMS.get(match[0].lower(), frozenset())
     ]
-    return found[rivals.index(pronoun)] if len(found) == len(rivals) and pronoun in rivals else NOT_ONE
+    return spans[rivals.index(pronoun)] if len(spans) == len(rivals) and pronoun in rivals else NOT_ONE
 
 
 def text_of_pieces(pieces: Sequence[str]) -> tuple[str, list[int]]:
     """The text that pieces spell, and for each of its characters the piece it comes from."""
     shown = [piece.replace("▁", " ") for piece in pieces]
-    return "".join(shown), [place for place, piece in enumerate(shown) for _ in piece]
+    return "".join(shown), [number for number, piece in enumerate(shown) for _ in piece]
 
 
 def rival_forms(word: str, english: str) -> tuple[str, ...]:

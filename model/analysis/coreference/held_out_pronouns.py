@@ -63,7 +63,7 @@ def score_twins(twins: Sequence[tuple[PronounPair, PronounPair]], translate: Tra
     pairs = [pair for both in twins for pair in both]
     outputs = translate([pair.source for pair in pairs])
     right = [pronouns_in(out) == pronouns_in(pair.target) for out, pair in zip(outputs, pairs, strict=True)]
-    both = [one and other for one, other in zip(right[::2], right[1::2], strict=True)]
+    both = [first and second for first, second in zip(right[::2], right[1::2], strict=True)]
     return PronounScores(
         cases=len(right),
         right=round(sum(right) / len(right), 4),

@@ -16,7 +16,7 @@ from model.analysis.coreference.scores import score_site
 from model.analysis.coreference.span_attention import (
     CandidateWeights,
     Measure,
-    encoder_places,
+    encoder_span_rows,
     read_case,
     trace_weights,
 )
@@ -42,22 +42,22 @@ def measure_reading(
     site = next(iter(reader.abilities.heads))
     skipped = Counter(given.skipped)
     cases: list[PronounCase] = []
-    found: list[CandidateWeights] = []
+    parts: list[CandidateWeights] = []
     for done, case in enumerate(given.cases, start=1):
         weights = _weights(reader, case, site, measure)
         if isinstance(weights, str):
             skipped[weights] += 1
         else:
             cases.append(case)
-            found.append(weights)
+            parts.append(weights)
         if progress(1) is False:
             raise CancelledError(f"Stopped after {done:,} of {len(given.cases):,} sentences.")
-    if not found:
+    if not parts:
         raise DataError(f"No row could be scored: {', '.join(skipped)}.")
-    backs = [one.back for one in found if one.back is not None]
+    backs = [part.back for part in parts if part.back is not None]
     joined = CandidateWeights(
-        torch.cat([one.to for one in found]),
-        torch.cat([one.strongest_word for one in found]),
+        torch.cat([part.to for part in parts]),
+        torch.cat([part.strongest_word for part in parts]),
         torch.cat(backs) if backs else None,
     )
     scores = score_site(site, measure, cases, joined, {})
@@ -79,7 +79,7 @@ def _weights(reader: Reader, case: PronounCase, site: str, measure: Measure) -> 
         return read
     # An encoder reads the sentence whatever its decoder writes.
     trace = reader.trace(case.sentence, case.sentence if "decoder.cross" in reader.abilities.heads else None)
-    places = encoder_places([read], len(read.source_ids))
-    rows = places.rows[0].tolist()
+    spans = encoder_span_rows([read], len(read.source_ids))
+    rows = spans.rows[0].tolist()
     of_layers = [measured_rows(reader, trace, site, layer, rows, measure) for layer in range(trace.layers_of(site))]
-    return trace_weights(of_layers, places, is_causal=site == "decoder.self")
+    return trace_weights(of_layers, spans, is_causal=site == "decoder.self")

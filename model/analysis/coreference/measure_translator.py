@@ -21,9 +21,9 @@ from model.analysis.coreference.span_attention import (
     CandidateWeights,
     Measure,
     ReadCase,
-    cross_places,
+    cross_span_rows,
     cross_weights,
-    encoder_places,
+    encoder_span_rows,
     encoder_weights,
     read_case,
     site_layers,
@@ -116,11 +116,11 @@ def measure_coreference(
     skipped = Counter(given.skipped)
     read: list[ReadCase] = []
     for case in given.cases:
-        one = read_case(translator, case)
-        if isinstance(one, str):
-            skipped[one] += 1
+        result = read_case(translator, case)
+        if isinstance(result, str):
+            skipped[result] += 1
         else:
-            read.append(one)
+            read.append(result)
     if not read:
         raise DataError(f"No row could be scored: {', '.join(skipped)}.")
     collected = _Collected()
@@ -131,7 +131,7 @@ def measure_coreference(
         done += len(rows)
         if progress(len(rows)) is False:
             raise CancelledError(f"Stopped after {done:,} of {len(read):,} sentences.")
-    cases = [one.case for one in read]
+    cases = [item.case for item in read]
     scores = {site: _site_scores(site, measure, cases, collected) for site in dict.fromkeys(sites)}
     if not any(scores.values()):
         raise DataError(f"No row could be scored: {', '.join(sorted(collected.reasons)) or 'all are controls'}.")
@@ -139,7 +139,7 @@ def measure_coreference(
         measure=measure,
         cases=tuple(cases),
         skipped=MappingProxyType(dict(skipped)),
-        sites=MappingProxyType({site: one for site, one in scores.items() if one is not None}),
+        sites=MappingProxyType({site: of_site for site, of_site in scores.items() if of_site is not None}),
         unscored=MappingProxyType({site: MappingProxyType(dict(collected.skipped[site])) for site in scores}),
         contrast=_contrast_scores(cases, collected.margins),
     )
@@ -210,7 +210,7 @@ class _Batch:
 
 def _read_batch(translator: Translator, cases: Sequence[ReadCase], rows: Sequence[int]) -> _Batch:
     model, config = translator.model, translator.config
-    source_ids = pad([one.source_ids for one in cases], config.pad_id).to(model.device)
+    source_ids = pad([case.source_ids for case in cases], config.pad_id).to(model.device)
     padding = key_padding(source_ids, config.pad_id)
     with listen(record=RECORDED) as recorded:
         memory = model.encode(source_ids, padding)
@@ -221,15 +221,15 @@ def _measure_batch(
     translator: Translator, batch: _Batch, sites: Sequence[str], measure: Measure, collected: _Collected
 ) -> None:
     if ENCODER in sites:
-        places = encoder_places(batch.cases, batch.padding.size(1))
+        spans = encoder_span_rows(batch.cases, batch.padding.size(1))
         layers = site_layers(translator, batch.recorded, ENCODER)
-        collected.add(ENCODER, batch.rows, encoder_weights(layers, places, batch.padding, measure))
+        collected.add(ENCODER, batch.rows, encoder_weights(layers, spans, batch.padding, measure))
     if CROSS in sites:
         _measure_cross(translator, batch, measure, collected)
-    german = [(i, one.german) for i, one in enumerate(batch.cases) if one.german is not None]
+    german = [(i, case.german) for i, case in enumerate(batch.cases) if case.german is not None]
     if german:
         chosen = batch.only([i for i, _ in german])
-        margins = _margins(translator, chosen, [one for _, one in german])
+        margins = _margins(translator, chosen, [case for _, case in german])
         collected.margins.update(zip(chosen.rows, margins.tolist(), strict=True))
 
 
@@ -250,12 +250,12 @@ def _measure_cross(translator: Translator, batch: _Batch, measure: Measure, coll
     """Translate, find the German pronouns, and read the translations up to the rows that predict them."""
     outputs = greedy_search(translator.model, batch.source_ids, batch.padding)
     prefixes: dict[int, list[int]] = {}
-    for i, (one, output) in enumerate(zip(batch.cases, outputs, strict=True)):
-        found = find_pronoun(translator, one.case, output)
-        if isinstance(found, str):
-            collected.skipped[CROSS][found] += 1
+    for i, (read, output) in enumerate(zip(batch.cases, outputs, strict=True)):
+        pronoun = find_pronoun(translator, read.case, output)
+        if isinstance(pronoun, str):
+            collected.skipped[CROSS][pronoun] += 1
         else:
-            prefixes[i] = [translator.config.bos_id, *output[: found.row]]
+            prefixes[i] = [translator.config.bos_id, *output[: pronoun.row]]
     if not prefixes:
         return
     chosen = batch.only(list(prefixes))
@@ -266,7 +266,7 @@ def _measure_cross(translator: Translator, batch: _Batch, measure: Measure, coll
     weights = cross_weights(
         site_layers(translator, recorded, CROSS),
         site_layers(translator, chosen.recorded, ENCODER),
-        cross_places(chosen.cases, chosen.padding.size(1), last_rows),
+        cross_span_rows(chosen.cases, chosen.padding.size(1), last_rows),
         chosen.padding,
         measure,
     )

@@ -19,7 +19,7 @@ from model.words import Span
 
 
 @dataclass(frozen=True)
-class FoundPronoun:
+class WrittenPronoun:
     """A pronoun in the model's own translation.
 
     Attributes:
@@ -39,17 +39,17 @@ class PronounChoice:
 
     Attributes:
         translation: its own, decoded greedily.
-        found: the German pronoun, or why it cannot be told which one it is.
+        pronoun: the German one, or why it cannot be told which one it is.
         probabilities: of each form that could stand there (er, sie, es …), given what is written before; empty where
             no pronoun was found. They need not sum to 1: other words could follow as well.
     """
 
     translation: str
-    found: FoundPronoun | str
+    pronoun: WrittenPronoun | str
     probabilities: Mapping[str, float]
 
 
-def find_pronoun(translator: Translator, case: PronounCase, token_ids: Sequence[int]) -> FoundPronoun | str:
+def find_pronoun(translator: Translator, case: PronounCase, token_ids: Sequence[int]) -> WrittenPronoun | str:
     """The German pronoun in a translation given as token ids, or why it cannot be told."""
     written, piece_of = text_of_pieces(translator.tokenizer.tokens(token_ids))
     span = translated_pronoun(case.sentence, case.pronoun, written)
@@ -57,7 +57,7 @@ def find_pronoun(translator: Translator, case: PronounCase, token_ids: Sequence[
         return span
     # What is joined from pieces begins with a space that the translation does not have.
     margin = len(written) - len(written.lstrip())
-    return FoundPronoun(written[slice(*span)], (span[0] - margin, span[1] - margin), piece_of[span[0]])
+    return WrittenPronoun(written[slice(*span)], (span[0] - margin, span[1] - margin), piece_of[span[0]])
 
 
 @torch.inference_mode()
@@ -70,13 +70,13 @@ def pronoun_choice(translator: Translator, case: PronounCase) -> PronounChoice:
     model = translator.model
     source_ids = torch.tensor([translator.source_ids(case.sentence)], device=model.device)
     (emitted,) = greedy_search(model, source_ids, None)
-    found = find_pronoun(translator, case, emitted)
+    pronoun = find_pronoun(translator, case, emitted)
     translation = translator.tokenizer.decode(emitted)
-    if isinstance(found, str):
-        return PronounChoice(translation, found, MappingProxyType({}))
-    forms = rival_forms(found.text, case.pronoun_text)
+    if isinstance(pronoun, str):
+        return PronounChoice(translation, pronoun, MappingProxyType({}))
+    forms = rival_forms(pronoun.text, case.pronoun_text)
     rivals = [translator.tokenizer.encode(form) for form in forms]
-    prefix = emitted[: found.row]
+    prefix = emitted[: pronoun.row]
     # A space that is a token of its own belongs to the word after it, and so to each of its rivals.
     while prefix and translator.tokenizer.tokens(prefix[-1:]) == ("▁",):
         prefix.pop()
@@ -84,7 +84,7 @@ def pronoun_choice(translator: Translator, case: PronounCase) -> PronounChoice:
     memory = model.encode(source_ids).expand(len(forms), -1, -1)
     log_probs = _sequence_log_probs(model, memory, None, targets, first=len(prefix))
     probabilities = dict(zip(forms, log_probs.exp().tolist(), strict=True))
-    return PronounChoice(translation, found, MappingProxyType(probabilities))
+    return PronounChoice(translation, pronoun, MappingProxyType(probabilities))
 
 
 def _sequence_log_probs(
@@ -108,8 +108,8 @@ def _sequence_log_probs(
     begin = torch.full_like(emitted[:, :1], config.bos_id)
     hidden = model.decode(torch.cat((begin, emitted[:, :-1]), 1), memory, source_padding)
     lengths = torch.tensor([len(target) for target in targets], device=memory.device)
-    places = torch.arange(emitted.size(1), device=memory.device)
-    counted = (places >= first) & (places < lengths[:, None])
+    positions = torch.arange(emitted.size(1), device=memory.device)
+    counted = (positions >= first) & (positions < lengths[:, None])
     chosen = log_probs_of(model, hidden[counted], emitted[counted])
     of_row = counted.nonzero()[:, 0]
     return torch.zeros(len(targets), device=memory.device).index_add_(0, of_row, chosen).cpu()

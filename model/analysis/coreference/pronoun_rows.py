@@ -37,8 +37,8 @@ def pronoun_rows(translator: Reader, trace: Trace, case: PronounCase, site: str)
     if not isinstance(translator, Translator):
         return "which token was written for it is known of translators to German only"
     end = translator.config.eos_id
-    found = find_pronoun(translator, case, [step.token_id for step in trace.steps if step.token_id != end])
-    return found if isinstance(found, str) else (found.row,)
+    pronoun = find_pronoun(translator, case, [step.token_id for step in trace.steps if step.token_id != end])
+    return pronoun if isinstance(pronoun, str) else (pronoun.row,)
 
 
 def reads_sentence(trace: Trace, site: str) -> bool:

@@ -126,8 +126,8 @@ class SiteScores:
         """Accuracy over both halves, each with the head chosen on the other."""
         if not self.held_out:
             return None
-        total = sum(one.rows * float(one.accuracy.value) for one in self.held_out)
-        return total / sum(one.rows for one in self.held_out)
+        total = sum(head.rows * float(head.accuracy.value) for head in self.held_out)
+        return total / sum(head.rows for head in self.held_out)
 
     def of_groups(self) -> dict[str, Float[Tensor, "layer head"]]:
         """Accuracy in each group of sentences."""
@@ -181,27 +181,27 @@ def score_site(
     scored = [case for case in cases if not case.is_control]
     if not scored:
         return None
-    found = weights.reordered((~is_control).nonzero()[:, 0])
+    of_scored = weights.reordered((~is_control).nonzero()[:, 0])
     pairs = [case.pair_name for case in scored]
-    right, difference = hits(found.to), found.to[..., 0] - found.to[..., 1]
+    right, difference = hits(of_scored.to), of_scored.to[..., 0] - of_scored.to[..., 1]
     accuracy = bootstrap_mean(right[..., :-1], pairs)
-    overall = hits(found.to[..., :-1, :].mean((1, 2)))
+    overall = hits(of_scored.to[..., :-1, :].mean((1, 2)))
     nearest = torch.tensor([nearest_hit(case) for case in scored])
     return SiteScores(
         site=site,
         measure=measure,
         cases=tuple(scored),
         skipped=dict(Counter(skipped)),
-        weights=found,
+        weights=of_scored,
         accuracy=accuracy,
         margin=bootstrap_mean(difference[..., :-1], pairs),
-        strongest_word=bootstrap_mean(hits(found.strongest_word)[..., :-1], pairs),
-        reverse=None if found.back is None else bootstrap_mean(hits(found.back)[..., :-1], pairs),
+        strongest_word=bootstrap_mean(hits(of_scored.strongest_word)[..., :-1], pairs),
+        reverse=None if of_scored.back is None else bootstrap_mean(hits(of_scored.back)[..., :-1], pairs),
         head_averaged=right[..., -1].mean(0),
         baselines=Baselines(float(nearest.mean()), sum(map(first_hit, scored)) / len(scored), float(overall.mean())),
         best=best_head(accuracy.value),
         held_out=held_out_heads(right[..., :-1], nearest, pairs),
-        controls=_controls(weights.to[is_control], found.to),
+        controls=_controls(weights.to[is_control], of_scored.to),
     )
 
 

@@ -82,7 +82,7 @@ class SiteLayer(NamedTuple):
     output_projection: Float[Tensor, "head d_v d_model"]
 
 
-class Places(NamedTuple):
+class SpanRows(NamedTuple):
     """Which rows are read, and how they and the keys are joined to spans.
 
     Attributes:
@@ -118,8 +118,8 @@ def _tokens_of(reader: Reader, text: str) -> tuple[Sequence[int], Sequence[Span]
     """Token ids of a text, and the characters behind each."""
     if isinstance(reader, Translator):
         return reader.source_ids(text), reader.tokenizer.offsets(text)
-    found: Any = reader
-    return found.source(text).ids, found.pieces.offsets(text)
+    text_reader: Any = reader
+    return text_reader.source(text).ids, text_reader.pieces.offsets(text)
 
 
 def _german_ids(translator: Reader, case: PronounCase) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
@@ -147,53 +147,53 @@ def site_layers(translator: Translator, recorded: Recorded, site: str) -> list[S
     return layers
 
 
-def encoder_places(batch: Sequence[ReadCase], width: int) -> Places:
+def encoder_span_rows(batch: Sequence[ReadCase], width: int) -> SpanRows:
     """Rows of pronoun and candidates, for weights both ways."""
-    of_each = [sorted({place for span in one.pieces for place in span}) for one in batch]
+    of_each = [sorted({position for span in case.pieces for position in span}) for case in batch]
     rows = torch.zeros(len(batch), max(map(len, of_each)), dtype=torch.long)
     average = torch.zeros(len(batch), 3, rows.size(1))
-    for i, (one, places) in enumerate(zip(batch, of_each, strict=True)):
-        rows[i, : len(places)] = torch.tensor(places)
-        for j, span in enumerate(one.pieces):
-            average[i, j, [places.index(place) for place in span]] = 1 / len(span)
-    return Places(rows, average, _columns(batch, width))
+    for i, (case, positions) in enumerate(zip(batch, of_each, strict=True)):
+        rows[i, : len(positions)] = torch.tensor(positions)
+        for j, span in enumerate(case.pieces):
+            average[i, j, [positions.index(position) for position in span]] = 1 / len(span)
+    return SpanRows(rows, average, _columns(batch, width))
 
 
-def cross_places(batch: Sequence[ReadCase], width: int, rows: Sequence[int]) -> Places:
+def cross_span_rows(batch: Sequence[ReadCase], width: int, rows: Sequence[int]) -> SpanRows:
     """One target row of each sentence."""
-    return Places(torch.tensor(rows)[:, None], torch.ones(len(batch), 1, 1), _columns(batch, width))
+    return SpanRows(torch.tensor(rows)[:, None], torch.ones(len(batch), 1, 1), _columns(batch, width))
 
 
 def _columns(batch: Sequence[ReadCase], width: int) -> Float[Tensor, "batch key column"]:
-    most = max(len(words) for one in batch for words in one.words)
+    most = max(len(words) for case in batch for words in case.words)
     total = torch.zeros(len(batch), width, 3 + 2 * most)
-    for i, one in enumerate(batch):
-        for column, span in enumerate(one.pieces):
+    for i, case in enumerate(batch):
+        for column, span in enumerate(case.pieces):
             total[i, list(span), column] = 1.0
-        for j, words in enumerate(one.words):
+        for j, words in enumerate(case.words):
             for k, word in enumerate(words):
                 total[i, list(word), 3 + j * most + k] = 1.0
     return total
 
 
 def encoder_weights(
-    layers: Sequence[SiteLayer], places: Places, padding: Bool[Tensor, "batch key"], measure: Measure
+    layers: Sequence[SiteLayer], spans: SpanRows, padding: Bool[Tensor, "batch key"], measure: Measure
 ) -> CandidateWeights:
     """Between pronoun and candidates, in encoder self-attention."""
     if measure == "rollout":
         means = encoder_means(layers, padding)
         through = [attention_rollout(means[: layer + 1])[:, None] for layer in range(len(layers))]
-        index = places.rows.to(padding.device)[:, None, :, None]
+        index = spans.rows.to(padding.device)[:, None, :, None]
         of_layers = [rows.gather(2, index.expand(-1, -1, -1, rows.size(3))) for rows in through]
     else:
-        of_layers = [row_weights(layer, places.rows, padding, measure) for layer in layers]
-    return _joined(of_layers, places)
+        of_layers = [row_weights(layer, spans.rows, padding, measure) for layer in layers]
+    return _joined(of_layers, spans)
 
 
 def cross_weights(
     layers: Sequence[SiteLayer],
     encoder: Sequence[SiteLayer],
-    places: Places,
+    spans: SpanRows,
     padding: Bool[Tensor, "batch key"],
     measure: Measure,
 ) -> CandidateWeights:
@@ -201,22 +201,22 @@ def cross_weights(
     if measure == "rollout":
         memory = attention_rollout(encoder_means(encoder, padding))
         of_layers = [
-            cross_rollout(row_weights(layer, places.rows, padding, "raw").mean(1), memory)[:, None] for layer in layers
+            cross_rollout(row_weights(layer, spans.rows, padding, "raw").mean(1), memory)[:, None] for layer in layers
         ]
     else:
-        of_layers = [row_weights(layer, places.rows, padding, measure) for layer in layers]
-    return _joined(of_layers, places)
+        of_layers = [row_weights(layer, spans.rows, padding, measure) for layer in layers]
+    return _joined(of_layers, spans)
 
 
 def trace_weights(
-    of_layers: Sequence[Float[Tensor, "head_or_one row key"]], places: Places, *, is_causal: bool
+    of_layers: Sequence[Float[Tensor, "head_or_one row key"]], spans: SpanRows, *, is_causal: bool
 ) -> CandidateWeights:
-    """Between pronoun and candidates of one sentence, from the rows of `places` that its trace gave.
+    """Between pronoun and candidates of one sentence, from the rows of `spans` that its trace gave.
 
     Where later tokens are masked, nothing looks from the candidates to a pronoun that follows them.
     """
-    found = _joined([rows[None] for rows in of_layers], places)
-    return CandidateWeights(found.to, found.strongest_word, None) if is_causal else found
+    joined = _joined([rows[None] for rows in of_layers], spans)
+    return CandidateWeights(joined.to, joined.strongest_word, None) if is_causal else joined
 
 
 def row_weights(
@@ -238,13 +238,13 @@ def encoder_means(
     return torch.stack([row_weights(layer, everything, padding, "raw").mean(1) for layer in layers])
 
 
-def _joined(of_layers: Sequence[Float[Tensor, "batch head row key"]], places: Places) -> CandidateWeights:
-    average, total = (part[:, None].to(of_layers[0].device) for part in (places.average, places.total))
-    spans = []
+def _joined(of_layers: Sequence[Float[Tensor, "batch head row key"]], spans: SpanRows) -> CandidateWeights:
+    average, total = (part[:, None].to(of_layers[0].device) for part in (spans.average, spans.total))
+    joined = []
     for weights in of_layers:
         with_mean = torch.cat((weights, weights.mean(1, keepdim=True)), 1)
-        spans.append((average @ with_mean @ total).cpu())
-    between = torch.stack(spans, 1)  # [batch, layer, head or mean, asking span, column]
+        joined.append((average @ with_mean @ total).cpu())
+    between = torch.stack(joined, 1)  # [batch, layer, head or mean, asking span, column]
     words = torch.stack(between[..., 0, 3:].chunk(2, -1), -2)
     back = between[..., 1:3, 0] if between.size(-2) == 3 else None
     return CandidateWeights(between[..., 0, 1:3], words.amax(-1), back)

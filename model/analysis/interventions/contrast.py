@@ -120,7 +120,7 @@ def contrast_ids(translator: Translator, case: ContrastCase, measure: Measure = 
 
 def first_difference(right: Sequence[int], wrong: Sequence[int]) -> int | None:
     """The first place at which two sequences of token ids differ; None if one begins with all of the other."""
-    return next((place for place, (a, b) in enumerate(zip(right, wrong, strict=False)) if a != b), None)
+    return next((position for position, (a, b) in enumerate(zip(right, wrong, strict=False)) if a != b), None)
 
 
 def contrast_batches(
@@ -149,11 +149,11 @@ def make_batch(translator: Translator, cases: Sequence[ContrastIds]) -> Contrast
     emitted = pad(targets, config.pad_id).to(device)
     begin = torch.full_like(emitted[:, :1], config.bos_id)
     first = torch.tensor([case.differs_at for case in cases], device=device).repeat(2)
-    places = torch.arange(emitted.size(1), device=device)
+    positions = torch.arange(emitted.size(1), device=device)
     return ContrastBatch(
         source_ids=source_ids,
         source_padding=None if bool(source_padding.all()) else source_padding,
         target_ids=torch.cat((begin, emitted[:, :-1]), dim=1),
         emitted=emitted,
-        counted=(places >= first[:, None]) & key_padding(emitted, config.pad_id),
+        counted=(positions >= first[:, None]) & key_padding(emitted, config.pad_id),
     )

@@ -109,8 +109,8 @@ def measure_effects(
         DataError: two translations of a case are the same.
     """
     values: SiteValues = {
-        site: [of_layer[None, :, None].to(translator.device) for of_layer in replacement[place]]
-        for place, site in enumerate(SITES)
+        site: [of_layer[None, :, None].to(translator.device) for of_layer in replacement[i]]
+        for i, site in enumerate(SITES)
     }
     ids = [contrast_ids(translator, case, measure) for case in cases]
     intact, swept = torch.empty(len(ids)), torch.empty(len(ids), *replacement.shape[:3])

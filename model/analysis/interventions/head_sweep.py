@@ -51,10 +51,10 @@ def sweep_heads(
     """
     heads, layers = model.config.num_heads, model.config.equal_layers
     swept = torch.empty(batch.num_cases, len(SITES), layers, heads)
-    for place, site in enumerate(SITES):
+    for i, site in enumerate(SITES):
         for layer in range(layers):
             with listen(edits={f"{site_path(site, layer)}.hook_head_output": EachReplacesOne(values[site][layer])}):
                 read = batch.encode(model, heads) if site == "encoder.self" else memory.repeat(heads, 1, 1)
-                swept[:, place, layer] = batch.log_odds(model, read).T.cpu()
+                swept[:, i, layer] = batch.log_odds(model, read).T.cpu()
             progress(heads * batch.num_cases)
     return swept

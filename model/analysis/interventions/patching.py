@@ -97,7 +97,7 @@ def patch_heads(
     ids = [_pair_ids(translator, pair, measure) for pair in pairs]
     a, b = torch.empty(len(ids)), torch.empty(len(ids))
     patched = torch.empty(len(ids), len(SITES), config.equal_layers, config.num_heads)
-    for numbers, batch in contrast_batches(translator, [one for one, _ in ids], config.num_heads):
+    for numbers, batch in contrast_batches(translator, [case_a for case_a, _ in ids], config.num_heads):
         other = make_batch(translator, [ids[number][1] for number in numbers])
         memory, own, a[numbers] = _record(model, batch)
         _, taken, b[numbers] = _record(model, other)
@@ -117,10 +117,10 @@ def counterparts(a: Sequence[int], b: Sequence[int]) -> list[int]:
     """
     if len(a) == len(b):
         return list(range(len(a)))
-    found = [NO_COUNTERPART] * len(a)
+    matches = [NO_COUNTERPART] * len(a)
     for block in SequenceMatcher(None, a, b, autojunk=False).get_matching_blocks():
-        found[block.a : block.a + block.size] = range(block.b, block.b + block.size)
-    return found
+        matches[block.a : block.a + block.size] = range(block.b, block.b + block.size)
+    return matches
 
 
 def _pair_ids(translator: Translator, pair: PatchPair, measure: Measure) -> tuple[ContrastIds, ContrastIds]:
@@ -155,7 +155,7 @@ def _rows(
     own: Float[Tensor, "head row d_v"], taken: Float[Tensor, "head other_row d_v"], match: Sequence[int]
 ) -> Float[Tensor, "head row d_v"]:
     positions = torch.tensor(match, device=own.device)
-    found = (positions != NO_COUNTERPART).nonzero()[:, 0]
+    matched = (positions != NO_COUNTERPART).nonzero()[:, 0]
     rows = own.clone()
-    rows[:, found] = taken[:, positions[found]]
+    rows[:, matched] = taken[:, positions[matched]]
     return rows

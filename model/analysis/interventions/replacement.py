@@ -97,8 +97,8 @@ def removal_edits(
     """
     check_heads(config, heads)
     edits: dict[str, Edit] = {}
-    for site, layer in sorted({(place.site, place.layer) for place in heads}):
-        here = tuple(sorted(place.head for place in heads if (place.site, place.layer) == (site, layer)))
+    for site, layer in sorted({(name.site, name.layer) for name in heads}):
+        here = tuple(sorted(name.head for name in heads if (name.site, name.layer) == (site, layer)))
         values = replacement[SITES.index(site), layer, list(here)]
         edits[f"{site_path(site, layer)}.hook_head_output"] = ReplaceHeads(here, values)
     return edits

@@ -195,8 +195,8 @@ def score_alignment(
         else:
             offsets = translator.tokenizer.offsets
             words = AlignedWords(*(pieces_of_words(text, offsets(text)) for text in (source, target)))
-            for way, found in links.items():
-                found.append(linked_words(trace, words, way, matrix))
+            for way, of_way in links.items():
+                of_way.append(linked_words(trace, words, way, matrix))
             scored.append(pair)
         progress(1)
     if not scored:
@@ -207,5 +207,5 @@ def score_alignment(
         sure_links=sum(len(pair.sure) for pair in scored),
         predicted_links=int(sum((linked[0, 0] != NO_LINK).sum() for linked in links["word_in"])),
         diagonal=corpus_error_rate([diagonal_links(len(pair.source), len(pair.target)) for pair in scored], scored),
-        ways={way: score_heads(count_links(found, scored)) for way, found in links.items()},
+        ways={way: score_heads(count_links(of_way, scored)) for way, of_way in links.items()},
     )

@@ -28,9 +28,9 @@ class Estimate:
     low: Float[Tensor, "*figure"]
     high: Float[Tensor, "*figure"]
 
-    def at(self, *place: int) -> tuple[float, float, float]:
+    def at(self, *index: int) -> tuple[float, float, float]:
         """Value, low and high of one figure."""
-        return float(self.value[place]), float(self.low[place]), float(self.high[place])
+        return float(self.value[index]), float(self.low[index]), float(self.high[index])
 
 
 def bootstrap_mean(values: Float[Tensor, "row *figure"], groups: Sequence[str]) -> Estimate:

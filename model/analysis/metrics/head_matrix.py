@@ -52,13 +52,13 @@ class HeadMatrix:
         left, right, _ = columns.indices(len(self.keys.labels))
         if block == (1, 1):
             return self.part(slice(top, bottom), slice(left, right))
-        found = []
+        pooled = []
         # Whole blocks at a time, as many as have no more values than may be held.
         for blocks in row_slices(0, -(-(bottom - top) // tall), tall * (right - left)):
             first, last = top + blocks.start * tall, min(bottom, top + blocks.stop * tall)
             across = _largest(self.part(slice(first, last), slice(left, right)), wide)
-            found.append(_largest(across.T, tall).T)
-        return torch.cat(found)
+            pooled.append(_largest(across.T, tall).T)
+        return torch.cat(pooled)
 
 
 def weights_of(inputs: AttentionInputs, head: int) -> TokenValues:

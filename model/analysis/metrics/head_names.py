@@ -61,9 +61,9 @@ def ranked(values: Float[npt.NDArray[np.floating], "site layer head"]) -> list[R
     numbers = np.asarray(values, dtype=np.float64)
     flat = numbers.ravel()
     order = [int(i) for i in np.argsort(-flat, kind="stable") if not np.isnan(flat[i])]
-    places = (np.unravel_index(i, numbers.shape) for i in order)
-    named = (HeadName(SITES[int(site)], int(layer), int(head)) for site, layer, head in places)
-    return [RankedHead(place, float(flat[i])) for place, i in zip(named, order, strict=True)]
+    indices = (np.unravel_index(i, numbers.shape) for i in order)
+    named = (HeadName(SITES[int(site)], int(layer), int(head)) for site, layer, head in indices)
+    return [RankedHead(name, float(flat[i])) for name, i in zip(named, order, strict=True)]
 
 
 def rank_correlation(first: npt.ArrayLike, second: npt.ArrayLike) -> float:

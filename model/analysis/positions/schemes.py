@@ -55,8 +55,8 @@ def position_schemes(reader: Reader, trace: Trace, num_positions: int) -> list[P
             table = _table(model)
             return [] if table is None else [PositionScheme("table", table[:num_positions].float().cpu())]
         case "rotary":
-            found = rotary_frequencies(model)
-            return [] if found is None else [PositionScheme("angles", rotary_cosines(found, num_positions))]
+            frequencies = rotary_frequencies(model)
+            return [] if frequencies is None else [PositionScheme("angles", rotary_cosines(frequencies, num_positions))]
         case "ALiBi" | "relative bias":
             return _biases(trace)
         case _:
@@ -65,8 +65,8 @@ def position_schemes(reader: Reader, trace: Trace, num_positions: int) -> list[P
 
 def rotary_cosines(frequencies: Float[Tensor, "pair"], num_positions: int) -> Float[Tensor, "position pair"]:
     """cos(p · θ_i): by the angle p · θ_i rotary positions turn pair i of a query or key at place p (Su et al. 2021)."""
-    places = torch.arange(num_positions, dtype=torch.float32)
-    return (places[:, None] * frequencies.float().cpu()).cos()
+    positions = torch.arange(num_positions, dtype=torch.float32)
+    return (positions[:, None] * frequencies.float().cpu()).cos()
 
 
 def rotary_frequencies(model: nn.Module) -> Float[Tensor, "pair"] | None:
@@ -88,10 +88,10 @@ def _table(model: nn.Module) -> Float[Tensor, "position d_model"] | None:
 
 def _biases(trace: Trace) -> list[PositionScheme]:
     """The bias of each self-attention, of its first layer: it is the same in all of them."""
-    found = []
+    schemes = []
     for site in trace.sites:
         if site.endswith(".self") and trace.knows_inputs:
             bias = trace.attention(site, 0).bias
             if isinstance(bias, DistanceBias):
-                found.append(PositionScheme("bias", bias.table.float(), 1 - bias.num_queries, site))
-    return found
+                schemes.append(PositionScheme("bias", bias.table.float(), 1 - bias.num_queries, site))
+    return schemes

@@ -208,7 +208,7 @@ def test_the_probability_of_each_form_is_that_of_its_whole_word(
     monkeypatch.setattr("model.analysis.coreference.pronoun_choice.greedy_search", lambda *_: [german])
     choice = pronoun_choice(translator, CASE)
     assert list(choice.probabilities) == ["er", "ihn", "sie", "es"]
-    assert choice.translation[slice(*choice.found.span)] == "es"
+    assert choice.translation[slice(*choice.pronoun.span)] == "es"
     begin = next(i for i in range(len(german)) if translator.tokenizer.decode(german[:i]).endswith("weil"))
     for form, probability in choice.probabilities.items():
         ids = [*german[:begin], *translator.tokenizer.encode(form)]

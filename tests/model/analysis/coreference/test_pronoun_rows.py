@@ -9,9 +9,9 @@ from model.analysis.coreference.measure_translator import RECORDED
 from model.analysis.coreference.pronoun_rows import candidate_weights, measured_rows, movement, pronoun_rows
 from model.analysis.coreference.span_attention import (
     CandidateWeights,
-    cross_places,
+    cross_span_rows,
     cross_weights,
-    encoder_places,
+    encoder_span_rows,
     encoder_weights,
     read_case,
     site_layers,
@@ -54,7 +54,7 @@ def test_a_sentence_has_the_figures_that_are_measured_over_a_set(
     read = read_case(translator, case)
     heard, padding = recorded(translator, trace)
     layers = site_layers(translator, heard, "encoder.self")
-    expected = encoder_weights(layers, encoder_places([read], padding.size(1)), padding, measure)
+    expected = encoder_weights(layers, encoder_span_rows([read], padding.size(1)), padding, measure)
     rows = pronoun_rows(translator, trace, case, "encoder.self")
     found = candidate_weights(translator, trace, "encoder.self", rows, read.pieces[1:], measure)
     torch.testing.assert_close(found, heads_of(expected, measure))
@@ -65,7 +65,7 @@ def test_so_it_has_in_cross_attention(translator: Translator, trace: Trace, case
     read = read_case(translator, case)
     heard, padding = recorded(translator, trace)
     cross, encoder = (site_layers(translator, heard, site) for site in ("decoder.cross", "encoder.self"))
-    expected = cross_weights(cross, encoder, cross_places([read], padding.size(1), [3]), padding, measure)
+    expected = cross_weights(cross, encoder, cross_span_rows([read], padding.size(1), [3]), padding, measure)
     found = candidate_weights(translator, trace, "decoder.cross", (3,), read.pieces[1:], measure)
     torch.testing.assert_close(found, heads_of(expected, measure))
 

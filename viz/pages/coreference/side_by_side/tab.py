@@ -102,7 +102,7 @@ def _show_choice(number: int, trace: "Trace", case: "PronounCase", place: DeltaG
         return
     choice = coreference_lab.pronoun_choice(case, state.current())
     spans = dict(zip(MARKS, case.spans, strict=True))
-    found = choice.found
+    found = choice.pronoun
     if isinstance(found, str):
         place.html(marked_sentence(trace.text, spans, trace.translation, None, _names()))
         st.caption(f"Which German word stands for “{plain(case.pronoun_text)}” cannot be told: {plain(found)}.")
