@@ -57,7 +57,7 @@ def test_rows_computed_block_by_block_are_those_of_the_fused_kernel(
 ) -> None:
     site = Site()
     off = (SwitchOff("decoder.self", 0, 3, since=N),)
-    listener = Listener(places={site: (("decoder.self", 0),)}, edits={("decoder.self", 0): off})
+    listener = Listener(sites={site: (("decoder.self", 0),)}, edits={("decoder.self", 0): off})
     with listen(listener):
         edited, _ = attend(site, *parts, None, scaling=0.3)
     plain, _ = attend(site, *parts, None, scaling=0.3)
