@@ -1,12 +1,12 @@
-"""The models that can be chosen, by name: those of the server, and those that a person has added in this session.
+"""List the models that can be chosen, by name: the server's, and those that a person has added in this session.
 
 The server's are the sub-folders of `checkpoints/` and the folders that it was started with. A folder that a person adds
-is known to that session alone; the address names models, never a path. Knows nothing of what is in a folder.
+is known to that session alone; addresses name models, never a path.
 """
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +16,7 @@ ROOT_VARIABLE: Final = "HEADLIGHT_CHECKPOINTS"
 DOWNLOADS_VARIABLE: Final = "HEADLIGHT_ALLOW_DOWNLOADS"
 #: A session adds no more folders than this.
 MAX_ADDED: Final = 20
-_ADDED: Final = "shelf/added"
+_ADDED: Final = "catalogue/added"
 
 
 def checkpoint_root() -> Path:
@@ -26,30 +26,30 @@ def checkpoint_root() -> Path:
 
 
 def downloads_allowed() -> bool:
-    """Whether the server's setting allows to fetch models at all; a person must want it too."""
+    """Whether the server's setting allows downloads of models at all; a person must ask for one too."""
     return os.environ.get(DOWNLOADS_VARIABLE) == "1"
 
 
 def server_models() -> dict[str, Path]:
-    """Name → folder of what every viewer can choose. A damaged one is listed too, so that its message can be read."""
+    """Name → folder of the models that every viewer can choose; damaged ones too, so that their message can be read."""
     root = checkpoint_root()
     inside = sorted(root.iterdir()) if root.is_dir() else []
     shipped = [path for path in inside if path.is_dir() and not path.name.startswith((".", "_"))]
-    return _named([*shipped, *_given_at_start()])
+    return _named([*shipped, *_command_line_folders()])
 
 
 def models() -> dict[str, Path]:
-    """Name → folder of what this session can choose: the server's, then its own."""
-    return server_models() | dict(_added())
+    """Name → folder of the models that this session can choose: the server's, then its own."""
+    return server_models() | _added()
 
 
 def folder_of(name: str) -> str:
-    """The folder behind a name that only this session knows; "" for any other."""
+    """The folder of a model that only this session has on its list; "" for any other."""
     return "" if name in server_models() else str(_added().get(name, ""))
 
 
 def add(folder: Path) -> str:
-    """Put a folder on this session's list, and return its name there; the oldest leaves a list that is full."""
+    """Put a folder on this session's list and return its name there; from a full list the oldest is dropped."""
     known = models()
     for name, path in known.items():
         if path.resolve() == folder.resolve():
@@ -63,20 +63,20 @@ def add(folder: Path) -> str:
 def display_name(folder: Path) -> str:
     """How people call the model in a folder: the folder's or link's name, or the model's in a cache of the hub."""
     real = folder.resolve()
-    if real.parent.name == "snapshots" and (cached := real.parents[2].name).startswith("models--"):
+    if real.parent.name == "snapshots" and (cached := real.parents[1].name).startswith("models--"):
         return cached.removeprefix("models--").replace("--", "/")
     return Path(os.path.abspath(folder)).name or "model"
 
 
-def _added() -> Mapping[str, Path]:
-    found: Mapping[str, Path] = st.session_state.get(_ADDED, {})
-    return found
+def _added() -> dict[str, Path]:
+    added: dict[str, Path] = st.session_state.get(_ADDED, {})
+    return added
 
 
-def _given_at_start() -> list[Path]:
+def _command_line_folders() -> list[Path]:
     """The folders of `streamlit run app.py -- FOLDER …`; under any other program the arguments are not ours."""
     program, *arguments = sys.argv or [""]
-    return [Path(one).expanduser() for one in arguments] if Path(program).name == "app.py" else []
+    return [Path(argument).expanduser() for argument in arguments] if Path(program).name == "app.py" else []
 
 
 def _named(folders: Iterable[Path]) -> dict[str, Path]:
