@@ -30,7 +30,7 @@ def test_the_animal_pair_is_compared_a_cell_opens_its_head_and_another_pair_is_c
     expect(page).to_have_url(re.compile("layer=1&head=2"), timeout=PATIENCE)
     expect(page.get_by_text("Layer 2, head 3 moves")).to_be_visible(timeout=PATIENCE)
     # A pair of the set is chosen, and the other tabs open.
-    page.locator("[class*='st-key-lab-group']").get_by_role("radio", name="Equal distance").click()
+    page.locator("[class*='st-key-pair-group']").get_by_role("radio", name="Equal distance").click()
     expect(page).to_have_url(re.compile("pair=equal-01"), timeout=PATIENCE)
     expect(page.get_by_role("button", name="Make it mine")).to_be_visible(timeout=PATIENCE)
     for name in ("Measured", "Cause"):

@@ -45,3 +45,8 @@ class Common:
     whole_words: Annotated[bool, Param("words")] = False
     special_tokens: Annotated[bool, Param("special")] = True
     picture_format: Annotated[PictureFormat, Param("pictures")] = "PNG"
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether an open head shows its weights between all single tokens, as its tile does."""
+        return self.measure == "weights" and self.special_tokens and not self.whole_words

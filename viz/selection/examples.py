@@ -1,7 +1,6 @@
-"""Sentences worth looking at, each with a twin that differs in a word or two.
+"""Example sentences, each with a twin that differs in a word or two.
 
-The first pair is the classic of the field: what "it" refers to hangs on the last word.
-Knows nothing of models or widgets.
+In the first pair, the classic of the field, the last word decides what "it" refers to.
 """
 
 from dataclasses import dataclass
@@ -43,5 +42,5 @@ EXAMPLES: Final[tuple[Example, ...]] = (
     ),
 )
 
-#: Sentences of other lengths, one a line, so that a batch with any of the examples needs padding.
+#: Sentences of other lengths, one a line: a batch of any example and these needs padding.
 BATCH_SENTENCES: Final = "Thank you very much.\nI have never seen such a beautiful city.\nYes."

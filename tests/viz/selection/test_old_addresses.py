@@ -1,5 +1,6 @@
 """Addresses as they were written before the selection was split by page open the view that they opened then."""
 
+from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
 import pytest
@@ -16,7 +17,7 @@ PAIR = (
 )
 
 #: Address → what differs from the defaults; all of it is written into the address again, in whatever order.
-KEPT = {
+KEPT: dict[str, dict[str, object]] = {
     "": {},
     "checkpoint=en-de&text=It+is+late.&site=decoder.cross&layer=1&head=3": {
         "checkpoint": "en-de", "text": "It is late.", "site": "decoder.cross", "layer": 1, "head": 3,
@@ -91,7 +92,7 @@ KEPT = {
 }  # fmt: skip
 
 #: Address → what differs from the defaults, and what of it is written again: wrong values and defaults are left out.
-CORRECTED = {
+CORRECTED: dict[str, tuple[dict[str, object], str]] = {
     "site=encoder&layer=-1&head=two&token=None&step=+1&device=tpu&side=both&threshold=1000000": ({}, ""),
     "view=x&part=x&about=x&studio=x&lab=x&atlas=&figure=x&measure=&drawn=lines&words=1&special=true": ({}, ""),
     "also=1.a&branches=0-2-T40&off=%2Fetc&pair=" + 61 * "x": ({}, ""),
@@ -125,7 +126,7 @@ def test_what_is_wrong_in_an_old_address_becomes_the_default(address: str) -> No
     assert to_params(selection) == params_of(written)
 
 
-def test_the_app_shows_what_an_old_address_asks_for(tiny_checkpoints, monkeypatch):
+def test_the_app_shows_what_an_old_address_asks_for(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
     address = params_of("text=It+is+late.&site=decoder.cross&layer=1&figure=entropy&order=lowest&keep=4&special=False")
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)

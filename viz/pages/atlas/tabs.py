@@ -72,14 +72,14 @@ def _view(atlas: "Atlas") -> View:
 
 def show_maps(atlas: "Atlas", view: View) -> None:
     """All metrics as little maps, the chosen one large, beside the head that is chosen."""
-    selection = state.current()
+    common = state.current().common
     name = _file(view, view.key)
     with st.grid(2, min_column_width=430, gap="medium"):
         with st.container():
             head_maps(
                 view.maps,
                 chosen=view.key,
-                selected=HeadChoice(selection.common.layer, selection.common.head),
+                selected=HeadChoice(common.layer, common.head),
                 on_map=lambda key: state.change(corpus_metric=key),
                 on_head=_open,
                 key="atlas-maps",
@@ -96,11 +96,11 @@ def show_maps(atlas: "Atlas", view: View) -> None:
 
 def show_places(atlas: "Atlas", view: View) -> None:
     """Heads as points, near ones of which look alike."""
-    selection = state.current()
+    common = state.current().common
     distances = atlas_store.distances(atlas, view.place)
     name = _file(view, "map of heads")
     # A new key with every head: plotly's own selection would make a second click on a head undo the first.
-    key = f"atlas-places-{selection.common.layer}-{selection.common.head}"
+    key = f"atlas-places-{common.layer}-{common.head}"
     with st.grid(2, min_column_width=430, gap="medium"):
         with st.container():
             st.plotly_chart(
@@ -110,7 +110,7 @@ def show_places(atlas: "Atlas", view: View) -> None:
                     distances,
                     name=metric_texts.TEXTS[view.key].name.lower(),
                     shown=[view.shown(value) for value in view.values.flat],
-                    selected=(selection.common.layer, selection.common.head),
+                    selected=(common.layer, common.head),
                 ),
                 key=key,
                 on_select=partial(_open_point, key, view.values.shape),
@@ -133,7 +133,7 @@ def show_places(atlas: "Atlas", view: View) -> None:
 def show_table(atlas: "Atlas", view: View) -> None:
     """All metrics of all heads of the site; a row opens its head."""
     layers, heads = view.values.shape
-    selection = state.current()
+    common = state.current().common
     columns: dict[str, list[float | int | None]] = {
         "Layer": [layer + 1 for layer in range(layers) for _ in range(heads)],
         "Head": [head + 1 for _ in range(layers) for head in range(heads)],
@@ -142,7 +142,7 @@ def show_table(atlas: "Atlas", view: View) -> None:
     for one in view.maps:
         columns[one.name] = [None if np.isnan(value) else float(value) for value in one.values.flat]
         numbers[one.name] = st.column_config.NumberColumn(format=f"%.{one.decimals}f", help=one.unit or None)
-    st.session_state["atlas-table"] = {"selection": {"rows": [selection.common.layer * heads + selection.common.head]}}
+    st.session_state["atlas-table"] = {"selection": {"rows": [common.layer * heads + common.head]}}
     st.dataframe(
         columns,
         height=TABLE_HEIGHT,

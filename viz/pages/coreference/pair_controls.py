@@ -29,7 +29,7 @@ GROUPS: Final = {
 NAMES: Final = ("first", "second")
 #: With more words than this a list is easier to read than a field of buttons.
 MAX_PILLS: Final = 60
-_GROUP: Final = "lab/group"
+_GROUP: Final = "pair-group"
 
 
 def chosen_pair() -> Pair | None:

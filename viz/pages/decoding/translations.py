@@ -35,27 +35,23 @@ from viz.ui import frame
 if TYPE_CHECKING:
     from model import Trace
 
-_SESSIONS: Final = "studio/sessions"
-_NOTICES: Final = "studio/notices"
+_SESSIONS: Final = "decoding/sessions"
+_NOTICES: Final = "decoding/notices"
 
 
 def choices() -> tuple[Choice, ...]:
     """What made each branch, number 1 first. Codes that mean nothing are dropped from the selection, with a notice."""
-    selection = state.current()
-    reading = read_codes(selection.decoding.branches)
+    decoding = state.current().decoding
+    reading = read_codes(decoding.branches)
     codes = codes_of(reading.choices)
-    if codes != selection.decoding.branches:
+    if codes != decoding.branches:
         number_of = reading.number_of
-        against = (
-            None if selection.decoding.compared_branch is None else number_of.get(selection.decoding.compared_branch)
-        )
-        state.change(branches=codes, branch=number_of.get(selection.decoding.branch, 0), compared_branch=against)
+        against = None if decoding.compared_branch is None else number_of.get(decoding.compared_branch)
+        state.change(branches=codes, branch=number_of.get(decoding.branch, 0), compared_branch=against)
         tell(*reading.problems)
-    elif selection.decoding.branch > len(codes):
+    elif decoding.branch > len(codes):
         have = f"there are {len(codes)}" if codes else "there are none"
-        tell(
-            f"The address asks for branch {selection.decoding.branch}, but {have}. This is the model's own translation."
-        )
+        tell(f"The address asks for branch {decoding.branch}, but {have}. This is the model's own translation.")
         state.change(branch=0)
     return reading.choices
 
@@ -172,12 +168,12 @@ def compare(number: int | None) -> None:
 
 def compared(made: Sequence[Choice]) -> int | None:
     """The branch that the one shown is compared with: the chosen one, else the one that it leaves, if any."""
-    selection = state.current()
-    against = selection.decoding.compared_branch
-    if against is not None and against <= len(made) and against != selection.decoding.branch:
+    decoding = state.current().decoding
+    against = decoding.compared_branch
+    if against is not None and against <= len(made) and against != decoding.branch:
         return against
-    if selection.decoding.branch:
-        return made[selection.decoding.branch - 1].parent
+    if decoding.branch:
+        return made[decoding.branch - 1].parent
     return None
 
 
@@ -249,9 +245,9 @@ def _drop(number: int, error: HeadlightError) -> None:
             number, error = culprit, reason
             break
     kept, number_of = without(made, number)
-    selection = state.current()
-    against = None if selection.decoding.compared_branch is None else number_of.get(selection.decoding.compared_branch)
-    state.change(branches=codes_of(kept), branch=number_of.get(selection.decoding.branch, 0), compared_branch=against)
+    decoding = state.current().decoding
+    against = None if decoding.compared_branch is None else number_of.get(decoding.compared_branch)
+    state.change(branches=codes_of(kept), branch=number_of.get(decoding.branch, 0), compared_branch=against)
     code = write_code(made[number - 1])
     tell(f"The branch “{code}” of the address is left out, with the branches that leave it. {error}")
 

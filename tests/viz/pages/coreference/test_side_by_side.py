@@ -102,12 +102,12 @@ def test_a_pair_of_the_set_is_marked_and_can_be_made_ones_own(tiny: None) -> Non
 
 def test_a_group_opens_its_first_pair_and_whoever_types_sees_their_own(tiny: None) -> None:
     app = comparing()
-    healthy(app.segmented_control(key="lab/group").set_value("reflexive").run())
+    healthy(app.segmented_control(key="pair-group").set_value("reflexive").run())
     assert app.query_params["pair"] == "reflexive-01"
     assert marked(app, "pronoun")[0] == "herself"
     healthy(app.text_area(key="text").set_value("Tom was late.").run())
     assert "pair" not in app.query_params
-    assert app.segmented_control(key="lab/group").value == ""
+    assert app.segmented_control(key="pair-group").value == ""
     assert "distractor in the first sentence" in app.info[0].value
 
 

@@ -17,7 +17,7 @@ from viz.figures.heads import head_labels
 from viz.pages.attention.opened_head import picture_panel
 from viz.pages.attention.opened_head.lines_component import LinesData, LinesPlace, head_lines
 from viz.selection import state
-from viz.selection.selection import Selection
+from viz.selection.common import Common
 from viz.ui import controls, measures
 from viz.ui.measures import MEASURES, Measure
 
@@ -69,13 +69,9 @@ def show(trace: "Trace", site: str, addresses: Mapping[str, str]) -> None:
     with st.container(horizontal=True):
         layer = controls.layer(trace.layers_of(site))
         controls.head(trace.heads_of(site), disabled=not measure.is_per_head)
-    selection = state.current()
-    st.caption(_caption(measure, site, selection))
-    # Tiles hold weights between single tokens, and all of them.
-    is_tiled = (
-        selection.common.measure == "weights" and selection.common.special_tokens and not selection.common.whole_words
-    )
-    previews = addresses if is_tiled else {}
+    common = state.current().common
+    st.caption(_caption(measure, site, common))
+    previews = addresses if common.is_plain else {}
     picture_panel.show(trace, site)
     if long_texts.is_long(trace, site):
         _show_long(trace, site, layer, measure, previews)
@@ -164,14 +160,14 @@ def _of_window(opened: derived.OpenedLayer, site: str, start: int, count: int) -
     )
 
 
-def _caption(measure: Measure, site: str, selection: Selection) -> str:
+def _caption(measure: Measure, site: str, common: Common) -> str:
     meaning, formula = measure.explained_at(site)
     sentences = [meaning, f"${formula}$"]
-    if selection.common.whole_words:
+    if common.whole_words:
         sentences.append("Of a word's pieces, keys are summed and queries averaged.")
-    if not selection.common.special_tokens and measure.is_share:
+    if not common.special_tokens and measure.is_share:
         sentences.append("Special tokens are hidden, so rows do not sum to 1.")
-    elif not selection.common.special_tokens:
+    elif not common.special_tokens:
         sentences.append("Special tokens are hidden.")
     if not measure.is_per_head:
         sentences.append("All heads are one here, so there is no head to choose.")
@@ -188,38 +184,32 @@ def _matrix_data(
     block: tuple[int, int] = (1, 1),
     address: str = "",
 ) -> MatrixData:
-    selection = state.current()
-    name = f"Head {selection.common.head + 1}" if measure.is_per_head else "All heads"
-    place = (
-        head_name(site, selection.common.layer, selection.common.head)
-        if measure.is_per_head
-        else f"{site} layer{selection.common.layer}"
-    )
+    common = state.current().common
+    name = f"Head {common.head + 1}" if measure.is_per_head else "All heads"
+    place = head_name(site, common.layer, common.head) if measure.is_per_head else f"{site} layer{common.layer}"
     return MatrixData(
         values=values,
         row_tokens=queries.labels,
         column_tokens=keys.labels,
         scale=ColourScale.root(measure.number, top),
-        title=f"Layer {selection.common.layer + 1} · {name}",
+        title=f"Layer {common.layer + 1} · {name}",
         label=f"{sites.label(site)}, {measure.label.lower()} of one head as a heatmap.",
         note="" if measure.is_share else "no upper bound",
-        file_name=file_name(place, selection.common.measure, sentence=selection.common.text),
+        file_name=file_name(place, common.measure, sentence=common.text),
         block=block,
         address=address,
     )
 
 
 def _heatmap(data: MatrixData, opened: Opened, addresses: Mapping[str, str]) -> None:
-    selection = state.current()
-    shown = addresses.get(selection.common.site)
+    common = state.current().common
+    shown = addresses.get(common.site)
     matrix_picture(
         data,
-        Kept(*_kept(opened, selection)),
+        Kept(*_kept(opened, common)),
         on_keep=lambda kept: _keep_in_heatmap(kept, opened),
         key="open-head",
-        preview=Preview((shown, selection.common.layer, selection.common.head), tuple(addresses.values()))
-        if shown
-        else None,
+        preview=Preview((shown, common.layer, common.head), tuple(addresses.values())) if shown else None,
     )
 
 
@@ -231,12 +221,9 @@ def _keep_in_heatmap(kept: Kept, opened: Opened) -> None:
 
 def _lines(opened: derived.OpenedLayer, site: str, measure: Measure, top: float) -> None:
     selection = state.current()
+    common = selection.common
     count = len(opened.values)
-    on = (
-        {head for head in (selection.common.head, *selection.common.further_heads) if head < count}
-        if measure.is_per_head
-        else {0}
-    )
+    on = {head for head in (common.head, *common.further_heads) if head < count} if measure.is_per_head else {0}
     data = LinesData(
         values=opened.values,
         top=top,
@@ -244,12 +231,10 @@ def _lines(opened: derived.OpenedLayer, site: str, measure: Measure, top: float)
         key_tokens=opened.keys.labels,
         head_names=tuple(head_labels(count)) if measure.is_per_head else ("All heads",),
         number=measure.number,
-        title=f"{sites.label(site)} · Layer {selection.common.layer + 1}",
-        file_name=file_name(
-            f"{site} layer{selection.common.layer}", selection.common.measure, sentence=selection.common.text
-        ),
+        title=f"{sites.label(site)} · Layer {common.layer + 1}",
+        file_name=file_name(f"{site} layer{common.layer}", common.measure, sentence=common.text),
     )
-    query, key = _kept(opened, selection)
+    query, key = _kept(opened, common)
     # A person who has kept both sees the lines of the query; the key is not forgotten.
     place = LinesPlace(
         tuple(sorted(on)), query, None if query is not None else key, min(100, selection.attention.threshold)
@@ -257,9 +242,9 @@ def _lines(opened: derived.OpenedLayer, site: str, measure: Measure, top: float)
     head_lines(data, place, on_change=lambda place: _take(place, opened, measure), key="open-lines")
 
 
-def _kept(opened: Opened, selection: Selection) -> tuple[int | None, int | None]:
+def _kept(opened: Opened, common: Common) -> tuple[int | None, int | None]:
     """The row and the column of the kept query and key; None for one that is not kept or not shown."""
-    query, key = selection.common.token, selection.common.key_token
+    query, key = common.token, common.key_token
     return (
         None if query is None else opened.queries.place_of(query),
         None if key is None else opened.keys.place_of(key),
@@ -268,11 +253,11 @@ def _kept(opened: Opened, selection: Selection) -> tuple[int | None, int | None]
 
 def _keep(row: int | None, column: int | None, opened: Opened) -> None:
     """Keep this row and column; of a word, the token that was kept in it, or else its first."""
-    query, key = _kept(opened, state.current())
-    before = state.current()
+    before = state.current().common
+    query, key = _kept(opened, before)
     state.change(
-        token=_token(row, opened.queries, before.common.token if row == query else None),
-        key_token=_token(column, opened.keys, before.common.key_token if column == key else None),
+        token=_token(row, opened.queries, before.token if row == query else None),
+        key_token=_token(column, opened.keys, before.key_token if column == key else None),
     )
 
 
@@ -282,7 +267,7 @@ def _token(place: int | None, axis: "Axis", kept: int | None) -> int | None:
 
 def _take(place: LinesPlace, opened: derived.OpenedLayer, measure: Measure) -> None:
     """What a person did to the lines becomes the selection; the open head stays as long as it is on."""
-    _, key = _kept(opened, state.current())
+    _, key = _kept(opened, state.current().common)
     # Lines keep one token only: a key stays kept behind a query.
     _keep(place.query, place.key if place.query is None else key, opened)
     before = state.current()

@@ -20,8 +20,9 @@ def show(trace: "Trace", site: str) -> None:
     if picture is None:
         return
     selection = state.current()
-    measure = MEASURES[selection.common.measure]
-    head = selection.common.head if measure.is_per_head else 0
+    common = selection.common
+    measure = MEASURES[common.measure]
+    head = common.head if measure.is_per_head else 0
     tokens = trace.source_tokens
     is_long = long_texts.is_long(trace, site)
     if is_long and not measure.is_per_head and len(tokens) > long_texts.MAX_ROLLOUT:
@@ -31,9 +32,9 @@ def show(trace: "Trace", site: str) -> None:
     # Patches have places in the picture: they are neither joined to words nor left out.
     of_patches = selection.changed(whole_words=False, special_tokens=True)
     if is_long:
-        values = long_texts.long_row(trace, site, selection.common.layer, head, query, of_patches)
+        values = long_texts.long_row(trace, site, common.layer, head, query, of_patches)
     else:
-        values = derived.opened_layer(trace, site, selection.common.layer, of_patches).values[head]
+        values = derived.opened_layer(trace, site, common.layer, of_patches).values[head]
     name = f"Head {head + 1}" if measure.is_per_head else "All heads"
     picture_attention(
         PictureData(
@@ -44,8 +45,8 @@ def show(trace: "Trace", site: str) -> None:
             tokens=tokens,
             values=values,
             number=measure.number,
-            title=f"Layer {selection.common.layer + 1} · {name}",
-            file_name=file_name("picture", head_name(site, selection.common.layer, head), sentence=trace.text),
+            title=f"Layer {common.layer + 1} · {name}",
+            file_name=file_name("picture", head_name(site, common.layer, head), sentence=trace.text),
         ),
         query,
         on_query=lambda chosen: state.change(token=chosen),

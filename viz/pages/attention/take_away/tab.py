@@ -14,7 +14,6 @@ from viz.core import sites
 from viz.core.file_names import file_name, head_name
 from viz.selection import state
 from viz.selection.attention import ATTENTION_TABS
-from viz.selection.common import MEASURE_NAMES
 from viz.selection.selection import Selection
 from viz.ui import controls, downloads, frame, token_labels, trace_tables
 from viz.ui.downloads import Offer, show_offer
@@ -98,20 +97,16 @@ def _tables_of_weights(trace: "Trace", site: str, layer: int, head: int) -> list
 def _as_shown(trace: "Trace", site: str, layer: int, head: int) -> list[Offer]:
     """The open head by the measure and between the words or tokens that are chosen, where these are not the weights."""
     selection = state.current()
-    is_plain = (selection.common.measure, selection.common.whole_words, selection.common.special_tokens) == (
-        MEASURE_NAMES[0],
-        False,
-        True,
-    )
-    if is_plain or long_texts.is_long(trace, site):
+    common = selection.common
+    if common.is_plain or long_texts.is_long(trace, site):
         return []
-    measure = MEASURES[selection.common.measure]
+    measure = MEASURES[common.measure]
     opened = derived.opened_layer(trace, site, layer, selection)
     values = opened.values[head if measure.is_per_head else 0]
-    between = "words" if selection.common.whole_words else "tokens"
+    between = "words" if common.whole_words else "tokens"
     inside = f"{measure.label} between {values.shape[0]} × {values.shape[1]} {between}, as “All heads” shows them now"
     make = partial(trace_tables.matrix, values, opened.queries.labels, opened.keys.labels)
-    name = f"{head_name(site, layer, head)} {selection.common.measure} {between}"
+    name = f"{head_name(site, layer, head)} {common.measure} {between}"
     return [_csv(trace, "The same, as shown", inside, make, name, 14 * values.size)]
 
 

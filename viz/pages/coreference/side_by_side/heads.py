@@ -78,6 +78,7 @@ def _looking(side: Side, site: str) -> Side:
 
 def _show_map(sides: Sequence[Side], site: str) -> None:
     selection = state.current()
+    common = selection.common
     found = []
     for side in sides:
         if side.case is None:
@@ -89,8 +90,8 @@ def _show_map(sides: Sequence[Side], site: str) -> None:
         found.append(weights)
     values, parts = coreference_lab.movement(*found), np.stack(found, axis=2)
     measure, name = (
-        MEASURES[selection.common.measure],
-        file_name(f"movement {site} {selection.common.measure}", sentence=_text(sides)),
+        MEASURES[common.measure],
+        file_name(f"movement {site} {common.measure}", sentence=_text(sides)),
     )
     with st.container(horizontal=True, vertical_alignment="top", gap="medium"):
         st.plotly_chart(
@@ -99,7 +100,7 @@ def _show_map(sides: Sequence[Side], site: str) -> None:
                 parts,
                 number=measure.number,
                 names=_names(measure, values.shape[1]),
-                opened=(selection.common.layer, selection.common.head if measure.is_per_head else 0),
+                opened=(common.layer, common.head if measure.is_per_head else 0),
             ),
             key=_MAP,
             on_select=_open_cell,

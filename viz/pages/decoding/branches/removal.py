@@ -10,7 +10,7 @@ from viz.pages.decoding.branch_codes import without
 from viz.selection import state
 from viz.selection.selection import Selection
 
-_REMOVED: Final = "studio/removed"
+_REMOVED: Final = "decoding/removed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +53,9 @@ def removed() -> Removed | None:
     now = state.current()
     if found is None or found.after != now.decoding.branches:
         return None
-    return (
-        found
-        if (found.before.common.text, found.before.model.checkpoint) == (now.common.text, now.model.checkpoint)
-        else None
-    )
+    before = found.before
+    is_same = (before.common.text, before.model.checkpoint) == (now.common.text, now.model.checkpoint)
+    return found if is_same else None
 
 
 def bring_back() -> None:
@@ -65,5 +63,6 @@ def bring_back() -> None:
     found = removed()
     if found is not None:
         del st.session_state[_REMOVED]
-        state.change(branches=found.before.decoding.branches, compared_branch=found.before.decoding.compared_branch)
-        translations.go(found.before.decoding.branch, found.before.decoding.step)
+        before = found.before.decoding
+        state.change(branches=before.branches, compared_branch=before.compared_branch)
+        translations.go(before.branch, before.step)

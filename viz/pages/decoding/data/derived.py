@@ -80,13 +80,14 @@ def greedy_score(trace: "Trace", alpha: float, selection: Selection) -> float:
 
 def samples(text: str, selection: Selection) -> tuple["SampledTranslation", ...]:
     """The translations that the selection's seed, temperature, top k and top p draw."""
+    decoding = selection.decoding
     loaded = generation.writer(selection)
     settings = (
-        selection.decoding.num_samples,
-        selection.decoding.sampling_seed,
-        selection.decoding.temperature,
-        selection.decoding.top_k,
-        selection.decoding.top_p,
+        decoding.num_samples,
+        decoding.sampling_seed,
+        decoding.temperature,
+        decoding.top_k,
+        decoding.top_p,
     )
     return _samples(text, settings, loaded.digest, str(loaded.device), loaded)
 

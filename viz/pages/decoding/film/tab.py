@@ -86,14 +86,15 @@ def _stood(selection: "Selection", place: PlayerState | None) -> "Selection":
 
 
 def _place(selection: "Selection") -> PlayerState:
+    decoding = selection.decoding
     return PlayerState(
-        step=selection.decoding.step,
+        step=decoding.step,
         layer=selection.common.layer,
         head=selection.common.head,
         also=selection.common.further_heads,
-        whose=selection.decoding.row_token,
-        candidates=selection.decoding.num_candidates,
-        temperature=selection.decoding.temperature,
-        top_k=selection.decoding.top_k,
-        top_p=selection.decoding.top_p,
+        whose=decoding.row_token,
+        candidates=decoding.num_candidates,
+        temperature=decoding.temperature,
+        top_k=decoding.top_k,
+        top_p=decoding.top_p,
     )
