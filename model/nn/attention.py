@@ -1,7 +1,7 @@
-"""Scaled dot-product attention and its multi-head form (§3.2). Knows nothing of layers, tokens or pictures.
+"""Compute scaled dot-product attention and its multi-head form (§3.2).
 
-`attention_weights` is the one home of the equation: the model's explicit path, the trace and every figure call it. The
-forward pass uses torch's fused kernel, which gives the same result without holding a query × key array.
+`attention_weights` is the only implementation of the equation: the model's explicit path, the trace and every figure
+call it. The forward pass uses torch's fused kernel, which gives the same without holding a query × key array.
 """
 
 from collections.abc import Sequence
@@ -44,8 +44,8 @@ def attention_weights(
         mask: True where the query may attend to the key.
         bias: added to the scaled (and capped) scores.
         softcap: scaled scores become cap · tanh(scores / cap), before the bias (Gemma 2, arXiv 2408.00118, §2).
-        sinks: one more logit in the softmax's denominator, of a key that is not there, so that a row sums to less
-            than 1 (Xiao et al. 2024, arXiv 2309.17453; gpt-oss learns one for each head).
+        sinks: a further logit in the softmax's denominator, of no key, so that a row sums to less than 1 (Xiao et al.
+            2024, arXiv 2309.17453; gpt-oss learns one for each head).
 
     A row that may attend to nothing has weights of zero, not NaN, and passes no gradient.
     """
@@ -77,7 +77,7 @@ def softmax_over_keys(
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AttentionInputs:
-    """All that one attention site of one layer computed its weights from, for one sentence.
+    """All that an attention site of a layer computed its weights from, for one sentence.
 
     Attributes:
         query: [head, query, d_k].
@@ -88,10 +88,10 @@ class AttentionInputs:
         bias: added to the scaled scores, broadcastable to [head, query, key]; a `DistanceBias` where it depends on how
             far apart query and key are, so that nothing query × key is held.
         softcap: bounds the scaled scores, see `attention_weights`.
-        sinks: one logit per head that takes weight from all keys, see `attention_weights`.
+        sinks: a logit per head that takes weight from all keys, see `attention_weights`.
         edits: what was done to the scores of its heads, in this order; what is derived is what the model used.
 
-    What is derived comes in float32, for the heads and query rows asked for; nothing n × n is kept.
+    Everything derived is float32, for the requested heads and query rows; nothing n × n is kept.
     """
 
     query: Float[Tensor, "head query d_k"]
@@ -168,7 +168,7 @@ class AttentionInputs:
 
 
 class KeyValueCache:
-    """Keys and values of one attention site that earlier decoding steps computed, [batch, head, position, d_k].
+    """Keys and values that an attention site computed in earlier decoding steps, [batch, head, position, d_k].
 
     Self attention appends the rows of each step; cross attention fills it once, from the memory.
     """
@@ -187,7 +187,7 @@ class KeyValueCache:
         return self.key, self.value
 
     def copy(self) -> "KeyValueCache":
-        """A cache of the same rows that goes its own way. Rows are never written in place, so both may hold them."""
+        """An independent cache of the same rows; rows are never written in place, so both share them."""
         copied = KeyValueCache()
         copied.key, copied.value = self.key, self.value
         return copied
@@ -206,7 +206,7 @@ class KeyValueCache:
 class MultiHeadAttention(nn.Module):
     """MultiHead(Q, K, V) = Concat(head_1 … head_h) W_O, head_i = Attention(Q W_Qi, K W_Ki, V W_Vi) (§3.2.2).
 
-    W_Q, W_K, W_V, W_O are `query`, `key`, `value`, `output`; the heads lie side by side in their columns.
+    W_Q, W_K, W_V, W_O are `query`, `key`, `value`, `output`; each head has its own columns.
     """
 
     def __init__(self, d_model: int, num_heads: int, dropout: float) -> None:

@@ -1,7 +1,6 @@
-"""What is added to attention scores because of where query and key stand. Knows nothing of attention itself.
+"""Store a bias on attention scores that depends only on head and distance as one row of numbers per head.
 
-Relative positions (T5, Raffel et al. 2020, §2.1) and ALiBi (Press et al. 2022) add to every score a number that depends
-on the head and on how far the key lies from the query. So one row of numbers per head says it all.
+Relative positions (T5, Raffel et al. 2020, §2.1) and ALiBi (Press et al. 2022) add such a bias to every score.
 """
 
 from collections.abc import Sequence
@@ -50,7 +49,7 @@ def distance_bias(bias: Float[Tensor, "head query key"]) -> DistanceBias | None:
         return None
     # The last row, then the rest of the first row: from far before to far behind.
     table = torch.cat((bias[:, -1], bias[:, 0, bias.size(2) - bias.size(1) + 1 :]), dim=-1)
-    found = DistanceBias(table.clone(), bias.size(1))
+    result = DistanceBias(table.clone(), bias.size(1))
     heads = range(bias.size(0))
     blocks = (slice(first, first + ROWS_AT_ONCE) for first in range(0, bias.size(1), ROWS_AT_ONCE))
-    return found if all(torch.equal(found.rows(heads, rows), bias[:, rows]) for rows in blocks) else None
+    return result if all(torch.equal(result.rows(heads, rows), bias[:, rows]) for rows in blocks) else None

@@ -1,7 +1,4 @@
-"""Named edits as functions at the model's hook points, checked against the model and the sentence before anything runs.
-
-Knows nothing of what an edit does to a score (`model.nn.edits`), or of how decoding goes.
-"""
+"""Turn edits of heads into functions at the model's hook points, checked against model and sentence before a run."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +14,7 @@ from model.nn.hooks import Edit, first_row
 from model.nn.transformer import SITES, Transformer, site_path
 
 Edits = Mapping[str, Edit] | Sequence[HeadEdit]
-"""Named edits, or full hook name → function from the value there to the one to go on with."""
+"""Edits of heads, or full hook name → function that replaces the value at that point."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +39,7 @@ class SilenceHeads:
         """Silence the rows that the model computes in this call."""
         silenced = output.clone()
         for edit in self.edits:
-            rows = [place for place in range(output.size(-2)) if edit.covers(first_row() + place)]
+            rows = [row for row in range(output.size(-2)) if edit.covers(first_row() + row)]
             silenced[:, edit.head, rows] = 0.0
         return silenced
 
@@ -61,7 +58,7 @@ class FromRow:
     after: Edit | None
 
     def __call__(self, value: Any) -> Any:
-        """Do to the row that the model computes in this call what is meant for it."""
+        """Apply the function for the row that the model computes in this call."""
         edit = self.before if first_row() < self.row else self.after
         return value if edit is None else edit(value)
 
@@ -73,7 +70,7 @@ class FromRow:
 
 
 def edit_functions(edits: Edits | None, model: Transformer, *, num_source: int, num_target: int) -> Mapping[str, Edit]:
-    """Full hook name → function, whichever way the edits are given; named ones as `compile_edits` makes them.
+    """Full hook name → function, from edits of either form.
 
     Raises:
         EditError: a named edit speaks of what does not exist, or of a key that the mask forbids.
@@ -127,7 +124,7 @@ def compile_edits(
 def named_edits(edits: Mapping[str, Edit], path: str) -> tuple[HeadEdit, ...]:
     """The named edits among the functions at an attention site, as `AttentionInputs` takes them: SwitchOff last."""
     at_site = (edits.get(f"{path}.{hook}") for hook in ("hook_scores", "hook_head_output"))
-    return tuple(edit for one in at_site for edit in _named(one))
+    return tuple(edit for function in at_site for edit in _named(function))
 
 
 def is_named(function: Edit | None) -> bool:
@@ -144,7 +141,7 @@ def _named(function: Edit | None) -> tuple[HeadEdit, ...]:
 
 
 def check_edit(edit: HeadEdit, num_layers: int, num_heads: int, *, num_source: int, num_target: int) -> None:
-    """Make sure that an edit speaks of what there is.
+    """Check an edit against the shape of the model and the lengths of the texts.
 
     Args:
         edit: any.
@@ -158,9 +155,9 @@ def check_edit(edit: HeadEdit, num_layers: int, num_heads: int, *, num_source: i
         raise EditError(f"There is no site {edit.site!r}; sites are {', '.join(SITES)}.")
     num_rows = num_source if edit.site == "encoder.self" else num_target
     limits = (("Layers", edit.layer, num_layers), ("Heads", edit.head, num_heads), ("Rows", edit.first_row, num_rows))
-    for what, asked, count in limits:
-        if not 0 <= asked < count:
-            raise EditError(f"{what} of {edit.site} run from 0 to {count - 1}, got {asked}.")
+    for what, index, count in limits:
+        if not 0 <= index < count:
+            raise EditError(f"{what} of {edit.site} run from 0 to {count - 1}, got {index}.")
     if isinstance(edit, PointAt):
         _check_key(edit, num_target if edit.site == "decoder.self" else num_source)
 

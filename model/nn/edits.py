@@ -1,7 +1,7 @@
-"""Named edits of attention: a head switched off, made uniform, or pointed at one key. Knows nothing of the model.
+"""Define edits of attention: a head switched off, made uniform, or pointed at one key.
 
-An edit is data, and what it does to a row of scores. The model applies it while it runs (`model.nn.edit_hooks`), and a
-trace keeps it and applies it again when weights are derived, so that what is shown is what the model used:
+An edit is data, and a function of a row of scores. The model applies it while it runs (`model.nn.edit_hooks`); a trace
+keeps it and applies it again when weights are derived, so that the weights shown are those that the model used:
 
 | edit | scores of its row | weights |
 |---|---|---|
@@ -23,7 +23,7 @@ from model.errors import EditError
 
 @dataclass(frozen=True)
 class HeadEdit(ABC):
-    """What is done to one head.
+    """A change to the scores of one head.
 
     Attributes:
         site: "encoder.self", "decoder.self" or "decoder.cross".
@@ -32,7 +32,7 @@ class HeadEdit(ABC):
         since: the first query row it acts on, where `row` is None.
 
     Raises:
-        EditError: both `row` and `since` are given.
+        EditError: both `row` and `since` are set.
     """
 
     site: str
@@ -56,7 +56,7 @@ class HeadEdit(ABC):
 
     @abstractmethod
     def apply(self, scores: Float[Tensor, "*batch key"]) -> Float[Tensor, "*batch key"]:
-        """The scores to go on with, for rows that it covers; −∞ where the mask forbids a key, before and after."""
+        """The changed scores of rows that it covers; −∞ where the mask forbids a key, before and after."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class SwitchOff(HeadEdit):
 
 @dataclass(frozen=True)
 class MakeUniform(HeadEdit):
-    """The head looks alike at every key that the mask allows."""
+    """The head gives equal weight to every key that the mask allows."""
 
     def apply(self, scores: Float[Tensor, "*batch key"]) -> Float[Tensor, "*batch key"]:
         """Equal scores."""
@@ -79,7 +79,7 @@ class MakeUniform(HeadEdit):
 
 @dataclass(frozen=True)
 class PointAt(HeadEdit):
-    """The head looks at one key only.
+    """The head attends to a single key.
 
     Attributes:
         key: its position, from 0.
@@ -88,7 +88,7 @@ class PointAt(HeadEdit):
     key: int
 
     def apply(self, scores: Float[Tensor, "*batch key"]) -> Float[Tensor, "*batch key"]:
-        """Nothing but this key.
+        """0 at this key, −∞ elsewhere.
 
         Raises:
             EditError: there is no such key, or the mask forbids it.
@@ -110,7 +110,7 @@ def edit_scores(
 
     Args:
         scores: −∞ where the mask forbids a key.
-        edits: those of this site and layer, SwitchOff last: what is off is off, whatever else was done to it.
+        edits: those of this site and layer, SwitchOff last, so that it overrides the others.
         heads, rows: the number of each head and query row in `scores`.
 
     Raises:
@@ -118,10 +118,10 @@ def edit_scores(
     """
     edited = scores.clone()
     for edit in edits:
-        covered = [place for place, row in enumerate(rows) if edit.covers(row)]
-        for place, head in enumerate(heads):
+        covered = [i for i, row in enumerate(rows) if edit.covers(row)]
+        for i, head in enumerate(heads):
             if head == edit.head and covered:
-                edited[..., place, covered, :] = edit.apply(scores[..., place, covered, :])
+                edited[..., i, covered, :] = edit.apply(scores[..., i, covered, :])
     return edited
 
 
@@ -138,12 +138,12 @@ def edits_from(edits: Sequence[HeadEdit], step: int) -> tuple[HeadEdit, ...]:
         elif edit.row is None:
             moved.append(replace(edit, since=step))
         else:
-            raise EditError(f"Step {step} is where the edits begin; row {edit.row} of {edit.site} lies before it.")
+            raise EditError(f"Step {step} is where the edits begin; row {edit.row} of {edit.site} comes before it.")
     return tuple(moved)
 
 
 def edits_before(edits: Sequence[HeadEdit], step: int) -> tuple[HeadEdit, ...]:
-    """What the same edits, all of the decoder, do to the rows before `step`: one edit for each row that they change."""
+    """The same edits, all of the decoder, limited to the rows before `step`: an edit for each row that they change."""
     return tuple(
         replace(edit, row=row, since=0) for edit in edits for row in range(edit.first_row, step) if edit.covers(row)
     )

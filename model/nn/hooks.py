@@ -1,10 +1,8 @@
-"""Named points in the model where a run can be recorded or changed. Knows nothing of attention or text.
+"""Named points in the model at which a run can be recorded or changed.
 
 A `HookPoint` is an identity module; its name is its path, for example `decoder.layers.0.cross_attention.hook_query`.
-What listens is held in a `ContextVar`, so each thread and each viewer has its own, and leaving the `with` block by any
-way, an exception too, leaves nothing behind. A decoding step computes one row of many: `first_row` tells an edit which.
-
-What the points carry (batch · head · position · width, unless said otherwise):
+The listener is in a `ContextVar`, so each thread and each viewer has its own, and the end of the `with` block, by an
+exception too, removes it. A decoding step computes one row of many: `first_row` is its index, for edits.
 
 | hook | value |
 |---|---|
@@ -12,7 +10,7 @@ What the points carry (batch · head · position · width, unless said otherwise
 | `hook_positional` | the positional encodings as added [position, d_model] |
 | `hook_query`, `hook_key`, `hook_value` | [batch, head, position, d_k], rows computed in this call (before the cache) |
 | `hook_mask` | an `AttentionMask` |
-| `hook_scores`, `hook_weights` | [batch, head, query, key]; asking for one of them takes the explicit path |
+| `hook_scores`, `hook_weights` | [batch, head, query, key]; recording or editing them takes the explicit path |
 | `hook_head_output` | weights · value before W_O [batch, head, query, d_k] |
 | `hook_output` | a layer's output [batch, position, d_model] |
 """
@@ -36,11 +34,11 @@ EXTRAS = frozenset({"hook_scores", "hook_weights", "hook_head_output"})
 
 @dataclass(frozen=True)
 class Listener:
-    """What one run does at hook points.
+    """What a run records and changes at hook points.
 
     Attributes:
         record: last parts of the names to record, such as "hook_query".
-        edits: full hook name → function that gets the value and returns the one to go on with.
+        edits: full hook name → function that replaces the value.
         recorded: full hook name → values in the order of their computation.
     """
 
@@ -49,7 +47,7 @@ class Listener:
     recorded: dict[str, list[Any]] = field(default_factory=dict)
 
     def visit(self, name: str, kind: str, value: T) -> T:
-        """Apply the edit of this point, then record the value that the model goes on with."""
+        """Apply the edit of this point, then record the value."""
         if self.edits and (edit := self.edits.get(name)) is not None:
             value = edit(value)
         if kind in self.record:
@@ -113,7 +111,7 @@ _FIRST_ROW: ContextVar[int] = ContextVar("headlight_first_row", default=0)
 
 @contextmanager
 def rows_from(first: int) -> Iterator[None]:
-    """While the block runs, what hook points carry begins with row `first` of the sequence; the model says so."""
+    """Set `first_row` while the block runs; called by the model."""
     token = _FIRST_ROW.set(first)
     try:
         yield
@@ -122,7 +120,7 @@ def rows_from(first: int) -> Iterator[None]:
 
 
 def first_row() -> int:
-    """For an edit: the position in its sequence of the first query row that it gets.
+    """The position in its sequence of the first query row that an edit is called with.
 
     0 in the encoder and in a teacher-forced pass; in step n (from 0) of decoding with a cache, n.
     """

@@ -1,4 +1,4 @@
-"""The sub-layers and layers of both stacks (§3.1, §3.3), post- or pre-norm. Knows nothing of tokens or decoding."""
+"""The sub-layers and layers of both stacks (§3.1, §3.3), post- or pre-norm."""
 
 from collections.abc import Callable, Mapping
 
@@ -17,8 +17,8 @@ from model.nn.positional import sinusoidal_encoding
 class Dropout(nn.Module):
     """Zero a share of the values in training and scale the rest up, so that the mean stays (§5.4).
 
-    On a CPU torch draws one random number for each value, 8 % of a training step; here eight values share the bytes of
-    one, so that the share is a multiple of 1/256 (26/256 for 0.1). Elsewhere torch's own; without training, nothing.
+    On a CPU torch draws a random number for each value, 8 % of a training step; here eight values share the bytes of
+    one, so that the share is a multiple of 1/256 (26/256 for 0.1). On other devices it is torch's own.
     """
 
     def __init__(self, probability: float) -> None:
@@ -45,7 +45,7 @@ ACTIVATIONS: Mapping[Activation, Callable[[Tensor], Tensor]] = {"relu": F.relu, 
 class FeedForward(nn.Module):
     """FFN(x) = max(0, x W_1 + b_1) W_2 + b_2, at each position alike (§3.3, eq. 2).
 
-    Other models have SiLU or GELU (Hendrycks & Gimpel 2016) in place of max(0, ·), the ReLU.
+    Other models have SiLU or GELU (Hendrycks & Gimpel 2016) instead of max(0, ·), the ReLU.
     """
 
     def __init__(self, d_model: int, d_ff: int, activation: Activation = "relu") -> None:
@@ -72,7 +72,7 @@ class Residual(nn.Module):
     def forward(
         self, x: Float[Tensor, "batch position d_model"], sublayer: Callable[[Tensor], Tensor]
     ) -> Float[Tensor, "batch position d_model"]:
-        """Run the sub-layer around which this residual connection lies."""
+        """Run the sub-layer inside this residual connection."""
         if self.is_pre_norm:
             return x + self.dropout(sublayer(self.norm(x)))  # type: ignore[no-any-return]
         return self.norm(x + self.dropout(sublayer(x)))  # type: ignore[no-any-return]
@@ -90,14 +90,14 @@ class Embedding(nn.Module):
         self.layout = config.position_layout
         self.dropout = Dropout(config.dropout)
         self.hook_embedding, self.hook_positional = HookPoint(), HookPoint()
-        # Decoding may go on 50 tokens beyond the longest source (§6.1), and begins with one more.
+        # A target may be 50 tokens longer than the longest source (§6.1), and begins with <s>.
         table = sinusoidal_encoding(config.max_length + 51, config.d_model, layout=self.layout)
         self.register_buffer("positions", table, persistent=False)
 
     def forward(
         self, token_ids: Int[Tensor, "batch position"], first: int = 0
     ) -> Float[Tensor, "batch position d_model"]:
-        """Embed tokens of which the first stands at position `first`."""
+        """Embed tokens at the positions from `first` on."""
         embedded = self.hook_embedding(self.tokens(token_ids) * self.scale)
         last = first + token_ids.size(1)
         if last <= len(self.positions):
@@ -138,7 +138,7 @@ class LayerCache:
         self.cross_attention = KeyValueCache()
 
     def copy(self) -> "LayerCache":
-        """Caches of the same rows that go their own way."""
+        """Independent caches of the same rows."""
         copied = LayerCache()
         copied.self_attention, copied.cross_attention = self.self_attention.copy(), self.cross_attention.copy()
         return copied
@@ -185,7 +185,7 @@ def final_norm(config: TransformerConfig) -> nn.Module:
 
 
 def initialise(module: nn.Module) -> None:
-    """Xavier-uniform matrices, zero biases; embeddings of deviation d_model^−1/2, so that scaled ones have 1."""
+    """Xavier-uniform matrices, zero biases; embeddings of deviation d_model^−1/2, 1 when scaled."""
     for child in module.modules():
         if isinstance(child, nn.Linear):
             nn.init.xavier_uniform_(child.weight)

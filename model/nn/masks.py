@@ -1,7 +1,6 @@
-"""Who may attend to whom, as a small value. Knows nothing of scores or layers.
+"""Attention masks that compute their rows on demand from key padding, causality, a window or chunks.
 
-True means "may attend", everywhere. A mask is not stored as an n × n array: it says how its rows follow from the key
-padding, from causality, from a window or from chunks, and gives rows on demand.
+True means "may attend", everywhere. No n × n array is stored.
 """
 
 from collections.abc import Sequence
@@ -27,8 +26,8 @@ class AttentionMask:
         first_query: position of row 0 among the keys; above 0 when earlier rows were computed before and cached.
         window: a query sees no key this many positions away, or more; None if distance forbids nothing.
         chunk: positions are cut into chunks of this many, and a query sees only keys of its own; None if they are not.
-        explicit: a mask that follows no rule, as it is; the one case in which query × key booleans are held.
-        device: where rows are made if there is no key padding to tell.
+        explicit: a mask that follows no rule; the only case in which query × key booleans are stored.
+        device: of the rows; that of the key padding if there is one.
     """
 
     num_queries: int
@@ -42,7 +41,7 @@ class AttentionMask:
     device: torch.device | None = None
 
     def rows(self, rows: Rows = slice(None)) -> Bool[Tensor, "batch row key"]:
-        """The asked rows as booleans; batch is 1 where no key is padding."""
+        """These rows as booleans; batch is 1 where no key is padding."""
         device = self.device if self.key_padding is None else self.key_padding.device
         positions = (torch.arange(self.num_queries, device=device)[rows] + self.first_query)[:, None]
         keys = torch.arange(self.num_keys, device=device)[None, :]
@@ -65,17 +64,17 @@ class AttentionMask:
         return None if all_seen and not has_rule else self.rows()
 
     def parts(self) -> tuple["AttentionMask", "AttentionMask"]:
-        """What follows from positions (causality, window, chunk) and key padding; allowed is where both allow it."""
+        """The mask by positions (causality, window, chunk) and the mask by key padding; both must allow a key."""
         return replace(self, key_padding=None), replace(self, causal=False, window=None, chunk=None, explicit=None)
 
-    def of_sentence(self, place: int) -> "AttentionMask":
-        """The mask of one sentence of the batch; without key padding if it has none."""
+    def of_sentence(self, index: int) -> "AttentionMask":
+        """The mask of a sentence of the batch; without key padding if it has none."""
         padding, explicit = self.key_padding, self.explicit
         if padding is not None:
-            padding = padding[place : place + 1] if padding.size(0) > 1 else padding
+            padding = padding[index : index + 1] if padding.size(0) > 1 else padding
             padding = None if bool(padding.all()) else padding
         if explicit is not None:
-            explicit = explicit[place : place + 1] if explicit.size(0) > 1 else explicit
+            explicit = explicit[index : index + 1] if explicit.size(0) > 1 else explicit
         return replace(self, key_padding=padding, explicit=explicit)
 
     def to(self, device: torch.device) -> "AttentionMask":
@@ -86,7 +85,7 @@ class AttentionMask:
 
     @classmethod
     def joined(cls, masks: Sequence["AttentionMask"]) -> "AttentionMask":
-        """One mask for the rows of several, as when decoding computed them one after the other."""
+        """A mask of the rows of several, as decoding computed them one after the other."""
         first, last = masks[0], masks[-1]
         assert all(mask.explicit is None for mask in masks)
         for before, after in pairwise(masks):
@@ -96,7 +95,7 @@ class AttentionMask:
 
 
 def pad(rows: Sequence[Sequence[int]], pad_id: int) -> Int[Tensor, "row position"]:
-    """Rows of different lengths as one tensor, padded at the end."""
+    """Rows of different lengths in a tensor, padded at the end."""
     width = max(map(len, rows))
     return torch.tensor([[*row, *[pad_id] * (width - len(row))] for row in rows])
 

@@ -1,6 +1,6 @@
-"""How many parameters each part of a Transformer has, in closed form. Knows nothing of torch or of trained weights.
+"""Count the parameters of each part of a Transformer from its configuration alone.
 
-The formulas count what `model.nn.transformer.Transformer` builds; a test compares them with its modules, one by one.
+A test compares the formulas with the modules that `model.nn.transformer.Transformer` builds.
 """
 
 from dataclasses import astuple, dataclass
@@ -10,11 +10,11 @@ from model.config import TransformerConfig
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParameterCounts:
-    """Parameters of one model by part, every layer of a stack taken together.
+    """Parameters of a model by part, all layers of a stack together.
 
     Attributes:
-        embedding: source and target embeddings and output projection: one matrix if they are shared (§3.4), else
-            three, or two where only the output is tied; and the output's bias where there is one.
+        embedding: source and target embeddings and output projection: a single matrix if they are shared (§3.4), else
+            three, or two where only the output is tied; and the output's bias, if any.
         encoder_self_attention: W_Q, W_K, W_V and W_O of the encoder (§3.2.2), with biases.
         encoder_feed_forward: W_1 and W_2 of the encoder (§3.3), with biases.
         decoder_self_attention: as in the encoder.
@@ -41,7 +41,7 @@ def count_parameters(config: TransformerConfig) -> ParameterCounts:
     """Count the parameters of a model of this shape.
 
     With d = d_model: in each layer attention has 4 (d² + d), feed-forward 2 d · d_ff + d_ff + d, a norm 2 d. Every
-    sub-layer has a norm, two a layer in the encoder and three in the decoder; a pre-norm stack has one more at its end.
+    sub-layer has a norm, two a layer in the encoder and three in the decoder; a pre-norm stack has a final norm.
     """
     d, encoder_layers, decoder_layers = config.d_model, config.num_layers, config.decoder_layers
     attention = 4 * (d * d + d)

@@ -1,4 +1,4 @@
-"""Sinusoidal positional encodings (§3.5). Knows nothing of tokens or layers."""
+"""Compute sinusoidal positional encodings (§3.5)."""
 
 import torch
 from jaxtyping import Float, Int
@@ -12,7 +12,7 @@ def angular_frequencies(
 ) -> Float[Tensor, "pair"]:
     """ω_i = base^(−2i/d_model), in radians per position, in float64.
 
-    The sine and the cosine of the same angle pos · ω_i make pair i; `pair_dimensions` says where they stand.
+    The sine and the cosine of the same angle pos · ω_i make pair i; `pair_dimensions` gives their columns.
     """
     exponents = torch.arange(0, d_model, 2, dtype=torch.float64, device=device) / d_model
     return base**-exponents
@@ -21,8 +21,8 @@ def angular_frequencies(
 def pair_dimensions(d_model: int, layout: PositionLayout = "interleaved") -> Int[Tensor, "pair 2"]:
     """The columns of the sine and of the cosine of each pair.
 
-    Pair i stands in columns 2i and 2i+1 (§3.5), or, with `layout` "halves", in columns i and i + d_model/2, as Marian
-    has it (Junczys-Dowmunt et al. 2018, after the paper's own program, tensor2tensor).
+    Pair i has columns 2i and 2i+1 (§3.5), or, with `layout` "halves", columns i and i + d_model/2, as in Marian
+    (Junczys-Dowmunt et al. 2018, after the paper's own program, tensor2tensor).
     """
     columns = torch.arange(d_model)
     return columns.view(-1, 2) if layout == "interleaved" else columns.view(2, -1).T
@@ -38,10 +38,10 @@ def encode_positions(
     """PE(pos, 2i) = sin(pos · ω_i), PE(pos, 2i+1) = cos(the same angle), in the number type of the positions.
 
     Args:
-        positions: they need not be whole: between two tokens the formula goes on.
+        positions: need not be whole numbers.
         d_model: number of columns, even.
         base: the paper's 10000; wavelengths run from 2π to nearly base · 2π.
-        layout: the paper's columns, as above, or others (`pair_dimensions`).
+        layout: of the columns, see `pair_dimensions`.
     """
     angles = positions.double()[:, None] * angular_frequencies(d_model, base=base, device=positions.device)
     values = torch.stack((angles.sin(), angles.cos()), dim=-1)
@@ -66,7 +66,7 @@ def sinusoidal_encoding(
         d_model: number of columns, even.
         first: position of the first row.
         base, layout: as there.
-        device: where the result lies.
+        device: of the result.
 
     Angles are taken in float64: in float32 they are off by 1e-4 at position 1,000.
     """

@@ -1,4 +1,4 @@
-"""The encoder–decoder Transformer (§3, figure 1). Knows nothing of text, files or how a next token is chosen."""
+"""The encoder–decoder Transformer (§3, figure 1), and its key/value cache."""
 
 from collections.abc import Mapping
 
@@ -21,7 +21,7 @@ def site_path(site: str, layer: int) -> str:
 
 
 class DecoderCache:
-    """What decoding has computed so far, for every decoder layer."""
+    """Keys and values that decoding has computed so far, for every decoder layer."""
 
     def __init__(self, num_layers: int) -> None:
         self.layers = [LayerCache() for _ in range(num_layers)]
@@ -30,7 +30,7 @@ class DecoderCache:
         return len(self.layers[0].self_attention)
 
     def copy(self) -> "DecoderCache":
-        """A cache of the same rows that goes its own way; what both hold is not held twice."""
+        """An independent cache of the same rows, which both share."""
         copied = DecoderCache(0)
         copied.layers = [layer.copy() for layer in self.layers]
         return copied
@@ -46,7 +46,7 @@ class DecoderCache:
             layer.select(batch)
 
     def select_prefixes(self, batch: Tensor) -> None:
-        """Put these beams, in this order, in place of others of the same sentences: what they read stays as it is."""
+        """Keep these beams, in this order, each of the same sentence as the row it replaces; the memory stays."""
         for layer in self.layers:
             layer.self_attention.select(batch)
 
@@ -89,7 +89,7 @@ class Decoder(nn.Module):
         target_padding: Bool[Tensor, "batch target"] | None,
         cache: DecoderCache | None,
     ) -> Float[Tensor, "batch target d_model"]:
-        """The last layer's output for the target rows given, which follow those in the cache."""
+        """The last layer's output for these target rows, which follow those in the cache."""
         first, new = (0 if cache is None else len(cache)), target_ids.size(1)
         device = target_ids.device
         self_mask = AttentionMask(
@@ -111,7 +111,7 @@ class Decoder(nn.Module):
 class Transformer(nn.Module):
     """Encoder, decoder and output projection; with shared embeddings the projection is the embedding matrix (§3.4).
 
-    An entry of −∞ in the projection's bias, if it has one, keeps a token from ever being written.
+    An entry of −∞ in the projection's bias, if it has one, forbids a token.
     """
 
     def __init__(self, config: TransformerConfig) -> None:
@@ -142,9 +142,9 @@ class Transformer(nn.Module):
         target_padding: Bool[Tensor, "batch target"] | None = None,
         cache: DecoderCache | None = None,
     ) -> Float[Tensor, "batch target d_model"]:
-        """Decoder output for the given target rows; with a cache, for the rows that follow it.
+        """Decoder output for these target rows; with a cache, for the rows that follow it.
 
-        Padding stands after every real token, so causality hides it from them even where `target_padding` is not given.
+        Padding follows every real token, so causality hides it from them even without `target_padding`.
         """
         return self.decoder(target_ids, memory, source_padding, target_padding, cache)  # type: ignore[no-any-return]
 
@@ -165,10 +165,10 @@ class Transformer(nn.Module):
         return frozenset(module.name for module in self.modules() if isinstance(module, HookPoint))
 
     def check_edits(self, edits: Mapping[str, Edit]) -> None:
-        """Make sure that every edit is of a hook point of this model.
+        """Check that every edit is of a hook point of this model.
 
         Raises:
-            ValueError: one is not.
+            ValueError: there is no such hook point.
         """
         if unknown := sorted(set(edits) - self.hook_names):
             raise ValueError(f"no such hook points: {unknown}; see Transformer.hook_names")
@@ -179,5 +179,5 @@ class Transformer(nn.Module):
 
     @property
     def device(self) -> torch.device:
-        """Where the weights lie."""
+        """The device of the weights."""
         return self.projection.weight.device

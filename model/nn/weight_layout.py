@@ -1,9 +1,8 @@
-"""How a model's matrices lie in memory. Knows nothing of what they mean; no value changes.
+"""Store weight matrices in the order in which decoding on a CPU reads them fastest; no value changes.
 
-Decoding multiplies one row after the other, and is bound by reading the weights. A product of one row with a matrix of
-more outputs than inputs takes a half to a third of the time if the matrix lies column by column, so that the outputs
-are summed up side by side; with more inputs than outputs, row by row is faster. `python -m tests.benchmarks.decoding`
-measures both.
+Decoding multiplies one row at a time, and is bound by reading the weights. With more outputs than inputs such a product
+takes a half to a third of the time if the matrix is stored by columns; with more inputs than outputs, by rows
+(`python -m tests.benchmarks.decoding` measures both).
 """
 
 import torch
@@ -12,9 +11,9 @@ from torch import nn
 
 @torch.no_grad()
 def lay_out_for_decoding(model: nn.Module) -> None:
-    """Lay every matrix of a linear map that has more outputs than inputs column by column, in place.
+    """Store every matrix of a linear map with more outputs than inputs by columns, in place.
 
-    Meant for a model that will not be trained further; on a GPU the layout makes no difference.
+    For a model that will not be trained further; on a GPU it makes no difference.
     """
     for module in model.modules():
         if isinstance(module, nn.Linear) and module.out_features > module.in_features:

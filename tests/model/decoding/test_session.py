@@ -250,7 +250,7 @@ def test_named_edits_of_the_encoder_stay_in_a_branch_and_cannot_begin_with_it(tr
 
 def test_a_branch_refuses_a_named_edit_of_a_row_before_it_or_of_what_is_not_there(translator: Translator) -> None:
     session = begun(translator, 2)
-    with pytest.raises(EditError, match=r"row 1 of decoder\.self lies before it"):
+    with pytest.raises(EditError, match=r"row 1 of decoder\.self comes before it"):
         session.branch(edits=[SwitchOff("decoder.self", 0, 0, row=1)])
     with pytest.raises(EditError, match=r"Heads of decoder\.self run from 0 to 3, got 9"):
         session.branch(edits=[SwitchOff("decoder.self", 0, 9)])

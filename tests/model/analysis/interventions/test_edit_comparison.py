@@ -101,7 +101,7 @@ def test_a_step_or_a_row_that_cannot_be_is_said(translator: Translator, original
     for step in (-1, last + 1):
         with pytest.raises(SessionError, match=f"from 0 to {last}, got {step}"):
             compare_edit(translator, TEXT, step, [SwitchOff("decoder.self", 0, 0)])
-    with pytest.raises(EditError, match=r"row 1 of decoder\.self lies before"):
+    with pytest.raises(EditError, match=r"row 1 of decoder\.self comes before"):
         compare_edit(translator, TEXT, 2, [SwitchOff("decoder.self", 0, 0, row=1)])
     with pytest.raises(EditError, match="Layers"):
         compare_edit(translator, TEXT, 2, [SwitchOff("decoder.self", 5, 0)])
