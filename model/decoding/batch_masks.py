@@ -1,4 +1,4 @@
-"""The masks of a padded batch, as the model used them. Knows nothing of what a person typed or of pages."""
+"""Run sentences in one padded batch and return the attention masks that the model used."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

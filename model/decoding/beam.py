@@ -1,4 +1,4 @@
-"""Beam search over one sentence, decided step by step. Knows nothing of models, tensors or text."""
+"""Decide the steps of beam search over one sentence, from candidates and their log-probabilities."""
 
 import math
 from collections.abc import Collection
@@ -65,12 +65,12 @@ class Living(NamedTuple):
 
 
 class BeamStep(NamedTuple):
-    """What one step of the search over one sentence decided.
+    """What a step of the search over one sentence decided.
 
     Attributes:
         candidates: the continuations that were compared, best first.
-        kept: places among these of the hypotheses that live on, best first.
-        ended: places among these of the hypotheses that are finished.
+        kept: indices of those candidates that live on, best first.
+        ended: indices of those that are finished.
         finished: the best finished hypotheses after this step, best first.
     """
 
@@ -96,7 +96,7 @@ class SentenceBeam:
         rule: how finished hypotheses are compared, and when the search is over.
         living: by log-probability, best first; empty when the search is over.
         finished: by log-probability / length penalty, best first.
-        steps: how it came here.
+        steps: the decisions so far.
     """
 
     limit: int
@@ -108,21 +108,21 @@ class SentenceBeam:
     rule: BeamRule = PAPER
 
     def extended(self, candidates: list[Candidate], eos_ids: Collection[int]) -> "SentenceBeam":
-        """One step on, by the 2 · width best candidates (best first), of which at most `width` end a hypothesis.
+        """The search after a step with the 2 · width best candidates (best first).
 
         Rules of a model may leave fewer candidates, or only such as end; then nothing lives on.
         """
-        kept = [place for place, one in enumerate(candidates) if one.token_id not in eos_ids][: self.width]
-        ended = [place for place, one in enumerate(candidates[: self.width]) if one.token_id in eos_ids]
+        kept = [i for i, candidate in enumerate(candidates) if candidate.token_id not in eos_ids][: self.width]
+        ended = [i for i, candidate in enumerate(candidates[: self.width]) if candidate.token_id in eos_ids]
         living, finished = [], list(self.finished)
-        for log_prob, parent, token_id in (candidates[place] for place in kept):
+        for log_prob, parent, token_id in (candidates[i] for i in kept):
             living.append(Living([*self.living[parent].token_ids, token_id], log_prob, parent))
-        for log_prob, parent, end in (candidates[place] for place in ended):
+        for log_prob, parent, end in (candidates[i] for i in ended):
             finished.append(Hypothesis(self.living[parent].token_ids, log_prob, end))
         finished = self._best(finished)
         if living and len(living[0].token_ids) == self.limit:
-            cut = (one for one, place in zip(living, kept, strict=True) if self.may_be_cut(place))
-            finished = self._best([*finished, *(Hypothesis(one.token_ids, one.log_prob) for one in cut)])
+            cut = [Hypothesis(*live[:2]) for live, i in zip(living, kept, strict=True) if self.may_be_cut(i)]
+            finished = self._best([*finished, *cut])
             living = []
         elif living and len(finished) == self.width and self.score(finished[-1]) >= self._reachable(living[0]):
             living = []
@@ -130,12 +130,12 @@ class SentenceBeam:
             self, living=living, finished=finished, steps=(*self.steps, BeamStep(candidates, kept, ended, finished))
         )
 
-    def may_be_cut(self, place: int) -> bool:
-        """Whether the candidate of the last step at this place counts as finished at the length limit.
+    def may_be_cut(self, rank: int) -> bool:
+        """Whether the candidate of this rank in the last step counts as finished at the length limit.
 
         Transformers lets only the best `width` candidates of a step finish, with </s> or without it.
         """
-        return self.rule.penalty == "wu" or place < self.width
+        return self.rule.penalty == "wu" or rank < self.width
 
     def score(self, hypothesis: Hypothesis) -> float:
         """Log-probability / length penalty, by which finished hypotheses compete."""
@@ -143,7 +143,7 @@ class SentenceBeam:
         return hypothesis.log_prob / self.rule.divisor(len(hypothesis.token_ids) + counts_end, self.alpha)
 
     def _reachable(self, living: Living) -> float:
-        """The score that a living hypothesis is taken to reach at best; its log-probability can only fall."""
+        """The best score that the rule assumes a living hypothesis can reach; its log-probability can only fall."""
         if self.rule.stop == "full":
             return -math.inf
         if self.rule.stop == "unlikely":

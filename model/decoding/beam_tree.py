@@ -1,7 +1,4 @@
-"""The whole tree of one beam search: every hypothesis that was compared, and what became of it.
-
-Built from what `model.decoding.beam.SentenceBeam` decided; it decides nothing itself, and knows nothing of the model.
-"""
+"""Build the tree of a beam search: every hypothesis that was compared, and what became of it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,11 +17,11 @@ class BeamNode:
     """A hypothesis: a token after those of its ancestors.
 
     Attributes:
-        index: its place in `BeamTree.nodes`.
+        index: in `BeamTree.nodes`.
         parent: the node before it; None for the root, which is <s>.
         token_id, token: its last token.
         step: the step that compared it, from 0 (the target row that emitted the token); −1 for the root.
-        rank: its place among the candidates of its step, from 0.
+        rank: among the candidates of its step, from 0.
         log_prob: of the token given its ancestors, in nats: the difference of two sums, so exact to their rounding.
         total: of the whole hypothesis, in nats.
         row: which row of the batch read its token in step `step + 1`, that is its true beam index; None if none did.
@@ -34,8 +31,8 @@ class BeamNode:
             "length limit": it is as long as a translation may be, was finished there, and was returned;
             "outranked": it was not among the best of its step (`fate_step` is `step`), or it was, but none of its
                 continuations (`fate_step` is `step + 1`);
-            "outscored": it was finished, with or without </s>, but as many with better scores as the beam is wide were;
-            "search over": it lived when the search stopped, for it could not reach the finished ones any more.
+            "outscored": it was finished, with or without </s>, but so were `width` others with better scores;
+            "search over": it lived when the search stopped, because it could not reach the finished ones any more.
         fate_step: the step that decided so.
         score: total / length penalty if it was finished, else None.
     """
@@ -89,11 +86,11 @@ class BeamTree:
 
     def token_ids(self, node: int) -> tuple[int, ...]:
         """What a node's hypothesis wrote, as `Translator.trace_tokens` reads it."""
-        return tuple(one.token_id for one in self.path(node))
+        return tuple(ancestor.token_id for ancestor in self.path(node))
 
     def rows(self, node: int) -> tuple[int, ...]:
         """For each token of the node's hypothesis, the row of the batch that it was computed in: its parent's row."""
-        parents = (self.nodes[one.parent].row for one in self.path(node) if one.parent is not None)
+        parents = (self.nodes[step.parent].row for step in self.path(node) if step.parent is not None)
         return tuple(row for row in parents if row is not None)
 
 
@@ -106,7 +103,7 @@ class Outcome(NamedTuple):
 
 
 def grow_tree(search: SentenceBeam, bos_id: int, tokenizer: Vocabulary) -> BeamTree:
-    """The tree of a search that has come to its end."""
+    """The tree of a finished search."""
     (bos,) = tokenizer.tokens([bos_id])
     nodes = [
         BeamNode(
@@ -117,7 +114,7 @@ def grow_tree(search: SentenceBeam, bos_id: int, tokenizer: Vocabulary) -> BeamT
     written: list[tuple[int, ...]] = [()]
     living = [0]
     for number, step in enumerate(search.steps):
-        tokens = tokenizer.tokens([one.token_id for one in step.candidates])
+        tokens = tokenizer.tokens([candidate.token_id for candidate in step.candidates])
         goes_on = number + 1 < len(search.steps)
         for rank, (candidate, token) in enumerate(zip(step.candidates, tokens, strict=True)):
             parent = living[candidate.parent]
@@ -141,13 +138,13 @@ def grow_tree(search: SentenceBeam, bos_id: int, tokenizer: Vocabulary) -> BeamT
                     score=outcome.score,
                 )
             )
-        living = [len(nodes) - len(step.candidates) + place for place in step.kept]
+        living = [len(nodes) - len(step.candidates) + i for i in step.kept]
     ends = {
         (written[node.index], node.token_id if len(written[node.index]) <= node.step else None): node.index
         for node in nodes
         if node.score is not None
     }
-    hypotheses = tuple(ends[tuple(one.token_ids), one.end] for one in search.finished)
+    hypotheses = tuple(ends[tuple(finished.token_ids), finished.end] for finished in search.finished)
     return BeamTree(
         width=search.width,
         alpha=search.alpha,
@@ -169,7 +166,7 @@ def _outcome(search: SentenceBeam, number: int, rank: int, written: Sequence[int
         return Outcome("outranked", number)
     if number + 1 < len(search.steps):
         row, following = step.kept.index(rank), search.steps[number + 1]
-        survivors = {following.candidates[place].parent for place in (*following.kept, *following.ended)}
+        survivors = {following.candidates[i].parent for i in (*following.kept, *following.ended)}
         return Outcome("continued" if row in survivors else "outranked", number + 1)
     if len(written) == search.limit:
         if not search.may_be_cut(rank):
@@ -182,7 +179,7 @@ def _finished(search: SentenceBeam, number: int, hypothesis: Hypothesis, fate: F
     score = search.score(hypothesis)
     for later in range(number, len(search.steps)):
         if (hypothesis.token_ids, hypothesis.end) not in [
-            (one.token_ids, one.end) for one in search.steps[later].finished
+            (other.token_ids, other.end) for other in search.steps[later].finished
         ]:
             return Outcome("outscored", later, score)
     return Outcome(fate, number, score)

@@ -1,6 +1,6 @@
-"""What one decoding step costs with the key/value cache and without it, in closed form. Knows nothing of torch.
+"""Count the multiply-adds of a decoding step, with the key/value cache and without it, from the configuration.
 
-The formulas count what `model.nn.transformer.Decoder` computes; a test compares them with what torch really multiplies.
+A test compares the formulas with what torch multiplies.
 """
 
 from dataclasses import astuple, dataclass
@@ -36,16 +36,16 @@ class Work:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepCost:
-    """One decoding step, of one sentence, with the encoder's memory at hand.
+    """The cost of one decoding step of one sentence; the encoder has run before.
 
     Attributes:
-        new_target_rows: target rows computed in this step: one.
+        new_target_rows: target rows computed in this step: 1.
         reused_target_rows: target rows whose keys and values the cache holds, in every layer.
         new_source_rows: rows of the memory whose keys and values are computed in this step: all in step 0, then none.
         reused_source_rows: rows of the memory whose keys and values the cache holds, in every layer.
         reused_numbers: all numbers read from the cache: a key and a value of d_model for each reused row and layer.
         cached: what the step computes with the cache.
-        recomputed: what it would compute if the decoder read the whole prefix anew.
+        recomputed: what it would compute if the decoder read the whole prefix again.
     """
 
     new_target_rows: int

@@ -1,4 +1,4 @@
-"""Rows in blocks so small that their logits can be held at once. Knows nothing of what is read off the logits."""
+"""Cut rows into blocks so small that the logits of a block fit into memory."""
 
 from typing import Final
 

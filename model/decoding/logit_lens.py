@@ -1,4 +1,4 @@
-"""The logit lens: what each decoder layer would have said, had it been the last. Knows nothing of pages.
+"""The logit lens: what each decoder layer would predict if it were the last.
 
 nostalgebraist 2020 ("interpreting GPT: the logit lens"): every layer adds to the same residual stream, so its output
 can be read with the model's own final norm (where it has one: pre-norm) and output projection.
@@ -24,7 +24,7 @@ Readout = Callable[[Float[Tensor, "row d_model"]], Float[Tensor, "row vocab"]]
 
 
 class LensRows(NamedTuple):
-    """What rows of the residual stream say; log-probabilities and entropy in nats."""
+    """What rows of the residual stream predict; log-probabilities and entropy in nats."""
 
     token_ids: Int[Tensor, "row top"]
     log_probs: Float[Tensor, "row top"]
@@ -35,15 +35,15 @@ class LensRows(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LogitLens:
-    """What every decoder layer would have said at every target row. All tensors lie on the CPU.
+    """What every decoder layer would predict at every target row. All tensors are on the CPU.
 
-    Level 0 is what the first layer reads (embedding plus position; with shared embeddings mostly the token that came
-    in), level n the output of layer n − 1; the last level is what the model really said.
+    Level 0 is what the first layer reads (embedding plus position; with shared embeddings mostly the token itself),
+    level n the output of layer n − 1; the last level is the model's own prediction.
 
     Attributes:
         chosen_ids, chosen_tokens: per row, the token that really follows.
         token_ids, tokens: the most probable tokens, best first.
-        probabilities: theirs.
+        probabilities: of these tokens.
         chosen_probabilities: of the token that really follows.
         chosen_ranks: its rank, 1 for the most probable; equally probable tokens share the better rank.
         entropy: of the whole distribution, in nats.
@@ -87,7 +87,7 @@ def logit_lens(trace: Trace, model: Transformer, tokenizer: Vocabulary, top: int
 
 
 def join_levels(levels: Sequence[LensRows], steps: Sequence[DecodingStep], tokenizer: Vocabulary) -> LogitLens:
-    """The lens of a whole decoder, from what each of its levels says of the rows of these steps."""
+    """The lens of a whole decoder, from the rows of each of its levels."""
     token_ids, log_probs, chosen_log_probs, ranks, entropy = (
         torch.stack(part).cpu() for part in zip(*levels, strict=True)
     )
@@ -132,10 +132,10 @@ def residual_levels(trace: Trace, model: Transformer) -> list[Float[Tensor, "row
     embedding, positional = (f"decoder.embedding.hook_{part}" for part in ("embedding", "positional"))
     shape = (len(trace.steps), model.config.d_model)
     for name in (embedding, positional, *outputs):
-        found = tuple(trace.recorded[name].shape) if name in trace.recorded else None
-        if found != shape:
+        actual = tuple(trace.recorded[name].shape) if name in trace.recorded else None
+        if actual != shape:
             raise TraceError(
-                f"This trace was not made by this model: {name} should be {shape}, is {found or 'missing'}. "
+                f"This trace was not made by this model: {name} should be {shape}, is {actual or 'missing'}. "
                 "Trace the sentence again with the checkpoint that is open."
             )
     if not all(0 <= step.token_id < model.config.vocab_size for step in trace.steps):

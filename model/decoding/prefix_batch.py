@@ -23,20 +23,20 @@ def length_limits(
 
 @runtime_checkable
 class Prefixes(Protocol):
-    """Unfinished texts of any model side by side, one a row, as searching and drawing need them."""
+    """Unfinished texts of any model, one a row, for searching and drawing."""
 
     def logits(self, last: Int[Tensor, "row"]) -> Float[Tensor, "row vocab"]:
-        """Read one more token of every row, and say what may follow it."""
+        """Logits of the next token, after reading one more token of every row."""
 
     def log_probs(self, last: Int[Tensor, "row"]) -> Float[Tensor, "row vocab"]:
         """The same as log-probabilities in float32, by which beams are compared."""
 
     def select(self, rows: Int[Tensor, "kept"]) -> None:
-        """Keep these rows, in this order; one may be named more than once."""
+        """Keep these rows, in this order, with repetitions."""
 
 
 class PrefixBatch:
-    """Unfinished translations side by side, one a row: the memory it attends to and what is cached of its prefix.
+    """Unfinished translations, one a row, each with its memory and the cached keys and values of its prefix.
 
     Attributes:
         sentences: which sentence of the source each row translates.
@@ -54,7 +54,7 @@ class PrefixBatch:
         self._cache = model.new_cache()
 
     def logits(self, last: Int[Tensor, "row"]) -> Float[Tensor, "row vocab"]:
-        """Read one more token of every row, and say what may follow it."""
+        """Logits of the next token, after reading one more token of every row."""
         hidden = self._model.decode(last[:, None], self._memory, self._padding, cache=self._cache)
         return self._model.projection(hidden[:, -1])  # type: ignore[no-any-return]
 
@@ -63,7 +63,7 @@ class PrefixBatch:
         return self.logits(last).float().log_softmax(-1)
 
     def select(self, rows: Int[Tensor, "kept"]) -> None:
-        """Keep these rows, in this order; one may be named more than once."""
+        """Keep these rows, in this order, with repetitions."""
         sentences = self.sentences[rows]
         if torch.equal(sentences, self.sentences):
             self._cache.select_prefixes(rows)

@@ -1,7 +1,4 @@
-"""Translations of one sentence that are drawn side by side, in one batch. Knows nothing of text or files.
-
-What may be drawn, and by what chance, is said in `model.decoding.sampling`.
-"""
+"""Draw several translations of one sentence in one batch, by the rules of `model.decoding.sampling`."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -74,29 +71,29 @@ def draw_samples(
     """Draw texts of any model, one for each of `draws`, from the same beginning.
 
     Args:
-        batch: one row, which `last` follows.
+        batch: a single row.
         last: the token to read first.
         draws: all of the same sampling.
         limit: longest text, in tokens.
-        eos_ids: each of them ends a text.
+        eos_ids: the tokens that end a text.
     """
     written: list[list[tuple[int, float, float]]] = [[] for _ in draws]
     sampling, ends, device = draws[0].sampling, torch.tensor(sorted(eos_ids)), last.device
-    going = list(range(len(draws)))
+    active = list(range(len(draws)))
     for step in range(limit):
-        # All begin with the same row. On the CPU the same logits give the same token wherever the model lies.
-        logits = batch.logits(last).cpu().float().expand(len(going), -1)
+        # All begin with the same row. Drawn on the CPU, so that the same logits give the same token on any device.
+        logits = batch.logits(last).cpu().float().expand(len(active), -1)
         filtered = filtered_log_probs(logits, sampling)
-        drawn = draw_tokens(filtered, [draws[i].uniform(step) for i in going])
-        chances = (one.gather(1, drawn[:, None])[:, 0].tolist() for one in (logits.log_softmax(-1), filtered))
-        for i, token in zip(going, zip(drawn.tolist(), *chances, strict=True), strict=True):
+        drawn = draw_tokens(filtered, [draws[i].uniform(step) for i in active])
+        chances = (rows.gather(1, drawn[:, None])[:, 0].tolist() for rows in (logits.log_softmax(-1), filtered))
+        for i, token in zip(active, zip(drawn.tolist(), *chances, strict=True), strict=True):
             written[i].append(token)
         unfinished = (~torch.isin(drawn, ends)).nonzero()[:, 0]
         if len(unfinished) == 0:
             break
-        going = [going[row] for row in unfinished.tolist()]
-        rows = unfinished if step > 0 else torch.zeros_like(unfinished)
-        batch.select(rows.to(device))
+        active = [active[row] for row in unfinished.tolist()]
+        kept = unfinished if step > 0 else torch.zeros_like(unfinished)
+        batch.select(kept.to(device))
         last = drawn[unfinished].to(device)
     columns = [tuple(zip(*tokens, strict=True)) for tokens in written]
     return [Sample(token_ids=ids, log_probs=own, filtered_log_probs=filtered) for ids, own, filtered in columns]

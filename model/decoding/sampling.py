@@ -1,7 +1,4 @@
-"""Drawing a token instead of taking the likeliest: which may be drawn, and by what chance.
-
-Knows nothing of the model that gave the logits, of the other tokens of a translation, or of text.
-"""
+"""Draw a token from logits with temperature, top k and top p, decided by a seed."""
 
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -53,10 +50,10 @@ UNCHANGED = Sampling()
 
 @dataclass(frozen=True, kw_only=True)
 class Draws:
-    """Sampling with its chance: the same seed, sample and step always meet the same number.
+    """Sampling with a seed: the same seed, sample and step always draw with the same number.
 
-    Nothing is remembered between draws, so a step that is taken back and taken again, or taken in a branch, draws with
-    the same number; so does a sample that is drawn alone and one that is drawn beside others.
+    No state is kept between draws, so a step that is taken back and repeated, or taken in a branch, draws with the same
+    number; so does a sample that is drawn alone or beside others.
 
     Attributes:
         sampling: what may be drawn.

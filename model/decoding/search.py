@@ -1,7 +1,4 @@
-"""Choosing the next token for many sentences at once: greedily, or by beam search. Knows nothing of text or files.
-
-The interactive counterpart, one sentence and one step at a time, is `model.decoding.session`.
-"""
+"""Translate many sentences at once, greedily or by beam search; one step at a time: `model.decoding.session`."""
 
 from collections.abc import Collection, Sequence
 from math import inf, isfinite
@@ -10,7 +7,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from model.decoding.beam import PAPER, BeamRule, Candidate, Hypothesis, SentenceBeam
+from model.decoding.beam import Candidate, Hypothesis, SentenceBeam
 from model.decoding.prefix_batch import PrefixBatch, Prefixes, length_limits
 from model.nn.transformer import Transformer
 
@@ -33,12 +30,12 @@ def greedy_search(
         for sentence, token_id in zip(batch.sentences.tolist(), last.tolist(), strict=True):
             if token_id != eos_id:
                 results[sentence].append(token_id)
-        going = ((last != eos_id) & (length < limits[batch.sentences])).nonzero()[:, 0]
-        if len(going) == 0:
+        unfinished = ((last != eos_id) & (length < limits[batch.sentences])).nonzero()[:, 0]
+        if len(unfinished) == 0:
             break
-        if len(going) < len(last):
-            last = last[going]
-            batch.select(going)
+        if len(unfinished) < len(last):
+            last = last[unfinished]
+            batch.select(unfinished)
     return results
 
 
@@ -63,7 +60,6 @@ def search_beams(
     *,
     beam: int,
     alpha: float,
-    rule: BeamRule = PAPER,
 ) -> list[SentenceBeam]:
     """Beam search for each sentence of the batch, to its end.
 
@@ -73,14 +69,12 @@ def search_beams(
         source_padding: True at real tokens, None if all are.
         beam: width.
         alpha: exponent of the length penalty.
-        rule: how finished hypotheses are compared, and when a search is over.
 
-    At each step the `beam` best continuations of the living hypotheses are kept, finished ones are set aside; a
-    sentence leaves when no living one can still beat the worst of `beam` finished ones (or as the rule says), or at
-    its length limit.
+    Each step keeps the `beam` best continuations of the living hypotheses, and the best finished ones. A sentence is
+    over when no living hypothesis can still beat the worst of `beam` finished ones, or at its length limit.
     """
     limits = length_limits(source_ids, source_padding).tolist()
-    searches = [SentenceBeam(limit, beam, alpha, rule=rule) for limit in limits]
+    searches = [SentenceBeam(limit, beam, alpha) for limit in limits]
     batch = PrefixBatch(model, source_ids, source_padding)
     return run_searches(searches, batch, torch.full_like(source_ids[:, 0], model.config.bos_id), (model.config.eos_id,))
 
@@ -89,16 +83,16 @@ def search_beams(
 def run_searches(
     begun: Sequence[SentenceBeam], batch: Prefixes, last: Int[Tensor, "sentence"], eos_ids: Collection[int]
 ) -> list[SentenceBeam]:
-    """Searches over any model's texts, all of one width, from their beginning to their end.
+    """Run beam searches of the same width over any model's texts to their end.
 
     Args:
-        begun: the searches, none of which has taken a step.
-        batch: one row for each, which `last` follows.
-        last: the token to read first.
-        eos_ids: each of them ends a hypothesis.
+        begun: the searches, before their first step.
+        batch: a row for each.
+        last: the token to read first, of each row.
+        eos_ids: the tokens that end a hypothesis.
     """
     searches = list(begun)
-    # As many candidates that, were every end among them, enough would live on.
+    # So many candidates that enough remain when all end tokens are among them.
     count = max(2, 1 + len(eos_ids)) * searches[0].width
     alive = list(range(len(searches)))
     log_probs = torch.zeros(len(alive), device=last.device)
@@ -107,26 +101,26 @@ def run_searches(
         for i, candidates in zip(alive, best_candidates(totals, len(alive), count), strict=True):
             searches[i] = searches[i].extended(candidates, eos_ids)
         width = len(last) // len(alive)
-        first_rows = {i: place * width for place, i in enumerate(alive)}
+        first_rows = {i: row * width for row, i in enumerate(alive)}
         alive = [i for i in alive if searches[i].living]
-        # Every living sentence has as many rows as any other: one at first, `beam` once there are so many. Where rules
-        # leave one fewer hypotheses, the rows that are over repeat its first one at −∞, of which nothing is chosen.
+        # All sentences have the same number of rows. Where rules leave a sentence fewer hypotheses, its remaining rows
+        # repeat the first at −∞, so that nothing is chosen from them.
         rows = max((len(searches[i].living) for i in alive), default=0)
-        going = []
+        kept = []
         for i in alive:
             living = searches[i].living
             spare = [living[0]._replace(log_prob=-inf)] * (rows - len(living))
-            going += [(first_rows[i] + one.parent, one) for one in (*living, *spare)]
-        batch.select(last.new_tensor([row for row, _ in going]))
-        last = last.new_tensor([one.token_ids[-1] for _, one in going])
-        log_probs = log_probs.new_tensor([one.log_prob for _, one in going])
+            kept += [(first_rows[i] + hypothesis.parent, hypothesis) for hypothesis in (*living, *spare)]
+        batch.select(last.new_tensor([row for row, _ in kept]))
+        last = last.new_tensor([hypothesis.token_ids[-1] for _, hypothesis in kept])
+        log_probs = log_probs.new_tensor([hypothesis.log_prob for _, hypothesis in kept])
     return searches
 
 
 def best_candidates(totals: Float[Tensor, "row vocab"], sentences: int, count: int) -> list[list[Candidate]]:
-    """The `count` most probable continuations of each sentence, best first; its rows lie together in `totals`.
+    """The `count` most probable continuations of each sentence, best first; its rows are adjacent in `totals`.
 
-    What is forbidden (−∞) continues nothing. Where all is, the first token stands in for it, as `argmax` would choose.
+    Forbidden tokens (−∞) are left out; if all are, the first token is the only candidate, as `argmax` would choose.
     """
     vocab_size = totals.size(1)
     of_sentence = totals.view(sentences, -1)

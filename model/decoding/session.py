@@ -34,12 +34,12 @@ class Written(NamedTuple):
 
 
 class DecodingSession:
-    """A translation in the making.
+    """A translation that is written one token at a time.
 
     Greedy unless a token is forced or drawn. At most `EXTRA_LENGTH` tokens more than the source are written (§6.1).
 
     Args:
-        model, tokenizer: what translates.
+        model, tokenizer: of the translator.
         text: the source sentence.
         source_ids: its token ids, ending with </s>.
         reader_key: names the model in its traces (`model.reader.Reader.key`).
@@ -47,7 +47,7 @@ class DecodingSession:
         edits: named edits of heads, or full hook name → function, applied in every step.
 
     Raises:
-        EditError: a named edit speaks of what does not exist, or of a key that the mask forbids.
+        EditError: a named edit is of something that does not exist, or of a key that the mask forbids.
         ValueError: there is no such hook point.
     """
 
@@ -78,8 +78,8 @@ class DecodingSession:
 
     @property
     def steps(self) -> tuple[DecodingStep, ...]:
-        """The steps so far, those that nobody has asked for yet described together."""
-        # Viewers share finished sessions: two may be here at once, and come to the same.
+        """The steps so far; new ones are described together, when they are read."""
+        # Viewers share finished sessions: two threads may be here at once, with the same result.
         known = self._described
         if new := self._written[len(known) :]:
             logits, token_ids = torch.stack([row.logits for row in new]), [row.token_id for row in new]
@@ -159,18 +159,16 @@ class DecodingSession:
             self._write(draws)
 
     def branch(self, *, edits: Edits | None = None) -> "DecodingSession":
-        """A session of its own that stands where this one stands; neither will disturb the other.
-
-        Nothing is computed again, and what both have in common (memory, rows so far) is not held twice.
+        """An independent session at the same step; both share what was computed so far (memory, rows).
 
         Args:
-            edits: of the decoder for the rows from here on, in place of this session's own, named or as functions at
-                hook points; by default the same. What is computed stays as it is: the encoding, the memory's keys, the
-                rows so far, and those of them that are taken back and written again are computed as they were.
+            edits: of the decoder for the rows from here on, instead of this session's own, named or as functions at
+                hook points; by default the same. The encoding, the memory's keys and the rows so far stay as computed;
+                rows that are taken back and written again are computed under the edits they had.
 
         Raises:
             SessionError: an edit is of the encoder, or of the memory's keys or values after they were computed.
-            EditError: a named edit is of a row before this one, or speaks of what does not exist.
+            EditError: a named edit is of a row before this one, or of something that does not exist.
             ValueError: there is no such hook point.
         """
         other = copy.copy(self)
@@ -216,7 +214,7 @@ class DecodingSession:
 
     @torch.inference_mode()
     def _advance(self, choose: Callable[[Tensor, int], int]) -> None:
-        """Write one token: the one that is chosen, given the logits and the likeliest."""
+        """Write the token that `choose` returns for the logits and the likeliest token."""
         if self.finished:
             raise SessionError("The translation is finished; step back to change it.")
         last = torch.tensor([[self._next_read]], device=self._model.device)
@@ -227,7 +225,7 @@ class DecodingSession:
             likeliest = most_probable(logits)
             token_id = choose(logits, likeliest)
         except BaseException:
-            # An edit may raise half-way: what some layers have cached of this row must not stay.
+            # An edit may raise half-way: rows that some layers have cached by then must not stay.
             self._forget_unwritten()
             raise
         self._written.append(Written(token_id, recorded, logits, likeliest))
