@@ -1,31 +1,40 @@
-"""Headlight's model: everything that knows torch, nothing that knows Streamlit.
+"""Headlight's model: run a Transformer, keep every attention weight, measure its heads; see README.md beside this.
 
-Names are loaded on first use, so that `model.errors` and `model.config` are there before torch is.
+Nothing here knows of Streamlit, pages or figures. Names are imported on first use, so that `model.errors` and
+`model.config` need no torch.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from model.abilities import Abilities
-    from model.config import TransformerConfig
-    from model.decoding.batch_masks import BatchMasks
-    from model.decoding.beam_tree import BeamNode, BeamTree
-    from model.decoding.cost import StepCost, step_cost
-    from model.decoding.samples import SampledTranslation
-    from model.decoding.sampling import Draws, Sampling
-    from model.decoding.session import DecodingSession
-    from model.nn.attention import AttentionInputs, attention_weights
-    from model.nn.edits import MakeUniform, PointAt, SwitchOff
-    from model.nn.transformer import Transformer
-    from model.opening import open_reader
-    from model.reader import Reader
-    from model.trace.file import load_trace, save_trace
-    from model.trace.steps import Candidate, DecodingStep
-    from model.trace.trace import Trace
-    from model.translator import Translator
+    from model.abilities import Abilities as Abilities
+    from model.config import TransformerConfig as TransformerConfig
+    from model.decoding.batch_masks import BatchMasks as BatchMasks
+    from model.decoding.beam_tree import BeamNode as BeamNode
+    from model.decoding.beam_tree import BeamTree as BeamTree
+    from model.decoding.cost import StepCost as StepCost
+    from model.decoding.cost import step_cost as step_cost
+    from model.decoding.samples import SampledTranslation as SampledTranslation
+    from model.decoding.sampling import Draws as Draws
+    from model.decoding.sampling import Sampling as Sampling
+    from model.decoding.session import DecodingSession as DecodingSession
+    from model.nn.attention import AttentionInputs as AttentionInputs
+    from model.nn.attention import attention_weights as attention_weights
+    from model.nn.edits import MakeUniform as MakeUniform
+    from model.nn.edits import PointAt as PointAt
+    from model.nn.edits import SwitchOff as SwitchOff
+    from model.nn.transformer import Transformer as Transformer
+    from model.opening import open_reader as open_reader
+    from model.reader import Reader as Reader
+    from model.trace.file import load_trace as load_trace
+    from model.trace.file import save_trace as save_trace
+    from model.trace.steps import Candidate as Candidate
+    from model.trace.steps import DecodingStep as DecodingStep
+    from model.trace.trace import Trace as Trace
+    from model.translator import Translator as Translator
 
-_HOMES = {
+_MODULES = {
     "Abilities": "abilities",
     "AttentionInputs": "nn.attention",
     "BatchMasks": "decoding.batch_masks",
@@ -53,36 +62,8 @@ _HOMES = {
     "step_cost": "decoding.cost",
 }
 
-__all__ = [
-    "Abilities",
-    "AttentionInputs",
-    "BatchMasks",
-    "BeamNode",
-    "BeamTree",
-    "Candidate",
-    "DecodingSession",
-    "DecodingStep",
-    "Draws",
-    "MakeUniform",
-    "PointAt",
-    "Reader",
-    "SampledTranslation",
-    "Sampling",
-    "StepCost",
-    "SwitchOff",
-    "Trace",
-    "Transformer",
-    "TransformerConfig",
-    "Translator",
-    "attention_weights",
-    "load_trace",
-    "open_reader",
-    "save_trace",
-    "step_cost",
-]
-
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module 'model' has no attribute {name!r}")
-    return getattr(import_module(f"model.{_HOMES[name]}"), name)
+    return getattr(import_module(f"model.{_MODULES[name]}"), name)

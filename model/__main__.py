@@ -85,10 +85,10 @@ def build_parser() -> argparse.ArgumentParser:
     atlas.add_argument("--json", action="store_true", help="print one JSON object")
     atlas.set_defaults(execute=run_atlas)
 
-    for one in (translate, evaluate, trace, align, coreference, pronouns, atlas):
-        one.add_argument("--checkpoint", type=Path, default=DEFAULT_CHECKPOINT, metavar="DIR")
-        one.add_argument("--device", help="cpu, cuda or cuda:N (default: CUDA if present)")
-        one.add_argument("--dtype", default="float32", help="float32 (default), or bfloat16 on CUDA")
+    for command_parser in (translate, evaluate, trace, align, coreference, pronouns, atlas):
+        command_parser.add_argument("--checkpoint", type=Path, default=DEFAULT_CHECKPOINT, metavar="DIR")
+        command_parser.add_argument("--device", help="cpu, cuda or cuda:N (default: CUDA if present)")
+        command_parser.add_argument("--dtype", default="float32", help="float32 (default), or bfloat16 on CUDA")
 
     train = commands.add_parser("train", help="train a checkpoint, or resume")
     command.add_arguments(train)
@@ -164,13 +164,13 @@ def run_coreference(arguments: argparse.Namespace) -> None:
     from model.translator import Translator
 
     path = CURATED if arguments.data == "curated" else Path(arguments.data)
-    given = read_pronoun_cases(path)
-    for line in given.rejected:
+    read = read_pronoun_cases(path)
+    for line in read.rejected:
         print(f"{path.name}, line {line.number}: {line.reason}", file=sys.stderr)
     translator = Translator.load(arguments.checkpoint, device=arguments.device, dtype=arguments.dtype)
     sites = SCORED_SITES if arguments.site is None else (arguments.site,)
-    with tqdm(total=len(given.cases), unit="sentence") as bar:
-        scores = measure_coreference(translator, given, sites=sites, measure=arguments.measure, progress=bar.update)
+    with tqdm(total=len(read.cases), unit="sentence") as bar:
+        scores = measure_coreference(translator, read, sites=sites, measure=arguments.measure, progress=bar.update)
     if arguments.json:
         print(json.dumps({"set": path.stem, **coreference_json(scores)}))
     else:

@@ -1,6 +1,6 @@
-"""Values out of JSON of unknown origin, each of the type and range that is expected. Knows nothing of what they mean.
+"""Check values from JSON of unknown origin: each of the expected type and range.
 
-Every function takes a value and the words by which to name it, and returns the value or raises `Malformed`.
+Every function takes a value and its name for messages, and returns the value or raises `Malformed`.
 """
 
 import json
@@ -15,7 +15,7 @@ MAX_NUMBER: Final = 1e15
 
 
 class Malformed(ValueError):
-    """What is wrong, in words that fit behind the name of a file."""
+    """A value is not as expected; the message can follow a file's name."""
 
 
 def parsed(text: str, where: str = "") -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""One folder on disk = one trained model. Knows nothing of text going in or out.
+"""Save and load a checkpoint: a folder with a trained model, checked against its manifest.
 
 config.json · model.safetensors (16 bit) · tokenizer.model · README.md (the card) · manifest.json with the SHA-256 of
 every other file. Only safetensors and JSON are read, never pickle; every file is checked against the manifest first.
@@ -32,7 +32,7 @@ REQUIRED = (CONFIG, WEIGHTS, TOKENIZER)
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """What a folder holds. `digest` names exactly this content."""
+    """The content of a folder, identified by `digest`."""
 
     model: Transformer
     tokenizer: Tokenizer
@@ -56,7 +56,7 @@ def save_checkpoint(folder: Path, model: Transformer, tokenizer: Tokenizer, *, c
 
 
 def write_manifest(folder: Path) -> None:
-    """Note the SHA-256 of every file in the folder."""
+    """Write the SHA-256 of every file in the folder to its manifest."""
     files = sorted(path for path in folder.iterdir() if path.is_file() and path.name != MANIFEST)
     digests = {path.name: _sha256(path) for path in files}
     (folder / MANIFEST).write_text(json.dumps({"sha256": digests}, indent=2) + "\n", encoding="utf-8")
@@ -81,7 +81,7 @@ def load_checkpoint(folder: Path, device: torch.device, dtype: torch.dtype = tor
         raise CheckpointError(f"{folder.name}/{WEIGHTS} is no safetensors file: {error}.") from error
     check_weights(weights, config)
     model = Transformer(config)
-    model.load_state_dict(weights, strict=False)  # strict in check_weights, which knows of shared matrices
+    model.load_state_dict(weights, strict=False)  # check_weights is strict, and allows for shared matrices
     model = model.to(device=device, dtype=dtype).eval()
     if device.type == "cpu":
         lay_out_for_decoding(model)
@@ -96,13 +96,13 @@ def check_weights(weights: dict[str, Tensor], config: TransformerConfig) -> None
     """
     with torch.device("meta"):
         expected = {name: tuple(p.shape) for name, p in Transformer(config).named_parameters()}
-    found = {name: tuple(tensor.shape) for name, tensor in weights.items()}
-    if found != expected:
-        wrong = sorted(name for name in expected.keys() | found.keys() if expected.get(name) != found.get(name))
+    actual = {name: tuple(tensor.shape) for name, tensor in weights.items()}
+    if actual != expected:
+        wrong = sorted(name for name in expected.keys() | actual.keys() if expected.get(name) != actual.get(name))
         first = wrong[0]
         raise CheckpointError(
             f"{WEIGHTS} does not fit {CONFIG}: {len(wrong)} tensors differ, first {first} "
-            f"(expected {expected.get(first, 'none')}, got {found.get(first, 'none')})."
+            f"(expected {expected.get(first, 'none')}, got {actual.get(first, 'none')})."
         )
     for name, tensor in weights.items():
         if not tensor.is_floating_point() or not tensor.isfinite().all():
@@ -151,9 +151,9 @@ def _sha256(path: Path) -> str:
 
 
 def model_digest(model: Transformer, tokenizer: Tokenizer) -> str:
-    """SHA-256 of shape, weights and vocabulary as they are in memory: what a measurement of the model depends on.
+    """SHA-256 of shape, weights and vocabulary in memory: all that a measurement of the model depends on.
 
-    The digest of a checkpoint names all of its files, so that a word changed in its card changes it; this one stays.
+    Unlike the digest of a checkpoint it does not change with the card and other files.
     """
     digest = hashlib.sha256(model.config.to_json().encode())
     digest.update(tokenizer.serialized)

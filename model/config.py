@@ -1,4 +1,4 @@
-"""What defines a Transformer's shape, as data. Knows nothing of weights, text or torch."""
+"""The hyperparameters of a Transformer, as data that is checked and saved as JSON; needs no torch."""
 
 import json
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ Norm = Literal["post", "pre"]
 Activation = Literal["relu", "silu", "gelu"]
 PositionLayout = Literal["interleaved", "halves"]
 
-# A configuration may come from anywhere: these bounds keep a wrong one from taking all memory before it is noticed.
+# Bounds that keep a configuration of unknown origin from taking all memory.
 LARGEST: Mapping[str, int] = {
     "vocab_size": 1_000_000,
     "d_model": 16_384,
@@ -56,11 +56,11 @@ class TransformerConfig:
             models have fewer).
         activation: between both maps of the feed-forward network: max(0, x) as in §3.3, x · sigmoid(x) ("SiLU", also
             called swish; Marian), or x · Φ(x) ("GELU").
-        position_layout: where sine and cosine of one angle stand: side by side as in §3.5, or all sines in the first
+        position_layout: columns of sine and cosine of the same angle: adjacent as in §3.5, or all sines in the first
             half of the row and all cosines in the second (Marian).
         scale_embedding: whether embeddings are multiplied by √d_model (§3.4).
         tie_output: with separate embeddings: whether the output projection is the target's.
-        output_bias: whether a number of its own is added to each token's logit (Marian's final_logits_bias).
+        output_bias: whether each token's logit has a bias (Marian's final_logits_bias).
     """
 
     vocab_size: int
@@ -89,7 +89,7 @@ class TransformerConfig:
             value, expected = getattr(self, field.name), type(field.default)
             if field.name in ("vocab_size", "num_decoder_layers"):
                 expected = int
-            # An int is a fine float; a bool is no number, although Python counts it as one.
+            # An int may be given for a float; a bool is no int here, although Python counts it as one.
             fits = type(value) is expected or (expected is float and type(value) is int)
             if not fits and not (value is None and field.default is None):
                 raise ConfigError(f"{field.name} must be of type {expected.__name__}, got {value!r}.")
@@ -131,7 +131,7 @@ class TransformerConfig:
 
     @property
     def equal_layers(self) -> int:
-        """Layers of each stack, for what lays all three attentions side by side in one table.
+        """Layers of each stack, for tables of all three attentions.
 
         Raises:
             ConfigError: the stacks differ.
@@ -144,7 +144,7 @@ class TransformerConfig:
         return self.num_layers
 
     def layers_of(self, site: str) -> int:
-        """Layers of the stack in which an attention site lies, for example "decoder.cross"."""
+        """Layers of the stack of an attention site, for example "decoder.cross"."""
         return self.num_layers if site.startswith("encoder.") else self.decoder_layers
 
     def to_json(self) -> str:

@@ -1,4 +1,4 @@
-"""What a loaded model is made of, in words and numbers, whichever model it is. Knows nothing of pages."""
+"""Describe a loaded model in words and numbers: kind, layers, heads, parameters, settings, what it lacks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class Description:
 
     Attributes:
         rows: what a person wants to know first, as (name, value).
-        parts: part of the model → its parameters; one that stands in two places counts once.
+        parts: part of the model → its parameters; a shared one counts once.
         settings: of its config.json, as (name, value); empty for a checkpoint of our own.
         lacks: one sentence for everything that cannot be shown of it.
     """
@@ -49,7 +49,7 @@ class Description:
 
 
 def describe(reader: Reader) -> Description:
-    """Everything that a page says of a model before it reads anything."""
+    """Describe a model before it reads anything."""
     model: Any = getattr(reader, "model")  # noqa: B009 – what a reader reads with is no part of its interface
     abilities = reader.abilities
     config: Any = getattr(model, "config", None)

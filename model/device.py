@@ -1,4 +1,4 @@
-"""Which device and number type a model runs on. Knows nothing of models."""
+"""Choose the device and the number type that a model runs on."""
 
 import torch
 
@@ -8,10 +8,10 @@ DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
 
 def choose_device(name: str | None = None) -> torch.device:
-    """CUDA if present, else the CPU; or the device asked for.
+    """The named device; by default CUDA if present, else the CPU.
 
     Raises:
-        DeviceError: the device asked for does not exist here.
+        DeviceError: the device does not exist here.
     """
     if name is None:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -30,7 +30,7 @@ def choose_dtype(name: str, device: torch.device) -> torch.dtype:
     """The number type of weights and activations.
 
     Raises:
-        DeviceError: the type is unknown, or bfloat16 is asked for on a CPU.
+        DeviceError: the type is unknown, or bfloat16 on a CPU.
     """
     if name not in DTYPES:
         raise DeviceError(f"Unknown number type {name!r}; ask for {' or '.join(DTYPES)}.")

@@ -1,4 +1,4 @@
-"""Every error a person's input can cause. Knows nothing of torch, Streamlit or the command line.
+"""Every error that a person's input can cause.
 
 HeadlightError
 ├── InputTextError     the text is empty, or too long for the model
@@ -6,13 +6,13 @@ HeadlightError
 ├── CheckpointError    a checkpoint folder is missing, damaged or of another form
 ├── ConfigError        a setting is out of range or does not fit another one
 ├── DataError          a data file cannot be read as what it should be
-├── DeviceError        the device asked for is not there
+├── DeviceError        a device does not exist
 ├── SessionError       a decoding session cannot step further, or back
 ├── EditError          an edit of attention names something that does not exist, or that the mask forbids
 ├── TraceError         a trace has no such site, layer, head or row, or its file is damaged
 └── CancelledError     the person stopped a long computation
 
-Each message says what was expected, what came and what to do, so that a page or the command line can show it as it is.
+A message says what was expected, what came and what to do; pages and the command line show it unchanged.
 Mistakes of a programmer (a wrong type, a tensor of the wrong shape) stay ordinary Python errors.
 """
 
@@ -42,7 +42,7 @@ class DataError(HeadlightError):
 
 
 class DeviceError(HeadlightError):
-    """The device asked for does not exist on this machine."""
+    """A device does not exist on this machine."""
 
 
 class SessionError(HeadlightError):
@@ -54,7 +54,7 @@ class EditError(HeadlightError):
 
 
 class TraceError(HeadlightError):
-    """A trace does not hold what was asked for, or its file is damaged."""
+    """A trace has no such site, layer, head or row, or its file is damaged."""
 
 
 class CancelledError(HeadlightError):

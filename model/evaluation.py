@@ -1,4 +1,4 @@
-"""Translate a set of sentences and score it with sacrebleu. Knows nothing of checkpoints or the command line."""
+"""Translate a set of sentences and score it with sacrebleu."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -44,10 +44,10 @@ def translate_all(
 ) -> list[str]:
     """Translations in the order of the texts.
 
-    Sources beyond `config.max_length` are cut there, so that one of them cannot stop the scoring of a whole set.
+    Sources longer than `config.max_length` are cut, so that they do not stop the scoring of a whole set.
 
     Args:
-        model, tokenizer: what translates.
+        model, tokenizer: of the translator.
         texts: source sentences.
         beam: 1 for greedy, more for beam search.
         progress: called with the number of sentences done since the last call.

@@ -1,4 +1,4 @@
-"""What is said of a text that a model cannot read, whichever model it is."""
+"""Check that a model can read a text: not blank, not too long, not only invisible characters."""
 
 from collections.abc import Callable
 
@@ -6,10 +6,10 @@ from model.errors import InputTextError
 
 
 def check_not_blank(text: str, what: str) -> None:
-    """Make sure that there is something to read; `what` is what an error calls it.
+    """Check that there is something to read; errors call the text `what`.
 
     Raises:
-        InputTextError: there is not.
+        InputTextError: the text is blank.
     """
     if not text.strip():
         raise InputTextError(f"{what} is empty. Type a sentence, for example “The cat sleeps.”")
@@ -19,11 +19,11 @@ def too_long(text: str, what: str, limit: int, count: int | None, why: str = "")
     """The error for a text of more than `limit` tokens.
 
     Args:
-        text: what was given.
-        what: what the error calls it.
+        text: the whole text.
+        what: its name in the error.
         limit: the most tokens that the model reads.
-        count: how many there are; None if they are too many to be counted.
-        why: what sets the limit, as the rest of a clause.
+        count: its tokens; None if they are too many to be counted.
+        why: the reason for the limit, to end a clause.
     """
     length = "far more" if count is None else f"{count:,}"
     return InputTextError(
@@ -33,12 +33,12 @@ def too_long(text: str, what: str, limit: int, count: int | None, why: str = "")
 
 
 def nothing_seen(what: str) -> InputTextError:
-    """The error for a text that no token of a word or sign stands for."""
+    """The error for a text without visible characters."""
     return InputTextError(f"{what} holds only characters that cannot be seen. Type a sentence.")
 
 
 def checked_ids(text: str, what: str, limit: int, encode: Callable[[str], list[int]]) -> list[int]:
-    """Token ids of a text, at least 1 and at most `limit`; `what` is what an error calls it.
+    """Token ids of a text, at least 1 and at most `limit`; errors call the text `what`.
 
     Raises:
         InputTextError: the text is blank or too long.

@@ -1,4 +1,4 @@
-"""Text to token ids and back: SentencePiece with byte fallback: nothing is unknown. Knows nothing of the model."""
+"""Encode text as token ids and back with SentencePiece; byte fallback leaves no character unknown."""
 
 import io
 import re
@@ -104,7 +104,7 @@ class Tokenizer:
         return str(self._processor.decode([int(i) for i in token_ids if i not in special]))
 
     def tokens(self, token_ids: Sequence[int]) -> tuple[str, ...]:
-        """The pieces of token ids, as they stand in the vocabulary."""
+        """The pieces of token ids."""
         return tuple(self._processor.id_to_piece([int(i) for i in token_ids]))
 
     def token_id(self, token: str) -> int:
@@ -119,10 +119,10 @@ class Tokenizer:
         return token_id
 
     def check(self, config: TransformerConfig) -> None:
-        """Make sure that this tokenizer and a model of this configuration speak of the same ids.
+        """Check that this tokenizer has the same ids as a model of this configuration.
 
         Raises:
-            CheckpointError: they do not.
+            CheckpointError: it has not.
         """
         p = self._processor
         own = (self.vocab_size, p.pad_id(), p.unk_id(), p.bos_id(), p.eos_id())
@@ -144,10 +144,10 @@ def visible_spans(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int
 
     A piece that is no character of its own has the span of the piece after it.
     """
-    visible_ones: list[tuple[int, int]] = []
+    reversed_spans: list[tuple[int, int]] = []
     following = (len(text), len(text))
     for begin, end in reversed(spans):
         visible = text[begin:end].lstrip()
         following = (end - len(visible), end - len(visible) + len(visible.rstrip())) if visible else following
-        visible_ones.append(following)
-    return visible_ones[::-1]
+        reversed_spans.append(following)
+    return reversed_spans[::-1]

@@ -1,6 +1,6 @@
-"""What a checkpoint's folder tells of its own making: data, log, scores, card. Knows nothing of torch or of weights.
+"""Read how a checkpoint was made, from its folder: training data, log, scores, card.
 
-All four files are optional, and hostile until checked:
+All four files are optional, and of unknown origin:
 
     training.json       {"data": [{"name", "pairs", "weight", "what", "licence"}], "settings", "dev_limit", "note"}
     training_log.jsonl  {"step", "learning_rate", "loss", …} and {"step", "bleu_SET", …}, one object a line
@@ -8,7 +8,7 @@ All four files are optional, and hostile until checked:
     README.md           the card
 
 A reader returns None where its file is absent. A file must be listed in the manifest with its SHA-256 (only a card may
-stand in a folder without one) and be of a sensible size, and each value in it must have the type and range expected.
+be in a folder without one) and be of a limited size, and each value in it must have the expected type and range.
 """
 
 import hashlib
@@ -277,7 +277,7 @@ def _flattened(result: Mapping[str, Any], where: str) -> tuple[tuple[str, Scalar
 
 def _leaves(value: object, path: tuple[str, ...]) -> Iterator[tuple[str, object]]:
     if len(path) > MAX_DEPTH:
-        raise Malformed(f"{' · '.join(path)[:60]} … lies more than {MAX_DEPTH} levels deep")
+        raise Malformed(f"{' · '.join(path)[:60]} … is more than {MAX_DEPTH} levels deep")
     if isinstance(value, dict):
         for name, inner in value.items():
             yield from _leaves(inner, (*path, name))

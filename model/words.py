@@ -1,8 +1,8 @@
-"""Words and pieces: which tokens spell a word, and attention between words. Knows nothing of sites or scores.
+"""Find the tokens that spell a word, and sum attention between tokens to attention between words.
 
-Positions are joined by characters: a word is a span [begin, end) of the text, and so is a token (`Tokenizer.offsets`).
-A token belongs to every word with which it shares a character, so punctuation attached to a word, byte tokens and
-sentences that are already tokenized ("it 's a ( small ) test .") need no rule of their own.
+A word is a span [begin, end) of the text, and so is a token (`Tokenizer.offsets`). A token belongs to every word with
+which it shares a character, so attached punctuation, byte tokens and tokenized sentences ("it 's a ( small ) test .")
+need no special rule.
 """
 
 import re
@@ -27,20 +27,22 @@ def word_spans(text: str) -> list[Span]:
 
 
 def find_words(text: str, words: Sequence[str]) -> list[Span]:
-    """Spans of given words that follow one another in a text, with nothing but white space between them.
+    """Spans of these words, which follow one another in a text with nothing but white space between them.
 
     Raises:
-        DataError: the text goes on otherwise than the words say.
+        DataError: the text continues with something else.
     """
     spans: list[Span] = []
-    at = 0
+    position = 0
     for word in words:
-        at = next((i for i in range(at, len(text)) if not text[i].isspace()), len(text))
-        spelling = next((s for s in (word, QUOTES.get(word, word)) if s and text.startswith(s, at)), None)
+        position = next((i for i in range(position, len(text)) if not text[i].isspace()), len(text))
+        spelling = next((s for s in (word, QUOTES.get(word, word)) if s and text.startswith(s, position)), None)
         if spelling is None:
-            raise DataError(f"expected the token {word!r} next in the sentence, got {text[at : at + 20]!r}.")
-        spans.append((at, at + len(spelling)))
-        at += len(spelling)
+            raise DataError(
+                f"expected the token {word!r} next in the sentence, got {text[position : position + 20]!r}."
+            )
+        spans.append((position, position + len(spelling)))
+        position += len(spelling)
     return spans
 
 
@@ -49,7 +51,7 @@ def pieces_of_spans(offsets: Sequence[Span], spans: Sequence[Span]) -> list[list
 
     Args:
         offsets: span of every token.
-        spans: the words asked for; a span without any character has no token.
+        spans: of the words; an empty span has no token.
     """
     return [[i for i, (start, stop) in enumerate(offsets) if start < end and begin < stop] for begin, end in spans]
 

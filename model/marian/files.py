@@ -42,7 +42,7 @@ def digest(folder: Path) -> str:
 
 
 def weight_files(folder: Path) -> list[str]:
-    """The names of the files that hold the weights: one, or several that an index lists.
+    """The names of the weight files: a single one, or those that an index lists.
 
     Raises:
         CheckpointError: there are none, or none of a kind that is read.
@@ -69,10 +69,10 @@ def weight_files(folder: Path) -> list[str]:
 
 
 def json_file(folder: Path, name: str) -> dict[str, Any]:
-    """What a JSON file of the folder says.
+    """The JSON object in a file of the folder.
 
     Raises:
-        CheckpointError: it is missing, too large, lies elsewhere, or holds no JSON object.
+        CheckpointError: it is missing, too large, outside of the folder, or no JSON object.
     """
     try:
         return checked.parsed(file_bytes(folder, name).decode("utf-8"))
@@ -81,10 +81,10 @@ def json_file(folder: Path, name: str) -> dict[str, Any]:
 
 
 def file_bytes(folder: Path, name: str) -> bytes:
-    """All that a file of the folder holds.
+    """The bytes of a file of the folder.
 
     Raises:
-        CheckpointError: it is missing, too large, lies elsewhere, or cannot be read.
+        CheckpointError: it is missing, too large, outside of the folder, or cannot be read.
     """
     try:
         return file_path(folder, name).read_bytes()
@@ -93,10 +93,10 @@ def file_bytes(folder: Path, name: str) -> bytes:
 
 
 def file_path(folder: Path, name: str) -> Path:
-    """Where a file of the folder lies.
+    """The path of a file of the folder.
 
     Raises:
-        CheckpointError: it is missing, too large, or lies elsewhere.
+        CheckpointError: it is missing, too large, or outside of the folder.
     """
     path = folder / name
     if not path.is_file():

@@ -80,7 +80,7 @@ def load_marian(folder: Path, device: torch.device, dtype: torch.dtype = torch.f
     the output's bias becomes −∞, so that the probabilities of the other tokens sum to one (`renormalize_logits`).
 
     Raises:
-        CheckpointError: a file is missing, damaged or too large, lies elsewhere, or does not fit the others.
+        CheckpointError: a file is missing, damaged, too large or outside of the folder, or does not fit the others.
     """
     _check_vocabularies(folder)
     tokenizer = MarianTokenizer(*(file_bytes(folder, name) for name in (SOURCE, TARGET, VOCABULARY)))
@@ -89,14 +89,14 @@ def load_marian(folder: Path, device: torch.device, dtype: torch.dtype = torch.f
     weights = _read_weights(folder, config)
     check_weights(weights, config)
     model = Transformer(config)
-    model.load_state_dict(weights, strict=False)  # strict in check_weights, which knows of shared matrices
+    model.load_state_dict(weights, strict=False)  # check_weights is strict, and allows for shared matrices
     with torch.no_grad():
         model.projection.bias[config.pad_id] = -torch.inf
     return Checkpoint(model.to(device=device, dtype=dtype).eval(), tokenizer, digest(folder))
 
 
 def _check_vocabularies(folder: Path) -> None:
-    """Refuse two vocabularies, by which our one table of pieces would name the tokens of one side wrongly."""
+    """Refuse separate vocabularies of source and target; our tokenizer has a single table of pieces."""
     settings = json_file(folder, TOKENIZER_SETTINGS) if (folder / TOKENIZER_SETTINGS).exists() else {}
     if settings.get("separate_vocabs", False) is not False or (folder / TARGET_VOCABULARY).exists():
         raise CheckpointError(
@@ -194,7 +194,7 @@ def _read_weights(folder: Path, config: TransformerConfig) -> dict[str, Tensor]:
 def parameter_names(config: TransformerConfig) -> dict[str, tuple[str, tuple[int, ...]]]:
     """Marian's name of every tensor that a file may hold → our name of it and its shape in the file."""
     with torch.device("meta"):
-        own = {name: tuple(one.shape) for name, one in Transformer(config).named_parameters(remove_duplicate=False)}
+        own = {name: tuple(p.shape) for name, p in Transformer(config).named_parameters(remove_duplicate=False)}
     names: dict[str, tuple[str, tuple[int, ...]]] = {"final_logits_bias": ("projection.bias", (1, config.vocab_size))}
     for stack, layers in (("encoder", config.num_layers), ("decoder", config.decoder_layers)):
         for layer in range(layers):
@@ -219,23 +219,23 @@ def parameter_names(config: TransformerConfig) -> dict[str, tuple[str, tuple[int
 def _tensors(folder: Path, shapes: Mapping[str, tuple[int, ...]]) -> Iterator[tuple[str, Tensor]]:
     """Every tensor of the weight files, all of whose shapes were compared before the first is read."""
     with ExitStack() as stack:
-        places = {}
+        files = {}
         for file in weight_files(folder):
             try:
                 opened = stack.enter_context(safe_open(file_path(folder, file), framework="pt"))
                 for name in opened.keys():  # noqa: SIM118 - no mapping
                     _check_shape(f"{folder.name}/{file}", name, tuple(opened.get_slice(name).get_shape()), shapes)
-                    places[name] = opened
+                    files[name] = opened
             except SafetensorError as error:
                 raise CheckpointError(f"{folder.name}/{file} is no safetensors file: {error}.") from error
-        for name, opened in places.items():
-            # Sinusoids are computed; some files hold a table of them all the same.
+        for name, opened in files.items():
+            # Sinusoids are computed; the tables of them that some files have are skipped.
             if name in shapes:
                 yield name, opened.get_tensor(name)
 
 
-def _check_shape(file: str, name: str, found: tuple[int, ...], shapes: Mapping[str, tuple[int, ...]]) -> None:
-    if name in shapes and found != shapes[name]:
-        raise CheckpointError(f"{file}: {name} should have the shape {shapes[name]} by {CONFIG}, it has {found}.")
+def _check_shape(file: str, name: str, shape: tuple[int, ...], shapes: Mapping[str, tuple[int, ...]]) -> None:
+    if name in shapes and shape != shapes[name]:
+        raise CheckpointError(f"{file}: {name} should have the shape {shapes[name]} by {CONFIG}, it has {shape}.")
     if name not in shapes and not name.endswith("embed_positions.weight"):
         raise CheckpointError(f"{file} holds {name[:100]!r}, which the model that {CONFIG} describes does not have.")

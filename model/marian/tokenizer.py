@@ -1,7 +1,4 @@
-"""Text to token ids and back as MarianMT models do it: two SentencePiece models and one vocabulary.
-
-SentencePiece cuts, and vocab.json numbers the pieces: one that it does not list is <unk>.
-"""
+"""Encode and decode text as MarianMT models do: two SentencePiece models, and pieces numbered by one vocab.json."""
 
 from collections.abc import Sequence
 
@@ -75,7 +72,7 @@ class MarianTokenizer(Tokenizer):
         return str(self._target.decode_pieces(pieces)).replace("▁", " ").strip()
 
     def tokens(self, token_ids: Sequence[int]) -> tuple[str, ...]:
-        """The pieces of token ids, as they stand in the vocabulary; an id without a piece is "<unused>"."""
+        """The pieces of token ids; an id without a piece is "<unused>"."""
         return tuple(self._pieces.get(int(i), "<unused>") for i in token_ids)
 
     def token_id(self, token: str) -> int:
@@ -120,10 +117,10 @@ def _processor(serialized: bytes, name: str) -> spm.SentencePieceProcessor:
 def _vocabulary(content: bytes) -> dict[str, int]:
     try:
         ids = checked.parsed(content.decode("utf-8"))
-        for piece, one in ids.items():
+        for piece, token_id in ids.items():
             checked.text(piece, "a piece")
-            if checked.count(one, "an id") > LARGEST_ID:
-                raise Malformed(f"ids may run to {LARGEST_ID:,}, got {one:,}")
+            if checked.count(token_id, "an id") > LARGEST_ID:
+                raise Malformed(f"ids may run to {LARGEST_ID:,}, got {token_id:,}")
         if len(set(ids.values())) < len(ids):
             raise Malformed("two pieces have the same id")
         if missing := [token for token in (PAD, UNK, EOS) if token not in ids]:
