@@ -69,8 +69,9 @@ def marian(shape: Shape, source: list[int]) -> dict[str, Callable[[], int]]:
             vocab_size=VOCABULARY, d_model=d_model, encoder_layers=layers, decoder_layers=layers,
             encoder_attention_heads=heads, decoder_attention_heads=heads, encoder_ffn_dim=d_ff,
             decoder_ffn_dim=d_ff, max_position_embeddings=512, pad_token_id=0, eos_token_id=3,
-            decoder_start_token_id=0, attn_implementation=attention,
+            decoder_start_token_id=0,
         )  # fmt: skip
+        config._attn_implementation = attention
         return MarianMTModel(config).eval()
 
     def run(model: MarianMTModel, attentions: bool) -> int:

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
 
 from streamlit.testing.v1 import AppTest
@@ -26,6 +26,10 @@ from streamlit.testing.v1 import AppTest
 from tests.paths import ROOT
 from viz.access.loader import ROOT_VARIABLE
 from viz.selection.selection import FIELDS
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+    from playwright.sync_api import Request as PageRequest
 
 #: File of a page → its title and its address.
 PAGES: Final = {
@@ -227,11 +231,23 @@ def problem_of(hostile: Hostile) -> str:
     return ""
 
 
+def watch(page: "Page", said: str, problems: list[str]) -> None:
+    """Note what a page asks of other hosts, and its errors."""
+    from tests.browser.conftest import is_local
+
+    def on_request(request: "PageRequest") -> None:
+        if not is_local(request.url):
+            problems.append(f"{said}: asked {request.url}")
+
+    page.on("request", on_request)
+    page.on("pageerror", lambda error: problems.append(f"{said}: {error}"))
+
+
 def in_browser(chosen: Sequence[Hostile], root: Path) -> list[str]:
     """Links of these in a real browser, on a real server: what went wrong."""
     from playwright.sync_api import sync_playwright
 
-    from tests.browser.conftest import FLAGS, find_executable, is_local, streamlit_server
+    from tests.browser.conftest import FLAGS, find_executable, streamlit_server
 
     problems: list[str] = []
     log = root / "server.log"
@@ -239,13 +255,7 @@ def in_browser(chosen: Sequence[Hostile], root: Path) -> list[str]:
         browser = playwright.chromium.launch(executable_path=find_executable(), args=list(FLAGS))
         for hostile in chosen:
             page = browser.new_page()
-            page.on(
-                "request",
-                lambda request, said=str(hostile): (
-                    is_local(request.url) or problems.append(f"{said}: asked {request.url}")
-                ),
-            )
-            page.on("pageerror", lambda error, said=str(hostile): problems.append(f"{said}: {error}"))
+            watch(page, str(hostile), problems)
             params = {"text": hostile.typed, **hostile.params} if hostile.typed else hostile.params
             query = urlencode({name: value[:1_500] for name, value in params.items()}, errors="surrogatepass")
             page.goto(f"{url}/{PAGES[hostile.page][1]}?{query}")

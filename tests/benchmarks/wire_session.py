@@ -12,6 +12,7 @@ from urllib.parse import urlencode, urlsplit
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import connect
+from websockets.typing import Origin, Subprotocol
 
 #: A grid of a long text is a message of about a megabyte.
 LARGEST: Final = 100 * 1024**2
@@ -59,8 +60,8 @@ async def open_page(url: str, params: dict[str, str], page: str = "", *, leave_a
     address = urlsplit(url)
     async with connect(
         f"ws://{address.netloc}/_stcore/stream",
-        origin=url,
-        subprotocols=["streamlit"],
+        origin=Origin(url),
+        subprotocols=[Subprotocol("streamlit")],
         max_size=LARGEST,
         ping_interval=None,
     ) as socket:

@@ -28,6 +28,6 @@ def sent_to(app: AppTest, component: str) -> list[tuple[dict[str, Any], list[np.
     return [unpack(proto.bytes) for proto in found if proto.component_name == f"headlight_{component}"]
 
 
-def charts(app: AppTest):
+def charts(app: AppTest) -> list[dict[str, Any]]:
     """The plotly figures on the page, in order."""
     return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]

@@ -105,7 +105,7 @@ CONFIGS: dict[str, dict[str, Any]] = {
 }
 
 
-def tiny(model_type: str, seed: int = 0, changes: Mapping[str, Any] | None = None) -> torch.nn.Module:
+def tiny(model_type: str, seed: int = 0, changes: Mapping[str, Any] | None = None) -> transformers.PreTrainedModel:
     """A random model whose attention is far from even, with its own eager attention."""
     config = transformers.AutoConfig.for_model(model_type, **(CONFIGS[model_type] | dict(changes or {})))
     torch.manual_seed(seed)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from model.adapters.text_writer import TextWriter
 from model.errors import TokenError
 from tests.model.adapters import zoo
 from tests.viz.pages.decoding.opening import TEXT, app_at, opened
@@ -66,7 +67,9 @@ def test_the_score_of_greedy_search_is_that_of_the_models_beam_of_one(app: AppTe
     selection = Selection().changed(checkpoint="ending", text=TEXT)
     greedy = loader.written(TEXT, selection)
     assert 1 < len(greedy.steps) < 100
-    tree = loader.reader(selection).beam_tree(TEXT, 1, alpha)
+    reader = loader.reader(selection)
+    assert isinstance(reader, TextWriter)
+    tree = reader.beam_tree(TEXT, 1, alpha)
     assert derived.greedy_score(greedy, alpha, selection) == pytest.approx(tree.winner.score, abs=1e-4)
 
 

@@ -19,6 +19,7 @@ from tests.viz.sent import sent_to
 from viz.access import derived, loader, long_texts, trace_files
 from viz.access.loader import ROOT_VARIABLE
 from viz.components.tiles.server import Tile
+from viz.core.background_jobs import Progress
 from viz.core.tiles import GridSpec, LayerTiles, Tiles, pool
 from viz.selection.selection import Selection
 
@@ -80,8 +81,13 @@ def test_layers_sent_one_by_one_are_the_tiles_of_the_whole() -> None:
 def test_the_shelf_fills_in_order_with_the_tiles_of_the_trace(selection: Selection, site: str) -> None:
     trace = loader.trace(TEXT, selection)
     shelf = long_texts.grid_shelf(trace, site, selection)
-    seen = []
-    long_texts.tiles_task(trace, site, selection).compute(lambda done: seen.append(sorted(shelf.layers)))
+    seen: list[list[int]] = []
+
+    class Watched(Progress):
+        def __call__(self, count: int) -> None:
+            seen.append(sorted(shelf.layers))
+
+    long_texts.tiles_task(trace, site, selection).compute(Watched(2, "layers"))
     assert seen == [[0], [0, 1]]
     assert long_texts.grid_shelf(trace, site, selection) is shelf
     expected = derived.head_tiles(TEXT, site, selection)

@@ -11,8 +11,15 @@ from viz.core.theme import SEQUENTIAL
 METRIC = TileMetric("Entropy", np.array([[1.0, np.nan], [0.5, 0.0]]), 2, "bits", "What it means.")
 
 
-def header_of(*arguments) -> dict[str, Any]:
-    return unpack(pack_grid(*arguments))[0]
+def header_of(
+    address: str,
+    shape: tuple[int, int],
+    selected: HeadChoice | None,
+    figure: TileFigure | None,
+    ranking: Ranking | None,
+    followed: Followed | None,
+) -> dict[str, Any]:
+    return unpack(pack_grid(address, shape, selected, figure, ranking, followed))[0]
 
 
 def test_the_payload_names_tiles_colours_and_the_open_head() -> None:
@@ -60,7 +67,10 @@ def grid_page() -> None:
 
     from viz.components.head_grid.component import HeadChoice, head_grid
 
-    head_grid("here", (2, 2), selected=HeadChoice(1, 0), on_open=lambda choice: st.text(str(choice)), key="grid")
+    def tell(choice: HeadChoice) -> None:
+        st.text(str(choice))
+
+    head_grid("here", (2, 2), selected=HeadChoice(1, 0), on_open=tell, key="grid")
 
 
 def test_on_a_page_nothing_is_chosen_until_a_person_chooses() -> None:

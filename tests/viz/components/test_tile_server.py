@@ -14,7 +14,7 @@ ROWS, COLUMNS = 700, 300
 VALUES = np.random.default_rng(0).random((ROWS, COLUMNS), dtype=np.float32) ** 6
 
 
-def pooled(rows, columns, block):
+def pooled(rows: slice, columns: slice, block: tuple[int, int]) -> np.ndarray:
     part = VALUES[rows, columns]
     missing = [(0, -count % size) for count, size in zip(part.shape, block, strict=True)]
     padded = np.pad(part, missing, constant_values=-1)

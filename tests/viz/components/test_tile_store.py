@@ -6,7 +6,7 @@ from viz.components.tiles.store import pack_tiles
 from viz.core.tiles import FIRST_CELL, FIRST_THOUSANDTH, Tiles
 
 
-def tiles_of(*shape: int) -> Tiles:
+def tiles_of(*shape: *tuple[int, int, int, int]) -> Tiles:
     weights = np.random.default_rng(0).random(shape, dtype=np.float32)
     return Tiles.of(shape, weights / weights.sum(-1, keepdims=True))
 

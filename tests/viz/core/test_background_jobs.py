@@ -12,8 +12,8 @@ from viz.core.background_jobs import Job, Progress, Task
 SOON = 10
 
 
-def counting(step: threading.Event, units: int = 3) -> Task:
-    def compute(progress) -> str:
+def counting(step: threading.Event, units: int = 3) -> Task[str]:
+    def compute(progress: Progress) -> str:
         for _ in range(units):
             assert step.wait(SOON)
             progress(1)
@@ -22,10 +22,10 @@ def counting(step: threading.Event, units: int = 3) -> Task:
     return Task("key", units, "units", compute)
 
 
-def waiting(begun: threading.Event, stopped: threading.Event) -> Task:
+def waiting(begun: threading.Event, stopped: threading.Event) -> Task[str]:
     """Works until it is told to stop."""
 
-    def compute(progress) -> None:
+    def compute(progress: Progress) -> Never:
         try:
             while True:
                 progress(0)
@@ -67,7 +67,7 @@ def test_a_job_that_no_session_holds_any_more_stops() -> None:
 
 
 def test_an_error_in_the_thread_is_raised_where_the_result_is_asked_for() -> None:
-    def compute(progress) -> Never:
+    def compute(progress: Progress) -> Never:
         raise DataError("Expected more.")
 
     job = Job(Task("key", 1, "units", compute))

@@ -7,8 +7,8 @@ from viz.core.bounded_cache import BoundedCache
 
 
 def test_what_was_used_longest_ago_leaves_when_bytes_run_out() -> None:
-    left = []
-    store = BoundedCache(10, 100, left.append)
+    left: list[str] = []
+    store: BoundedCache[str, int] = BoundedCache(10, 100, left.append)
     store.put("a", 1, 40)
     store.put("b", 2, 40)
     assert store.get("a") == 1
@@ -18,7 +18,7 @@ def test_what_was_used_longest_ago_leaves_when_bytes_run_out() -> None:
 
 
 def test_what_is_larger_than_everything_is_returned_and_not_kept() -> None:
-    store = BoundedCache(10, 100)
+    store: BoundedCache[str, int] = BoundedCache(10, 100)
     store.put("a", 1, 60)
     assert store.put("b", 2, 101) == 2
     assert store.get("b") is None
@@ -26,19 +26,30 @@ def test_what_is_larger_than_everything_is_returned_and_not_kept() -> None:
 
 
 def test_room_is_made_before_something_large_is_made() -> None:
-    left = []
-    store = BoundedCache(10, 100, left.append)
+    left: list[str] = []
+    store: BoundedCache[str, int] = BoundedCache(10, 100, left.append)
     store.put("a", 1, 60)
-    store.get_or_make("b", lambda: left.append("making") or 2, lambda made: 60, expected=60)
+
+    def make() -> int:
+        left.append("making")
+        return 2
+
+    store.get_or_make("b", make, lambda made: 60, expected=60)
     assert left == ["a", "making"]
 
 
 def test_what_is_made_stays_though_it_is_larger_than_everything_and_leaves_for_the_next() -> None:
-    left, made = [], []
-    store = BoundedCache(10, 100, left.append)
+    left: list[str] = []
+    made: list[str] = []
+    store: BoundedCache[str, int] = BoundedCache(10, 100, left.append)
     store.put("a", 1, 60)
+
+    def make() -> int:
+        made.append("b")
+        return 2
+
     for _ in range(2):
-        store.get_or_make("b", lambda: made.append("b") or 2, lambda one: 150, expected=140)
+        store.get_or_make("b", make, lambda one: 150, expected=140)
     assert made == ["b"]
     assert left == ["a"]
     store.get_or_make("c", lambda: 3, lambda one: 30, expected=30)
@@ -47,11 +58,15 @@ def test_what_is_made_stays_though_it_is_larger_than_everything_and_leaves_for_t
 
 
 def test_two_threads_that_want_the_same_make_it_once() -> None:
-    store, made = BoundedCache(10), []
-    threads = [
-        Thread(target=lambda: store.get_or_make("a", lambda: sleep(0.05) or made.append(1) or 7, lambda one: 0))
-        for _ in range(3)
-    ]
+    store: BoundedCache[str, int] = BoundedCache(10)
+    made: list[int] = []
+
+    def make() -> int:
+        sleep(0.05)
+        made.append(1)
+        return 7
+
+    threads = [Thread(target=lambda: store.get_or_make("a", make, lambda one: 0)) for _ in range(3)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -2,12 +2,15 @@
 
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Never
+from typing import TypeVar
 
 import pytest
 
 from viz.core import concurrency_limit
+
+Result = TypeVar("Result")
 
 
 @pytest.fixture
@@ -23,8 +26,8 @@ def waited() -> float:
         return time.monotonic() - began
 
 
-def in_thread(run) -> float | None:
-    found = []
+def in_thread(run: Callable[[], Result]) -> Result:
+    found: list[Result] = []
     thread = threading.Thread(target=lambda: found.append(run()))
     thread.start()
     thread.join()
@@ -40,7 +43,7 @@ def test_a_page_waits_while_another_computes_but_not_for_ever() -> None:
 
 
 @pytest.mark.usefixtures("one_slot")
-def test_a_slot_is_released_after_an_error_and_taken_once_a_run() -> Never:
+def test_a_slot_is_released_after_an_error_and_taken_once_a_run() -> None:
     with suppress(ValueError), concurrency_limit.page_run():
         concurrency_limit.acquire()
         concurrency_limit.acquire()

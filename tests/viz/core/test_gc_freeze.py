@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from model import open_reader
+from model import Translator, open_reader
+from model.adapters.text_reader import TextReader
 from tests.model.adapters.zoo import save_model
 from viz.core import gc_freeze
 
@@ -34,7 +35,7 @@ def test_only_a_run_that_imported_something_freezes(thawed: None, monkeypatch: p
     gc_freeze.freeze_modules()
     before = gc.get_freeze_count()
     assert before > 10_000
-    kept = [[] for _ in range(5_000)]
+    kept: list[list[None]] = [[] for _ in range(5_000)]
     gc_freeze.freeze_modules()
     assert gc.get_freeze_count() <= before
     monkeypatch.setitem(sys.modules, "tests.one_more", types.ModuleType("one_more"))
@@ -48,6 +49,7 @@ def test_a_model_that_is_evicted_is_freed_without_the_collector(
 ) -> None:
     save_model(tmp_path, model_type)
     reader = open_reader(tmp_path)
+    assert isinstance(reader, TextReader)
     trace = reader.trace("the house")
     kept = [weakref.ref(one) for one in (reader, reader.model, next(reader.model.parameters()), trace)]
     del reader, trace
@@ -58,6 +60,7 @@ def test_a_translator_and_its_session_are_freed_without_the_collector(
     tiny_checkpoints: Path, no_collector: None
 ) -> None:
     reader = open_reader(tiny_checkpoints / "en-de")
+    assert isinstance(reader, Translator)
     session = reader.decode("Tom was late.")
     session.run()
     kept = [weakref.ref(one) for one in (reader, reader.model, session)]

@@ -9,15 +9,15 @@ from viz.core.numbers import decimal, percent, scientific, signed
     ("value", "digits", "expected"),
     [(0.25, 2, "+0.25"), (-0.25, 2, "−0.25"), (-0.001, 2, "0.00"), (0.001, 2, "0.00"), (0.0, 1, "0.0")],
 )
-def test_a_difference_has_its_sign_unless_it_rounds_to_zero(value: float, digits: int, expected: str):
+def test_a_difference_has_its_sign_unless_it_rounds_to_zero(value: float, digits: int, expected: str) -> None:
     assert signed(value, digits) == expected
 
 
 @pytest.mark.parametrize(("value", "expected"), [(1.234, "1.23"), (-1.234, "−1.23"), (-0.001, "0.00")])
-def test_a_number_has_a_real_minus_sign_and_never_a_minus_zero(value: float, expected: str):
+def test_a_number_has_a_real_minus_sign_and_never_a_minus_zero(value: float, expected: str) -> None:
     assert decimal(value) == expected
 
 
-def test_shares_are_read_in_percent_and_small_numbers_as_powers_of_ten():
+def test_shares_are_read_in_percent_and_small_numbers_as_powers_of_ten() -> None:
     assert percent(0.1234) == "12.3 %"
     assert [scientific(value) for value in (3e-7, 0.0)] == ["3·10⁻⁷", "0"]

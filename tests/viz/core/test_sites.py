@@ -4,10 +4,10 @@ from model.nn.transformer import SITES
 from viz.core import sites
 
 
-def test_the_sites_are_those_of_the_model_in_its_order():
+def test_the_sites_are_those_of_the_model_in_its_order() -> None:
     assert tuple(SITES) == sites.SITES
 
 
-def test_no_two_sites_share_a_name():
+def test_no_two_sites_share_a_name() -> None:
     for kind in ("label", "phrase", "short", "tag"):
         assert len({getattr(names, kind) for names in sites.NAMES.values()}) == len(sites.SITES)

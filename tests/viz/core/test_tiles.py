@@ -24,7 +24,7 @@ def numbers_of(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("shape", [(6, 8, 20, 20), (4, 8, 18, 25), (6, 8, 128, 128), (1, 1, 1, 1), (6, 16, 102, 102)])
-def test_what_fits_is_not_pooled(shape: tuple[int, ...]) -> None:
+def test_what_fits_is_not_pooled(shape: tuple[int, int, int, int]) -> None:
     spec = GridSpec.of(shape)
     assert not spec.is_pooled
     assert (spec.rows, spec.columns) == shape[2:]
@@ -45,7 +45,7 @@ def test_what_fits_is_not_pooled(shape: tuple[int, ...]) -> None:
     ],
 )
 def test_a_tile_has_as_many_pixels_as_tokens_or_as_the_limits_allow(
-    shape: tuple[int, ...], tile: tuple[int, int], block: tuple[int, int]
+    shape: tuple[int, int, int, int], tile: tuple[int, int], block: tuple[int, int]
 ) -> None:
     spec = GridSpec.of(shape)
     assert (spec.rows, spec.columns) == tile
@@ -71,7 +71,7 @@ def test_pooling_keeps_the_maximum_of_every_block_and_its_place() -> None:
 
 
 @pytest.mark.parametrize("shape", [(2, 3, 4, 5), (2, 3, 300, 200)])
-def test_tiles_arrive_as_they_were(shape: tuple[int, ...]) -> None:
+def test_tiles_arrive_as_they_were(shape: tuple[int, int, int, int]) -> None:
     weights = attention(*shape)
     tiles = Tiles.of(shape, iter(weights))
     planes = np.frombuffer(zlib.decompress(tiles.deflated), np.uint8).astype(int)

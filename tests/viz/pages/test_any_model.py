@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from model.adapters.text_writer import TextWriter
 from model.errors import InputTextError
 from tests.model.adapters import zoo
 from tests.paths import ROOT
@@ -132,7 +133,9 @@ def test_what_a_decoder_writes_is_what_generate_writes(app: AppTest, folders: Pa
     from model import open_reader
 
     opened(app, "gpt2", "decoding")
-    written = open_reader(folders / "gpt2").translate(EXAMPLES[0].text)
+    reader = open_reader(folders / "gpt2")
+    assert isinstance(reader, TextWriter)
+    written = reader.translate(EXAMPLES[0].text)
     assert literal(" ".join(written.split())) in " ".join(element.value for element in app.html)
 
 
@@ -220,8 +223,13 @@ def test_a_hub_name_needs_the_box_and_the_setting(app: AppTest, monkeypatch: pyt
     add(app, "google-bert/bert-base-uncased")
     assert DOWNLOADS_VARIABLE in app.error[0].value.replace("\\", "")
     monkeypatch.setenv(DOWNLOADS_VARIABLE, "1")
-    asked = []
-    monkeypatch.setattr("model.hub.hub_folder", lambda name: asked.append(name) or name)
+    asked: list[str] = []
+
+    def fetched(name: str) -> str:
+        asked.append(name)
+        return name
+
+    monkeypatch.setattr("model.hub.hub_folder", fetched)
     app.checkbox(key="add/fetch").check()
     add(app, "google-bert/bert-base-uncased")
     assert asked == ["google-bert/bert-base-uncased"]

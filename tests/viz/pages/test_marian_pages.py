@@ -6,8 +6,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.model.marian.marian_folders import write_marian
+from tests.paths import ROOT
 from tests.viz.pages.masks_positions.test_masks_positions import at_positions
-from tests.viz.pages.test_pages import MODEL, PAGES, ROOT, healthy, opened
+from tests.viz.pages.test_pages import MODEL, PAGES, healthy, opened
 from viz.access.loader import ROOT_VARIABLE
 
 pytestmark = pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")

@@ -102,7 +102,10 @@ def test_decode_begins_where_the_link_says(app: AppTest) -> None:
 
 def test_compare_begins_with_it_in_both_sentences_and_shows_another_layer(app: AppTest) -> None:
     healthy(opened(app, "viz/pages/coreference/page.py"))
-    assert app.selectbox(key="token").value == app.selectbox(key="other_token").value > 0
+    token = app.selectbox(key="token").value
+    assert token == app.selectbox(key="other_token").value
+    assert token is not None
+    assert token > 0
     before = charts(app)
     healthy(app.selectbox(key="layer").set_value(1).run())
     assert len(charts(app)) == 4  # the map of all heads, a row in each sentence, their difference
@@ -133,7 +136,7 @@ def test_masks_follow_the_companion(app: AppTest) -> None:
 
 def test_an_example_brings_both_its_sentences(app: AppTest) -> None:
     opened(app)
-    healthy(app.get_by_key("examples").click_index(3).run())
+    healthy(app.menu_button(key="examples").click_index(3).run())
     assert app.text_area(key="text").value == EXAMPLES[3].text
     healthy(app.switch_page("viz/pages/coreference/page.py").run())
     assert app.text_input(key="other_text").value == EXAMPLES[3].twin

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from viz.components.head_grid.component import HeadChoice
+from viz.components.head_grid.component import HeadChoice, Ranking, TileMetric
 from viz.selection.attention import METRICS
 from viz.selection.common import SITES
 from viz.ui.head_metrics import TEXTS, labels, ranking, tile_metric, why_none
@@ -15,38 +15,50 @@ def heads(*pairs: tuple[int, int]) -> tuple[HeadChoice, ...]:
     return tuple(HeadChoice(*pair) for pair in pairs)
 
 
+def drawn(key: str, site: str, values: np.ndarray) -> TileMetric:
+    metric = tile_metric(key, site, values)
+    assert metric is not None
+    return metric
+
+
+def ranked(order: str, keep: int) -> Ranking:
+    heads = ranking(drawn("first", SITES[0], VALUES), order, keep)
+    assert heads is not None
+    return heads
+
+
 def test_every_metric_has_a_name() -> None:
     assert tuple(labels()) == METRICS
 
 
 def test_highest_first_and_of_equal_ones_the_first_by_layer_and_those_without_a_number_last() -> None:
-    ranked = ranking(tile_metric("first", SITES[0], VALUES), "highest", 0)
-    assert ranked.heads == heads((1, 0), (0, 0), (1, 1), (1, 2), (0, 1), (0, 2))
-    assert "all 6" in ranked.note
+    found = ranked("highest", 0)
+    assert found.heads == heads((1, 0), (0, 0), (1, 1), (1, 2), (0, 1), (0, 2))
+    assert "all 6" in found.note
 
 
 def test_lowest_first_keeps_as_many_as_asked_for_and_says_so() -> None:
-    ranked = ranking(tile_metric("first", SITES[0], VALUES), "lowest", 4)
-    assert ranked.heads == heads((0, 1), (1, 2), (0, 0), (1, 1))
-    assert "lowest to the highest" in ranked.note
-    assert "the first 4 of 6" in ranked.note
+    found = ranked("lowest", 4)
+    assert found.heads == heads((0, 1), (1, 2), (0, 0), (1, 1))
+    assert "lowest to the highest" in found.note
+    assert "the first 4 of 6" in found.note
 
 
 def test_layer_by_layer_is_no_ranking() -> None:
-    assert ranking(tile_metric("first", SITES[0], VALUES), "layers", 4) is None
+    assert ranking(drawn("first", SITES[0], VALUES), "layers", 4) is None
 
 
 @pytest.mark.parametrize("site", SITES)
 @pytest.mark.parametrize("key", TEXTS)
 def test_a_metric_says_what_it_means_and_what_the_longest_bar_is(key: str, site: str) -> None:
-    metric = tile_metric(key, site, VALUES * 2)
+    metric = drawn(key, site, VALUES * 2)
     assert metric.note.startswith(f"{metric.name}: ")
     assert metric.note.endswith(f"{1.8:.{metric.decimals}f} {metric.unit}".rstrip() + ".")
 
 
 def test_cross_attention_measures_from_the_diagonal() -> None:
-    assert "diagonal" in tile_metric("distance", "decoder.cross", VALUES).note
-    assert "diagonal" not in tile_metric("distance", "encoder.self", VALUES).note
+    assert "diagonal" in drawn("distance", "decoder.cross", VALUES).note
+    assert "diagonal" not in drawn("distance", "encoder.self", VALUES).note
 
 
 @pytest.mark.parametrize(

@@ -44,8 +44,8 @@ def test_every_table_guards_its_tokens(trace: Trace) -> None:
         replace(step, token=hostile, candidates=tuple(replace(c, token=hostile) for c in step.candidates))
         for step in trace.steps
     )
-    sides = {"source_tokens": (hostile,) * len(trace.source_tokens), "target_tokens": (hostile,) * len(trace.steps)}
-    changed = replace(trace, **sides, steps=steps)
+    source, target = (hostile,) * len(trace.source_tokens), (hostile,) * len(trace.steps)
+    changed = replace(trace, source_tokens=source, target_tokens=target, steps=steps)
     files = (
         trace_tables.open_head(changed, "decoder.cross", 0, 0),
         trace_tables.all_heads(changed, "decoder.cross"),
@@ -137,7 +137,7 @@ def test_the_origin_of_a_row_leads_from_dot_products_to_the_weights_of_the_trace
     assert titles == ["key_position", "key_token", "allowed", "q_dot_k", "scaled", "masked", "weight"]
     assert [row[2] for row in rows] == ["1", "1"] + ["0"] * (len(rows) - 2)
     weights = trace.weights("decoder.self", 1, [2], [1])[0, 0].numpy()
-    np.testing.assert_array_equal(np.float32([row[6] for row in rows]), weights)
+    np.testing.assert_array_equal(np.array([row[6] for row in rows], np.float32), weights)
     scale = trace.attention("decoder.self", 1).scale
     np.testing.assert_allclose([float(row[3]) * scale for row in rows], [float(row[4]) for row in rows], rtol=1e-5)
     assert rows[2][5] == "-inf"

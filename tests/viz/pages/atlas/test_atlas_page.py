@@ -6,18 +6,19 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button
 
 from model import Translator
 from model.analysis import corpus
-from model.analysis.atlas import file as atlas_file
+from model.analysis.metrics.alignment import AlignedPair
 from model.analysis.atlas.file import save_atlas
 from model.analysis.atlas.measure import Atlas, build_atlas
 from model.analysis.corpus import CorpusSentence
@@ -195,11 +196,16 @@ def test_a_cache_that_cannot_be_written_costs_no_result(
 
 
 def test_the_measuring_goes_on_while_a_person_looks_at_another_page(
-    app: AppTest, checkpoints, monkeypatch: pytest.MonkeyPatch
+    app: AppTest, checkpoints: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    go_on, real = threading.Event(), atlas_file.build_atlas
+    go_on, real = threading.Event(), build_atlas
 
-    def slow(translator, read, aligned, progress):
+    def slow(
+        translator: Translator,
+        read: Iterable[CorpusSentence],
+        aligned: Sequence[AlignedPair],
+        progress: Callable[[int], None],
+    ) -> Atlas:
         def told(count: int) -> None:
             progress(count)
             assert go_on.wait(60)
@@ -221,9 +227,14 @@ def test_the_measuring_goes_on_while_a_person_looks_at_another_page(
 
 
 def test_a_measuring_that_is_stopped_can_be_begun_again(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    stopped, real = threading.Event(), atlas_file.build_atlas
+    stopped, real = threading.Event(), build_atlas
 
-    def slow(translator, read, aligned, progress):
+    def slow(
+        translator: Translator,
+        read: Iterable[CorpusSentence],
+        aligned: Sequence[AlignedPair],
+        progress: Callable[[int], None],
+    ) -> Atlas:
         def told(count: int) -> None:
             assert stopped.wait(60)
             progress(count)
@@ -278,7 +289,7 @@ def test_a_head_shows_its_rank_and_its_strongest_sentences(app: AppTest, shipped
 def test_a_sentence_opens_on_the_attention_page_at_its_head(app: AppTest, shipped: Path, atlas: Atlas) -> None:
     opened(app, site="decoder.cross", layer=1, head=2, read_off="norms", token=1, step=3)
     button = sentences(app)[1]
-    number = int(button.key.rpartition("-")[2])
+    number = int((button.key or "").rpartition("-")[2])
     healthy(button.click().run())
     assert app.title[0].value == "Attention"
     assert app.sidebar.text_area[0].value == atlas.texts[number]
@@ -458,18 +469,20 @@ def test_tables_hold_the_numbers_and_leave_out_what_is_none(atlas: Atlas) -> Non
 def test_a_point_opens_its_head_only_if_there_is_such_a_head(
     monkeypatch: pytest.MonkeyPatch, custom: object, head: tuple[int, int] | None
 ) -> None:
-    chosen = []
+    chosen: list[HeadChoice] = []
     points = [] if custom is None else [{"customdata": custom}]
-    monkeypatch.setattr(atlas_tab.st, "session_state", {"key": {"selection": {"points": points}}})
+    monkeypatch.setattr(st, "session_state", {"key": {"selection": {"points": points}}})
     monkeypatch.setattr(atlas_tab, "_open", chosen.append)
     atlas_tab._open_point("key", (2, 4))
     assert chosen == ([] if head is None else [HeadChoice(*head)])
 
 
 @pytest.mark.parametrize(("rows", "chosen"), [([6], [HeadChoice(1, 2)]), ([], [])])
-def test_a_row_of_the_table_opens_its_head(monkeypatch: pytest.MonkeyPatch, rows: list[int], chosen: Selection) -> None:
-    opened_heads = []
-    monkeypatch.setattr(atlas_tab.st, "session_state", {"atlas-table": {"selection": {"rows": rows}}})
+def test_a_row_of_the_table_opens_its_head(
+    monkeypatch: pytest.MonkeyPatch, rows: list[int], chosen: list[HeadChoice]
+) -> None:
+    opened_heads: list[HeadChoice] = []
+    monkeypatch.setattr(st, "session_state", {"atlas-table": {"selection": {"rows": rows}}})
     monkeypatch.setattr(atlas_tab, "_open", opened_heads.append)
     atlas_tab._open_row(4)
     assert opened_heads == chosen

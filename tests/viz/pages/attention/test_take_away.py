@@ -37,7 +37,7 @@ def opened(app: AppTest, **params: str) -> AppTest:
 
 
 def labels(app: AppTest) -> list[str]:
-    return [button.label for button in app.get("download_button")]
+    return [button.proto.label for button in app.get("download_button")]
 
 
 def captions(app: AppTest) -> str:
@@ -63,7 +63,7 @@ def test_the_open_head_is_offered_as_it_is_shown_too(app: AppTest) -> None:
 def test_nothing_is_computed_before_a_button_is_pressed(
     app: AppTest, site: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*arguments) -> Never:
+    def refuse(*arguments: object) -> Never:
         raise AssertionError("computed too early")
 
     for name in ("matrix", "table", "digits"):
@@ -140,10 +140,10 @@ def test_a_link_that_names_a_path_opens_the_first_checkpoint_and_reads_nothing_t
     shutil.copytree(tiny_checkpoints, tmp_path / "root")
     secret = tmp_path / "secret"
     shutil.copytree(tiny_checkpoints / "en-de", secret)
-    touched = []
+    touched: list[tuple[str, str]] = []
     watching = [True]
 
-    def watch(event, arguments) -> None:
+    def watch(event: str, arguments: tuple[object, ...]) -> None:
         if watching and event in ("open", "os.listdir", "os.scandir") and arguments:
             path = str(arguments[0])
             if "secret" in path or path.rstrip("/") == "/etc":

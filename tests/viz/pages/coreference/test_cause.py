@@ -20,6 +20,7 @@ from model.pairs import Pair
 from tests.paths import ROOT
 from tests.viz.sent import charts
 from viz.access.loader import ROOT_VARIABLE
+from viz.core.background_jobs import Progress
 from viz.core.numbers import signed
 from viz.pages.coreference import tables as measured_tables
 from viz.pages.coreference.cause import effects as lab_effects
@@ -71,7 +72,8 @@ def html(app: AppTest) -> str:
 
 
 def of_pair(pair: ChoicePair) -> list[ContrastCase]:
-    return [ContrastCase(case.sentence, case.german.right, case.german.wrong) for case in (pair.a, pair.b)]
+    choices = [(case.sentence, case.german) for case in (pair.a, pair.b)]
+    return [ContrastCase(sentence, german.right, german.wrong) for sentence, german in choices if german is not None]
 
 
 def test_heads_switched_off_by_the_address_change_the_log_odds_as_the_model_says(
@@ -110,7 +112,7 @@ def test_every_head_in_turn_gives_maps_rankings_and_a_way_to_switch_off_the_stro
 
 def test_a_head_of_the_grid_is_switched_off_and_on_again(app: AppTest) -> None:
     opened(app)
-    pills = app.get_by_key("off-e-0")
+    pills = app.pills(key="off-e-0")
     pills.set_value([HeadName("encoder.self", 0, 3)]).run()
     assert app.session_state["selection"].coreference.heads_off == ("e-0-3",)
     app.button(key="off-none").click().run()
@@ -158,7 +160,8 @@ def test_mean_ablation_puts_in_the_mean_and_not_nothing(chosen: Selection) -> No
     case = measuring.choice_pairs()[0].a
     off = frozenset(measuring.places(chosen)[:4])
     zero, mean = (
-        measuring.removal([case], off, instead, chosen).compute(lambda done: None) for instead in ("zero", "mean")
+        measuring.removal([case], off, instead, chosen).compute(Progress(9, "sentences"))
+        for instead in ("zero", "mean")
     )
     assert zero.intact == mean.intact
     assert zero.removed != mean.removed
@@ -230,8 +233,8 @@ def test_no_more_sentence_pairs_are_read_than_promised() -> None:
 def test_bleu_without_heads_is_told_beside_that_with_all(chosen: Selection) -> None:
     pairs = (Pair("Tom was late.", "Tom war spät."),)
     off = frozenset(measuring.places(chosen))
-    done = []
-    change = measuring.bleu_change(pairs, off, "zero", chosen).compute(done.append)
-    assert (change.sentences, sum(done)) == (1, 2)
-    nothing = measuring.bleu_change(pairs, frozenset(), "zero", chosen).compute(done.append)
+    done = Progress(9, "sentences")
+    change = measuring.bleu_change(pairs, off, "zero", chosen).compute(done)
+    assert (change.sentences, done.done) == (1, 2)
+    nothing = measuring.bleu_change(pairs, frozenset(), "zero", chosen).compute(done)
     assert nothing.intact == nothing.removed == change.intact

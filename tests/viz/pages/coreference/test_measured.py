@@ -145,6 +145,7 @@ def test_the_summary_says_what_the_scores_say(scores: CoreferenceScores) -> None
     lines = {what: (encoder, cross) for what, encoder, cross in findings.summary(scores)}
     nearest = scores.sites["encoder.self"].baselines.nearest
     assert lines["Nearest candidate"][0] == f"{100 * nearest:.1f} %"
+    assert scores.contrast is not None
     accuracy = float(scores.contrast.accuracy.value)
     assert lines["The model prefers the right German pronoun"][0].startswith(f"{100 * accuracy:.1f} %")
 
@@ -173,6 +174,7 @@ def test_the_table_of_sentences_gives_back_the_accuracy_of_a_head(scores: Corefe
 
 def test_margins_are_written_with_the_german_they_compare(scores: CoreferenceScores) -> None:
     rows = read(measured_tables.contrast(scores))
+    assert scores.contrast is not None
     assert [float(row["margin_nats"]) for row in rows] == scores.contrast.margins.tolist()
     assert rows[0]["right"] != rows[0]["wrong"]
 

@@ -3,6 +3,7 @@
 import csv
 import io
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -47,7 +48,7 @@ def healthy(app: AppTest) -> AppTest:
     return app
 
 
-def maps(app: AppTest) -> list[list[list[int | str]]]:
+def maps(app: AppTest) -> list[list[list[Any]]]:
     """The cells of the map: [layer, head, name, movement, weights …] of each, in the order of reading."""
     traces = [trace for chart in charts(app) for trace in chart["data"]]
     return [trace["customdata"] for trace in traces if trace["type"] == "scatter" and "customdata" in trace]
@@ -70,7 +71,7 @@ def test_the_animal_pair_works_at_once_and_the_map_is_the_models() -> None:
     assert marked(app, "antecedent")[:2] == ["animal", "street"]
     assert marked(app, "distractor")[:2] == ["street", "animal"]
     shipped = Translator.load(ROOT / "checkpoints" / "en-de", device="cpu")
-    moved = 0
+    moved = np.zeros(())
     for text, pronoun, sign in ((FIRST, "▁es", 1), (SECOND, "▁sie", -1)):
         trace = shipped.trace(text)
         row = [step.token for step in trace.steps].index(pronoun)
@@ -179,6 +180,7 @@ def test_a_case_needs_three_words() -> None:
     assert coreference_lab.marked_case(FIRST, Marks(IT, ANIMAL, None)) is None
     assert coreference_lab.marked_case(FIRST, Marks(IT, ANIMAL, IT)) is None
     case = coreference_lab.marked_case(FIRST, Marks(IT, ANIMAL, STREET))
+    assert case is not None
     assert [FIRST[slice(*span)] for span in case.spans] == ["it", "animal", "street"]
 
 

@@ -10,6 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import BeamNode, BeamTree
+from model.decoding.beam_tree import Fate
 from tests.viz.pages.decoding.opening import TEXT, app_at, header_of, opened
 from viz.access import loader
 from viz.pages.decoding import tables as decoded_tables
@@ -44,7 +45,7 @@ def node(
     parent: int | None,
     step: int,
     rank: int,
-    fate: str = "continued",
+    fate: Fate = "continued",
     fate_step: int = 0,
     score: float | None = None,
     row: int | None = None,
@@ -95,7 +96,9 @@ def test_no_two_lines_of_a_real_tree_cross_and_the_winner_is_a_straight_one(chos
         assert set(rows) == shown
         for step in range(tree.nodes[-1].step + 1):
             column = sorted(
-                (rows[one.index], rows[one.parent]) for one in tree.nodes if one.step == step and one.index in shown
+                (rows[one.index], rows[one.parent])
+                for one in tree.nodes
+                if one.step == step and one.index in shown and one.parent is not None
             )
             assert [row for row, _ in column] == list(range(len(column)))
             parents = [parent for _, parent in column]

@@ -171,7 +171,7 @@ def test_the_field_says_how_to_end_the_text() -> None:
 def test_a_candidate_is_taken_from_the_list() -> None:
     app = decoding(step="3")
     own = loader.trace(TEXT, Selection().changed(checkpoint="en-de"))
-    healthy(app.get_by_key("candidate").click_index(2).run())
+    healthy(app.menu_button(key="candidate").click_index(2).run())
     assert app.query_params["branches"] == f"0-3-t{own.steps[3].candidates[2].token_id}"
 
 

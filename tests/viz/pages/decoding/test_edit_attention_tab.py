@@ -60,13 +60,19 @@ def test_the_numbers_are_those_of_the_models_own_comparison(saved: Translator) -
     assert f"**{compared.log_prob_change:+.3f}** nats" in shown or abs(compared.log_prob_change) < 0.0005
 
 
+def keys_to_point_at(app: AppTest) -> list[str]:
+    """What the keys are chosen from reads: buttons, or a list where there are many."""
+    (choice,) = [one for one in (*app.pills, *app.selectbox) if one.key == "key_token"]
+    return choice.options
+
+
 @pytest.mark.parametrize(("most", "option"), [(60, "1 · \\\\u202e"), (1, "1 · \\u202e")])
 def test_tokens_to_point_at_are_read_as_markdown_by_buttons_only(
     monkeypatch: pytest.MonkeyPatch, most: int, option: str
 ) -> None:
     monkeypatch.setattr(edit_attention, "MAX_PILLS", most)
     monkeypatch.setattr(edit_attention, "display_token", lambda token: "\\u202e")
-    assert editing(edit="point").get_by_key("key_token").options[0] == option
+    assert keys_to_point_at(editing(edit="point"))[0] == option
 
 
 def test_a_button_makes_the_branch_and_shows_it() -> None:
@@ -106,7 +112,7 @@ def test_another_edit_of_the_same_step_is_tried_in_place_of_the_one_shown_or_in_
 
 def test_a_row_points_at_keys_that_the_mask_allows_only() -> None:
     app = editing(edit="point", site="decoder.self")
-    assert len(app.get_by_key("key_token").options) == 6
+    assert len(keys_to_point_at(app)) == 6
 
 
 @pytest.mark.parametrize(("edit", "expected"), [("off", 0.0), ("uniform", 1.0), ("point", 1.0)])

@@ -64,17 +64,14 @@ def test_a_step_knows_which_of_its_candidates_was_taken() -> None:
 
 
 def test_what_does_not_fit_together_is_a_mistake() -> None:
-    arguments = [("▁it", "</s>"), ("<s>", "▁er", "▁es"), STEPS, CROSS, SELF, SPREAD]
-    for place, wrong, message in (
-        (3, CROSS[..., :1], "cross attention has shape"),
-        (4, SELF[:, :2], "self-attention has shape"),
-        (2, STEPS[:2], "one step for each target token"),
-        (5, replace(SPREAD, best=SPREAD.best[:2]), "one distribution a step"),
+    for steps, cross, own, spread, message in (
+        (STEPS, CROSS[..., :1], SELF, SPREAD, "cross attention has shape"),
+        (STEPS, CROSS, SELF[:, :2], SPREAD, "self-attention has shape"),
+        (STEPS[:2], CROSS, SELF, SPREAD, "one step for each target token"),
+        (STEPS, CROSS, SELF, replace(SPREAD, best=SPREAD.best[:2]), "one distribution a step"),
     ):
-        changed = [*arguments]
-        changed[place] = wrong
         with pytest.raises(AssertionError, match=message):
-            PlayerData.of(*changed)
+            PlayerData.of(("▁it", "</s>"), ("<s>", "▁er", "▁es"), steps, cross, own, spread)
 
 
 def test_the_payload_holds_what_is_shown(data: PlayerData) -> None:
@@ -136,7 +133,8 @@ def test_a_report_counts_only_for_the_decoding_and_the_command_it_speaks_of(data
     )
     for change in wrong:
         assert read_state(report | change, data, command) is None, change
-    for nothing in (None, [], "2"):
+    nothings: tuple[object, ...] = (None, [], "2")
+    for nothing in nothings:
         assert read_state(nothing, data, command) is None
 
 
@@ -145,16 +143,18 @@ def test_a_wish_counts_only_if_it_can_be_fulfilled(data: PlayerData) -> None:
     assert read_wish(force, data) == Force(1, 107)
     draw = {"kind": "draw", "step": 2, "temperature": 50, "top_k": 0, "top_p": 100, "digest": data.digest}
     assert read_wish(draw, data) == Draw(2, 50, 0, 100)
-    for change in (
+    changes: tuple[dict[str, object], ...] = (
         {"step": 3},
         {"step": True},
         {"step": None},
         {"digest": "abc"},
         {"token_id": 5},
         {"token_id": "107"},
-    ):
+    )
+    for change in changes:
         assert read_wish(force | change, data) is None, change
-    for change in ({"temperature": 0}, {"top_k": None}, {"top_p": 101}, {"top_k": 2.0}):
+    changes = ({"temperature": 0}, {"top_k": None}, {"top_p": 101}, {"top_k": 2.0})
+    for change in changes:
         assert read_wish(draw | change, data) is None, change
     assert read_wish(None, data) is None
 

@@ -1,5 +1,6 @@
 """The film's tab: what a link asks for is shown or put right with a sentence, and what a person wishes is done."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,11 @@ from viz.access.loader import ROOT_VARIABLE
 from viz.pages.decoding import translations
 from viz.pages.decoding.film import tab as film
 from viz.pages.decoding.film.component import Draw, Force, PlayerState, Wished
+from viz.pages.decoding.film.payload import PlayerData
 
+Wish = Draw | Force
+#: What makes the browser say something in the next run, and all that the player was asked to show.
+Says = tuple[Callable[..., None], list[PlayerState]]
 CHOICES = {
     "step": "3",
     "layer": "1",
@@ -31,22 +36,29 @@ def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
 
 
 @pytest.fixture
-def says(monkeypatch: pytest.MonkeyPatch):
+def says(monkeypatch: pytest.MonkeyPatch) -> Says:
     """`says(place, wish)` makes the browser say this once, in the next run."""
-    waiting, asked = [], []
+    waiting: list[tuple[PlayerState, Wish | None]] = []
+    asked: list[PlayerState] = []
 
-    def player(data, state, *, key, name):
+    def player(data: PlayerData, state: PlayerState, *, key: str, name: str) -> PlayerState | None:
         asked.append(state)
         place, wish = waiting.pop() if waiting else (None, None)
         return None if wish is not None else place
 
-    def wished(data, *, key):
-        place, wish = waiting[-1] if waiting else (None, None)
+    def wished(data: PlayerData, *, key: str) -> Wished | None:
+        if not waiting:
+            return None
+        place, wish = waiting[-1]
         return None if wish is None else Wished(wish, place)
 
     monkeypatch.setattr(film, "decode_player", player)
     monkeypatch.setattr(film, "wished", wished)
-    return lambda place, wish=None: waiting.append((place, wish)), asked
+
+    def say(place: PlayerState, wish: Wish | None = None) -> None:
+        waiting.append((place, wish))
+
+    return say, asked
 
 
 def opened(app: AppTest) -> AppTest:
@@ -58,7 +70,7 @@ def opened(app: AppTest) -> AppTest:
     return app
 
 
-def test_a_link_with_every_choice_reaches_the_player_and_stays(app: AppTest, says) -> None:
+def test_a_link_with_every_choice_reaches_the_player_and_stays(app: AppTest, says: Says) -> None:
     for name, value in CHOICES.items():
         app.query_params[name] = value
     opened(app)
@@ -66,7 +78,7 @@ def test_a_link_with_every_choice_reaches_the_player_and_stays(app: AppTest, say
     assert {name: app.query_params[name] for name in CHOICES} == CHOICES
 
 
-def test_what_the_player_reports_is_in_the_address(app: AppTest, says) -> None:
+def test_what_the_player_reports_is_in_the_address(app: AppTest, says: Says) -> None:
     say, _ = says
     opened(app)
     say(PlayerState(3, 1, 2, (0, 3), "in", 15, 80, 5, 90))
@@ -91,12 +103,12 @@ def test_a_step_that_does_not_exist_is_answered_with_a_sentence_and_the_last_ste
 )
 def test_a_wish_is_handed_on_and_the_page_stands_where_it_was_changed(
     app: AppTest,
-    says,
+    says: Says,
     monkeypatch: pytest.MonkeyPatch,
-    wish: Draw | Force,
-    done: tuple[str, int, int, int, int] | tuple[str, int, int],
+    wish: Wish,
+    done: tuple[str | int, ...],
 ) -> None:
-    calls = []
+    calls: list[tuple[str | int, ...]] = []
     monkeypatch.setattr(translations, "force", lambda *arguments: calls.append(("force", *arguments)))
     monkeypatch.setattr(translations, "draw", lambda *arguments: calls.append(("draw", *arguments)))
     say, asked = says

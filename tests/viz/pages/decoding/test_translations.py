@@ -1,20 +1,26 @@
 """Branches of a translation: grown as the model itself would, kept, shown, dropped, and found again by a link."""
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 import pytest
+import torch
 from streamlit.testing.v1 import AppTest
 
-from model import MakeUniform, PointAt, Sampling, SwitchOff, Translator
+from model import MakeUniform, PointAt, Sampling, SwitchOff, Trace, Translator
 from model.analysis.interventions.edit_comparison import compare_edit
 from model.decoding.sampling import Draws
 from model.decoding.session import DecodingSession
+from model.nn.edits import HeadEdit
 from viz.access import loader
 from viz.pages.decoding import translations
 from viz.pages.decoding.branch_codes import MAX_BRANCHES, EditHead, Write
 from viz.pages.decoding.branches import removal
 from viz.selection import state
+from viz.selection.options import Selection
 
 TEXT = "Tom was late again."
 
@@ -37,13 +43,13 @@ def studio_page() -> None:
 class Viewer:
     """A session of the app; `do` is what a person does in the next run."""
 
-    def __init__(self, **params) -> None:
+    def __init__(self, **params: str) -> None:
         self.app = AppTest.from_function(studio_page, default_timeout=60)
         for name, value in {"text": TEXT, **params}.items():
             self.app.query_params[name] = value
         self.run()
 
-    def run(self, do=None):
+    def run(self, do: Callable[[], object] | None = None) -> Self:
         self.app.session_state["told"] = []
         if do is not None:
             self.app.session_state["do"] = do
@@ -52,19 +58,19 @@ class Viewer:
         return self
 
     @property
-    def shown(self):
+    def shown(self) -> Trace:
         return self.app.session_state["shown"]
 
     @property
-    def told(self):
+    def told(self) -> list[str]:
         return self.app.session_state["told"]
 
     @property
-    def selection(self):
+    def selection(self) -> Selection:
         return self.app.session_state["selection"]
 
     @property
-    def ids(self):
+    def ids(self) -> list[int]:
         return [step.token_id for step in self.shown.steps]
 
 
@@ -80,14 +86,14 @@ def saved(tiny_checkpoints: Path) -> Translator:
 
 
 @pytest.fixture
-def advances(monkeypatch: pytest.MonkeyPatch):
+def advances(monkeypatch: pytest.MonkeyPatch) -> list[DecodingSession]:
     """A list that grows by one with every row that the decoder computes."""
-    counted = []
+    counted: list[DecodingSession] = []
     advance = DecodingSession._advance
 
-    def count(session, choose):
+    def count(session: DecodingSession, choose: Callable[[torch.Tensor, int], int]) -> None:
         counted.append(session)
-        return advance(session, choose)
+        advance(session, choose)
 
     monkeypatch.setattr(DecodingSession, "_advance", count)
     return counted
@@ -126,7 +132,7 @@ def test_a_new_branch_is_shown_at_the_step_that_was_changed() -> None:
     assert viewer.told == []
 
 
-def test_only_the_new_rows_are_computed_and_nothing_twice(advances) -> None:
+def test_only_the_new_rows_are_computed_and_nothing_twice(advances: list[DecodingSession]) -> None:
     viewer = Viewer(text="Only new rows of this.")
     token_id, other = unlike(viewer, 6), unlike(viewer, 3)
     advances.clear()
@@ -135,7 +141,7 @@ def test_only_the_new_rows_are_computed_and_nothing_twice(advances) -> None:
     viewer.run(lambda: translations.force(3, other))
     advances.clear()
     for number in (1, 0, 2):
-        viewer.run(lambda number=number: translations.show(number))
+        viewer.run(partial(translations.show, number))
     assert advances == []
 
 
@@ -203,7 +209,9 @@ EDITS = [
 
 
 @pytest.mark.parametrize(("action", "named"), EDITS, ids=[f"{a.edit} {a.site}" for a, _ in EDITS])
-def test_an_edited_branch_is_that_of_the_models_own_comparison(saved: Translator, action: EditHead, named) -> None:
+def test_an_edited_branch_is_that_of_the_models_own_comparison(
+    saved: Translator, action: EditHead, named: Callable[[int], HeadEdit]
+) -> None:
     viewer = Viewer()
     viewer.run(lambda: translations.add(5, action))
     compared = compare_edit(saved, TEXT, 5, [named(5)])
@@ -303,10 +311,10 @@ def test_another_text_forgets_the_branches() -> None:
     assert viewer.shown.text == "It is late."
 
 
-def test_what_is_removed_goes_with_its_children_and_can_be_brought_back(advances) -> None:
+def test_what_is_removed_goes_with_its_children_and_can_be_brought_back(advances: list[DecodingSession]) -> None:
     viewer = Viewer()
     for step, token_id in ((3, 40), (5, 41)):
-        viewer.run(lambda step=step, token_id=token_id: translations.force(step, token_id))
+        viewer.run(partial(translations.force, step, token_id))
     before, ids = viewer.selection, viewer.ids
     viewer.run(lambda: removal.remove(1))
     assert (viewer.selection.decoding.branches, viewer.selection.decoding.branch) == ((), 0)
@@ -320,7 +328,7 @@ def test_what_is_removed_goes_with_its_children_and_can_be_brought_back(advances
 def test_when_another_branch_is_removed_the_one_shown_stays() -> None:
     viewer = Viewer()
     for token_id in (40, 41):
-        viewer.run(lambda token_id=token_id: translations.force(3, token_id))
+        viewer.run(partial(translations.force, 3, token_id))
     ids = viewer.ids
     viewer.run(lambda: removal.remove(1))
     assert viewer.selection.decoding.branch == 1
@@ -338,7 +346,7 @@ def test_a_branch_is_compared_with_the_one_that_it_leaves_unless_another_is_chos
     viewer = Viewer()
     found = []
     for step, token_id in ((3, 40), (5, 41)):
-        viewer.run(lambda step=step, token_id=token_id: translations.force(step, token_id))
+        viewer.run(partial(translations.force, step, token_id))
     viewer.run(lambda: found.append(translations.compared(translations.choices())))
     viewer.run(lambda: translations.compare(0))
     viewer.run(lambda: found.append(translations.compared(translations.choices())))

@@ -1,6 +1,7 @@
 """The masks and positions page: what its pictures hold, and what becomes of wrong choices."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +10,6 @@ from streamlit.testing.v1 import AppTest
 from model import Translator
 from model.analysis.positions.sinusoids import Likeness
 from model.errors import InputTextError
-from model.trace.trace import Trace
 from tests.paths import ROOT
 from tests.viz.sent import charts
 from viz.access import loader
@@ -283,7 +283,7 @@ def test_the_arc_leads_from_the_position_to_the_shifted_one() -> None:
 # ---- positions on the page ----
 
 
-def decoded(trace: Trace, axis: str) -> np.ndarray:
+def decoded(trace: dict[str, Any], axis: str) -> np.ndarray:
     array = trace[axis]
     return np.array(array) if isinstance(array, list) else _from_plotly(array)
 

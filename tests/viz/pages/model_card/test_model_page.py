@@ -43,7 +43,7 @@ def html(app: AppTest) -> str:
     return " ".join(element.value for element in app.html)
 
 
-def chart(app: AppTest, place: int) -> dict[str, dict[str, Any] | list[dict[str, Any]]]:
+def chart(app: AppTest, place: int) -> dict[str, Any]:
     return json.loads(app.get("plotly_chart")[place].proto.spec)
 
 
