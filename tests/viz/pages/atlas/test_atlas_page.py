@@ -18,10 +18,10 @@ from streamlit.testing.v1.element_tree import Button
 
 from model import Translator
 from model.analysis import corpus
-from model.analysis.metrics.alignment import AlignedPair
 from model.analysis.atlas.file import save_atlas
 from model.analysis.atlas.measure import Atlas, build_atlas
 from model.analysis.corpus import CorpusSentence
+from model.analysis.metrics.alignment import AlignedPair
 from model.errors import DataError
 from tests.paths import ROOT
 from viz.access.loader import ROOT_VARIABLE
