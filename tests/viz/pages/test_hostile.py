@@ -1,6 +1,5 @@
 """A slice of `python -m tests.benchmarks.crowd --hostile`: thirty bad inputs through every page."""
 
-from dataclasses import fields
 from pathlib import Path
 
 import pytest

@@ -1,6 +1,5 @@
 """The opened head on its page: measures, words and special tokens, as heatmap and as lines, and what a link says."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,8 @@ from viz.access.derived import OpenedLayer
 from viz.access.loader import ROOT_VARIABLE
 from viz.pages.attention.opened_head import panel
 from viz.pages.attention.opened_head.lines_component import LinesPlace
-from viz.selection.common import MEASURE_NAMES as MEASURE_NAMES
 from viz.selection import state
+from viz.selection.common import MEASURE_NAMES as MEASURE_NAMES
 from viz.selection.common import SITES
 from viz.selection.selection import Selection
 from viz.ui.measures import MEASURES

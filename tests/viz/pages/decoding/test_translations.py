@@ -20,7 +20,7 @@ from viz.pages.decoding import translations
 from viz.pages.decoding.branch_codes import MAX_BRANCHES, EditHead, Write
 from viz.pages.decoding.branches import removal
 from viz.selection import state
-from viz.selection.options import Selection
+from viz.selection.selection import Selection
 
 TEXT = "Tom was late again."
 
