@@ -15,11 +15,11 @@ def header_of(
     address: str,
     shape: tuple[int, int],
     selected: HeadChoice | None,
-    figure: TileFigure | None,
+    metric: TileMetric | None,
     ranking: Ranking | None,
     followed: Followed | None,
 ) -> dict[str, Any]:
-    return unpack(pack_grid(address, shape, selected, figure, ranking, followed))[0]
+    return unpack(pack_grid(address, shape, selected, metric, ranking, followed))[0]
 
 
 def test_the_payload_names_tiles_colours_and_the_open_head() -> None:
