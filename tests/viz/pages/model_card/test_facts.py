@@ -7,7 +7,7 @@ from model.nn.parameter_counts import count_parameters
 from model.training_record import Curve, Measurement, Metrics, Score, TrainingLog
 from viz.core.html import Column, literal, table
 from viz.pages.model_card import card, facts
-from viz.pages.model_card.example_bank import BANK, DRAWN, draw
+from viz.pages.model_card.example_bank import BANK, NUM_DRAWN, draw
 from viz.pages.model_card.figures import PART_LABELS, parameter_bars
 from viz.pages.model_card.training_figures import MAX_MARKED, training_curves
 
@@ -139,7 +139,7 @@ def test_the_bank_holds_no_sentence_twice_and_none_of_the_classics() -> None:
 def test_a_seed_always_draws_the_same_twenty() -> None:
     assert draw(1) == draw(1)
     assert draw(1) != draw(2)
-    assert len(set(draw(3))) == DRAWN == 20
+    assert len(set(draw(3))) == NUM_DRAWN == 20
 
 
 # ---- figures ----
