@@ -30,7 +30,7 @@ class BaseReader(Loaded):
 
     @property
     def d_model(self) -> int:
-        """Numbers that stand for a token, as far as the configuration tells."""
+        """Ids of special tokens, as far as the configuration names them."""
         return int(getattr(self.config, "d_model", None) or getattr(self.config, "hidden_size", None) or 1024)
 
     @property

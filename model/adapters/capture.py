@@ -27,7 +27,7 @@ from model.nn.masks import AttentionMask
 ROWS_AT_ONCE = 256
 SiteAndLayer = tuple[str, int]
 _MASK, _BIAS = "headlight_mask", "headlight_bias"
-"""Attributes of the tensors that models hand from layer to layer, so that what lies behind one is found once."""
+"""Attributes of tensors that models hand from layer to layer: the small mask or bias behind each, derived once."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -170,7 +170,7 @@ def attend(
 
 
 def causal_or_padding(**asked: Any) -> Tensor | None:
-    """A mask for the fused kernel, as `transformers` asks for it, that remembers which small mask lies behind it.
+    """A mask for the fused kernel, as `transformers` asks for it, that carries its `AttentionMask` as an attribute.
 
     None where the kernel needs no booleans: nothing is masked, or only what comes later.
     """

@@ -59,7 +59,7 @@ def weights_of(output: Any, abilities: Abilities, config: Any) -> SiteLayers:
 
 
 def _windows(config: Any, num_layers: int) -> Sequence[int | None]:
-    """How far each layer looks back, its own place counted; GPT-Neo's every second layer no further than a window."""
+    """How far each layer looks back, its own row counted; GPT-Neo's every second layer no further than a window."""
     kinds = getattr(config, "attention_layers", ["global"] * num_layers)
     return [config.window_size if kind == "local" else None for kind in kinds]
 

@@ -15,7 +15,7 @@ class Family:
     Attributes:
         name: as people call it.
         kind: which stacks it has.
-        positions: how it knows where a token stands.
+        positions: how it knows the positions of tokens.
         is_counted_from_padding: whether its position table begins after the padding token's id, as RoBERTa's does.
     """
 

@@ -137,7 +137,7 @@ def _check_inside(path: Path) -> None:
     """No link leads out of the folder, and no file that is read whole is too large to be one of its kind."""
     root = path.resolve()
     for file in path.iterdir():
-        # Unlike `resolve`, no error where links lead in a circle: nothing lies there.
+        # Unlike `resolve`, no error where links lead in a circle.
         inside = Path(os.path.realpath(file)).is_relative_to(root) or is_hub_blob(file, root)
         if not inside:
             raise CheckpointError(

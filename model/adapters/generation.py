@@ -152,12 +152,12 @@ class GenerationSession:
             self.step(draws)
 
     def branch(self, *, edits: Edits | None = None) -> "GenerationSession":
-        """A session of its own that stands where this one stands; neither will disturb the other.
+        """A copy of this session at its current step; neither changes the other.
 
         Nothing is computed again, and what both have in common is not held twice.
 
         Args:
-            edits: named edits of the decoder for the rows from here on, in place of this session's own; by default the
+            edits: named edits of the decoder for the rows from here on, instead of this session's own; by default the
                 same. What is computed stays as it is.
 
         Raises:

@@ -36,7 +36,7 @@ class ImageReader(BaseReader):
 
     Args:
         model: in evaluation mode, with our attention.
-        processor: what turns a picture into the numbers that the model reads.
+        processor: converts a picture to the numbers that the model reads.
         layout: where it attends.
         abilities: what it has and lacks.
         name, digest: of its folder.

@@ -1,7 +1,8 @@
 """Find which module of a model is which attention site and layer, by watching one short pass.
 
-Encoder and decoder get texts of different lengths, so that the number of queries and keys tells the site; the order in
-which modules are called tells the layer. The module that reads what the heads wrote is their output projection.
+Encoder and decoder get texts of different lengths, so that the number of queries and keys identifies the site; the
+order in which modules are called identifies the layer. The module that reads what the heads wrote is their output
+projection.
 """
 
 from collections.abc import Callable, Mapping, Sequence

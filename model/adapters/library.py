@@ -155,7 +155,7 @@ def load_tokenizer(folder: Path, config: Any) -> Any:
 
 
 def load_image_processor(folder: Path, config: Any) -> Any:
-    """What turns a picture into the numbers that an image model reads.
+    """The processor that converts a picture to the numbers that an image model reads.
 
     Args:
         folder, config: as of `load_tokenizer`.
@@ -208,7 +208,7 @@ def settings_of_model() -> Iterator[None]:
 def new_cache(has_encoder: bool) -> Any:
     """An empty key/value cache that keeps every row, also of layers that look no further than a window.
 
-    So it can always be cut; what lies behind a window is masked.
+    So it can always be cut; what is outside a window is masked.
     """
     own = transformers.DynamicCache()
     return transformers.EncoderDecoderCache(own, transformers.DynamicCache()) if has_encoder else own

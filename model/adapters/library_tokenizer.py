@@ -132,7 +132,7 @@ def _from_bytes(piece: str) -> str:
 
 @cache
 def _bytes_of_signs() -> dict[str, int]:
-    """Which byte each printable sign stands for in GPT-2's byte-level vocabulary (Radford et al. 2019, encoder.py)."""
+    """The byte of each printable sign in GPT-2's byte-level vocabulary (Radford et al. 2019, encoder.py)."""
     plain = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
     others = [byte for byte in range(256) if byte not in plain]
     return {chr(byte): byte for byte in plain} | {chr(256 + number): byte for number, byte in enumerate(others)}

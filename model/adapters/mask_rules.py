@@ -1,6 +1,6 @@
 """Find the small `AttentionMask` that allows the same keys as a model's array of booleans.
 
-Whatever is found has been compared with the booleans, row by row; only a mask that follows no rule known here is kept
+Every result has been compared with the booleans, row by row; only a mask that follows no rule known here is kept
 as it is.
 """
 
@@ -18,7 +18,7 @@ ROWS_AT_ONCE = 256
 def mask_behind(
     allowed: Bool[Tensor, "batch query key"], *, first_query: int | None = None, local_size: int | None = None
 ) -> AttentionMask:
-    """A mask that allows exactly the same places.
+    """A mask that allows exactly the same keys.
 
     Args:
         allowed: True where the query may attend to the key.
@@ -60,7 +60,7 @@ def _candidates(allowed: Tensor, first_query: int | None, local_size: int | None
 def _local(size: int | None) -> list[tuple[int | None, int | None]]:
     if size is None:
         return []
-    # Some windows count the query's own place, some do not.
+    # Some windows count the query's own position, some do not.
     return [(size, None), (size + 1, None), (None, size)]
 
 

@@ -132,7 +132,7 @@ def _abilities(
         length = layout.num_watched
     positions = positions_of(model_type, config)
     if layout is None or positions == "relative bias":
-        # Weights are held of all heads, numbers that stand for distances of those of one layer.
+        # Weights are held of all heads, relative biases of one layer's heads.
         held = heads if layout is None else {site: layers[:1] for site, layers in heads.items()}
         most = longest_text(held)
         length = most if length is None else min(length, most)

@@ -187,13 +187,13 @@ class TextReader(BaseReader):
 
     @property
     def start_options(self) -> Mapping[str, Any]:
-        """What `generate` must be told of the decoder's first token where the model does not say it (mBART)."""
+        """Options of `generate` that give the decoder's first token where the model does not say it (mBART)."""
         needs_one = self.abilities.kind == "encoder-decoder" and self._begin is None
         return {"decoder_start_token_id": self.config.eos_token_id} if needs_one else {}
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """What tells tokens by their ids."""
+        """The tokenizer, which spells ids as tokens."""
         return self.pieces
 
     @property
@@ -203,7 +203,7 @@ class TextReader(BaseReader):
 
     @property
     def special_ids(self) -> frozenset[int]:
-        """The ids of the tokens that stand for no text."""
+        """The ids of special tokens, which are no text."""
         return self.pieces.special_ids
 
     @property

@@ -75,7 +75,7 @@ class SentenceRun:
     """One sentence as the model read it.
 
     Attributes:
-        number: its place among the sentences that were read, from 0.
+        number: its position among the sentences that were read, from 0.
         text, translation: both sides.
         source_ids: what the encoder read, </s> last.
         target_ids: what the decoder read, <s> first.

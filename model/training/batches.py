@@ -92,7 +92,7 @@ def plan_epoch(examples: Sequence[Example], tokens_per_batch: int, *, seed: int,
         for index, example in enumerate(examples)
         for _ in range(int(example.weight) + (example.weight % 1 > 0 and rng.random() < example.weight % 1))
     ]
-    # Noise in the sort key makes every epoch group its sentences anew.
+    # Noise in the sort key makes every epoch group its sentences differently.
     order = sorted(
         chosen, key=lambda i: (examples[i].longest + rng.random(), len(examples[i].source) + 2 * rng.random())
     )

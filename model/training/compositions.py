@@ -1,6 +1,6 @@
 """Compose pronoun sentences from an opening that decides nothing and a continuation that fits one candidate only.
 
-In “Tom photographed the cat behind the sofa, and then he fed it” only what can be fed tells what “it” means. Frames
+In “Tom photographed the cat behind the sofa, and then he fed it” only what can be fed decides what “it” means. Frames
 written one by one can be learned by heart, each with what “it” means in it; of these there are too many for that.
 
 `openings.txt` holds clauses with two candidates that may be anything (English | German); clauses of the training frames
@@ -165,7 +165,7 @@ class _Phrase:
 
 
 def _take_apart(english: list[str], german: list[str]) -> tuple[list[str], list[str], _Phrase]:
-    """The forms without the preposition that stands after the last of them, and that."""
+    """The forms without the preposition after the last of them, and the preposition."""
     length = len(english[0].split())
     last = english[-1].split()
     verb, preposition, case = german[-1].split()

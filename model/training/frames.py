@@ -24,7 +24,7 @@ class Frame:
     Attributes:
         name: of the frame.
         english, german: the templates.
-        kind_a, kind_b: which nouns stand for the candidates; with an empty `kind_b` there is one candidate.
+        kind_a, kind_b: kinds of nouns of the candidates; with an empty `kind_b` there is one candidate.
         about_a, about_b: cues (English, German) that make “it” mean the first or the second.
     """
 

@@ -1,6 +1,6 @@
 """The words of the pronoun curriculum: nouns with gender and kind, cues, people.
 
-A *cue* is what tells to whom a pronoun refers: a property (“tired”) or something that is done to it (“fed”).
+A *cue* is what decides to whom a pronoun refers: a property (“tired”) or something that is done to it (“fed”).
 """
 
 import re
@@ -12,7 +12,7 @@ from typing import Final, Literal
 Gender = Literal["m", "f", "n"]
 Case = Literal["nom", "acc", "dat"]
 
-# Properties stand after “to be” (German: undeclined); actions are past tense, alike for er/sie/es.
+# Properties come after “to be” (German: undeclined); actions are past tense, alike for er/sie/es.
 CUES = {
     # of living things
     "tired": "müde", "hungry": "hungrig", "thirsty": "durstig", "sick": "krank", "weak": "schwach",
@@ -93,7 +93,7 @@ class Noun:
         return f"{article} {self.english}"
 
     def pronoun(self, case: Case) -> str:
-        """What “it” becomes where it stands for this noun."""
+        """What “it” becomes where it refers to this noun."""
         return PRONOUNS[self.gender][CASES.index(case)]
 
 

@@ -10,7 +10,7 @@ M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4
 def keep_freed_memory() -> None:
     """Tell glibc to keep freed memory and to map none apart: the next step takes the same amounts again.
 
-    Otherwise the kernel hands out and clears every page anew at each step. On other systems it does nothing.
+    Otherwise the kernel hands out and clears every page again at each step. On other systems it does nothing.
     """
     if sys.platform == "linux" and (mallopt := getattr(ctypes.CDLL(None), "mallopt", None)):
         mallopt(M_MMAP_MAX, 0)

@@ -1,8 +1,8 @@
 """Draw the pronoun curriculum: sentence pairs in which “it” must become er, sie, es, ihn, ihm or ihr by meaning.
 
-A grammar of our own draws a frame, nouns that fit into it and a cue that tells to whom “it” refers. Some frames, some
+A grammar of our own draws a frame, nouns that fit into it and a cue that decides to whom “it” refers. Some frames, some
 nouns and some combinations of noun and cue never occur in training, each for itself, so that what was learned can be
-told from what was learned by heart. To the frames that were written one by one, training adds those that
+distinguished from what was learned by heart. To the frames that were written one by one, training adds those that
 `model.training.compositions` puts together.
 """
 
@@ -24,7 +24,7 @@ HeldOut = Literal["frames", "drawn frames", "combinations", "nouns"]
 HELD_OUT: tuple[HeldOut, ...] = get_args(HeldOut)
 T = TypeVar("T")
 Choice = tuple[Noun, tuple[str, str]]
-"""What “it” means, and the cue that tells so, in English and German."""
+"""What “it” means, and the cue that decides it, in English and German."""
 
 CONTRACTIONS = {
     "zu dem": "zum", "zu der": "zur", "in dem": "im", "von dem": "vom", "in das": "ins", "bei dem": "beim",
@@ -155,7 +155,7 @@ def _draws(frames: Sequence[Frame], seed: str) -> Iterator[tuple[Draw, Choice]]:
         kind_a = rng.choice(frame.kind_a.split())
         a = rng.choice(NOUNS[kind_a])
         b = rng.choice(NOUNS[frame.kind_b]) if frame.kind_b else None
-        # Candidates of one gender teach little: most of them are drawn anew.
+        # Candidates of one gender teach little: most of them are drawn again.
         if a == b or (b is not None and a.gender == b.gender and rng.random() < 0.6):
             continue
         yield from _about_one(rng, frame, kind_a, a, b)

@@ -1,6 +1,6 @@
 """Save an atlas in one .npz file without pickle, load it, and cache such files.
 
-`atlas.json` (UTF-8 bytes) holds digests, texts and the names of metrics; beside it stand `figures/NAME`
+`atlas.json` (UTF-8 bytes) holds digests, texts and the names of metrics; beside it are `figures/NAME`
 [site, layer, head], `strongest/NAME`, `divergences` and `mean_outputs`, which NumPy reads without Headlight.
 """
 
@@ -97,7 +97,7 @@ def cached_atlas(
 ) -> Atlas:
     """The atlas of this model and these sentences, from the folder if it is there, else made and kept there.
 
-    A file that is damaged, or of something else, is made anew.
+    A file that is damaged, or of something else, is made again.
 
     Args:
         translator, sentences, aligned, progress: as in `build_atlas`.

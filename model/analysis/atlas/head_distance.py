@@ -41,10 +41,10 @@ def divergence_sums(
 
 
 def classical_scaling(distances: Float[Numbers, "head head"]) -> Float[Numbers, "head 2"]:
-    """Places in the plane whose distances are as close as possible to those given (classical MDS, Torgerson 1952).
+    """Positions in the plane whose distances are as close as possible to those given (classical MDS, Torgerson 1952).
 
     The two largest eigenvalues λ and vectors v of B = −½ J D² J, J = I − 1/n, give coordinates √λ v. Axes point such
-    that the place farthest out on each lies on its positive side, so that the same distances give the same map.
+    that the head farthest out on each is on its positive side, so that the same distances give the same map.
     """
     count = len(distances)
     centred = np.eye(count) - 1 / count
@@ -60,7 +60,7 @@ def classical_scaling(distances: Float[Numbers, "head head"]) -> Float[Numbers, 
 def share_held(divergences: Float[Numbers, "head head"], positions: Float[Numbers, "head 2"]) -> float:
     """Which part of all squared distances, about their middle, a map of them holds: 1 if it loses nothing.
 
-    Σ |place|² / tr(B), with tr(B) = Σ D² / 2n for the B of `classical_scaling` and D² the divergences; NaN where all
+    Σ |position|² / tr(B), with tr(B) = Σ D² / 2n for the B of `classical_scaling` and D² the divergences; NaN where all
     heads are alike.
     """
     total = float(divergences.astype(np.float64).sum()) / (2 * len(divergences))

@@ -1,8 +1,7 @@
 """Measure an atlas of heads: what every head of a model does over a whole corpus.
 
-Figures are means over all rows of the corpus that say something about a head (`model.analysis.atlas.corpus_metrics`
-defines
-them), so that a long sentence counts for more than a short one. Tables are arrays [site, layer, head].
+Metrics are means over all rows of the corpus that say something about a head (`model.analysis.metrics.head_metrics`),
+so that a long sentence counts for more than a short one. Tables are arrays [site, layer, head].
 """
 
 from collections.abc import Iterable, Mapping, Sequence

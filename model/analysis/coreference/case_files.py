@@ -68,7 +68,7 @@ def parse_pronoun_cases(content: bytes, name: str) -> PronounCases:
 
     Args:
         content: UTF-8, with or without a byte-order mark.
-        name: of the file; its ending tells the form.
+        name: of the file; its ending names the form.
 
     Raises:
         DataError: the ending is none of .jsonl, .tsv, .txt, the file is too large, or no line can be used.
@@ -109,7 +109,7 @@ def _reasons(rejected: Sequence[RejectedLine]) -> str:
 
 
 def _lines(content: bytes) -> Iterator[Line]:
-    # Only a line feed ends a line: U+2028 and the like may stand in a text.
+    # Only a line feed ends a line: U+2028 and the like may occur in a text.
     for number, raw in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
         try:
             text = raw.decode("utf-8").strip()
@@ -182,7 +182,7 @@ def _read_tsv(path: Path, line: Line) -> PronounCase:
 
 
 def _found(row: JsonRow, name: str, phrase: str, sentence: str) -> Span:
-    """Where a phrase stands in the sentence, which must be one place."""
+    """The only span of a phrase in the sentence."""
     spans = phrase_spans(sentence, phrase)
     if not spans:
         raise row.error(f"the {name} “{phrase[:60]}” does not stand in the sentence")

@@ -18,7 +18,7 @@ class GermanChoice:
 
 @dataclass(frozen=True)
 class PronounCase:
-    """A sentence, and the characters of its pronoun, of what it stands for, and of what it does not stand for.
+    """A sentence, and the characters of its pronoun, of what it refers to, and of a noun that it does not refer to.
 
     Attributes:
         sentence: English.
@@ -27,7 +27,7 @@ class PronounCase:
         pair: what the rows of one minimal pair share, where the file says so.
         group: kind of sentence, where the file says so.
         german: translations to choose from, where the pronoun's meaning decides between them.
-        is_control: the pronoun stands for neither candidate ("it" of weather and time); then `antecedent` is only one
+        is_control: the pronoun refers to neither candidate ("it" of weather and time); then `antecedent` is only one
             of two nouns, and no head can be right.
     """
 
@@ -89,7 +89,7 @@ class PronounCases:
 
 
 def phrase_spans(sentence: str, phrase: str) -> list[Span]:
-    """Where whole words stand in a sentence; capitals matter only if they tell apart what else would be several."""
+    """Spans of whole words in a sentence; capitals matter only if they distinguish what else would be several."""
     spans = [
         [match.span() for match in re.finditer(rf"(?<!\w){re.escape(phrase)}(?!\w)", sentence, flags=flags)]
         for flags in (re.NOFLAG, re.IGNORECASE)

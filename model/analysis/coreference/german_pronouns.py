@@ -41,9 +41,9 @@ NOT_ONE: Final = "the translation has not as many such pronouns as the sentence"
 
 
 def german_spans(german: str, forms: frozenset[str]) -> list[Span]:
-    """Where one of these words stands in a German text.
+    """Spans of these words in a German text.
 
-    A capital within a sentence makes "Sie" and "Ihr" the polite form, which stands for no noun.
+    A capital within a sentence makes "Sie" and "Ihr" the polite form, which refers to no noun.
     """
     spans = []
     for match in re.finditer(r"\w+", german):
@@ -54,9 +54,9 @@ def german_spans(german: str, forms: frozenset[str]) -> list[Span]:
 
 
 def translated_pronoun(sentence: str, pronoun: Span, german: str) -> Span | str:
-    """Where the German pronoun for an English one stands, or why it cannot be told.
+    """The span of the German pronoun for an English one, or why it is not known.
 
-    If both sentences have as many pronouns that could stand for one another, the first stands for the first and so on.
+    If both sentences have as many pronouns that could translate one another, the first translates the first and so on.
 
     Args:
         sentence: English.
@@ -84,11 +84,11 @@ def text_of_pieces(pieces: Sequence[str]) -> tuple[str, list[int]]:
 
 
 def rival_forms(word: str, english: str) -> tuple[str, ...]:
-    """What could stand in a German pronoun's place if its noun had another gender, itself among them.
+    """The forms of a German pronoun if its noun had another gender, itself among them.
 
     Args:
         word: the German pronoun, as it is written; a capital is kept.
-        english: the pronoun that it stands for; only those of things leave a choice, and for others it is `word` alone.
+        english: the pronoun that it translates; only those of things leave a choice, and for others it is `word` alone.
     """
     lower = word.lower()
     forms: tuple[str, ...] = (lower,)

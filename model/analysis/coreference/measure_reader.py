@@ -1,13 +1,11 @@
 """Measure every head of a model that only reads: does it look from a pronoun to what that stands for?
 
-The same figures as `coreference` measures of translators, of the one attention that reads the sentence, sentence by
+The same metrics as `measure_translator` gives, of the one attention that reads the sentence, sentence by
 sentence from its trace.
 """
 
 from collections import Counter
 from types import MappingProxyType
-
-import torch
 
 from model.analysis.coreference.cases import PronounCase, PronounCases
 from model.analysis.coreference.measure_translator import CoreferenceScores, Progress
@@ -54,13 +52,7 @@ def measure_reading(
             raise CancelledError(f"Stopped after {done:,} of {len(given.cases):,} sentences.")
     if not parts:
         raise DataError(f"No row could be scored: {', '.join(skipped)}.")
-    backs = [part.back for part in parts if part.back is not None]
-    joined = CandidateWeights(
-        torch.cat([part.to for part in parts]),
-        torch.cat([part.strongest_word for part in parts]),
-        torch.cat(backs) if backs else None,
-    )
-    scores = score_site(site, measure, cases, joined, {})
+    scores = score_site(site, measure, cases, CandidateWeights.joined(parts), {})
     if scores is None:
         raise DataError("No row could be scored: all are controls.")
     return CoreferenceScores(

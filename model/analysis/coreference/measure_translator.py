@@ -71,7 +71,7 @@ class CoreferenceScores:
         measure: what counts as a weight.
         cases: that the model could read, controls among them.
         skipped: reason → rows left out by the file's reader or by the model.
-        sites: "encoder.self", "decoder.cross" → their figures; a site that could score no row is not here.
+        sites: "encoder.self", "decoder.cross" → their metrics; a site that could score no row is not here.
         unscored: site → reason → rows, for every site asked for.
         contrast: None where no row has German to choose from.
     """
@@ -277,16 +277,15 @@ def _site_scores(site: str, measure: Measure, cases: Sequence[PronounCase], coll
     if not collected.rows[site]:
         return None
     rows = torch.tensor(collected.rows[site])
-    parts = collected.weights[site]
-    backs = [part.back for part in parts if part.back is not None]
-    joined = CandidateWeights(
-        torch.cat([part.to for part in parts]),
-        torch.cat([part.strongest_word for part in parts]),
-        torch.cat(backs) if backs else None,
-    )
     order = rows.argsort()
     ordered = [cases[row] for row in rows[order].tolist()]
-    return score_site(site, measure, ordered, joined.reordered(order), collected.skipped[site])
+    return score_site(
+        site,
+        measure,
+        ordered,
+        CandidateWeights.joined(collected.weights[site]).reordered(order),
+        collected.skipped[site],
+    )
 
 
 def _contrast_scores(cases: Sequence[PronounCase], margins: Mapping[int, float]) -> ContrastScores | None:

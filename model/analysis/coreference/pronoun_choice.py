@@ -39,8 +39,8 @@ class PronounChoice:
 
     Attributes:
         translation: its own, decoded greedily.
-        pronoun: the German one, or why it cannot be told which one it is.
-        probabilities: of each form that could stand there (er, sie, es …), given what is written before; empty where
+        pronoun: the German one, or why it is not known.
+        probabilities: of each form that could be there (er, sie, es …), given what is written before; empty where
             no pronoun was found. They need not sum to 1: other words could follow as well.
     """
 
@@ -50,7 +50,7 @@ class PronounChoice:
 
 
 def find_pronoun(translator: Translator, case: PronounCase, token_ids: Sequence[int]) -> WrittenPronoun | str:
-    """The German pronoun in a translation given as token ids, or why it cannot be told."""
+    """The German pronoun in a translation given as token ids, or why it is not known."""
     written, piece_of = text_of_pieces(translator.tokenizer.tokens(token_ids))
     span = translated_pronoun(case.sentence, case.pronoun, written)
     if isinstance(span, str):
@@ -62,7 +62,7 @@ def find_pronoun(translator: Translator, case: PronounCase, token_ids: Sequence[
 
 @torch.inference_mode()
 def pronoun_choice(translator: Translator, case: PronounCase) -> PronounChoice:
-    """Translate one sentence greedily, find its pronoun, and weigh er, sie and es in its place.
+    """Translate one sentence greedily, find its pronoun, and weigh er, sie and es instead of it.
 
     Raises:
         InputTextError: the sentence is blank or too long.
@@ -95,13 +95,13 @@ def _sequence_log_probs(
     *,
     first: int,
 ) -> Float[Tensor, "row"]:
-    """Log-probability of each target's tokens from place `first` on, in nats, on the CPU.
+    """Log-probability of each target's tokens from position `first` on, in nats, on the CPU.
 
     Args:
         model: the Transformer.
         memory, source_padding: what each target is the translation of.
         targets: the tokens emitted, without <s>.
-        first: place of the first token that counts.
+        first: position of the first token that counts.
     """
     config = model.config
     emitted = pad(targets, config.pad_id).to(memory.device)

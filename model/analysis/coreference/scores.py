@@ -30,7 +30,7 @@ CHANCE: Final = 0.5
 
 @dataclass(frozen=True)
 class Baselines:
-    """Accuracies of what knows nothing of meaning, on the rows of a site.
+    """Accuracies of choices made without meaning, on the rows of a site.
 
     Attributes:
         nearest, first: of the candidate nearest to the pronoun, and of the one that comes first.
@@ -50,7 +50,7 @@ class HeldOutHead:
 
     Attributes:
         head: chosen by accuracy on half `chosen_on` (0 or 1).
-        rows: of the half that it is reported on, as the other figures are.
+        rows: of the half that it is reported on, as the other metrics are.
         accuracy: with its interval.
         nearest: accuracy of the nearest candidate.
         gain: accuracy − nearest, row by row, with its interval.
@@ -65,13 +65,13 @@ class HeldOutHead:
 
     @property
     def beats_nearest(self) -> bool:
-        """Whether the interval of the gain lies above zero."""
+        """Whether the interval of the gain is above zero."""
         return float(self.gain.low) > 0
 
 
 @dataclass(frozen=True, eq=False)
 class Controls:
-    """Sentences whose pronoun stands for neither noun, beside those where it stands for one.
+    """Sentences whose pronoun refers to neither noun, beside those where it refers to one.
 
     Attributes:
         rows: how many controls.
@@ -86,7 +86,7 @@ class Controls:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SiteScores:
-    """The figures of all heads of one site; with rollout a layer has one "head".
+    """The metrics of all heads of one site; with rollout a layer has one "head".
 
     Attributes:
         site: "encoder.self": the pronoun's row; "decoder.cross": the row that predicts the German pronoun.
@@ -161,7 +161,7 @@ def half_of(pair: str) -> int:
     """0 or 1, by the name of a pair, the same on every machine.
 
     Winograd sentences come in twins with opposite answers. With a twin in each half, a head that is right by chance on
-    one half is wrong on the other, and a figure from the other half would be too low.
+    one half is wrong on the other, and its accuracy on the other half would be too low.
     """
     return hashlib.sha256(pair.encode()).digest()[0] % 2
 
@@ -169,7 +169,7 @@ def half_of(pair: str) -> int:
 def score_site(
     site: str, measure: Measure, cases: Sequence[PronounCase], weights: CandidateWeights, skipped: Mapping[str, int]
 ) -> SiteScores | None:
-    """All figures of a site; None if no case, or nothing but controls, was read.
+    """All metrics of a site; None if no case, or nothing but controls, was read.
 
     Args:
         site, measure: what the weights are.
@@ -213,7 +213,7 @@ def best_head(accuracy: Float[Tensor, "layer head"]) -> LayerHead:
 def held_out_heads(
     right: Float[Tensor, "row layer head"], nearest: Float[Tensor, "row"], pairs: Sequence[str]
 ) -> tuple[HeldOutHead, ...]:
-    """The head chosen on either half of the pairs, with its figures on the other; none if a half is empty.
+    """The head chosen on either half of the pairs, with its metrics on the other; none if a half is empty.
 
     Args:
         right: `hits` of all heads.

@@ -66,6 +66,16 @@ class CandidateWeights:
     strongest_word: Float[Tensor, "row layer head_or_mean candidate"]
     back: Float[Tensor, "row layer head_or_mean candidate"] | None
 
+    @classmethod
+    def joined(cls, parts: Sequence["CandidateWeights"]) -> "CandidateWeights":
+        """The rows of all parts, one part after the other."""
+        backs = [part.back for part in parts if part.back is not None]
+        return cls(
+            torch.cat([part.to for part in parts]),
+            torch.cat([part.strongest_word for part in parts]),
+            torch.cat(backs) if backs else None,
+        )
+
     def reordered(self, rows: Int[Tensor, "kept"]) -> "CandidateWeights":
         """These rows, in this order."""
         return CandidateWeights(

@@ -50,7 +50,7 @@ def winobias_case(line: MarkedLine, other: str | None) -> PronounCase | str:
 
     Args:
         line: the line.
-        other: the antecedent of its partner, without article; it must stand once before the pronoun.
+        other: the antecedent of its partner, without article; it must occur once before the pronoun.
     """
     own = line.occupation
     if own is None or len(line.pronouns) != 1:
@@ -67,6 +67,6 @@ def winobias_case(line: MarkedLine, other: str | None) -> PronounCase | str:
 
 
 def phrases(sentence: str, noun: str) -> list[Span]:
-    """Where a noun stands in a sentence, with its article if it has one."""
+    """Spans of a noun in a sentence, with its article if it has one."""
     pattern = rf"(?<!\w)(?:(?:the|an?)\s+)?{re.escape(noun)}(?!\w)"
     return [match.span() for match in re.finditer(pattern, sentence, flags=re.IGNORECASE)]

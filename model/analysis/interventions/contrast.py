@@ -30,7 +30,7 @@ TOKENS_AT_ONCE: Final = 4_000
 
 
 class ContrastCase(NamedTuple):
-    """A source sentence, its right translation, and one that differs where the choice lies, say in a pronoun."""
+    """A source sentence, its right translation, and one that differs in the choice, say in a pronoun."""
 
     source: str
     right: str
@@ -38,7 +38,7 @@ class ContrastCase(NamedTuple):
 
 
 class ContrastIds(NamedTuple):
-    """A case as token ids, each ending with </s>, and the first place at which its translations differ."""
+    """A case as token ids, each ending with </s>, and the first position at which its translations differ."""
 
     source: list[int]
     right: list[int]
@@ -119,7 +119,7 @@ def contrast_ids(translator: Translator, case: ContrastCase, measure: Measure = 
 
 
 def first_difference(right: Sequence[int], wrong: Sequence[int]) -> int | None:
-    """The first place at which two sequences of token ids differ; None if one begins with all of the other."""
+    """The first position at which two sequences of token ids differ; None if one begins with all of the other."""
     return next((position for position, (a, b) in enumerate(zip(right, wrong, strict=False)) if a != b), None)
 
 

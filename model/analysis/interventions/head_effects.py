@@ -28,7 +28,7 @@ Progress = Callable[[int], object]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HeadEffects:
-    """What becomes of a choice when one head is switched off, for each case and head. Tensors lie on the CPU, in nats.
+    """What becomes of a choice when one head is switched off, for each case and head. Tensors are on the CPU, in nats.
 
     Attributes:
         intact: log-odds of right against wrong, with every head on.
@@ -130,7 +130,7 @@ def estimate_effects(
 ) -> HeadEffects:
     """`measure_effects` to first order, from one forward and one backward pass over each batch of cases.
 
-    A gate ξ of each head leads from what takes its place (0) to its own output (1): o = r + ξ (Att − r). The estimate
+    A gate ξ of each head leads from its replacement (0) to its own output (1): o = r + ξ (Att − r). The estimate
     is −∂L/∂ξ at 1 = −(Att − r)ᵀ ∂L/∂Att, summed over rows; with r = 0 its absolute mean is Michel et al.'s I_h.
 
     Args:
@@ -199,7 +199,7 @@ def scores_without(
 def _gated(
     gates: Float[Tensor, "case site layer head"], replacement: Float[Tensor, "site layer head d_v"]
 ) -> dict[str, Edit]:
-    """Full hook name → function that mixes each head's output with what takes its place, by the gate of its case."""
+    """Full hook name → function that mixes each head's output with its replacement, by the gate of its case."""
 
     def at(site: int, layer: int) -> Edit:
         def mix(output: Float[Tensor, "batch head row d_v"]) -> Float[Tensor, "batch head row d_v"]:

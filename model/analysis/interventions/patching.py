@@ -30,7 +30,7 @@ from model.nn.transformer import SITES, Transformer, site_path
 from model.translator import Translator
 
 NO_COUNTERPART = -1
-#: Log-odds of A and B that lie closer together, in nats, give no scale from 0 to 1.
+#: Log-odds of A and B that are closer together, in nats, give no scale from 0 to 1.
 SMALLEST_GAP = 1e-3
 
 
@@ -45,7 +45,7 @@ class PatchPair(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Patching:
-    """What one head of B does to A, for each pair and head. Tensors lie on the CPU, log-odds in nats.
+    """What one head of B does to A, for each pair and head. Tensors are on the CPU, log-odds in nats.
 
     Attributes:
         a, b: log-odds of `right` against `wrong`, reading A and reading B.

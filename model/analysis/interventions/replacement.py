@@ -21,7 +21,7 @@ from model.translator import Translator
 
 
 def zero_outputs(config: TransformerConfig) -> Float[Tensor, "site layer head d_v"]:
-    """Zero ablation: nothing in place of each head."""
+    """Zero ablation: nothing instead of each head."""
     return torch.zeros(len(SITES), config.equal_layers, config.num_heads, config.d_k)
 
 

@@ -24,17 +24,17 @@ DRAWS_AT_ONCE: Final = 1 << 22
 class Estimate:
     """Means, and the ends of their 95 % intervals, all of one shape."""
 
-    value: Float[Tensor, "*figure"]
-    low: Float[Tensor, "*figure"]
-    high: Float[Tensor, "*figure"]
+    value: Float[Tensor, "*metric"]
+    low: Float[Tensor, "*metric"]
+    high: Float[Tensor, "*metric"]
 
     def at(self, *index: int) -> tuple[float, float, float]:
-        """Value, low and high of one figure."""
+        """Value, low and high of one metric."""
         return float(self.value[index]), float(self.low[index]), float(self.high[index])
 
 
-def bootstrap_mean(values: Float[Tensor, "row *figure"], groups: Sequence[str]) -> Estimate:
-    """The mean over rows of each figure, with its interval; drawn by a fixed seed, the same groups for all figures.
+def bootstrap_mean(values: Float[Tensor, "row *metric"], groups: Sequence[str]) -> Estimate:
+    """The mean over rows of each metric, with its interval; drawn by a fixed seed, the same groups for all metrics.
 
     Args:
         values: at least one row.

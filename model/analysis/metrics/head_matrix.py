@@ -23,11 +23,11 @@ TokenValues = Callable[[list[int], list[int]], Float[Tensor, "query key"]]
 
 @dataclass(frozen=True, eq=False)
 class HeadMatrix:
-    """The numbers of one head, or of a rollout, between the places of two axes.
+    """The numbers of one head, or of a rollout, between the tokens or words of two axes.
 
     Attributes:
         token_values: the numbers between some tokens.
-        queries, keys: the places of rows and columns.
+        queries, keys: the tokens or words of rows and columns.
     """
 
     token_values: TokenValues
@@ -90,7 +90,7 @@ def _positions(axis: Axis) -> list[int]:
 
 
 def _renumbered(axis: Axis) -> Axis:
-    """The same places, if their tokens are the only ones, in order."""
+    """The same groups, if their tokens are the only ones, in order."""
     ends = list(accumulate(map(len, axis.groups)))
     groups = (tuple(range(end - len(group), end)) for end, group in zip(ends, axis.groups, strict=True))
     return Axis(axis.labels, tuple(groups))

@@ -57,7 +57,7 @@ def check_heads(config: TransformerConfig, heads: Collection[HeadName]) -> None:
 
 
 def ranked(values: Float[npt.NDArray[np.floating], "site layer head"]) -> list[RankedHead]:
-    """All heads that have a figure, the largest first; equal ones in the order of the table."""
+    """All heads that have a value, the largest first; equal ones in the order of the table."""
     numbers = np.asarray(values, dtype=np.float64)
     flat = numbers.ravel()
     order = [int(i) for i in np.argsort(-flat, kind="stable") if not np.isnan(flat[i])]
@@ -70,7 +70,7 @@ def rank_correlation(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
     """Spearman's ρ: Pearson's correlation of the ranks, equal values sharing their mean rank.
 
     Args:
-        first, second: figures of the same heads, of any shape. Where either is NaN, both are left out.
+        first, second: metrics of the same heads, of any shape. Where either is NaN, both are left out.
 
     Returns:
         −1 to 1; NaN where fewer than two heads are left or all of one side are equal.

@@ -31,7 +31,7 @@ def value_weighted_norms(
 
 
 def norm_shares(norms: Float[Tensor, "head query key"]) -> Float[Tensor, "head query key"]:
-    """‖α_ij f(x_j)‖ / Σ_k ‖α_ik f(x_k)‖: norms as shares of their row, for figures that are defined on weights.
+    """‖α_ij f(x_j)‖ / Σ_k ‖α_ik f(x_k)‖: norms as shares of their row, for metrics that are defined on weights.
 
     A row whose norms are all 0 has shares of 0.
     """

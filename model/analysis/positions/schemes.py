@@ -24,14 +24,14 @@ _TABLES: Final = (
 
 @dataclass(frozen=True, eq=False)
 class PositionScheme:
-    """Numbers that say where a token stands.
+    """Numbers by which a model knows positions.
 
     Attributes:
-        what: "table": a row is added to the token at that place · "angles": query and key are turned by them, a column
-            for each pair of dimensions; here their cosines · "bias": added to the score, a row for each head and a
+        what: "table": a row is added to the token at that position · "angles": query and key are rotated by them, a
+            column for each pair of dimensions; here their cosines · "bias": added to the score, a row for each head and a
             column for each distance.
         values: the numbers.
-        first: of what the first column of a bias stands for: how far the key lies behind the query, below 0 before it.
+        first: of a bias, the distance of its first column: how far the key is behind the query, below 0 before it.
         site: where a bias is added; "" for the others.
     """
 
@@ -42,12 +42,12 @@ class PositionScheme:
 
 
 def position_schemes(reader: Reader, trace: Trace, num_positions: int) -> list[PositionScheme]:
-    """What can be drawn of a model's positions; nothing if it tells nothing.
+    """What can be drawn of a model's positions; nothing if it has no such numbers.
 
     Args:
         reader: the model.
         trace: a run of it, which holds the bias that was added.
-        num_positions: so many places at most.
+        num_positions: so many positions at most.
     """
     model: Any = getattr(reader, "model")  # noqa: B009 – what a reader reads with is no part of its interface
     match reader.abilities.positions:
@@ -64,7 +64,7 @@ def position_schemes(reader: Reader, trace: Trace, num_positions: int) -> list[P
 
 
 def rotary_cosines(frequencies: Float[Tensor, "pair"], num_positions: int) -> Float[Tensor, "position pair"]:
-    """cos(p · θ_i): by the angle p · θ_i rotary positions turn pair i of a query or key at place p (Su et al. 2021)."""
+    """cos(p · θ_i): rotary positions rotate pair i of a query or key at position p by p · θ_i (Su et al. 2021)."""
     positions = torch.arange(num_positions, dtype=torch.float32)
     return (positions[:, None] * frequencies.float().cpu()).cos()
 

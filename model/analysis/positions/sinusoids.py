@@ -62,7 +62,7 @@ class Likeness:
 
     @property
     def distances(self) -> Int[np.ndarray, "pair"]:
-        """How far the two rows of each pair lie apart, at least 1."""
+        """How far the two rows of each pair are apart, at least 1."""
         distances: np.ndarray = self.second - self.first
         return distances
 
@@ -107,18 +107,18 @@ class RotationResidual:
 
 
 def rotation_residual(num_positions: int, d_model: int, *, shift: int, base: float = 10_000.0) -> RotationResidual:
-    """How far rotating by `shift` misses the encoding of the shifted position, at worst, wherever pairs stand.
+    """How far rotating by `shift` misses the encoding of the shifted position, at worst, over all positions and pairs.
 
     float64 tests the claim; float32 is the table that a model holds, and its rounding.
     """
-    turns = rotation(shift, d_model, base=base)
+    rotations = rotation(shift, d_model, base=base)
     positions = torch.arange(num_positions + shift, dtype=torch.float64)
     exact = encode_positions(positions, d_model, base=base)
     rounded = sinusoidal_encoding(num_positions + shift, d_model, base=base)
-    return RotationResidual(_residual(exact, turns, shift), _residual(rounded, turns.float(), shift))
+    return RotationResidual(_residual(exact, rotations, shift), _residual(rounded, rotations.float(), shift))
 
 
-def _residual(table: Float[Tensor, "position d_model"], turns: Float[Tensor, "pair 2 2"], shift: int) -> float:
+def _residual(table: Float[Tensor, "position d_model"], rotations: Float[Tensor, "pair 2 2"], shift: int) -> float:
     pairs = table.view(len(table), -1, 2)
-    turned = torch.einsum("irc,pic->pir", turns, pairs[: len(pairs) - shift])
-    return float((turned - pairs[shift:]).abs().max())
+    rotated = torch.einsum("irc,pic->pir", rotations, pairs[: len(pairs) - shift])
+    return float((rotated - pairs[shift:]).abs().max())
