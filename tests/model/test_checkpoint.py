@@ -3,6 +3,7 @@
 import json
 import pickle
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -72,7 +73,7 @@ def test_a_manifest_cannot_point_outside_its_folder(folder: Path) -> None:
 
 def test_pickled_weights_are_never_opened(folder: Path, tmp_path: Path) -> None:
     class Evil:
-        def __reduce__(self):
+        def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
             return (Path.touch, (tmp_path / "pwned",))
 
     (folder / WEIGHTS).write_bytes(pickle.dumps(Evil()))

@@ -97,14 +97,16 @@ def test_a_checkpoint_tells_what_it_was_trained_on_and_can_be_trained_on(
     assert main(["train", *files, *steps, *more]) == 0
     capsys.readouterr()
 
-    record = read_training(second)
+    record, log = read_training(second), read_log(second)
+    assert record is not None
+    assert log is not None
     own, pronouns = record.data
     assert (own.name, own.weight, pronouns.name) == ("pairs", 2.5, "pronouns")
     assert own.pairs > 16
     assert 2_000 <= pronouns.pairs <= 3_000
     assert dict(record.settings)["pronouns"] == 0.2
     assert "first" in record.note
-    assert read_log(second).loss.steps == (2,)
+    assert log.loss.steps == (2,)
     assert not (second / "metrics.json").exists()
     device = torch.device("cpu")
     one, other = load_checkpoint(first, device), load_checkpoint(second, device)

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,7 @@ def written(folder: Path, name: str, content: object) -> Path:
     return folder
 
 
-def lines(*entries: dict[str, object]) -> str:
+def lines(*entries: Mapping[str, object]) -> str:
     return "".join(json.dumps(entry) + "\n" for entry in entries)
 
 

@@ -81,9 +81,8 @@ def test_each_step_compares_the_best_continuations_of_the_rows_before_it(grown: 
     model, tree = grown
     for step in range(tree.nodes[-1].step + 1):
         candidates = [node for node in tree.nodes if node.step == step]
-        rows = sorted(
-            (node for node in tree.nodes if node.step == step - 1 and node.row is not None), key=lambda n: n.row
-        )
+        living = {node.row: node for node in tree.nodes if node.step == step - 1 and node.row is not None}
+        rows = [node for _, node in sorted(living.items())]
         assert [node.row for node in rows] == list(range(1 if step == 0 else tree.width))
         with torch.no_grad():
             prefixes = torch.tensor([[model.config.bos_id, *tree.token_ids(node.index)] for node in rows])
@@ -98,9 +97,9 @@ def test_each_step_compares_the_best_continuations_of_the_rows_before_it(grown: 
 def test_every_fate_follows_from_what_the_tree_shows(grown: tuple[Transformer, BeamTree]) -> None:
     model, tree = grown
     eos_id, last = model.config.eos_id, tree.nodes[-1].step
-    returned = [tree.nodes[index] for index in tree.hypotheses]
-    worst = returned[-1].score
-    assert all(a.score >= b.score for a, b in pairwise(returned))
+    scores = [tree.nodes[index].score or math.nan for index in tree.hypotheses]
+    worst = scores[-1]
+    assert all(a >= b for a, b in pairwise(scores))
     for node in tree.nodes[1:]:
         children = [other for other in tree.nodes if other.parent == node.index]
         same_step = [other for other in tree.nodes if other.step == node.step]
@@ -117,6 +116,7 @@ def test_every_fate_follows_from_what_the_tree_shows(grown: tuple[Transformer, B
             assert node.token_id != eos_id
             assert len(tree.path(node.index)) == tree.limit == LIMIT
         elif node.fate == "outscored":
+            assert node.score is not None
             assert node.score <= worst
             assert node.step <= node.fate_step <= last
         elif node.fate == "search over":

@@ -10,6 +10,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from model import Transformer, TransformerConfig, step_cost
+from model.nn.attention import KeyValueCache
 from model.nn.hooks import listen
 from model.nn.transformer import DecoderCache
 from tests.paths import ROOT
@@ -58,7 +59,7 @@ def test_every_step_costs_what_torch_multiplies_with_the_cache_and_without(confi
         assert cost.saved == sum(anew.values()) - sum(cached.values())
 
 
-def caches(cache: DecoderCache) -> list:
+def caches(cache: DecoderCache) -> list[KeyValueCache]:
     return [one for layer in cache.layers for one in (layer.self_attention, layer.cross_attention)]
 
 

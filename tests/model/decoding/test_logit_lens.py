@@ -23,8 +23,8 @@ def of_any_kind(request: pytest.FixtureRequest, config: TransformerConfig, token
     model = Transformer(replace(config, norm=norm, share_embeddings=share_embeddings))
     if norm == "pre":
         # An untrained norm does nothing that could be missed.
-        torch.nn.init.normal_(model.decoder.norm.weight)
-        torch.nn.init.normal_(model.decoder.norm.bias)
+        torch.nn.init.normal_(model.get_parameter("decoder.norm.weight"))
+        torch.nn.init.normal_(model.get_parameter("decoder.norm.bias"))
     return Translator(model, tokenizer)
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from typing import Any
 
 import pytest
 import torch
@@ -66,7 +67,7 @@ def test_one_token_always_stays() -> None:
         ({"top_p": math.nan}, "top_p"),
     ],
 )
-def test_settings_out_of_range_are_refused(wrong: dict, message: str) -> None:
+def test_settings_out_of_range_are_refused(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         Sampling(**wrong)
 

@@ -68,7 +68,8 @@ def reference_beam(
     """Beam search by its definition: every prefix read anew for every token, every continuation sorted."""
     bos_id, eos_id = model.config.bos_id, model.config.eos_id
     limit = len(source) - 1 + prefix_batch.EXTRA_LENGTH
-    living, finished = [([], 0.0)], []
+    living: list[tuple[list[int], float]] = [([], 0.0)]
+    finished: list[tuple[list[int], float]] = []
 
     def penalty(length: int) -> float:
         return ((5 + length) / 6) ** alpha
@@ -111,13 +112,13 @@ def assert_same(ours: list[Hypothesis], theirs: list[tuple[list[int], float]]) -
 class Forbidding:
     """Texts that nothing may follow."""
 
-    def logits(self, last):
+    def logits(self, last: torch.Tensor) -> torch.Tensor:
         return torch.full((len(last), 6), -math.inf)
 
-    def log_probs(self, last):
+    def log_probs(self, last: torch.Tensor) -> torch.Tensor:
         return self.logits(last)
 
-    def select(self, rows) -> None:
+    def select(self, rows: torch.Tensor) -> None:
         pass
 
 
@@ -128,7 +129,7 @@ def test_what_rules_forbid_continues_nothing_and_sentences_of_a_batch_need_not_h
         def __init__(self) -> None:
             self.steps, self.sentences = 0, torch.tensor([0, 1])
 
-        def log_probs(self, last):
+        def log_probs(self, last: torch.Tensor) -> torch.Tensor:
             self.steps += 1
             # First the one sentence must write 2 and the other may write 3, 4 or 5; last, each must end.
             allowed = {1: {0: [2], 1: [3, 4, 5]}, 2: {0: [3, 4, 5], 1: [3, 4, 5]}, 3: {0: [0], 1: [0]}}[self.steps]
@@ -138,7 +139,7 @@ def test_what_rules_forbid_continues_nothing_and_sentences_of_a_batch_need_not_h
                     table[row, token] = -1.0 - self.steps * place
             return table
 
-        def select(self, rows) -> None:
+        def select(self, rows: torch.Tensor) -> None:
             self.sentences = self.sentences[rows]
 
     begun = [SentenceBeam(3, 2, 0.0) for _ in range(2)]

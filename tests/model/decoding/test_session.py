@@ -1,5 +1,7 @@
 """Branches of a session: they begin where the other stands, and neither disturbs the other."""
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -17,7 +19,7 @@ ENCODER_OUTPUT = "encoder.layers.0.hook_output"
 RECORDED = {"hook_head_output"}
 
 
-def begun(translator: Translator, steps: int, **edits) -> DecodingSession:
+def begun(translator: Translator, steps: int, **edits: Any) -> DecodingSession:
     session = translator.decode(TEXT, **edits)
     for _ in range(steps):
         session.step()

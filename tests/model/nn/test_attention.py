@@ -130,8 +130,9 @@ def test_rows_and_heads_asked_for_equal_those_of_the_whole() -> None:
 
 
 def test_bfloat16_inputs_are_derived_in_float32() -> None:
-    half = {name: random(2, 5, 4).bfloat16() for name in ("query", "key", "value")}
-    inputs = AttentionInputs(**half, mask=AttentionMask(num_queries=5, num_keys=5), scale=0.5)
+    query, key, value = (random(2, 5, 4).bfloat16() for _ in range(3))
+    mask = AttentionMask(num_queries=5, num_keys=5)
+    inputs = AttentionInputs(query=query, key=key, value=value, mask=mask, scale=0.5)
     assert inputs.scores_and_weights().weights.dtype == torch.float32
     torch.testing.assert_close(inputs.scores_and_weights().weights.sum(-1), torch.ones(2, 5))
 
@@ -214,9 +215,10 @@ def test_soft_cap_bias_window_and_sinks_are_what_the_equations_say(
 def test_a_bias_given_whole_and_as_a_table_is_the_same() -> None:
     torch.manual_seed(0)
     table = DistanceBias(torch.randn(2, 9), 5)
-    shared = {"key": torch.randn(2, 5, 4), "value": torch.randn(2, 5, 4), "scale": 0.5}
+    key, value = torch.randn(2, 5, 4), torch.randn(2, 5, 4)
     query, mask = torch.randn(2, 5, 4), AttentionMask(num_queries=5, num_keys=5)
     whole, small = (
-        AttentionInputs(query=query, mask=mask, bias=bias, **shared) for bias in (table.rows([0, 1]), table)
+        AttentionInputs(query=query, key=key, value=value, mask=mask, scale=0.5, bias=bias)
+        for bias in (table.rows([0, 1]), table)
     )
     assert torch.equal(whole.scores_and_weights([1], [2, 4]).scores, small.scores_and_weights([1], [2, 4]).scores)

@@ -2,7 +2,9 @@
 
 import copy
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,17 +29,17 @@ KINDS = {
     "uniform": lambda site, **where: MakeUniform(site, 1, 2, **where),
     "pointed": lambda site, **where: PointAt(site, 1, 2, 0, **where),
 }
-SPANS = ({}, {"row": 4}, {"since": 3})
+SPANS: tuple[dict[str, int], ...] = ({}, {"row": 4}, {"since": 3})
 
 
-def stepped(translator: Translator, edits, rows: int = ROWS) -> Trace:
+def stepped(translator: Translator, edits: Sequence[HeadEdit], rows: int = ROWS) -> Trace:
     session = translator.decode(TEXT, extras={"hook_head_output"}, edits=edits)
     for _ in range(rows):
         session.step()
     return session.trace()
 
 
-def in_one_pass(translator: Translator, trace: Trace, edits) -> Trace:
+def in_one_pass(translator: Translator, trace: Trace, edits: Sequence[HeadEdit]) -> Trace:
     """One pass over the tokens that the stepwise trace wrote, under the same edits."""
     emitted = [step.token_id for step in trace.steps]
     return translator._forced_trace(TEXT, emitted, {"hook_head_output"}, edits)
@@ -107,7 +109,7 @@ def test_a_head_switched_off_contributes_nothing_as_if_its_part_of_the_output_pr
     without = copy.deepcopy(translator.model)
     d_k = translator.config.d_k
     with torch.no_grad():
-        without.get_submodule(f"{site_path(site, 1)}.output").weight[:, 2 * d_k : 3 * d_k] = 0.0
+        without.get_parameter(f"{site_path(site, 1)}.output.weight")[:, 2 * d_k : 3 * d_k] = 0.0
         source, target = torch.tensor([plain.source_ids]), torch.tensor([plain.target_ids])
         log_probs = without(source, target)[0].log_softmax(-1)
     for row, step in enumerate(edited.steps):
@@ -117,10 +119,10 @@ def test_a_head_switched_off_contributes_nothing_as_if_its_part_of_the_output_pr
 def test_switching_off_stays_on_the_fused_path_and_the_other_sites_of_an_explicit_edit_too(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    calls = []
+    calls: list[int] = []
     fused = torch.nn.functional.scaled_dot_product_attention
 
-    def counted(*arguments, **options):
+    def counted(*arguments: Any, **options: Any) -> torch.Tensor:
         calls.append(1)
         return fused(*arguments, **options)
 
@@ -252,7 +254,14 @@ def test_a_file_with_an_edit_of_what_does_not_exist_is_refused(translator: Trans
     with np.load(tmp_path / "trace.npz") as file:
         arrays = dict(file)
     header = json.loads(arrays["trace.json"].tobytes())
-    for number, wrong in enumerate(({"head": 4}, {"head": "3"}, {"site": "x"}, {"kind": "Trace"}, {"more": 1})):
+    wrongs: tuple[dict[str, object], ...] = (
+        {"head": 4},
+        {"head": "3"},
+        {"site": "x"},
+        {"kind": "Trace"},
+        {"more": 1},
+    )
+    for number, wrong in enumerate(wrongs):
         header["edits"] = [{**header["edits"][0], **wrong}]
         arrays["trace.json"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
         np.savez(tmp_path / f"{number}.npz", **arrays)

@@ -40,6 +40,7 @@ def test_the_gradient_goes_where_the_value_went() -> None:
     x = ONES.clone().requires_grad_()
     out = Dropout(0.25).train()(x)
     out.sum().backward()
+    assert x.grad is not None
     assert torch.equal(x.grad, out.detach())
 
 

@@ -1,6 +1,7 @@
 """The whole model against torch's own Transformer, and its invariants."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -10,6 +11,7 @@ from model import Translator
 from model.config import PRESETS, Norm, TransformerConfig
 from model.nn.attention import MultiHeadAttention
 from model.nn.hooks import ALWAYS_RECORDED, EXTRAS, listen
+from model.nn.layers import DecoderLayer, EncoderLayer
 from model.nn.transformer import Transformer
 
 
@@ -27,7 +29,7 @@ def torchs_own(model: Transformer) -> nn.Transformer:
     """torch's Transformer, with its weights copied into ours."""
     c = model.config
     pre = c.norm == "pre"
-    options = {"dim_feedforward": c.d_ff, "dropout": 0.0, "batch_first": True, "norm_first": pre}
+    options: dict[str, Any] = {"dim_feedforward": c.d_ff, "dropout": 0.0, "batch_first": True, "norm_first": pre}
     encoder = nn.TransformerEncoder(
         nn.TransformerEncoderLayer(c.d_model, c.num_heads, **options),
         c.num_layers,
@@ -42,11 +44,13 @@ def torchs_own(model: Transformer) -> nn.Transformer:
     theirs = nn.Transformer(c.d_model, c.num_heads, custom_encoder=encoder, custom_decoder=decoder, batch_first=True)
     for stack, other in ((model.encoder, encoder), (model.decoder, decoder)):
         for ours, layer in zip(stack.layers, other.layers, strict=True):
+            assert isinstance(ours, EncoderLayer | DecoderLayer)
+            assert isinstance(layer, nn.TransformerEncoderLayer | nn.TransformerDecoderLayer)
             copy_attention(ours.self_attention, layer.self_attn)
             ours.feed_forward.inner.load_state_dict(layer.linear1.state_dict())
             ours.feed_forward.outer.load_state_dict(layer.linear2.state_dict())
             norms = [ours.self_attention_residual.norm, ours.feed_forward_residual.norm]
-            if stack is model.decoder:
+            if isinstance(ours, DecoderLayer) and isinstance(layer, nn.TransformerDecoderLayer):
                 copy_attention(ours.cross_attention, layer.multihead_attn)
                 norms.insert(1, ours.cross_attention_residual.norm)
             for number, norm in enumerate(norms, start=1):

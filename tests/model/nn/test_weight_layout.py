@@ -7,6 +7,7 @@ import torch
 
 from model.checkpoint import load_checkpoint, save_checkpoint
 from model.config import TransformerConfig
+from model.nn.layers import EncoderLayer
 from model.nn.transformer import Transformer
 from model.nn.weight_layout import lay_out_for_decoding
 
@@ -18,7 +19,9 @@ def test_a_model_laid_out_for_decoding_says_the_same(config: TransformerConfig) 
     source, target = torch.randint(4, config.vocab_size, (2, 1, 9))
     with torch.inference_mode():
         torch.testing.assert_close(laid_out(source, target), model(source, target))
-    inner, outer = laid_out.encoder.layers[0].feed_forward.inner, laid_out.encoder.layers[0].feed_forward.outer
+    layer = laid_out.encoder.layers[0]
+    assert isinstance(layer, EncoderLayer)
+    inner, outer = layer.feed_forward.inner, layer.feed_forward.outer
     assert inner.weight.t().is_contiguous()
     assert outer.weight.is_contiguous()
     assert laid_out.projection.weight is laid_out.decoder.embedding.tokens.weight

@@ -2,6 +2,7 @@
 
 import pickle
 import zipfile
+from collections.abc import Callable
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -56,7 +57,7 @@ def test_weights_stand_beside_the_trace_for_other_readers(translator: Translator
 
 def test_files_that_are_no_trace_are_refused(translator: Translator, tmp_path: Path) -> None:
     class Evil:
-        def __reduce__(self):
+        def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
             return (Path.touch, (tmp_path / "pwned",))
 
     path = tmp_path / "trace.npz"

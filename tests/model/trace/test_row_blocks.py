@@ -1,5 +1,6 @@
 """Rows in blocks against the dense softmax: log-sum-exp, tiles, maxima of blocks, and how much is held at once."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -25,7 +26,7 @@ def inputs_of(
 ) -> AttentionInputs:
     generator = torch.Generator().manual_seed(3)
 
-    def draw(*shape):
+    def draw(*shape: int) -> torch.Tensor:
         return torch.randn(*shape, generator=generator)
 
     allowed = None
@@ -46,7 +47,7 @@ def inputs_of(
 class FirstRowsSeeNothing(AttentionMask):
     """A mask under which some rows may attend to nothing, and the others to a window."""
 
-    def rows(self, rows=slice(None)):
+    def rows(self, rows: Sequence[int] | slice = slice(None)) -> torch.Tensor:
         places = torch.arange(self.num_queries)[rows][:, None]
         keys = torch.arange(self.num_keys)[None]
         return ((keys - places).abs() <= 3)[None] & (places >= 5)[None]
@@ -71,7 +72,7 @@ CASES = {
 }
 
 
-@pytest.fixture(params=CASES.values(), ids=CASES.keys())
+@pytest.fixture(params=list(CASES.values()), ids=list(CASES))
 def inputs(request: pytest.FixtureRequest) -> AttentionInputs:
     return request.param
 
@@ -149,10 +150,10 @@ def test_the_mean_over_heads_is_that_of_the_dense_weights(
 @pytest.mark.parametrize("tokens", [300, 1200])
 def test_no_buffer_is_larger_than_stated_however_long_the_text(tokens: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_blocks, "VALUES_AT_ONCE", 40_000)
-    largest = []
+    largest: list[int] = []
     room = row_blocks._Scores._room
 
-    def watched(scores, shape):
+    def watched(scores: row_blocks._Scores, shape: tuple[int, int, int]) -> torch.Tensor:
         largest.append(shape[0] * shape[1] * shape[2])
         return room(scores, shape)
 

@@ -1,5 +1,7 @@
 """Sentences as people type them."""
 
+from collections.abc import Callable
+
 import pytest
 
 from model.pairs import Pair
@@ -20,7 +22,9 @@ from model.training.augmentation import lower_case, other_negation, typed_varian
         (other_negation, ("I can't and won't.", "x"), ("I can't and won't.", "x")),
     ],
 )
-def test_each_change_does_what_it_says(change, pair: tuple[str, str], expected: tuple[str, str]) -> None:
+def test_each_change_does_what_it_says(
+    change: Callable[[Pair], Pair], pair: tuple[str, str], expected: tuple[str, str]
+) -> None:
     assert change(Pair(*pair)) == Pair(*expected)
 
 

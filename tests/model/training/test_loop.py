@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -15,7 +16,7 @@ from model.evaluation import evaluate
 from model.nn.transformer import Transformer
 from model.pairs import Pair
 from model.tokenizer import Tokenizer
-from model.training.batches import encode_pairs
+from model.training.batches import Batch, encode_pairs
 from model.training.loop import TrainingRun, TrainSettings, read_log
 from model.training.loss import smoothed_cross_entropy
 from model.training.objective import pronoun_pieces
@@ -77,7 +78,7 @@ def test_the_linear_rate_rises_to_its_peak_and_falls_to_zero() -> None:
     assert all(a > b for a, b in pairwise(rates[9:]))
 
 
-def new_run(folder: Path, config: TransformerConfig, tokenizer: Tokenizer, **changes: object) -> TrainingRun:
+def new_run(folder: Path, config: TransformerConfig, tokenizer: Tokenizer, **changes: Any) -> TrainingRun:
     return TrainingRun(folder, replace(config, dropout=0.2), tokenizer, replace(SETTINGS, **changes), CPU)
 
 
@@ -87,7 +88,7 @@ def test_a_killed_run_ends_as_an_unbroken_one(tmp_path: Path, config: Transforme
     broken = new_run(tmp_path / "broken", config, tokenizer)
     steps_taken, take_step = 0, broken._take_step
 
-    def kill_at_step_seven(objective, batch):
+    def kill_at_step_seven(objective: torch.nn.Module, batch: Batch) -> float:
         nonlocal steps_taken
         steps_taken += 1
         if steps_taken == 7:
@@ -189,6 +190,6 @@ def test_training_learns_a_few_sentences_by_heart(
 @pytest.mark.parametrize(
     "changes", [{"steps": 0}, {"smoothing": 1.0}, {"clip": 0.0}, {"emphasis": 0.0}, {"average": 0}]
 )
-def test_settings_out_of_range_are_said(changes: dict[str, float]) -> None:
+def test_settings_out_of_range_are_said(changes: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):
         replace(SETTINGS, **changes)

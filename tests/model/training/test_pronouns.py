@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
+from model.training.lexicon import Noun
 
 from model.analysis.coreference.case_files import curated_cases
 from model.pairs import read_pairs
@@ -112,16 +113,17 @@ def test_articles_cases_and_pronouns_are_right(
     frame: str, a: str, b: str | None, determiners: tuple[str, str], about: str, cue: str, english: str, german: str
 ) -> None:
     chosen = FRAME[frame]
+    first, second = ("a" if word == "an" else word for word in determiners)
     draw = Draw(
         chosen,
         BY_NAME[a],
         BY_NAME[b] if b else None,
-        tuple("a" if word == "an" else word for word in determiners),
+        (first, second),
         ("Tom", "Tom"),
         ("too", "zu"),
     )
     cues = dict(chosen.about_a if about == "a" else chosen.about_b)
-    pair = draw.about(BY_NAME[a if about == "a" else b], (cue, cues[cue]))
+    pair = draw.about(BY_NAME[a if about == "a" else str(b)], (cue, cues[cue]))
     assert (pair.source, pair.target) == (english, german)
 
 
@@ -155,7 +157,7 @@ def test_candidates_come_near_and_far_alike(training: list[PronounPair]) -> None
     assert 0.35 < nearer / total < 0.65
 
 
-def nouns_of(kinds: str) -> set:
+def nouns_of(kinds: str) -> set[Noun]:
     return {noun for kind in kinds.split() for noun in NOUNS[kind]}
 
 
@@ -189,7 +191,7 @@ def test_no_held_out_frame_noun_or_combination_is_trained_on(
 def test_no_frame_or_opening_names_a_held_out_noun_in_its_own_words() -> None:
     held_out = {noun.english.lower() for nouns in NOUNS.values() for noun in nouns if _part_of_noun(noun) != "train"}
     assert len(held_out) > 20
-    for template in (one.english for one in (*FRAMES["train"], *ANY_OPENINGS)):
+    for template in (*(frame.english for frame in FRAMES["train"]), *(one.english for one in ANY_OPENINGS)):
         text = " ".join(re.findall(r"[a-z-]+|_", words_around_slots(template.lower())))
         assert not (found := [noun for noun in held_out if re.search(rf"\b{noun}\b", text)]), (template, found)
 

@@ -117,7 +117,7 @@ def test_the_head_view_begins_with_the_layer_that_is_open() -> None:
 
 
 def long_trace(tokens: int, layers: int = 4, heads: int = 8) -> Trace:
-    inputs = {site: (Layer(heads),) * layers for site in SITES}
+    inputs: dict[str, tuple[Layer, ...]] = {site: (Layer(heads),) * layers for site in SITES}
     return as_trace(InventedTrace(("▁word",) * tokens, ("▁Wort",), inputs))
 
 

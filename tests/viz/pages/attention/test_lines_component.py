@@ -153,8 +153,8 @@ def test_a_picture_that_was_left_out_is_told_again_where_to_stand() -> None:
         {"threshold": 0.5},
     ],
 )
-def test_a_place_that_does_not_exist_is_not_read(wrong: dict[str, Any]) -> None:
-    right = {"heads": [2, 0], "query": 3, "key": None, "threshold": 100}
+def test_a_place_that_does_not_exist_is_not_read(wrong: dict[object, object]) -> None:
+    right: dict[object, object] = {"heads": [2, 0], "query": 3, "key": None, "threshold": 100}
     assert read_place(right, SHAPE) == LinesPlace((0, 2), query=3, threshold=100)
     assert read_place(right | wrong, SHAPE) is None
 

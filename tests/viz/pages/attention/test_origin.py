@@ -66,7 +66,7 @@ def header_of(payload: bytes) -> dict[str, Any]:
 
 
 def test_a_short_row_shows_every_key_and_sums_up_nothing() -> None:
-    told = story(origin_of())
+    told: dict[str, Any] = story(origin_of())
     assert [column["key"] for column in told["columns"]] == list(range(6))
     assert not any(column["gap"] for column in told["columns"])
     assert (told["restCount"], told["note"], told["restDots"], told["restWeighted"]) == (0, "", None, None)
@@ -90,7 +90,7 @@ def test_the_followed_key_is_drawn_however_weak() -> None:
     origin = replace(origin, followed=weakest)
     assert weakest in shown_keys(origin)
     assert len(shown_keys(origin)) == MAX_COLUMNS
-    told = story(origin)
+    told: dict[str, Any] = story(origin)
     assert told["columns"][told["followed"]]["key"] == weakest
 
 
@@ -103,7 +103,7 @@ def test_with_a_switch_thrown_keys_that_are_strong_in_either_row_are_drawn() -> 
 
 def test_drawn_and_summed_up_keys_make_the_whole_row() -> None:
     origin = origin_of(keys=100, row=99)
-    told = story(origin)
+    told: dict[str, Any] = story(origin)
     assert told["restCount"] == 100 - MAX_COLUMNS
     assert sum(told["real"]["weights"]) + told["real"]["restWeight"] == pytest.approx(1.0, abs=1e-5)
     assert sum(told["real"]["shares"]) + told["real"]["restShares"] == pytest.approx(
@@ -125,7 +125,7 @@ def test_drawn_and_summed_up_keys_make_the_whole_row() -> None:
 
 
 def test_the_numbers_can_be_followed_by_hand() -> None:
-    told = story(origin_of(followed=2))
+    told: dict[str, Any] = story(origin_of(followed=2))
     dots, real = told["dots"], told["real"]
     assert sum(q * k for q, k in zip(told["q"], told["k"][2], strict=True)) == pytest.approx(dots[2], abs=1e-4)
     assert sum(told["products"][2]) == pytest.approx(dots[2], abs=1e-4)
@@ -138,7 +138,7 @@ def test_the_numbers_can_be_followed_by_hand() -> None:
 
 def test_without_the_mask_the_keys_ahead_are_marked_and_told() -> None:
     origin = origin_of(masked=False)
-    told = story(origin)
+    told: dict[str, Any] = story(origin)
     assert told["ahead"] == [False] * 4 + [True] * 2
     assert told["other"]["cut"] == [False] * 6
     assert told["real"]["cut"] == [False] * 4 + [True] * 2
@@ -194,7 +194,7 @@ def test_seven_steps_each_with_title_formula_and_sentence() -> None:
 
 def test_lengths_are_those_of_the_heads_parts() -> None:
     origin = origin_of(masked=False)
-    told = story(origin)
+    told: dict[str, Any] = story(origin)
     assert told["lengths"] == pytest.approx(np.sqrt((origin.parts**2).sum(1)), rel=1e-4)
     assert told["otherLength"] == pytest.approx(2 * told["lengths"][1], rel=1e-4)
 
