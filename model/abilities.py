@@ -40,7 +40,6 @@ class Abilities:
             checkpoint of Headlight's own, or a MarianMT model.
         generates: whether it writes text.
         knows_inputs: whether query, key and value are known, or weights only.
-        edits_heads: whether heads can be switched off, and their real outputs be checked.
         positions: how it knows where a token stands.
         max_length: tokens that it reads at most, special ones included; None if nothing limits it but memory.
         max_target_length: the same for what it writes; None as well where it writes nothing.
@@ -52,7 +51,6 @@ class Abilities:
     heads: Mapping[str, tuple[int, ...]]
     generates: bool
     knows_inputs: bool
-    edits_heads: bool
     positions: PositionScheme
     max_length: int | None
     max_target_length: int | None = None

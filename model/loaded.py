@@ -116,7 +116,6 @@ class LoadedTranslator(Loaded):
             is_headlight=True,
             generates=True,
             knows_inputs=True,
-            edits_heads=True,
             positions="sinusoidal",
             max_length=self.config.max_length,
             max_target_length=self.config.max_length + EXTRA_LENGTH,

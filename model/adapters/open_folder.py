@@ -142,7 +142,6 @@ def _abilities(
         heads=heads,
         generates=family.kind in ("decoder", "encoder-decoder"),
         knows_inputs=layout is not None,
-        edits_heads=layout is not None,
         positions=positions,
         max_length=length,
         max_target_length=length if family.kind == "encoder-decoder" else None,

@@ -50,13 +50,11 @@ class Patching:
     Attributes:
         a, b: log-odds of `right` against `wrong`, reading A and reading B.
         patched: reading A, with one head's output taken from B.
-        counterparts: for each pair and token of A (</s> last), the position of its counterpart in B or NO_COUNTERPART.
     """
 
     a: Float[Tensor, "pair"]
     b: Float[Tensor, "pair"]
     patched: Float[Tensor, "pair site layer head"]
-    counterparts: tuple[tuple[int, ...], ...]
 
     @property
     def changes(self) -> Float[Tensor, "pair site layer head"]:
@@ -104,9 +102,7 @@ def patch_heads(
         matches = [counterparts(*(case.source for case in ids[number])) for number in numbers]
         values = {**taken, "encoder.self": _aligned(own["encoder.self"], taken["encoder.self"], matches)}
         patched[numbers] = sweep_heads(model, batch, memory, values, progress)
-    return Patching(
-        a=a, b=b, patched=patched, counterparts=tuple(tuple(counterparts(x.source, y.source)) for x, y in ids)
-    )
+    return Patching(a=a, b=b, patched=patched)
 
 
 def counterparts(a: Sequence[int], b: Sequence[int]) -> list[int]:

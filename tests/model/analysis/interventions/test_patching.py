@@ -80,9 +80,8 @@ def test_counterparts_are_positions_or_what_both_have_in_common() -> None:
 
 
 def test_each_token_of_a_has_its_counterpart_or_none(translator: Translator) -> None:
-    found = patch_heads(translator, [PatchPair(LONG, SHORTER, RIGHT, WRONG)])
-    (matches,) = found.counterparts
     a, b = (translator.source_ids(text) for text in (LONG, SHORTER))
+    matches = counterparts(a, b)
     assert len(matches) == len(a)
     assert all(a[place] == b[match] for place, match in enumerate(matches) if match != NO_COUNTERPART)
     assert NO_COUNTERPART in matches

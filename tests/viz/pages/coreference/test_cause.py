@@ -169,7 +169,7 @@ def test_mean_ablation_puts_in_the_mean_and_not_nothing(chosen: Selection) -> No
 
 def patched(values: np.ndarray, a: float = 2.0, b: float = -2.0) -> Patching:
     table = a + torch.tensor(values) * (b - a)
-    return Patching(a=torch.tensor([a]), b=torch.tensor([b]), patched=table[None], counterparts=((0,),))
+    return Patching(a=torch.tensor([a]), b=torch.tensor([b]), patched=table[None])
 
 
 def test_the_sentence_names_the_head_that_carries_most_of_the_choice() -> None:
