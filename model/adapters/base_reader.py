@@ -1,17 +1,15 @@
 """What all readers of Hugging Face models have in common: device, configuration, output projections."""
 
 from collections.abc import Collection
-from typing import Any, Final
+from typing import Any
 
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from model.abilities import Abilities
-from model.adapters.layout import Layout
+from model.adapters.layout import OUTPUTS, Layout
 from model.errors import TraceError
 from model.loaded import Loaded
-
-OUTPUTS: Final = "hook_head_output"
 
 
 class BaseReader(Loaded):

@@ -21,10 +21,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from model.adapters.base_reader import OUTPUTS
 from model.adapters.capture import Listener, listen
 from model.adapters.generate_call import Beginning, begin_writing, most_steps
 from model.adapters.generation_rows import GenerationRows
+from model.adapters.layout import OUTPUTS
 from model.adapters.named_edits import edits_by_site, named_only
 from model.adapters.text_reader import TextReader
 from model.decoding.sampling import Draws

@@ -3,7 +3,6 @@
 from collections.abc import Collection
 from io import BytesIO
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -13,13 +12,12 @@ from PIL import Image, UnidentifiedImageError
 from torch import Tensor, nn
 
 from model.abilities import Abilities
-from model.adapters.base_reader import OUTPUTS, BaseReader
+from model.adapters.base_reader import BaseReader
 from model.adapters.capture import Listener, listen
-from model.adapters.layout import Layout
+from model.adapters.layout import OUTPUTS, Layout
 from model.adapters.named_edits import edits_by_site
 from model.errors import InputTextError
 from model.nn.edit_hooks import Edits
-from model.nn.transformer import site_path
 from model.trace.axes import WORD_BEGIN
 from model.trace.picture import Picture
 from model.trace.trace import Trace
@@ -128,11 +126,6 @@ class ImageReader(BaseReader):
             *special,
             *(f"{WORD_BEGIN}{row + 1}·{column + 1}" for row in range(rows) for column in range(columns)),
         )
-        recorded = {
-            f"{site_path(*at)}.{OUTPUTS}": call.output[0].transpose(0, 1).cpu()
-            for at, call in self.layout.located(listener.calls)
-            if call.output is not None
-        }
         return Trace(
             reader_key=self.key,
             text=name,
@@ -145,7 +138,7 @@ class ImageReader(BaseReader):
             predicted_tokens=(),
             steps=(),
             inputs=inputs,
-            recorded=MappingProxyType(recorded),
+            recorded=self.layout.outputs(listener.calls),
             special_tokens=frozenset(special),
             picture=Picture(pixels=self._as_seen(pixels[0]), rows=rows, columns=columns, first_patch=first),
         )

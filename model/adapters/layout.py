@@ -7,6 +7,7 @@ projection.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final
 
 import torch
@@ -16,9 +17,10 @@ from torch import Tensor, nn
 from model.abilities import Kind
 from model.adapters.capture import Call, Listener, SiteAndLayer, listen
 from model.errors import CheckpointError, TraceError
-from model.nn.transformer import SITES
+from model.nn.transformer import SITES, site_path
 from model.trace.trace import SiteLayers
 
+OUTPUTS: Final = "hook_head_output"
 SOURCE_LENGTH: Final = 3
 TARGET_LENGTH: Final = 2
 _SITE_BY_LENGTHS: Final = {
@@ -53,6 +55,15 @@ class Layout:
         """
         inputs = {at: call.of_sentence(sentence, torch.device("cpu")) for at, call in self.located(calls)}
         return {site: tuple(inputs[site, layer] for layer in range(len(heads))) for site, heads in self.heads.items()}
+
+    def outputs(self, calls: Sequence[Call]) -> Mapping[str, Float[Tensor, "head row d_v"]]:
+        """Hook name → the heads' real outputs for the only sentence of a batch, on the CPU, where they were kept."""
+        kept = {
+            f"{site_path(*at)}.{OUTPUTS}": call.output[0].transpose(0, 1).cpu()
+            for at, call in self.located(calls)
+            if call.output is not None
+        }
+        return MappingProxyType(kept)
 
     def located(self, calls: Sequence[Call]) -> list[tuple[SiteAndLayer, Call]]:
         """The site and layer of each call of one pass."""

@@ -10,17 +10,16 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from model.abilities import Abilities
-from model.adapters.base_reader import OUTPUTS, BaseReader
+from model.adapters.base_reader import BaseReader
 from model.adapters.capture import Listener, listen
 from model.adapters.eager_weights import weights_of
 from model.adapters.generate_call import most_steps, write_greedily
-from model.adapters.layout import Layout
+from model.adapters.layout import OUTPUTS, Layout
 from model.adapters.library_tokenizer import Encoded, LibraryTokenizer
 from model.adapters.named_edits import edits_by_site
 from model.errors import InputTextError
 from model.input_text import check_not_blank, nothing_seen, too_long
 from model.nn.edit_hooks import Edits
-from model.nn.transformer import site_path
 from model.trace.steps import DecodingStep, describe_steps
 from model.trace.trace import SiteLayers, Trace
 from model.vocabulary import Vocabulary
@@ -268,12 +267,7 @@ class TextReader(BaseReader):
         logits = output.logits[0].float().cpu() if wants_logits else None
         if not self.abilities.knows_inputs:
             return _Pass(weights_of(output, self.abilities, self.config), MappingProxyType({}), logits)
-        recorded = {
-            f"{site_path(*at)}.{OUTPUTS}": call.output[0].transpose(0, 1).cpu()
-            for at, call in self.layout.located(listener.calls)
-            if call.output is not None
-        }
-        return _Pass(self.layout.inputs(listener.calls), MappingProxyType(recorded), logits)
+        return _Pass(self.layout.inputs(listener.calls), self.layout.outputs(listener.calls), logits)
 
     def _steps(self, logits: Tensor, following: Sequence[int]) -> tuple[DecodingStep, ...]:
         return tuple(describe_steps(logits[: len(following)], following, 0, self.pieces))

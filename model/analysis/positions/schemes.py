@@ -28,8 +28,8 @@ class PositionScheme:
 
     Attributes:
         what: "table": a row is added to the token at that position · "angles": query and key are rotated by them, a
-            column for each pair of dimensions; here their cosines · "bias": added to the score, a row for each head and a
-            column for each distance.
+            column for each pair of dimensions; here their cosines · "bias": added to the score, a row for each head
+            and a column for each distance.
         values: the numbers.
         first: of a bias, the distance of its first column: how far the key is behind the query, below 0 before it.
         site: where a bias is added; "" for the others.
