@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from model.training.lexicon import Noun
 
 from model.analysis.coreference.case_files import curated_cases
 from model.pairs import read_pairs
@@ -15,7 +14,7 @@ from model.training.augmentation import CONTRACTED
 from model.training.command import PRONOUN_PAIRS
 from model.training.compositions import ANY_OPENINGS, CONTINUATIONS, FRAME_OPENINGS, compositions
 from model.training.frames import DRAWN_FRAMES, FRAMES, HELD_OUT_FRAMES, HELD_OUT_PARTS, SLOT, HeldOutPart
-from model.training.lexicon import NOUNS
+from model.training.lexicon import NOUNS, Noun
 from model.training.pronouns import (
     HELD_OUT,
     Draw,
