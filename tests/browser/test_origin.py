@@ -7,7 +7,6 @@ from xml.etree import ElementTree
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.pointing import box_of
-from viz.selection.attention import ATTENTION_TABS
 
 PATIENCE = 60_000
 #: With the pieces of the tests' tokenizer, every key of the one has a column, and many of the other's are summed up.
@@ -15,7 +14,7 @@ SHORT, LONG = "It was late.", "The animal didn't cross the street because it was
 
 
 def opened(page: Page, url: str, text: str = SHORT, **chosen: str | int) -> Locator:
-    page.goto(f"{url}/?{urlencode({'view': ATTENTION_TABS[1], 'text': text, **chosen})}")
+    page.goto(f"{url}/?{urlencode({'view': 'Where a weight comes from', 'text': text, **chosen})}")
     story = page.locator(".origin-story[data-ready='1']")
     expect(story).to_be_visible(timeout=PATIENCE)
     return story

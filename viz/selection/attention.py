@@ -13,7 +13,7 @@ Order = Literal["layers", "highest", "lowest"]
 DrawnAs = Literal["Heatmap", "Lines"]
 BertvizView = Literal["Head view", "Model view"]
 
-ATTENTION_TABS: Final[tuple[AttentionTab, ...]] = get_args(AttentionTab)
+ALL_HEADS: Final[AttentionTab] = "All heads"
 METRICS: Final[tuple[Metric, ...]] = get_args(Metric)
 ORDERS: Final[tuple[Order, ...]] = get_args(Order)
 DRAWN_AS: Final[tuple[DrawnAs, ...]] = get_args(DrawnAs)
@@ -36,7 +36,7 @@ class AttentionChoices:
         bertviz_view: which of bertviz's views.
     """
 
-    attention_tab: Annotated[AttentionTab, Param("view")] = "All heads"
+    attention_tab: Annotated[AttentionTab, Param("view")] = ALL_HEADS
     metric: Annotated[Metric, Param("figure")] = ""
     order: Order = "layers"
     max_heads: Annotated[int, Param("keep")] = 0

@@ -11,7 +11,6 @@ PairSet = Literal["curated", "file"]
 Replacement = Literal["zero", "mean"]
 CauseScope = Literal["pair", "set"]
 
-COREFERENCE_TABS: Final[tuple[CoreferenceTab, ...]] = get_args(CoreferenceTab)
 PAIR_SETS: Final[tuple[PairSet, ...]] = get_args(PairSet)
 REPLACEMENTS: Final[tuple[Replacement, ...]] = get_args(Replacement)
 CAUSE_SCOPES: Final[tuple[CauseScope, ...]] = get_args(CauseScope)

@@ -11,7 +11,6 @@ DecodingTab = Literal[
 RowToken = Literal["in", "out"]
 Edit = Literal["off", "uniform", "point"]
 
-DECODING_TABS: Final[tuple[DecodingTab, ...]] = get_args(DecodingTab)
 ROW_TOKENS: Final[tuple[RowToken, ...]] = get_args(RowToken)
 EDITS: Final[tuple[Edit, ...]] = get_args(Edit)
 

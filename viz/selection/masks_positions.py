@@ -9,7 +9,6 @@ from viz.selection.fields import Param
 MasksTab = Literal["Masks", "Positional encodings"]
 Side = Literal["source", "target"]
 
-MASKS_TABS: Final[tuple[MasksTab, ...]] = get_args(MasksTab)
 SIDES: Final[tuple[Side, ...]] = get_args(Side)
 
 

@@ -1,12 +1,11 @@
 """What is chosen on the model page."""
 
 from dataclasses import dataclass
-from typing import Annotated, Final, Literal, get_args
+from typing import Annotated, Literal
 
 from viz.selection.fields import Param
 
 ModelCardTab = Literal["Vocabulary", "Training data", "Curves", "Scores", "Translations", "Card"]
-MODEL_CARD_TABS: Final[tuple[ModelCardTab, ...]] = get_args(ModelCardTab)
 
 
 @dataclass(frozen=True, slots=True)

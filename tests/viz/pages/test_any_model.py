@@ -3,6 +3,7 @@
 import shutil
 import sys
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from tests.viz.sent import sent_to
 from viz.access import derived, loader, long_texts, pictures
 from viz.core.html import literal
 from viz.selection.catalogue import DOWNLOADS_VARIABLE, ROOT_VARIABLE
-from viz.selection.decoding import DECODING_TABS
+from viz.selection.decoding import DecodingTab
 from viz.selection.examples import EXAMPLES
 from viz.selection.selection import Selection
 
@@ -121,7 +122,7 @@ def test_a_measure_that_the_model_lacks_becomes_weights(app: AppTest) -> None:
     assert app.segmented_control(key="measure").value == "weights"
 
 
-@pytest.mark.parametrize("tab", DECODING_TABS)
+@pytest.mark.parametrize("tab", get_args(DecodingTab))
 @pytest.mark.parametrize("name", ["gpt2", "t5"])
 def test_every_tab_of_the_decoding_page_opens_for_a_model_that_writes(app: AppTest, name: str, tab: str) -> None:
     app.query_params["studio"] = tab

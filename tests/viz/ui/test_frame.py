@@ -4,7 +4,7 @@ import pytest
 
 from model import Translator
 from viz.ui.controls import plain
-from viz.ui.frame import MAX_SHOWN, Line, sentence_html
+from viz.ui.sentence import MAX_SHOWN, Line, lines_html
 from viz.ui.token_labels import default_row, first_of, row_labels
 
 HOSTILE = [
@@ -16,7 +16,7 @@ HOSTILE = [
 
 
 def both(source: str, translation: str) -> str:
-    return sentence_html([Line("EN", "en", source), Line("DE", "de", translation)])
+    return lines_html([Line("EN", "en", source), Line("DE", "de", translation)])
 
 
 @pytest.mark.parametrize("text", HOSTILE)

@@ -14,7 +14,7 @@ from viz.pages.atlas import metric_texts
 from viz.pages.atlas.figures import neighbours
 from viz.pages.atlas.layer_maps.view import View
 from viz.selection import state
-from viz.selection.attention import ATTENTION_TABS
+from viz.selection.attention import ALL_HEADS
 from viz.ui import controls
 from viz.ui.controls import plain
 
@@ -70,5 +70,5 @@ def _strongest(atlas: "Atlas", view: View, layer: int, head: int) -> None:
     st.caption("A click opens the sentence on the Attention page at this head, with the model's own translation.")
     if opened is not None:
         state.choose(text=atlas.texts[opened])
-        state.change(attention_tab=ATTENTION_TABS[0], measure=view.read_off)
+        state.change(attention_tab=ALL_HEADS, measure=view.read_off)
         st.switch_page("viz/pages/attention/page.py")

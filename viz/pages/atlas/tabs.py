@@ -19,7 +19,7 @@ from viz.pages.atlas.figures import head_scatter
 from viz.pages.atlas.layer_maps.component import head_maps
 from viz.pages.atlas.layer_maps.view import View, maps_of
 from viz.selection import state
-from viz.selection.atlas import ATLAS_TABS, CORPUS_METRICS, READ_OFF
+from viz.selection.atlas import CORPUS_METRICS, READ_OFF, AtlasTab
 from viz.ui import controls, frame, number_controls
 
 if TYPE_CHECKING:
@@ -37,7 +37,12 @@ def show(atlas: "Atlas") -> None:
     state.put(state.current().within(layers, heads))
     view = _view(atlas)
     st.caption(controls.plain(metric_texts.meaning(view.key, view.site, view.read_off)))
-    frame.tabs("atlas_tab", dict(zip(ATLAS_TABS, (show_maps, show_places, show_table), strict=True)), atlas, view)
+    tabs: list[frame.Tab[AtlasTab]] = [
+        ("Layer × head", show_maps),
+        ("Map of heads", show_map_of_heads),
+        ("Table", show_table),
+    ]
+    frame.tabs("atlas_tab", tabs, atlas, view)
 
 
 def _view(atlas: "Atlas") -> View:
@@ -94,7 +99,7 @@ def show_maps(atlas: "Atlas", view: View) -> None:
             head_panel.show(atlas, view)
 
 
-def show_places(atlas: "Atlas", view: View) -> None:
+def show_map_of_heads(atlas: "Atlas", view: View) -> None:
     """Heads as points, near ones of which look alike."""
     common = state.current().common
     distances = atlas_store.distances(atlas, view.place)

@@ -5,7 +5,8 @@ from viz.pages.attention.bertviz import tab as bertviz
 from viz.pages.attention.origin import tab as origin
 from viz.pages.attention.take_away import tab as take_away
 from viz.selection import state
-from viz.ui import frame
+from viz.selection.attention import AttentionTab
+from viz.ui import frame, sentence
 
 frame.title(
     "Attention",
@@ -13,12 +14,12 @@ frame.title(
     "at a glance, any of them opened, and any weight followed back to the numbers that it comes from.",
 )
 with frame.errors_shown():
-    trace = frame.read_sentence(state.current().common.text)
+    trace = sentence.read_and_show(state.current().common.text)
     state.put(state.current().for_model(trace.shapes))
-    contents = {
-        "All heads": all_heads.show,
-        "Where a weight comes from": origin.show,
-        "bertviz": bertviz.show,
-        "Take it with you": take_away.show,
-    }
-    frame.tabs("attention_tab", contents, trace)
+    tabs: list[frame.Tab[AttentionTab]] = [
+        ("All heads", all_heads.show),
+        ("Where a weight comes from", origin.show),
+        ("bertviz", bertviz.show),
+        ("Take it with you", take_away.show),
+    ]
+    frame.tabs("attention_tab", tabs, trace)

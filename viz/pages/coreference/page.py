@@ -6,11 +6,11 @@ Knows no model.
 import streamlit as st
 
 from viz.access import loader
-from viz.pages.coreference.cause import tab as lab_cause
-from viz.pages.coreference.measured import tab as lab_measured
-from viz.pages.coreference.side_by_side import tab as lab_pairs
+from viz.pages.coreference.cause import tab as cause
+from viz.pages.coreference.measured import tab as measured
+from viz.pages.coreference.side_by_side import tab as side_by_side
 from viz.selection import state
-from viz.selection.coreference import COREFERENCE_TABS
+from viz.selection.coreference import CoreferenceTab
 from viz.ui import frame
 
 frame.title(
@@ -25,5 +25,9 @@ with frame.errors_shown():
             icon=":material/info:",
         )
     else:
-        tabs = (lab_pairs, lab_measured, lab_cause)
-        frame.tabs("coreference_tab", {name: tab.show for name, tab in zip(COREFERENCE_TABS, tabs, strict=True)})
+        tabs: list[frame.Tab[CoreferenceTab]] = [
+            ("Side by side", side_by_side.show),
+            ("Measured", measured.show),
+            ("Cause", cause.show),
+        ]
+        frame.tabs("coreference_tab", tabs)

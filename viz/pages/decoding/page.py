@@ -11,9 +11,9 @@ from viz.pages.decoding.edit_attention import tab as edit_attention
 from viz.pages.decoding.film import tab as film
 from viz.pages.decoding.logit_lens import tab as logit_lens
 from viz.pages.decoding.sampling import tab as sampling
-from viz.pages.decoding.take_away import tab as take_decoding
+from viz.pages.decoding.take_away import tab as take_away
 from viz.selection import state
-from viz.selection.decoding import DECODING_TABS
+from viz.selection.decoding import DecodingTab
 from viz.ui import frame
 
 frame.title(
@@ -25,7 +25,16 @@ with frame.errors_shown():
     with st.spinner("Loading the model …"):
         abilities = loader.abilities(state.current())
     if not frame.lacking(abilities, "decoding", "The attention page shows what its heads look at."):
-        tabs = (film, branches, edit_attention, logit_lens, beam, sampling, cost, take_decoding)
         trace = translations.shown()
         translation_controls.above(trace)
-        frame.tabs("decoding_tab", {name: tab.show for name, tab in zip(DECODING_TABS, tabs, strict=True)}, trace)
+        tabs: list[frame.Tab[DecodingTab]] = [
+            ("Film", film.show),
+            ("Branches", branches.show),
+            ("Edit attention", edit_attention.show),
+            ("Logit lens", logit_lens.show),
+            ("Beam search", beam.show),
+            ("Sampling", sampling.show),
+            ("Cost", cost.show),
+            ("Take it with you", take_away.show),
+        ]
+        frame.tabs("decoding_tab", tabs, trace)

@@ -30,7 +30,7 @@ from viz.pages.decoding.branch_codes import (
 from viz.pages.decoding.data import branches
 from viz.selection import state
 from viz.selection.url import MAX_TEXT_IN_URL
-from viz.ui import frame
+from viz.ui import sentence
 
 if TYPE_CHECKING:
     from model import Trace
@@ -62,7 +62,7 @@ def shown() -> "Trace":
     Raises:
         HeadlightError: the text, the checkpoint or the device will not do.
     """
-    trace = frame.show_sentence(_shown)
+    trace = sentence.show_trace_of(_shown)
     if (step := state.current().decoding.step) >= len(trace.steps):
         last = len(trace.steps)
         tell(f"The address asks for step {step + 1}, but this translation has {last}. This is the last.")
@@ -206,7 +206,7 @@ def _shown() -> "Trace":
 def _computed(path: Path) -> "Trace":
     """The trace of a branch, with its progress."""
     selection, own = state.current(), sessions()
-    return frame.computed(
+    return sentence.computed(
         ("written", selection.common.text, path),
         lambda progress: branches.grow(own, selection.common.text, selection, path, progress),
         "trace-branch" if path else "trace",

@@ -6,7 +6,8 @@ from viz.pages.masks_positions.masks import tab as masks
 from viz.pages.masks_positions.positions import other_model as model_positions
 from viz.pages.masks_positions.positions import tab as positions
 from viz.selection import state
-from viz.ui import frame
+from viz.selection.masks_positions import MasksTab
+from viz.ui import frame, sentence
 
 frame.title(
     "Masks & positions",
@@ -14,8 +15,11 @@ frame.title(
     "that row may attend to. An encoding is added to each token's embedding: equal tokens then differ by their place.",
 )
 with frame.errors_shown():
-    trace = frame.read_sentence(state.current().common.text)
+    trace = sentence.read_and_show(state.current().common.text)
     state.put(state.current().for_model(trace.shapes))
     has_all = loader.is_translator(state.current())
-    shown = (masks.show, positions.show) if has_all else (model_masks.show, model_positions.show)
-    frame.tabs("masks_tab", {"Masks": shown[0], "Positional encodings": shown[1]}, trace)
+    tabs: list[frame.Tab[MasksTab]] = [
+        ("Masks", masks.show if has_all else model_masks.show),
+        ("Positional encodings", positions.show if has_all else model_positions.show),
+    ]
+    frame.tabs("masks_tab", tabs, trace)

@@ -8,17 +8,17 @@ import streamlit as st
 from viz.access import descriptions, loader
 from viz.core.html import Column, table
 from viz.pages.model_card import facts
-from viz.selection.model_card import MODEL_CARD_TABS as EVERY_TAB
+from viz.selection.model_card import ModelCardTab
 from viz.selection.selection import Selection
 from viz.ui.controls import plain
 
-_WITH_TEXT: Final = (EVERY_TAB[0], EVERY_TAB[5])
+_WITH_TEXT: Final[tuple[ModelCardTab, ...]] = ("Vocabulary", "Card")
 #: Kind of model → the tabs of the model page: such a model brings no record of its training.
-ABOUT: Final[Mapping[str | None, tuple[str, ...]]] = {
+TABS: Final[Mapping[str | None, tuple[ModelCardTab, ...]]] = {
     "encoder": _WITH_TEXT,
     "decoder": _WITH_TEXT,
     "encoder-decoder": _WITH_TEXT,
-    "image": (EVERY_TAB[5],),
+    "image": ("Card",),
     None: (),
 }
 

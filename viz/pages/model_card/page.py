@@ -5,11 +5,10 @@ import streamlit as st
 from viz.access import descriptions, loader
 from viz.core.file_names import file_name
 from viz.core.html import table
-from viz.pages.model_card import facts, other_model
+from viz.pages.model_card import facts, other_model, tabs
 from viz.pages.model_card.figures import parameter_bars
-from viz.pages.model_card.tabs import TABS
 from viz.selection import state
-from viz.selection.model_card import MODEL_CARD_TABS
+from viz.selection.model_card import ModelCardTab
 from viz.ui import frame
 
 frame.title(
@@ -40,14 +39,15 @@ with frame.errors_shown():
         )
     else:
         other_model.show(selection)
-    names = MODEL_CARD_TABS if loader.is_english_german(selection) else other_model.ABOUT[loader.kind(selection)]
-    if names:
-        chosen = state.current().model_card.model_card_tab
-        state.change(model_card_tab=chosen if chosen in names else names[0])
-        # No `default`: another default is another widget to Streamlit, and whoever came by keyboard would lose their
-        # place.
-        tabs = st.tabs(names, key=state.bind("model_card_tab"), on_change=state.take, args=("model_card_tab",))
-        for tab, name in zip(tabs, names, strict=True):
-            if tab.open:
-                with tab, frame.errors_shown():
-                    TABS[name](selection)
+    every_tab: list[frame.Tab[ModelCardTab]] = [
+        ("Vocabulary", tabs.vocabulary),
+        ("Training data", tabs.training_data),
+        ("Curves", tabs.curves),
+        ("Scores", tabs.scores),
+        ("Translations", tabs.translations),
+        ("Card", tabs.whole_card),
+    ]
+    names = None if loader.is_english_german(selection) else other_model.TABS[loader.kind(selection)]
+    offered = [tab for tab in every_tab if names is None or tab[0] in names]
+    if offered:
+        frame.tabs("model_card_tab", offered, selection)

@@ -5,7 +5,6 @@ is read as Markdown, which would fetch the pictures that a text names.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 import streamlit as st
@@ -19,7 +18,6 @@ from viz.pages.model_card import card, facts
 from viz.pages.model_card.example_bank import BANK, draw
 from viz.pages.model_card.published import PUBLISHED
 from viz.pages.model_card.training_figures import training_curves
-from viz.selection.model_card import MODEL_CARD_TABS
 from viz.selection.selection import Selection
 from viz.ui import controls, frame, long_work
 
@@ -208,9 +206,3 @@ def _missing(name: str, what: str) -> None:
         "need it.",
         icon=":material/info:",
     )
-
-
-#: In the order of `choices.ABOUT`.
-TABS: Final[Mapping[str, Callable[[Selection], None]]] = dict(
-    zip(MODEL_CARD_TABS, (vocabulary, training_data, curves, scores, translations, whole_card), strict=True)
-)

@@ -21,10 +21,9 @@ from viz.access.loader import ROOT_VARIABLE
 from viz.core.numbers import TOLERANCE, scientific
 from viz.pages.attention.origin.component import pack_story, read_key
 from viz.pages.attention.origin.story import MAX_COLUMNS, Origin, changed, shown_keys, steps, story, strongest, summary
-from viz.selection.attention import ATTENTION_TABS
 from viz.selection.selection import Selection
 
-VIEW = ATTENTION_TABS[1]
+VIEW = "Where a weight comes from"
 HOSTILE = "</script><b>x</b>"
 
 

@@ -3,7 +3,7 @@
 import json
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -14,7 +14,7 @@ from model.nn.parameter_counts import count_parameters
 from tests.paths import ROOT
 from viz.access.loader import ROOT_VARIABLE
 from viz.pages.model_card.example_bank import draw
-from viz.selection.model_card import MODEL_CARD_TABS
+from viz.selection.model_card import ModelCardTab
 
 FILES = {
     "Training data": "training.json",
@@ -24,7 +24,7 @@ FILES = {
 }
 
 
-def opened(root: Path, monkeypatch: pytest.MonkeyPatch, tab: str = MODEL_CARD_TABS[0], **params: str) -> AppTest:
+def opened(root: Path, monkeypatch: pytest.MonkeyPatch, tab: str = "Vocabulary", **params: str) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(root))
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     for name, value in {"about": tab, **params}.items():
@@ -57,7 +57,7 @@ def copy(recorded_checkpoints: Path, tmp_path: Path) -> Path:
 # ---- what stands on the page ----
 
 
-@pytest.mark.parametrize("tab", MODEL_CARD_TABS)
+@pytest.mark.parametrize("tab", get_args(ModelCardTab))
 def test_every_tab_opens_from_a_link_under_shape_and_bars(
     recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch, tab: str
 ) -> None:
@@ -67,7 +67,7 @@ def test_every_tab_opens_from_a_link_under_shape_and_bars(
     for name in ("base", "big"):
         assert f"{count_parameters(PRESETS[name]).total:,}" in html(app)
     assert len(chart(app, 0)["data"]) == 2 * 7
-    assert app.query_params.get("about", MODEL_CARD_TABS[0]) == tab
+    assert app.query_params.get("about", "Vocabulary") == tab
 
 
 def test_the_vocabulary_is_searched(recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,7 +188,7 @@ def test_a_file_that_the_manifest_does_not_list_is_not_believed(
     assert "manifest" in app.error[0].value
 
 
-@pytest.mark.parametrize("tab", MODEL_CARD_TABS)
+@pytest.mark.parametrize("tab", get_args(ModelCardTab))
 def test_no_text_of_a_checkpoint_becomes_html_or_markdown(
     recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch, tab: str
 ) -> None:

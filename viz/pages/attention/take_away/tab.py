@@ -13,9 +13,9 @@ from viz.access import derived, loader, long_texts, trace_files
 from viz.core import sites
 from viz.core.file_names import file_name, head_name
 from viz.selection import state
-from viz.selection.attention import ATTENTION_TABS
+from viz.selection.attention import ALL_HEADS
 from viz.selection.selection import Selection
-from viz.ui import controls, downloads, frame, token_labels, trace_tables
+from viz.ui import controls, downloads, frame, sentence, token_labels, trace_tables
 from viz.ui.downloads import Offer, show_offer
 from viz.ui.measures import MEASURES
 
@@ -168,7 +168,7 @@ def _offer_page(trace: "Trace", site: str, layer: int, head: int) -> None:
             f"has {max(map(len, trace.axis_tokens(site))):,}. The link below reopens the view in Headlight."
         )
         return
-    lines = [(line.mark, line.language, line.text) for line in frame.lines_of(trace)]
+    lines = [(line.mark, line.language, line.text) for line in sentence.lines_of(trace)]
     make = partial(_page, lines, trace, site, layer, head, _link(), *loader.identity(state.current()))
     name = f"{file_name(head_name(site, layer, head), sentence=trace.text)}.html"
     inside = "sentence, open head, all heads, decoding: one file that opens anywhere, offline"
@@ -231,4 +231,4 @@ def _show_link() -> None:
 
 def _link() -> str:
     """The selection as it stands in an address; it opens at the heads, not in this tab."""
-    return downloads.link(state.current().changed(attention_tab=ATTENTION_TABS[0]))
+    return downloads.link(state.current().changed(attention_tab=ALL_HEADS))

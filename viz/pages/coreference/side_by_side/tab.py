@@ -19,7 +19,7 @@ from viz.pages.coreference.side_by_side.figures import form_bars
 from viz.pages.coreference.side_by_side.heads import Side, show_heads
 from viz.selection import state
 from viz.selection.coreference import MARKS
-from viz.ui import controls, frame
+from viz.ui import controls, frame, sentence
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def _read(number: int, text: str, slot: DeltaGenerator) -> tuple["Trace", DeltaG
     """The trace of a sentence, and the place where it stands, to be marked."""
     with slot:
         place = st.empty()
-        trace = frame.read(text, f"trace-{number}")
+        trace = sentence.read(text, f"trace-{number}")
         place.html(marked_sentence(trace.text, {}, trace.translation, None, _names()))
     return trace, place
 
