@@ -1,1 +1,4 @@
-"""What one run left behind for one sentence, every weight derived from it, and its file."""
+"""Keep what one run of a model computed for one sentence, derive every weight from it, write it to a file.
+
+Nothing here knows how a model is opened or run, of decoding or of pages.
+"""

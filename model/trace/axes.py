@@ -1,7 +1,7 @@
 """The rows and columns of a matrix of attention: every token, or whole words, special tokens left out or not.
 
 Words are read off the tokens themselves, not off the text: a translation need not be spelled with the pieces that its
-text would be split into again. Knows nothing of models or pages.
+text would be split into again.
 """
 
 import re
@@ -17,7 +17,7 @@ from model.words import attention_between_words
 
 #: SentencePiece's sign for the space before a word.
 WORD_BEGIN: Final = "▁"
-#: A line's end, as tokenizers that keep it show it, is a place of its own.
+#: A line's end, as tokenizers that keep it show it, is a label of its own.
 LINE_END: Final = "⏎"
 _BEGINS: Final = (WORD_BEGIN, LINE_END)
 _BYTES: Final = re.compile(r"(?:<0x[0-9A-F]{2}>)+")
@@ -28,38 +28,38 @@ class Axis:
     """One side of a matrix.
 
     Attributes:
-        labels: what stands at each place.
-        groups: for each place, the positions of its tokens, ascending.
+        labels: of the rows or columns.
+        groups: for each label, the positions of its tokens, ascending.
     """
 
     labels: tuple[str, ...]
     groups: tuple[tuple[int, ...], ...]
 
     def without_special_tokens(self, special: Collection[str] = SPECIAL_TOKENS) -> "Axis":
-        """The same places but for <s>, </s> and the like, or for those that another model has."""
+        """The same axis without special tokens."""
         # A word may spell "</s>", in several pieces; the special token is one.
         is_special = [
             label in special and len(group) == 1 for label, group in zip(self.labels, self.groups, strict=True)
         ]
-        kept = [place for place, skipped in enumerate(is_special) if not skipped]
+        kept = [i for i, skipped in enumerate(is_special) if not skipped]
         return Axis(tuple(self.labels[i] for i in kept), tuple(self.groups[i] for i in kept))
 
-    def part(self, places: slice) -> "Axis":
-        """Some of the places, with the same positions."""
-        return Axis(self.labels[places], self.groups[places])
+    def part(self, indices: slice) -> "Axis":
+        """A part of the axis, with the same positions."""
+        return Axis(self.labels[indices], self.groups[indices])
 
-    def place_of(self, position: int) -> int | None:
-        """The place at which a token stands, if it is on this axis."""
-        return next((place for place, group in enumerate(self.groups) if position in group), None)
+    def index_of(self, position: int) -> int | None:
+        """The index on this axis of the token at a position, if it has one."""
+        return next((i for i, group in enumerate(self.groups) if position in group), None)
 
 
 def single_tokens(tokens: Sequence[str]) -> Axis:
-    """A place for every token."""
+    """An axis with every token."""
     return Axis(tuple(tokens), tuple((position,) for position in range(len(tokens))))
 
 
 def whole_words(tokens: Sequence[str], special: Collection[str] = SPECIAL_TOKENS) -> Axis:
-    """A place for every word: a word begins at a piece with "▁" in front; a special token is a word of its own.
+    """An axis with every word: a word begins at a piece with "▁" in front; a special token is a word of its own.
 
     So a word is what white space separates, as in `words.word_spans`, and punctuation and byte tokens stay with it.
     """
@@ -80,7 +80,7 @@ def spelled(pieces: Sequence[str]) -> str:
 
 
 def between(values: Float[Tensor, "*batch query key"], queries: Axis, keys: Axis) -> Float[Tensor, "*batch row column"]:
-    """Values between tokens as values between places: summed over a place's keys, averaged over its queries."""
+    """Values between tokens as values between labels: summed over a label's keys, averaged over its queries."""
     if all(len(group) == 1 for group in (*queries.groups, *keys.groups)):
         rows, columns = ([group[0] for group in axis.groups] for axis in (queries, keys))
         return values[..., rows, :][..., columns]

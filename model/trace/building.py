@@ -48,9 +48,8 @@ def build_trace(
     """Put a trace together from what the hooks recorded of one sentence, and the edits under which it ran.
 
     A function among `edits` that is no named edit (`model.nn.edits`) may do anything to weights and head outputs, so
-    what
-    is derived cannot follow it: record "hook_weights" and "hook_head_output" to see what the model used. Nor can it be
-    told from another by its name, so each of its runs has a key of its own.
+    derived values do not include it: record "hook_weights" and "hook_head_output" to see what the model used. It has no
+    name to be cached by, so each of its runs has a key of its own.
     """
     inputs: dict[str, tuple[AttentionInputs, ...]] = {}
     for site in SITES:

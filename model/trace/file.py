@@ -2,8 +2,8 @@
 
 `trace.json` (UTF-8 bytes) holds tokens, ids, steps, masks and edits; `SITE/LAYER/query|key|value` and `recorded/HOOK`
 hold the tensors; `SITE/LAYER/held` the weights of a model that gives nothing else, `picture` what an image model saw.
-For readers without Headlight, `source_tokens` and `target_tokens` stand beside them as arrays of strings, and, where
-they were asked for, the weights as `SITE/weights` [layer, head, query, key].
+For readers without Headlight, there are `source_tokens` and `target_tokens` as arrays of strings, and optionally
+the weights as `SITE/weights` [layer, head, query, key].
 """
 
 import json
@@ -54,7 +54,7 @@ PICTURE = ("rows", "columns", "first_patch")
 
 
 def save_trace(trace: Trace, path: str | Path, extra: Mapping[str, Array] | None = None) -> None:
-    """Write a trace, and any arrays that should stand beside it."""
+    """Write a trace, and further arrays."""
     with Path(path).open("wb") as file:
         write_trace(trace, file, extra)
 
@@ -135,14 +135,14 @@ def _layer_header(inputs: AttentionInputs | WeightsOnly) -> dict[str, Any]:
 
 
 def _layer_tensors(inputs: AttentionInputs | WeightsOnly) -> dict[str, Tensor]:
-    found: dict[str, Tensor | None] = {part: getattr(inputs.mask, part) for part in ("key_padding", "explicit")}
+    tensors: dict[str, Tensor | None] = {part: getattr(inputs.mask, part) for part in ("key_padding", "explicit")}
     if isinstance(inputs, WeightsOnly):
-        found["held"] = inputs.held
+        tensors["held"] = inputs.held
     else:
-        found |= {part: getattr(inputs, part) for part in ("query", "key", "value", "sinks")}
+        tensors |= {part: getattr(inputs, part) for part in ("query", "key", "value", "sinks")}
         is_table = isinstance(inputs.bias, DistanceBias)
-        found |= {"distance_bias": inputs.bias.table} if is_table else {"bias": inputs.bias}  # type: ignore[union-attr, dict-item]
-    return {part: value for part, value in found.items() if value is not None}
+        tensors |= {"distance_bias": inputs.bias.table} if is_table else {"bias": inputs.bias}  # type: ignore[union-attr, dict-item]
+    return {part: value for part, value in tensors.items() if value is not None}
 
 
 def _array(tensor: Tensor) -> Array:
@@ -186,12 +186,12 @@ def _read(arrays: Mapping[str, Array]) -> Trace:
     )
     for site in trace.sites:
         queries, keys = trace.axis_tokens(site)
-        for one in trace.inputs[site]:
-            if one.shape[1:] != (len(queries), len(keys)):
+        for inputs_of_layer in trace.inputs[site]:
+            if inputs_of_layer.shape[1:] != (len(queries), len(keys)):
                 raise ValueError(f"{site} does not fit the tokens")
     lengths = {"num_source": len(trace.source_tokens), "num_target": len(trace.target_tokens)}
     for edit in edits:
-        # A row of the decoder that came never to be may have been named; whatever else an edit names must be there.
+        # An edit may name a row of the decoder after the last; everything else that it names must exist.
         reached = {**lengths, "num_target": max(lengths["num_target"], edit.first_row + 1)}
         check_edit(edit, *trace.shapes[edit.site], **reached)
     return trace
@@ -218,8 +218,8 @@ def _with_edits(
 def _read_picture(arrays: Mapping[str, Array], header: Mapping[str, Any]) -> Picture | None:
     if "picture" not in arrays:
         return None
-    places = {part: int(header["picture"][part]) for part in PICTURE}
-    return Picture(pixels=torch.from_numpy(arrays["picture"]), **places)
+    numbers = {part: int(header["picture"][part]) for part in PICTURE}
+    return Picture(pixels=torch.from_numpy(arrays["picture"]), **numbers)
 
 
 def _read_inputs(arrays: Mapping[str, Array], path: str, values: Mapping[str, Any]) -> AttentionInputs | WeightsOnly:

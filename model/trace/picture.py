@@ -1,7 +1,4 @@
-"""A picture cut into patches, as an image model reads it. Knows nothing of models or of files.
-
-The patches are tokens, row by row; what stands before them (a class token) has no place in the picture.
-"""
+"""A picture cut into patches, as an image model reads it: the patches are tokens, row by row."""
 
 from dataclasses import dataclass
 
@@ -11,7 +8,7 @@ from torch import Tensor
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Picture:
-    """What the model saw, and where its patches lie.
+    """What the model saw, and the grid of its patches.
 
     Attributes:
         pixels: the picture as the model got it, resized, before its colours were normalised.
@@ -23,8 +20,3 @@ class Picture:
     rows: int
     columns: int
     first_patch: int
-
-    def place_of(self, position: int) -> tuple[int, int] | None:
-        """Row and column of a token's patch, from 0; None for a special token."""
-        patch = position - self.first_patch
-        return divmod(patch, self.columns) if 0 <= patch < self.rows * self.columns else None

@@ -2,7 +2,7 @@
 
 The weights of n tokens are n² numbers a head. Nothing here ever holds more than `VALUES_AT_ONCE` of them, twice: each
 block of rows is computed from q, k and mask, read off, and overwritten by the next. With the log-sum-exp of its row,
-any weight stands alone, w_ij = exp(s_ij − lse_i) with lse_i = log Σ_j exp(s_ij), so a tile costs its own cells only.
+any weight can be computed alone, w_ij = exp(s_ij − lse_i) with lse_i = log Σ_j exp(s_ij): a tile costs its own cells.
 
 Where scores are nothing but QKᵀ · scale and a mask, they are computed into one buffer; whatever else an
 `AttentionInputs` may hold (bias, edits, …) goes through its own `scores_and_weights`. Works on any device. Knows
@@ -34,7 +34,7 @@ class PooledWeights:
 
     Attributes:
         maxima: the weights.
-        down, across: where in its block each stands; of equal ones the first column, and there the first row.
+        down, across: its row and column within the block; of equal ones the first column, and in it the first row.
     """
 
     maxima: Float[Tensor, "head block_row block_column"]
@@ -103,21 +103,21 @@ def pooled_weights(
     shape = len(chosen), len(row_edges) - 1, len(column_edges) - 1
     maxima = torch.full(shape, -torch.inf, device=device)
     down, across = (torch.zeros(shape, dtype=torch.long, device=device) for _ in range(2))
-    places = _block_places(column_edges).to(device)
+    columns = _block_columns(column_edges).to(device)
     tallest = max(end - start for start, end in pairwise(row_edges))
     for some in _head_chunks(len(chosen), tallest * keys):
         scores = _Scores(inputs, chosen[some])
         for block, (start, stop) in enumerate(pairwise(row_edges)):
             for rows in row_slices(start, stop, scores.num_heads * keys):
                 logs = scores.log_weights(rows)
-                # First down, where values lie side by side, then across what is left; then the row of each maximum.
-                largest, place = logs.amax(1)[:, places].max(-1)
-                column = places[:, 0] + place
+                # First over rows, then over the columns of each block; then the row of each maximum.
+                largest, offset = logs.amax(1)[:, columns].max(-1)
+                column = columns[:, 0] + offset
                 row = logs.gather(2, column[:, None, :].expand(-1, logs.size(1), -1)).argmax(1) + (rows.start - start)
                 is_larger = largest > maxima[some, block]
                 maxima[some, block] = torch.where(is_larger, largest, maxima[some, block])
                 down[some, block] = torch.where(is_larger, row, down[some, block])
-                across[some, block] = torch.where(is_larger, place, across[some, block])
+                across[some, block] = torch.where(is_larger, offset, across[some, block])
     return PooledWeights(maxima.exp_(), down, across)
 
 
@@ -145,8 +145,8 @@ class _Scores:
         if not self._is_plain:
             scores, weights = self._inputs.scores_and_weights(self._heads, rows)
             # Whatever the sum runs over (a sink, perhaps), the weight of the largest score tells it.
-            largest, place = scores.max(-1)
-            known = weights.gather(-1, place[..., None])[..., 0]
+            largest, column = scores.max(-1)
+            known = weights.gather(-1, column[..., None])[..., 0]
             return scores, torch.where(known > 0, largest - known.log(), torch.inf)
         query = self._query[:, rows]
         shape = self.num_heads, query.size(1), self._key.size(2)
@@ -182,7 +182,7 @@ def _head_chunks(count: int, values_a_head: int) -> Iterator[slice]:
     return (slice(first, min(first + step, count)) for first in range(0, count, step))
 
 
-def _block_places(edges: Sequence[int]) -> Int[Tensor, "block place"]:
-    """The places of each block; one that is shorter than the longest names its last place again."""
+def _block_columns(edges: Sequence[int]) -> Int[Tensor, "block column"]:
+    """The columns of each block; one that is shorter than the longest repeats its last column."""
     longest = max(end - start for start, end in pairwise(edges))
     return torch.tensor([[min(start + i, end - 1) for i in range(longest)] for start, end in pairwise(edges)])

@@ -1,4 +1,4 @@
-"""How each step's probability is spread over the vocabulary, in few numbers: the best tokens exactly, the rest in bins.
+"""Summarise each step's distribution over the vocabulary: the best log-probabilities exactly, the rest in bins.
 
 Enough to redo temperature, top k and top p (`model.decoding.sampling.filtered_log_probs`) to three decimals without
 the model.
@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-#: So many of the best log-probabilities of a step are kept as they are.
+#: So many of the best log-probabilities of a step are kept exactly.
 NUM_BEST: Final = 256
 #: A bin is at least this wide, and this share of its distance from the last of the best. A bin of width w, taken as its
 #: centre, is wrong by w²/24T² of its mass at temperature T; far from the best it has mass only where T is large.
@@ -21,11 +21,11 @@ _NARROWEST, _GROWTH, _FARTHEST = 0.01, 0.03, 250.0
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Spread:
-    """The distributions of all steps. All tensors lie on the CPU.
+    """The distributions of all steps. All tensors are on the CPU.
 
     Attributes:
         best: the highest log-probabilities (nats), descending; the whole vocabulary if it is no larger than that.
-        counts: how many of the other tokens lie in each bin, best bin first; those of probability 0 lie in none.
+        counts: of the other tokens in each bin, best bin first; without those of probability 0.
         centres: mean log-probability of each bin's tokens, 0 where there are none.
         chosen_ranks: of the token that each step wrote, 1 for the best; equally probable tokens share the better rank.
     """
@@ -52,13 +52,13 @@ def best_and_bins(
     descending = log_probs.sort(-1, descending=True).values
     best, rest = descending[:, :NUM_BEST], descending[:, NUM_BEST:]
     edges = _bin_edges().to(log_probs.device)
-    place = torch.bucketize(best[:, -1:] - rest, edges, right=True) - 1
-    # What has no probability at all is put into a bin of its own, which is left out.
-    place = torch.where(rest.isfinite(), place, len(edges))
+    bins = torch.bucketize(best[:, -1:] - rest, edges, right=True) - 1
+    # Tokens of probability 0 get a bin of their own, which is dropped.
+    bins = torch.where(rest.isfinite(), bins, len(edges))
     counts = torch.zeros(len(rest), len(edges) + 1, dtype=torch.int64, device=rest.device)
     sums = torch.zeros(counts.shape, dtype=torch.float64, device=rest.device)
-    counts.scatter_add_(1, place, torch.ones_like(place))
-    sums.scatter_add_(1, place, rest.double().nan_to_num(neginf=0.0))
+    counts.scatter_add_(1, bins, torch.ones_like(bins))
+    sums.scatter_add_(1, bins, rest.double().nan_to_num(neginf=0.0))
     counts, sums = counts[:, :-1], sums[:, :-1]
     return best, counts, (sums / counts.clamp_min(1)).float()
 

@@ -50,7 +50,7 @@ def most_probable(logits: Float[Tensor, " vocab"]) -> int:
 
 
 def describe_step(logits: Float[Tensor, " vocab"], chosen: int, index: int, tokenizer: Vocabulary) -> DecodingStep:
-    """What one row of logits says of its step, as `describe_steps`."""
+    """`describe_steps` of a single row."""
     return describe_steps(logits[None], [chosen], index, tokenizer)[0]
 
 
@@ -72,10 +72,10 @@ def describe_steps(
         log_probs = logits[start : start + ROWS_AT_ONCE].float().log_softmax(-1)
         best = log_probs.topk(min(NUM_CANDIDATES, log_probs.size(-1)))
         own = log_probs.gather(-1, torch.tensor(token_ids, device=logits.device)[:, None])[:, 0]
-        columns = (own, _entropies(log_probs), best.indices, best.values)
-        for token_id, log_prob, entropy, ids, values in zip(token_ids, *(one.tolist() for one in columns), strict=True):
+        columns = (column.tolist() for column in (own, _entropies(log_probs), best.indices, best.values))
+        for token_id, log_prob, entropy, ids, values in zip(token_ids, *columns, strict=True):
             named = zip(ids, tokenizer.tokens(ids), values, strict=True)
-            candidates = tuple(Candidate(*one) for one in named if one[2] > -inf)
+            candidates = tuple(Candidate(*fields) for fields in named if fields[2] > -inf)
             (token,) = tokenizer.tokens([token_id])
             steps.append(DecodingStep(first + len(steps), token_id, token, log_prob, entropy, candidates))
     return steps

@@ -41,7 +41,7 @@ Recorded = dict[str, list[Any]]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Trace:
-    """One sentence, one target, and what every attention site computed. All tensors lie on the CPU.
+    """One sentence, one target, and what every attention site computed. All tensors are on the CPU.
 
     Tokens are spelled alike for every model: a piece that begins a word has "▁" in front, a byte that is no character
     of its own is "<0xF0>", a special token is as its model writes it.
@@ -52,15 +52,15 @@ class Trace:
         translation: the target as text; of a decoder-only model, what follows the text.
         source_ids, source_tokens: what the encoder read; empty without one.
         target_ids, target_tokens: what the decoder read; one per query row, empty without one.
-        predicted_ids, predicted_tokens: what the model found most probable after each of these rows.
+        predicted_ids, predicted_tokens: the most probable tokens after each of these rows.
         steps: per row, the token that really follows, its probability, and the candidates. Of a text that a decoder
             only reads, the last step is what the model would write next; of a long one there are none, and no
             predicted tokens either.
         inputs: site → per layer, what its weights were computed from.
         recorded: full hook name → value without batch dimension: embeddings, positions, layer outputs, extras; as far
             as the model gives them.
-        special_tokens: which tokens stand for no text.
-        picture: what an image model read, and where its tokens lie in it.
+        special_tokens: the tokens without text.
+        picture: what an image model read, and the grid of its patches.
         spread: how the probability of each step was spread over the vocabulary, where only the run could tell: other
             people's models have rules of their own for what may come. A file does not hold it.
     """

@@ -1,7 +1,7 @@
-"""The weights of an attention site whose query, key and value are not known. Knows nothing of where they come from.
+"""The weights of an attention site of a model that gives no query, key and value.
 
-Stands where `AttentionInputs` stands for other models, and is read by the same methods; what cannot be told without
-query, key and value raises a TraceError that says why. Weights of all heads are held, query × key.
+It has the methods of `AttentionInputs`; those that need query, key and value raise a TraceError that says why. Weights
+of all heads are held, query × key.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from model.nn.masks import AttentionMask, Rows
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class WeightsOnly:
-    """What a model says of one attention site of one layer that gives its weights and nothing else.
+    """The weights of one attention site of one layer.
 
     Attributes:
         held: the weights.

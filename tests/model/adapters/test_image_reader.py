@@ -43,8 +43,7 @@ def test_patches_are_tokens_after_the_class_token(reader: ImageReader, trace: Tr
     assert trace.sites == ("encoder.self",)
     assert trace.source_tokens == ("[CLS]", *(f"▁{row}·{column}" for row in (1, 2, 3) for column in (1, 2, 3)))
     assert trace.special_tokens == {"[CLS]"}
-    assert (trace.picture.rows, trace.picture.columns) == (3, 3)
-    assert [trace.picture.place_of(position) for position in (0, 1, 6, 9, 10)] == [None, (0, 0), (1, 2), (2, 2), None]
+    assert (trace.picture.rows, trace.picture.columns, trace.picture.first_patch) == (3, 3, 1)
 
 
 def test_weights_are_those_of_the_eager_model(reader: ImageReader, trace: Trace) -> None:
@@ -82,7 +81,7 @@ def test_a_trace_with_a_picture_survives_its_file(trace: Trace, tmp_path: Path) 
     save_trace(trace, tmp_path / "trace.npz")
     again = load_trace(tmp_path / "trace.npz")
     assert torch.equal(again.picture.pixels, trace.picture.pixels)
-    assert again.picture.place_of(6) == trace.picture.place_of(6)
+    assert again.picture.first_patch == 1
     assert torch.equal(again.weights("encoder.self", 1), trace.weights("encoder.self", 1))
 
 

@@ -43,7 +43,7 @@ def test_special_tokens_are_left_out_but_not_words_that_look_like_them() -> None
 
 def test_a_token_is_found_at_its_place() -> None:
     words = whole_words(TOKENS).without_special_tokens()
-    assert [words.place_of(position) for position in (0, 1, 3, 11)] == [None, 0, 1, None]
+    assert [words.index_of(position) for position in (0, 1, 3, 11)] == [None, 0, 1, None]
 
 
 def test_values_between_tokens_are_those_of_the_rows_and_columns_that_stay() -> None:

@@ -205,7 +205,7 @@ def test_what_a_person_does_to_the_lines_becomes_the_selection(app: AppTest, mon
     monkeypatch.setattr(state, "current", lambda: stored[-1])
     monkeypatch.setattr(state, "put", stored.append)
     take = panel._take
-    here = layer.queries.place_of(2)
+    here = layer.queries.index_of(2)
     # The open head stays while it is on, and so does a token within the word that is kept.
     take(LinesPlace((0, 1), query=here, threshold=9), layer, MEASURES["weights"])
     assert (

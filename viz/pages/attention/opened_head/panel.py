@@ -246,8 +246,8 @@ def _kept(opened: Opened, common: Common) -> tuple[int | None, int | None]:
     """The row and the column of the kept query and key; None for one that is not kept or not shown."""
     query, key = common.token, common.key_token
     return (
-        None if query is None else opened.queries.place_of(query),
-        None if key is None else opened.keys.place_of(key),
+        None if query is None else opened.queries.index_of(query),
+        None if key is None else opened.keys.index_of(key),
     )
 
 

@@ -149,7 +149,7 @@ def opened_row(
     holds_case = pronoun_rows.reads_sentence(trace, site) or site == "decoder.cross"
     read = read_case(loaded, case) if case is not None and holds_case else None
     pieces = () if read is None or isinstance(read, str) else read.pieces
-    columns = [sorted({place for piece in span if (place := keys.place_of(piece)) is not None}) for span in pieces]
+    columns = [sorted({place for piece in span if (place := keys.index_of(piece)) is not None}) for span in pieces]
     return Row(joined, keys.labels, dict(zip(ROLES, map(tuple, columns), strict=False)))
 
 
