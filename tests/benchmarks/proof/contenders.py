@@ -54,7 +54,7 @@ def ours(folder: Path, text: str) -> Figures:
 
     reader = open_reader(folder)
     assert isinstance(reader, TextReader)
-    base = reader.model.base_model
+    base: Any = reader.model.base_model
     given = inputs_of(reader.pieces.tokenizer, text)
     options = {"use_cache": False} if reader.abilities.kind == "decoder" else {}
 
@@ -62,7 +62,7 @@ def ours(folder: Path, text: str) -> Figures:
         return base(**given, **options)
 
     def captured(given: dict[str, torch.Tensor] = given) -> Any:
-        with listen(Listener(places=reader.layout.places)) as calls:
+        with listen(Listener(sites=reader.layout.sites)) as calls:
             output = base(**given, **options)
         return output, reader.layout.inputs(calls)
 

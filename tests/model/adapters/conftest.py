@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from model.adapters.text_reader import TextReader
 from model.opening import open_reader
 from model.reader import Reader
 from tests.model.adapters.zoo import save_model
@@ -28,6 +29,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 
 @pytest.fixture(scope="session")
-def opened(folder: Callable[[str], Path]) -> Callable[[str], Reader]:
+def opened(folder: Callable[[str], Path]) -> Callable[[str], TextReader]:
     """Model type → a reader of such a model."""
-    return cache(lambda model_type: open_reader(folder(model_type)))
+
+    @cache
+    def read(model_type: str) -> TextReader:
+        reader = open_reader(folder(model_type))
+        assert isinstance(reader, TextReader)
+        return reader
+
+    return read

@@ -5,6 +5,7 @@ import shutil
 import socket
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -12,6 +13,7 @@ from safetensors.torch import load_file, save_file
 
 from model.adapters import free_memory
 from model.adapters.folder_check import check_folder
+from model.adapters.text_reader import TextReader
 from model.errors import CheckpointError
 from model.opening import open_reader
 from tests.model.adapters.zoo import CONFIGS, save_model
@@ -90,7 +92,10 @@ def test_weights_in_parts_are_read_and_parts_stay_in_the_folder(bert: Path) -> N
     parts = {"model-00001-of-00002.safetensors": names[::2], "model-00002-of-00002.safetensors": names[1::2]}
     for part, held in parts.items():
         save_file({name: tensors[name] for name in held}, bert / part, metadata={"format": "pt"})
-    index = {"metadata": {}, "weight_map": {name: part for part, held in parts.items() for name in held}}
+    index: dict[str, dict[str, object]] = {
+        "metadata": {},
+        "weight_map": {name: part for part, held in parts.items() for name in held},
+    }
     (bert / "model.safetensors.index.json").write_text(json.dumps(index))
     again = open_reader(bert).trace("The animal was tired.")
     assert torch.equal(again.weights("encoder.self", 1), whole.weights("encoder.self", 1))
@@ -282,7 +287,8 @@ def test_how_to_search_is_not_for_a_folder_to_say(folder: Folder, tmp_path: Path
     orders = {"num_beams": 7, "do_sample": True, "temperature": 9.0, "min_new_tokens": 90, "bad_words_ids": [[5]]}
     (changed / "generation_config.json").write_text(json.dumps({**settings, **orders}))
     reader = open_reader(changed)
-    kept = reader.model.generation_config
+    assert isinstance(reader, TextReader)
+    kept: Any = reader.model.generation_config
     assert (kept.num_beams, kept.do_sample, kept.min_new_tokens) == (None, None, None)
     assert kept.bad_words_ids == [[5]]
     assert kept.decoder_start_token_id == 2

@@ -13,9 +13,21 @@ from model.adapters import image_reader
 from model.adapters.image_reader import ImageReader
 from model.errors import CheckpointError, EditError, InputTextError
 from model.trace.file import load_trace, save_trace
+from model.trace.picture import Picture
 from tests.model.adapters.zoo import CONFIGS, tiny
 
 PIXELS = np.random.default_rng(0).integers(0, 256, (50, 70, 3), dtype=np.uint8)
+
+
+def read_folder(folder: Path) -> ImageReader:
+    reader = open_reader(folder)
+    assert isinstance(reader, ImageReader)
+    return reader
+
+
+def picture_of(trace: Trace) -> Picture:
+    assert trace.picture is not None
+    return trace.picture
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +41,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def reader(root: Path) -> ImageReader:
-    return open_reader(root)
+    return read_folder(root)
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +55,8 @@ def test_patches_are_tokens_after_the_class_token(reader: ImageReader, trace: Tr
     assert trace.sites == ("encoder.self",)
     assert trace.source_tokens == ("[CLS]", *(f"▁{row}·{column}" for row in (1, 2, 3) for column in (1, 2, 3)))
     assert trace.special_tokens == {"[CLS]"}
-    assert (trace.picture.rows, trace.picture.columns, trace.picture.first_patch) == (3, 3, 1)
+    picture = picture_of(trace)
+    assert (picture.rows, picture.columns, picture.first_patch) == (3, 3, 1)
 
 
 def test_weights_are_those_of_the_eager_model(reader: ImageReader, trace: Trace) -> None:
@@ -58,8 +71,9 @@ def test_weights_are_those_of_the_eager_model(reader: ImageReader, trace: Trace)
 
 def test_the_picture_is_kept_as_the_model_saw_it(trace: Trace) -> None:
     seen = np.asarray(Image.fromarray(PIXELS).resize((24, 24), Image.Resampling.BILINEAR), dtype=int)
-    assert trace.picture.pixels.shape == (24, 24, 3)
-    assert np.abs(trace.picture.pixels.numpy().astype(int) - seen).max() <= 1
+    pixels = picture_of(trace).pixels
+    assert pixels.shape == (24, 24, 3)
+    assert np.abs(pixels.numpy().astype(int) - seen).max() <= 1
 
 
 def test_a_file_an_image_and_bytes_give_the_same_trace(reader: ImageReader, trace: Trace, tmp_path: Path) -> None:
@@ -80,8 +94,8 @@ def test_heads_can_be_switched_off(reader: ImageReader) -> None:
 def test_a_trace_with_a_picture_survives_its_file(trace: Trace, tmp_path: Path) -> None:
     save_trace(trace, tmp_path / "trace.npz")
     again = load_trace(tmp_path / "trace.npz")
-    assert torch.equal(again.picture.pixels, trace.picture.pixels)
-    assert again.picture.first_patch == 1
+    assert torch.equal(picture_of(again).pixels, picture_of(trace).pixels)
+    assert picture_of(again).first_patch == 1
     assert torch.equal(again.weights("encoder.self", 1), trace.weights("encoder.self", 1))
 
 
@@ -115,9 +129,9 @@ def written(folder: Path, size: dict[str, int], **settings: object) -> Path:
 
 
 def test_pictures_need_not_be_square(tmp_path: Path) -> None:
-    reader = open_reader(written(tmp_path, {"height": 16, "width": 32}, image_size=[16, 32]))
+    reader = read_folder(written(tmp_path, {"height": 16, "width": 32}, image_size=[16, 32]))
     assert reader.abilities.max_length == 9
-    picture = reader.trace_picture(PIXELS).picture
+    picture = picture_of(reader.trace_picture(PIXELS))
     assert (picture.rows, picture.columns) == (2, 4)
 
 
@@ -137,7 +151,7 @@ def test_a_processor_that_makes_what_the_model_cannot_read_is_refused(
 
 
 def test_a_picture_of_a_shape_that_the_model_does_not_read_is_refused(tmp_path: Path) -> None:
-    reader = open_reader(written(tmp_path, {"height": 24, "width": 24}))
+    reader = read_folder(written(tmp_path, {"height": 24, "width": 24}))
     reader.processor.size = {"height": 16, "width": 24}
     with pytest.raises(InputTextError, match=r"24 × 16 pixels.*Cut it"):
         reader.trace_picture(PIXELS)

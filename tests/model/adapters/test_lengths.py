@@ -1,6 +1,5 @@
 """Texts as long as a model can read: 4,096 tokens alone, 1,024 on either side of an encoder–decoder."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -8,6 +7,8 @@ import torch
 import transformers
 
 from model import open_reader
+from model.adapters.families import FAMILIES
+from model.adapters.library import HEADS
 from model.errors import InputTextError
 from tests.model.adapters import zoo
 
@@ -24,17 +25,15 @@ def folder(model_type: str, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def text(model_type: str, folder: Callable[[str], Path]) -> str:
+def text(model_type: str, folder: Path) -> str:
     return zoo.text_of(transformers.AutoTokenizer.from_pretrained(folder), zoo.LONGEST[model_type][-1])
 
 
 @pytest.mark.parametrize("model_type", zoo.LONGEST)
-def test_the_longest_text_has_the_weights_of_the_eager_model(
-    model_type: str, folder: Callable[[str], Path], text: str
-) -> None:
+def test_the_longest_text_has_the_weights_of_the_eager_model(model_type: str, folder: Path, text: str) -> None:
     length, has_two_sides = zoo.LONGEST[model_type][-1], model_type == "bart"
     trace = open_reader(folder).trace(text, text if has_two_sides else None)
-    eager = zoo.HEADS[zoo.FAMILIES[model_type].kind].from_pretrained(folder, attn_implementation="eager")
+    eager = HEADS[FAMILIES[model_type].kind].from_pretrained(folder, attn_implementation="eager")
     given = {"input_ids": torch.tensor([trace.source_ids or trace.target_ids])}
     if has_two_sides:
         given["decoder_input_ids"] = torch.tensor([trace.target_ids])
@@ -48,6 +47,6 @@ def test_the_longest_text_has_the_weights_of_the_eager_model(
 
 
 @pytest.mark.parametrize("model_type", zoo.LONGEST)
-def test_one_token_more_is_refused_with_the_limit(model_type: str, folder: Callable[[str], Path], text: str) -> None:
+def test_one_token_more_is_refused_with_the_limit(model_type: str, folder: Path, text: str) -> None:
     with pytest.raises(InputTextError, match=f"{zoo.LONGEST[model_type][-1]:,}"):
         open_reader(folder).trace(text + " .")

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 import transformers
@@ -90,13 +91,13 @@ def test_threads_that_share_a_tokenizer_call_it_one_after_the_other(pieces: Call
     class Switched:
         """Is set to the language of each text while it cuts it, as NLLB's is."""
 
-        def __init__(self, inner) -> None:
+        def __init__(self, inner: Any) -> None:
             self.inner, self.mode, self.strayed = inner, "source", 0
 
-        def __getattr__(self, name):
+        def __getattr__(self, name: str) -> Any:
             return getattr(self.inner, name)
 
-        def __call__(self, text=None, text_target=None, **options):
+        def __call__(self, text: str | None = None, text_target: str | None = None, **options: Any) -> Any:
             self.mode = own = "source" if text_target is None else "target"
             time.sleep(0.002)
             self.strayed += self.mode != own

@@ -47,6 +47,7 @@ def test_later_rows_of_a_cached_text_are_placed_among_their_keys() -> None:
 def test_a_mask_without_a_rule_is_kept_as_it_is() -> None:
     allowed = torch.rand(1, N, N, generator=torch.Generator().manual_seed(0)) < 0.5
     mask = mask_behind(allowed.expand(2, N, N))
+    assert mask.explicit is not None
     assert torch.equal(mask.explicit, allowed)
     assert torch.equal(mask.rows([3]), allowed[:, [3]])
     assert mask.dense() is not None

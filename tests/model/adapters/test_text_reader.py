@@ -3,13 +3,16 @@
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
 from model import MakeUniform, PointAt, SwitchOff
+from model.adapters.text_reader import TextReader
 from model.errors import EditError, InputTextError, TraceError
-from model.reader import Reader
+from model.nn.attention import AttentionInputs
+from model.nn.edits import HeadEdit
 from model.trace.file import load_trace, save_trace
 
 TEXT = "The animal didn't cross the street because it was too tired."
@@ -23,7 +26,9 @@ SITES = {
 
 
 @pytest.mark.parametrize("model_type", [*HEARD, "bloom", "mpnet"])
-def test_a_trace_has_the_sites_tokens_and_shapes_of_its_model(opened: Callable[[str], Reader], model_type: str) -> None:
+def test_a_trace_has_the_sites_tokens_and_shapes_of_its_model(
+    opened: Callable[[str], TextReader], model_type: str
+) -> None:
     reader = opened(model_type)
     abilities = reader.abilities
     trace = reader.trace(TEXT)
@@ -40,7 +45,7 @@ def test_a_trace_has_the_sites_tokens_and_shapes_of_its_model(opened: Callable[[
 
 
 @pytest.mark.parametrize("model_type", HEARD)
-def test_derived_head_outputs_are_the_real_ones(opened: Callable[[str], Reader], model_type: str) -> None:
+def test_derived_head_outputs_are_the_real_ones(opened: Callable[[str], TextReader], model_type: str) -> None:
     reader = opened(model_type)
     trace = reader.trace(TEXT, extras=OUTPUTS)
     for site in trace.sites:
@@ -50,7 +55,7 @@ def test_derived_head_outputs_are_the_real_ones(opened: Callable[[str], Reader],
 
 @pytest.mark.parametrize("model_type", ["bert", "gpt2", "t5", "marian", "mistral"])
 def test_head_outputs_times_their_projection_are_what_the_site_adds(
-    opened: Callable[[str], Reader], model_type: str
+    opened: Callable[[str], TextReader], model_type: str
 ) -> None:
     reader = opened(model_type)
     for (site, layer), module in reader.layout.projections.items():
@@ -64,7 +69,9 @@ def test_head_outputs_times_their_projection_are_what_the_site_adds(
         torch.testing.assert_close(expected, seen[-1], atol=1e-4, rtol=1e-4)
 
 
-def test_steps_say_what_follows_each_token_of_a_text_and_what_would_come_next(opened: Callable[[str], Reader]) -> None:
+def test_steps_say_what_follows_each_token_of_a_text_and_what_would_come_next(
+    opened: Callable[[str], TextReader],
+) -> None:
     trace = opened("gpt2").trace(TEXT)
     assert [step.token_id for step in trace.steps] == [*trace.target_ids[1:], trace.predicted_ids[-1]]
     with torch.inference_mode():
@@ -73,7 +80,7 @@ def test_steps_say_what_follows_each_token_of_a_text_and_what_would_come_next(op
     assert [step.log_prob for step in trace.steps] == pytest.approx(expected, abs=1e-4)
 
 
-def test_a_target_of_a_decoder_follows_its_text(opened: Callable[[str], Reader]) -> None:
+def test_a_target_of_a_decoder_follows_its_text(opened: Callable[[str], TextReader]) -> None:
     reader = opened("gpt2")
     trace = reader.trace("The animal", " was tired")
     assert trace.target_ids[: len(reader.source("The animal").ids)] == reader.source("The animal").ids
@@ -81,18 +88,19 @@ def test_a_target_of_a_decoder_follows_its_text(opened: Callable[[str], Reader])
 
 
 @pytest.mark.parametrize("model_type", ["marian", "t5", "m2m_100", "mbart"])
-def test_a_translation_is_the_one_that_generate_writes(opened: Callable[[str], Reader], model_type: str) -> None:
+def test_a_translation_is_the_one_that_generate_writes(opened: Callable[[str], TextReader], model_type: str) -> None:
     reader = opened(model_type)
     trace = reader.trace("The animal was tired.")
     ids = torch.tensor([trace.source_ids])
     start = {"decoder_start_token_id": 2} if model_type == "mbart" else {}
-    written = reader.model.generate(ids, do_sample=False, num_beams=1, max_new_tokens=len(trace.target_ids), **start)
+    model: Any = reader.model
+    written = model.generate(ids, do_sample=False, num_beams=1, max_new_tokens=len(trace.target_ids), **start)
     assert written[0].tolist() == [*trace.target_ids, trace.steps[-1].token_id]
     assert [step.token_id for step in trace.steps[:-1]] == list(trace.target_ids[1:])
     assert trace.predicted_ids == tuple(step.token_id for step in trace.steps)
 
 
-def test_a_given_target_is_read_along(opened: Callable[[str], Reader]) -> None:
+def test_a_given_target_is_read_along(opened: Callable[[str], TextReader]) -> None:
     reader = opened("marian")
     trace = reader.trace("The animal was tired.", "Das Tier war müde.")
     assert trace.target_ids[0] == reader.config.decoder_start_token_id
@@ -101,7 +109,7 @@ def test_a_given_target_is_read_along(opened: Callable[[str], Reader]) -> None:
 
 
 @pytest.mark.parametrize("model_type", ["gpt2", "marian"])
-def test_what_edits_leave_is_what_the_model_used(opened: Callable[[str], Reader], model_type: str) -> None:
+def test_what_edits_leave_is_what_the_model_used(opened: Callable[[str], TextReader], model_type: str) -> None:
     reader = opened(model_type)
     decoder = "decoder.self"
     edits = [SwitchOff(decoder, 0, 1), MakeUniform(decoder, 1, 0), PointAt(decoder, 1, 1, key=0, since=2)]
@@ -118,9 +126,9 @@ def test_what_edits_leave_is_what_the_model_used(opened: Callable[[str], Reader]
     assert not plain.edits
 
 
-def test_a_translation_under_edits_is_written_under_them(opened: Callable[[str], Reader]) -> None:
+def test_a_translation_under_edits_is_written_under_them(opened: Callable[[str], TextReader]) -> None:
     reader = opened("marian")
-    edits = [PointAt("decoder.cross", layer, head, key=1, row=3) for layer in (0, 1) for head in (0, 1)]
+    edits: list[HeadEdit] = [PointAt("decoder.cross", layer, head, key=1, row=3) for layer in (0, 1) for head in (0, 1)]
     edits += [SwitchOff("encoder.self", 1, head) for head in range(4)]
     trace = reader.trace("The animal was tired.", edits=edits)
     assert trace.predicted_ids == tuple(step.token_id for step in trace.steps)
@@ -138,13 +146,13 @@ def test_a_translation_under_edits_is_written_under_them(opened: Callable[[str],
     ],
 )
 def test_edits_of_what_is_not_there_are_refused(
-    opened: Callable[[str], Reader], edit: PointAt | SwitchOff, words: str
+    opened: Callable[[str], TextReader], edit: PointAt | SwitchOff, words: str
 ) -> None:
     with pytest.raises(EditError, match=words):
         opened("gpt2").trace(TEXT, edits=[edit])
 
 
-def test_a_model_with_weights_only_says_why_it_cannot_do_the_rest(opened: Callable[[str], Reader]) -> None:
+def test_a_model_with_weights_only_says_why_it_cannot_do_the_rest(opened: Callable[[str], TextReader]) -> None:
     reader = opened("bloom")
     trace = reader.trace(TEXT)
     why = reader.abilities.lacks["scores"]
@@ -162,7 +170,9 @@ def test_a_model_with_weights_only_says_why_it_cannot_do_the_rest(opened: Callab
 
 
 @pytest.mark.parametrize("model_type", ["bert", "gpt2", "marian"])
-def test_texts_that_cannot_be_read_are_refused_in_a_sentence(opened: Callable[[str], Reader], model_type: str) -> None:
+def test_texts_that_cannot_be_read_are_refused_in_a_sentence(
+    opened: Callable[[str], TextReader], model_type: str
+) -> None:
     reader = opened(model_type)
     for text in ("", " \n\t"):
         with pytest.raises(InputTextError, match="empty"):
@@ -172,7 +182,7 @@ def test_texts_that_cannot_be_read_are_refused_in_a_sentence(opened: Callable[[s
             reader.trace("tired " * count)
 
 
-def test_an_encoder_takes_no_target_and_unknown_extras_are_named(opened: Callable[[str], Reader]) -> None:
+def test_an_encoder_takes_no_target_and_unknown_extras_are_named(opened: Callable[[str], TextReader]) -> None:
     with pytest.raises(InputTextError, match="no decoder"):
         opened("bert").trace(TEXT, "x")
     with pytest.raises(TraceError, match="hook_scores"):
@@ -185,7 +195,7 @@ def test_an_encoder_takes_no_target_and_unknown_extras_are_named(opened: Callabl
 
 @pytest.mark.parametrize("model_type", ["bert", "gpt2", "gemma2", "gpt_oss", "t5", "bloom"])
 def test_a_trace_of_every_kind_survives_its_file(
-    opened: Callable[[str], Reader], tmp_path: Path, model_type: str
+    opened: Callable[[str], TextReader], tmp_path: Path, model_type: str
 ) -> None:
     trace = opened(model_type).trace(TEXT, "it was" if model_type == "t5" else None)
     save_trace(trace, tmp_path / "trace.npz")
@@ -201,7 +211,7 @@ def test_a_trace_of_every_kind_survives_its_file(
                 assert torch.equal(again.scores(site, layer), trace.scores(site, layer))
 
 
-def test_threads_that_share_a_model_do_not_see_each_others_runs(opened: Callable[[str], Reader]) -> None:
+def test_threads_that_share_a_model_do_not_see_each_others_runs(opened: Callable[[str], TextReader]) -> None:
     reader = opened("gpt2")
     texts = ["The animal was tired.", "Tom told me that he would be late again tomorrow morning.", "She gave"]
     expected = {text: reader.trace(text).weights("decoder.self", 1) for text in texts}
@@ -224,14 +234,16 @@ def test_threads_that_share_a_model_do_not_see_each_others_runs(opened: Callable
 
 @pytest.mark.parametrize("model_type", ["bert", "gpt2", "mistral", "t5"])
 def test_what_a_run_leaves_is_no_larger_than_query_key_and_value(
-    opened: Callable[[str], Reader], model_type: str
+    opened: Callable[[str], TextReader], model_type: str
 ) -> None:
     trace = opened(model_type).trace("the animal " * 20, "it was" if model_type == "t5" else None)
     for layers in trace.inputs.values():
-        held = sum(part.numel() for one in layers for part in (one.query, one.key, one.value))
+        computed = [one for one in layers if isinstance(one, AttentionInputs)]
+        assert len(computed) == len(layers)
+        held = sum(part.numel() for one in computed for part in (one.query, one.key, one.value))
         storages = {
             part.untyped_storage().data_ptr(): part.untyped_storage().nbytes() // part.element_size()
-            for one in layers
+            for one in computed
             for part in (one.query, one.key, one.value, one.mask.explicit, getattr(one.bias, "table", None))
             if part is not None
         }
@@ -239,7 +251,7 @@ def test_what_a_run_leaves_is_no_larger_than_query_key_and_value(
 
 
 def test_a_long_text_that_a_decoder_only_reads_has_no_steps(
-    opened: Callable[[str], Reader], monkeypatch: pytest.MonkeyPatch
+    opened: Callable[[str], TextReader], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("model.adapters.text_reader.LONGEST_WITH_STEPS", 4)
     trace = opened("gpt2").trace(TEXT)

@@ -46,7 +46,7 @@ def write_marian(folder: Path, *, max_shard_size: str = "1GB", **settings: Any) 
     vocabulary = {piece: number for number, piece in enumerate(order)}
     (folder / "vocab.json").write_text(json.dumps(vocabulary), encoding="utf-8")
     tokenizer = TheirTokenizer.from_pretrained(folder, source_lang="eng", target_lang="deu")
-    shape = {
+    shape: dict[str, Any] = {
         "vocab_size": len(order), "d_model": 32, "encoder_layers": 2, "decoder_layers": 2, "encoder_ffn_dim": 64,
         "decoder_ffn_dim": 64, "encoder_attention_heads": 4, "decoder_attention_heads": 4, "init_std": 0.1,
         "activation_function": "swish", "max_position_embeddings": 128, "scale_embedding": True,
@@ -63,7 +63,7 @@ def write_marian(folder: Path, *, max_shard_size: str = "1GB", **settings: Any) 
         model.model.decoder.layers[-1].final_layer_norm.weight.normal_()
         model.final_logits_bias.normal_(std=0.5)
         model.final_logits_bias[0, 0] += 2.0
-    pad = int(shape["pad_token_id"])
+    pad = vocabulary["<pad>"]
     model.generation_config = GenerationConfig(
         bad_words_ids=[[pad]], decoder_start_token_id=pad, eos_token_id=0, forced_eos_token_id=0, max_length=128,
         num_beams=1, pad_token_id=pad, renormalize_logits=True,

@@ -15,7 +15,7 @@ from transformers.models.marian.tokenization_marian import MarianTokenizer as Th
 from model import SwitchOff, Translator, step_cost
 from model.analysis.interventions.edit_comparison import compare_edit
 from model.analysis.metrics.derived_row import derive_row
-from model.decoding.beam import BeamRule, SentenceBeam
+from model.decoding.beam import BeamRule, SentenceBeam, Stop
 from model.decoding.prefix_batch import PrefixBatch
 from model.decoding.search import run_searches
 from model.errors import CheckpointError, InputTextError
@@ -113,11 +113,11 @@ def test_weights_and_layer_outputs_equal_those_of_eager_attention(pair: Pair) ->
 # ---- the same translations ----
 
 
-def generate(pair: Pair, text: str, **options: Any) -> torch.Tensor:
+def generate(pair: Pair, text: str, **options: Any) -> Any:
     """What `generate` returns in as many tokens as ours may write: <pad> first, the forced </s> last."""
     source = pair.their_tokenizer(text, return_tensors="pt").input_ids
-    result: torch.Tensor = pair.theirs.generate(source, max_length=source.size(1) - 1 + 50 + 2, **options)
-    return result
+    model: Any = pair.theirs
+    return model.generate(source, max_length=source.size(1) - 1 + 50 + 2, **options)
 
 
 def written(ids: torch.Tensor, pair: Pair) -> list[int]:
@@ -146,10 +146,10 @@ def test_beam_search_by_the_rule_of_transformers_equals_generate(
         pair, text, num_beams=4, num_return_sequences=4, early_stopping=early_stopping, length_penalty=alpha,
         return_dict_in_generate=True, output_scores=True, forced_eos_token_id=None,
     )  # fmt: skip
-    stop = {False: "unlikely", True: "full", "never": "unbeatable"}[early_stopping]
+    stops: dict[bool | str, Stop] = {False: "unlikely", True: "full", "never": "unbeatable"}
     source = torch.tensor([pair.ours.source_ids(text)])
     limit = source.size(1) + 50  # as many tokens as `generate` writes above: </s> may be the last of them
-    begun = SentenceBeam(limit, 4, alpha, rule=BeamRule("power", stop))
+    begun = SentenceBeam(limit, 4, alpha, rule=BeamRule("power", stops[early_stopping]))
     with torch.inference_mode():
         batch = PrefixBatch(pair.ours.model, source, None)
     (search,) = run_searches([begun], batch, torch.tensor([pair.ours.config.bos_id]), (pair.ours.config.eos_id,))

@@ -73,7 +73,7 @@ def damages(path: Path) -> dict[str, bytes]:
         header = json.loads(arrays["atlas.json"].tobytes())
         figure, strongest = arrays["figures/entropy"], arrays["strongest/entropy"]
 
-    def with_header(**changes):
+    def with_header(**changes: object) -> np.ndarray:
         return np.frombuffer(json.dumps(header | changes).encode(), dtype=np.uint8)
 
     whole = path.read_bytes()

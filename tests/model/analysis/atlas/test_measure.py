@@ -44,7 +44,7 @@ def norm_matrix(translator: Translator, trace: Trace, site: str, layer: int, hea
     """Weight times the length of W_O (value), divided by the sum of the row."""
     inputs = trace.attention(site, layer)
     width = inputs.value.size(-1)
-    output = translator.model.get_submodule(f"{site_path(site, layer)}.output").weight.detach().numpy()
+    output = translator.model.get_parameter(f"{site_path(site, layer)}.output.weight").detach().numpy()
     own = output[:, head * width : (head + 1) * width]
     weights = trace.weights(site, layer)[head].numpy()
     result = np.zeros(weights.shape)
@@ -55,9 +55,9 @@ def norm_matrix(translator: Translator, trace: Trace, site: str, layer: int, hea
     return result
 
 
-def slow_rows(matrix: np.ndarray, site: str, queries: tuple[str, ...], keys: tuple[str, ...]):
+def slow_rows(matrix: np.ndarray, site: str, queries: tuple[str, ...], keys: tuple[str, ...]) -> dict[str, list[float]]:
     """Figure → its values in the rows that have one, number by number, from the definitions in words."""
-    found = {name: [] for name in METRICS}
+    found: dict[str, list[float]] = {name: [] for name in METRICS}
     causal, itself = site == "decoder.self", site != "decoder.cross"
     slope = (len(keys) - 1) / (len(queries) - 1)
     for i in range(len(queries)):
@@ -70,7 +70,7 @@ def slow_rows(matrix: np.ndarray, site: str, queries: tuple[str, ...], keys: tup
         if queries[i] != "</s>":
             found["confidence"].append(max(row[j] for j in seen if keys[j] != "</s>"))
 
-        def share(name, chosen, row=row, seen=seen) -> None:
+        def share(name: str, chosen: set[int], row: list[float] = row, seen: range = seen) -> None:
             inside = [j for j in seen if j in chosen]
             if inside and len(inside) < len(seen):
                 found[name].append(sum(row[j] for j in inside))
@@ -115,7 +115,7 @@ def test_every_figure_is_the_mean_over_the_rows_of_all_sentences(
 
 
 def test_metrics_that_mean_nothing_are_not_there(atlas: Atlas) -> None:
-    def known(name):
+    def known(name: str) -> list[str]:
         return [site for site, values in zip(SITES, atlas.metrics[name], strict=True) if not np.isnan(values).any()]
 
     assert known("induction") == known("norm_induction") == ["decoder.self"]
@@ -125,7 +125,7 @@ def test_metrics_that_mean_nothing_are_not_there(atlas: Atlas) -> None:
 
 
 def test_divergence_is_that_of_clark_et_al_row_by_row(atlas: Atlas, traces: list[Trace]) -> None:
-    def bits(p, q):
+    def bits(p: list[float], q: list[float]) -> float:
         return sum(a * math.log2(a / b) for a, b in zip(p, q, strict=True) if a > 0)
 
     for place, site in enumerate(SITES):
@@ -207,7 +207,7 @@ def row_length(translator: Translator, trace: Trace, row: int) -> float:
     """What `norm_matrix` divided a row of head 2 of layer 1 by."""
     inputs = trace.attention("decoder.cross", 1)
     width = inputs.value.size(-1)
-    output = translator.model.get_submodule(f"{site_path('decoder.cross', 1)}.output").weight.detach().numpy()
+    output = translator.model.get_parameter(f"{site_path('decoder.cross', 1)}.output.weight").detach().numpy()
     lengths = np.linalg.norm(inputs.value[2].numpy() @ output[:, 2 * width : 3 * width].T, axis=1)
     return float(trace.weights("decoder.cross", 1)[2, row].numpy() @ lengths)
 

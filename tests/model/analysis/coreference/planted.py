@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import torch
 
@@ -30,7 +31,7 @@ class PlantedTranslator(Translator):
         super().__init__(translator.model, translator.tokenizer)
         self.site, self.plan = site, plan
 
-    def trace(self, *args, **kwargs) -> Trace:
+    def trace(self, *args: Any, **kwargs: Any) -> Trace:
         trace = super().trace(*args, **kwargs)
         num_keys = len(trace.axis_tokens(self.site)[1])
         planted = tuple(inputs_that_look_at(keys, num_keys) for keys in self.plan(trace))

@@ -14,25 +14,27 @@ from model.analysis.coreference.case_files import curated_cases, parse_pronoun_c
 from model.analysis.coreference.cases import GermanChoice, PronounCase, PronounCases, RejectedLine
 from model.analysis.coreference.german_pronouns import NOT_FOUND, NOT_KNOWN, NOT_ONE, rival_forms, translated_pronoun
 from model.analysis.coreference.measure_translator import measure_coreference
-from model.analysis.coreference.pronoun_choice import pronoun_choice
+from model.analysis.coreference.pronoun_choice import WrittenPronoun, pronoun_choice
 from model.analysis.coreference.scores import first_hit, half_of, hits, nearest_hit, score_site
-from model.analysis.coreference.span_attention import CandidateWeights
+from model.analysis.coreference.span_attention import CandidateWeights, Measure
 from model.analysis.metrics.bootstrap import bootstrap_mean
 from model.analysis.metrics.norms import value_weighted_norms
 from model.analysis.metrics.rollout import rollout_at
 from model.errors import CancelledError, DataError
 from model.words import attention_between_words, pieces_of_spans
 
-ROW = {
-    "sentence": "The dog saw the cat because it slept.",
-    "tokens": ["The", "dog", "saw", "the", "cat", "because", "it", "slept", "."],
+SENTENCE = "The dog saw the cat because it slept."
+TOKENS = ["The", "dog", "saw", "the", "cat", "because", "it", "slept", "."]
+ROW: dict[str, object] = {
+    "sentence": SENTENCE,
+    "tokens": TOKENS,
     "pronoun": [6, 7],
     "antecedent": [0, 2],
     "distractor": [3, 5],
 }
-TWIN = {**ROW, "sentence": ROW["sentence"].replace("slept", "ran"), "antecedent": [3, 5], "distractor": [0, 2]}
-TWIN["tokens"] = [*ROW["tokens"][:7], "ran", "."]
-CASE = PronounCase(ROW["sentence"], (28, 30), (0, 7), (12, 19))
+TWIN = {**ROW, "sentence": SENTENCE.replace("slept", "ran"), "antecedent": [3, 5], "distractor": [0, 2]}
+TWIN["tokens"] = [*TOKENS[:7], "ran", "."]
+CASE = PronounCase(SENTENCE, (28, 30), (0, 7), (12, 19))
 WINOBIAS = """1 [The mechanic] paid the [ clerk's] friend.
 2 The clerk thanked the mechanic.
 3 [The developer] argued with the designer because [she] did not like the design.
@@ -130,6 +132,7 @@ def test_weights_of_a_batch_are_those_of_each_trace(translator: Translator) -> N
     cases = [CASE, replace(CASE, sentence=f"{CASE.sentence} And so the man told the animal tomorrow.")]
     scores = measure_coreference(translator, PronounCases(tuple(cases)), sites=["encoder.self"])
     found = scores.sites["encoder.self"].weights
+    assert found.back is not None
     for row, case in enumerate(cases):
         trace = translator.trace(case.sentence, ".")
         pieces = pieces_of_spans(translator.tokenizer.offsets(case.sentence), case.spans)
@@ -141,7 +144,7 @@ def test_weights_of_a_batch_are_those_of_each_trace(translator: Translator) -> N
 
 
 @pytest.mark.parametrize("measure", ["norm", "rollout"])
-def test_norms_and_rollout_of_a_batch_are_those_of_each_trace(translator: Translator, measure: str) -> None:
+def test_norms_and_rollout_of_a_batch_are_those_of_each_trace(translator: Translator, measure: Measure) -> None:
     cases = [CASE, replace(CASE, sentence=f"{CASE.sentence} And so.")]
     scores = measure_coreference(translator, PronounCases(tuple(cases)), sites=["encoder.self"], measure=measure)
     found = scores.sites["encoder.self"].weights.to
@@ -208,6 +211,7 @@ def test_the_probability_of_each_form_is_that_of_its_whole_word(
     monkeypatch.setattr("model.analysis.coreference.pronoun_choice.greedy_search", lambda *_: [german])
     choice = pronoun_choice(translator, CASE)
     assert list(choice.probabilities) == ["er", "ihn", "sie", "es"]
+    assert isinstance(choice.pronoun, WrittenPronoun)
     assert choice.translation[slice(*choice.pronoun.span)] == "es"
     begin = next(i for i in range(len(german)) if translator.tokenizer.decode(german[:i]).endswith("weil"))
     for form, probability in choice.probabilities.items():
@@ -220,8 +224,13 @@ def test_the_probability_of_each_form_is_that_of_its_whole_word(
 
 def test_progress_that_returns_false_stops(translator: Translator) -> None:
     seen: list[int] = []
+
+    def stop(done: int) -> bool:
+        seen.append(done)
+        return False
+
     with pytest.raises(CancelledError, match="Stopped after 1 of 1"):
-        measure_coreference(translator, PronounCases((CASE,)), progress=lambda done: seen.append(done) or False)
+        measure_coreference(translator, PronounCases((CASE,)), progress=stop)
     assert seen == [1]
 
 
@@ -264,7 +273,7 @@ def test_sentences_that_the_model_refuses_are_counted(translator: Translator) ->
         ({"sentence": 5}, "“sentence” to be a text"),
         ({"sentence": " "}, "“sentence” to be a text"),
         ({"tokens": "The dog"}, "“tokens” to be a list"),
-        ({"tokens": ROW["tokens"][1:]}, "the token 'dog' next in the sentence, got 'The dog"),
+        ({"tokens": TOKENS[1:]}, "the token 'dog' next in the sentence, got 'The dog"),
         ({"pronoun": [6]}, "two whole numbers in “pronoun”"),
         ({"pronoun": [6.0, 7.0]}, "two whole numbers in “pronoun”"),
         ({"antecedent": [2, 2]}, "“antecedent” to be .* ≤ 9, got .2, 2"),
@@ -273,7 +282,9 @@ def test_sentences_that_the_model_refuses_are_counted(translator: Translator) ->
     ],
     ids=str,
 )
-def test_a_malformed_row_is_listed_and_the_good_ones_are_used(tmp_path: Path, change: dict, message: str) -> None:
+def test_a_malformed_row_is_listed_and_the_good_ones_are_used(
+    tmp_path: Path, change: dict[str, object], message: str
+) -> None:
     given = read_pronoun_cases(write(tmp_path, ROW, {**ROW, **change}, TWIN))
     assert [case.sentence for case in given.cases] == [ROW["sentence"], TWIN["sentence"]]
     assert [line.number for line in given.rejected] == [2]
@@ -384,7 +395,7 @@ def test_own_rows_name_words_or_characters() -> None:
     ],
     ids=str,
 )
-def test_own_rows_that_do_not_fit_are_listed(change: dict, reason: str) -> None:
+def test_own_rows_that_do_not_fit_are_listed(change: dict[str, object], reason: str) -> None:
     row = {"sentence": "The dog saw the cat because it slept.", "pronoun": "it", "antecedent": "the dog"}
     row["distractor"] = "the cat"
     lines = [row, {**row, **change}]

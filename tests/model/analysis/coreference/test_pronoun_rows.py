@@ -9,6 +9,8 @@ from model.analysis.coreference.measure_translator import RECORDED
 from model.analysis.coreference.pronoun_rows import candidate_weights, measured_rows, movement, pronoun_rows
 from model.analysis.coreference.span_attention import (
     CandidateWeights,
+    Measure,
+    ReadCase,
     cross_span_rows,
     cross_weights,
     encoder_span_rows,
@@ -42,32 +44,37 @@ def recorded(translator: Translator, trace: Trace) -> tuple[dict[str, list[torch
     return heard, padding
 
 
-def heads_of(weights: CandidateWeights, measure: str) -> torch.Tensor:
+def heads_of(weights: CandidateWeights) -> torch.Tensor:
     """Without the mean over heads, which stands last; a rollout has only that."""
     return weights.to[0, :, :-1]
 
 
 @pytest.mark.parametrize("measure", ["raw", "norm", "rollout"])
 def test_a_sentence_has_the_figures_that_are_measured_over_a_set(
-    translator: Translator, trace: Trace, case: PronounCase, measure: str
+    translator: Translator, trace: Trace, case: PronounCase, measure: Measure
 ) -> None:
     read = read_case(translator, case)
+    assert isinstance(read, ReadCase)
     heard, padding = recorded(translator, trace)
     layers = site_layers(translator, heard, "encoder.self")
     expected = encoder_weights(layers, encoder_span_rows([read], padding.size(1)), padding, measure)
     rows = pronoun_rows(translator, trace, case, "encoder.self")
+    assert not isinstance(rows, str)
     found = candidate_weights(translator, trace, "encoder.self", rows, read.pieces[1:], measure)
-    torch.testing.assert_close(found, heads_of(expected, measure))
+    torch.testing.assert_close(found, heads_of(expected))
 
 
 @pytest.mark.parametrize("measure", ["raw", "norm", "rollout"])
-def test_so_it_has_in_cross_attention(translator: Translator, trace: Trace, case: PronounCase, measure: str) -> None:
+def test_so_it_has_in_cross_attention(
+    translator: Translator, trace: Trace, case: PronounCase, measure: Measure
+) -> None:
     read = read_case(translator, case)
+    assert isinstance(read, ReadCase)
     heard, padding = recorded(translator, trace)
     cross, encoder = (site_layers(translator, heard, site) for site in ("decoder.cross", "encoder.self"))
     expected = cross_weights(cross, encoder, cross_span_rows([read], padding.size(1), [3]), padding, measure)
     found = candidate_weights(translator, trace, "decoder.cross", (3,), read.pieces[1:], measure)
-    torch.testing.assert_close(found, heads_of(expected, measure))
+    torch.testing.assert_close(found, heads_of(expected))
 
 
 def test_a_pronoun_of_several_pieces_is_averaged_and_a_candidate_summed(translator: Translator, trace: Trace) -> None:

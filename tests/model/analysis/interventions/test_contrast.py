@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from model import Translator
-from model.analysis.interventions.contrast import ContrastCase, contrast_batches, contrast_ids
+from model.analysis.interventions.contrast import ContrastCase, Measure, contrast_batches, contrast_ids
 from model.errors import DataError, InputTextError
 from model.trace.steps import DecodingStep
 from tests.conftest import SENTENCES
@@ -16,7 +16,7 @@ CASES = [
 ]
 
 
-def log_odds(translator: Translator, cases: list[ContrastCase], measure: str = "sentence") -> list[float]:
+def log_odds(translator: Translator, cases: list[ContrastCase], measure: Measure = "sentence") -> list[float]:
     ids = [contrast_ids(translator, case, measure) for case in cases]
     found = torch.empty(len(ids))
     for numbers, batch in contrast_batches(translator, ids):

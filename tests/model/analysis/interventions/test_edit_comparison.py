@@ -23,7 +23,7 @@ def attentive(translator: Translator) -> Translator:
     model = copy.deepcopy(translator.model)
     with torch.no_grad():
         for layer in model.decoder.layers:
-            layer.cross_attention.output.weight.mul_(20)
+            layer.get_parameter("cross_attention.output.weight").mul_(20)
     return Translator(model, translator.tokenizer)
 
 

@@ -17,6 +17,7 @@ from model.analysis.interventions.replacement import mean_outputs, removal_edits
 from model.analysis.metrics.head_names import HeadName, all_heads
 from model.errors import DataError, EditError
 from model.evaluation import translate_all
+from model.nn.edit_hooks import Edits
 from model.nn.edits import SwitchOff
 from model.nn.transformer import SITES, site_path
 from model.pairs import Pair
@@ -35,7 +36,7 @@ def means(translator: Translator) -> torch.Tensor:
     return mean_outputs(translator, CORPUS)
 
 
-def log_odds(translator: Translator, case: ContrastCase, edits) -> float:
+def log_odds(translator: Translator, case: ContrastCase, edits: Edits) -> float:
     right, wrong = (
         sum(step.log_prob for step in translator.trace(case.source, target, edits=edits).steps) for target in case[1:]
     )
@@ -72,7 +73,7 @@ def test_with_mean_ablation_the_head_gives_its_mean_in_every_row(translator: Tra
     effects = measure_effects(translator, CASES, means)
     for place in PLACES:
 
-        def give_mean(output, place=place):
+        def give_mean(output: torch.Tensor, place: HeadName = place) -> torch.Tensor:
             changed = output.clone()
             for row in range(output.size(2)):
                 changed[:, place.head, row] = means[indices(place)]
@@ -93,8 +94,8 @@ def test_the_estimate_is_the_slope_of_the_log_odds_where_the_head_begins_to_fade
     step = 0.003  # so small that hardly any ReLU changes sides on the way
     for place in PLACES:
 
-        def faded(share, place=place):
-            def fade(output):
+        def faded(share: float, place: HeadName = place) -> Edits:
+            def fade(output: torch.Tensor) -> torch.Tensor:
                 changed = output.clone()
                 own = output[:, place.head]
                 changed[:, place.head] = own + share * (replacement[indices(place)] - own)

@@ -5,6 +5,7 @@ import torch
 
 from model import Translator
 from model.analysis.interventions.patching import NO_COUNTERPART, PatchPair, counterparts, patch_heads
+from model.nn.edit_hooks import Edits
 from model.nn.hooks import listen
 from model.nn.transformer import SITES, site_path
 from tests.conftest import SENTENCES
@@ -16,7 +17,7 @@ RIGHT, WRONG = "Das Tier war müde, weil es lief.", "Das Tier war müde, weil si
 PLACES = [("encoder.self", 0, 3), ("encoder.self", 1, 1), ("decoder.self", 1, 0), ("decoder.cross", 0, 2)]
 
 
-def log_odds(translator: Translator, source: str, edits) -> float:
+def log_odds(translator: Translator, source: str, edits: Edits) -> float:
     right, wrong = (
         sum(step.log_prob for step in translator.trace(source, target, edits=edits).steps) for target in (RIGHT, WRONG)
     )
@@ -33,7 +34,7 @@ def patched(translator: Translator, source: str, other: str, place: tuple[str, i
         with listen(record={"hook_head_output"}):
             taken = translator.trace(other, target, extras={"hook_head_output"}).recorded[name]
 
-        def put(output, taken=taken):
+        def put(output: torch.Tensor, taken: torch.Tensor = taken) -> torch.Tensor:
             changed = output.clone()
             for row in range(output.size(2)):
                 origin = matches[row] if site == "encoder.self" else row

@@ -78,7 +78,8 @@ def test_the_head_outputs_are_the_ones_the_model_computed(trace: Trace, site: st
 
 @pytest.mark.parametrize("site", SITES)
 def test_parts_of_all_heads_and_the_bias_sum_to_the_real_output_of_the_site(translator: Translator, site: str) -> None:
-    module, real = translator.model.get_submodule(site_path(site, 1)), []
+    module = translator.model.get_submodule(site_path(site, 1))
+    real: list[torch.Tensor] = []
     hook = module.register_forward_hook(lambda module, inputs, output: real.append(output[0]))
     try:
         trace = translator.trace(TEXT, "Das Tier war müde.")
@@ -87,10 +88,11 @@ def test_parts_of_all_heads_and_the_bias_sum_to_the_real_output_of_the_site(tran
     # Of the greedy decoding before, nothing: with a target given, the model runs once.
     (output,) = real
     projection = translator.output_projection(site, 1)
+    bias = module.get_parameter("output.bias")
     with torch.no_grad():
         for row in range(len(output)):
             parts = head_parts(trace.attention(site, 1), row, projection)
-            torch.testing.assert_close(parts.sum(0) + module.output.bias, output[row], atol=1e-5, rtol=1e-5)
+            torch.testing.assert_close(parts.sum(0) + bias, output[row], atol=1e-5, rtol=1e-5)
 
 
 def test_a_heads_slice_of_the_projection_is_its_columns_of_the_weight(translator: Translator) -> None:
@@ -99,7 +101,7 @@ def test_a_heads_slice_of_the_projection_is_its_columns_of_the_weight(translator
     assert (heads, d_v, d_model) == (4, 8, 32)
     concatenated = random(heads * d_v)
     with torch.no_grad():
-        joined = F.linear(concatenated, module.output.weight)
+        joined = F.linear(concatenated, module.get_parameter("output.weight"))
         parts = [
             head_part(piece, translator.output_projection("decoder.cross", 0)[head])
             for head, piece in enumerate(concatenated.split(d_v))

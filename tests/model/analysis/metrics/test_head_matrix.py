@@ -1,12 +1,14 @@
 """Parts of one head's matrix against the whole of it: weights, norms, rollout; tokens, words, special tokens hidden."""
 
+from typing import Any
+
 import pytest
 import torch
 import torch.nn.functional as F
 
 from model import Translator
 from model.analysis.metrics import norms, rollout
-from model.analysis.metrics.head_matrix import HeadMatrix, norms_of, values_of, weights_of
+from model.analysis.metrics.head_matrix import HeadMatrix, TokenValues, norms_of, values_of, weights_of
 from model.analysis.metrics.head_metrics import AttentionRows, head_metrics, streamed_head_metrics
 from model.trace import axes
 from model.trace.row_blocks import log_sum_exp
@@ -20,7 +22,7 @@ def trace(translator: Translator) -> Trace:
     return translator.trace(TEXT)
 
 
-def dense_and_lazy(translator: Translator, trace: Trace, site: str, measure: str):
+def dense_and_lazy(translator: Translator, trace: Trace, site: str, measure: str) -> tuple[torch.Tensor, TokenValues]:
     inputs = trace.attention(site, 1)
     projection = translator.output_projection(site, 1)
     weights = trace.weights(site, 1)
@@ -55,8 +57,13 @@ def test_parts_and_maxima_of_blocks_are_those_of_the_whole(
 def test_log_sums_are_computed_once_for_a_head(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
     from model.analysis.metrics import head_matrix
 
-    calls = []
-    monkeypatch.setattr(head_matrix, "log_sum_exp", lambda *given: calls.append(given) or log_sum_exp(*given))
+    calls: list[tuple[object, ...]] = []
+
+    def counted(*given: Any) -> torch.Tensor:
+        calls.append(given)
+        return log_sum_exp(*given)
+
+    monkeypatch.setattr(head_matrix, "log_sum_exp", counted)
     values = weights_of(trace.attention("encoder.self", 0), 1)
     values([0], [1])
     values([3], [1])

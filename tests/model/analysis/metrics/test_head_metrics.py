@@ -1,6 +1,7 @@
 """Metrics of heads: against plain loops, by heads made by hand, and at the edges."""
 
 import math
+from collections.abc import Callable
 
 import pytest
 import torch
@@ -32,16 +33,16 @@ def slow_metrics(weights: torch.Tensor, mask: torch.Tensor, tokens: list[str], i
     queries, keys = mask.shape
     rows = range(queries)
 
-    def allowed(i):
+    def allowed(i: int) -> list[int]:
         return [j for j in range(keys) if mask[i, j]]
 
-    def diagonal(i):
+    def diagonal(i: int) -> float:
         return i * (keys - 1) / (queries - 1) if queries > 1 else 0.0
 
-    def mean(values):
+    def mean(values: list[float]) -> float:
         return sum(values) / len(values) if values else math.nan
 
-    def on(keys_of_row):
+    def on(keys_of_row: Callable[[int, int], bool]) -> float:
         shares = []
         for i in rows:
             chosen = [j for j in allowed(i) if keys_of_row(i, j)]

@@ -5,7 +5,7 @@ import torch
 
 from model import Translator
 from model.analysis.metrics.norms import transformed_values, value_weighted_norms
-from model.nn.attention import AttentionInputs
+from model.nn.attention import AttentionInputs, MultiHeadAttention
 from model.nn.masks import AttentionMask
 from model.nn.transformer import site_path
 from model.trace.trace import Trace
@@ -25,7 +25,8 @@ def test_weighted_vectors_of_all_heads_and_the_output_bias_add_up_to_what_the_si
     translator: Translator, site: str, layer: int
 ) -> None:
     attention = translator.model.get_submodule(site_path(site, layer))
-    real = []
+    assert isinstance(attention, MultiHeadAttention)
+    real: list[torch.Tensor] = []
     handle = attention.register_forward_hook(lambda module, inputs, output: real.append(output[0]))
     try:
         trace = translator.trace(SENTENCES[0], SENTENCES[1])
@@ -40,6 +41,7 @@ def test_weighted_vectors_of_all_heads_and_the_output_bias_add_up_to_what_the_si
 def test_norms_are_the_lengths_of_vectors_formed_one_by_one(translator: Translator, trace: Trace, site: str) -> None:
     """x_j, W_V, b_V and W_O taken from the model itself, one head, query and key at a time."""
     attention = translator.model.get_submodule(site_path(site, 1))
+    assert isinstance(attention, MultiHeadAttention)
     value, output = attention.value, attention.output
     inputs, weights, d_k = trace.attention(site, 1), trace.weights(site, 1), attention.d_k
     norms = value_weighted_norms(weights, inputs.values(), translator.output_projection(site, 1))

@@ -165,7 +165,8 @@ def test_without_scaling_the_story_says_by_how_much_and_compares() -> None:
     assert origin.other is not None
     assert changed(origin) == "Without √dₖ"
     assert "2 times as large" in steps(origin)[2]["text"]
-    strongest_line, entropy, change = summary(origin)
+    lines: list[dict[str, Any]] = [*summary(origin)]
+    strongest_line, entropy, change = lines
     assert [cell["text"] for cell in entropy["cells"]] == [
         f"{row.entropy:.2f} of at most 2.00 bits" for row in (origin.real, origin.other)
     ]
