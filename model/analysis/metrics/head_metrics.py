@@ -68,11 +68,6 @@ class AttentionRows:
         """j of every weight."""
         return torch.arange(self.mask.size(1)).expand(self.mask.shape)
 
-    @property
-    def shifts(self) -> Int[Tensor, "row key"]:
-        """j − i of every weight, in self-attention."""
-        return self.columns - self.positions[:, None]
-
     @cached_property
     def off_diagonal(self) -> Float[Tensor, "row key"]:
         """|j − d_i| with d_i = i · (keys − 1) / (queries − 1): how far a key is from the diagonal, counted in keys.
@@ -148,7 +143,11 @@ def confidence(rows: AttentionRows) -> RowMetric:
 
 def neighbour(shift: int) -> Factor:
     """Whether j = i + shift; never where queries and keys are different tokens."""
-    return lambda rows: (rows.shifts == shift) & rows.site.endswith(".self")
+    return lambda rows: (
+        rows.columns == rows.positions[:, None] + shift
+        if rows.site.endswith(".self")
+        else torch.zeros(rows.mask.shape, dtype=torch.bool)
+    )
 
 
 def marks(rows: AttentionRows) -> Bool[Tensor, "row key"]:
@@ -164,7 +163,7 @@ def after_earlier_copy(rows: AttentionRows) -> Bool[Tensor, "row key"]:
     if rows.site == "decoder.self":
         own = ids[rows.first_row : rows.first_row + len(follows)]
         follows[:, 1:] = own[:, None] == ids[None, :-1]
-    return follows & (rows.shifts < 0)
+    return follows & (rows.columns < rows.positions[:, None])
 
 
 METRICS: Final[Mapping[str, WeightedSum | RowFunction]] = {
@@ -188,7 +187,7 @@ def row_metrics(rows: AttentionRows, names: Collection[str] = SENTENCE_METRICS) 
     chosen = {name: METRICS[name] for name in names}
     factors = {name: metric.factor(rows) for name, metric in chosen.items() if isinstance(metric, WeightedSum)}
     # One product for all of them: the weights of a long text are read once.
-    joined = torch.stack([factor.to(rows.weights.dtype) for factor in factors.values()], dim=-1)
+    joined = torch.stack(list(factors.values()), dim=-1).to(rows.weights.dtype)
     sums = dict(zip(factors, torch.bmm(rows.weights.transpose(0, 1), joined).permute(2, 1, 0), strict=True))
     return {
         name: metric.compute(rows)
