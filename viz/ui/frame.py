@@ -14,6 +14,8 @@ from viz.selection import state
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
     from model import Abilities
 
 #: Height that a figure will take, while the model is loading.
@@ -39,6 +41,23 @@ def chart_config(name: str) -> dict[str, object]:
     chosen = state.current().common.picture_format.lower()
     camera = {"format": chosen, "filename": name, "scale": PICTURE_SCALE if chosen == "png" else 1}
     return CHART_CONFIG | {"toImageButtonOptions": camera}
+
+
+def chart(figure: "Figure", key: str, name: str, alt: str) -> None:
+    """Show a plotly figure with the camera of `chart_config`.
+
+    Args:
+        figure: what is shown.
+        key: of the widget.
+        name: of the files in which a person saves it, without their ending.
+        alt: what it shows, for those who hear it.
+    """
+    st.plotly_chart(figure, key=key, config=chart_config(name), alt=alt)
+
+
+def note(text: str) -> None:
+    """Show a sentence beside the information sign."""
+    st.info(text, icon=":material/info:")
 
 
 def title(text: str, how_to_read: str) -> None:
