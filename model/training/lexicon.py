@@ -12,49 +12,6 @@ from typing import Final, Literal
 Gender = Literal["m", "f", "n"]
 Case = Literal["nom", "acc", "dat"]
 
-# Properties come after “to be” (German: undeclined); actions are past tense, alike for er/sie/es.
-CUES = {
-    # of living things
-    "tired": "müde", "hungry": "hungrig", "thirsty": "durstig", "sick": "krank", "weak": "schwach",
-    "scared": "verängstigt", "exhausted": "erschöpft", "nervous": "nervös", "lazy": "faul", "sleepy": "schläfrig",
-    "full": "voll", "greedy": "gierig", "young": "jung", "shy": "schüchtern", "hurt": "verletzt", "fat": "dick",
-    "angry": "wütend", "afraid": "ängstlich", "brave": "mutig", "friendly": "freundlich", "clever": "schlau",
-    # of size, shape and weight
-    "wide": "breit", "narrow": "schmal", "big": "groß", "large": "groß", "small": "klein", "tiny": "winzig",
-    "long": "lang", "short": "kurz", "thick": "dick", "thin": "dünn", "high": "hoch", "low": "niedrig",
-    "heavy": "schwer", "light": "leicht", "deep": "tief", "shallow": "flach", "steep": "steil", "bulky": "sperrig",
-    # of surfaces and states
-    "slippery": "rutschig", "icy": "vereist", "wet": "nass", "dry": "trocken", "muddy": "schlammig",
-    "flooded": "überschwemmt", "frozen": "gefroren", "polluted": "verschmutzt", "rough": "stürmisch",
-    "soft": "weich", "hard": "hart", "comfortable": "bequem", "uncomfortable": "unbequem", "smooth": "glatt",
-    "wobbly": "wackelig", "dirty": "schmutzig", "clean": "sauber", "empty": "leer", "free": "frei", "open": "offen",
-    "closed": "geschlossen", "locked": "abgeschlossen", "dark": "dunkel", "damp": "feucht", "safe": "sicher",
-    "broken": "kaputt", "torn": "zerrissen", "blunt": "stumpf", "dull": "stumpf", "sharp": "scharf",
-    "fragile": "zerbrechlich", "loaded": "beladen", "busy": "belebt", "crowded": "überfüllt",
-    # of taste
-    "sweet": "süß", "salty": "salzig", "bitter": "bitter", "sour": "sauer", "fresh": "frisch", "spicy": "scharf",
-    "delicious": "köstlich", "tasty": "lecker", "juicy": "saftig", "rotten": "verfault", "hot": "heiß",
-    "strong": "stark", "cool": "kühl", "tough": "zäh",
-    # of worth and sound
-    "cheap": "billig", "expensive": "teuer", "beautiful": "schön", "ugly": "hässlich", "useful": "nützlich",
-    "useless": "nutzlos", "old": "alt", "new": "neu", "modern": "modern", "better": "besser", "valuable": "wertvoll",
-    "boring": "langweilig", "interesting": "interessant", "loud": "laut", "noisy": "laut", "quiet": "leise",
-    "bright": "hell", "fast": "schnell", "quick": "schnell", "slow": "langsam", "nimble": "flink",
-    # what is done to it
-    "fed": "fütterte", "stroked": "streichelte", "woke": "weckte", "repaired": "reparierte", "painted": "strich",
-    "polished": "polierte", "cleaned": "putzte", "sold": "verkaufte", "ate": "aß", "tasted": "probierte",
-    "opened": "öffnete", "emptied": "leerte", "read": "las", "translated": "übersetzte",
-    "visited": "besuchte", "entered": "betrat", "heated": "heizte", "refueled": "betankte", "washed": "wusch",
-    "played": "spielte", "tuned": "stimmte", "built": "baute", "found": "fand", "lost": "verlor", "took": "nahm",
-    "find": "finden", "see": "sehen", "describe": "beschreiben", "forget": "vergessen",
-}  # fmt: skip
-
-PEOPLE = (
-    "the man=der Mann, the woman=die Frau, the girl=das Mädchen, the boy=der Junge, the teacher=der Lehrer, "
-    "my mother=meine Mutter, my father=mein Vater, my sister=meine Schwester, my brother=mein Bruder, Tom=Tom, "
-    "Mary=Maria, the farmer=der Bauer, the child=das Kind, our neighbor=unser Nachbar, the cook=der Koch, Anna=Anna, "
-    "Peter=Peter, the doctor=der Arzt, he=er, she=sie"
-)
 
 DETERMINERS = {
     "the": {"m": ("der", "den", "dem"), "f": ("die", "die", "der"), "n": ("das", "das", "dem")},
@@ -97,22 +54,27 @@ class Noun:
         return PRONOUNS[self.gender][CASES.index(case)]
 
 
-def _noun(entry: str) -> Noun:
-    english, _, german = entry.strip().partition("=")
+def _noun(english: str, german: str) -> Noun:
     article, _, name = german.partition(" ")
     nominative, _, oblique = name.partition("/")
     return Noun(english, nominative, oblique or nominative, GENDERS[article])
 
 
-def _nouns() -> Iterator[tuple[str, tuple[Noun, ...]]]:
-    for line in Path(__file__).with_name("nouns.txt").read_text(encoding="utf-8").splitlines():
-        kind, _, entries = line.partition(":")
-        yield kind, tuple(map(_noun, entries.split(",")))
+def _entries(name: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """The lines of a file, each `kind: English=German, English=German, …`."""
+    for line in Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines():
+        kind, _, entries = line.partition(": ")
+        yield (
+            kind,
+            [(english, german) for english, _, german in (entry.partition("=") for entry in entries.split(", "))],
+        )
 
 
-NOUNS: Final = dict(_nouns())
-"""Nouns by kind: a kind a line of `nouns.txt`, English = German nominative with its article.
+NOUNS: Final = {kind: tuple(_noun(*entry) for entry in entries) for kind, entries in _entries("nouns.txt")}
+"""Nouns by kind: English = German nominative with its article.
 
 An oblique form follows the German noun where it has one (der Bär/Bären). A noun may be of several kinds.
 """
-HUMANS = tuple((english, german) for english, _, german in (entry.partition("=") for entry in PEOPLE.split(", ")))
+CUES: Final = {english: german for _, entries in _entries("cues.txt") for english, german in entries}
+"""Properties come after “to be” (German: undeclined); actions are past tense, alike for er/sie/es."""
+((_, HUMANS),) = _entries("people.txt")

@@ -272,8 +272,7 @@ def test_no_frame_of_the_curriculum_gives_a_curated_sentence() -> None:
 
 def test_no_composition_of_the_curriculum_gives_a_curated_sentence() -> None:
     openings = [pattern_of(opening.english) for opening in (*ANY_OPENINGS, *FRAME_OPENINGS)]
-    continuations = [line.partition("|")[0].strip() for text in CONTINUATIONS.values() for line in text.splitlines()]
-    for continuation in filter(None, continuations):
+    for continuation in (english for pairs in CONTINUATIONS.values() for english, _ in pairs):
         pattern, place = pattern_of(continuation), len(re.findall(r"\{", continuation.partition("*")[0]))
         for sentence in CURATED:
             found = pattern.fullmatch(sentence)
