@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from model.adapters.text_reader import TextReader
+from model.adapters.text_writer import TextWriter
 from model.opening import open_reader
 from model.reader import Reader
+from tests.model.adapters.writers import BOTH, DECODERS, writer
 from tests.model.adapters.zoo import save_model
 
 Open = Callable[..., Reader]
@@ -39,3 +41,16 @@ def opened(folder: Callable[[str], Path]) -> Callable[[str], TextReader]:
         return reader
 
     return read
+
+
+@pytest.fixture
+def short_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is written ends soon."""
+    monkeypatch.setattr("model.adapters.generate_call.LONGEST_CONTINUATION", 24)
+    monkeypatch.setattr("model.adapters.generate_call.EXTRA_LENGTH", 12)
+
+
+@pytest.fixture(scope="session")
+def writers() -> dict[str, TextWriter]:
+    """Model type → a model that writes; not to be changed."""
+    return {model_type: writer(model_type) for model_type in (*DECODERS, *BOTH)}

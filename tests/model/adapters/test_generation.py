@@ -2,55 +2,22 @@
 
 import json
 import math
-from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from transformers import GenerationConfig
 
 from model import Draws, Sampling, SwitchOff, Translator
 from model.adapters.generation import GenerationSession
-from model.adapters.library import OURS
-from model.adapters.library_tokenizer import LibraryTokenizer
-from model.adapters.open_folder import explore
-from model.adapters.text_reader import TextReader
 from model.adapters.text_writer import TextWriter
-from model.errors import ConfigError, EditError, InputTextError, SessionError, TokenError, TraceError
-from model.opening import open_reader
+from model.errors import SessionError, TokenError
 from model.writer import Session, Writer
-from tests.model.adapters import zoo
+from tests.model.adapters.writers import BOTH, DECODERS, writer
 from viz.pages.decoding.take_away import trees
 
-DECODERS = ["gpt2", "llama", "qwen2", "mistral", "gpt_oss"]
-BOTH = ["t5", "bart", "marian", "mbart"]
+pytestmark = pytest.mark.usefixtures("short_texts")
+
 TEXT = "The animal was too tired."
-
-
-@pytest.fixture(autouse=True)
-def short_texts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("model.adapters.generate_call.LONGEST_CONTINUATION", 24)
-    monkeypatch.setattr("model.adapters.generate_call.EXTRA_LENGTH", 12)
-
-
-def writer(model_type: str, **settings: Any) -> TextWriter:
-    """A random model of this kind that ends its texts now and then, with our attention."""
-    model: Any = zoo.tiny(model_type)
-    model.set_attn_implementation(OURS)
-    values = {
-        **model.generation_config.to_dict(),
-        "eos_token_id": [2, *range(41, 80, 2)],
-        "pad_token_id": 0,
-        **settings,
-    }
-    model.generation_config = GenerationConfig(**{name: value for name, value in values.items() if value is not None})
-    layout, abilities = explore(model, model_type)
-    return TextWriter(model, LibraryTokenizer(zoo._metaspace()), layout, abilities, name=model_type, digest=model_type)
-
-
-@pytest.fixture(scope="module")
-def writers() -> dict[str, TextWriter]:
-    return {model_type: writer(model_type) for model_type in (*DECODERS, *BOTH)}
 
 
 def generate(reader: TextWriter, **options: Any) -> Any:
@@ -67,9 +34,6 @@ def finished(reader: TextWriter) -> GenerationSession:
     session = reader.decode(TEXT)
     session.run()
     return session
-
-
-# ---- what is written ----
 
 
 @pytest.mark.parametrize("model_type", [*DECODERS, *BOTH])
@@ -151,9 +115,6 @@ def test_samples_are_those_of_a_session_and_follow_the_seed(writers: dict[str, T
         assert len({one.token_ids for one in drawn}) > 1
 
 
-# ---- steps ----
-
-
 @pytest.mark.parametrize("model_type", [*DECODERS, *BOTH])
 def test_step_by_step_equals_one_pass_over_the_same_tokens(writers: dict[str, TextWriter], model_type: str) -> None:
     reader = writers[model_type]
@@ -222,9 +183,6 @@ def test_a_token_is_forced_by_its_spelling(writers: dict[str, TextWriter]) -> No
     for wrong in ("no such token", 400, -1):
         with pytest.raises(TokenError):
             session.force(wrong)
-
-
-# ---- heads switched off ----
 
 
 @pytest.mark.parametrize("model_type", ["gpt2", "t5"])
@@ -297,118 +255,3 @@ def test_a_trace_leaves_out_edits_of_rows_that_are_yet_to_come(writers: dict[str
             assert session.trace().edits == (now,) if session.steps and len(session.steps) < 5 else True
             session.force(token)
         assert set(session.trace().edits) == {now, later}
-
-
-# ---- what is refused ----
-
-
-def test_what_cannot_be_is_said(writers: dict[str, TextWriter], tmp_path: Path) -> None:
-    reader = writers["gpt2"]
-    for text in ("", " \n"):
-        with pytest.raises(InputTextError):
-            reader.decode(text)
-    with pytest.raises(EditError, match="by name"):
-        reader.decode(TEXT, edits={"decoder.layers.0.self_attention.hook_scores": lambda value: value})
-    with pytest.raises(EditError, match="Layers"):
-        reader.decode(TEXT, edits=[SwitchOff("decoder.self", 9, 0)])
-    with pytest.raises(SessionError, match="Nothing is written"):
-        reader.decode(TEXT).trace()
-    for beam in (0, 13):
-        with pytest.raises(ConfigError, match="wide"):
-            reader.beam_tree(TEXT, beam=beam)
-    with pytest.raises(ConfigError, match="early_stopping"):
-        reader.beam_tree(TEXT, early_stopping="soon")
-
-
-def test_a_model_that_only_reads_says_so() -> None:
-    model: Any = zoo.tiny("bert")
-    layout, abilities = explore(model, "bert")
-    reader = TextReader(model, LibraryTokenizer(zoo._wordpiece()), layout, abilities, name="bert", digest="bert")
-    with pytest.raises(SessionError, match="does not write"):
-        GenerationSession(reader, TEXT)
-
-
-def test_settings_for_writing_that_do_not_fit_are_said() -> None:
-    reader = writer("gpt2", suppress_tokens="all of them")
-    with pytest.raises(SessionError, match=r"generation_config\.json"):
-        reader.decode(TEXT)
-
-
-def test_rules_that_do_not_fit_are_said_where_they_are_first_used() -> None:
-    reader = writer("bart", forced_bos_token_id=10**6)
-    for write in (reader.trace, reader.translate, reader.beam_tree):
-        with pytest.raises(SessionError, match=r"generation_config\.json"):
-            write(TEXT)
-
-
-def test_tokens_that_only_the_tokenizer_knows_are_named() -> None:
-    reader = writer("gpt2")
-    tokenizer = zoo._metaspace()
-    tokenizer.add_tokens([f"extra{number}x" for number in range(400)])
-    reader.pieces = LibraryTokenizer(tokenizer)
-    for given in (("tired extra399x",), ("tired", "tired extra399x")):
-        with pytest.raises(InputTextError, match=r"extra399x.*tokens 0 to 399 only.*resize_token_embeddings"):
-            reader.trace(*given)
-    assert reader.trace("tired extra0x").target_ids
-
-
-def test_texts_of_relative_positions_are_no_longer_than_memory_allows(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Four heads at each of three sites, four bytes a number.
-    assert writer("t5").abilities.max_length == math.isqrt((1 << 30) // (4 * 12))
-    monkeypatch.setattr("model.adapters.eager_weights.LARGEST", 4 * 12 * 10**2)
-    reader = writer("t5")
-    assert (reader.abilities.max_length, reader.abilities.max_target_length) == (10, 10)
-    with pytest.raises(InputTextError, match="at most 10 tokens, as its relative positions"):
-        reader.trace("tired " * 11)
-
-
-def test_a_folder_opens_as_what_writes(tmp_path: Path) -> None:
-    reader = open_reader(zoo.save_model(tmp_path / "gpt2", "gpt2", "bytes"), device="cpu")
-    assert isinstance(reader, TextWriter)
-    session = reader.decode(TEXT)
-    session.run()
-    assert session.trace().target_ids == session.target_ids[:-1]
-
-
-def test_a_text_that_fills_the_positions_gets_its_last_token() -> None:
-    reader = writer("gpt2", eos_token_id=None)
-    words = "the " * 96
-    while len(reader.pieces.encode(words).ids) > 96:
-        words = words[:-2]
-    session = reader.decode(words)
-    session.run()
-    assert len(session.prompt_ids) + len(session.steps) == 97
-
-
-# ---- the logit lens ----
-
-
-@pytest.mark.parametrize("model_type", ["gpt2", "llama", "mistral", "opt", "phi", "gpt_neox", "granite", "gemma2"])
-def test_the_last_level_of_the_lens_is_what_the_model_says(model_type: str) -> None:
-    reader = writer(model_type)
-    trace = reader.trace(TEXT)
-    lens = reader.logit_lens(trace, top=3)
-    assert len(lens.token_ids) == reader.abilities.shapes["decoder.self"][0] + 1
-    assert tuple(lens.token_ids[-1, :, 0].tolist()) == trace.predicted_ids
-    chances = torch.tensor([step.log_prob for step in trace.steps]).exp()
-    torch.testing.assert_close(lens.chosen_probabilities[-1], chances, atol=1e-5, rtol=1e-3)
-    with pytest.raises(TraceError, match="asked for 0"):
-        reader.logit_lens(trace, top=0)
-
-
-def test_a_level_of_the_lens_is_norm_and_projection_of_that_layer(writers: dict[str, TextWriter]) -> None:
-    reader = writers["gpt2"]
-    trace = reader.trace(TEXT)
-    model: Any = reader.model
-    with torch.inference_mode():
-        out = model(torch.tensor([trace.target_ids]), output_hidden_states=True)
-        expected = (model.transformer.ln_f(out.hidden_states[1][0]) @ model.lm_head.weight.T).softmax(-1)
-    lens = reader.logit_lens(trace, top=400)
-    torch.testing.assert_close(lens.probabilities[1], expected.sort(-1, descending=True).values, atol=1e-5, rtol=1e-3)
-
-
-def test_the_lens_of_an_encoder_decoder_is_said_to_be_missing(writers: dict[str, TextWriter]) -> None:
-    reader = writers["t5"]
-    assert "decoder-only" in reader.abilities.lacks["logit lens"]
-    with pytest.raises(TraceError, match="decoder-only"):
-        reader.logit_lens(reader.trace(TEXT))

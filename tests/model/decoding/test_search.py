@@ -12,12 +12,10 @@ from model.decoding import prefix_batch
 from model.decoding.beam import Hypothesis, SentenceBeam, length_penalty
 from model.decoding.search import beam_search, greedy_search, run_searches
 from model.decoding.session import DecodingSession
-from model.errors import SessionError, TokenError
+from model.errors import SessionError
 from model.nn.hooks import listen
 from model.nn.masks import key_padding, pad
 from tests.conftest import SENTENCES
-
-TEXT = SENTENCES[0]
 
 
 def uncached_greedy(translator: Translator, text: str) -> list[int]:
@@ -267,102 +265,3 @@ def test_no_translation_is_longer_than_its_source_plus_fifty(translator: Transla
     assert len(session.steps) == len(translator.source_ids("Hi.")) - 1 + 50
     with pytest.raises(SessionError, match="finished"):
         session.step()
-
-
-def test_step_by_step_equals_one_teacher_forced_pass(translator: Translator) -> None:
-    session = translator.decode(TEXT, extras={"hook_head_output"})
-    session.run()
-    stepped = session.trace()
-    forced = translator._forced_trace(TEXT, session.target_ids[1:], {"hook_head_output"}, None)
-    assert stepped.target_tokens == forced.target_tokens
-    assert stepped.predicted_tokens == forced.predicted_tokens
-    for site in stepped.sites:
-        for layer in range(stepped.layers_of(site)):
-            torch.testing.assert_close(stepped.weights(site, layer), forced.weights(site, layer), atol=1e-5, rtol=1e-4)
-            assert torch.equal(stepped.mask(site, layer), forced.mask(site, layer))
-    assert stepped.recorded.keys() == forced.recorded.keys()
-    for name, value in stepped.recorded.items():
-        torch.testing.assert_close(value, forced.recorded[name], atol=1e-5, rtol=1e-4)
-    for ours, theirs in zip(stepped.steps, forced.steps, strict=True):
-        assert ours.log_prob == pytest.approx(theirs.log_prob, abs=1e-4)
-        assert ours.entropy == pytest.approx(theirs.entropy, abs=1e-4)
-
-
-def test_back_then_step_gives_the_same_again(translator: Translator) -> None:
-    session = translator.decode(TEXT)
-    for _ in range(6):
-        session.step()
-    before = session.steps
-    for _ in range(3):
-        session.back()
-    assert session.steps == before[:3]
-    for _ in range(3):
-        session.step()
-    assert [s.token_id for s in session.steps] == [s.token_id for s in before]
-    for again, first in zip(session.steps, before, strict=True):
-        assert again.log_prob == pytest.approx(first.log_prob, abs=1e-5)
-
-
-def test_a_forced_token_changes_only_what_follows(translator: Translator) -> None:
-    free, forced = translator.decode(TEXT), translator.decode(TEXT)
-    for session in (free, forced):
-        for _ in range(3):
-            session.step()
-    other = free.step().candidates[1]
-    assert forced.force(other.token_id).token_id == other.token_id
-    assert forced.steps[3].log_prob == pytest.approx(other.log_prob, abs=1e-5)
-    for session in (free, forced):
-        session.step()
-    a, b = free.trace(), forced.trace()
-    assert a.steps[:3] == b.steps[:3]
-    for site in ("decoder.self", "decoder.cross"):
-        # Row i reads token i; the forced token is read in row 4.
-        rows_a, rows_b = a.weights(site, 1), b.weights(site, 1)
-        torch.testing.assert_close(rows_a[:, :4], rows_b[:, :4])
-        assert not torch.allclose(rows_a[:, 4], rows_b[:, 4])
-    assert torch.equal(a.weights("encoder.self", 1), b.weights("encoder.self", 1))
-
-
-def test_a_step_tells_probabilities_that_add_up(translator: Translator) -> None:
-    step = translator.decode(TEXT).step()
-    assert len(step.candidates) == 20
-    log_probs = [candidate.log_prob for candidate in step.candidates]
-    assert log_probs == sorted(log_probs, reverse=True)
-    assert step.candidates[0].token_id == step.token_id
-    assert sum(map(math.exp, log_probs)) <= 1 + 1e-6
-    assert 0 < step.entropy < math.log(translator.config.vocab_size)
-
-
-def test_what_cannot_be_done_is_said(translator: Translator) -> None:
-    session = translator.decode(TEXT)
-    with pytest.raises(SessionError, match="no step to take back"):
-        session.back()
-    with pytest.raises(SessionError, match="take a step first"):
-        session.trace()
-    with pytest.raises(TokenError, match="no piece"):
-        session.force("qqqqqq")
-    with pytest.raises(TokenError, match="run from 0"):
-        session.force(10**6)
-    assert session.steps == ()
-
-
-def test_a_failing_edit_leaves_the_session_as_it_was(translator: Translator) -> None:
-    calls = 0
-
-    def fail_once(value: torch.Tensor) -> torch.Tensor:
-        nonlocal calls
-        calls += 1
-        if calls == 2:
-            raise RuntimeError("edit failed")
-        return value
-
-    session = translator.decode(TEXT, edits={"decoder.layers.1.hook_output": fail_once})
-    session.step()
-    with pytest.raises(RuntimeError, match="edit failed"):
-        session.step()
-    session.step()
-    plain = translator.decode(TEXT)
-    plain.step()
-    plain.step()
-    assert [s.token_id for s in session.steps] == [s.token_id for s in plain.steps]
-    assert session.steps[1].log_prob == pytest.approx(plain.steps[1].log_prob, abs=1e-6)

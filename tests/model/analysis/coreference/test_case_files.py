@@ -1,0 +1,195 @@
+"""Files of pronouns and candidates: what is read, what is left out, and what is said of a malformed one."""
+
+import json
+import re
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from model.analysis.coreference.case_files import curated_cases, parse_pronoun_cases, read_pronoun_cases
+from model.analysis.coreference.cases import GermanChoice
+from model.analysis.coreference.german_pronouns import rival_forms
+from model.analysis.coreference.scores import nearest_hit
+from model.errors import DataError
+from tests.model.analysis.coreference.rows import CASE, SENTENCE, spelled
+
+TOKENS = ["The", "dog", "saw", "the", "cat", "because", "it", "slept", "."]
+ROW: dict[str, object] = {
+    "sentence": SENTENCE,
+    "tokens": TOKENS,
+    "pronoun": [6, 7],
+    "antecedent": [0, 2],
+    "distractor": [3, 5],
+}
+TWIN = {
+    **ROW,
+    "sentence": SENTENCE.replace("slept", "ran"),
+    "tokens": [*TOKENS[:7], "ran", "."],
+    "antecedent": [3, 5],
+    "distractor": [0, 2],
+}
+
+
+def write(folder: Path, *rows: object) -> Path:
+    path = folder / "winograd.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def test_a_winograd_row_becomes_spans_of_characters(tmp_path: Path) -> None:
+    (case,) = read_pronoun_cases(write(tmp_path, ROW)).cases
+    assert case == CASE
+    assert spelled(case) == ("it", "The dog", "the cat")
+
+
+def test_spans_that_overlap_are_left_out_and_counted(tmp_path: Path) -> None:
+    given = read_pronoun_cases(write(tmp_path, ROW, {**ROW, "distractor": [6, 8]}))
+    assert len(given.cases) == 1
+    assert given.skipped == {"pronoun and candidates overlap": 1}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"sentence": 5}, "“sentence” to be a text"),
+        ({"sentence": " "}, "“sentence” to be a text"),
+        ({"tokens": "The dog"}, "“tokens” to be a list"),
+        ({"tokens": TOKENS[1:]}, "the token 'dog' next in the sentence, got 'The dog"),
+        ({"pronoun": [6]}, "two whole numbers in “pronoun”"),
+        ({"pronoun": [6.0, 7.0]}, "two whole numbers in “pronoun”"),
+        ({"antecedent": [2, 2]}, "“antecedent” to be .* ≤ 9, got .2, 2"),
+        ({"distractor": [-2, 1]}, "“distractor” to be"),
+        ({"distractor": [8, 10]}, "“distractor” to be .* ≤ 9, got .8, 10"),
+    ],
+    ids=str,
+)
+def test_a_malformed_row_is_listed_and_the_good_ones_are_used(
+    tmp_path: Path, change: dict[str, object], message: str
+) -> None:
+    given = read_pronoun_cases(write(tmp_path, ROW, {**ROW, **change}, TWIN))
+    assert [case.sentence for case in given.cases] == [ROW["sentence"], TWIN["sentence"]]
+    assert [line.number for line in given.rejected] == [2]
+    assert re.search(f"expected .*{message}", given.rejected[0].reason)
+
+
+def test_a_field_that_is_missing_is_said_with_those_that_are_there(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"expected a field “sentence”, got 'en, de' .line 1"):
+        read_pronoun_cases(write(tmp_path, {"en": [], "de": []}))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.csv", b"x", r"\.jsonl .* or \.txt .*got a\.csv"),
+        ("a.jsonl", b"x" * 20_001, "is longer than 20,000"),
+        ("a.jsonl", b"\n".join([b"x"] * 20_001), "has 20,001 lines"),
+        ("a.jsonl", b"[" * 10_000, "expected one JSON object"),
+        ("a.jsonl", b'{"sentence": "\\ud800 it", "pronoun": "it"}', "half a surrogate pair"),
+        ("a.tsv", b"\xff\xfea\x00\t\x00b\x00", "expected UTF-8 text, got the byte 0xff"),
+        ("a.tsv", b"one\ttwo", "expected 4 or 6 columns"),
+        ("a.txt", b"", "holds no row .* it is empty"),
+        ("a.txt", b"1 [The] [[ ]\n2 ] [she] [" + b" " * 100_000, "2 × does not have one antecedent"),
+        ("a.txt", b"1 [The cook] saw [her].", "1 × other candidate not found"),
+        ("a.txt", b"1 [The cook] saw [her].\n2 [The cook] saw [him].", "2 × other candidate not found"),
+        ("a.txt", b"ok\n\xfe\xff\n", r"expected UTF-8.*\(line 2\)"),
+        ("a.jsonl", b"", "it is empty"),
+    ],
+)
+def test_a_file_without_cases_is_said(tmp_path: Path, name: str, content: bytes, message: str) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(DataError, match=message):
+        read_pronoun_cases(tmp_path / name)
+
+
+def test_the_curated_set_is_made_of_minimal_pairs_in_groups() -> None:
+    cases = curated_cases().cases
+    pairs, groups = defaultdict(list), defaultdict(list)
+    for case in cases:
+        pairs[case.pair].append(case)
+        groups[case.group].append(case)
+    assert len(pairs) >= 72
+    assert len(groups) >= 6
+    assert all(len(of_group) >= 24 for of_group in groups.values())
+    for one, other in pairs.values():
+        words = list(zip(one.sentence.split(), other.sentence.split(), strict=True))
+        assert sum(word != same for word, same in words) == 1, one.pair
+        assert (one.antecedent, one.distractor) != (other.antecedent, other.distractor)
+        assert one.is_control == other.is_control == (one.group == "control")
+    for group, of_group in groups.items():
+        assert sum(map(nearest_hit, of_group)) / len(of_group) == pytest.approx(0.5, abs=0.1), group
+    assert len({case.name for case in cases}) == len({case.sentence for case in cases}) == len(cases)
+
+
+def test_curated_german_differs_in_a_pronoun_that_each_twin_needs_otherwise() -> None:
+    by_pair = defaultdict(list)
+    for case in curated_cases().cases:
+        if case.german is not None:
+            by_pair[case.pair].append(case.german)
+    assert len(by_pair) >= 24
+    for pair, choices in by_pair.items():
+        deciding = []
+        for choice in choices:
+            words = zip(re.findall(r"\w+", choice.right), re.findall(r"\w+", choice.wrong), strict=True)
+            ((right, wrong),) = [(one, other) for one, other in words if one != other]
+            english = "its" if pair.startswith("possessive") else "it"
+            assert wrong in rival_forms(right, english), pair
+            deciding.append(gender(right))
+        assert deciding[0] != deciding[1], pair
+
+
+def gender(german: str) -> str:
+    """Of the noun, as far as its pronoun tells: possessives tell the feminine from the rest."""
+    forms = {"er": "m", "ihn": "m", "sie": "f", "es": "n"}
+    return forms.get(german) or ("f" if german.startswith("ihr") else "m or n")
+
+
+def test_own_rows_name_words_or_characters() -> None:
+    row = {
+        "sentence": "It rained, so it slept with the dog and the cat.",
+        "antecedent": "The dog",
+        "distractor": "the cat",
+    }
+    rows = [
+        {**row, "pronoun": "it", "id": "a", "group": "g", "pair": "p"},
+        {**row, "pronoun": [14, 16], "control": True},
+    ]
+    given = parse_pronoun_cases("\n".join(map(json.dumps, rows)).encode(), "own.jsonl")
+    one, other = given.cases
+    assert one.pronoun == other.pronoun == (14, 16)
+    assert spelled(one) == ("it", "the dog", "the cat")
+    assert (one.name, one.group, one.pair, one.is_control, other.is_control) == ("a", "g", "p", False, True)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"pronoun": "he"}, "the pronoun “he” does not stand"),
+        ({"pronoun": "og"}, "the pronoun “og” does not stand"),
+        ({"antecedent": "THE"}, "the antecedent “THE” stands 2 times"),
+        ({"antecedent": [0, 999]}, "0 ≤ begin < end ≤"),
+        ({"right": "er ist"}, "differ in one word"),
+        ({"right": "Er ist da.", "wrong": "Sie war da."}, "differ in one word"),
+        ({"control": "yes"}, "true or false"),
+    ],
+    ids=str,
+)
+def test_own_rows_that_do_not_fit_are_listed(change: dict[str, object], reason: str) -> None:
+    row = {"sentence": "The dog saw the cat because it slept.", "pronoun": "it", "antecedent": "the dog"}
+    row["distractor"] = "the cat"
+    lines = [row, {**row, **change}]
+    given = parse_pronoun_cases("\n".join(map(json.dumps, lines)).encode(), "own.jsonl")
+    assert len(given.cases) == 1
+    assert [line.number for line in given.rejected] == [2]
+    assert reason in given.rejected[0].reason
+
+
+def test_columns_are_read_with_or_without_heading_and_german() -> None:
+    sentence = "The dog saw the cat because it slept.\tit\tthe dog\tthe cat"
+    heading = "Sentence\tPronoun\tAntecedent\tDistractor\tRight\tWrong"
+    text = f"\ufeff{heading}\r\n{sentence}\tEr schlief.\tSie schlief.\r\n\r\n{sentence}\t\t\n"
+    given = parse_pronoun_cases(text.encode(), "own.TSV")
+    assert given.rejected == ()
+    assert [case.spans for case in given.cases] == [CASE.spans, CASE.spans]
+    assert given.cases[0].german == GermanChoice("Er schlief.", "Sie schlief.")
+    assert given.cases[1].german is None
