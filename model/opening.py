@@ -1,12 +1,17 @@
 """Open a folder with a model in it, whichever kind it is: Headlight's own, MarianMT, or one of transformers."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from model.checkpoint import MANIFEST
-from model.errors import CheckpointError
+from model.errors import CheckpointError, SessionError
 from model.marian.loading import is_opus_mt
 from model.reader import Reader
 from model.translator import Translator
+from model.writer import Writer
+
+if TYPE_CHECKING:
+    from model.adapters.image_reader import ImageReader
 
 
 def open_reader(folder: str | Path, device: str | None = None, dtype: str = "float32") -> Reader:
@@ -33,8 +38,36 @@ def open_reader(folder: str | Path, device: str | None = None, dtype: str = "flo
     return open_folder(path, device=device, dtype=dtype)
 
 
-def as_translator(reader: Reader) -> Translator:
+def as_writer(reader: Reader) -> Writer:
+    """The same model as a `Writer`.
+
+    Raises:
+        SessionError: it only reads.
+    """
+    if not reader.abilities.generates:
+        raise SessionError(reader.abilities.lacks.get("decoding", "This model reads and does not write."))
+    if isinstance(reader, Translator):
+        return reader
+    from model.adapters.text_writer import TextWriter
+
+    assert isinstance(reader, TextWriter)
+    return reader
+
+
+def as_image_reader(reader: Reader) -> "ImageReader":
+    """The same model as one that looks at pictures. To be asked of readers whose kind is "image"."""
+    from model.adapters.image_reader import ImageReader
+
+    assert isinstance(reader, ImageReader)
+    return reader
+
+
+def as_translator(reader: Reader, name: str = "") -> Translator:
     """The same model as a `Translator`, all of whose insides can be reached.
+
+    Args:
+        reader: any model.
+        name: what an error calls it; by default its own name.
 
     Raises:
         CheckpointError: it is a model that Headlight does not run itself.
@@ -42,6 +75,6 @@ def as_translator(reader: Reader) -> Translator:
     if not isinstance(reader, Translator):
         raise CheckpointError(
             "This is shown of translators that Headlight runs itself: its own checkpoints, and MarianMT (OPUS-MT) "
-            f"models. {reader.name} is a model of another kind: {reader.abilities.family}."
+            f"models. {name or reader.name} is a model of another kind: {reader.abilities.family}."
         )
     return reader

@@ -24,7 +24,7 @@ from urllib.parse import urlencode
 from streamlit.testing.v1 import AppTest
 
 from tests.paths import ROOT
-from viz.access.loader import ROOT_VARIABLE
+from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import FIELDS
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from tests.benchmarks.crowd import Crowd
 from tests.benchmarks.wire_session import Seen
 from tests.browser.conftest import streamlit_server
 from tests.paths import ROOT
-from viz.access.loader import ROOT_VARIABLE
+from viz.selection.catalogue import ROOT_VARIABLE
 
 
 @pytest.fixture(scope="module")

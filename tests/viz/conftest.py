@@ -8,7 +8,7 @@ import pytest
 from streamlit.components.v2 import manifest_scanner
 
 from tests.viz.pages.decoding.opening import TEXT
-from viz.access.loader import ROOT_VARIABLE
+from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 
 

@@ -1,3 +1,5 @@
-"""The way from the pages to the model: loading, traces, and what is derived from a trace.
+"""The way from the pages to the model: opening it, running it, and what is derived from a trace.
 
-Torch is imported inside functions. Knows nothing of widgets."""
+Nothing here knows of widgets or figures. torch is imported inside functions, so that a page is on the screen before
+torch is in memory. What is cached, for all viewers, is read-only and named by keys, never by arrays.
+"""

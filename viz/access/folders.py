@@ -1,4 +1,4 @@
-"""Folders with models in them, as people name them. A door from the pages to the model; nothing is loaded here."""
+"""Find the folders with models in them, as people name them; nothing is loaded here."""
 
 from pathlib import Path
 

@@ -1,15 +1,15 @@
-"""Pictures that a person gives a model of pictures, kept for all their runs. A door from the pages to the model.
+"""Keep the pictures that a person gives a model of pictures, for all their runs."""
 
-Knows nothing of widgets, or of what a model makes of a picture.
-"""
-
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
 from model.errors import InputTextError
 from viz.core import fingerprint
 from viz.core.bounded_cache import BoundedCache
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 MAX_PICTURES: Final = 32
 MAX_PICTURE_BYTES: Final = 64 * 1024**2
@@ -29,7 +29,7 @@ def keep(content: bytes, name: str) -> str:
     return digest
 
 
-def given(digest: str) -> tuple[str, Any]:
+def given(digest: str) -> tuple[str, "Image.Image"]:
     """A picture that was given, with a name that no other has; without one, the picture that we draw.
 
     Raises:
@@ -39,13 +39,13 @@ def given(digest: str) -> tuple[str, Any]:
 
     if not digest:
         return "example picture", example_picture()
-    found = _kept().get(digest)
-    if found is None:
+    kept = _kept().get(digest)
+    if kept is None:
         raise InputTextError("This picture is no longer here. Choose its file again on the left.")
-    name, picture = found
+    name, picture = kept
     return f"{name} · {digest[:6]}", picture
 
 
 @st.cache_resource(show_spinner=False)
-def _kept() -> BoundedCache[str, tuple[str, Any]]:
+def _kept() -> BoundedCache[str, tuple[str, "Image.Image"]]:
     return BoundedCache(MAX_PICTURES, MAX_PICTURE_BYTES)

@@ -1,4 +1,4 @@
-"""A trace as a file to take along. A door from the pages to the model; knows nothing of widgets."""
+"""Write a trace as a file to take along."""
 
 from io import BytesIO
 from typing import TYPE_CHECKING, Final

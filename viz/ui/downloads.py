@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from viz.access import loader
+from viz.access import models
 from viz.selection import state, url
 from viz.selection.selection import Selection
 from viz.selection.url import MAX_TEXT_IN_URL
@@ -43,7 +43,7 @@ def show_offer(offer: Offer) -> None:
 
 def link(selection: Selection) -> str:
     """A selection as the query of an address."""
-    name, _ = loader.identity(selection)
+    name = models.name_of(selection.model)
     # Both are named even where they are the usual ones: elsewhere, or next year, others may be.
     always = {"checkpoint": name} | ({"text": selection.common.text} if _fits(selection) else {})
     return urlencode(always | url.to_params(selection.changed(checkpoint=name)))

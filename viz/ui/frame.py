@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
 import streamlit as st
 
 from model.errors import HeadlightError
-from viz.access import loader
+from viz.access import models
 from viz.core import concurrency_limit
 from viz.selection import state
 from viz.ui.controls import plain
@@ -116,10 +116,10 @@ def for_translators(why: str, instead: str = "") -> bool:
         instead: what there is of this model, as a sentence.
     """
     with st.spinner("Loading the model …"):
-        if loader.is_translator(state.current()):
+        if models.abilities(state.current().model).is_headlight:
             return False
-        family = loader.abilities(state.current()).family
-    name = loader.name_of(state.current())
+        family = models.abilities(state.current().model).family
+    name = models.name_of(state.current().model)
     st.info(
         plain(f"{why} {name} ({family}) is no translator of Headlight's own kind, so it is not shown here. {instead}"),
         icon=":material/info:",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from viz.access import loader
+from viz.access import models, traces
 from viz.core.background_jobs import Task
 from viz.core.html import literal
 from viz.core.sites import CROSS
@@ -53,7 +53,7 @@ def lines_of(trace: "Trace") -> list[Line]:
         height, width = trace.picture.pixels.shape[:2]
         patches = f"{width} × {height} pixels as the model sees it, {trace.picture.rows} × {trace.picture.columns}"
         return [Line("PICTURE", "", trace.text), Line("", "", f"{patches} patches")]
-    if loader.is_english_german(state.current()):
+    if models.is_english_german(state.current().model):
         return [Line("EN", "en", trace.text), Line("DE", "de", trace.translation)]
     if CROSS in trace.sites:
         return [Line("SOURCE", "", trace.text), Line("TARGET", "", trace.translation or "(nothing but special tokens)")]
@@ -69,10 +69,15 @@ def read(text: str, key: str = "trace") -> "Trace":
         key: another one for each text of a page.
     """
     selection = state.current()
-    return computed(("read", text), lambda progress: loader.trace(text, selection, progress), key)
+    picture = selection.common.picture_digest
+
+    def compute(progress: traces.Progress) -> "Trace":
+        return traces.trace(models.reader(selection.model), text, picture, progress)
+
+    return computed(("read", text), compute, key)
 
 
-def computed(what: Hashable, compute: Callable[[loader.Progress], "Trace"], key: str) -> "Trace":
+def computed(what: Hashable, compute: Callable[[traces.Progress], "Trace"], key: str) -> "Trace":
     """The trace that `compute` makes, with a placeholder meanwhile, and with progress where that takes long.
 
     Args:

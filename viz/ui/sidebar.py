@@ -6,7 +6,7 @@ from typing import Final
 import streamlit as st
 
 from model.errors import HeadlightError
-from viz.access import loader, pictures
+from viz.access import models, pictures
 from viz.selection import state
 from viz.selection.common import PICTURE_FORMATS
 from viz.selection.examples import EXAMPLES, Example
@@ -61,11 +61,11 @@ def sidebar(checkpoints: Sequence[str]) -> None:
 
 def _given() -> None:
     """What the model reads: a text or a picture."""
-    kind = loader.kind(state.current())
+    kind = models.kind(state.current().model)
     if kind == "image":
         _picture()
         return
-    if kind is None or loader.is_english_german(state.current()):
+    if kind is None or models.is_english_german(state.current().model):
         label, placeholder, button = "English sentence", "Type an English sentence", "Translate"
     else:
         label, placeholder, button = _FIELDS[kind]

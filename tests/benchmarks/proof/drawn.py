@@ -20,8 +20,8 @@ from tests.benchmarks.proof.models import Case
 from tests.benchmarks.proof.table import Measured
 from tests.browser.conftest import FLAGS, find_executable, streamlit_server
 from tests.paths import ROOT
-from viz.access.loader import ROOT_VARIABLE
 from viz.pages.attention.bertviz import view as bertviz_view
+from viz.selection.catalogue import ROOT_VARIABLE
 
 SECONDS: Final = 120
 _TYPE: Final = """() => {

@@ -10,9 +10,11 @@ from model.adapters.text_writer import TextWriter
 from model.errors import TokenError
 from tests.model.adapters import zoo
 from tests.viz.pages.decoding.opening import TEXT, app_at, opened
-from viz.access import generation, loader
-from viz.access.loader import ROOT_VARIABLE
-from viz.pages.decoding.data import branches, derived
+from viz.access import models, traces
+from viz.pages.decoding.beam import data as beam_data
+from viz.pages.decoding.data import branches
+from viz.pages.decoding.sampling import data as sampling_data
+from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 
 #: Of the vocabulary of 380 pieces, so many that texts end early.
@@ -45,32 +47,34 @@ def test_a_token_that_the_models_settings_forbid_makes_no_branch(app: AppTest) -
 
 
 def test_ends_are_those_of_the_models_settings(app: AppTest) -> None:
-    assert generation.end_ids(Selection().changed(checkpoint="ending")) == set(ENDS)
-    assert generation.end_tokens(Selection().changed(checkpoint="ruled")) == ("<|end|>",)
+    assert models.writer(Selection().changed(checkpoint="ending").model).end_ids == set(ENDS)
+    ruled = models.writer(Selection().changed(checkpoint="ruled").model)
+    assert ruled.vocabulary.tokens(sorted(ruled.end_ids)) == ("<|end|>",)
 
 
 def test_a_model_whose_end_is_no_token_of_its_vocabulary_has_none(app: AppTest) -> None:
-    assert generation.end_ids(Selection().changed(checkpoint="endless")) == frozenset()
+    assert models.writer(Selection().changed(checkpoint="endless").model).end_ids == frozenset()
 
 
 def test_a_vocabulary_of_bytes_spells_everything_and_its_own_end(app: AppTest) -> None:
-    selection = Selection().changed(checkpoint="ruled")
+    writer = models.writer(Selection().changed(checkpoint="ruled").model)
     for word in ("😀", "</s>"):
-        assert generation.pieces(selection).decode(branches.spell(word, selection)) == f" {word}"
-    assert branches.spell("<|end|>", selection) == (2,)
+        assert writer.vocabulary.decode(branches.spell(word, writer)) == f" {word}"
+    assert branches.spell("<|end|>", writer) == (2,)
     with pytest.raises(TokenError, match=r"Of these only <\|end\|>, the end, can be written"):
-        branches.spell("<|begin|>", selection)
+        branches.spell("<|begin|>", writer)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1.3])
 def test_the_score_of_greedy_search_is_that_of_the_models_beam_of_one(app: AppTest, alpha: float) -> None:
     selection = Selection().changed(checkpoint="ending", text=TEXT)
-    greedy = loader.written(TEXT, selection)
+    writer = models.writer(selection.model)
+    greedy = traces.written(writer, TEXT)
     assert 1 < len(greedy.steps) < 100
-    reader = loader.reader(selection)
+    reader = models.reader(selection.model)
     assert isinstance(reader, TextWriter)
     tree = reader.beam_tree(TEXT, 1, alpha)
-    assert derived.greedy_score(greedy, alpha, selection) == pytest.approx(tree.winner.score, abs=1e-4)
+    assert beam_data.greedy_score(greedy, writer, alpha) == pytest.approx(tree.winner.score, abs=1e-4)
 
 
 def test_beam_search_says_the_penalty_of_this_model_and_no_language(app: AppTest) -> None:
@@ -82,7 +86,8 @@ def test_beam_search_says_the_penalty_of_this_model_and_no_language(app: AppTest
 def test_only_samples_without_any_of_the_ends_are_called_cut(app: AppTest) -> None:
     opened(app, checkpoint="ending", studio="Sampling", samples=6)
     cards = [element.value for element in app.html if element.value.startswith("<article")]
-    samples = derived.samples(TEXT, Selection().changed(checkpoint="ending", text=TEXT, num_samples=6))
+    selection = Selection().changed(checkpoint="ending", text=TEXT, num_samples=6)
+    samples = sampling_data.samples(models.writer(selection.model), TEXT, selection.decoding)
     cut = sum(one.token_ids[-1] not in ENDS for one in samples)
     assert cut < len(samples)
     assert sum("Cut at" in card for card in cards) == cut

@@ -9,18 +9,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import streamlit as st
 import transformers
 from streamlit.testing.v1 import AppTest
 
 from tests.model.adapters import zoo
 from tests.paths import ROOT
 from tests.viz.components.test_tile_server import numbers_of
+from tests.viz.reading import traced
 from tests.viz.sent import sent_to
-from viz.access import derived, loader, long_texts, trace_files
-from viz.access.loader import ROOT_VARIABLE
+from viz.access import attention, long_texts, models, trace_files
+from viz.access.attention import MatrixView
 from viz.components.tiles.server import Tile
 from viz.core.background_jobs import Progress
 from viz.core.tiles import GridSpec, LayerTiles, Tiles, pool
+from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 
 TEXT = "Tom told me that he would be late again tomorrow morning."
@@ -32,8 +35,8 @@ def _short(monkeypatch: pytest.MonkeyPatch, tiny_checkpoints: Path) -> None:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
     for name, value in (("SHORT", 8), ("OVERVIEW_SIDE", 9), ("WINDOW", 16)):
         monkeypatch.setattr(long_texts, name, value)
-    for cached in (long_texts._long_head, long_texts._window, long_texts._shelves):
-        cached.clear()
+    # What another test derived has another size.
+    st.cache_resource.clear()
 
 
 @pytest.fixture
@@ -78,23 +81,23 @@ def test_layers_sent_one_by_one_are_the_tiles_of_the_whole() -> None:
 
 
 @pytest.mark.parametrize("site", SITES)
-def test_the_shelf_fills_in_order_with_the_tiles_of_the_trace(selection: Selection, site: str) -> None:
-    trace = loader.trace(TEXT, selection)
-    shelf = long_texts.grid_shelf(trace, site, selection)
+def test_the_grid_fills_in_order_with_the_tiles_of_the_trace(selection: Selection, site: str) -> None:
+    trace = traced(TEXT, selection)
+    grid = long_texts.grid_of(trace, site)
     seen: list[list[int]] = []
 
     class Watched(Progress):
         def __call__(self, count: int) -> None:
-            seen.append(sorted(shelf.layers))
+            seen.append(sorted(grid.layers))
 
-    long_texts.tiles_task(trace, site, selection).compute(Watched(2, "layers"))
+    long_texts.tiles_task(trace, site).compute(Watched(2, "layers"))
     assert seen == [[0], [0, 1]]
-    assert long_texts.grid_shelf(trace, site, selection) is shelf
-    expected = derived.head_tiles(TEXT, site, selection)
+    assert long_texts.grid_of(trace, site) is grid
+    expected = attention.head_tiles(trace, site)
     planes = np.frombuffer(zlib.decompress(expected.deflated), np.uint8).reshape(
         -1, 2, 4 * expected.spec.rows * expected.spec.columns
     )
-    for layer, tiles in shelf.layers.items():
+    for layer, tiles in grid.layers.items():
         found = np.frombuffer(zlib.decompress(tiles.deflated), np.uint8).astype(int)
         # A weight on the edge of two cells may fall into either: it is computed by another product.
         assert np.abs(found - planes[:, layer].ravel()).max() <= 1 or (found != planes[:, layer].ravel()).mean() < 0.01
@@ -122,7 +125,7 @@ def test_figures_of_a_long_text_come_with_progress_and_are_those_of_a_short_one(
         time.sleep(0.2)
         app.run()
     texts = sent_to(app, "head_grid")[0][0]["figure"]["texts"]
-    values = derived.head_metrics(TEXT, "encoder.self", selection)["entropy"]
+    values = attention.head_metrics(traced(TEXT, selection), "encoder.self")["entropy"]
     assert texts == [f"{value:.2f}" for value in values.flat]
 
 
@@ -133,9 +136,10 @@ def test_figures_of_a_long_text_come_with_progress_and_are_those_of_a_short_one(
 @pytest.mark.parametrize("site", SITES)
 def test_overview_and_tiles_are_those_of_the_whole_head(selection: Selection, site: str, measure: str) -> None:
     chosen = Selection().changed(checkpoint="en-de", text=TEXT, measure=measure)
-    trace = loader.trace(TEXT, chosen)
-    whole = derived.opened_layer(trace, site, 1, chosen).values[0 if measure == "rollout" else 2]
-    head = long_texts.long_head(trace, site, 1, 2, chosen)
+    trace = traced(TEXT, chosen)
+    reader, view = models.reader(chosen.model), MatrixView.of(chosen.common)
+    whole = attention.opened_layer(trace, reader, site, 1, view).values[0 if measure == "rollout" else 2]
+    head = long_texts.long_head(trace, reader, site, 1, 2, view)
     tall, wide = head.block
     assert head.overview.shape == (-(-whole.shape[0] // tall), -(-whole.shape[1] // wide))
     assert max(head.overview.shape) <= 9
@@ -162,9 +166,10 @@ def test_the_page_shows_the_overview_and_serves_tiles_of_this_head(app: AppTest)
 
 
 def test_another_head_has_another_address(selection: Selection) -> None:
-    trace = loader.trace(TEXT, selection)
+    trace = traced(TEXT, selection)
+    reader, view = models.reader(selection.model), MatrixView.of(selection.common)
     addresses = {
-        long_texts.long_head(trace, SITES[0], layer, head, selection).source.address
+        long_texts.long_head(trace, reader, SITES[0], layer, head, view).source.address
         for layer in (0, 1)
         for head in (0, 1)
     }
@@ -190,9 +195,10 @@ def test_words_and_hidden_special_tokens_are_shown_too(app: AppTest) -> None:
 
 @pytest.mark.parametrize("site", SITES)
 def test_lines_join_a_window_of_the_whole_layer(selection: Selection, site: str) -> None:
-    trace = loader.trace(TEXT, selection)
-    whole = derived.opened_layer(trace, site, 1, selection)
-    part = long_texts.window(trace, site, 1, 3, selection)
+    trace = traced(TEXT, selection)
+    reader, view = models.reader(selection.model), MatrixView.of(selection.common)
+    whole = attention.opened_layer(trace, reader, site, 1, view)
+    part = long_texts.window(trace, reader, site, 1, 3, view)
     rows, columns = ([group[0] for group in axis.groups] for axis in (part.queries, part.keys))
     assert len(rows) == 16
     assert rows == list(range(3, 19))
@@ -203,7 +209,7 @@ def test_the_window_follows_the_kept_token_and_the_slider_and_says_where_it_is(
     app: AppTest, selection: Selection
 ) -> None:
     opened(app, drawn="Lines", token=20)
-    count = len(loader.trace(TEXT, selection).source_tokens)
+    count = len(traced(TEXT, selection).source_tokens)
     assert f"Queries 13 to 28 of {count}" in said(app)
     ((header, _),) = sent_to(app, "head_lines")
     assert header["command"]["query"] == 8
@@ -215,7 +221,7 @@ def test_the_window_follows_the_kept_token_and_the_slider_and_says_where_it_is(
 
 def test_a_window_beyond_the_text_becomes_the_last(app: AppTest, selection: Selection) -> None:
     opened(app, drawn="Lines", window=5000)
-    count = len(loader.trace(TEXT, selection).source_tokens)
+    count = len(traced(TEXT, selection).source_tokens)
     assert f"to {count} of {count}" in said(app)
 
 

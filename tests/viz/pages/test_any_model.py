@@ -13,8 +13,10 @@ from model.adapters.text_writer import TextWriter
 from model.errors import InputTextError
 from tests.model.adapters import zoo
 from tests.paths import ROOT
+from tests.viz.reading import traced
 from tests.viz.sent import sent_to
-from viz.access import derived, loader, long_texts, pictures
+from viz.access import attention, long_texts, models, pictures, traces
+from viz.access.attention import MatrixView
 from viz.core.html import literal
 from viz.selection.catalogue import DOWNLOADS_VARIABLE, ROOT_VARIABLE
 from viz.selection.decoding import DecodingTab
@@ -145,8 +147,8 @@ def test_a_text_is_never_taken_for_what_was_written_after_another(
 ) -> None:
     monkeypatch.setenv(ROOT_VARIABLE, str(folders))
     selection = Selection().changed(checkpoint="gpt2")
-    assert loader.written("late again", selection).text == "late again"
-    assert loader.trace("written late again", selection).text == "written late again"
+    assert traces.written(models.writer(selection.model), "late again").text == "late again"
+    assert traced("written late again", selection).text == "written late again"
 
 
 # ---- a folder of one's own ----
@@ -257,11 +259,12 @@ def test_of_a_large_picture_only_the_row_that_is_shown_is_computed_and_sent(
     app: AppTest, monkeypatch: pytest.MonkeyPatch, measure: str
 ) -> None:
     selection = Selection().changed(checkpoint="vit", layer=1, head=2, measure=measure)
-    trace = loader.trace("", selection)
-    whole = derived.opened_layer(trace, "encoder.self", 1, selection).values
+    trace = traced("", selection)
+    view = MatrixView.of(selection.common)
+    whole = attention.opened_layer(trace, models.reader(selection.model), "encoder.self", 1, view).values
     expected = whole[0 if measure == "rollout" else 2][4]
     monkeypatch.setattr(long_texts, "SHORT", 5)
-    monkeypatch.setattr(derived, "opened_layer", lambda *_: pytest.fail("the whole layer was computed"))
+    monkeypatch.setattr(attention, "opened_layer", lambda *_: pytest.fail("the whole layer was computed"))
     for name, value in {"layer": "1", "head": "2", "token": "4", "measure": measure}.items():
         app.query_params[name] = value
     opened(app, "vit")

@@ -6,7 +6,7 @@ import pytest
 
 from tests.benchmarks import hostile
 from tests.benchmarks.hostile import Hostile
-from viz.access.loader import ROOT_VARIABLE
+from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import FIELDS
 
 SLICE = list(hostile.inputs(30))

@@ -9,7 +9,7 @@ from tests.model.marian.marian_folders import write_marian
 from tests.paths import ROOT
 from tests.viz.pages.masks_positions.test_masks_positions import at_positions
 from tests.viz.pages.test_pages import MODEL, PAGES, healthy, opened
-from viz.access.loader import ROOT_VARIABLE
+from viz.selection.catalogue import ROOT_VARIABLE
 
 pytestmark = pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
 

@@ -6,13 +6,14 @@ Lines of a file that will not do are listed; what a person loaded stays in the s
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 import streamlit as st
 
 from model.errors import HeadlightError
-from viz.pages.atlas import data as atlas_store
-from viz.pages.atlas.data import BadLine, Found, Reading
+from viz.access import models
+from viz.pages.atlas import data
+from viz.pages.atlas.data import BadLine, Reading, StoredAtlas
 from viz.selection import state
 from viz.selection.atlas import CORPORA
 from viz.selection.catalogue import checkpoint_root
@@ -21,6 +22,9 @@ from viz.ui.controls import plain
 
 if TYPE_CHECKING:
     from model.analysis.atlas.measure import Atlas
+    from model.analysis.corpus import CorpusSentence
+
+Row = TypeVar("Row")
 
 LABELS: Final = {"own": "Our own sentences", "file": "A file"}
 #: Bad lines that are listed; of the others, how many there are.
@@ -29,11 +33,11 @@ _SENTENCES, _PAIRS, _JOB = "atlas/sentences", "atlas/pairs", "atlas"
 
 
 @dataclass(frozen=True)
-class _Loaded:
+class _Loaded(Generic[Row]):
     """A file: its name, what was read of it, the lines that will not do, and why nothing was read at all."""
 
     name: str
-    rows: tuple[Any, ...] = ()
+    rows: tuple[Row, ...] = ()
     bad: tuple[BadLine, ...] = ()
     error: str = ""
 
@@ -51,7 +55,7 @@ def measured() -> "Atlas | None":
         slot.info("Load a text file under “Corpus”: one sentence a line.", icon=":material/upload_file:")
         return None
     with st.spinner("Loading the model …"):
-        found = atlas_store.find(reading, state.current())
+        found = data.find(reading, models.translator(state.current().model))
     with slot:
         if found.refused:
             st.warning(plain(f"Not used: {found.refused}"), icon=":material/warning:")
@@ -72,13 +76,13 @@ def _reading() -> Reading | None:
         on_change=state.take,
         args=("corpus",),
     )
-    sentences: _Loaded | None = None
+    sentences: _Loaded[CorpusSentence] | None = None
     if state.current().atlas.corpus == "file":
         sentences = _upload(
             "Sentences, one a line, or English TAB German",
             _SENTENCES,
-            atlas_store.read_sentences,
-            f"UTF-8, at most {atlas_store.MAX_SENTENCES:,} sentences. The decoder reads a translation that is given; "
+            data.read_sentences,
+            f"UTF-8, at most {data.MAX_SENTENCES:,} sentences. The decoder reads a translation that is given; "
             "where none is, the model translates first. The command `python -m model atlas` takes longer files.",
         )
     else:
@@ -86,19 +90,19 @@ def _reading() -> Reading | None:
     pairs = _upload(
         "Links made by hand, for alignment error rates (if you have any)",
         _PAIRS,
-        atlas_store.read_pairs,
+        data.read_pairs,
         'One JSON object a line: {"en": [words], "de": [words], "sure": [[en index, de index], …]}, indices from 0. At '
-        f"most {atlas_store.MAX_PAIRS:,} pairs; they are a set of their own beside the sentences.",
+        f"most {data.MAX_PAIRS:,} pairs; they are a set of their own beside the sentences.",
     )
     aligned = () if pairs is None else pairs.rows
     if state.current().atlas.corpus == "own":
-        return atlas_store.own_reading(aligned)
-    return None if sentences is None or not sentences.rows else atlas_store.file_reading(sentences.rows, aligned)
+        return data.own_reading(aligned)
+    return None if sentences is None or not sentences.rows else data.file_reading(sentences.rows, aligned)
 
 
 def _upload(
-    label: str, place: str, read: Callable[[bytes, str], tuple[Any, list[BadLine]]], help_text: str
-) -> _Loaded | None:
+    label: str, place: str, read: Callable[[bytes, str], tuple[tuple[Row, ...], list[BadLine]]], help_text: str
+) -> _Loaded[Row] | None:
     """A field for a file, and what was read of the one that is loaded."""
     key = f"{place}-file"
 
@@ -115,7 +119,7 @@ def _upload(
 
     # The name of a type that is refused would be Streamlit's to tell; ours says what was expected.
     st.file_uploader(label, key=key, help=help_text, on_change=take)
-    loaded: _Loaded | None = st.session_state.get(place)
+    loaded: _Loaded[Row] | None = st.session_state.get(place)
     if loaded is None:
         return None
     if st.session_state.get(key) is None:
@@ -138,9 +142,9 @@ def _upload(
     return loaded
 
 
-def _measured(reading: Reading) -> Found | None:
+def _measured(reading: Reading) -> StoredAtlas | None:
     """The atlas, once it is measured; until then the button that begins that, or its progress."""
-    task = atlas_store.measuring(reading, state.current())
+    task = data.measuring(reading, models.translator(state.current().model))
     about = st.empty()
     found = long_work.outcome(task, f"Measure {reading.work:,} sentences", key=_JOB, button="primary")
     job = long_work.job_of(task, _JOB)
@@ -148,18 +152,18 @@ def _measured(reading: Reading) -> Found | None:
         about.info(
             "No atlas of this model and these sentences is here yet. To make one, the model translates and reads every "
             "sentence, some of them a second. It is kept, so that it opens at once the next time, in "
-            f"{plain(_short(atlas_store.cache_folder()))}.",
+            f"{plain(_short(data.cache_folder()))}.",
             icon=":material/map:",
         )
     return found
 
 
-def _said(found: Found, reading: Reading) -> str:
+def _said(found: StoredAtlas, reading: Reading) -> str:
     """What was read, and where the atlas came from."""
     assert found.atlas is not None
     atlas = found.atlas
     left_out = "; ".join(f"{count:,} left out: {reason}" for reason, count in atlas.skipped.items())
-    where = "Kept in this session only." if found.where is None else f"Kept in {_short(found.where)}."
+    where = "Kept in this session only." if found.path is None else f"Kept in {_short(found.path)}."
     whose = "Our own corpus" if reading.is_own else "Your file"
     return plain(f"{whose}: {len(atlas.texts):,} sentences read{'; ' + left_out if left_out else ''}. {where}")
 

@@ -1,8 +1,6 @@
-"""Atlases of heads for the page: what is to be read, and the atlas of it from the checkpoint, a cache, or measured now.
+"""Atlases of heads: what is to be read, and the atlas of it from the checkpoint, a cache, or measured now.
 
-Like `viz.access.loader` a door from the pages to the model; torch is imported inside functions. An atlas is named by
-the
-digests of the model and of what it read, so one of something else is never shown. Knows nothing of widgets or figures.
+An atlas is named by the digests of the model and of what it read, so one of something else is never shown.
 """
 
 import os
@@ -17,11 +15,11 @@ import streamlit as st
 from jaxtyping import Float
 
 from model.errors import DataError
-from viz.access import loader
+from viz.access.models import MAX_MODELS
 from viz.core.background_jobs import Progress, Task
 from viz.core.bounded_cache import BoundedCache
+from viz.core.caching import cached
 from viz.selection import catalogue
-from viz.selection.selection import Selection
 
 if TYPE_CHECKING:
     from model import Translator
@@ -72,17 +70,17 @@ class Reading:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class StoredAtlas:
     """An atlas, or none yet.
 
     Attributes:
-        atlas: what was found.
-        where: the file that holds it; None if only this process does.
+        atlas: of this model and what it read.
+        path: the file that holds it; None if only this process does.
         refused: why a file that should have held it was not taken; "" if none was refused.
     """
 
     atlas: "Atlas | None"
-    where: Path | None = None
+    path: Path | None = None
     refused: str = ""
 
 
@@ -136,35 +134,34 @@ def read_pairs(content: bytes, name: str) -> "tuple[tuple[AlignedPair, ...], lis
     return _read_lines(content, name, read, MAX_PAIRS, "one JSON object with “en”, “de” and “sure” a line")
 
 
-def find(reading: Reading, selection: Selection) -> Found:
-    """The atlas of this reading by the chosen checkpoint, if there is one. Raises what `loader.translator` raises.
+def find(reading: Reading, translator: "Translator") -> StoredAtlas:
+    """The atlas of this reading by this model, if there is one.
 
     Our own sentences may have been measured with error rates; such a file holds all that is asked for, and more.
     """
     from model.analysis.atlas.file import cache_path
 
-    translator = loader.translator(selection)
-    model = _model_digest(translator.digest, translator)
-    known, place = _atlases(), (model, reading.digest)
-    if (kept := known.get(place)) is not None:
+    model = _model_digest(translator)
+    known, key = _atlases(), (model, reading.digest)
+    if (kept := known.get(key)) is not None:
         return kept
     refused = ""
     if reading.is_own and not reading.aligned:
         path = catalogue.checkpoint_root() / translator.name / SHIPPED
         found = _load(path, lambda atlas: atlas.model == model and _is_of(atlas, reading))
         if found.atlas is not None:
-            return known.put(place, found)
+            return known.put(key, found)
         refused = found.refused
     if (folder := cache_folder()) is not None:
         path = cache_path(folder, model, reading.digest)
         found = _load(path, lambda atlas: (atlas.model, atlas.corpus) == (model, reading.digest))
         refused = refused or found.refused
         if found.atlas is not None:
-            return known.put(place, Found(found.atlas, found.where, refused))
-    return Found(None, refused=refused)
+            return known.put(key, StoredAtlas(found.atlas, found.path, refused))
+    return StoredAtlas(None, refused=refused)
 
 
-def measuring(reading: Reading, selection: Selection) -> Task[Found]:
+def measuring(reading: Reading, translator: "Translator") -> Task[StoredAtlas]:
     """Reads everything and keeps the atlas, here and in the cache; `find` finds it then.
 
     Raises:
@@ -173,18 +170,18 @@ def measuring(reading: Reading, selection: Selection) -> Task[Found]:
     from model.analysis.atlas.file import cache_path, cached_atlas
     from model.analysis.atlas.measure import build_atlas
 
-    translator, folder, known = loader.translator(selection), cache_folder(), _atlases()
+    folder, known = cache_folder(), _atlases()
 
-    def compute(progress: Progress) -> Found:
+    def compute(progress: Progress) -> StoredAtlas:
         if folder is None:
             atlas = build_atlas(translator, reading.sentences, reading.aligned, progress)
-            return known.put((atlas.model, atlas.corpus), Found(atlas))
+            return known.put((atlas.model, atlas.corpus), StoredAtlas(atlas))
         atlas = cached_atlas(translator, reading.sentences, folder, reading.aligned, progress)
         path = cache_path(folder, atlas.model, atlas.corpus)
         # A folder that cannot be written to costs time the next time, not the result now.
-        return known.put((atlas.model, atlas.corpus), Found(atlas, path if path.is_file() else None))
+        return known.put((atlas.model, atlas.corpus), StoredAtlas(atlas, path if path.is_file() else None))
 
-    key = ("atlas", translator.digest, str(translator.device), reading.digest)
+    key = ("atlas", translator.key, reading.digest)
     text = "{done:,} of {total:,} {unit}, about {left:.0f} s to go"
     return Task(key, reading.work, "sentences", compute, text)
 
@@ -248,19 +245,19 @@ def _own_sentences(path: Path) -> "tuple[CorpusSentence, ...]":
     return tuple(read_text(path))
 
 
-def _load(path: Path, fits: "Callable[[Atlas], bool]") -> Found:
+def _load(path: Path, fits: "Callable[[Atlas], bool]") -> StoredAtlas:
     """The atlas in a file, if it is there and fits."""
     from model.analysis.atlas.file import load_atlas
 
     if not path.is_file():
-        return Found(None)
+        return StoredAtlas(None)
     try:
         atlas = load_atlas(path)
     except DataError as error:
-        return Found(None, refused=str(error))
+        return StoredAtlas(None, refused=str(error))
     if not fits(atlas):
-        return Found(None, refused=f"{path.name} was made with another model or of other sentences.")
-    return Found(atlas, path)
+        return StoredAtlas(None, refused=f"{path.name} was made with another model or of other sentences.")
+    return StoredAtlas(atlas, path)
 
 
 def _is_of(atlas: "Atlas", reading: Reading) -> bool:
@@ -277,12 +274,12 @@ def _is_of(atlas: "Atlas", reading: Reading) -> bool:
 
 
 @st.cache_resource(show_spinner=False)
-def _atlases() -> "BoundedCache[tuple[str, str], Found]":
+def _atlases() -> "BoundedCache[tuple[str, str], StoredAtlas]":
     return BoundedCache(MAX_ATLASES)
 
 
-@st.cache_data(max_entries=loader.MAX_TRANSLATORS, show_spinner=False)
-def _model_digest(digest: str, _translator: "Translator") -> str:
+@cached(max_entries=MAX_MODELS)
+def _model_digest(translator: "Translator") -> str:
     from model.checkpoint import model_digest
 
-    return model_digest(_translator.model, _translator.tokenizer)
+    return model_digest(translator.model, translator.tokenizer)

@@ -9,8 +9,7 @@ import numpy as np
 import streamlit as st
 
 from viz.core.html import visible
-from viz.pages.atlas import data as atlas_store
-from viz.pages.atlas import metric_texts
+from viz.pages.atlas import data, metric_texts
 from viz.pages.atlas.figures import neighbours
 from viz.pages.atlas.layer_maps.view import View
 from viz.selection import state
@@ -31,7 +30,7 @@ def show(atlas: "Atlas", view: View) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         layer, head = controls.layer(layers), controls.head(heads)
     st.markdown(_numbers(view, layer, head))
-    near = neighbours(atlas_store.distances(atlas, view.place), heads)[layer * heads + head]
+    near = neighbours(data.distances(atlas, view.place), heads)[layer * heads + head]
     st.caption(f"Looks most like the heads {near}: layer.head, and the distance, 0 to 1.")
     _strongest(atlas, view, layer, head)
 

@@ -4,7 +4,7 @@ Knows nothing of how a metric is measured.
 """
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import streamlit as st
@@ -12,8 +12,7 @@ import streamlit as st
 from viz.components.head_grid.component import HeadChoice
 from viz.core import sites
 from viz.core.file_names import file_name
-from viz.pages.atlas import data as atlas_store
-from viz.pages.atlas import head_panel, metric_texts
+from viz.pages.atlas import data, head_panel, metric_texts
 from viz.pages.atlas import tables as atlas_tables
 from viz.pages.atlas.figures import head_scatter
 from viz.pages.atlas.layer_maps.component import head_maps
@@ -102,7 +101,7 @@ def show_maps(atlas: "Atlas", view: View) -> None:
 def show_map_of_heads(atlas: "Atlas", view: View) -> None:
     """Heads as points, near ones of which look alike."""
     common = state.current().common
-    distances = atlas_store.distances(atlas, view.place)
+    distances = data.distances(atlas, view.place)
     name = _file(view, "map of heads")
     # A new key with every head: plotly's own selection would make a second click on a head undo the first.
     key = f"atlas-places-{common.layer}-{common.head}"
@@ -126,7 +125,7 @@ def show_map_of_heads(atlas: "Atlas", view: View) -> None:
             st.caption(
                 "A point is a head, named layer.head; heads that look at the same tokens lie near one another, by the "
                 "root of the Jensen–Shannon divergence of their weights. The directions mean nothing. The plane holds "
-                f"{atlas_store.share_held(atlas, view.place):.0%} of the squared distances; the nearest heads that are "
+                f"{data.share_held(atlas, view.place):.0%} of the squared distances; the nearest heads that are "
                 "named on hover are those of the full distances. Click a point to open its head."
             )
             make = partial(atlas_tables.distances, distances, view.values.shape[1])
@@ -173,7 +172,7 @@ def _open(choice: HeadChoice) -> None:
 
 def _open_point(key: str, shape: tuple[int, int]) -> None:
     """A point was clicked; the browser's word for it is checked."""
-    points: Any = st.session_state[key]["selection"]["points"]
+    points: list[dict[str, object]] = st.session_state[key]["selection"]["points"]
     custom = points[0].get("customdata") if points else None
     # plotly hands back a list as it was, or as an object of its places.
     if isinstance(custom, dict):
@@ -186,7 +185,7 @@ def _open_point(key: str, shape: tuple[int, int]) -> None:
 
 
 def _open_row(heads: int) -> None:
-    rows: Any = st.session_state["atlas-table"]["selection"]["rows"]
+    rows: list[int] = st.session_state["atlas-table"]["selection"]["rows"]
     if rows:
         _open(HeadChoice(*divmod(int(rows[0]), heads)))
 

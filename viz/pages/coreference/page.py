@@ -5,7 +5,7 @@ Knows no model.
 
 import streamlit as st
 
-from viz.access import loader
+from viz.access import models
 from viz.pages.coreference.cause import tab as cause
 from viz.pages.coreference.measured import tab as measured
 from viz.pages.coreference.side_by_side import tab as side_by_side
@@ -19,7 +19,7 @@ frame.title(
     "for. See which heads follow, measure them over many sentences, and test whether they are the cause.",
 )
 with frame.errors_shown():
-    if loader.kind(state.current()) == "image":
+    if models.kind(state.current().model) == "image":
         st.info(
             "This page compares sentences, and the chosen model looks at pictures. The attention page shows its heads.",
             icon=":material/info:",

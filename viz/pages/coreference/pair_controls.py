@@ -5,12 +5,11 @@ figures.
 """
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import streamlit as st
 
-from viz.pages.coreference.data import pairs as coreference_lab
-from viz.pages.coreference.data.pairs import Pair
+from viz.pages.coreference.data import Pair, curated_pairs
 from viz.pages.coreference.marks import Marks, guessed, place_of, word_spans
 from viz.selection import state
 from viz.selection.coreference import MARKS, OTHER_MARKS
@@ -34,7 +33,7 @@ _GROUP: Final = "pair-group"
 
 def chosen_pair() -> Pair | None:
     """The pair of the curated set that is chosen, None for one's own sentences."""
-    pairs = coreference_lab.curated_pairs()
+    pairs = curated_pairs()
     asked = state.current().coreference.pair
     if asked and asked not in pairs:
         state.change(pair="")
@@ -140,14 +139,14 @@ def _both(first: str, second: str) -> str:
 
 def _take_group() -> None:
     group = st.session_state[_GROUP]
-    pairs = coreference_lab.curated_pairs().values()
+    pairs = curated_pairs().values()
     state.choose(pair=next((pair.name for pair in pairs if pair.group == group), ""))
 
 
 def _make_mine(pair: Pair) -> None:
     first, second = (case.sentence for case in pair.cases)
     state.choose(text=first, other_text=second)
-    marks: dict[str, Any] = {}
+    marks: dict[str, object] = {}
     for case, fields in zip(pair.cases, (MARKS, OTHER_MARKS), strict=True):
         marks |= {field: place_of(case.sentence, span) for field, span in zip(fields, case.spans, strict=True)}
     state.change(**marks)

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from viz.access import loader
+from viz.access import models
 from viz.pages.decoding import translation_controls, translations
 from viz.pages.decoding.beam import tab as beam
 from viz.pages.decoding.branches import tab as branches
@@ -23,7 +23,7 @@ frame.title(
 )
 with frame.errors_shown():
     with st.spinner("Loading the model …"):
-        abilities = loader.abilities(state.current())
+        abilities = models.abilities(state.current().model)
     if not frame.lacking(abilities, "decoding", "The attention page shows what its heads look at."):
         trace = translations.shown()
         translation_controls.above(trace)

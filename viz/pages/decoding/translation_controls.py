@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from model.errors import TokenError
-from viz.access import descriptions, generation
+from viz.access import models
 from viz.core.token_text import display_token
 from viz.pages.decoding import translations
 from viz.pages.decoding.branch_codes import Choice
@@ -57,14 +57,15 @@ def all_traces() -> list["Trace"]:
 
 def names_of(made: Sequence[Choice], trace: "Trace") -> list[str]:
     """Each translation in a line, the model's own first."""
-    vocabulary = descriptions.vocabulary(state.current())
+    vocabulary = models.vocabulary(models.reader(state.current().model))
     return [summary(number, choice, vocabulary, trace.source_tokens) for number, choice in enumerate((None, *made))]
 
 
 def type_word(trace: "Trace", *, key: str = "write-instead") -> None:
     """A field for the word to write at the step that is chosen, in place of its token; `key` is the widget's."""
     step = min(state.current().decoding.step, len(trace.steps) - 1)
-    ends = [f"“{plain(token)}”" for token in generation.end_tokens(state.current())]
+    writer = models.writer(state.current().model)
+    ends = [f"“{plain(token)}”" for token in writer.vocabulary.tokens(sorted(writer.end_ids))]
     how_to_end = f" {' or '.join(ends)} ends the text." if ends else ""
     st.text_input(
         f"Write instead of “{plain(display_token(trace.steps[step].token))}” at step {step + 1}",
@@ -139,7 +140,7 @@ def _write(key: str) -> None:
     if not word:
         return
     try:
-        token_ids = branches.spell(word, state.current())
+        token_ids = branches.spell(word, models.writer(state.current().model))
     except TokenError as error:
         # What was typed stays in the field, to be put right.
         translations.tell(str(error))

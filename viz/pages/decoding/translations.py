@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from model.errors import CancelledError, HeadlightError, SessionError
+from viz.access import models
 from viz.pages.decoding.branch_codes import (
     MAX_BRANCHES,
     Action,
@@ -78,7 +79,7 @@ def trace_of(number: int) -> "Trace":
 def trace_along(path: Path) -> "Trace":
     """The trace of a branch, or of one that is only tried, as `trace_of`."""
     selection = state.current()
-    return branches.grow(sessions(), selection.common.text, selection, path)
+    return branches.grow(sessions(), models.writer(selection.model), selection.common.text, path)
 
 
 def sessions() -> branches.Sessions:
@@ -208,7 +209,7 @@ def _computed(path: Path) -> "Trace":
     selection, own = state.current(), sessions()
     return sentence.computed(
         ("written", selection.common.text, path),
-        lambda progress: branches.grow(own, selection.common.text, selection, path, progress),
+        lambda progress: branches.grow(own, models.writer(selection.model), selection.common.text, path, progress),
         "trace-branch" if path else "trace",
     )
 
@@ -232,7 +233,7 @@ def _begin(choice: Choice, made: Sequence[Choice]) -> None:
         raise SessionError("The branches fill the address. Remove one of them first.")
     selection = state.current()
     path = (*path_of(made, choice.parent), (choice.step, choice.action))
-    branches.begin(sessions(), selection.common.text, selection, path)
+    branches.begin(sessions(), models.writer(selection.model), selection.common.text, path)
 
 
 def _drop(number: int, error: HeadlightError) -> None:

@@ -1,6 +1,6 @@
 """The masks as the model used them, and how it knows places. Knows nothing of formulas or of where masks come from."""
 
-from viz.access import loader
+from viz.access import models
 from viz.pages.masks_positions.masks import other_model as model_masks
 from viz.pages.masks_positions.masks import tab as masks
 from viz.pages.masks_positions.positions import other_model as model_positions
@@ -17,7 +17,7 @@ frame.title(
 with frame.errors_shown():
     trace = sentence.read_and_show(state.current().common.text)
     state.put(state.current().for_model(trace.shapes))
-    has_all = loader.is_translator(state.current())
+    has_all = models.abilities(state.current().model).is_headlight
     tabs: list[frame.Tab[MasksTab]] = [
         ("Masks", masks.show if has_all else model_masks.show),
         ("Positional encodings", positions.show if has_all else model_positions.show),

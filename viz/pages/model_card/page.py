@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from viz.access import descriptions, loader
+from viz.access import models
 from viz.core.file_names import file_name
 from viz.core.html import table
-from viz.pages.model_card import facts, other_model, tabs
+from viz.pages.model_card import data, facts, other_model, tabs
 from viz.pages.model_card.figures import parameter_bars
 from viz.selection import state
 from viz.selection.model_card import ModelCardTab
@@ -19,8 +19,8 @@ frame.title(
 with frame.errors_shown():
     selection = state.current()
     with st.spinner("Loading the model …"), st.skeleton(height=frame.SKELETON_HEIGHT):
-        is_ours = loader.is_translator(selection)
-        shapes = descriptions.shapes(selection) if is_ours else []
+        is_ours = models.abilities(selection.model).is_headlight
+        shapes = data.shapes(selection.model) if is_ours else []
     if is_ours:
         with st.grid(2, min_column_width=430, gap="medium"):
             with st.container():
@@ -47,7 +47,8 @@ with frame.errors_shown():
         ("Translations", tabs.translations),
         ("Card", tabs.whole_card),
     ]
-    names = None if loader.is_english_german(selection) else other_model.TABS[loader.kind(selection)]
+    model = selection.model
+    names = None if models.is_english_german(model) else other_model.TABS[models.kind(model)]
     offered = [tab for tab in every_tab if names is None or tab[0] in names]
     if offered:
         frame.tabs("model_card_tab", offered, selection)

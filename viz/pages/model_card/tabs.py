@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from model.errors import InputTextError
-from viz.access import descriptions, loader
+from viz.access import models
 from viz.core.background_jobs import Progress, Task
 from viz.core.file_names import file_name
 from viz.core.html import Column, table
-from viz.pages.model_card import card, facts
+from viz.pages.model_card import card, data, facts
 from viz.pages.model_card.example_bank import BANK, draw
 from viz.pages.model_card.published import PUBLISHED
 from viz.pages.model_card.training_figures import training_curves
@@ -29,14 +29,15 @@ VOCABULARY_HEIGHT: Final = 420
 
 def vocabulary(selection: Selection) -> None:
     """Every piece, to be searched."""
-    pieces = facts.pieces(descriptions.vocabulary(selection), descriptions.special_ids(selection))
+    reader = models.reader(selection.model)
+    pieces = facts.pieces(models.vocabulary(reader), reader.special_ids)
     counts = Counter(piece.kind for piece in pieces)
     kinds = ", ".join(f"{counts[kind]:,} {label}" for kind, label in _KINDS.items())
     how = (
         f"{len(pieces):,} pieces, the same for English and German: {kinds}. A text is cut into the pieces that the "
         "tokenizer finds most probable; a character that no piece holds becomes its bytes, so nothing is unknown."
     )
-    st.caption(how if loader.is_english_german(selection) else f"{len(pieces):,} pieces: {kinds}.")
+    st.caption(how if models.is_english_german(selection.model) else f"{len(pieces):,} pieces: {kinds}.")
     wanted = st.text_input(
         "Find pieces", placeholder="Letters of a piece, or an id; a space stands for the ▁ before a word", key="wanted"
     )
@@ -67,7 +68,7 @@ _KINDS: Final = {
 
 def training_data(selection: Selection) -> None:
     """What it was trained on."""
-    training = descriptions.training(selection)
+    training = data.training(selection.model)
     if training is None:
         _missing("training.json", "what it was trained on")
         return
@@ -86,13 +87,13 @@ def training_data(selection: Selection) -> None:
 
 def curves(selection: Selection) -> None:
     """How the training run went."""
-    log = descriptions.training_log(selection)
+    log = data.training_log(selection.model)
     if log is None:
         _missing("training_log.jsonl", "how its training went")
         return
     training = None
     with frame.errors_shown():
-        training = descriptions.training(selection)
+        training = data.training(selection.model)
     limit = "the first pairs" if training is None else f"the first {training.dev_limit:,} pairs"
     st.caption(
         "From left to right the steps of training. The loss is what the model is trained to make small, averaged since "
@@ -104,14 +105,14 @@ def curves(selection: Selection) -> None:
     st.plotly_chart(
         training_curves(log),
         key="training-curves",
-        config=frame.chart_config(file_name("training curves", loader.identity(selection)[0])),
+        config=frame.chart_config(file_name("training curves", models.identity(selection.model)[0])),
         alt="Loss, learning rate and BLEU of each dev set over the training steps",
     )
 
 
 def scores(selection: Selection) -> None:
     """What was measured, and what others measured elsewhere."""
-    metrics = descriptions.metrics(selection)
+    metrics = data.metrics(selection.model)
     if metrics is None:
         _missing("metrics.json", "how well it does")
     else:
@@ -165,20 +166,20 @@ def translations(selection: Selection) -> None:
         f"Twenty of {len(BANK)} English sentences, as they come out of this model, good and bad. Nobody picked them: "
         f"the seed {seed} did. The sentences were written for this page, and before any was translated."
     )
-    sentences = draw(seed)
+    sentences, translator = draw(seed), models.translator(selection.model)
 
     def compute(progress: Progress) -> list[tuple[str, str]]:
         rows = []
         for sentence in sentences:
             try:
-                rows.append((sentence, loader.translation(sentence, selection)))
+                rows.append((sentence, data.translation(translator, sentence)))
             except InputTextError as error:
                 rows.append((sentence, f"({error})"))
             progress(1)
         return rows
 
     text = "Translating sentence {next} of {total}"
-    task = Task((selection, seed), len(sentences), "sentences", compute, text)
+    task = Task(("translations", translator.key, seed), len(sentences), "sentences", compute, text)
     rows = long_work.awaited(task, key="twenty")
     columns = [Column("English", language="en"), Column("German, by this model", language="de")]
     st.html(table(columns, rows, label="English sentences and their translations"))
@@ -186,7 +187,7 @@ def translations(selection: Selection) -> None:
 
 def whole_card(selection: Selection) -> None:
     """What the checkpoint's card says of its limits, and the rest of it."""
-    text = descriptions.card(selection)
+    text = data.card(selection.model)
     if text is None:
         _missing("README.md", "what to expect of it")
         return

@@ -24,14 +24,14 @@ from model.analysis.corpus import CorpusSentence
 from model.analysis.metrics.alignment import AlignedPair
 from model.errors import DataError
 from tests.paths import ROOT
-from viz.access.loader import ROOT_VARIABLE
+from viz.access import models
 from viz.components.head_grid.component import HeadChoice
 from viz.core.background_jobs import Progress
-from viz.pages.atlas import data as atlas_store
-from viz.pages.atlas import metric_texts
+from viz.pages.atlas import data, metric_texts
 from viz.pages.atlas import tables as atlas_tables
 from viz.pages.atlas import tabs as atlas_tab
 from viz.selection.atlas import CORPUS_METRICS, READ_OFF
+from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.common import SITES
 from viz.selection.selection import Selection
 from viz.ui import long_work
@@ -60,7 +60,7 @@ def atlas(saved: Translator) -> Atlas:
 
 def forget() -> None:
     """Forget what was measured, as a server that begins."""
-    atlas_store._atlases.clear()
+    data._atlases.clear()
     long_work._results.clear()
 
 
@@ -178,7 +178,7 @@ def test_an_atlas_of_something_else_is_not_shown(
 
 
 def test_error_rates_in_the_file_of_the_checkpoint_are_shown(app: AppTest, shipped: Path, saved: Translator) -> None:
-    pairs, _ = atlas_store.read_pairs(GOLD, "gold.jsonl")
+    pairs, _ = data.read_pairs(GOLD, "gold.jsonl")
     save_atlas(build_atlas(saved, [CorpusSentence(text) for text in OWN], pairs), shipped)
     opened(app, site="decoder.cross", corpus_figure="aer_word_in")
     assert maps(app)["chosen"] == "aer_word_in"
@@ -255,9 +255,9 @@ def test_a_measuring_that_is_stopped_can_be_begun_again(app: AppTest, monkeypatc
 
 def test_a_relative_cache_directory_is_ignored_as_xdg_says(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", "somewhere")
-    assert atlas_store.cache_folder() == Path.home() / ".cache" / "headlight" / "atlases"
+    assert data.cache_folder() == Path.home() / ".cache" / "headlight" / "atlases"
     monkeypatch.setenv("XDG_CACHE_HOME", os.path.abspath("/x"))
-    assert atlas_store.cache_folder() == Path("/x/headlight/atlases")
+    assert data.cache_folder() == Path("/x/headlight/atlases")
 
 
 # ---- what is looked at ----
@@ -412,29 +412,29 @@ def test_links_made_by_hand_bring_error_rates(app: AppTest, saved: Translator) -
     assert "1 read, 2 lines left out" in said(app)
     assert app.button(key="atlas-start").label == "Measure 8 sentences"
     measured(app)
-    pairs, _ = atlas_store.read_pairs(GOLD, "g.jsonl")
+    pairs, _ = data.read_pairs(GOLD, "g.jsonl")
     expected = build_atlas(saved, [CorpusSentence("No.")], pairs).metrics["aer_word_in"][2]
     chosen = next(one for one in maps(app)["maps"] if one["key"] == "aer_word_in")
     assert chosen["texts"] == [f"{value:.2f}" for value in expected.flat]
 
 
 def test_too_many_rows_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(atlas_store, "MAX_SENTENCES", 3)
-    assert len(atlas_store.read_sentences(b"a\nb\nc\n", "t")[0]) == 3
+    monkeypatch.setattr(data, "MAX_SENTENCES", 3)
+    assert len(data.read_sentences(b"a\nb\nc\n", "t")[0]) == 3
     with pytest.raises(DataError, match="more than 3 rows"):
-        atlas_store.read_sentences(b"a\nb\nc\nd\n", "t")
+        data.read_sentences(b"a\nb\nc\nd\n", "t")
 
 
 def test_progress_counts_every_sentence_and_pair(checkpoints: Path) -> None:
-    pairs, _ = atlas_store.read_pairs(GOLD, "g")
-    reading = atlas_store.own_reading(pairs)
+    pairs, _ = data.read_pairs(GOLD, "g")
+    reading = data.own_reading(pairs)
     counted: list[int] = []
 
     class Counting(Progress):
         def __call__(self, count: int) -> None:
             counted.append(count)
 
-    task = atlas_store.measuring(reading, Selection().changed(checkpoint="en-de"))
+    task = data.measuring(reading, models.translator(Selection().changed(checkpoint="en-de").model))
     task.compute(Counting(task.total, task.unit))
     assert sum(counted) == task.total == reading.work == 8
     assert len(counted) == 8
@@ -452,7 +452,7 @@ def test_tables_hold_the_numbers_and_leave_out_what_is_none(atlas: Atlas) -> Non
     rows = list(csv.reader(atlas_tables.one_metric(atlas.metrics["first"][0]).decode("utf-8-sig").splitlines()))
     assert rows[0] == ["layer", "head_0", "head_1", "head_2", "head_3"]
     assert np.float32(rows[2][3]) == atlas.metrics["first"][0, 1, 2]
-    apart = atlas_store.distances(atlas, 0)
+    apart = data.distances(atlas, 0)
     rows = list(csv.reader(atlas_tables.distances(apart, 4).decode("utf-8-sig").splitlines()))
     assert (rows[0][7], rows[2][0]) == ("1.2", "0.1")
     assert np.float32(rows[2][7]) == apart[1, 6]

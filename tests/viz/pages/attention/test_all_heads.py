@@ -8,10 +8,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.paths import ROOT
+from tests.viz.reading import traced
 from tests.viz.sent import sent_to
-from viz.access import derived, loader
-from viz.access.loader import ROOT_VARIABLE
+from viz.access import attention, models, traces
 from viz.selection.attention import METRICS
+from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.common import SITES
 from viz.selection.selection import Selection
 
@@ -80,9 +81,9 @@ def test_a_figure_without_meaning_at_a_site_is_explained_and_comes_back_at_anoth
 
 @pytest.mark.parametrize("site", SITES)
 def test_figures_are_those_of_the_traces_weights_and_cannot_be_written(selection: Selection, site: str) -> None:
-    figures = derived.head_metrics(TEXT, site, selection)
+    figures = attention.head_metrics(traced(TEXT, selection), site)
     assert tuple(figures) == METRICS[1:]
-    trace = loader.trace(TEXT, selection)
+    trace = traced(TEXT, selection)
     free = trace.mask(site, 1).sum(-1) > 1
     weights = trace.weights(site, 1).numpy()[:, free]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -92,8 +93,10 @@ def test_figures_are_those_of_the_traces_weights_and_cannot_be_written(selection
 
 
 def test_tiles_and_figures_are_made_once_for_all_viewers(selection: Selection) -> None:
-    assert derived.head_tiles(TEXT, SITES[0], selection) is derived.head_tiles(TEXT, SITES[0], selection)
-    assert derived.head_metrics(TEXT, SITES[0], selection) is derived.head_metrics(TEXT, SITES[0], selection)
+    first, again = (models.reader(selection.model).trace(TEXT, extras={traces.OUTPUTS}) for _ in range(2))
+    assert first is not again
+    assert attention.head_tiles(first, SITES[0]) is attention.head_tiles(again, SITES[0])
+    assert attention.head_metrics(first, SITES[0]) is attention.head_metrics(again, SITES[0])
 
 
 def test_tiles_of_all_three_attentions_wait_in_the_browser_and_the_grid_names_them(
@@ -103,14 +106,14 @@ def test_tiles_of_all_three_attentions_wait_in_the_browser_and_the_grid_names_th
     app.run()
     header = grid_of(app)
     kept = {tiles["address"]: tiles for tiles, _ in sent_to(app, "tiles")}
-    addresses = [derived.tiles_address(TEXT, site, selection) for site in SITES]
+    addresses = [attention.tiles_key(traced(TEXT, selection), site) for site in SITES]
     assert header["followed"] == {"control": "site", "addresses": addresses}
     assert set(kept) == set(addresses)
     assert header["address"] == addresses[2]
-    trace = loader.trace(TEXT, selection)
+    trace = traced(TEXT, selection)
     for site, address in zip(SITES, addresses, strict=True):
         assert (tuple(kept[address]["queryTokens"]), tuple(kept[address]["keyTokens"])) == trace.axis_tokens(site)
 
 
 def test_another_sentence_has_other_addresses(selection: Selection) -> None:
-    assert len({derived.tiles_address(text, site, selection) for text in ("a", "b") for site in SITES}) == 6
+    assert len({attention.tiles_key(traced(text, selection), site) for text in ("a", "b") for site in SITES}) == 6

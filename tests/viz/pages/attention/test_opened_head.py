@@ -9,13 +9,14 @@ from streamlit.testing.v1 import AppTest
 
 from model.trace.trace import Trace
 from tests.paths import ROOT
+from tests.viz.reading import traced
 from tests.viz.sent import sent_to
-from viz.access import derived, loader
-from viz.access.derived import OpenedLayer
-from viz.access.loader import ROOT_VARIABLE
+from viz.access import attention, models
+from viz.access.attention import MatrixView, OpenedLayer
 from viz.pages.attention.opened_head import panel
 from viz.pages.attention.opened_head.lines_component import LinesPlace
 from viz.selection import state
+from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.common import MEASURE_NAMES as MEASURE_NAMES
 from viz.selection.common import SITES
 from viz.selection.selection import Selection
@@ -58,8 +59,9 @@ def captions(app: AppTest) -> str:
 
 def layer_of(app: AppTest, **choices: bool | int | str) -> tuple[Trace, OpenedLayer]:
     selection = Selection().changed(checkpoint="en-de", text=TEXT, **choices)
-    trace = loader.trace(TEXT, selection)
-    return trace, derived.opened_layer(trace, selection.common.site, selection.common.layer, selection)
+    trace = traced(TEXT, selection)
+    common, reader = selection.common, models.reader(selection.model)
+    return trace, attention.opened_layer(trace, reader, common.site, common.layer, MatrixView.of(common))
 
 
 # ---- the numbers ----

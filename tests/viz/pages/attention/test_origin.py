@@ -16,11 +16,12 @@ from model.analysis.metrics.derived_row import derive_row
 from model.nn.attention import AttentionInputs
 from model.nn.masks import AttentionMask
 from tests.paths import ROOT
-from viz.access import loader
-from viz.access.loader import ROOT_VARIABLE
+from tests.viz.reading import traced
+from viz.access import models, traces
 from viz.core.numbers import TOLERANCE, scientific
 from viz.pages.attention.origin.component import pack_story, read_key
 from viz.pages.attention.origin.story import MAX_COLUMNS, Origin, changed, shown_keys, steps, story, strongest, summary
+from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 
 VIEW = "Where a weight comes from"
@@ -301,7 +302,7 @@ def test_the_spread_is_measured_and_the_alternative_named(app: AppTest) -> None:
     told = " ".join(element.value for element in app.markdown)
     assert "Bahdanau et al. 2015" in told
     assert any("tanh(W_1 q + W_2 k)" in formula.value for formula in app.latex)
-    trace = loader.trace(Selection().common.text, Selection().changed(checkpoint="en-de"))
+    trace = traced(Selection().common.text, Selection().changed(checkpoint="en-de"))
     inputs = trace.attention("encoder.self", 0)
     spread = float((inputs.query[0] @ inputs.key[0].T).std(correction=0))
     assert f"**{spread:.2f}** before" in told
@@ -310,13 +311,12 @@ def test_the_spread_is_measured_and_the_alternative_named(app: AppTest) -> None:
 
 def test_head_outputs_that_are_not_the_models_turn_the_proof_into_a_warning(app: AppTest) -> None:
     text, selection = "Nobody else reads this sentence.", Selection().changed(checkpoint="en-de")
-    trace = loader.trace(text, selection)
+    trace = traced(text, selection)
     name = "encoder.layers.0.self_attention.hook_head_output"
     recorded = MappingProxyType({**trace.recorded, name: trace.recorded[name] + 3 * TOLERANCE})
-    loaded = loader.translator(selection)
-    # A store keeps what came first, so the tampered trace goes where no true one is yet.
-    place = ("written", text + " ", loaded.digest, str(loaded.device))
-    loader._traces().put(place, replace(trace, text=text + " ", recorded=recorded))
+    # A cache keeps what came first, so the tampered trace goes where no true one is yet.
+    key = ("written", text + " ", models.reader(selection.model).key)
+    traces._traces().put(key, replace(trace, text=text + " ", recorded=recorded))
     app.query_params["text"] = text + " "
     app.run()
     shown(app)

@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.paths import ROOT
-from viz.access.loader import ROOT_VARIABLE
+from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.common import SITES
 from viz.selection.selection import Selection
 from viz.selection.url import MAX_TEXT_IN_URL, parse

@@ -19,16 +19,16 @@ from model.errors import DataError
 from model.pairs import Pair
 from tests.paths import ROOT
 from tests.viz.sent import charts
-from viz.access.loader import ROOT_VARIABLE
+from viz.access import models
 from viz.core.background_jobs import Progress
 from viz.core.numbers import signed
 from viz.pages.coreference import tables as measured_tables
+from viz.pages.coreference.cause import data, switched_heads
 from viz.pages.coreference.cause import effects as lab_effects
-from viz.pages.coreference.cause import switched_heads
 from viz.pages.coreference.cause import tab as lab_cause
-from viz.pages.coreference.data import heads as measuring
-from viz.pages.coreference.data.heads import ChoicePair
+from viz.pages.coreference.cause.data import ChoicePair
 from viz.pages.coreference.figures import two_figures
+from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 from viz.selection.url import parse, to_params
 
@@ -81,7 +81,7 @@ def test_heads_switched_off_by_the_address_change_the_log_odds_as_the_model_says
 ) -> None:
     opened(app, off="c-1-2.e-0-1")
     heads = {HeadName("decoder.cross", 1, 2), HeadName("encoder.self", 0, 1)}
-    cases = of_pair(measuring.choice_pairs()[0])
+    cases = of_pair(data.choice_pairs()[0])
     effect = remove_heads(translator, cases, heads, zero_outputs(translator.config))
     for intact, without in zip(effect.intact.tolist(), effect.removed.tolist(), strict=True):
         assert signed(intact) in html(app)
@@ -102,11 +102,11 @@ def test_every_head_in_turn_gives_maps_rankings_and_a_way_to_switch_off_the_stro
     app.button(key="cause-effects-start").click().run()
     settled(app)
     assert len(charts(app)) == 7
-    measured = measure_effects(translator, of_pair(measuring.choice_pairs()[0]), zero_outputs(translator.config))
+    measured = measure_effects(translator, of_pair(data.choice_pairs()[0]), zero_outputs(translator.config))
     order = np.argsort(-measured.importance.numpy().ravel())[:5]
     app.button(key="cause-strongest").click().run()
     settled(app)
-    places = measuring.places(Selection())
+    places = data.all_heads(models.translator(Selection().model))
     assert app.session_state["selection"].coreference.heads_off == tuple(switched_heads.code(places[i]) for i in order)
 
 
@@ -123,15 +123,15 @@ def test_a_head_that_the_model_lacks_and_a_pair_that_there_is_not_do_no_harm(app
     opened(app, off="c-99-1.x-0-0.e-0-0.--", pair="no-such-pair", scope="all", instead="nothing")
     assert not app.error
     assert any(one.value == "Off: encoder 1·1." for one in app.caption)
-    assert measuring.choice_pairs()[0].a.sentence in html(app)
+    assert data.choice_pairs()[0].a.sentence in html(app)
 
 
 def test_all_but_the_chosen_heads_are_all_others(chosen: Selection) -> None:
-    places = measuring.places(chosen)
+    places = data.all_heads(models.translator(chosen.model))
     kept = places[3:5]
-    removed = measuring.removed_places(kept, chosen.changed(others_off=True))
+    removed = data.removed_heads(models.translator(chosen.model), kept, others_off=True)
     assert removed == set(places) - set(kept)
-    assert measuring.removed_places(kept, chosen) == set(kept)
+    assert data.removed_heads(models.translator(chosen.model), kept, others_off=False) == set(kept)
 
 
 def test_the_address_keeps_what_is_switched_off() -> None:
@@ -147,7 +147,7 @@ def test_the_address_keeps_what_is_switched_off() -> None:
 
 
 def test_every_pair_asks_one_question_in_two_sentences_with_opposite_answers() -> None:
-    pairs = measuring.choice_pairs()
+    pairs = data.choice_pairs()
     assert len(pairs) == 38
     for pair in pairs:
         assert pair.a.sentence != pair.b.sentence
@@ -157,10 +157,10 @@ def test_every_pair_asks_one_question_in_two_sentences_with_opposite_answers() -
 
 
 def test_mean_ablation_puts_in_the_mean_and_not_nothing(chosen: Selection) -> None:
-    case = measuring.choice_pairs()[0].a
-    off = frozenset(measuring.places(chosen)[:4])
+    case = data.choice_pairs()[0].a
+    off = frozenset(data.all_heads(models.translator(chosen.model))[:4])
     zero, mean = (
-        measuring.removal([case], off, instead, chosen).compute(Progress(9, "sentences"))
+        data.removal(models.translator(chosen.model), [case], off, instead).compute(Progress(9, "sentences"))
         for instead in ("zero", "mean")
     )
     assert zero.intact == mean.intact
@@ -208,7 +208,7 @@ def test_a_point_is_a_head_and_hangs_on_both_its_figures() -> None:
 
 
 def test_the_table_of_effects_holds_the_figures_of_every_head(chosen: Selection) -> None:
-    places = measuring.places(chosen)
+    places = data.all_heads(models.translator(chosen.model))
     changes = torch.arange(float(len(places))).view(1, 3, 2, 4)
     effects = HeadEffects(intact=torch.zeros(1), changes=changes)
     rows = list(csv.DictReader(measured_tables.effects(effects, effects, places).decode("utf-8-sig").splitlines()))
@@ -223,18 +223,18 @@ def test_the_table_of_effects_holds_the_figures_of_every_head(chosen: Selection)
 )
 def test_sentence_pairs_that_cannot_be_read_are_refused_with_a_reason(content: bytes, said: str) -> None:
     with pytest.raises(DataError, match=said):
-        measuring.uploaded_pairs(content)
+        data.uploaded_pairs(content)
 
 
 def test_no_more_sentence_pairs_are_read_than_promised() -> None:
-    assert len(measuring.uploaded_pairs(b"A\tB\n" * 300)) == measuring.MOST_PAIRS
+    assert len(data.uploaded_pairs(b"A\tB\n" * 300)) == data.MOST_PAIRS
 
 
 def test_bleu_without_heads_is_told_beside_that_with_all(chosen: Selection) -> None:
     pairs = (Pair("Tom was late.", "Tom war spät."),)
-    off = frozenset(measuring.places(chosen))
+    off = frozenset(data.all_heads(models.translator(chosen.model)))
     done = Progress(9, "sentences")
-    change = measuring.bleu_change(pairs, off, "zero", chosen).compute(done)
+    change = data.bleu_change(models.translator(chosen.model), pairs, off, "zero").compute(done)
     assert (change.sentences, done.done) == (1, 2)
-    nothing = measuring.bleu_change(pairs, frozenset(), "zero", chosen).compute(done)
+    nothing = data.bleu_change(models.translator(chosen.model), pairs, frozenset(), "zero").compute(done)
     assert nothing.intact == nothing.removed == change.intact

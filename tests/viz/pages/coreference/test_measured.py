@@ -21,12 +21,13 @@ from model.analysis.metrics.head_names import LayerHead
 from model.errors import DataError
 from tests.paths import ROOT
 from tests.viz.sent import charts
-from viz.access.loader import ROOT_VARIABLE
+from viz.access import models
+from viz.pages.coreference import data
 from viz.pages.coreference import figures as lab_heads
 from viz.pages.coreference import tables as measured_tables
-from viz.pages.coreference.data import heads as measuring
 from viz.pages.coreference.measured import findings
 from viz.pages.coreference.measured import tab as lab_measured
+from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 
 GOOD = "Tom told Anna that he was late.\the\tTom\tAnna"
@@ -50,8 +51,8 @@ def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch, few: PronounCas
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
     # What another test measured would be there already.
     st.cache_resource.clear()
-    given = measuring.GivenCases("the curated set", few, "few")
-    monkeypatch.setattr(measuring, "curated", lambda: given)
+    given = data.CaseSet("the curated set", few, "few")
+    monkeypatch.setattr(data, "curated", lambda: given)
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     app.query_params["lab"] = "Measured"
     return app
@@ -218,38 +219,38 @@ def test_sentences_in_a_hover_are_not_read_as_html() -> None:
 )
 def test_a_file_that_cannot_be_used_is_refused_with_a_reason(content: bytes, name: str, said: str) -> None:
     with pytest.raises(DataError, match=said):
-        measuring.read_cases(content, name)
+        data.read_cases(content, name)
 
 
 def test_bad_lines_are_kept_with_their_numbers_and_the_good_ones_used() -> None:
-    given = measuring.read_cases(f"{GOOD}\nbad\n".encode(), "mine.tsv")
+    given = data.read_cases(f"{GOOD}\nbad\n".encode(), "mine.tsv")
     assert len(given.cases.cases) == 1
     assert [line.number for line in given.cases.rejected] == [2]
 
 
 def test_files_with_other_content_are_other_sets() -> None:
-    first, again, second = (measuring.read_cases(text.encode(), "a.tsv").digest for text in (GOOD, GOOD, GOOD + "\n"))
+    first, again, second = (data.read_cases(text.encode(), "a.tsv").digest for text in (GOOD, GOOD, GOOD + "\n"))
     assert first == again != second
 
 
 def test_what_a_file_looks_like_is_a_file_that_can_be_read() -> None:
     line = next(line for line in lab_measured.FORMATS.split("`") if line.startswith("{"))
-    assert len(measuring.read_cases(line.encode(), "a.jsonl").cases.cases) == 1
+    assert len(data.read_cases(line.encode(), "a.jsonl").cases.cases) == 1
     winobias = "1 [The developer] argued with the designer because [she] did not like the design."
     assert winobias in lab_measured.FORMATS
     partner = winobias.replace(
         "1 [The developer] argued with the designer", "2 The developer argued with [the designer]"
     )
-    assert len(measuring.read_cases(f"{winobias}\n{partner}".encode(), "a.txt").cases.cases) == 2
+    assert len(data.read_cases(f"{winobias}\n{partner}".encode(), "a.txt").cases.cases) == 2
 
 
 def test_a_task_is_another_one_for_another_set_or_measure(
     tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch, few: PronounCases
 ) -> None:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
-    given = measuring.GivenCases("few", few, "few")
+    given = data.CaseSet("few", few, "few")
     tasks = {
-        measuring.measuring(one, measure, Selection()).key
+        data.scores_task(one, models.reader(Selection().model), measure).key
         for one in (given, replace(given, digest="other"))
         for measure in ("weights", "norms")
     }

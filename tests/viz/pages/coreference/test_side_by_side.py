@@ -12,15 +12,15 @@ from streamlit.testing.v1 import AppTest
 from model import Translator
 from tests.paths import ROOT
 from tests.viz.sent import charts
-from viz.access import loader
 from viz.core.numbers import signed
 from viz.figures.heads import head_labels
-from viz.pages.coreference.data import pairs as coreference_lab
-from viz.pages.coreference.data.pairs import Row
+from viz.pages.coreference.data import curated_pairs
 from viz.pages.coreference.marked_sentence import marked_sentence
 from viz.pages.coreference.marks import Marks, guessed, place_of, word_spans
 from viz.pages.coreference.side_by_side import tables as lab_tables
+from viz.pages.coreference.side_by_side.data import Row, marked_case
 from viz.pages.coreference.side_by_side.figures import form_bars, mark_columns, movement_map
+from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.examples import EXAMPLES
 
 FIRST, SECOND = EXAMPLES[0].text, EXAMPLES[0].twin
@@ -31,7 +31,7 @@ IT, ANIMAL, STREET = 7, 1, 5
 @pytest.fixture
 def tiny(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A model of random weights."""
-    monkeypatch.setenv(loader.ROOT_VARIABLE, str(tiny_checkpoints))
+    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
 
 
 def comparing(**params: bool | int | str) -> AppTest:
@@ -177,15 +177,15 @@ def test_words_leave_signs_out_and_split_what_is_joined_to_a_pronoun() -> None:
 
 
 def test_a_case_needs_three_words() -> None:
-    assert coreference_lab.marked_case(FIRST, Marks(IT, ANIMAL, None)) is None
-    assert coreference_lab.marked_case(FIRST, Marks(IT, ANIMAL, IT)) is None
-    case = coreference_lab.marked_case(FIRST, Marks(IT, ANIMAL, STREET))
+    assert marked_case(FIRST, Marks(IT, ANIMAL, None)) is None
+    assert marked_case(FIRST, Marks(IT, ANIMAL, IT)) is None
+    case = marked_case(FIRST, Marks(IT, ANIMAL, STREET))
     assert case is not None
     assert [FIRST[slice(*span)] for span in case.spans] == ["it", "animal", "street"]
 
 
 def test_every_pair_of_the_set_has_two_sentences_and_a_group_of_its_own() -> None:
-    pairs = coreference_lab.curated_pairs()
+    pairs = curated_pairs()
     assert len(pairs) >= 60
     assert len({pair.group for pair in pairs.values()}) >= 6
     assert {pair.is_control for pair in pairs.values() if pair.group == "control"} == {True}

@@ -12,12 +12,13 @@ from streamlit.testing.v1 import AppTest
 from model import BeamNode, BeamTree
 from model.decoding.beam_tree import Fate
 from tests.viz.pages.decoding.opening import TEXT, app_at, header_of, opened
-from viz.access import loader
+from tests.viz.reading import traced, tree_of
+from viz.access import models
 from viz.pages.decoding import tables as decoded_tables
+from viz.pages.decoding.beam import data
 from viz.pages.decoding.beam import story as beam_story
 from viz.pages.decoding.beam.component import pack_tree, read_node
 from viz.pages.decoding.beam.figures import ancestor_heatmap
-from viz.pages.decoding.data import derived
 from viz.selection.selection import Selection
 
 
@@ -28,7 +29,7 @@ def chosen(chosen: Selection) -> Selection:
 
 @pytest.fixture
 def tree(chosen: Selection) -> BeamTree:
-    return derived.beam_tree(TEXT, chosen)
+    return tree_of(TEXT, chosen)
 
 
 @pytest.fixture
@@ -90,7 +91,7 @@ def test_rows_worked_out_by_hand_put_the_winner_first_and_siblings_by_rank() -> 
 
 @pytest.mark.parametrize("width", [1, 3, 12])
 def test_no_two_lines_of_a_real_tree_cross_and_the_winner_is_a_straight_one(chosen: Selection, width: int) -> None:
-    tree = derived.beam_tree(TEXT, Selection().changed(checkpoint="en-de", text=TEXT, beam_size=width))
+    tree = tree_of(TEXT, Selection().changed(checkpoint="en-de", text=TEXT, beam_size=width))
     for shown in (set(range(len(tree.nodes))), beam_story.living(tree)):
         rows = beam_story.rows(tree, shown)
         assert set(rows) == shown
@@ -150,28 +151,30 @@ def test_what_a_browser_should_not_send_is_no_node(sent: object) -> None:
 
 def test_a_node_is_traced_as_a_session_that_wrote_the_same(chosen: Selection, tree: BeamTree) -> None:
     index = tree.hypotheses[-1]
-    session = loader.translator(chosen).decode(TEXT)
+    session = models.translator(chosen.model).decode(TEXT)
     for token_id in tree.token_ids(index):
         session.force(token_id)
     expected = session.trace().weights("decoder.cross", 1).numpy()
-    found = derived.node_trace(TEXT, tree, index, chosen).weights("decoder.cross", 1).numpy()
+    trace = data.hypothesis_trace(models.writer(chosen.model), TEXT, tree.token_ids(index))
+    found = trace.weights("decoder.cross", 1).numpy()
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
 def test_the_score_of_greedy_search_is_that_of_a_beam_of_one(chosen: Selection) -> None:
-    tree = derived.beam_tree(TEXT, Selection().changed(checkpoint="en-de", text=TEXT, beam_size=1, length_penalty=130))
-    trace = loader.trace(TEXT, chosen)
-    assert derived.greedy_score(trace, 1.3, chosen) == pytest.approx(tree.winner.score, abs=1e-4)
+    tree = tree_of(TEXT, Selection().changed(checkpoint="en-de", text=TEXT, beam_size=1, length_penalty=130))
+    trace = traced(TEXT, chosen)
+    assert data.greedy_score(trace, models.writer(chosen.model), 1.3) == pytest.approx(tree.winner.score, abs=1e-4)
 
 
 def test_the_score_of_a_translation_counts_its_end_even_where_it_is_missing(chosen: Selection) -> None:
-    end = loader.translator(chosen).config.eos_id
-    trace = loader.trace(TEXT, chosen)
+    end = models.translator(chosen.model).config.eos_id
+    trace = traced(TEXT, chosen)
     first = replace(trace.steps[0], token_id=end + 1, log_prob=-3.0)
     ended = replace(trace, steps=(first, replace(first, token_id=end)))
     # -6 over ((5 + 2) / 6)^1 and over ((5 + 3) / 6)^1.
-    assert derived.greedy_score(ended, 1.0, chosen) == pytest.approx(-36 / 7)
-    assert derived.greedy_score(replace(trace, steps=(first, first)), 1.0, chosen) == pytest.approx(-4.5)
+    writer = models.writer(chosen.model)
+    assert data.greedy_score(ended, writer, 1.0) == pytest.approx(-36 / 7)
+    assert data.greedy_score(replace(trace, steps=(first, first)), writer, 1.0) == pytest.approx(-4.5)
 
 
 def test_rows_of_the_heatmap_name_what_went_in_what_came_out_and_the_row_of_the_batch() -> None:
@@ -195,7 +198,7 @@ def test_the_table_holds_the_tree() -> None:
 
 def test_the_page_shows_the_winner_and_greedy_beside_it(app: AppTest) -> None:
     opened(app, beam=3)
-    tree = derived.beam_tree(TEXT, Selection().changed(checkpoint="en-de", text=TEXT, beam_size=3))
+    tree = tree_of(TEXT, Selection().changed(checkpoint="en-de", text=TEXT, beam_size=3))
     header = sent_to(app)
     assert header["chosen"] == tree.winner.index
     assert len(header["nodes"]) == len(tree.nodes)
@@ -209,7 +212,7 @@ def test_the_page_shows_the_winner_and_greedy_beside_it(app: AppTest) -> None:
 
 
 def test_a_node_of_a_link_is_opened_with_its_own_attention(app: AppTest, chosen: Selection) -> None:
-    tree = derived.beam_tree(TEXT, chosen)
+    tree = tree_of(TEXT, chosen)
     index = tree.hypotheses[-1]
     opened(app, beam=3, node=index, layer=1, head=2)
     assert sent_to(app)["chosen"] == index

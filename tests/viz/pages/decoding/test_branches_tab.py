@@ -14,16 +14,19 @@ from streamlit.testing.v1 import AppTest
 from model import Translator
 from model.errors import TokenError
 from tests.paths import ROOT
+from tests.viz.reading import traced, tree_of
 from tests.viz.sent import charts
-from viz.access import descriptions, loader
+from viz.access import models
 from viz.core.html import word_changes
 from viz.figures.comparison import align
+from viz.pages.decoding.beam.data import beam_settings
 from viz.pages.decoding.branch_codes import Choice, Write
 from viz.pages.decoding.branches.component import BranchRow, TreeAct, in_order, pack_tree, read_act
-from viz.pages.decoding.data import branches, derived
+from viz.pages.decoding.data import branches
 from viz.pages.decoding.figures import Written, attention_difference, common_difference, probability_curves
 from viz.pages.decoding.take_away import trees
 from viz.selection import catalogue
+from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 
 TEXT = "Tom was late again."
@@ -32,7 +35,7 @@ TWO = "0-4-t40.1-6-t41"
 
 @pytest.fixture(autouse=True)
 def checkpoints(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(loader.ROOT_VARIABLE, str(tiny_checkpoints))
+    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
 
 
 def decoding(tab: str = "Branches", **params: str) -> AppTest:
@@ -81,7 +84,7 @@ def test_the_page_shows_the_translation_of_the_branch() -> None:
     assert app.selectbox(key="branch").value == 2
     translation = Translator.load(catalogue.checkpoint_root() / "en-de", device="cpu")
     session = translation.decode(TEXT)
-    own = loader.trace(TEXT, Selection().changed(checkpoint="en-de"))
+    own = traced(TEXT, Selection().changed(checkpoint="en-de"))
     for step in own.steps[:4]:
         session.force(step.token_id)
     session.force(40)
@@ -149,7 +152,7 @@ def test_what_a_row_sends_is_read() -> None:
 def test_a_word_is_written_at_the_chosen_step() -> None:
     app = decoding(step="3")
     healthy(app.text_input(key="write-instead").set_value("Tier").run())
-    ids = branches.spell("Tier", Selection().changed(checkpoint="en-de"))
+    ids = branches.spell("Tier", models.writer(Selection().changed(checkpoint="en-de").model))
     assert app.query_params["branches"] == "0-3-" + "-".join(f"t{one}" for one in ids)
     assert tree(app)["shown"] == 1
     assert app.text_input(key="write-instead").value == ""
@@ -170,14 +173,14 @@ def test_the_field_says_how_to_end_the_text() -> None:
 
 def test_a_candidate_is_taken_from_the_list() -> None:
     app = decoding(step="3")
-    own = loader.trace(TEXT, Selection().changed(checkpoint="en-de"))
+    own = traced(TEXT, Selection().changed(checkpoint="en-de"))
     healthy(app.menu_button(key="candidate").click_index(2).run())
     assert app.query_params["branches"] == f"0-3-t{own.steps[3].candidates[2].token_id}"
 
 
 def spelt(word: str) -> tuple[str, ...]:
     selection = Selection().changed(checkpoint="en-de")
-    return loader.translator(selection).tokenizer.tokens(branches.spell(word, selection))
+    return models.translator(selection.model).tokenizer.tokens(branches.spell(word, models.writer(selection.model)))
 
 
 def test_words_are_spelt_as_words_and_marks_cling() -> None:
@@ -187,7 +190,7 @@ def test_words_are_spelt_as_words_and_marks_cling() -> None:
     assert spelt("</s>") == ("</s>",)
     piece = next(
         one
-        for one in descriptions.vocabulary(Selection().changed(checkpoint="en-de"))
+        for one in models.vocabulary(models.reader(Selection().changed(checkpoint="en-de").model))
         if len(one) > 3 and one[0] == "▁"
     )
     assert spelt(piece) == (piece,)
@@ -196,7 +199,7 @@ def test_words_are_spelt_as_words_and_marks_cling() -> None:
 @pytest.mark.parametrize("word", ["", "  ", "<pad>", "<unk>", "😀", "שלום", "\u200b", "a b c d e f g h i j k l m n"])
 def test_what_cannot_be_spelt_is_refused(word: str) -> None:
     with pytest.raises(TokenError):
-        branches.spell(word, Selection().changed(checkpoint="en-de"))
+        branches.spell(word, models.writer(Selection().changed(checkpoint="en-de").model))
 
 
 # ---- compared ----
@@ -271,7 +274,7 @@ def test_the_tab_offers_tables_trees_arrays_and_a_link_that_opens_here() -> None
 def test_the_tree_of_branches_as_json_tells_how_each_came_about() -> None:
     selection, sessions = Selection().changed(checkpoint="en-de", text=TEXT), branches.Sessions()
     made = (Choice(0, 4, Write((40,))),)
-    grown = [branches.grow(sessions, TEXT, selection, path) for path in ((), ((4, Write((40,))),))]
+    grown = [branches.grow(sessions, models.writer(selection.model), TEXT, path) for path in ((), ((4, Write((40,))),))]
     found = json.loads(trees.branches(made, grown, checkpoint="en-de", digest="d"))
     own, branch = found["branches"]
     assert (own["parent"], own["action"], own["translation"]) == (None, None, grown[0].translation)
@@ -283,8 +286,8 @@ def test_the_tree_of_branches_as_json_tells_how_each_came_about() -> None:
 
 def test_the_tree_of_the_beam_as_json_has_every_node() -> None:
     selection = Selection().changed(checkpoint="en-de", beam_size=99, length_penalty=99_999)
-    assert derived.beam_settings(selection) == (12, 5.0)
-    tree = derived.beam_tree(TEXT, Selection().changed(checkpoint="en-de", beam_size=3, length_penalty=100))
+    assert beam_settings(selection.decoding) == (12, 5.0)
+    tree = tree_of(TEXT, Selection().changed(checkpoint="en-de", beam_size=3, length_penalty=100))
     found = json.loads(trees.beam(tree, TEXT, checkpoint="en-de", digest="d"))
     assert (found["width"], found["alpha"]) == (3, 1.0)
     assert [node["index"] for node in found["nodes"]] == list(range(len(tree.nodes)))
@@ -295,7 +298,7 @@ def test_the_table_of_steps_is_that_of_the_branch() -> None:
     from viz.ui import trace_tables
 
     selection = Selection().changed(checkpoint="en-de", text=TEXT)
-    trace = branches.grow(branches.Sessions(), TEXT, selection, ((4, Write((40,))),))
+    trace = branches.grow(branches.Sessions(), models.writer(selection.model), TEXT, ((4, Write((40,))),))
     rows = list(csv.DictReader(io.StringIO(trace_tables.steps(trace).decode("utf-8-sig"))))
     assert rows[4]["token_id"] == "40"
     assert len(rows) == len(trace.steps)

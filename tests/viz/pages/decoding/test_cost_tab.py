@@ -7,9 +7,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.pages.decoding.opening import TEXT, app_at, opened
+from tests.viz.reading import traced
 from tests.viz.sent import charts
-from viz.access import loader
+from viz.access import models
 from viz.pages.decoding import tables as decoded_tables
+from viz.pages.decoding.cost import data
 from viz.pages.decoding.cost.figures import (
     COMPUTED,
     LATER,
@@ -23,7 +25,6 @@ from viz.pages.decoding.cost.figures import (
     target_states,
 )
 from viz.pages.decoding.cost.tab import PARTS
-from viz.pages.decoding.data import derived
 from viz.selection.selection import Selection
 
 
@@ -46,8 +47,8 @@ def test_the_source_is_computed_in_the_first_step_only() -> None:
 
 
 def test_blocks_agree_with_the_rows_that_the_model_counts(chosen: Selection) -> None:
-    trace = loader.trace(TEXT, chosen)
-    for step, cost in enumerate(derived.step_costs(trace, chosen)):
+    trace = traced(TEXT, chosen)
+    for step, cost in enumerate(data.step_costs(trace, models.translator(chosen.model))):
         target, source = target_states(step, len(trace.steps)), source_states(step, len(trace.source_ids))
         assert (target == COMPUTED).sum() == cost.new_target_rows
         assert (target == REUSED).sum() == cost.reused_target_rows
@@ -84,13 +85,13 @@ def test_counts_are_rounded_as_people_read_them(count: int, text: str) -> None:
 
 
 def test_the_parts_are_those_that_the_model_counts(chosen: Selection) -> None:
-    cost = derived.step_costs(loader.trace(TEXT, chosen), chosen)[1]
+    cost = data.step_costs(traced(TEXT, chosen), models.translator(chosen.model))[1]
     assert sum(getattr(cost.cached, part) for part in PARTS) == cost.cached.total
     assert sum(getattr(cost.recomputed, part) for part in PARTS) == cost.recomputed.total
 
 
 def test_the_table_holds_every_part_of_every_step(chosen: Selection) -> None:
-    costs = derived.step_costs(loader.trace(TEXT, chosen), chosen)
+    costs = data.step_costs(traced(TEXT, chosen), models.translator(chosen.model))
     lines = list(csv.DictReader(decoded_tables.costs(costs).decode("utf-8-sig").splitlines()))
     assert len(lines) == len(costs)
     assert int(lines[3]["reused_target_rows"]) == 3
@@ -104,8 +105,8 @@ def test_the_table_holds_every_part_of_every_step(chosen: Selection) -> None:
 def test_the_page_shows_the_step_of_the_link_and_moves_to_another(app: AppTest, chosen: Selection) -> None:
     opened(app, step=3)
     own, memory, bars, curve = charts(app)
-    trace = loader.trace(TEXT, chosen)
-    costs = derived.step_costs(trace, chosen)
+    trace = traced(TEXT, chosen)
+    costs = data.step_costs(trace, models.translator(chosen.model))
     assert own["data"][0]["z"] != memory["data"][0]["z"]
     assert curve["layout"]["shapes"][0]["x0"] == 4
     tables = " ".join(element.value for element in app.html)
@@ -120,7 +121,7 @@ def test_the_page_shows_the_step_of_the_link_and_moves_to_another(app: AppTest, 
 
 def test_a_step_that_does_not_exist_becomes_the_last_one_and_the_page_says_so(app: AppTest, chosen: Selection) -> None:
     opened(app, step=5000)
-    steps = len(loader.trace(TEXT, chosen).steps)
+    steps = len(traced(TEXT, chosen).steps)
     assert f"asks for step 5001, but this translation has {steps}" in app.warning[0].value.replace("\\", "")
     assert app.query_params["step"] == str(steps - 1)
     assert app.select_slider(key="step").value == steps - 1

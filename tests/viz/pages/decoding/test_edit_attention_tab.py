@@ -10,13 +10,15 @@ from streamlit.testing.v1 import AppTest
 from model import SwitchOff, Translator
 from model.analysis.interventions.edit_comparison import compare_edit
 from tests.paths import ROOT
+from tests.viz.reading import traced
 from tests.viz.sent import charts
-from viz.access import loader
+from viz.access import models
 from viz.core.background_jobs import Progress
 from viz.pages.decoding.branch_codes import EditHead
 from viz.pages.decoding.data import branches
 from viz.pages.decoding.edit_attention import tab as edit_attention
 from viz.pages.decoding.figures import effects_map, row_before_after
+from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.common import SITES
 from viz.selection.selection import Selection
 
@@ -25,7 +27,7 @@ TEXT = "Tom was late again."
 
 @pytest.fixture(autouse=True)
 def checkpoints(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(loader.ROOT_VARIABLE, str(tiny_checkpoints))
+    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
 
 
 @pytest.fixture
@@ -119,7 +121,7 @@ def test_a_row_points_at_keys_that_the_mask_allows_only() -> None:
 def test_the_row_before_and_after_is_that_of_the_traces(saved: Translator, edit: str, expected: float) -> None:
     app = editing(edit=edit, key_token="3")
     before, after = (np.array(bars["y"]) for bars in charts(app)[0]["data"][:2])
-    own = loader.trace(TEXT, Selection().changed(checkpoint="en-de"))
+    own = traced(TEXT, Selection().changed(checkpoint="en-de"))
     np.testing.assert_allclose(before, own.weights("decoder.cross", 1, [2], [5])[0, 0], atol=1e-6)
     assert after.sum() == pytest.approx(expected, abs=1e-5)
     if edit == "point":
@@ -133,9 +135,9 @@ def test_the_row_before_and_after_is_that_of_the_traces(saved: Translator, edit:
 
 @pytest.mark.parametrize("site", SITES)
 def test_the_map_of_heads_is_that_of_edits_made_one_by_one(saved: Translator, site: str) -> None:
-    selection = Selection().changed(checkpoint="en-de", text=TEXT)
+    writer = models.writer(Selection().changed(checkpoint="en-de").model)
     path = ((2, EditHead("uniform", "decoder.cross", 0, 0)),)
-    task = branches.effects_of_heads(branches.Sessions(), TEXT, selection, (), 5, site)
+    task = branches.effects_of_heads(branches.Sessions(), writer, TEXT, (), 5, site)
     progress = Progress(task.total, task.unit)
     found = task.compute(progress)
     for layer, head in ((0, 0), (1, 3)):
@@ -143,7 +145,7 @@ def test_the_map_of_heads_is_that_of_edits_made_one_by_one(saved: Translator, si
         assert found[layer, head] == pytest.approx(compared.log_prob_change, abs=1e-4)
     assert progress.done == task.total == 8
     # In a branch, its own edits stay in force.
-    in_branch = branches.effects_of_heads(branches.Sessions(), TEXT, selection, path, 5, site)
+    in_branch = branches.effects_of_heads(branches.Sessions(), writer, TEXT, path, 5, site)
     assert not np.allclose(found, in_branch.compute(Progress(8, "heads")))
 
 

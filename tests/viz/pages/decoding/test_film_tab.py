@@ -7,11 +7,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.paths import ROOT
-from viz.access.loader import ROOT_VARIABLE
 from viz.pages.decoding import translations
 from viz.pages.decoding.film import tab as film
 from viz.pages.decoding.film.component import Draw, Force, PlayerState, Wished
 from viz.pages.decoding.film.payload import PlayerData
+from viz.selection.catalogue import ROOT_VARIABLE
 
 Wish = Draw | Force
 #: What makes the browser say something in the next run, and all that the player was asked to show.

@@ -6,9 +6,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.pages.decoding.opening import TEXT, app_at, header_of, opened
-from viz.access import loader
+from tests.viz.reading import traced
+from viz.access import models
 from viz.pages.decoding import tables as decoded_tables
-from viz.pages.decoding.data import derived
+from viz.pages.decoding.logit_lens import data
 from viz.pages.decoding.logit_lens.component import level_names, pack_lens, read_step
 from viz.pages.decoding.logit_lens.tab import deviation
 from viz.selection.selection import Selection
@@ -20,15 +21,15 @@ def app(chosen: Selection) -> AppTest:
 
 
 def test_the_last_level_is_what_the_model_said(chosen: Selection) -> None:
-    trace = loader.trace(TEXT, chosen)
-    lens = derived.logit_lens(trace, chosen)
+    trace = traced(TEXT, chosen)
+    lens = data.logit_lens(trace, models.writer(chosen.model))
     assert deviation(trace, lens) < 1e-5
     assert tuple(best[0] for best in lens.tokens[-1]) == trace.predicted_tokens
 
 
 def test_a_deviation_is_the_largest_difference_of_any_step(chosen: Selection) -> None:
-    trace = loader.trace(TEXT, chosen)
-    lens = derived.logit_lens(trace, chosen)
+    trace = traced(TEXT, chosen)
+    lens = data.logit_lens(trace, models.writer(chosen.model))
     told = lens.chosen_probabilities.clone()
     told[-1, 1] += 0.25
     changed = type(lens)(**{**vars(lens), "chosen_probabilities": told})
@@ -36,8 +37,8 @@ def test_a_deviation_is_the_largest_difference_of_any_step(chosen: Selection) ->
 
 
 def test_cells_hold_the_five_best_and_mark_what_was_written(chosen: Selection) -> None:
-    trace = loader.trace(TEXT, chosen)
-    lens = derived.logit_lens(trace, chosen)
+    trace = traced(TEXT, chosen)
+    lens = data.logit_lens(trace, models.writer(chosen.model))
     header = header_of(pack_lens(lens, trace.target_tokens, step=2, name="x"))
     assert header["levels"] == level_names(3) == ["Input", "Layer 1", "Layer 2 = output"]
     assert (header["step"], header["read"][0], len(header["cells"])) == (2, "<s>", 3)
@@ -53,14 +54,14 @@ def test_cells_hold_the_five_best_and_mark_what_was_written(chosen: Selection) -
 
 
 def test_another_translation_of_the_same_text_has_a_lens_of_its_own(chosen: Selection) -> None:
-    own = loader.trace(TEXT, chosen)
-    session = loader.translator(chosen).decode(TEXT)
+    own = traced(TEXT, chosen)
+    session = models.translator(chosen.model).decode(TEXT)
     session.force(own.steps[0].token_id + 1)
     session.run()
     forced = session.trace()
-    lens = derived.logit_lens(forced, chosen)
+    lens = data.logit_lens(forced, models.writer(chosen.model))
     assert lens.chosen_ids == tuple(step.token_id for step in forced.steps)
-    assert lens.chosen_ids != derived.logit_lens(own, chosen).chosen_ids
+    assert lens.chosen_ids != data.logit_lens(own, models.writer(chosen.model)).chosen_ids
     assert deviation(forced, lens) < 1e-5
     # A forced token is not what the last layer said.
     assert lens.token_ids[-1, 0, 0] != lens.chosen_ids[0]
@@ -78,7 +79,7 @@ def test_a_step_that_the_browser_sends_is_read() -> None:
 def test_the_page_shows_the_table_and_proves_its_last_row(app: AppTest, chosen: Selection) -> None:
     opened(app, step=2)
     header = header_of(app.get("bidi_component")[0].proto.bytes)
-    trace = loader.trace(TEXT, chosen)
+    trace = traced(TEXT, chosen)
     assert header["step"] == 2
     assert len(header["cells"][0]) == len(trace.steps)
     assert header["name"] == "headlight-logit-lens-tom-was-late"
@@ -88,15 +89,15 @@ def test_the_page_shows_the_table_and_proves_its_last_row(app: AppTest, chosen: 
 
 def test_a_step_that_does_not_exist_becomes_the_last_one_and_the_page_says_so(app: AppTest, chosen: Selection) -> None:
     opened(app, step=999)
-    steps = len(loader.trace(TEXT, chosen).steps)
+    steps = len(traced(TEXT, chosen).steps)
     assert f"asks for step 1000, but this translation has {steps}" in app.warning[0].value.replace("\\", "")
     assert app.query_params["step"] == str(steps - 1)
     assert header_of(app.get("bidi_component")[0].proto.bytes)["step"] == steps - 1
 
 
 def test_the_table_has_a_row_for_each_level_step_and_rank(chosen: Selection) -> None:
-    trace = loader.trace(TEXT, chosen)
-    lens = derived.logit_lens(trace, chosen)
+    trace = traced(TEXT, chosen)
+    lens = data.logit_lens(trace, models.writer(chosen.model))
     lines = list(csv.DictReader(decoded_tables.lens(lens, trace.target_tokens).decode("utf-8-sig").splitlines()))
     assert len(lines) == 3 * len(trace.steps) * 5
     line = next(line for line in lines if (line["level"], line["step"], line["rank"]) == ("1", "3", "2"))

@@ -11,11 +11,12 @@ from streamlit.testing.v1 import AppTest
 from model import SampledTranslation
 from model.analysis.word_diff import word_diff
 from tests.viz.pages.decoding.opening import TEXT, app_at, opened
-from viz.access import descriptions, loader
+from tests.viz.reading import traced
+from viz.access import models
 from viz.core import theme
 from viz.core.html import Marked, visible
 from viz.pages.decoding import tables as decoded_tables
-from viz.pages.decoding.data import derived
+from viz.pages.decoding.sampling import data
 from viz.pages.decoding.sampling.cards import Card, card_html, percent, steps_html
 from viz.pages.decoding.sampling.tab import grouped
 from viz.selection.selection import Selection
@@ -47,22 +48,26 @@ def drawn(token_ids: tuple[int, ...], text: str = "x") -> SampledTranslation:
     )
 
 
+def samples_of(selection: Selection) -> tuple[SampledTranslation, ...]:
+    return data.samples(models.writer(selection.model), TEXT, selection.decoding)
+
+
 # ---- what is drawn ----
 
 
 def test_the_settings_of_the_selection_are_those_of_the_model(chosen: Selection) -> None:
     selection = chosen.changed(num_samples=3, sampling_seed=5, temperature=150, top_k=7, top_p=80)
-    found = derived.samples(TEXT, selection)
+    found = samples_of(selection)
     from model import Sampling
 
     sampling = Sampling(temperature=1.5, top_k=7, top_p=0.8)
-    expected = loader.translator(chosen).sample(TEXT, n=3, sampling=sampling, seed=5)
+    expected = models.translator(chosen.model).sample(TEXT, n=3, sampling=sampling, seed=5)
     assert [one.token_ids for one in found] == [one.token_ids for one in expected]
     assert [one.filtered_log_prob for one in found] == [one.filtered_log_prob for one in expected]
 
 
 def test_0_and_100_switch_the_filters_off(chosen: Selection) -> None:
-    for one in derived.samples(TEXT, chosen.changed(top_k=0, top_p=100)):
+    for one in samples_of(chosen.changed(top_k=0, top_p=100)):
         assert one.filtered_log_probs == pytest.approx(one.log_probs, abs=1e-5)
 
 
@@ -149,9 +154,9 @@ def test_the_greedy_translation_stands_first_and_every_sample_is_on_a_card(app: 
     opened(app, samples=6, top_k=3)
     first, *others = cards(app)
     assert '<p lang="de"' in first
-    trace = loader.trace(TEXT, chosen)
+    trace = traced(TEXT, chosen)
     assert (said(first)[0], text_of(first)) == ("Greedy", trace.translation)
-    samples = derived.samples(TEXT, chosen.changed(num_samples=6, top_k=3))
+    samples = samples_of(chosen.changed(num_samples=6, top_k=3))
     assert sum(int(said(card)[0].split(" of ")[0]) for card in others) == 6
     assert {text_of(card) for card in others} == {visible(" ".join(one.text.split())) or "(nothing)" for one in samples}
     assert findall(r"<dt[^>]*>([^<]*)<", others[0]) == ["Log-probability", "as drawn", "Tokens"]
@@ -181,7 +186,7 @@ def test_the_same_seed_shows_the_same_texts_and_another_one_others(app: AppTest)
 
 
 def test_more_samples_keep_the_first_ones(chosen: Selection) -> None:
-    few, many = (derived.samples(TEXT, chosen.changed(num_samples=count)) for count in (2, 5))
+    few, many = (samples_of(chosen.changed(num_samples=count)) for count in (2, 5))
     assert [one.token_ids for one in few] == [one.token_ids for one in many[:2]]
 
 
@@ -219,8 +224,8 @@ def test_sliders_speak_in_numbers_and_the_link_in_hundredths(app: AppTest) -> No
 
 
 def test_the_tables_hold_every_sample_and_every_token(chosen: Selection) -> None:
-    samples = derived.samples(TEXT, chosen.changed(num_samples=3))
-    vocabulary = descriptions.vocabulary(chosen)
+    samples = samples_of(chosen.changed(num_samples=3))
+    vocabulary = models.vocabulary(models.reader(chosen.model))
     lines = list(csv.DictReader(decoded_tables.samples(samples).decode("utf-8-sig").splitlines()))
     assert [float(line["log_prob"]) for line in lines] == [one.log_prob for one in samples]
     tokens = decoded_tables.sampled_tokens(samples, vocabulary).decode("utf-8-sig").splitlines()

@@ -15,11 +15,11 @@ from model.analysis.interventions.edit_comparison import compare_edit
 from model.decoding.sampling import Draws
 from model.decoding.session import DecodingSession
 from model.nn.edits import HeadEdit
-from viz.access import loader
 from viz.pages.decoding import translations
 from viz.pages.decoding.branch_codes import MAX_BRANCHES, EditHead, Write
 from viz.pages.decoding.branches import removal
 from viz.selection import state
+from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 
 TEXT = "Tom was late again."
@@ -76,7 +76,7 @@ class Viewer:
 
 @pytest.fixture(autouse=True)
 def checkpoints(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(loader.ROOT_VARIABLE, str(tiny_checkpoints))
+    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from model import Translator
 from model.analysis.positions.sinusoids import Likeness
 from model.errors import InputTextError
 from tests.paths import ROOT
+from tests.viz.reading import traced
 from tests.viz.sent import charts
-from viz.access import loader
 from viz.pages.masks_positions.masks.figures import (
     ALLOWED,
     BOTH,
@@ -36,6 +36,7 @@ from viz.pages.masks_positions.positions.figures import (
     shift_on_circle,
 )
 from viz.pages.masks_positions.positions.tab import MIN_POSITIONS, OWN_BASE
+from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 from viz.ui.controls import BASES
 
@@ -46,7 +47,7 @@ OWN_WIDTH = 32  # of the checkpoint of the tests
 
 @pytest.fixture
 def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    monkeypatch.setenv(loader.ROOT_VARIABLE, str(tiny_checkpoints))
+    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
     return AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
 
 
@@ -299,7 +300,7 @@ def _from_plotly(array: dict[str, str]) -> np.ndarray:
 def test_the_matrix_holds_the_recorded_rows_and_the_page_says_so(app: AppTest, side: str) -> None:
     at_positions(app, text=SENTENCE, side=side)
     assert "what the model added" in app.success[0].value
-    recorded = loader.trace(SENTENCE, Selection().changed(checkpoint="en-de")).positional[side].numpy()
+    recorded = traced(SENTENCE, Selection().changed(checkpoint="en-de")).positional[side].numpy()
     shown = decoded(charts(app)[0]["data"][0], "z")
     assert shown.shape == (MIN_POSITIONS, OWN_WIDTH)
     np.testing.assert_array_equal(shown[: len(recorded)], recorded)

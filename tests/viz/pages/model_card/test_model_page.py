@@ -12,8 +12,8 @@ from model.checkpoint import write_manifest
 from model.config import PRESETS
 from model.nn.parameter_counts import count_parameters
 from tests.paths import ROOT
-from viz.access.loader import ROOT_VARIABLE
 from viz.pages.model_card.example_bank import draw
+from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.model_card import ModelCardTab
 
 FILES = {

@@ -4,10 +4,9 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from viz.access import derived, long_texts
+from viz.access import attention, long_texts
 from viz.components.tiles.store import send_frame, send_layer
 from viz.core.background_jobs import Job
-from viz.selection import state
 from viz.ui import frame, long_work
 
 if TYPE_CHECKING:
@@ -20,15 +19,14 @@ _KEY: Final = "long-tiles"
 
 def send(trace: "Trace", site: str) -> None:
     """Send the frame of the grid at once, and every layer as soon as there is one."""
-    selection = state.current()
-    shelf = long_texts.grid_shelf(trace, site, selection)
-    task = long_texts.tiles_task(trace, site, selection)
-    is_done = len(shelf.layers) == shelf.spec.layers
+    grid = long_texts.grid_of(trace, site)
+    task = long_texts.tiles_task(trace, site)
+    is_done = len(grid.layers) == grid.spec.layers
     job = long_work.job_of(task, _KEY) if is_done else long_work.begin(task, _KEY)
     interval = None if is_done or job is None or job.finished else INTERVAL
     # Drawn again by itself as long as layers are missing.
     fill = st.fragment(_fill, run_every=interval)
-    fill(trace, site, shelf, derived.tiles_address(trace.text, site, selection), job, interval)
+    fill(trace, site, grid, attention.tiles_key(trace, site), job, interval)
 
 
 def stop() -> None:
@@ -37,12 +35,12 @@ def stop() -> None:
 
 
 def _fill(
-    trace: "Trace", site: str, shelf: long_texts.GridShelf, address: str, job: Job[None] | None, interval: float | None
+    trace: "Trace", site: str, grid: long_texts.Grid, address: str, job: Job[None] | None, interval: float | None
 ) -> None:
-    ready = dict(shelf.layers)
-    if job is not None and len(ready) < shelf.spec.layers:
+    ready = dict(grid.layers)
+    if job is not None and len(ready) < grid.spec.layers:
         _show_progress(job)
-    send_frame(shelf.spec, *trace.axis_tokens(site), address=address, key=f"tiles-{site}")
+    send_frame(grid.spec, *trace.axis_tokens(site), address=address, key=f"tiles-{site}")
     for layer in sorted(ready):
         send_layer(ready[layer], address=address, key=f"tiles-{site}-{layer}")
     if job is not None and job.finished and interval is not None:

@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
-from viz.access import derived, long_texts
+from viz.access import attention, long_texts
 from viz.components.head_grid.component import Followed, HeadChoice, Ranking, TileMetric, head_grid
 from viz.components.tiles.store import send_tiles
 from viz.core.file_names import file_name
@@ -69,19 +69,17 @@ def show(trace: "Trace") -> None:
 
 def _metrics(trace: "Trace", site: str) -> Mapping[str, Float[np.ndarray, "layer head"]] | None:
     """The metrics of all heads; of a long text they take a while, and meanwhile there is their progress."""
-    selection = state.current()
     if not long_texts.is_long(trace, site):
-        return derived.head_metrics(trace.text, site, selection)
-    task = long_texts.metrics_task(trace, site, selection)
+        return attention.head_metrics(trace, site)
+    task = long_texts.metrics_task(trace, site)
     return long_work.outcome(task, "Compute the figures", key="metrics", start=True)
 
 
 def _send_tiles(trace: "Trace", site: str) -> None:
-    selection = state.current()
     send_tiles(
-        derived.head_tiles(trace.text, site, selection),
+        attention.head_tiles(trace, site),
         *trace.axis_tokens(site),
-        address=derived.tiles_address(trace.text, site, selection),
+        address=attention.tiles_key(trace, site),
         key=f"tiles-{site}",
     )
 
@@ -92,7 +90,7 @@ def _show_pictures(trace: "Trace", site: str, metric: TileMetric | None, ranking
     selection = state.current()
     with st.grid(2, min_column_width=430, gap="medium"):
         with st.container():
-            addresses = {other: derived.tiles_address(trace.text, other, selection) for other in trace.sites}
+            addresses = {other: attention.tiles_key(trace, other) for other in trace.sites}
             head_grid(
                 addresses[site],
                 trace.shapes[site],

@@ -7,7 +7,8 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
-from viz.access import derived, loader, long_texts
+from viz.access import attention, long_texts, models
+from viz.access.attention import MatrixView
 from viz.components.matrix_picture.component import ColourScale, Kept, MatrixData, Preview, matrix_picture
 from viz.components.tiles.server import tile_server
 from viz.core import sites
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from model import Trace
     from model.trace.axes import Axis
 
-Opened = derived.OpenedLayer | long_texts.LongHead
+Opened = attention.OpenedLayer | long_texts.LongHead
 
 _NOTHING_LEFT: Final = "Nothing but special tokens stands here: show them to see something."
 HOW_TO_READ: Final = {
@@ -44,7 +45,7 @@ def settings(trace: "Trace") -> None:
     """How the open head is drawn, what its numbers are, and between what."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.drawn()
-        controls.measure(measures.offered(loader.abilities(state.current())))
+        controls.measure(measures.offered(models.abilities(state.current().model)))
     with st.container(horizontal=True, gap="medium"):
         controls.switch("whole_words", "Whole words", "Joins the pieces of a word.")
         controls.switch("special_tokens", "Special tokens", f"Shows {_named(trace)}, where heads often rest.")
@@ -82,7 +83,8 @@ def show(trace: "Trace", site: str, addresses: Mapping[str, str]) -> None:
 def _show_short(trace: "Trace", site: str, layer: int, measure: Measure, addresses: Mapping[str, str]) -> None:
     """Every number of the layer is at hand."""
     selection = state.current()
-    opened = derived.opened_layer(trace, site, layer, selection)
+    reader, view = models.reader(selection.model), MatrixView.of(selection.common)
+    opened = attention.opened_layer(trace, reader, site, layer, view)
     if not opened.queries.groups or not opened.keys.groups:
         st.info(_NOTHING_LEFT, icon=":material/info:")
         return
@@ -108,12 +110,13 @@ def _show_long(trace: "Trace", site: str, layer: int, measure: Measure, addresse
             icon=":material/info:",
         )
         return
-    if not long_texts.num_places(trace, site, selection):
+    reader, view = models.reader(selection.model), MatrixView.of(selection.common)
+    if not long_texts.num_queries(trace, site, view):
         st.info(_NOTHING_LEFT, icon=":material/info:")
         return
     if selection.attention.drawn_as == "Heatmap":
         with st.spinner("Computing the overview …"):
-            opened = long_texts.long_head(trace, site, layer, selection.common.head, selection)
+            opened = long_texts.long_head(trace, reader, site, layer, selection.common.head, view)
         sides = opened.queries, opened.keys
         data = _matrix_data(opened.overview, *sides, site, measure, opened.top, opened.block, opened.source.address)
         _heatmap(data, opened, addresses)
@@ -138,19 +141,20 @@ def _serve(source: Source) -> None:
 def _lines_of_window(trace: "Trace", site: str, layer: int, measure: Measure) -> None:
     """Lines between as many tokens as the eye and the browser can follow."""
     selection = state.current()
-    count = long_texts.num_places(trace, site, selection)
+    reader, view = models.reader(selection.model), MatrixView.of(selection.common)
+    count = long_texts.num_queries(trace, site, view)
     length = long_texts.window_length(trace.heads_of(site))
     around = selection.common.token if selection.common.token is not None else selection.common.key_token
     # A kept token stands in the middle.
     start = controls.window(max(1, count - length), 0 if around is None else around - length // 2)
-    opened = long_texts.window(trace, site, layer, start, state.current())
+    opened = long_texts.window(trace, reader, site, layer, start, view)
     st.caption(_of_window(opened, site, start, count))
     top = 1.0 if measure.is_share else float(opened.values.max(initial=0.0)) or 1.0
     _lines(opened, site, measure, top)
     st.caption(HOW_TO_READ["Lines"])
 
 
-def _of_window(opened: derived.OpenedLayer, site: str, start: int, count: int) -> str:
+def _of_window(opened: attention.OpenedLayer, site: str, start: int, count: int) -> str:
     """Which part of the text the lines join, and how much of it they leave out."""
     shown = f"Queries {start + 1:,} to {start + len(opened.queries.labels):,} of {count:,}"
     where = "the keys as far along the source" if site == sites.CROSS else "the same keys"
@@ -219,7 +223,7 @@ def _keep_in_heatmap(kept: Kept, opened: Opened) -> None:
     state.change(window_start=None)
 
 
-def _lines(opened: derived.OpenedLayer, site: str, measure: Measure, top: float) -> None:
+def _lines(opened: attention.OpenedLayer, site: str, measure: Measure, top: float) -> None:
     selection = state.current()
     common = selection.common
     count = len(opened.values)
@@ -265,7 +269,7 @@ def _token(place: int | None, axis: "Axis", kept: int | None) -> int | None:
     return axis.groups[place][0] if kept is None and place is not None else kept
 
 
-def _take(place: LinesPlace, opened: derived.OpenedLayer, measure: Measure) -> None:
+def _take(place: LinesPlace, opened: attention.OpenedLayer, measure: Measure) -> None:
     """What a person did to the lines becomes the selection; the open head stays as long as it is on."""
     _, key = _kept(opened, state.current().common)
     # Lines keep one token only: a key stays kept behind a query.

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from viz.access import derived, long_texts
+from viz.access import attention, long_texts, models
+from viz.access.attention import MatrixView
 from viz.core.file_names import file_name, head_name
 from viz.pages.attention.opened_head.picture_component import PictureData, picture_attention
 from viz.selection import state
@@ -30,11 +31,12 @@ def show(trace: "Trace", site: str) -> None:
         return
     query = state.position("token", len(tokens), 0 if picture.first_patch else len(tokens) // 2)
     # Patches have places in the picture: they are neither joined to words nor left out.
-    of_patches = selection.changed(whole_words=False, special_tokens=True)
+    view = MatrixView(selection.common.measure, whole_words=False, special_tokens=True)
+    reader, layer = models.reader(selection.model), selection.common.layer
     if is_long:
-        values = long_texts.long_row(trace, site, common.layer, head, query, of_patches)
+        values = long_texts.long_row(trace, reader, site, layer, head, query, view)
     else:
-        values = derived.opened_layer(trace, site, common.layer, of_patches).values[head]
+        values = attention.opened_layer(trace, reader, site, layer, view).values[head]
     name = f"Head {head + 1}" if measure.is_per_head else "All heads"
     picture_attention(
         PictureData(

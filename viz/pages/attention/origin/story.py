@@ -8,7 +8,7 @@ Streamlit, of pixels, or of how the row was computed.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from jaxtyping import Float
@@ -88,7 +88,7 @@ def shown_keys(origin: Origin) -> list[int]:
     return sorted(int(key) for key in order[:MAX_COLUMNS])
 
 
-def story(origin: Origin) -> dict[str, object]:
+def story(origin: Origin) -> dict[str, Any]:
     """Everything that is drawn, as plain data: `columns` are the shown keys, `rest` sums up the others."""
     keys, shown = shown_keys(origin), origin.shown
     rest = [key for key in range(len(origin.key_tokens)) if key not in set(keys)]
@@ -133,11 +133,11 @@ def changed(origin: Origin) -> str:
     return f"Without {' and '.join(left_out)}"
 
 
-def summary(origin: Origin) -> list[dict[str, object]]:
+def summary(origin: Origin) -> list[dict[str, Any]]:
     """The row in a few figures, of the model and of the other one: strongest key, entropy, largest change."""
     rows = [origin.real] if origin.other is None else [origin.real, origin.other]
     tops = [(strongest(row), float(row.weights.max())) for row in rows]
-    lines: list[dict[str, object]] = [
+    lines: list[dict[str, Any]] = [
         {
             "name": "Looks most at",
             "cells": [

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from viz.access import derived, loader
+from viz.access import attention, models
 from viz.core.file_names import file_name, head_name
 from viz.core.numbers import TOLERANCE, scientific
 from viz.core.sites import DECODER
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @frame.fragment
 def show(trace: "Trace") -> None:
     """One row of one head, from q and k to its part of the output."""
-    abilities = loader.abilities(state.current())
+    abilities = models.abilities(state.current().model)
     instead = "The grid, the heatmap, the lines and bertviz show its weights."
     if frame.lacking(abilities, "scores", instead) or frame.lacking(abilities, "norms", instead):
         return
@@ -39,14 +39,14 @@ def show(trace: "Trace") -> None:
         row = controls.token(
             "token", "Query", token_labels.row_labels(trace, site), default=token_labels.default_row(trace, site)
         )
-        real = derived.derived_row(trace, site, layer, head, row, scaled=True, masked=True)
+        real = attention.derived_row(trace, site, layer, head, row, scaled=True, masked=True)
         key = controls.token("key_token", "Key", _key_labels(trace, site), default=strongest(real))
     scaled, masked = _switches(site, cuts_off=not bool(real.allowed.all()))
     other = None
     if not (scaled and masked):
-        other = derived.derived_row(trace, site, layer, head, row, scaled=scaled, masked=masked)
+        other = attention.derived_row(trace, site, layer, head, row, scaled=scaled, masked=masked)
     _badge(trace, site, layer)
-    selection = state.current()
+    reader = models.reader(state.current().model)
     queries, keys = trace.axis_tokens(site)
     origin = Origin(
         query_token=queries[row],
@@ -56,9 +56,9 @@ def show(trace: "Trace") -> None:
         followed=key,
         site=site,
         head=head,
-        added=derived.added_to_scores(trace, site, layer, head, row, key),
-        parts=derived.head_parts(trace, site, layer, row, selection),
-        other_part=None if other is None else derived.head_part(other, site, layer, head, selection),
+        added=attention.added_to_scores(trace, site, layer, head, row, key),
+        parts=attention.head_parts(trace, reader, site, layer, row),
+        other_part=None if other is None else attention.head_part(other, reader, site, layer, head),
     )
     name = file_name("origin", head_name(site, layer, head), f"row{row}", sentence=trace.text)
     origin_story(origin, on_follow=_follow, key="origin", name=name)
@@ -79,7 +79,7 @@ def _switches(site: str, *, cuts_off: bool) -> tuple[bool, bool]:
 
 
 def _badge(trace: "Trace", site: str, layer: int) -> None:
-    deviation = derived.head_output_deviation(trace.text, site, layer, state.current())
+    deviation = attention.head_output_deviation(trace, site, layer)
     figure = f"largest difference {scientific(deviation)}"
     if deviation <= TOLERANCE:
         st.badge(f"weights · values = the model's own head output: {figure}", icon=":material/check:", color="green")
@@ -88,7 +88,7 @@ def _badge(trace: "Trace", site: str, layer: int) -> None:
 
 
 def _alternative(trace: "Trace", site: str, layer: int, head: int) -> None:
-    spread = derived.dot_product_spread(trace, site, layer, head)
+    spread = attention.dot_product_spread(trace, site, layer, head)
     d_k = trace.attention(site, layer).query.shape[-1]
     st.subheader("Why dot products, and why divide", anchor=False)
     with st.grid(2, min_column_width=330, gap="medium"):

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from viz.access import derived, loader, long_texts, trace_files
+from viz.access import attention, long_texts, models, trace_files
+from viz.access.attention import MatrixView
 from viz.core import sites
 from viz.core.file_names import file_name, head_name
 from viz.selection import state
 from viz.selection.attention import ALL_HEADS
-from viz.selection.selection import Selection
 from viz.ui import controls, downloads, frame, sentence, token_labels, trace_tables
 from viz.ui.downloads import Offer, show_offer
 from viz.ui.measures import MEASURES
@@ -83,7 +83,7 @@ def _tables_of_weights(trace: "Trace", site: str, layer: int, head: int) -> list
     downloads = [one, *_as_shown(trace, site, layer, head), _row(trace, site, layer, head)]
     inside = "entropy, mean distance and the other figures that tiles can carry: a row for each head"
     # When a button is pressed, there is no session to ask what is chosen.
-    of_metrics = partial(_metrics, trace, site, state.current())
+    of_metrics = partial(_metrics, trace, site)
     downloads.append(
         _csv(trace, "Figures of heads", inside, of_metrics, f"{site} figures", 60 * _num_heads(trace, site))
     )
@@ -100,8 +100,8 @@ def _as_shown(trace: "Trace", site: str, layer: int, head: int) -> list[Offer]:
     common = selection.common
     if common.is_plain or long_texts.is_long(trace, site):
         return []
-    measure = MEASURES[common.measure]
-    opened = derived.opened_layer(trace, site, layer, selection)
+    measure, reader = MEASURES[common.measure], models.reader(selection.model)
+    opened = attention.opened_layer(trace, reader, site, layer, MatrixView.of(common))
     values = opened.values[head if measure.is_per_head else 0]
     between = "words" if common.whole_words else "tokens"
     inside = f"{measure.label} between {values.shape[0]} × {values.shape[1]} {between}, as “All heads” shows them now"
@@ -121,15 +121,15 @@ def _row(trace: "Trace", site: str, layer: int, head: int) -> Offer:
         "One row's origin",
         f"of query {row + 1}: q·k, scaled, masked and weight of each of {len(keys)} keys{how}",
         lambda: trace_tables.row_origin(
-            derived.derived_row(trace, site, layer, head, row, scaled=scaled, masked=masked), keys
+            attention.derived_row(trace, site, layer, head, row, scaled=scaled, masked=masked), keys
         ),
         f"{head_name(site, layer, head)} row{row}",
         60 * len(keys),
     )
 
 
-def _metrics(trace: "Trace", site: str, selection: Selection) -> bytes:
-    return trace_tables.metrics(derived.head_metrics(trace.text, site, selection))
+def _metrics(trace: "Trace", site: str) -> bytes:
+    return trace_tables.metrics(attention.head_metrics(trace, site))
 
 
 def _num_heads(trace: "Trace", site: str) -> int:
@@ -145,7 +145,7 @@ def _tables_of_sentence(trace: "Trace") -> list[Offer]:
         found.append(
             _csv(trace, "Decoding", inside, partial(trace_tables.steps, trace), "decoding", 620 * len(trace.steps))
         )
-    if "positional encodings" in loader.abilities(state.current()).lacks:
+    if "positional encodings" in models.abilities(state.current().model).lacks:
         return found
     d_model = trace.positional["source"].shape[1]
     inside = f"the encoding added to each token, {d_model} dimensions"
@@ -169,7 +169,7 @@ def _offer_page(trace: "Trace", site: str, layer: int, head: int) -> None:
         )
         return
     lines = [(line.mark, line.language, line.text) for line in sentence.lines_of(trace)]
-    make = partial(_page, lines, trace, site, layer, head, _link(), *loader.identity(state.current()))
+    make = partial(_page, lines, trace, site, layer, head, _link(), *models.identity(state.current().model))
     name = f"{file_name(head_name(site, layer, head), sentence=trace.text)}.html"
     inside = "sentence, open head, all heads, decoding: one file that opens anywhere, offline"
     queries, keys = map(len, trace.axis_tokens(site))

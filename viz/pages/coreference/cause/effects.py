@@ -11,13 +11,14 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
+from viz.access import models
 from viz.core import html, sites
 from viz.core.file_names import file_name
 from viz.core.numbers import signed
 from viz.pages.coreference import tables as measured_tables
-from viz.pages.coreference.cause import switched_heads
-from viz.pages.coreference.data import heads as measuring
-from viz.pages.coreference.data.heads import ChoicePair, SetEffects
+from viz.pages.coreference.cause import data, switched_heads
+from viz.pages.coreference.cause.data import ChoicePair, SetEffects
+from viz.pages.coreference.data import curated, scores_task
 from viz.pages.coreference.figures import CHANGE_FLOOR, SITE_COLOURS, head_map, two_figures
 from viz.selection import state
 from viz.ui import frame, long_work, number_controls
@@ -35,8 +36,9 @@ def show(pairs: Sequence[ChoicePair]) -> None:
     st.subheader("One head at a time", anchor=False)
     cases = [case for pair in pairs for case in (pair.a, pair.b)]
     selection = state.current()
-    task = measuring.effects(cases, selection.coreference.replacement, selection)
-    heads = len(measuring.places(selection))
+    translator = models.translator(selection.model)
+    task = data.effects(translator, cases, selection.coreference.replacement)
+    heads = len(data.all_heads(translator))
     st.caption(
         f"Each of the {heads} heads is switched off alone, in {len(cases)} sentences, and the log-odds are compared "
         "with those of the whole model."
@@ -68,7 +70,7 @@ def _maps(found: SetEffects, name: str) -> None:
 
 
 def _rankings(found: SetEffects, name: str) -> None:
-    places = measuring.places(state.current())
+    places = data.all_heads(models.translator(state.current().model))
     measured, estimated = (one.importance.double().numpy() for one in (found.measured, found.estimated))
     attention = _attention()
     order = np.argsort(-measured.ravel(), kind="stable")
@@ -104,7 +106,7 @@ def _rankings(found: SetEffects, name: str) -> None:
 def _attention() -> Float[np.ndarray, "site layer head"] | None:
     """Accuracy of every head on the curated set by its weights, if that was measured; NaN at sites not scored."""
     selection = state.current()
-    scores = long_work.known(measuring.measuring(measuring.curated(), "weights", selection))
+    scores = long_work.known(scores_task(curated(), models.reader(selection.model), "weights"))
     return None if scores is None else attention_table(scores)
 
 
@@ -133,7 +135,7 @@ def _correlations(
     rows = []
     for what, (first, second) in pairs.items():
         parts = [(first, second), *zip(first, second, strict=True)]
-        rows.append((what, *(_rho(measuring.rank_correlation(*part)) for part in parts)))
+        rows.append((what, *(_rho(data.rank_correlation(*part)) for part in parts)))
     return columns, rows
 
 
@@ -142,7 +144,7 @@ def _rho(value: float) -> str:
 
 
 def _table(found: SetEffects, attention: Float[np.ndarray, "site layer head"] | None) -> None:
-    places = measuring.places(state.current())
+    places = data.all_heads(models.translator(state.current().model))
     with st.expander("All heads as a table", on_change="rerun", key="cause-table") as opened:
         if not opened.open:
             return

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import streamlit as st
 
+from viz.access import models
 from viz.core import html, sites
 from viz.core.file_names import file_name
 from viz.core.numbers import signed
 from viz.pages.coreference import tables as measured_tables
-from viz.pages.coreference.cause import effects, switched_heads
-from viz.pages.coreference.data import heads as measuring
-from viz.pages.coreference.data.heads import ChoicePair
+from viz.pages.coreference.cause import data, effects, switched_heads
+from viz.pages.coreference.cause.data import ChoicePair
 from viz.pages.coreference.figures import CHANGE_FLOOR, head_map
 from viz.selection import state
 from viz.ui import controls, frame, long_work, number_controls
@@ -40,7 +40,7 @@ def show() -> None:
         "another sentence, while the model chooses between two German sentences that differ in the pronoun alone. "
         "Log-odds = log p(right) − log p(wrong), in nats: above 0 the model chooses right."
     )
-    pairs = measuring.choice_pairs()
+    pairs = data.choice_pairs()
     chosen = _pair(pairs)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.one_of("cause_scope", "Look at", {"pair": "This pair", "set": f"All {len(pairs)} pairs"})
@@ -90,7 +90,8 @@ def _german_words(case: "PronounCase") -> tuple[str, str]:
 @frame.fragment
 def _switch(pairs: Sequence[ChoicePair]) -> None:
     st.subheader("Switch heads off", anchor=False)
-    places = measuring.places(state.current())
+    translator = models.translator(state.current().model)
+    places = data.all_heads(translator)
     chosen = switched_heads.chosen(places)
     st.segmented_control(
         "Switched off",
@@ -108,8 +109,9 @@ def _switch(pairs: Sequence[ChoicePair]) -> None:
     word = "All but these are off" if state.current().coreference.others_off else "Off"
     st.caption(f"{word}: {switched_heads.names(chosen)}.")
     cases = [case for pair in pairs for case in (pair.a, pair.b)]
-    off = measuring.removed_places(chosen, state.current())
-    task = measuring.removal(cases, off, state.current().coreference.replacement, state.current())
+    choices = state.current().coreference
+    off = data.removed_heads(translator, chosen, others_off=choices.others_off)
+    task = data.removal(translator, cases, off, choices.replacement)
     effect = long_work.outcome(task, "Switch them off in all pairs", key="cause-removal", start=len(pairs) == 1)
     if effect is not None:
         lines = list(zip(cases, effect.intact.tolist(), effect.removed.tolist(), strict=True))
@@ -156,7 +158,7 @@ def _patch(pairs: Sequence[ChoicePair]) -> None:
         "The model reads A, but one head gives what it gave for B (activation patching). 0: the choice stays as in A; "
         "1: it becomes that of B; below 0: it moves away from B. Compared is the first German token that differs."
     )
-    task = measuring.patching(pairs, state.current())
+    task = data.patching(models.translator(state.current().model), pairs)
     found = long_work.outcome(task, "Patch every head in all pairs", key="cause-patching", start=len(pairs) == 1)
     if found is None:
         return
@@ -177,7 +179,7 @@ def _patch(pairs: Sequence[ChoicePair]) -> None:
     st.caption(
         "A row is a layer, a column a head, one scale for all three: warm where the head carries the choice towards B."
     )
-    places = measuring.places(state.current())
+    places = data.all_heads(models.translator(state.current().model))
     number_controls.table_button("Patching (CSV)", partial(measured_tables.patching, found, places), name)
 
 
@@ -202,19 +204,20 @@ def _bleu() -> None:
     """BLEU of a slice of the person's own sentence pairs."""
     with st.expander("What it does to translation as a whole: BLEU on sentence pairs of yours"):
         st.caption(
-            f"A text file, one pair a line: English, a tab, German. The first {measuring.MOST_PAIRS} pairs are "
+            f"A text file, one pair a line: English, a tab, German. The first {data.MOST_PAIRS} pairs are "
             "translated twice, greedily: with every head on, and with those chosen above switched off."
         )
         file = st.file_uploader("Sentence pairs, UTF-8", key="cause-pairs", max_upload_size=2)
         if file is None:
             return
-        pairs = measuring.uploaded_pairs(file.getvalue())
-        chosen = switched_heads.chosen(measuring.places(state.current()))
+        pairs = data.uploaded_pairs(file.getvalue())
+        translator, choices = models.translator(state.current().model), state.current().coreference
+        chosen = switched_heads.chosen(data.all_heads(translator))
         if not chosen:
             st.info("Choose heads to switch off first.", icon=":material/info:")
             return
-        off = measuring.removed_places(chosen, state.current())
-        task = measuring.bleu_change(pairs, off, state.current().coreference.replacement, state.current())
+        off = data.removed_heads(translator, chosen, others_off=choices.others_off)
+        task = data.bleu_change(translator, pairs, off, choices.replacement)
         change = long_work.outcome(task, f"Translate {len(pairs)} sentences twice", key="cause-bleu")
         if change is not None:
             st.markdown(

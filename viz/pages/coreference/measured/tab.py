@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import streamlit as st
 
-from viz.access import loader
+from viz.access import models
 from viz.core import html, sites
 from viz.core.file_names import file_name
+from viz.pages.coreference import data
 from viz.pages.coreference import tables as measured_tables
-from viz.pages.coreference.data import heads as measuring
 from viz.pages.coreference.figures import (
     ACCURACY_FLOOR,
     LINES,
@@ -61,7 +61,7 @@ def show() -> None:
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.one_of("pair_set", "Measured on", SET_LABELS)
-        controls.measure(measures.offered(loader.abilities(state.current())))
+        controls.measure(measures.offered(models.abilities(state.current().model)))
     given = _given()
     if given is None:
         return
@@ -71,22 +71,23 @@ def show() -> None:
         f"{len(given.cases.cases):,} sentences, {controls_count} of them controls, in which the pronoun stands for "
         "neither noun. Weights are summed over the pieces of a candidate and averaged over those of the pronoun."
     )
-    scores = long_work.outcome(measuring.measuring(given, measure, state.current()), "Measure", key="measured")
+    task = data.scores_task(given, models.reader(state.current().model), measure)
+    scores = long_work.outcome(task, "Measure", key="measured")
     if scores is not None:
         _show_scores(scores, file_name("coreference", scores.measure, given.name))
 
 
-def _given() -> "measuring.GivenCases | None":
+def _given() -> "data.CaseSet | None":
     """The set to measure on; None as long as there is no file."""
     if state.current().coreference.pair_set == PAIR_SETS[0]:
-        return measuring.curated()
+        return data.curated()
     with st.expander("What a file looks like"):
         st.markdown(FORMATS)
     # The name of a type that is refused would be Streamlit's to tell; ours says what was expected.
     file = st.file_uploader("JSONL, TSV or WinoBias text, UTF-8, at most 5 MB", key="measured-file")
     if file is None:
         return None
-    given = measuring.read_cases(file.getvalue(), file.name)
+    given = data.read_cases(file.getvalue(), file.name)
     if bad := given.cases.rejected:
         with st.expander(f"{len(bad):,} {'line is' if len(bad) == 1 else 'lines are'} left out, the others are used"):
             lines = [(str(line.number), line.reason[:300]) for line in bad[:MOST_LISTED]]

@@ -13,17 +13,17 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
-from viz.access import loader
+from viz.access import models
 from viz.core.file_names import file_name
 from viz.core.numbers import signed
 from viz.core.token_text import display_token
 from viz.figures.comparison import align, difference_heatmap, row_difference
 from viz.figures.heads import head_labels, head_rows
-from viz.pages.coreference.data import pairs as coreference_lab
-from viz.pages.coreference.data.pairs import Places, Row
 from viz.pages.coreference.marked_sentence import ROLES
 from viz.pages.coreference.pair_controls import NAMES
+from viz.pages.coreference.side_by_side import data
 from viz.pages.coreference.side_by_side import tables as lab_tables
+from viz.pages.coreference.side_by_side.data import Positions, Row
 from viz.pages.coreference.side_by_side.figures import mark_columns, movement_map
 from viz.selection import state
 from viz.ui import controls, frame, measures, number_controls, token_labels
@@ -45,7 +45,7 @@ class Side:
     number: int
     trace: "Trace"
     case: "PronounCase | None"
-    rows: Places = ()
+    rows: Positions = ()
 
 
 def show_heads(sides: Sequence[Side]) -> None:
@@ -55,7 +55,7 @@ def show_heads(sides: Sequence[Side]) -> None:
     st.subheader("Every head", anchor=False)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         site = controls.site(first.sites)
-        controls.measure(measures.offered(loader.abilities(state.current())))
+        controls.measure(measures.offered(models.abilities(state.current().model)))
     with st.grid(2, min_column_width=430, gap="medium"):
         looking = [_looking(side, site) for side in sides]
     _show_map(looking, site)
@@ -64,8 +64,8 @@ def show_heads(sides: Sequence[Side]) -> None:
 
 def _looking(side: Side, site: str) -> Side:
     """The same side with the rows that a person looks from: those of the pronoun, unless another is chosen."""
-    selection, field = state.current(), TOKEN_FIELDS[side.number]
-    own = None if side.case is None else coreference_lab.pronoun_rows(side.trace, side.case, site, selection)
+    reader, field = models.reader(state.current().model), TOKEN_FIELDS[side.number]
+    own = None if side.case is None else data.pronoun_rows(side.trace, reader, side.case, site)
     # Its last piece: in some vocabularies the first is a bare “▁”.
     start = own[-1] if isinstance(own, tuple) else token_labels.default_row(side.trace, site)
     with st.container():
@@ -79,16 +79,16 @@ def _looking(side: Side, site: str) -> Side:
 def _show_map(sides: Sequence[Side], site: str) -> None:
     selection = state.current()
     common = selection.common
-    found = []
+    reader, found = models.reader(selection.model), []
     for side in sides:
         if side.case is None:
             return
-        weights = coreference_lab.candidate_weights(side.trace, side.case, site, side.rows, selection)
+        weights = data.candidate_weights(side.trace, reader, side.case, site, side.rows, selection.common.measure)
         if isinstance(weights, str):
             st.info(f"There is no map of this attention: {weights}.", icon=":material/info:")
             return
         found.append(weights)
-    values, parts = coreference_lab.movement(*found), np.stack(found, axis=2)
+    values, parts = data.movement(*found), np.stack(found, axis=2)
     measure, name = (
         MEASURES[common.measure],
         file_name(f"movement {site} {common.measure}", sentence=_text(sides)),
@@ -165,7 +165,15 @@ def _show_rows(sides: Sequence[Side], site: str) -> None:
         head = controls.head(first.heads_of(site), disabled=not measure.is_per_head)
         words = controls.switch("whole_words", "Whole words", "To a word of several pieces, its pieces are summed.")
     selection = state.current()
-    rows = [coreference_lab.opened_row(side.trace, side.case, site, layer, side.rows, selection) for side in sides]
+    reader, common = models.reader(selection.model), selection.common
+    rows = [
+        data.opened_row(
+            *(side.trace, reader, side.case, site, layer, side.rows),
+            measure=common.measure,
+            whole_words=common.whole_words,
+        )
+        for side in sides
+    ]
     top = 1.0 if measure.is_share else max(float(row.values.max(initial=0.0)) for row in rows) or 1.0
     with st.grid(2, min_column_width=430, gap="medium"):
         for side, row in zip(sides, rows, strict=True):

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from viz.access import loader
+from viz.access import models
 from viz.core.file_names import file_name
 from viz.pages.coreference import pair_controls
-from viz.pages.coreference.data import pairs as coreference_lab
 from viz.pages.coreference.marked_sentence import legend, marked_sentence
 from viz.pages.coreference.pair_controls import NAMES
+from viz.pages.coreference.side_by_side import data
 from viz.pages.coreference.side_by_side.figures import form_bars
 from viz.pages.coreference.side_by_side.heads import Side, show_heads
 from viz.selection import state
@@ -48,7 +48,7 @@ def show() -> None:
                 _show_choice(number, trace, case, place)
     if all(cases):
         st.html(legend())
-    if all(cases) and loader.is_translator(state.current()):
+    if all(cases) and models.abilities(state.current().model).is_headlight:
         st.caption(
             "Bars: how probable each German pronoun was in the place of the written one, given the words before it. "
             "They need not add up to 1, for other words could follow as well."
@@ -71,12 +71,12 @@ def _read(number: int, text: str, slot: DeltaGenerator) -> tuple["Trace", DeltaG
 def _names() -> tuple[str, str]:
     """What stands before a sentence and what was written for it."""
     selection = state.current()
-    return ("EN", "DE") if loader.is_english_german(selection) else ("TEXT", "TARGET")
+    return ("EN", "DE") if models.is_english_german(selection.model) else ("TEXT", "TARGET")
 
 
 def _own_cases(texts: Sequence[str]) -> list["PronounCase | None"]:
     marks = pair_controls.marked_words(texts)
-    cases = [coreference_lab.marked_case(text, mark) for text, mark in zip(texts, marks, strict=True)]
+    cases = [data.marked_case(text, mark) for text, mark in zip(texts, marks, strict=True)]
     for name, mark, case in zip(NAMES, marks, cases, strict=True):
         if case is None and None not in mark.places:
             st.warning(
@@ -96,11 +96,11 @@ def _own_cases(texts: Sequence[str]) -> list["PronounCase | None"]:
 
 def _show_choice(number: int, trace: "Trace", case: "PronounCase", place: DeltaGenerator) -> None:
     """Mark the pronoun in both languages, and show how probable the other German pronouns were."""
-    if not loader.is_translator(state.current()):
+    if not models.abilities(state.current().model).is_headlight:
         spans = dict(zip(MARKS, case.spans, strict=True))
         place.html(marked_sentence(trace.text, spans, trace.translation, None, _names()))
         return
-    choice = coreference_lab.pronoun_choice(case, state.current())
+    choice = data.pronoun_choice(models.translator(state.current().model), case)
     spans = dict(zip(MARKS, case.spans, strict=True))
     found = choice.pronoun
     if isinstance(found, str):

@@ -13,7 +13,7 @@ from jaxtyping import Float
 from viz.ui.trace_tables import Row, cell, digits, table
 
 if TYPE_CHECKING:
-    from viz.pages.coreference.data import pairs as coreference_lab
+    from viz.pages.coreference.side_by_side import data
 
 
 def movements(
@@ -31,12 +31,12 @@ def movements(
     return table(("layer", "head", *titles), rows)
 
 
-def pair_rows(layer: int, sides: "Sequence[coreference_lab.Row]") -> bytes:
+def pair_rows(layer: int, sides: "Sequence[data.Row]") -> bytes:
     """A row for each sentence, head and key: what the head gives it, and the role that it plays."""
     return table(("sentence", "layer", "head", "place", "key", "role", "value"), _pair_rows(layer, sides))
 
 
-def _pair_rows(layer: int, sides: "Sequence[coreference_lab.Row]") -> Iterator[Row]:
+def _pair_rows(layer: int, sides: "Sequence[data.Row]") -> Iterator[Row]:
     for sentence, side in enumerate(sides):
         role_of = {column: role for role, columns in side.marked.items() for column in columns}
         for head, numbers in enumerate(digits(side.values)):

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from viz.access import loader
+from viz.access import models, texts, traces
 from viz.core import html
 from viz.core.file_names import file_name
 from viz.core.numbers import decimal
 from viz.core.sites import CROSS
 from viz.core.token_text import display_token
 from viz.pages.decoding import tables as decoded_tables
+from viz.pages.decoding.beam import data
 from viz.pages.decoding.beam import story as beam_story
 from viz.pages.decoding.beam.component import beam_picture
 from viz.pages.decoding.beam.figures import ancestor_heatmap
-from viz.pages.decoding.data import derived
 from viz.selection import state
 from viz.ui import controls, frame, number_controls, word_differences
 
@@ -41,7 +41,7 @@ def show(trace: "Trace") -> None:
     _settings()
     selection = state.current()
     with st.spinner("Searching …", show_time=True):
-        tree = derived.beam_tree(trace.text, selection)
+        tree = data.beam_tree(models.writer(selection.model), trace.text, *data.beam_settings(selection.decoding))
     _compare(trace.text, tree)
     node = _chosen(tree)
     name = file_name("beam", f"width{tree.width}", f"penalty{selection.decoding.length_penalty}", sentence=trace.text)
@@ -56,7 +56,7 @@ def show(trace: "Trace") -> None:
 
 
 def _penalty_in_words() -> str:
-    if loader.is_translator(state.current()):
+    if models.writer(state.current().model).penalty == "wu":
         return "((5 + tokens) / 6)^α (Wu et al. 2016)"
     return "tokens^α, as transformers does it with this model"
 
@@ -91,9 +91,10 @@ def _chosen(tree: "BeamTree") -> int:
 
 def _compare(text: str, tree: "BeamTree") -> None:
     """Greedy search and what the beam returned, with the words marked that greedy search did not write."""
-    greedy = loader.written(text, state.current())
+    writer = models.writer(state.current().model)
+    greedy = traces.written(writer, text)
     total = sum(step.log_prob for step in greedy.steps)
-    score = derived.greedy_score(greedy, tree.alpha, state.current())
+    score = data.greedy_score(greedy, writer, tree.alpha)
     of_greedy = ("Greedy", greedy.translation, decimal(total, 3), str(len(greedy.steps)), decimal(score, 4))
     winner, *others = (_returned(tree, place, greedy.translation) for place in range(1, len(tree.hypotheses) + 1))
     columns = _columns()
@@ -106,17 +107,17 @@ def _compare(text: str, tree: "BeamTree") -> None:
 
 def _columns() -> list[html.Column]:
     numbers = [html.Column(title, is_number=True) for title in ("Log-probability", "Tokens", "Score")]
-    text = html.Column("Translation", language=loader.target_language(state.current()))
+    text = html.Column("Translation", language=models.target_language(state.current().model))
     return [html.Column("Search"), text, *numbers]
 
 
 def _returned(tree: "BeamTree", place: int, greedy: str) -> tuple[str | html.Marked, ...]:
     """The table's line for the hypothesis in this place, from 1."""
     node = tree.nodes[tree.hypotheses[place - 1]]
-    written = derived.node_text(tree, node.index, state.current())
+    written = models.writer(state.current().model).vocabulary.decode(tree.token_ids(node.index))
     return (
         f"Beam, {place}. of {len(tree.hypotheses)}",
-        word_differences.marked(derived.word_diff(greedy, written)),
+        word_differences.marked(texts.word_diff(greedy, written)),
         decimal(node.total, 3),
         str(node.step + 1),
         "" if node.score is None else decimal(node.score, 4),
@@ -164,7 +165,7 @@ def _open(text: str, tree: "BeamTree", index: int) -> None:
 
 def _attention(text: str, tree: "BeamTree", index: int) -> None:
     selection = state.current()
-    trace = derived.node_trace(text, tree, index, selection)
+    trace = data.hypothesis_trace(models.writer(selection.model), text, tree.token_ids(index))
     selection = selection.for_model(trace.shapes)
     state.put(selection)
     if CROSS not in trace.sites:

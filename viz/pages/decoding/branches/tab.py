@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from viz.access import descriptions, loader
+from viz.access import models, texts
 from viz.core.file_names import file_name, head_name
 from viz.core.html import word_changes
 from viz.core.sites import ENCODER
@@ -20,7 +20,6 @@ from viz.pages.decoding.branch_codes import Choice
 from viz.pages.decoding.branch_names import ORIGINAL, deed
 from viz.pages.decoding.branches import removal
 from viz.pages.decoding.branches.component import BranchRow, TreeAct, branch_tree
-from viz.pages.decoding.data import derived
 from viz.pages.decoding.figures import Written, attention_difference, common_difference, probability_curves
 from viz.selection import state
 from viz.ui import frame
@@ -59,13 +58,13 @@ def _tree(made: Sequence[Choice], traces: Sequence["Trace"]) -> None:
         else "So far there is only the model’s own translation."
     )
     branch_tree(
-        tree_rows(made, traces, descriptions.vocabulary(selection)),
+        tree_rows(made, traces, models.vocabulary(models.reader(selection.model))),
         shown=selection.decoding.branch,
         against=translations.compared(made),
         step=selection.decoding.step,
         on_act=_act,
         key="branch-tree",
-        language=loader.target_language(selection),
+        language=models.target_language(selection.model),
         name=file_name("branches", sentence=selection.common.text),
     )
 
@@ -75,7 +74,7 @@ def tree_rows(made: Sequence[Choice], traces: Sequence["Trace"], vocabulary: Seq
     rows = []
     for number, (choice, trace) in enumerate(zip((None, *made), traces, strict=True)):
         origin = trace if choice is None else traces[choice.parent]
-        spans = derived.word_diff(origin.translation, trace.translation)
+        spans = texts.word_diff(origin.translation, trace.translation)
         rows.append(
             BranchRow(
                 number=number,
@@ -127,9 +126,9 @@ def _compare(made: Sequence[Choice], traces: Sequence["Trace"], other: int) -> N
     translation_controls.against(names, other)
     st.html(
         word_changes(
-            [(span.first, span.second) for span in derived.word_diff(theirs.translation, ours.translation)],
+            [(span.first, span.second) for span in texts.word_diff(theirs.translation, ours.translation)],
             names=(names[other], names[shown]),
-            language=loader.target_language(selection),
+            language=models.target_language(selection.model),
         )
     )
     st.plotly_chart(

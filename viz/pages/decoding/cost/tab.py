@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import streamlit as st
 
+from viz.access import models
 from viz.core import html
 from viz.core.file_names import file_name
 from viz.core.token_text import display_token
 from viz.pages.decoding import tables as decoded_tables
+from viz.pages.decoding.cost import data
 from viz.pages.decoding.cost.figures import (
     COLOURS,
     STATES,
@@ -23,7 +25,6 @@ from viz.pages.decoding.cost.figures import (
     source_states,
     target_states,
 )
-from viz.pages.decoding.data import derived
 from viz.selection import state
 from viz.ui import frame, number_controls
 from viz.ui.controls import plain
@@ -69,7 +70,7 @@ def show(trace: "Trace") -> None:
         "Keys and values of a token do not change once they are computed, for later tokens are masked. So a step "
         "computes one new row in each layer and reads the rest from a cache."
     )
-    costs = derived.step_costs(trace, state.current())
+    costs = data.step_costs(trace, models.translator(state.current().model))
     step = _step(len(costs))
     name = file_name("cost", f"step{step}", sentence=trace.text)
     _cache(trace, costs[step], step, name)

@@ -1,46 +1,43 @@
-"""Branches of a translation, written by the model: the door to decoding sessions, besides `viz.access.loader`.
+"""Write the branches of a translation: other tokens, draws and edits of heads from a step on.
 
 A branch is grown out of the session of the one that it leaves, so only its new rows are computed (an edit of the
-encoder changes all of them). torch is imported inside functions. Knows nothing of widgets, of the list of branches or
-of the URL.
+encoder changes all of them).
 """
 
-import re
 from dataclasses import dataclass
 from math import inf
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from unicodedata import category
 
 import numpy as np
 from jaxtyping import Float
 
 from model.errors import SessionError, TokenError
-from viz.access import generation, loader
+from viz.access import traces
 from viz.core.background_jobs import Progress, Task
 from viz.core.bounded_cache import BoundedCache
 from viz.core.token_text import display_token
 from viz.pages.decoding.branch_codes import MAX_PIECES, Action, Draw, EditHead, Path, Write
-from viz.selection.selection import Selection
 
 if TYPE_CHECKING:
-    from model import DecodingSession, Trace
+    from model import Trace
     from model.decoding.sampling import Draws
     from model.nn.edits import HeadEdit
+    from model.writer import Session, Writer
 
 #: So many branches of a viewer are remembered, of all sentences; others are grown again when they are wanted.
 MAX_KEPT: Final = 32
 #: No word of a language is longer.
 MAX_WORD: Final = 200
 
-_BYTE: Final = re.compile(r"<0x[0-9A-F]{2}>")
 #: Full stops, closing brackets and closing quotation marks stand close to the word before them.
 _CLINGING: Final = frozenset({"Po", "Pe", "Pf"})
 
 
 @dataclass(eq=False)
 class _Grown:
-    session: "DecodingSession"
+    session: "Session"
     trace: "Trace | None" = None
 
 
@@ -48,56 +45,56 @@ class Sessions:
     """The decoding sessions of one viewer's branches, those used last."""
 
     def __init__(self) -> None:
-        self.kept = BoundedCache[tuple[str, str, str, Path], _Grown](MAX_KEPT)
+        self.kept = BoundedCache[tuple[str, str, Path], _Grown](MAX_KEPT)
         # A file is made in another thread than the page, and two must not write on in one session.
         self.lock = RLock()
 
 
-def begin(sessions: Sessions, text: str, selection: Selection, path: Path) -> None:
+def begin(sessions: Sessions, writer: "Writer", text: str, path: Path) -> None:
     """Grow a branch as far as the change that makes it, so that `grow` cannot fail any more.
 
     Raises:
         HeadlightError: there is no such step, token, head or key, or nothing can follow there.
     """
     with sessions.lock:
-        _begun(sessions, text, selection, path)
+        _begun(sessions, writer, text, path)
 
 
 def grow(
     sessions: Sessions,
+    writer: "Writer",
     text: str,
-    selection: Selection,
     path: Path,
-    progress: loader.Progress = lambda written, most: None,
+    progress: traces.Progress = traces.no_progress,
 ) -> "Trace":
     """The trace of a branch, computed as far as it is not known yet. Raises what `begin` raises.
 
     Args:
         sessions: of this viewer.
+        writer: the model.
         text: the sentence as typed.
-        selection: says which checkpoint and device.
         path: what was done, first thing first; nothing for the model's own translation.
         progress: called after every new token of the branch with the number of tokens and the most there can be.
     """
     if not path:
-        return loader.written(text, selection, progress)
+        return traces.written(writer, text, progress)
     with sessions.lock:
-        grown = _finished(sessions, text, selection, path, progress)
-        grown.trace = grown.trace or generation.trace_of(grown.session)
+        grown = _finished(sessions, writer, text, path, progress)
+        grown.trace = grown.trace or traces.written_trace(grown.session)
         return grown.trace
 
 
-def log_prob(sessions: Sessions, text: str, selection: Selection, path: Path, step: int, token_id: int) -> float:
+def log_prob(sessions: Sessions, writer: "Writer", text: str, path: Path, step: int, token_id: int) -> float:
     """What a token would have at a step of a branch, in nats, whatever is written there."""
     with sessions.lock:
-        session = _standing_at(_finished(sessions, text, selection, path).session, step)
+        session = _standing_at(_finished(sessions, writer, text, path).session, step)
         return session.force(token_id).log_prob
 
 
 def effects_of_heads(
     sessions: Sessions,
+    writer: "Writer",
     text: str,
-    selection: Selection,
     path: Path,
     step: int,
     site: str,
@@ -105,30 +102,29 @@ def effects_of_heads(
     """By how much the log-probability (nats) of a step's token changes if one head of a site is switched off there.
 
     Args:
-        sessions, text, selection, path: as in `grow`.
+        sessions, writer, text, path: as in `grow`.
         step: whose token is meant.
         site: whose heads are switched off, one after the other; in the encoder throughout the sentence.
     """
-    loaded = generation.writer(selection)
-    layers, heads = loaded.abilities.shapes[site]
+    layers, heads = writer.abilities.shapes[site]
 
-    def compute(progress: Progress) -> np.ndarray[Any, Any]:
+    def compute(progress: Progress) -> Float[np.ndarray, "layer head"]:
         changes = np.zeros((layers, heads), np.float32)
         with sessions.lock:
-            session = _finished(sessions, text, selection, path).session
+            session = _finished(sessions, writer, text, path).session
         written = session.steps[step]
         for layer, head in np.ndindex(changes.shape):
             edit = EditHead("off", site, layer, head)
-            edited = _edited(loaded, text, session, (*path, (step, edit)))
+            edited = _edited(writer, text, session, (*path, (step, edit)))
             changes[layer, head] = edited.force(written.token_id).log_prob - written.log_prob
             progress(1)
         return changes
 
-    key = ("effects of heads", text, loaded.digest, str(loaded.device), path, step, site)
+    key = ("effects of heads", text, writer.key, path, step, site)
     return Task(key, layers * heads, "heads", compute, "{done:,} of {total:,} heads")
 
 
-def spell(word: str, selection: Selection) -> tuple[int, ...]:
+def spell(word: str, writer: "Writer") -> tuple[int, ...]:
     """The tokens that write a word, or several, as a new word; a mark such as "." clings to the word before it.
 
     A piece as candidates show it ("▁sie"), and a token that ends a text ("</s>"), are taken as they are.
@@ -136,33 +132,30 @@ def spell(word: str, selection: Selection) -> tuple[int, ...]:
     Raises:
         TokenError: there is nothing to write, too much, or something that the vocabulary cannot spell.
     """
-    tokenizer, ends = generation.pieces(selection), generation.end_tokens(selection)
+    vocabulary = writer.vocabulary
+    ends, reserved = (vocabulary.tokens(sorted(ids)) for ids in (writer.end_ids, writer.reserved_ids))
     word = word.strip()
     if not word:
         raise TokenError("Type the word that the model should write, for example “sie”.")
     shown = f"“{word[:40]}{'…' if len(word) > 40 else ''}”"
-    refused = generation.refused_tokens(selection)
-    if word in refused:
+    if word in reserved:
         can = f"Of these only {' and '.join(ends)}, the end, can be written." if ends else "Type a word instead."
         raise TokenError(f"{shown} is a sign of the model's own. {can}")
     if len(word) > MAX_WORD:
         raise TokenError(f"{shown} has {len(word):,} characters; write at most {MAX_WORD} at once.")
     if word in ends or word.startswith("▁") or category(word[0]) in _CLINGING:
         try:
-            return (int(tokenizer.token_id(word)),)
+            return (int(vocabulary.token_id(word)),)
         except TokenError:
             pass
-    token_ids = generation.ids_of(word.replace("▁", " "), selection)
-    pieces = tokenizer.tokens(token_ids)
-    if not token_ids:
-        raise TokenError(f"{shown} holds only characters that cannot be seen. Type a word, for example “sie”.")
-    # Where every byte is a piece, all can be spelled; our vocabularies fall back on bytes for what they do not know.
-    falls_back = loader.is_translator(selection) and any(map(_BYTE.fullmatch, pieces))
-    if falls_back or not refused.isdisjoint(pieces):
+    token_ids = writer.spell(word.replace("▁", " "))
+    if token_ids is None:
         raise TokenError(
             f"This vocabulary cannot spell {shown}: it has no piece for one of its characters. Type a word in letters "
             "that the training text had, for example “sie”."
         )
+    if not token_ids:
+        raise TokenError(f"{shown} holds only characters that cannot be seen. Type a word, for example “sie”.")
     if len(token_ids) > MAX_PIECES:
         raise TokenError(f"{shown} has {len(token_ids)} pieces; write at most {MAX_PIECES} at once.")
     return tuple(token_ids)
@@ -178,14 +171,14 @@ def finished_before(step: int, count: int) -> str:
 
 def _finished(
     sessions: Sessions,
+    writer: "Writer",
     text: str,
-    selection: Selection,
     path: Path,
-    progress: loader.Progress = lambda written, most: None,
+    progress: traces.Progress = traces.no_progress,
 ) -> _Grown:
     if not path:
-        return _Grown(loader.session(text, selection, progress))
-    grown = _begun(sessions, text, selection, path)
+        return _Grown(traces.session(writer, text, progress))
+    grown = _begun(sessions, writer, text, path)
     draws = _draws(path[-1][1])
     while not grown.session.finished:
         grown.session.step(draws)
@@ -193,48 +186,46 @@ def _finished(
     return grown
 
 
-def _begun(sessions: Sessions, text: str, selection: Selection, path: Path) -> _Grown:
-    loaded = generation.writer(selection)
-    place = (text, loaded.digest, str(loaded.device), path)
-    found = sessions.kept.get(place)
-    if found is None:
-        origin = _finished(sessions, text, selection, path[:-1]).session
-        found = sessions.kept.put(place, _Grown(_left(loaded, text, origin, path)))
-    return found
+def _begun(sessions: Sessions, writer: "Writer", text: str, path: Path) -> _Grown:
+    key = (text, writer.key, path)
+    grown = sessions.kept.get(key)
+    if grown is None:
+        origin = _finished(sessions, writer, text, path[:-1]).session
+        grown = sessions.kept.put(key, _Grown(_left(writer, text, origin, path)))
+    return grown
 
 
-def _left(loaded: Any, text: str, origin: "DecodingSession", path: Path) -> "DecodingSession":
+def _left(writer: "Writer", text: str, origin: "Session", path: Path) -> "Session":
     """A session of the branch that leaves `origin` by the last action of the path, which is done."""
     step, action = path[-1]
     if step >= len(origin.steps):
         raise SessionError(finished_before(step, len(origin.steps)))
     if isinstance(action, EditHead):
-        return _edited(loaded, text, origin, path)
+        return _edited(writer, text, origin, path)
     session = _standing_at(origin, step)
     if isinstance(action, Write):
-        for place, token_id in enumerate(action.token_ids):
+        for written, token_id in enumerate(action.token_ids):
             if session.finished:
                 raise SessionError(
-                    f"Of the {len(action.token_ids)} tokens only {place} can be written: then the translation is "
+                    f"Of the {len(action.token_ids)} tokens only {written} can be written: then the translation is "
                     "finished. Begin at an earlier step, or write less."
                 )
             forced = session.force(token_id)
             if forced.log_prob == -inf:
                 raise SessionError(
-                    f"The model's own settings forbid “{display_token(forced.token)}” at step {step + place + 1}: its "
-                    "probability there is 0. Write another token, or choose another step."
+                    f"The model's own settings forbid “{display_token(forced.token)}” at step {step + written + 1}: "
+                    "its probability there is 0. Write another token, or choose another step."
                 )
     return session
 
 
-def _edited(loaded: Any, text: str, origin: "DecodingSession", path: Path) -> "DecodingSession":
+def _edited(writer: "Writer", text: str, origin: "Session", path: Path) -> "Session":
     """A session that stands at the step of the last action of the path, an edit, with all edits of the path."""
     step, action = path[-1]
     before = len(origin.target_ids) - len(origin.steps) - 1
     edits = [_head_edit(before + since, edit) for since, edit in path if isinstance(edit, EditHead)]
     if isinstance(action, EditHead) and action.is_of_encoder:
-        recorded = {loader.OUTPUTS} if loaded.abilities.has("head outputs") else set()
-        session: DecodingSession = loaded.decode(text, extras=recorded, edits=edits)
+        session = writer.decode(text, extras=traces.extras(writer), edits=edits)
         for done in origin.steps[:step]:
             session.force(done.token_id)
         return session
@@ -243,7 +234,7 @@ def _edited(loaded: Any, text: str, origin: "DecodingSession", path: Path) -> "D
     return _standing_at(origin, step).branch(edits=acting)
 
 
-def _standing_at(origin: "DecodingSession", step: int) -> "DecodingSession":
+def _standing_at(origin: "Session", step: int) -> "Session":
     session = origin.branch()
     while len(session.steps) > step:
         session.back()
@@ -253,12 +244,12 @@ def _standing_at(origin: "DecodingSession", step: int) -> "DecodingSession":
 def _head_edit(step: int, edit: EditHead) -> "HeadEdit":
     from model.nn.edits import MakeUniform, PointAt, SwitchOff
 
-    place = (edit.site, edit.layer, edit.head)
+    head = (edit.site, edit.layer, edit.head)
     row, since = (step, 0) if edit.once else (None, 0 if edit.is_of_encoder else step)
     if edit.key is not None:
-        return PointAt(*place, edit.key, row=row, since=since)
+        return PointAt(*head, edit.key, row=row, since=since)
     made = SwitchOff if edit.edit == "off" else MakeUniform
-    return made(*place, row=row, since=since)
+    return made(*head, row=row, since=since)
 
 
 def _draws(action: Action) -> "Draws | None":

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import streamlit as st
 
-from viz.access import generation, loader
+from viz.access import models, texts
 from viz.core.file_names import file_name, head_name
 from viz.core.html import word_changes
 from viz.core.numbers import decimal, signed
@@ -15,7 +15,7 @@ from viz.core.token_text import display_token
 from viz.pages.decoding import translation_controls, translations
 from viz.pages.decoding.branch_codes import Choice, EditHead, Path, origin_of, path_of
 from viz.pages.decoding.branch_names import ORIGINAL
-from viz.pages.decoding.data import branches, derived
+from viz.pages.decoding.data import branches
 from viz.pages.decoding.figures import effects_map, row_before_after
 from viz.selection import state
 from viz.selection.decoding import EDITS
@@ -56,7 +56,7 @@ class _Tried:
 @frame.fragment
 def show(trace: "Trace") -> None:
     """The choice of an edit, what it does, and the button that makes it a branch."""
-    if frame.lacking(loader.abilities(state.current()), "edits"):
+    if frame.lacking(models.abilities(state.current().model), "edits"):
         return
     st.caption(
         "Change what one head looks at, at one step, and see what the model writes then. Everything from that step on "
@@ -105,7 +105,7 @@ def _action(trace: "Trace", step: int, site: str, layer: int, head: int) -> Edit
 def _key(trace: "Trace", step: int, site: str) -> int:
     """The token to point at: one that the row at this step may see."""
     tokens = trace.axis_tokens(site)[1]
-    allowed = tokens[: generation.rows_before(trace) + step + 1] if site == DECODER else tokens
+    allowed = tokens[: trace.rows_before + step + 1] if site == DECODER else tokens
     names = [f"{place} · {display_token(token)}" for place, token in enumerate(allowed, start=1)]
     chosen = state.position("key_token", len(allowed), 0)
     if len(allowed) > MAX_PILLS:
@@ -150,7 +150,9 @@ def _try(made: tuple[Choice, ...], base: int, step: int, action: EditHead) -> _T
     with st.spinner("Translating under the edit …", show_time=True):
         original, edited = translations.trace_along(before), translations.trace_along(path)
         selection, token_id = state.current(), original.steps[step].token_id
-        log_prob = branches.log_prob(translations.sessions(), selection.common.text, selection, path, step, token_id)
+        log_prob = branches.log_prob(
+            translations.sessions(), models.writer(selection.model), selection.common.text, path, step, token_id
+        )
     return _Tried(
         choice=Choice(origin, step, action), before=before, original=original, edited=edited, log_prob=log_prob
     )
@@ -167,7 +169,7 @@ def _show_numbers(tried: _Tried) -> None:
             f"**{decimal(tried.log_prob, 3)}**, a change of **{signed(change, 3)}** nats. "
             + ("It is still what the model writes." if instead == token else f"The model writes “{instead}” instead.")
         )
-        spans = derived.word_diff(original.translation, edited.translation)
+        spans = texts.word_diff(original.translation, edited.translation)
         if all(span.is_same for span in spans):
             same = [step.token_id for step in original.steps] == [step.token_id for step in edited.steps]
             st.caption("The translation stays the same." if same else "The text stays the same, in other tokens.")
@@ -175,7 +177,7 @@ def _show_numbers(tried: _Tried) -> None:
             before = _name(tried.choice.parent) if tried.choice.parent else ORIGINAL
             names = (before[:1].upper() + before[1:], "Under the edit")
             changes = [(span.first, span.second) for span in spans]
-            st.html(word_changes(changes, names=names, language=loader.target_language(state.current())))
+            st.html(word_changes(changes, names=names, language=models.target_language(state.current().model)))
 
 
 def _keep(made: tuple[Choice, ...], tried: _Tried) -> None:
@@ -203,7 +205,7 @@ def _add(choice: Choice) -> None:
 def _show_row(tried: _Tried, action: EditHead) -> None:
     """The edited head's row before and after, as the traces have it."""
     site, layer, head = action.site, action.layer, action.head
-    row = generation.rows_before(tried.original) + tried.choice.step
+    row = tried.original.rows_before + tried.choice.step
     st.markdown("**The head’s row, before and after**")
     if action.is_of_encoder:
         labels = token_labels.row_labels(tried.original, site)
@@ -234,7 +236,9 @@ def _show_all_heads(tried: _Tried, site: str) -> None:
     token = plain(display_token(tried.original.steps[step].token))
     st.markdown(f"**Every head of this attention, switched off in turn: what it is worth to “{token}”**")
     own = translations.sessions()
-    task = branches.effects_of_heads(own, selection.common.text, selection, tried.before, step, site)
+    task = branches.effects_of_heads(
+        own, models.writer(selection.model), selection.common.text, tried.before, step, site
+    )
     changes = long_work.outcome(task, "Switch off each head in turn", key="each-head")
     if changes is None:
         return

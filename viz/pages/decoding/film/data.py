@@ -1,16 +1,11 @@
-"""What the film shows of a decoding, derived by the model's own functions and computed once for all viewers.
+"""What the film shows of a decoding, computed once for all viewers."""
 
-Like `viz.access.derived` a door from the pages to the model; torch is imported inside functions. Knows nothing of
-widgets.
-"""
-
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import streamlit as st
 from jaxtyping import Float
 
-from viz.access import generation
+from viz.core.caching import cached
 from viz.pages.decoding.film.payload import (
     ONE_ATTENTION,
     TWO_ATTENTIONS,
@@ -19,50 +14,36 @@ from viz.pages.decoding.film.payload import (
     PlayerSpread,
     PlayerStep,
 )
-from viz.selection.selection import Selection
 
 if TYPE_CHECKING:
     from model import DecodingStep, Trace
+    from model.writer import Writer
 
 MAX_FILMS: Final = 16
 
 
-def film(trace: "Trace", selection: Selection) -> PlayerData:
+@cached(max_entries=MAX_FILMS)
+def film(trace: "Trace", writer: "Writer") -> PlayerData:
     """Every step of a trace with all its weights and its distribution, ready to be sent."""
-    loaded = generation.writer(selection)
-    # Two decodings of a sentence differ in what was written, or in what was done to heads meanwhile.
-    decoding = tuple(step.token_id for step in trace.steps), repr(trace.edits)
-    return _film(trace.text, decoding, loaded.digest, str(loaded.device), trace, loaded)
-
-
-@st.cache_resource(max_entries=MAX_FILMS, show_spinner=False)
-def _film(
-    text: str,
-    decoding: tuple[tuple[int, ...], str],
-    digest: str,
-    device: str,
-    _trace: "Trace",
-    _writer: Any,
-) -> PlayerData:
-    before = generation.rows_before(_trace)
-    own = _stacked(_trace, "decoder.self")[:, :, before:]
-    titles = TWO_ATTENTIONS if "decoder.cross" in _trace.sites else ONE_ATTENTION
+    before = trace.rows_before
+    own = _stacked(trace, "decoder.self")[:, :, before:]
+    titles = TWO_ATTENTIONS if "decoder.cross" in trace.sites else ONE_ATTENTION
     if titles == TWO_ATTENTIONS:
-        sources, cross, own = _trace.source_tokens, _stacked(_trace, "decoder.cross"), own[..., before:]
+        sources, cross, own = trace.source_tokens, _stacked(trace, "decoder.cross"), own[..., before:]
     else:
         # A decoder alone looks at the text and at what it has written in one row: the text stands where a source would.
-        sources, cross, own = _trace.target_tokens[:before], own[..., :before], own[..., before:]
+        sources, cross, own = trace.target_tokens[:before], own[..., :before], own[..., before:]
         if not before:  # of a text of one token there is nothing but what was written
             sources, cross = ("∅",), np.zeros((*own.shape[:3], 1), np.float32)
-    spreads = generation.spread(_trace, _writer)
-    steps = map(_player_step, _trace.steps, spreads.chosen_ranks.tolist())
+    spreads = writer.spread(trace)
+    steps = map(_player_step, trace.steps, spreads.chosen_ranks.tolist())
     distributions = PlayerSpread(
         best=spreads.best.numpy(),
         counts=spreads.counts.float().numpy(),
         centres=spreads.centres.numpy(),
-        vocab_size=_writer.config.vocab_size,
+        vocab_size=writer.vocab_size,
     )
-    return PlayerData.of(sources, _trace.target_tokens[before:], tuple(steps), cross, own, distributions, titles)
+    return PlayerData.of(sources, trace.target_tokens[before:], tuple(steps), cross, own, distributions, titles)
 
 
 def _stacked(trace: "Trace", site: str) -> Float[np.ndarray, "layer head query key"]:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from model.errors import HeadlightError
-from viz.access import long_texts
+from viz.access import long_texts, models
 from viz.core.file_names import file_name
 from viz.core.sites import CROSS
 from viz.pages.decoding import translation_controls, translations
-from viz.pages.decoding.film import data as footage
+from viz.pages.decoding.film import data
 from viz.pages.decoding.film.component import Draw, Force, PlayerState, Wished, decode_player, wished
 from viz.selection import state
 from viz.ui import frame
@@ -39,13 +39,13 @@ def show(trace: "Trace") -> None:
             "the part that looks at what was written after it; together they are 1."
         )
     selection = state.current().for_model(trace.shapes)
-    film = footage.film(trace, selection)
+    film = data.film(trace, models.writer(selection.model))
     asked = wished(film, key="player")
     if asked is not None:
         state.put(_stood(selection, asked.state))
         trace = _written(asked, trace)
         selection = state.current().for_model(trace.shapes)
-        film = footage.film(trace, selection)
+        film = data.film(trace, models.writer(selection.model))
     stands = decode_player(film, _place(selection), key="player", name=file_name("film", sentence=trace.text))
     state.put(_stood(selection, stands))
     translation_controls.type_word(trace, key="write-in-film")

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from viz.access import loader
+from viz.access import models
 from viz.core.file_names import file_name
 from viz.core.numbers import TOLERANCE, scientific
 from viz.pages.decoding import tables as decoded_tables
-from viz.pages.decoding.data import derived
+from viz.pages.decoding.logit_lens import data
 from viz.pages.decoding.logit_lens.component import lens_table
 from viz.selection import state
 from viz.ui import frame, number_controls
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @frame.fragment
 def show(trace: "Trace") -> None:
     """Layers by steps, the proof that the last layer is the model's output, and the table to take along."""
-    if frame.lacking(loader.abilities(state.current()), "logit lens"):
+    if frame.lacking(models.abilities(state.current().model), "logit lens"):
         return
     st.caption(
         "What would each decoder layer have said, had it been the last? Its output goes through the model's own final "
@@ -32,7 +32,7 @@ def show(trace: "Trace") -> None:
         "The first layers mostly repeat what goes in, for input and output share one embedding; the layer at which ✓ "
         "appears is where the model has made up its mind."
     )
-    lens = derived.logit_lens(trace, state.current())
+    lens = data.logit_lens(trace, models.writer(state.current().model))
     _badge(trace, lens)
     name = file_name("logit lens", sentence=trace.text)
     lens_table(

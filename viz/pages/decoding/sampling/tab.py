@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from viz.access import descriptions, generation, loader
+from viz.access import models, texts, traces
 from viz.core.file_names import file_name
 from viz.core.html import Marked
 from viz.core.numbers import decimal
 from viz.pages.decoding import tables as decoded_tables
-from viz.pages.decoding.data import derived
+from viz.pages.decoding.sampling import data
 from viz.pages.decoding.sampling.cards import Card, sample_cards
 from viz.selection import state
 from viz.ui import controls, frame, number_controls, word_differences
@@ -35,12 +35,13 @@ def show(trace: "Trace") -> None:
         "same seed draws the same translations."
     )
     selection = state.current()
-    vocabulary = descriptions.vocabulary(selection)
+    writer = models.writer(selection.model)
+    vocabulary = models.vocabulary(writer)
     _settings(len(vocabulary))
     selection = state.current()
     with st.spinner("Drawing …", show_time=True):
-        drawn = derived.samples(trace.text, selection)
-    greedy = loader.written(trace.text, selection)
+        drawn = data.samples(writer, trace.text, selection.decoding)
+    greedy = traces.written(writer, trace.text)
     groups = grouped(drawn)
     st.caption(
         f"{len(drawn)} drawn, {len(groups)} different; the most frequent first. Words that the greedy translation does "
@@ -49,7 +50,7 @@ def show(trace: "Trace") -> None:
     )
     sample_cards(
         (_greedy_card(greedy), *_cards(drawn, groups, greedy.translation, vocabulary)),
-        language=loader.target_language(selection),
+        language=models.target_language(selection.model),
     )
     name = file_name("samples", f"seed{selection.decoding.sampling_seed}", sentence=trace.text)
     with st.container(horizontal=True):
@@ -110,12 +111,12 @@ def _greedy_card(trace: "Trace") -> Card:
 def _cards(
     drawn: "Sequence[SampledTranslation]", groups: list[list[int]], greedy: str, vocabulary: "Sequence[str]"
 ) -> list[Card]:
-    ends = generation.end_ids(state.current())
-    cards, texts = [], [drawn[group[0]].text for group in groups]
-    for group, text in zip(groups, texts, strict=True):
+    ends = models.writer(state.current().model).end_ids
+    cards, written = [], [drawn[group[0]].text for group in groups]
+    for group, text in zip(groups, written, strict=True):
         one = drawn[group[0]]
         notes = ["Cut at the longest text that the model may write."] if one.token_ids[-1] not in ends else []
-        if texts.count(text) > 1:
+        if written.count(text) > 1:
             notes.append("Another card has the same text, cut into other tokens.")
         if text == greedy:
             notes.append("The same text as the greedy translation.")
@@ -128,7 +129,7 @@ def _cards(
             Card(
                 title=f"{len(group)} of {len(drawn)}",
                 which=_which(group),
-                text=Marked(word_differences.pieces(derived.word_diff(greedy, text)) or (("(nothing)", False),)),
+                text=Marked(word_differences.pieces(texts.word_diff(greedy, text)) or (("(nothing)", False),)),
                 numbers=numbers,
                 tokens=tuple(vocabulary[token_id] for token_id in one.token_ids),
                 log_probs=one.log_probs,

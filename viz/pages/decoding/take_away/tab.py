@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from viz.access import loader, trace_files
+from viz.access import models, trace_files
 from viz.core.file_names import file_name
 from viz.pages.decoding import translation_controls, translations
-from viz.pages.decoding.data import derived
+from viz.pages.decoding.beam import data as beam_data
 from viz.pages.decoding.take_away import trees
 from viz.selection import state
 from viz.selection.selection import Selection
@@ -62,7 +62,7 @@ def show(trace: "Trace") -> None:
 def _offer_trees(trace: "Trace", selection: Selection) -> None:
     st.subheader("Trees", anchor=False)
     traces, made = translation_controls.all_traces(), translations.choices()
-    checkpoint, digest = loader.identity(selection)
+    checkpoint, digest = models.identity(selection.model)
     what = f"the model’s own translation and {len(made)} {'branch' if len(made) == 1 else 'branches'}"
     show_offer(
         Offer(
@@ -74,7 +74,7 @@ def _offer_trees(trace: "Trace", selection: Selection) -> None:
             150 * sum(len(one.steps) for one in traces),
         )
     )
-    width, penalty = derived.beam_settings(selection)
+    width, penalty = beam_data.beam_settings(selection.decoding)
     show_offer(
         Offer(
             "Beam search",
@@ -90,5 +90,6 @@ def _offer_trees(trace: "Trace", selection: Selection) -> None:
 
 def _beam(selection: Selection, checkpoint: str, digest: str) -> bytes:
     """When a button is pressed, there is no session to ask what is chosen: it is passed in."""
-    tree = derived.beam_tree(selection.common.text, selection)
+    settings = beam_data.beam_settings(selection.decoding)
+    tree = beam_data.beam_tree(models.writer(selection.model), selection.common.text, *settings)
     return trees.beam(tree, selection.common.text, checkpoint=checkpoint, digest=digest)

@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from viz.access import loader, long_texts
+from viz.access import long_texts, models
 from viz.core import sites
 from viz.core.file_names import file_name
 from viz.core.html import swatches
-from viz.pages.masks_positions import data as placed
+from viz.pages.masks_positions.masks import data
 from viz.pages.masks_positions.masks.figures import COLOURS, STATES, mask_heatmap, reasons
 from viz.selection import state
 from viz.ui import frame
@@ -33,7 +33,7 @@ def show(trace: "Trace") -> None:
         "Rows are queries, columns are keys. A text on its own needs no padding, so what is masked is masked because "
         "of where keys stand: a decoder must not see what comes later, and a window keeps a row from looking far."
     )
-    frame.lacking(loader.abilities(state.current()), "batch masks")
+    frame.lacking(models.abilities(state.current().model), "batch masks")
 
 
 def _site(trace: "Trace", site: str) -> None:
@@ -42,16 +42,16 @@ def _site(trace: "Trace", site: str) -> None:
         layers = len(trace.inputs[site])
         st.caption(
             f"{len(queries):,} × {len(keys):,} tokens are too many for cells that can be read (at most {MAX_TOKENS}); "
-            f"the rule, in the first of {layers} layers: {placed.rule_of(trace, site, 0)}."
+            f"the rule, in the first of {layers} layers: {data.rule_of(trace, site, 0)}."
         )
         return
     with st.grid(2, min_column_width=330, gap="medium"):
-        for mask in placed.masks_in_use(trace, site):
+        for mask in data.masks_in_use(trace, site):
             with st.container(gap="xsmall"):
                 st.caption(plain(f"{_layers(mask.layers, len(trace.inputs[site]))}: a row may see {mask.rule}."))
                 name = f"{site}-{mask.layers[0]}"
                 st.plotly_chart(
-                    mask_heatmap(reasons(mask.by_place, mask.by_padding), queries, keys),
+                    mask_heatmap(reasons(mask.by_position, mask.by_padding), queries, keys),
                     key=f"mask-{name}",
                     config=frame.chart_config(file_name("mask", name)),
                     alt=f"Mask of {sites.label(site).lower()}: a row may see {mask.rule}",

@@ -9,10 +9,11 @@ import streamlit as st
 from jaxtyping import Bool, UInt8
 
 from model.errors import InputTextError
-from viz.access import loader, long_texts
+from viz.access import long_texts, models
 from viz.core import sites
 from viz.core.file_names import file_name
 from viz.core.html import swatches, visible
+from viz.pages.masks_positions.masks import data
 from viz.pages.masks_positions.masks.figures import COLOURS, STATES, batch_overview, mask_heatmap, reasons
 from viz.selection import state
 from viz.ui import controls, frame
@@ -97,7 +98,7 @@ def _show_batch(trace: "Trace") -> None:
     )
     texts = (trace.text, *companions(typed))
     with st.spinner("Translating the batch …"):
-        masks = loader.masks(texts, state.current())
+        masks = data.batch_masks(models.translator(state.current().model), texts)
     _show_padding(masks)
     labels = [f"{number} · {_shortened(text)}" for number, text in enumerate(texts, start=1)]
     row = controls.token("batch_member", "Masks of sentence", labels, default=min(1, len(labels) - 1))

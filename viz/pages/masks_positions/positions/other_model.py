@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import streamlit as st
 
-from viz.access import loader
+from viz.access import models
 from viz.components.matrix_picture.component import ColourScale, Kept, MatrixData, matrix_picture
 from viz.core import sites
 from viz.core.file_names import file_name
-from viz.pages.masks_positions import data as placed
+from viz.pages.masks_positions.positions import data
 from viz.selection import state
 from viz.ui import frame
 
@@ -47,15 +47,15 @@ _HOW_TO_READ: Final = {
 @frame.fragment
 def show(trace: "Trace") -> None:
     """The scheme by its name, and its numbers as a picture."""
-    scheme = loader.abilities(state.current()).positions
+    scheme = models.abilities(state.current().model).positions
     st.markdown(f"**{scheme[0].upper()}{scheme[1:]} positions.** {_SCHEMES[scheme]}")
-    found = placed.position_schemes(trace, state.current())
-    for one in found:
-        if one.site:
-            st.markdown(f"**{sites.label(one.site)}**")
-        _draw(one, trace)
-        st.caption(_HOW_TO_READ[one.what])
-    if not found and scheme != "none":
+    shown = data.position_schemes(trace, models.reader(state.current().model))
+    for scheme_of_site in shown:
+        if scheme_of_site.site:
+            st.markdown(f"**{sites.label(scheme_of_site.site)}**")
+        _draw(scheme_of_site, trace)
+        st.caption(_HOW_TO_READ[scheme_of_site.what])
+    if not shown and scheme != "none":
         st.info("This model does not give the numbers, so there is no picture of them.", icon=":material/info:")
 
 

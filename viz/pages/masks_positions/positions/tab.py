@@ -11,9 +11,10 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float, Int
 
-from viz.access import derived, descriptions
+from viz.access import models
 from viz.core.file_names import file_name
 from viz.core.token_text import display_token
+from viz.pages.masks_positions.positions import data
 from viz.pages.masks_positions.positions.figures import (
     dimension_curve,
     encoding_heatmap,
@@ -63,7 +64,7 @@ class Shown:
     @property
     def pairs(self) -> Int[np.ndarray, "pair 2"]:
         """In which dimensions the sine and the cosine of each angle stand."""
-        pairs: np.ndarray = derived.pair_dimensions(self.d_model, self.layout)
+        pairs: np.ndarray = data.pair_dimensions(self.d_model, self.layout)
         return pairs
 
 
@@ -76,8 +77,8 @@ def show(trace: "Trace") -> None:
         own = recorded.shape[1]
         d_model, base = controls.width(own), controls.base(OWN_BASE)
     tokens = trace.source_tokens if side == "source" else trace.target_tokens
-    layout = descriptions.position_layout(state.current())
-    rows = derived.encoding(max(MIN_POSITIONS, len(tokens)), d_model, base, layout)
+    layout = models.translator(state.current().model).config.position_layout
+    rows = data.encoding(max(MIN_POSITIONS, len(tokens)), d_model, base, layout)
     is_own = (d_model, base) == (own, OWN_BASE)
     if is_own:
         deviation = float(np.abs(rows[: len(tokens)] - recorded).max())
@@ -129,7 +130,7 @@ def _show_curves(shown: Shown) -> None:
     with st.grid(2, min_column_width=210, gap="medium"):
         position = controls.slider("position", "Position", 0, shown.count - 1)
         dimension = controls.slider("dimension", "Dimension", 0, shown.d_model - 1)
-    where, wave, wavelength = derived.wave(dimension, shown.count, shown.d_model, shown.base, shown.layout)
+    where, wave, wavelength = data.wave(dimension, shown.count, shown.d_model, shown.base, shown.layout)
     pair = int(np.nonzero(shown.pairs == dimension)[0][0])
     with st.grid(2, min_column_width=400, gap="medium"):
         with st.container(gap="xsmall"):
@@ -162,9 +163,9 @@ def _show_curves(shown: Shown) -> None:
 
 def _show_rotation(shown: Shown, position: int, pair: int, shift: int, angle: float) -> None:
     """That a shift by k turns a pair of dimensions by an angle which does not depend on the position."""
-    turns, residual = derived.shift_rotation(shift, shown.count, shown.d_model, shown.base)
+    turns, residual = data.shift_rotation(shift, shown.count, shown.d_model, shown.base)
     sine_at, cosine_at = (int(dimension) for dimension in shown.pairs[pair])
-    encoding = derived.encoding(shown.count + shift, shown.d_model, shown.base, shown.layout)
+    encoding = data.encoding(shown.count + shift, shown.d_model, shown.base, shown.layout)
     sine, cosine = encoding[:, sine_at], encoding[:, cosine_at]
     (cos, sin), _ = turns[pair]
     with st.grid(2, min_column_width=400, gap="medium"):
@@ -208,12 +209,12 @@ def _show_likeness(
     """Dot products of positions over their distance, and of what the model reads: embedding + position."""
     st.subheader("How alike are two places?", anchor=False)
     length = len(shown.tokens)
-    positions = derived.likeness(shown.rows[:length], shown.rows[:length])
-    content = derived.likeness(sums, recorded)
+    positions = data.likeness(shown.rows[:length], shown.rows[:length])
+    content = data.likeness(sums, recorded)
     with st.grid(2, min_column_width=400, gap="medium"):
         with st.container(gap="xsmall"):
             st.markdown("**Positions alone**")
-            curve = derived.products_at_distances(shown.count, shown.d_model, shown.base)
+            curve = data.products_at_distances(shown.count, shown.d_model, shown.base)
             st.plotly_chart(
                 likeness_over_distance(curve, positions, shown.tokens, shows_means=False),
                 key="likeness-positions",
@@ -226,7 +227,7 @@ def _show_likeness(
             )
         with st.container(gap="xsmall"):
             st.markdown("**Embedding + position**, which the first layer reads")
-            own_curve = derived.products_at_distances(max(length, 2), sums.shape[1], OWN_BASE)
+            own_curve = data.products_at_distances(max(length, 2), sums.shape[1], OWN_BASE)
             st.plotly_chart(
                 likeness_over_distance(own_curve, content, shown.tokens, shows_means=True),
                 key="likeness-sums",

@@ -1,0 +1,46 @@
+"""What a model did with a text is computed once, told step by step, and kept for all viewers."""
+
+from pathlib import Path
+
+import pytest
+
+from model.errors import InputTextError
+from tests.viz.reading import traced
+from viz.access import models, traces
+from viz.selection.catalogue import ROOT_VARIABLE
+from viz.selection.selection import Selection
+
+TEXT = "The animal was tired."
+
+
+@pytest.fixture
+def selection(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> Selection:
+    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
+    return Selection().changed(checkpoint="en-de")
+
+
+def test_a_sentence_is_traced_once(selection: Selection) -> None:
+    assert traced(TEXT, selection) is traced(TEXT, selection)
+
+
+def test_progress_is_told_after_every_token_and_not_for_a_known_text(selection: Selection) -> None:
+    told: list[tuple[int, int]] = []
+    text, reader = "A text that nobody has translated before.", models.reader(selection.model)
+    trace = traces.trace(reader, text, progress=lambda written, most: told.append((written, most)))
+    assert [written for written, _ in told] == list(range(1, len(trace.steps) + 1))
+    assert all(written <= most for written, most in told)
+    traces.trace(reader, text, progress=lambda written, most: pytest.fail("it was known"))
+
+
+def test_sessions_leave_when_they_are_told_to(selection: Selection) -> None:
+    writer = models.writer(selection.model)
+    session = traces.session(writer, TEXT)
+    assert traces.session(writer, TEXT) is session
+    traces.forget_sessions()
+    assert traces.session(writer, TEXT) is not session
+
+
+def test_errors_are_not_cached(selection: Selection) -> None:
+    for _ in range(2):
+        with pytest.raises(InputTextError):
+            traced("  ", selection)

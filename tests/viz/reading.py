@@ -1,0 +1,16 @@
+"""What the chosen model did with a text, as the pages ask for it."""
+
+from model import BeamTree, Trace
+from viz.access import models, traces
+from viz.pages.decoding.beam import data
+from viz.selection.selection import Selection
+
+
+def traced(text: str, selection: Selection) -> Trace:
+    """The trace of a text by the model of a selection, with the selection's picture for a model of pictures."""
+    return traces.trace(models.reader(selection.model), text, selection.common.picture_digest)
+
+
+def tree_of(text: str, selection: Selection) -> BeamTree:
+    """The tree of the beam search of a selection."""
+    return data.beam_tree(models.writer(selection.model), text, *data.beam_settings(selection.decoding))

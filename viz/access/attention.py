@@ -1,0 +1,184 @@
+"""Derive from a trace what pages show of its attention: layers, tiles, metrics of heads, the way to one weight.
+
+Everything is computed by the model's own functions, once for all viewers; results are read-only.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, Self
+
+import numpy as np
+from jaxtyping import Float
+
+from viz.core import fingerprint
+from viz.core.caching import cached
+from viz.core.tiles import Tiles
+from viz.selection.common import Common, Measure
+
+if TYPE_CHECKING:
+    from model import Reader, Trace
+    from model.analysis.metrics.derived_row import DerivedRow, DotProductSpread
+    from model.trace.axes import Axis
+
+MAX_TILES: Final = 64
+MAX_LAYERS: Final = 16
+MAX_DEVIATIONS: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixView:
+    """What the numbers of an open head are, and between what.
+
+    Attributes:
+        measure: the weights themselves, value-weighted norms, or a rollout.
+        whole_words: whether the pieces of a word are joined.
+        special_tokens: whether special tokens are shown.
+    """
+
+    measure: Measure
+    whole_words: bool
+    special_tokens: bool
+
+    @classmethod
+    def of(cls, common: Common) -> Self:
+        """What a person has chosen."""
+        return cls(common.measure, common.whole_words, common.special_tokens)
+
+
+@dataclass(frozen=True, eq=False)
+class OpenedLayer:
+    """One measure of every head of a layer, between the rows and columns asked for; a rollout has one "head".
+
+    `values` is read-only.
+    """
+
+    values: Float[np.ndarray, "head row column"]
+    queries: "Axis"
+    keys: "Axis"
+
+
+@cached(max_entries=MAX_LAYERS)
+def opened_layer(trace: "Trace", reader: "Reader", site: str, layer: int, view: MatrixView) -> OpenedLayer:
+    """A layer's heads by a measure, between words or tokens, with or without special tokens."""
+    from model.analysis.metrics import norms, rollout
+    from model.trace import axes
+
+    if view.measure == "rollout":
+        values = rollout.rollout_at(trace, site, layer)[None]
+    elif view.measure == "norms":
+        inputs = trace.attention(site, layer)
+        output_projection = reader.output_projection(site, layer)
+        values = norms.value_weighted_norms(inputs.scores_and_weights().weights, inputs.values(), output_projection)
+    else:
+        values = trace.weights(site, layer)
+    queries, keys = shown_axes(trace, site, view)
+    shown = axes.between(values, queries, keys).numpy()
+    shown.setflags(write=False)
+    return OpenedLayer(shown, queries, keys)
+
+
+def shown_axes(trace: "Trace", site: str, view: MatrixView) -> tuple["Axis", "Axis"]:
+    """The rows and the columns: tokens or words, with or without special tokens."""
+    from model.trace import axes
+
+    own = trace.special_tokens
+    queries, keys = (
+        axes.whole_words(tokens, own) if view.whole_words else axes.single_tokens(tokens)
+        for tokens in trace.axis_tokens(site)
+    )
+    if view.special_tokens:
+        return queries, keys
+    return queries.without_special_tokens(own), keys.without_special_tokens(own)
+
+
+@cached(max_entries=MAX_TILES)
+def head_tiles(trace: "Trace", site: str) -> Tiles:
+    """Every head of every layer of one attention site, small enough to be sent."""
+    queries, keys = map(len, trace.axis_tokens(site))
+    layers, heads = trace.shapes[site]
+    return Tiles.of((layers, heads, queries, keys), (trace.weights(site, layer).numpy() for layer in range(layers)))
+
+
+def tiles_key(trace: "Trace", site: str) -> str:
+    """A name that the tiles of this site alone have, known before they are computed."""
+    return fingerprint.digest(trace.key, site)
+
+
+@cached(max_entries=MAX_TILES)
+def head_metrics(trace: "Trace", site: str) -> Mapping[str, Float[np.ndarray, "layer head"]]:
+    """The metrics of each head of one site (`model.analysis.metrics.head_metrics`); NaN where a head has none."""
+    return collect_head_metrics(trace, site, lambda done: None)
+
+
+def collect_head_metrics(
+    trace: "Trace", site: str, progress: Callable[[int], object]
+) -> Mapping[str, Float[np.ndarray, "layer head"]]:
+    """`head_metrics`, computed; `progress` is told of every layer."""
+    from model.analysis.metrics.head_metrics import AttentionRows, head_metrics, streamed_head_metrics
+
+    _, key_tokens = trace.axis_tokens(site)
+    layers = []
+    for layer in range(trace.layers_of(site)):
+        if trace.knows_inputs:
+            metrics = streamed_head_metrics(trace.attention(site, layer), key_tokens, site)
+        else:
+            metrics = head_metrics(AttentionRows(trace.weights(site, layer), trace.mask(site, layer), site, key_tokens))
+        layers.append(metrics)
+        progress(1)
+    tables = {name: np.stack([layer[name].numpy() for layer in layers]) for name in layers[0]}
+    for values in tables.values():
+        values.setflags(write=False)
+    return MappingProxyType(tables)
+
+
+def derived_row(
+    trace: "Trace", site: str, layer: int, head: int, row: int, *, scaled: bool, masked: bool
+) -> "DerivedRow":
+    """How one row of weights comes about, step by step, with or without the scaling and the mask."""
+    from model.analysis.metrics.derived_row import derive_row
+
+    return derive_row(trace.attention(site, layer), head, row, scaled=scaled, masked=masked)
+
+
+def head_parts(trace: "Trace", reader: "Reader", site: str, layer: int, row: int) -> Float[np.ndarray, "head d_model"]:
+    """What each head adds to the output of its site for one query row."""
+    from model.analysis.metrics.derived_row import head_parts
+
+    return head_parts(trace.attention(site, layer), row, reader.output_projection(site, layer)).numpy()
+
+
+def head_part(
+    derived: "DerivedRow", reader: "Reader", site: str, layer: int, head: int
+) -> Float[np.ndarray, "d_model"]:
+    """What the head would add to the output of its site with the weights of this derived row."""
+    from model.analysis.metrics.derived_row import head_part
+
+    return head_part(derived.head_output, reader.output_projection(site, layer)[head]).numpy()
+
+
+def added_to_scores(trace: "Trace", site: str, layer: int, head: int, row: int, key: int) -> str:
+    """What else a model does to the scaled score of a query and a key, in words; "" where it does nothing else."""
+    inputs = trace.attention(site, layer)
+    told = []
+    bias = inputs.bias_rows([head], [row])
+    if bias is not None:
+        told.append(f"Then the model adds a bias for where the two stand: {float(bias[0, 0, key]):+.3f} for this key.")
+    if inputs.softcap is not None:
+        told.append(f"A soft cap keeps scores within ±{inputs.softcap:g}: c · tanh(s ÷ c).")
+    if inputs.sinks is not None:
+        told.append("A sink takes a part of the softmax, so the weights of a row add up to less than 1.")
+    return " ".join(told)
+
+
+def dot_product_spread(trace: "Trace", site: str, layer: int, head: int) -> "DotProductSpread":
+    """How far the dot products of a head spread, before and after scaling."""
+    from model.analysis.metrics.derived_row import dot_product_spread
+
+    return dot_product_spread(trace.attention(site, layer), head)
+
+
+@cached(max_entries=MAX_DEVIATIONS)
+def head_output_deviation(trace: "Trace", site: str, layer: int) -> float:
+    """Largest difference between the head outputs derived from a trace and those the model computed in that run."""
+    return trace.head_output_deviation(site, layer)

@@ -1,0 +1,151 @@
+"""Open the chosen model and keep it for all viewers; say what is known of it before it is opened."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import streamlit as st
+
+from model.errors import CheckpointError
+from model.training_record import LANGUAGES, MANIFEST
+from viz.access import traces
+from viz.core.bounded_cache import BoundedCache, share_of_memory
+from viz.core.caching import cached
+from viz.selection import catalogue
+from viz.selection.model_choice import ModelChoice
+
+if TYPE_CHECKING:
+    from model import Reader, Translator
+    from model.abilities import Abilities, Kind
+    from model.writer import Writer
+
+MAX_MODELS, MAX_VOCABULARIES = 8, 8
+#: The share of the machine's memory that loaded models may take.
+MODELS_SHARE: Final = 0.5
+Stamp = tuple[tuple[str, int, int], ...]
+
+
+def reader(choice: ModelChoice) -> "Reader":
+    """The chosen model on the chosen device, loaded once for all viewers.
+
+    Raises:
+        CheckpointError: there is no such model, it is damaged, or too large for the memory that there is.
+        DeviceError: the device asked for does not exist here.
+    """
+    from model import open_reader
+    from model.device import choose_device
+
+    path = folder(choice)
+    device = str(choose_device(None if choice.device == "auto" else choice.device))
+    stamp = _stamp(path)
+    weights = sum(size for name, size, _ in stamp if name.endswith(".safetensors"))
+    return _readers().get_or_make(
+        (str(path), stamp, device),
+        lambda: open_reader(path, device=device),
+        lambda loaded: loaded.num_bytes,
+        expected=weights,
+    )
+
+
+def writer(choice: ModelChoice) -> "Writer":
+    """The chosen model, where it writes. Raises as `reader`.
+
+    Raises:
+        SessionError: it only reads.
+    """
+    from model.opening import as_writer
+
+    return as_writer(reader(choice))
+
+
+def translator(choice: ModelChoice) -> "Translator":
+    """The chosen model, where it is a translator that Headlight runs itself. Raises as `reader`.
+
+    Raises:
+        CheckpointError: it is another one.
+    """
+    from model.opening import as_translator
+
+    return as_translator(reader(choice), name_of(choice))
+
+
+def abilities(choice: ModelChoice) -> "Abilities":
+    """What the chosen model has and lacks."""
+    return reader(choice).abilities
+
+
+def kind(choice: ModelChoice) -> "Kind | None":
+    """Which kind of model is chosen, before anything is loaded; None where its folder does not say."""
+    from model.adapters import inspect_folder
+
+    try:
+        return inspect_folder.kind_in(folder(choice))
+    except CheckpointError:
+        return None
+
+
+def languages(choice: ModelChoice) -> tuple[str, str]:
+    """What the chosen model reads and writes, as HTML names languages, before anything is loaded; "" if unknown."""
+    try:
+        return LANGUAGES if (folder(choice) / MANIFEST).is_file() else ("", "")
+    except CheckpointError:
+        return "", ""
+
+
+def is_english_german(choice: ModelChoice) -> bool:
+    """Whether the chosen model translates English to German, before anything is loaded."""
+    return languages(choice) == LANGUAGES
+
+
+def target_language(choice: ModelChoice) -> str:
+    """The language that the chosen model writes, as HTML names it; "" if nobody knows."""
+    return languages(choice)[1]
+
+
+def name_of(choice: ModelChoice) -> str:
+    """What the chosen model is called in the list."""
+    return choice.checkpoint or next(iter(catalogue.server_models()), "")
+
+
+def identity(choice: ModelChoice) -> tuple[str, str]:
+    """The name and the digest of the chosen model."""
+    return name_of(choice), reader(choice).digest
+
+
+def folder(choice: ModelChoice) -> Path:
+    """Where the chosen model is on disk.
+
+    Raises:
+        CheckpointError: there is none of that name.
+    """
+    if choice.folder:
+        return Path(choice.folder)
+    models = catalogue.server_models()
+    name = name_of(choice)
+    if name not in models:
+        raise CheckpointError(
+            f"There is no checkpoint in {catalogue.checkpoint_root().name}/. Train one with `python -m model train`, "
+            f"add a folder with a model on the left, or name a folder of checkpoints in the environment variable "
+            f"{catalogue.ROOT_VARIABLE}."
+        )
+    return models[name]
+
+
+@cached(max_entries=MAX_VOCABULARIES)
+def vocabulary(reader: "Reader") -> tuple[str, ...]:
+    """Every token of the vocabulary, in the order of their ids; none of a model of pictures."""
+    return reader.all_tokens
+
+
+def _stamp(folder: Path) -> Stamp:
+    """Changes when any file of a checkpoint does, so that a damaged one is read, and refused, instead of remembered."""
+    try:
+        stats = [(path.name, path.stat()) for path in sorted(folder.iterdir())]
+    except OSError as error:
+        raise CheckpointError(f"There is no folder {folder.name} any more, or it cannot be read.") from error
+    return tuple((name, stat.st_size, stat.st_mtime_ns) for name, stat in stats)
+
+
+@st.cache_resource(show_spinner=False)
+def _readers() -> BoundedCache[tuple[str, Stamp, str], "Reader"]:
+    # Sessions hold the model that they write with: they go with it.
+    return BoundedCache(MAX_MODELS, share_of_memory(MODELS_SHARE), on_evict=lambda key: traces.forget_sessions())

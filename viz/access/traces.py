@@ -1,0 +1,121 @@
+"""Run a model on a text or picture, and keep traces and finished decoding sessions for all viewers.
+
+What is kept is bounded by count and by bytes, and keyed by what was read and the key of the model.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+import streamlit as st
+
+from viz.access import pictures
+from viz.core.bounded_cache import BoundedCache, share_of_memory
+
+if TYPE_CHECKING:
+    from model import Reader, Trace
+    from model.writer import Session, Writer
+
+Progress = Callable[[int, int], None]
+#: What was done, with which text or picture, the key of the model.
+CacheKey = tuple[str, str, str]
+MAX_TRACES, MAX_SESSIONS = 64, 16
+#: The share of the machine's memory that all traces may take, and all sessions.
+TRACES_SHARE: Final = 0.1
+#: The hook that proves what a page derives.
+OUTPUTS: Final = "hook_head_output"
+
+
+def no_progress(done: int, most: int) -> None:
+    """For who wants to be told nothing."""
+
+
+def trace(reader: "Reader", text: str, picture_digest: str = "", progress: Progress = no_progress) -> "Trace":
+    """What a model did with a text, computed once for all viewers.
+
+    An encoder–decoder writes a translation along; a decoder alone only reads. A model of pictures looks at a picture,
+    whatever the text.
+
+    Args:
+        reader: the model.
+        text: the sentence as typed.
+        picture_digest: of the picture that a person gave; "" for the one that we draw.
+        progress: called after every token with the number of tokens written and the most there can be.
+
+    Raises:
+        InputTextError: the text is blank or too long, or the picture is not kept any more.
+    """
+    kind = reader.abilities.kind
+    if kind == "encoder-decoder":
+        from model.opening import as_writer
+
+        return written(as_writer(reader), text, progress)
+    key = ("looked", picture_digest, reader.key) if kind == "image" else ("read", text, reader.key)
+    result = _traces().get(key)
+    if result is None:
+        result = _look(reader, picture_digest) if kind == "image" else reader.trace(text, extras=extras(reader))
+        result = _traces().put(key, result, _trace_bytes(result))
+    return result
+
+
+def written(writer: "Writer", text: str, progress: Progress = no_progress) -> "Trace":
+    """What a model writes about a text, or after it, with the text; as `trace`, which only reads with a decoder."""
+    key = ("written", text, writer.key)
+    result = _traces().get(key)
+    if result is None:
+        result = written_trace(session(writer, text, progress))
+        result = _traces().put(key, result, _trace_bytes(result))
+    return result
+
+
+def session(writer: "Writer", text: str, progress: Progress = no_progress) -> "Session":
+    """The finished session behind `written`, for all viewers: to be branched, never to be stepped."""
+    key = ("written", text, writer.key)
+    result = _sessions().get(key)
+    if result is None:
+        # Real head outputs cost no time that can be measured and a fifth to a quarter more memory; against them, the
+        # page that derives weights proves what it shows.
+        begun = writer.decode(text, extras=extras(writer))
+        while not begun.finished:
+            begun.step()
+            progress(len(begun.steps), begun.max_steps)
+        result = _sessions().put(key, begun, begun.num_bytes)
+    return result
+
+
+def written_trace(session: "Session") -> "Trace":
+    """What a session has written, with the steps that wrote and no others."""
+    return session.trace().only_written(session.steps)
+
+
+def extras(reader: "Reader") -> frozenset[str]:
+    """What a run records beside: the heads' real outputs, where the model gives them."""
+    return frozenset({OUTPUTS} if reader.abilities.has("head outputs") else ())
+
+
+def forget_sessions() -> None:
+    """Let all sessions go, so that the models that they hold can go."""
+    _sessions().clear()
+
+
+def _look(reader: "Reader", picture_digest: str) -> "Trace":
+    from model.opening import as_image_reader
+
+    name, picture = pictures.given(picture_digest)
+    return as_image_reader(reader).trace_picture(picture, name=name, extras=extras(reader))
+
+
+def _trace_bytes(trace: "Trace") -> int:
+    """Bytes of what a trace was computed from and what was recorded beside."""
+    from model.trace.file import expected_bytes, weight_bytes
+
+    return expected_bytes(trace) + (0 if trace.knows_inputs else weight_bytes(trace))
+
+
+@st.cache_resource(show_spinner=False)
+def _traces() -> BoundedCache[CacheKey, "Trace"]:
+    return BoundedCache(MAX_TRACES, share_of_memory(TRACES_SHARE))
+
+
+@st.cache_resource(show_spinner=False)
+def _sessions() -> BoundedCache[CacheKey, "Session"]:
+    return BoundedCache(MAX_SESSIONS, share_of_memory(TRACES_SHARE))

@@ -1,0 +1,91 @@
+"""The sentences with pronouns of the coreference page, and all heads scored over a set of them."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from viz.core.background_jobs import Progress, Task
+from viz.selection.common import Measure
+
+if TYPE_CHECKING:
+    from model import Reader
+    from model.analysis.coreference.cases import PronounCase, PronounCases
+    from model.analysis.coreference.measure_translator import CoreferenceScores
+    from model.analysis.coreference.span_attention import Measure as ModelMeasure
+
+#: What the selection calls a measure → what the model's analysis does.
+MEASURES: "Final[Mapping[Measure, ModelMeasure]]" = {"weights": "raw", "norms": "norm", "rollout": "rollout"}
+
+
+@dataclass(frozen=True, eq=False)
+class CaseSet:
+    """A set of sentences with pronouns: its name, its cases, and what tells it from others."""
+
+    name: str
+    cases: "PronounCases"
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A minimal pair of the curated set; where `is_control`, its pronouns stand for neither candidate."""
+
+    name: str
+    group: str
+    cases: "tuple[PronounCase, PronounCase]"
+    is_control: bool
+
+
+@cache
+def curated() -> CaseSet:
+    """The set that ships."""
+    from model.analysis.coreference.case_files import curated_cases
+
+    return CaseSet("the curated set", curated_cases(), "curated")
+
+
+def read_cases(content: bytes, name: str) -> CaseSet:
+    """The cases of a file that someone chose.
+
+    Raises:
+        DataError: it is of no form that can be read, too large, or none of its lines can be used.
+    """
+    from model.analysis.coreference.case_files import parse_pronoun_cases
+
+    digest = hashlib.sha256(content).hexdigest()
+    return CaseSet(name, parse_pronoun_cases(content, name), f"{digest}/{name.rpartition('.')[2].lower()}")
+
+
+@cache
+def curated_pairs() -> Mapping[str, Pair]:
+    """The pairs that ship, by their names, in the order of their file."""
+    from model.analysis.coreference.case_files import curated_cases
+
+    of_pair: dict[str, list[PronounCase]] = {}
+    for case in curated_cases().cases:
+        of_pair.setdefault(case.pair, []).append(case)
+    return MappingProxyType(
+        {
+            name: Pair(name, first.group, (first, second), first.is_control)
+            for name, (first, second) in ((name, cases) for name, cases in of_pair.items() if len(cases) == 2)
+        }
+    )
+
+
+def scores_task(cases: CaseSet, reader: "Reader", measure: Measure) -> Task["CoreferenceScores"]:
+    """All heads scored over a set."""
+
+    def compute(progress: Progress) -> "CoreferenceScores":
+        from model.analysis.coreference.measure_reader import measure_reading
+        from model.analysis.coreference.measure_translator import measure_coreference
+        from model.opening import as_translator
+
+        if not reader.abilities.is_headlight:
+            return measure_reading(reader, cases.cases, measure=MEASURES[measure], progress=progress)
+        return measure_coreference(as_translator(reader), cases.cases, measure=MEASURES[measure], progress=progress)
+
+    key = ("coreference", reader.key, cases.digest, measure)
+    return Task(key, len(cases.cases.cases), "sentences", compute)

@@ -1,1 +1,0 @@
-"""What the coreference page asks the model for."""

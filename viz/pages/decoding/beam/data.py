@@ -1,0 +1,46 @@
+"""The tree of a beam search and what its hypotheses looked at, computed once for all viewers."""
+
+from typing import TYPE_CHECKING, Final
+
+from viz.core.caching import cached
+from viz.selection.decoding import DecodingChoices
+
+if TYPE_CHECKING:
+    from model import BeamTree, Trace
+    from model.writer import Writer
+
+MAX_TREES: Final = 32
+MAX_NODES: Final = 32
+
+
+def beam_settings(choices: DecodingChoices) -> tuple[int, float]:
+    """Width and length penalty that are chosen; one beyond what there is becomes the nearest."""
+    from model.decoding.beam_tree import LARGEST_WIDTH
+    from model.writer import LARGEST_ALPHA
+
+    return min(max(choices.beam_size, 1), LARGEST_WIDTH), min(choices.length_penalty / 100, LARGEST_ALPHA)
+
+
+@cached(max_entries=MAX_TREES)
+def beam_tree(writer: "Writer", text: str, beam: int, alpha: float) -> "BeamTree":
+    """The tree of a beam search."""
+    return writer.beam_tree(text, beam, alpha)
+
+
+@cached(max_entries=MAX_NODES)
+def hypothesis_trace(writer: "Writer", text: str, token_ids: tuple[int, ...]) -> "Trace":
+    """The run that a hypothesis of a tree went through: a target row for each of its tokens. Not for the root."""
+    return writer.trace_tokens(text, token_ids)
+
+
+def greedy_score(trace: "Trace", writer: "Writer", alpha: float) -> float:
+    """The score with which what greedy search wrote would compete among the finished hypotheses of a beam search.
+
+    Its log-probability over a length penalty (`model.decoding.beam.BeamRule`): that of Wu et al. for translators, which
+    counts the token that ends a text even where it is missing; for other models n^α of the n tokens that were written.
+    """
+    from model.decoding.beam import BeamRule
+
+    ends = trace.steps[-1].token_id in writer.end_ids
+    tokens = len(trace.steps) + (writer.penalty == "wu" and not ends)
+    return sum(step.log_prob for step in trace.steps) / BeamRule(writer.penalty).divisor(tokens, alpha)

@@ -1,0 +1,70 @@
+"""What a model's masks allow: of one text, and of texts that share a batch."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from jaxtyping import Bool
+
+from viz.core.caching import cached
+
+if TYPE_CHECKING:
+    from model import BatchMasks, Trace, Translator
+    from model.nn.masks import AttentionMask
+
+MAX_BATCHES: Final = 64
+
+
+@dataclass(frozen=True, eq=False)
+class MaskInUse:
+    """A mask that some layers of a site use.
+
+    Attributes:
+        layers: which, from 0.
+        by_position: True where positions allow it: causality, a window, chunks; read-only.
+        by_padding: True where the key is no padding.
+        rule: in words.
+    """
+
+    layers: tuple[int, ...]
+    by_position: Bool[np.ndarray, "query key"]
+    by_padding: Bool[np.ndarray, "query key"]
+    rule: str
+
+
+def masks_in_use(trace: "Trace", site: str) -> list[MaskInUse]:
+    """The masks of a site, each with the layers that use it, the first layer's first."""
+    by_rule: dict[str, list[int]] = {}
+    for layer, inputs in enumerate(trace.inputs[site]):
+        by_rule.setdefault(_rule(inputs.mask), []).append(layer)
+    masks = []
+    for rule, layers in by_rule.items():
+        position, padding = (part.rows()[0].numpy() for part in trace.inputs[site][layers[0]].mask.parts())
+        masks.append(MaskInUse(tuple(layers), position, padding, rule))
+    return masks
+
+
+@cached(max_entries=MAX_BATCHES)
+def batch_masks(translator: "Translator", texts: tuple[str, ...]) -> "BatchMasks":
+    """The masks of texts that share a batch, as the model uses them."""
+    return translator.masks(texts)
+
+
+def rule_of(trace: "Trace", site: str, layer: int) -> str:
+    """What the mask of a layer lets a row see, in words."""
+    return _rule(trace.inputs[site][layer].mask)
+
+
+def _rule(mask: "AttentionMask") -> str:
+    parts = []
+    if mask.causal:
+        parts.append("no key after the query (causal)")
+    if mask.window is not None:
+        parts.append(f"no key {mask.window:,} or more tokens away (a window)")
+    if mask.chunk is not None:
+        parts.append(f"no key of another chunk of {mask.chunk:,} tokens")
+    if mask.explicit is not None:
+        parts.append("a pattern of its own")
+    if mask.key_padding is not None:
+        parts.append("no padding")
+    return "; ".join(parts) or "every key"

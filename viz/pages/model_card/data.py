@@ -1,0 +1,56 @@
+"""What is known of a model without a text: its shape, and what its folder tells of its making."""
+
+from typing import TYPE_CHECKING, Final
+
+from model.config import PRESETS, TransformerConfig
+from model.nn.parameter_counts import ParameterCounts, count_parameters
+from model.training_record import Metrics, Training, TrainingLog, read_card, read_log, read_metrics, read_training
+from viz.access import models
+from viz.core.caching import cached
+from viz.selection.model_choice import ModelChoice
+
+if TYPE_CHECKING:
+    from model import Reader, Translator
+    from model.description import Description
+
+MAX_TRANSLATIONS: Final = 500
+
+
+def shapes(choice: ModelChoice) -> list[tuple[str, TransformerConfig, ParameterCounts]]:
+    """Name, configuration and parameters of the chosen checkpoint, then of the paper's two models."""
+    own = models.name_of(choice), models.translator(choice).config
+    papers = [(f"{name} (paper)", PRESETS[name]) for name in ("base", "big")]
+    return [(name, config, count_parameters(config)) for name, config in (own, *papers)]
+
+
+def description(reader: "Reader") -> "Description":
+    """What a model is made of, in words and numbers, whichever model it is."""
+    from model.description import describe
+
+    return describe(reader)
+
+
+def training(choice: ModelChoice) -> Training | None:
+    """What the checkpoint says it was trained on; None where it says nothing. Raises a CheckpointError if malformed."""
+    return read_training(models.folder(choice))
+
+
+def training_log(choice: ModelChoice) -> TrainingLog | None:
+    """The curves of the checkpoint's training run, as `training`."""
+    return read_log(models.folder(choice))
+
+
+def metrics(choice: ModelChoice) -> Metrics | None:
+    """What was measured with the checkpoint, as `training`."""
+    return read_metrics(models.folder(choice))
+
+
+def card(choice: ModelChoice) -> str | None:
+    """The checkpoint's card, as `training`; a text that may hold anything."""
+    return read_card(models.folder(choice))
+
+
+@cached(max_entries=MAX_TRANSLATIONS)
+def translation(translator: "Translator", text: str) -> str:
+    """The greedy translation of a text, without a trace. Raises what the model raises."""
+    return translator.translate(text)
