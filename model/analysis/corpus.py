@@ -8,7 +8,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -47,13 +47,7 @@ class CorpusSentence(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SiteRun:
-    """What one attention site computed from, in all layers, for one sentence: float32, on the CPU.
-
-    Attributes:
-        query, key, value: the heads of layer 0, then those of layer 1 and so on.
-        mask: True where attention is allowed; the same for all of them.
-        scale: factor on the dot products.
-    """
+    """What one attention site computed from, for one sentence: float32, on the CPU; the heads of layer 0 come first."""
 
     query: Float[Tensor, "layer_and_head row d_k"]
     key: Float[Tensor, "layer_and_head key d_k"]
@@ -65,10 +59,6 @@ class SiteRun:
         """Attention weights, by the model's own equation."""
         return attention_weights(self.query, self.key, scale=self.scale, mask=self.mask[None]).weights
 
-    def head_outputs(self) -> Float[Tensor, "layer_and_head row d_v"]:
-        """weights @ value, before W_O."""
-        return self.weights() @ self.value
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SentenceRun:
@@ -76,11 +66,8 @@ class SentenceRun:
 
     Attributes:
         number: its position among the sentences that were read, from 0.
-        text, translation: both sides.
         source_ids: what the encoder read, </s> last.
         target_ids: what the decoder read, <s> first.
-        source_tokens, target_tokens: their pieces.
-        sites: site → what it computed from.
     """
 
     number: int
@@ -116,9 +103,7 @@ class _Tokenized(NamedTuple):
 def read_text(path: Path, limit: int | None = None) -> list[CorpusSentence]:
     """Read a text file: a sentence a line, or `English TAB German` where the translation is given.
 
-    Args:
-        path: UTF-8; blank lines do not count.
-        limit: at most this many sentences are taken, the first ones; None for all.
+    Blank lines do not count; of `limit`, only the first so many are read.
 
     Raises:
         DataError: the file cannot be read or holds no sentence.
@@ -145,7 +130,7 @@ def corpus_digest(sentences: Sequence[CorpusSentence]) -> str:
 def read_corpus(
     translator: Translator, sentences: Iterable[CorpusSentence], progress: Progress = lambda done: None
 ) -> CorpusReading:
-    """Translate the sentences, and read them with their translations.
+    """Translate the sentences that have no translation, and read all with their translations.
 
     Args:
         translator: the model.
@@ -177,10 +162,9 @@ def _runs(
                 progress(1)
             else:
                 read += 1
-        for batch in _batches(tokenized):
-            for run in _run_batch(translator, batch):
-                yield run
-                progress(1)
+        for run in chain.from_iterable(_run_batch(translator, batch) for batch in _batches(tokenized)):
+            yield run
+            progress(1)
     if not read:
         raise DataError("No sentence could be read: all are too long or blank for this model, or there is none.")
 

@@ -5,19 +5,14 @@ sentence from its trace.
 """
 
 from collections import Counter
+from dataclasses import replace
 from types import MappingProxyType
 
 from model.analysis.coreference.cases import PronounCase, PronounCases
 from model.analysis.coreference.measure_translator import CoreferenceScores, Progress
 from model.analysis.coreference.pronoun_rows import measured_rows
 from model.analysis.coreference.scores import score_site
-from model.analysis.coreference.span_attention import (
-    CandidateWeights,
-    Measure,
-    encoder_span_rows,
-    read_case,
-    trace_weights,
-)
+from model.analysis.coreference.span_attention import CandidateWeights, Measure, encoder_span_rows, read_case
 from model.errors import CancelledError, DataError
 from model.reader import Reader
 
@@ -27,11 +22,7 @@ def measure_reading(
 ) -> CoreferenceScores:
     """Score all heads of the attention that reads the sentence: encoder.self, or decoder.self of a decoder alone.
 
-    Args:
-        reader: the model that is measured.
-        given: the cases; those that the model cannot read are counted with the lines that were left out before.
-        measure: "raw", "norm" or "rollout".
-        progress: called after each sentence.
+    Arguments are those of `measure_coreference`; `progress` is called after each sentence.
 
     Raises:
         DataError: no sentence could be scored.
@@ -73,5 +64,9 @@ def _weights(reader: Reader, case: PronounCase, site: str, measure: Measure) -> 
     trace = reader.trace(case.sentence, case.sentence if "decoder.cross" in reader.abilities.heads else None)
     spans = encoder_span_rows([read], len(read.source_ids))
     rows = spans.rows[0].tolist()
-    of_layers = [measured_rows(reader, trace, site, layer, rows, measure) for layer in range(trace.layers_of(site))]
-    return trace_weights(of_layers, spans, is_causal=site == "decoder.self")
+    weights = CandidateWeights.from_rows(
+        [measured_rows(reader, trace, site, layer, rows, measure)[None] for layer in range(trace.layers_of(site))],
+        spans,
+    )
+    # Where later tokens are masked, nothing looks from the candidates to a pronoun that follows them.
+    return replace(weights, back=None) if site == "decoder.self" else weights

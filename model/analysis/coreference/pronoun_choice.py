@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor
 
 from model.analysis.coreference.cases import PronounCase
@@ -20,13 +20,7 @@ from model.words import Span
 
 @dataclass(frozen=True)
 class WrittenPronoun:
-    """A pronoun in the model's own translation.
-
-    Attributes:
-        text: as it is written there.
-        span: its characters in the translation.
-        row: the target row that predicts its first token.
-    """
+    """A pronoun in the model's own translation, its characters there, and the row that predicts its first token."""
 
     text: str
     span: Span
@@ -80,36 +74,20 @@ def pronoun_choice(translator: Translator, case: PronounCase) -> PronounChoice:
     # A space that is a token of its own belongs to the word after it, and so to each of its rivals.
     while prefix and translator.tokenizer.tokens(prefix[-1:]) == ("▁",):
         prefix.pop()
-    targets = [[*prefix, *rival] for rival in rivals]
-    memory = model.encode(source_ids).expand(len(forms), -1, -1)
-    log_probs = _sequence_log_probs(model, memory, None, targets, first=len(prefix))
+    log_probs = _continuation_log_probs(model, model.encode(source_ids), prefix, rivals)
     probabilities = dict(zip(forms, log_probs.exp().tolist(), strict=True))
     return PronounChoice(translation, pronoun, MappingProxyType(probabilities))
 
 
-def _sequence_log_probs(
-    model: Transformer,
-    memory: Float[Tensor, "row source d_model"],
-    source_padding: Bool[Tensor, "row source"] | None,
-    targets: Sequence[Sequence[int]],
-    *,
-    first: int,
-) -> Float[Tensor, "row"]:
-    """Log-probability of each target's tokens from position `first` on, in nats, on the CPU.
-
-    Args:
-        model: the Transformer.
-        memory, source_padding: what each target is the translation of.
-        targets: the tokens emitted, without <s>.
-        first: position of the first token that counts.
-    """
-    config = model.config
-    emitted = pad(targets, config.pad_id).to(memory.device)
-    begin = torch.full_like(emitted[:, :1], config.bos_id)
-    hidden = model.decode(torch.cat((begin, emitted[:, :-1]), 1), memory, source_padding)
-    lengths = torch.tensor([len(target) for target in targets], device=memory.device)
+def _continuation_log_probs(
+    model: Transformer, memory: Float[Tensor, "1 source d_model"], prefix: list[int], rivals: Sequence[list[int]]
+) -> Float[Tensor, "rival"]:
+    """Log-probability of each rival's tokens after the prefix, in nats, on the CPU."""
+    emitted = pad([[*prefix, *rival] for rival in rivals], model.config.pad_id).to(memory.device)
+    begin = torch.full_like(emitted[:, :1], model.config.bos_id)
+    hidden = model.decode(torch.cat((begin, emitted[:, :-1]), 1), memory.expand(len(rivals), -1, -1), None)
+    ends = len(prefix) + torch.tensor([len(rival) for rival in rivals], device=memory.device)
     positions = torch.arange(emitted.size(1), device=memory.device)
-    counted = (positions >= first) & (positions < lengths[:, None])
+    counted = (positions >= len(prefix)) & (positions < ends[:, None])
     chosen = log_probs_of(model, hidden[counted], emitted[counted])
-    of_row = counted.nonzero()[:, 0]
-    return torch.zeros(len(targets), device=memory.device).index_add_(0, of_row, chosen).cpu()
+    return torch.zeros(len(rivals), device=memory.device).index_add_(0, counted.nonzero()[:, 0], chosen).cpu()

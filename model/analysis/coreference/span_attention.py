@@ -67,6 +67,21 @@ class CandidateWeights:
     back: Float[Tensor, "row layer head_or_mean candidate"] | None
 
     @classmethod
+    def from_rows(
+        cls, of_layers: Sequence[Float[Tensor, "batch head row key"]], spans: "SpanRows"
+    ) -> "CandidateWeights":
+        """The rows of `spans` in every layer, joined to spans."""
+        average, total = (part[:, None].to(of_layers[0].device) for part in (spans.average, spans.total))
+        joined = []
+        for weights in of_layers:
+            with_mean = torch.cat((weights, weights.mean(1, keepdim=True)), 1)
+            joined.append((average @ with_mean @ total).cpu())
+        between = torch.stack(joined, 1)  # [batch, layer, head or mean, asking span, column]
+        words = torch.stack(between[..., 0, 3:].chunk(2, -1), -2)
+        back = between[..., 1:3, 0] if between.size(-2) == 3 else None
+        return cls(between[..., 0, 1:3], words.amax(-1), back)
+
+    @classmethod
     def joined(cls, parts: Sequence["CandidateWeights"]) -> "CandidateWeights":
         """The rows of all parts, one part after the other."""
         backs = [part.back for part in parts if part.back is not None]
@@ -197,7 +212,7 @@ def encoder_weights(
         of_layers = [rows.gather(2, index.expand(-1, -1, -1, rows.size(3))) for rows in through]
     else:
         of_layers = [row_weights(layer, spans.rows, padding, measure) for layer in layers]
-    return _joined(of_layers, spans)
+    return CandidateWeights.from_rows(of_layers, spans)
 
 
 def cross_weights(
@@ -215,18 +230,7 @@ def cross_weights(
         ]
     else:
         of_layers = [row_weights(layer, spans.rows, padding, measure) for layer in layers]
-    return _joined(of_layers, spans)
-
-
-def trace_weights(
-    of_layers: Sequence[Float[Tensor, "head_or_one row key"]], spans: SpanRows, *, is_causal: bool
-) -> CandidateWeights:
-    """Between pronoun and candidates of one sentence, from the rows of `spans` that its trace gave.
-
-    Where later tokens are masked, nothing looks from the candidates to a pronoun that follows them.
-    """
-    joined = _joined([rows[None] for rows in of_layers], spans)
-    return CandidateWeights(joined.to, joined.strongest_word, None) if is_causal else joined
+    return CandidateWeights.from_rows(of_layers, spans)
 
 
 def row_weights(
@@ -246,15 +250,3 @@ def encoder_means(
     """All rows of each layer's mean over heads; padded keys have no weight."""
     everything = torch.arange(padding.size(1)).expand(padding.size(0), -1)
     return torch.stack([row_weights(layer, everything, padding, "raw").mean(1) for layer in layers])
-
-
-def _joined(of_layers: Sequence[Float[Tensor, "batch head row key"]], spans: SpanRows) -> CandidateWeights:
-    average, total = (part[:, None].to(of_layers[0].device) for part in (spans.average, spans.total))
-    joined = []
-    for weights in of_layers:
-        with_mean = torch.cat((weights, weights.mean(1, keepdim=True)), 1)
-        joined.append((average @ with_mean @ total).cpu())
-    between = torch.stack(joined, 1)  # [batch, layer, head or mean, asking span, column]
-    words = torch.stack(between[..., 0, 3:].chunk(2, -1), -2)
-    back = between[..., 1:3, 0] if between.size(-2) == 3 else None
-    return CandidateWeights(between[..., 0, 1:3], words.amax(-1), back)

@@ -6,13 +6,14 @@ translation against the wrong one (`model.analysis.interventions.contrast`), so 
 compared.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from model.analysis.corpus import Progress
 from model.analysis.interventions.contrast import ContrastCase, Measure, contrast_batches, contrast_ids
 from model.analysis.interventions.head_sweep import SiteValues, sweep_heads
 from model.analysis.interventions.replacement import removal_edits
@@ -22,8 +23,6 @@ from model.nn.hooks import Edit, listen
 from model.nn.transformer import SITES, site_path
 from model.pairs import Pair
 from model.translator import Translator
-
-Progress = Callable[[int], object]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -99,9 +98,9 @@ def measure_effects(
 
     Args:
         translator: the model.
-        cases: one or many, at least one.
+        cases: at least one.
         replacement: what each head gives instead: `replacement.zero_outputs` or `mean_outputs`.
-        measure: what is compared, whole translations or the token in which they first differ.
+        measure: whether whole translations are compared, or the token in which they first differ.
         progress: called with the number of runs done since the last call; there is one for each case and head.
 
     Raises:
@@ -133,13 +132,7 @@ def estimate_effects(
     A gate ξ of each head leads from its replacement (0) to its own output (1): o = r + ξ (Att − r). The estimate
     is −∂L/∂ξ at 1 = −(Att − r)ᵀ ∂L/∂Att, summed over rows; with r = 0 its absolute mean is Michel et al.'s I_h.
 
-    Args:
-        translator, cases, replacement, measure: as in `measure_effects`.
-        progress: called with the number of cases done since the last call.
-
-    Raises:
-        InputTextError: a text is blank or too long.
-        DataError: two translations of a case are the same.
+    Arguments and errors are those of `measure_effects`; `progress` is called with the number of cases done.
     """
     ids = [contrast_ids(translator, case, measure) for case in cases]
     intact, changes = torch.empty(len(ids)), torch.empty(len(ids), *replacement.shape[:3])
@@ -166,17 +159,16 @@ def remove_heads(
     """Switch off a set of heads at once, over all cases.
 
     Raises:
-        InputTextError: a text is blank or too long.
-        DataError: two translations of a case are the same.
+        InputTextError, DataError: as in `measure_effects`.
         EditError: a head does not exist.
     """
-    edits = removal_edits(translator.config, heads, replacement)
+    model, edits = translator.model, removal_edits(translator.config, heads, replacement)
     ids = [contrast_ids(translator, case, measure) for case in cases]
     intact, removed = torch.empty(len(ids)), torch.empty(len(ids))
     for numbers, batch in contrast_batches(translator, ids):
-        intact[numbers] = batch.log_odds(translator.model, batch.encode(translator.model))[0].cpu()
+        intact[numbers] = batch.log_odds(model, batch.encode(model))[0].cpu()
         with listen(edits=edits):
-            removed[numbers] = batch.log_odds(translator.model, batch.encode(translator.model))[0].cpu()
+            removed[numbers] = batch.log_odds(model, batch.encode(model))[0].cpu()
     return RemovalEffect(intact=intact, removed=removed)
 
 

@@ -3,13 +3,14 @@
 The heads of a layer are one batch: variant i of every sentence has another output of head i.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from model.analysis.corpus import Progress
 from model.analysis.interventions.contrast import ContrastBatch
 from model.nn.hooks import listen
 from model.nn.transformer import SITES, Transformer, site_path
@@ -38,14 +39,12 @@ def sweep_heads(
     batch: ContrastBatch,
     memory: Float[Tensor, "case source d_model"],
     values: SiteValues,
-    progress: Callable[[int], object],
+    progress: Progress,
 ) -> Float[Tensor, "case site layer head"]:
     """Log-odds of every case with each head's output replaced in turn, on the CPU.
 
     Args:
-        model: the Transformer.
-        batch: the cases.
-        memory: what its encoder makes of them.
+        model, batch, memory: the Transformer, the cases, and what its encoder makes of them.
         values: what each head gives instead of its own output.
         progress: called after each layer of a site with the number of runs done since the last call.
     """

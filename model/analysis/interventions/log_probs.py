@@ -11,19 +11,8 @@ from model.nn.transformer import Transformer
 def log_probs_of(
     model: Transformer, hidden: Float[Tensor, "row d_model"], chosen: Int[Tensor, "row"]
 ) -> Float[Tensor, "row"]:
-    """log softmax(hidden · projection) at the chosen token of each row, in nats, float32.
-
-    Args:
-        model: whose projection to the vocabulary is used.
-        hidden: rows of the decoder's output.
-        chosen: a token id for each.
-    """
+    """log softmax(hidden · projection) at the chosen token of each row of the decoder's output, in nats, float32."""
     blocks = zip(*(logit_blocks(rows, model.config.vocab_size) for rows in (hidden, chosen)), strict=True)
-    return torch.cat([_of_block(model, *block) for block in blocks])
-
-
-def _of_block(
-    model: Transformer, hidden: Float[Tensor, "row d_model"], chosen: Int[Tensor, "row"]
-) -> Float[Tensor, "row"]:
-    log_probs: Tensor = model.projection(hidden).float().log_softmax(-1)
-    return log_probs.gather(1, chosen[:, None])[:, 0]
+    return torch.cat(
+        [model.projection(rows).float().log_softmax(-1).gather(1, ids[:, None])[:, 0] for rows, ids in blocks]
+    )

@@ -6,7 +6,7 @@ interpret activation patching"). Sentences A and B differ in a word that decides
 translations along, so that every row of the decoder has its counterpart in the other run.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import NamedTuple
@@ -15,15 +15,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from model.analysis.interventions.contrast import (
-    ContrastBatch,
-    ContrastCase,
-    ContrastIds,
-    Measure,
-    contrast_batches,
-    contrast_ids,
-    make_batch,
-)
+from model.analysis.corpus import Progress
+from model.analysis.interventions import contrast
+from model.analysis.interventions.contrast import ContrastBatch, ContrastCase, Measure, contrast_ids
 from model.analysis.interventions.head_sweep import SiteValues, sweep_heads
 from model.nn.hooks import listen
 from model.nn.transformer import SITES, Transformer, site_path
@@ -73,7 +67,7 @@ def patch_heads(
     translator: Translator,
     pairs: Sequence[PatchPair],
     measure: Measure = "token",
-    progress: Callable[[int], object] = lambda done: None,
+    progress: Progress = lambda done: None,
 ) -> Patching:
     """Take each head's output from B in turn, over all pairs.
 
@@ -82,8 +76,7 @@ def patch_heads(
     keep A's own output.
 
     Args:
-        translator: the model.
-        pairs: one or many, at least one.
+        translator, pairs: the model, and at least one pair.
         measure: by default the first token in which the translations differ: what follows may fit only one of A and B.
         progress: called with the number of runs done since the last call; there is one for each pair and head.
 
@@ -92,11 +85,13 @@ def patch_heads(
         DataError: both translations of a pair are the same.
     """
     model, config = translator.model, translator.config
-    ids = [_pair_ids(translator, pair, measure) for pair in pairs]
+    ids = [
+        [contrast_ids(translator, ContrastCase(source, *pair[2:]), measure) for source in pair[:2]] for pair in pairs
+    ]
     a, b = torch.empty(len(ids)), torch.empty(len(ids))
     patched = torch.empty(len(ids), len(SITES), config.equal_layers, config.num_heads)
-    for numbers, batch in contrast_batches(translator, [case_a for case_a, _ in ids], config.num_heads):
-        other = make_batch(translator, [ids[number][1] for number in numbers])
+    for numbers, batch in contrast.contrast_batches(translator, [case_a for case_a, _ in ids], config.num_heads):
+        other = contrast.make_batch(translator, [ids[number][1] for number in numbers])
         memory, own, a[numbers] = _record(model, batch)
         _, taken, b[numbers] = _record(model, other)
         matches = [counterparts(*(case.source for case in ids[number])) for number in numbers]
@@ -117,14 +112,6 @@ def counterparts(a: Sequence[int], b: Sequence[int]) -> list[int]:
     for block in SequenceMatcher(None, a, b, autojunk=False).get_matching_blocks():
         matches[block.a : block.a + block.size] = range(block.b, block.b + block.size)
     return matches
-
-
-def _pair_ids(translator: Translator, pair: PatchPair, measure: Measure) -> tuple[ContrastIds, ContrastIds]:
-    a, b = (
-        contrast_ids(translator, ContrastCase(source, pair.right, pair.wrong), measure)
-        for source in (pair.source_a, pair.source_b)
-    )
-    return a, b
 
 
 def _record(

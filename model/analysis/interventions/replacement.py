@@ -30,18 +30,12 @@ def mean_outputs(
 ) -> Float[Tensor, "site layer head d_v"]:
     """Mean ablation: the mean of each head's output over all rows of a reference corpus. An `Atlas` keeps its own.
 
-    Args:
-        translator: the model.
-        sentences: with translations, or without: then the model's own, decoded greedily.
-        progress: called with the number of sentences done since the last call.
-
-    Raises:
-        DataError: no sentence could be read, or there are too many.
+    Arguments and errors are those of `read_corpus`.
     """
     totals = MeanOutputs()
     for run in read_corpus(translator, sentences, progress).runs:
         for site in SITES:
-            totals.add(site, run.sites[site].head_outputs())
+            totals.add(site, run.sites[site].weights() @ run.sites[site].value)
     return totals.means().view(len(SITES), translator.config.equal_layers, translator.config.num_heads, -1)
 
 
@@ -65,12 +59,7 @@ class MeanOutputs:
 
 @dataclass(frozen=True, eq=False)
 class ReplaceHeads:
-    """The function at a site's `hook_head_output`: some heads give a constant, in every row, on the fused path.
-
-    Attributes:
-        heads: which.
-        values: the constant of each of them.
-    """
+    """The function at a site's `hook_head_output`: some heads give a constant, in every row, on the fused path."""
 
     heads: tuple[int, ...]
     values: Float[Tensor, "chosen_head d_v"]
@@ -86,11 +75,6 @@ def removal_edits(
     config: TransformerConfig, heads: Collection[HeadName], replacement: Float[Tensor, "site layer head d_v"]
 ) -> Mapping[str, Edit]:
     """Full hook name → function, with these heads switched off; for `Translator.trace`, `decode` and `hooks.listen`.
-
-    Args:
-        config: of the model.
-        heads: one or several.
-        replacement: `zero_outputs` or `mean_outputs`.
 
     Raises:
         EditError: a head does not exist.

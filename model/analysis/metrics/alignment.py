@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor
 
+from model.analysis.corpus import Progress
 from model.analysis.data_files import read_json_rows
 from model.analysis.metrics.error_rates import ErrorRates, HeadCounts, score_heads
 from model.errors import DataError, InputTextError
@@ -57,8 +58,7 @@ class AlignmentScores:
 
     Attributes:
         rows, skipped: sentence pairs scored, and reason → pairs left out.
-        sure_links: links made by hand.
-        predicted_links: links of each head, one per target word.
+        sure_links, predicted_links: links made by hand, and those of each head, one per target word.
         diagonal: error rate of the diagonal.
         ways: "word_in" and "word_out" → error rates of all heads.
     """
@@ -130,8 +130,7 @@ def linked_words(
     target word without pieces is linked to NO_LINK.
 
     Args:
-        trace: of the sentence pair, read along.
-        words: the pieces of its words.
+        trace, words: of the sentence pair, read along, and the pieces of its words.
         way: "word_in" or "word_out", a key of `ROW_OF_PIECE`.
         matrix: what is read off a layer: its weights, or say its value-weighted norms.
     """
@@ -144,22 +143,16 @@ def linked_words(
     return torch.stack(layers).masked_fill(without_pieces, NO_LINK)
 
 
-def sure_matrix(pair: AlignedPair) -> Bool[Tensor, "target_word source_word"]:
-    """True where target word and source word are linked by hand."""
-    sure = torch.zeros(len(pair.target), len(pair.source), dtype=torch.bool)
-    for source, target in pair.sure:
-        sure[target, source] = True
-    return sure
-
-
 def count_links(
     links: Sequence[Int[Tensor, "layer head_or_mean _target_word"]], pairs: Sequence[AlignedPair]
 ) -> HeadCounts:
     """What the error rate needs: hits are |A∩S| + |A∩P| with P = S, totals |A| + |S|; odd rows are the first half."""
     hits, totals = [], []
     for linked, pair in zip(links, pairs, strict=True):
-        positions = torch.arange(len(pair.target))
-        right = sure_matrix(pair)[positions, linked] & (linked != NO_LINK)
+        sure = torch.zeros(len(pair.target), len(pair.source), dtype=torch.bool)
+        for source, target in pair.sure:
+            sure[target, source] = True
+        right = sure[torch.arange(len(pair.target)), linked] & (linked != NO_LINK)
         hits.append(2.0 * right.sum(-1))
         totals.append(float((linked[0, 0] != NO_LINK).sum() + len(pair.sure)))
     folds = torch.arange(len(pairs)) % 2
@@ -169,7 +162,7 @@ def count_links(
 def score_alignment(
     translator: Translator,
     pairs: Sequence[AlignedPair],
-    progress: Callable[[int], object] = lambda done: None,
+    progress: Progress = lambda done: None,
     matrix: Matrix = cross_weights,
 ) -> AlignmentScores:
     """Read every pair along and score all cross-attention heads.

@@ -34,12 +34,7 @@ class Estimate:
 
 
 def bootstrap_mean(values: Float[Tensor, "row *metric"], groups: Sequence[str]) -> Estimate:
-    """The mean over rows of each metric, with its interval; drawn by a fixed seed, the same groups for all metrics.
-
-    Args:
-        values: at least one row.
-        groups: of each row; the rows of one are drawn together.
-    """
+    """The mean over rows of each metric, with its interval; drawn by a fixed seed, the same groups for all metrics."""
     numbers: dict[str, int] = {}
     group = torch.tensor([numbers.setdefault(name, len(numbers)) for name in groups])
     flat = values.double().reshape(len(values), -1)

@@ -64,13 +64,7 @@ class DerivedRow:
 
 @dataclass(frozen=True)
 class DotProductSpread:
-    """How far the dot products of a head spread, over all its pairs that the mask allows.
-
-    Attributes:
-        before: standard deviation of q · k.
-        after: of q · k · scale.
-        pairs: how many there are.
-    """
+    """Standard deviation of a head's q · k before and after scaling, over all pairs that the mask allows."""
 
     before: float
     after: float
@@ -82,12 +76,9 @@ def derive_row(inputs: AttentionInputs, head: int, row: int, *, scaled: bool, ma
 
     Args:
         inputs: of one attention site of one layer.
-        head: query head, from 0.
-        row: query row, from 0.
-        scaled: whether to multiply by the scale, as the model does.
-        masked: whether to use the mask, as the model does.
-
-    With both True this is what the model computed; otherwise, what it would have computed from the same q, k and v.
+        head, row: query head and query row, from 0.
+        scaled, masked: whether to multiply by the scale and to use the mask. With both True this is what the model
+            computed; otherwise, what it would have computed from the same q, k and v.
 
     Raises:
         TraceError: there is no such head or row.
@@ -96,20 +87,14 @@ def derive_row(inputs: AttentionInputs, head: int, row: int, *, scaled: bool, ma
     _check("Query rows", row, inputs.query.size(1))
     query = inputs.query[head, row].float()
     keys, values = (_of_head(inputs, shared, head) for shared in (inputs.key, inputs.value))
-    bias = inputs.bias_rows([head], [row])
-    bias = None if bias is None else bias[0]
+    biases = inputs.bias_rows([head], [row])
+    bias = None if biases is None else biases[0]
     scale = inputs.scale if scaled else 1.0
     allowed = inputs.mask.rows([row])[0]
-    cap, sinks = inputs.softcap, inputs.sinks_of([head])
+    mask, cap, sinks = allowed if masked else None, inputs.softcap, inputs.sinks_of([head])
     before_mask, _ = attention_weights(query[None], keys, scale=scale, bias=bias, softcap=cap)
     derived = attention_weights(
-        query[None, None],
-        keys[None],
-        scale=scale,
-        bias=bias,
-        mask=allowed if masked else None,
-        softcap=cap,
-        sinks=sinks,
+        query[None, None], keys[None], scale=scale, bias=bias, mask=mask, softcap=cap, sinks=sinks
     )
     scores, weights = (of_head[0] for of_head in inputs.edited(derived, [head], [row]))
     weighted_values = weights[0, :, None] * values

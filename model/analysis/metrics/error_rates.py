@@ -15,20 +15,14 @@ from model.analysis.metrics.head_names import LayerHead
 
 @dataclass(frozen=True, eq=False)
 class HeadCounts:
-    """How often each head was right.
-
-    Attributes:
-        hits: [row, layer, head or mean]; the last one of each layer belongs to the mean of its heads.
-        totals: [row], the hits that were possible, the same for every head.
-        folds: [row], 0 or 1: the half a row belongs to.
-    """
+    """How often each head was right, of how many possible hits; `folds` is 0 or 1, the half a row belongs to."""
 
     hits: Float[Tensor, "row layer head_or_mean"]
     totals: Float[Tensor, "row"]
     folds: Int[Tensor, "row"]
 
     def error_rates(self, rows: Bool[Tensor, "row"]) -> Float[Tensor, "layer head_or_mean"]:
-        """1 − hits over totals, for the rows where `rows` is True."""
+        """1 − hits over totals, for the rows where `rows` is True; last in each layer, of the mean of its heads."""
         return 1 - self.hits[rows].sum(0) / self.totals[rows].sum()
 
     def best(self, rows: Bool[Tensor, "row"]) -> LayerHead:

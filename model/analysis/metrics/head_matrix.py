@@ -6,7 +6,7 @@ The numbers are weights, value-weighted norms or a rollout, between tokens or wo
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, chain
 
 import torch
 from jaxtyping import Float
@@ -23,12 +23,7 @@ TokenValues = Callable[[list[int], list[int]], Float[Tensor, "query key"]]
 
 @dataclass(frozen=True, eq=False)
 class HeadMatrix:
-    """The numbers of one head, or of a rollout, between the tokens or words of two axes.
-
-    Attributes:
-        token_values: the numbers between some tokens.
-        queries, keys: the tokens or words of rows and columns.
-    """
+    """The numbers of one head, or of a rollout, between the tokens or words of two axes."""
 
     token_values: TokenValues
     queries: Axis
@@ -37,16 +32,11 @@ class HeadMatrix:
     def part(self, rows: slice, columns: slice) -> Float[Tensor, "row column"]:
         """The numbers of some rows and columns."""
         queries, keys = self.queries.part(rows), self.keys.part(columns)
-        values = self.token_values(_positions(queries), _positions(keys))
+        values = self.token_values([*chain(*queries.groups)], [*chain(*keys.groups)])
         return between(values, _renumbered(queries), _renumbered(keys))
 
     def pooled(self, rows: slice, columns: slice, block: tuple[int, int]) -> Float[Tensor, "block_row block_column"]:
-        """The largest number of every block of so many rows × columns; those at the ends may be smaller.
-
-        Args:
-            rows, columns: the part that is asked for.
-            block: rows and columns of a block.
-        """
+        """The largest number of every block [rows, columns] of this part; blocks at the ends may be smaller."""
         tall, wide = block
         top, bottom, _ = rows.indices(len(self.queries.labels))
         left, right, _ = columns.indices(len(self.keys.labels))
@@ -83,10 +73,6 @@ def _largest(values: Float[Tensor, "row column"], width: int) -> Float[Tensor, "
     missing = -values.size(1) % width
     padded = torch.nn.functional.pad(values, (0, missing), value=-torch.inf)
     return padded.view(len(values), -1, width).amax(-1)
-
-
-def _positions(axis: Axis) -> list[int]:
-    return [position for group in axis.groups for position in group]
 
 
 def _renumbered(axis: Axis) -> Axis:

@@ -82,12 +82,7 @@ class AttentionRows:
 
 
 class RowMetric(NamedTuple):
-    """A metric of each head in each row.
-
-    Attributes:
-        values: by head and row.
-        counts: which rows say something about a head; values of the others mean nothing.
-    """
+    """A metric of each head in each row; values of rows that do not count mean nothing."""
 
     values: Float[Tensor, "head row"]
     counts: Bool[Tensor, "row"]
@@ -192,7 +187,7 @@ def row_metrics(rows: AttentionRows, names: Collection[str] = SENTENCE_METRICS) 
     return {
         name: metric.compute(rows)
         if isinstance(metric, RowFunction)
-        else RowMetric(sums[name], _rows_that_count(rows.mask, factors[name]))
+        else RowMetric(sums[name], _counted_rows(rows.mask, factors[name]))
         for name, metric in chosen.items()
     }
 
@@ -220,7 +215,7 @@ def streamed_head_metrics(
     }
 
 
-def _rows_that_count(mask: Bool[Tensor, "row key"], factor: Tensor) -> Bool[Tensor, "row"]:
+def _counted_rows(mask: Bool[Tensor, "row key"], factor: Tensor) -> Bool[Tensor, "row"]:
     if factor.dtype != torch.bool:
         return has_choice(mask)
     return (mask & factor).any(-1) & (mask & ~factor).any(-1)
