@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formatProbability, formatShare, formatSigned } from "../../viz/pages/decoding/film/film_candidates.js";
-import { Distributions, filterDistribution } from "../../viz/pages/decoding/film/film_distribution.js";
+import { distributionAt, filterDistribution } from "../../viz/pages/decoding/film/film_distribution.js";
 import { isFilter, stopOf } from "../../viz/pages/decoding/film/film_filters.js";
 import { sizesFor } from "../../viz/pages/decoding/film/film_heads.js";
 import { cellAt } from "../../viz/pages/decoding/film/film_strip.js";
@@ -15,9 +15,9 @@ const grouped = { counts: [1, 2, 4], logProbs: logs(0.4, 0.2, 0.05) };
 
 test("steps are read from best, counts and centres, and empty bins are left out", () => {
   const numbers = new Float32Array([-1, -2, -3, -4, 0, 5, 6, 0, -7, -8, -9, -10]);
-  const distributions = new Distributions({ numBest: 2, numBins: 2, steps: [0, 1] }, numbers);
-  assert.deepEqual(distributions.at(0), { counts: [1, 1, 5], logProbs: [-1, -2, -8] });
-  assert.deepEqual(distributions.at(1), { counts: [1, 1, 6], logProbs: [-3, -4, -9] });
+  const at = (step) => distributionAt({ numBest: 2, numBins: 2, steps: [0, 1] }, numbers, step);
+  assert.deepEqual(at(0), { counts: [1, 1, 5], logProbs: [-1, -2, -8] });
+  assert.deepEqual(at(1), { counts: [1, 1, 6], logProbs: [-3, -4, -9] });
 });
 
 test("without a filter every token keeps its probability", () => {

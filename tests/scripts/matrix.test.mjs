@@ -1,7 +1,6 @@
 // Which part of a matrix is seen, which tiles it needs, and how its numbers are read.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { targetsOf } from "../../viz/components/head_grid/head_board.js";
 import { readCell, stepsOf } from "../../viz/components/matrix_picture/matrix_reading.js";
 import { extentSentence, MatrixTiles } from "../../viz/components/matrix_picture/matrix_tiles.js";
 import * as view from "../../viz/components/matrix_picture/matrix_view.js";
@@ -100,11 +99,4 @@ test("what is seen is said in words, counted from one", () => {
     "Queries 1–4,000 of 4,000, keys 101–151 of 4,000; every number is exact.",
   );
   assert.match(extentSentence(view.wholeSpan(9), view.wholeSpan(9), [2, 4]), /largest of up to 2 × 4 numbers\.$/);
-});
-
-test("arrow keys move within the grid's lines", () => {
-  const targets = targetsOf(5, 4, 10);
-  assert.deepEqual(targets, { ArrowLeft: 4, ArrowRight: 6, ArrowUp: 1, ArrowDown: 9, Home: 4, End: 7 });
-  assert.equal(targetsOf(4, 4, 10).ArrowLeft, 4);
-  assert.equal(targetsOf(9, 4, 10).End, 9);
 });

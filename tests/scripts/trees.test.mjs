@@ -1,7 +1,8 @@
-// Where the nodes of a beam, the lines of branches and the cells of a map of heads stand.
+// Where the nodes of a beam, the lines of branches and the cells of a map of heads stand, and where keys lead.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cellHeight, targetOf } from "../../viz/pages/atlas/layer_maps/head_maps.js";
+import { scrolledTo, targetOf } from "../../viz/components/shared/items.js";
+import { cellHeight } from "../../viz/pages/atlas/layer_maps/head_maps.js";
 import { layOut, pathTo } from "../../viz/pages/decoding/beam/beam_picture.js";
 import { formatLogProb, lanePath } from "../../viz/pages/decoding/branches/branch_tree.js";
 
@@ -55,12 +56,20 @@ test("a log-probability has a real minus sign, and one that is impossible is min
   assert.equal(formatLogProb(null), "−∞");
 });
 
-test("left and right stay in their row of the map, up and down change it", () => {
-  const to = (key) => targetOf(key, 5, 4);
+test("left and right stay in their line, up and down change it, and the last line may be short", () => {
+  const to = (key) => targetOf(key, 5, 4, 10);
   assert.deepEqual(["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End"].map(to), [4, 6, 1, 9, 4, 7]);
-  assert.equal(targetOf("ArrowLeft", 4, 4), 4);
-  assert.equal(targetOf("ArrowRight", 7, 4), 7);
+  assert.equal(targetOf("ArrowLeft", 4, 4, 10), 4);
+  assert.equal(targetOf("ArrowRight", 7, 4, 10), 7);
+  assert.equal(targetOf("End", 9, 4, 10), 9);
   assert.equal(to("a"), undefined);
+});
+
+test("a box is scrolled only as far as what is to be seen asks for", () => {
+  assert.deepEqual(
+    [scrolledTo(50, 100, 60, 140), scrolledTo(50, 100, 30, 80), scrolledTo(50, 100, 90, 170)],
+    [50, 30, 70],
+  );
 });
 
 test("a map of many layers does not become longer than the page", () => {

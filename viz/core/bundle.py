@@ -40,14 +40,12 @@ _NAME: Final = re.compile(r"[\w$]+")
 #: Where a declaration or statement of a module begins: all others are indented, or close what was begun.
 _TOP_LEVEL: Final = re.compile(r"^(?=[^\s)\]}])", re.MULTILINE)
 
-#: Unpacks a script and hands every call on to it; Streamlit waits for what a component's function promises.
+#: Unpacks a script; its component is this module's.
 _UNPACKER: Final = """
-const unpacked = (async () => {
-const bytes = Uint8Array.from(atob("%s"), (character) => character.charCodeAt(0));
-const text = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).text();
-return import(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
-})();
-export default async (component) => (await unpacked).default(component);
+const bytes = Uint8Array.from(atob("%s"), (byte) => byte.charCodeAt(0));
+const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+const script = await new Response(unpacked, { headers: { "content-type": "text/javascript" } }).blob();
+export default (await import(URL.createObjectURL(script))).default;
 """
 
 

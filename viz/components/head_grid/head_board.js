@@ -1,4 +1,3 @@
-// @ts-check
 // The board of the grid: a transparent cell a head, the names beside them, and below all of it the canvas.
 import { element } from "../shared/picture.js";
 
@@ -26,47 +25,19 @@ const FIGURE_HEIGHT = 26;
 const FEW = 16;
 const FEW_ACROSS = 4;
 
-/**
- * Where keys lead from the cell at `index`, by their names; beyond the first and last line there is nothing.
- * @param {number} index @param {number} across @param {number} count @returns {Record<string, number>}
- */
-export function targetsOf(index, across, count) {
-  const column = index % across;
-  const end = Math.min(count, index - column + across) - 1;
-  return {
-    ArrowLeft: column > 0 ? index - 1 : index,
-    ArrowRight: Math.min(end, index + 1),
-    ArrowUp: index - across,
-    ArrowDown: index + across,
-    Home: index - column,
-    End: end,
-  };
-}
-
 export class HeadBoard {
-  /** @type {HTMLElement[]} */
-  cells = [];
-  /** @type {HTMLElement[]} */
-  layerNames = [];
-  /** @type {HTMLElement[]} */
-  headNames = [];
-  /** @type {Order} */
-  order;
-  /** @type {HTMLElement | null} */
-  opened = null;
+  /** @type {HTMLElement[]} */ cells = [];
+  /** @type {HTMLElement[]} */ layerNames = [];
+  /** @type {HTMLElement[]} */ headNames = [];
+  /** @type {Order} */ order;
+  /** @type {HTMLElement | null} */ opened = null;
   arrangement = "";
   /** How many tiles stand beside one another. */
   across = 1;
-
-  constructor() {
-    this.element = element("div", "board");
-    this.element.setAttribute("role", "grid");
-    this.canvas = element("canvas", "tiles");
-    this.canvas.setAttribute("aria-hidden", "true");
-    this.marker = element("div", "marker");
-    this.marker.hidden = true;
-    this.corner = element("span", "head-name");
-  }
+  element = element("div", { className: "board", role: "grid" });
+  canvas = element("canvas", { className: "tiles", ariaHidden: "true" });
+  marker = element("div", { className: "marker", hidden: true });
+  corner = element("span", "head-name");
 
   /** @param {HTMLElement} cell @returns {Head} */
   headOf(cell) {
@@ -90,11 +61,11 @@ export class HeadBoard {
     if (arrangement === this.arrangement) return false;
     const focused = this.cells.find((cell) => cell.matches(":focus"));
     const last = this.cells.find((cell) => cell.tabIndex === 0);
-    Object.assign(this, { arrangement, order, across, layerNames: [], headNames: [], opened: null });
+    Object.assign(this, { arrangement, order, across, opened: null });
     this.build();
-    const again = last && this.cellOf(this.headOf(last));
-    (again ?? this.cells[0]).tabIndex = 0;
-    if (focused) (again ?? this.cells[0]).focus();
+    const reached = (last && this.cellOf(this.headOf(last))) ?? this.cells[0];
+    reached.tabIndex = 0;
+    if (focused) reached.focus();
     return true;
   }
 
@@ -102,35 +73,28 @@ export class HeadBoard {
     const { layers, heads, ranked, figure } = this.order;
     const shown = ranked ?? Array.from({ length: layers * heads }, (_, index) => index);
     const label = `Attention of ${layers} layers of ${heads} heads each. Arrow keys move, Enter opens a head.`;
-    const lines = [];
-    this.cells = shown.map((index) => this.buildCell(Math.floor(index / heads), index % heads));
-    for (let start = 0; start < shown.length; start += this.across) {
-      const line = element("div", "line");
-      line.setAttribute("role", "row");
-      if (!ranked) line.append(this.buildLayerName(lines.length));
-      line.append(...this.cells.slice(start, start + this.across));
-      lines.push(line);
-    }
+    this.cells = shown.map((index) => this.buildCell(index));
+    const names = ranked ? [] : Array.from({ length: layers }, (_, layer) => `Layer ${layer + 1}`);
+    this.layerNames = names.map((name) => element("span", { className: "layer-name", role: "rowheader" }, name));
+    const lines = Array.from({ length: Math.ceil(shown.length / this.across) }, (_, line) => {
+      const cells = this.cells.slice(line * this.across, (line + 1) * this.across);
+      return element("div", { className: "line", role: "row" }, ...this.layerNames.slice(line, line + 1), ...cells);
+    });
+    this.headNames = [];
     this.element.replaceChildren(...(ranked ? [] : [this.buildHeadNames()]), this.canvas, ...lines, this.marker);
     this.element.classList.toggle("ranked", ranked !== null);
-    this.element.setAttribute("aria-label", ranked ? `${label} Ranked by ${figure?.name}.` : label);
+    this.element.ariaLabel = ranked ? `${label} Ranked by ${figure?.name}.` : label;
   }
 
-  /** @param {number} layer @param {number} head */
-  buildCell(layer, head) {
+  /** @param {number} index */
+  buildCell(index) {
     const { ranked, figure, heads } = this.order;
-    const cell = element("div", "cell");
-    cell.setAttribute("role", "gridcell");
-    cell.tabIndex = -1;
-    cell.dataset.layer = String(layer);
-    cell.dataset.head = String(head);
+    const [layer, head] = [Math.floor(index / heads), index % heads];
+    const cell = element("div", { className: "cell", role: "gridcell", tabIndex: -1, dataset: { layer, head } });
     if (ranked) cell.append(element("span", "cell-name", `L${layer + 1} H${head + 1}`));
     if (figure) {
-      const bar = element("span", "bar");
-      bar.style.setProperty("--part", String(figure.bars[layer * heads + head]));
-      const caption = element("span", "cell-figure");
-      caption.append(bar, element("span", "number", figure.texts[layer * heads + head]));
-      cell.append(caption);
+      const bar = element("span", { className: "bar", style: `--part:${figure.bars[index]}` });
+      cell.append(element("span", "cell-figure", bar, element("span", "number", figure.texts[index])));
     }
     this.describe(cell, false);
     return cell;
@@ -142,26 +106,17 @@ export class HeadBoard {
     const [layer, head] = this.headOf(cell);
     const said = figure ? `, ${figure.name} ${figure.texts[layer * heads + head]} ${figure.unit}`.trimEnd() : "";
     cell.classList.toggle("open", isOpen);
-    cell.setAttribute("aria-selected", String(isOpen));
-    cell.setAttribute("aria-label", `Layer ${layer + 1}, head ${head + 1}${said}${isOpen ? ", open" : ""}`);
-  }
-
-  /** @param {number} layer */
-  buildLayerName(layer) {
-    const name = element("span", "layer-name", `Layer ${layer + 1}`);
-    name.setAttribute("role", "rowheader");
-    this.layerNames.push(name);
-    return name;
+    cell.ariaSelected = String(isOpen);
+    cell.ariaLabel = `Layer ${layer + 1}, head ${head + 1}${said}${isOpen ? ", open" : ""}`;
   }
 
   buildHeadNames() {
-    this.corner = element("span", "layer-name muted");
-    this.headNames = Array.from({ length: this.order.heads }, () => element("span", "head-name"));
-    const top = element("div", "line heads");
-    top.setAttribute("role", "row");
-    top.append(this.corner, ...this.headNames);
-    [...top.children].forEach((name) => name.setAttribute("role", "columnheader"));
-    return top;
+    const role = "columnheader";
+    this.corner = element("span", { className: "layer-name muted", role });
+    this.headNames = Array.from({ length: this.order.heads }, (_, head) =>
+      element("span", { className: "head-name", role, ariaLabel: `Head ${head + 1}` }),
+    );
+    return element("div", { className: "line heads", role: "row" }, this.corner, ...this.headNames);
   }
 
   /** Frame the open head, and name its row and column in bold. @param {Head | null} selected */
@@ -217,10 +172,7 @@ export class HeadBoard {
     for (const [name, length] of Object.entries(lengths))
       this.element.style.setProperty(`--${name}`, `${length / ratio}px`);
     const isRoomy = width / ratio >= ROOM_FOR_HEAD_NAME;
-    this.headNames.forEach((name, head) => {
-      name.textContent = isRoomy ? `Head ${head + 1}` : String(head + 1);
-      name.setAttribute("aria-label", `Head ${head + 1}`);
-    });
+    for (const [head, name] of this.headNames.entries()) name.textContent = `${isRoomy ? "Head " : ""}${head + 1}`;
     if (this.headNames.length) this.corner.textContent = isRoomy ? "" : "Head";
     return { across: width + gap, down: height + gap + above + below };
   }

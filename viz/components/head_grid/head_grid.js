@@ -1,4 +1,3 @@
-// @ts-check
 // The grid of all heads. One canvas holds every pixel; over it lies one transparent cell a head, which takes the
 // pointer and the focus. So the picture is painted once, and opening or visiting a head only moves a frame.
 // Heads stand layer by layer, or ranked; then each cell says which head it is. The tiles come by another way
@@ -6,7 +5,8 @@
 // Data: the payload of head_grid.py. Sends back the trigger `head`: { layer, head }. Tells the page of a head to be
 // opened: the event `headlight-preview` on the window, which matrix_picture.js draws.
 import { Awaited } from "../shared/awaited.js";
-import { mount } from "../shared/mount.js";
+import { hearItems, reachByTab, targetOf } from "../shared/items.js";
+import { mount, onResize, View } from "../shared/mount.js";
 import {
   cellRuns,
   contextOf,
@@ -20,74 +20,42 @@ import {
 } from "../shared/picture.js";
 import { pictureButtons } from "../shared/save_picture.js";
 import { onTiles, tilesAt } from "../shared/tile_store.js";
-import { HeadBoard, targetsOf } from "./head_board.js";
+import { HeadBoard } from "./head_board.js";
 import { announceHead, followedAddress } from "./head_preview.js";
 
 /** @import { Tiles } from "../shared/head_tiles.js" */
-/** @import { Python } from "../shared/mount.js" */
 /** @import { Run } from "../shared/picture.js" */
 /** @import { Size } from "./head_board.js" */
 /** @import { GridHeader } from "./head_preview.js" */
 
-class HeadGrid {
-  /** @type {GridHeader} */
-  header;
-  /** @type {Tiles} */
-  tiles;
-  /** @type {Uint32Array} */
-  scale;
-  /** @type {Run[]} */
-  rowRuns;
-  /** @type {Run[]} */
-  columnRuns;
-  /** By what the canvas was painted last. @type {string | null} */
-  painted = null;
+class HeadGrid extends View {
+  /** @type {GridHeader} */ header;
+  /** @type {Tiles} */ tiles;
+  /** @type {Uint32Array} */ scale;
+  /** @type {Run[]} */ rowRuns;
+  /** @type {Run[]} */ columnRuns;
+  /** By what the canvas was painted last. @type {string | null} */ painted = null;
   said = "";
-  /** @type {(() => void) | undefined} */
-  stopWaiting;
+  /** @type {(() => void) | undefined} */ stopWaiting;
+  board = new HeadBoard();
+  awaited = new Awaited();
+  status = element("p", { className: "status", role: "status", dataset: { notInPicture: "" } });
+  foot = element("div", "foot muted");
+  tooltip = new Tooltip(this.root);
 
-  /** @param {HTMLElement} root @param {Python} python */
-  constructor(root, python) {
-    this.root = root;
-    this.python = python;
-    this.board = new HeadBoard();
-    this.awaited = new Awaited();
-    this.status = element("p", "status");
-    this.status.setAttribute("role", "status");
-    this.foot = element("div", "foot muted");
-    this.scroller = element("div", "scroller");
-    this.scroller.append(this.board.element);
-    root.replaceChildren(this.scroller, this.foot);
-    this.tooltip = new Tooltip(root);
-    this.ends = new AbortController();
-    this.listen();
-    this.observer = new ResizeObserver(() => this.layOut());
-    this.observer.observe(root);
-  }
-
-  listen() {
-    const board = this.board.element;
-    board.addEventListener("pointermove", (event) => this.point(event));
-    board.addEventListener("pointerleave", () => this.leave());
-    board.addEventListener("click", (event) => {
-      const cell = this.cellAt(event);
-      if (cell) this.choose(cell);
-    });
-    board.addEventListener("keydown", (event) => this.press(event));
-    board.addEventListener("focusin", (event) => this.visit(this.cellAt(event)));
-    document.addEventListener("click", (event) => this.follow(event), { capture: true, signal: this.ends.signal });
-  }
-
-  /** @param {Event} event @returns {HTMLElement | null} */
-  cellAt({ target }) {
-    return target instanceof Element ? target.closest(".cell") : null;
+  start() {
+    const scroller = element("div", "scroller", this.board.element);
+    this.root.replaceChildren(scroller, this.foot, this.tooltip.box);
+    hearItems(this.board.element, ".cell", this);
+    const { signal } = this.ended;
+    document.addEventListener("click", (event) => this.follow(event), { capture: true, signal });
+    onResize(this, () => this.layOut());
   }
 
   dispose() {
+    super.dispose();
     this.stopWaiting?.();
     this.awaited.forget();
-    this.ends.abort();
-    this.observer.disconnect();
   }
 
   // ---- data ----
@@ -133,11 +101,15 @@ class HeadGrid {
     const axes = element("span", "axes", "In each tile: queries run down ↓, keys run across →.");
     if (this.tiles.isPooled)
       axes.textContent += ` A pixel is the largest of up to ${blockQueries} × ${blockKeys} weights.`;
-    const hint = element("span", "hint", "Click a tile, or press Enter, to open the head; arrow keys move.");
-    const save = pictureButtons(this.root, () => this.header.name);
-    hint.dataset.notInPicture = this.status.dataset.notInPicture = "";
-    const paragraphs = notes.map((note) => element("p", "note", note));
-    this.foot.replaceChildren(...paragraphs, legendElement(stops, ticks), axes, hint, save, this.status);
+    const hint = "Click a tile, or press Enter, to open the head; arrow keys move.";
+    this.foot.replaceChildren(
+      ...notes.map((note) => element("p", "note", note)),
+      legendElement(stops, ticks),
+      axes,
+      element("span", { className: "hint", dataset: { notInPicture: "" } }, hint),
+      pictureButtons(this.root, () => this.header.name),
+      this.status,
+    );
   }
 
   // ---- layout and painting ----
@@ -187,10 +159,9 @@ class HeadGrid {
 
   // ---- pointer ----
 
-  /** @param {PointerEvent} event */
-  point(event) {
-    const cell = this.cellAt(event);
-    if (!cell || !this.painted || this.isMissing(cell)) return this.leave();
+  /** @param {HTMLElement} cell @param {PointerEvent} event */
+  point(cell, event) {
+    if (!this.painted || this.isMissing(cell)) return this.leave();
     const frame = cell.getBoundingClientRect();
     // The name over a tile and the number under it are no weights.
     if (event.clientY < frame.top || event.clientY > frame.bottom) return this.leave();
@@ -224,31 +195,23 @@ class HeadGrid {
 
   // ---- focus and choice ----
 
-  /** @param {HTMLElement | null} cell */
+  /** @param {HTMLElement} cell */
   visit(cell) {
-    if (!cell) return;
-    for (const other of this.board.cells) other.tabIndex = other === cell ? 0 : -1;
+    reachByTab(this.board.cells, cell);
     const [layer, head] = this.board.headOf(cell);
     const { rows, columns } = this.tiles.header;
-    const title = `Layer ${layer + 1}, head ${head + 1}: strongest `;
-    if (this.isMissing(cell))
-      return this.status.replaceChildren(`Layer ${layer + 1}, head ${head + 1}: being computed`);
+    const name = `Layer ${layer + 1}, head ${head + 1}: `;
+    if (this.isMissing(cell)) return this.status.replaceChildren(name, "being computed");
     const { query, key, weight } = this.tiles.largest([layer, head], [0, rows], [0, columns]);
-    this.status.replaceChildren(title, tokenElement(query), " → ", tokenElement(key), `, ${weight}`);
+    this.status.replaceChildren(name, "strongest ", tokenElement(query), " → ", tokenElement(key), `, ${weight}`);
   }
 
-  /** @param {KeyboardEvent} event */
-  press(event) {
+  /** @param {HTMLElement} cell @param {string} key */
+  press(cell, key) {
     const { across, cells } = this.board;
-    const index = cells.indexOf(/** @type {HTMLElement} */ (event.target));
-    if (index < 0 || event.altKey || event.metaKey || event.ctrlKey) return;
-    const target = targetsOf(index, across, cells.length)[event.key];
-    if (event.key === "Enter" || event.key === " ") this.choose(cells[index]);
-    else if (target !== undefined) cells[target]?.focus();
-    else return;
-    // The grid's own keys neither scroll the page nor step a decode player beside it.
-    event.preventDefault();
-    event.stopPropagation();
+    const target = targetOf(key, cells.indexOf(cell), across, cells.length);
+    if (target !== undefined) cells[target]?.focus();
+    return target !== undefined;
   }
 
   /** @param {HTMLElement} cell */

@@ -1,4 +1,3 @@
-// @ts-check
 // The reading half of decimals.py.
 
 /**

@@ -1,17 +1,17 @@
-// @ts-check
 // What pictures of shapes are made with: SVG elements, icons, and colours with the ink that can be read on them.
+import { clamp, mixStops } from "./picture.js";
 
 /** @typedef {{ stops: string[], dark: string, pale: string }} InkedScale hex stops, and the inks for light and dark ones */
 /** @typedef {Record<string, string | number | undefined>} Attributes */
 
 /**
  * @template {keyof SVGElementTagNameMap} Tag
- * @param {Tag} tag @param {Attributes} [attributes] @param {string | number} [text]
+ * @param {Tag} tag @param {Attributes} [attributes] @param {(Node | string)[]} contents
  */
-export function svg(tag, attributes, text) {
+export function svg(tag, attributes = {}, ...contents) {
   const created = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes ?? {})) created.setAttribute(name, String(value));
-  if (text !== undefined) created.textContent = String(text);
+  for (const [name, value] of Object.entries(attributes)) created.setAttribute(name, String(value));
+  created.append(...contents);
   return created;
 }
 
@@ -20,14 +20,7 @@ export function svg(tag, attributes, text) {
  * @param {InkedScale} scale @param {number} position
  */
 export function colourAt({ stops, dark, pale }, position) {
-  const at = Math.min(1, Math.max(0, position)) * (stops.length - 1);
-  const low = Math.min(stops.length - 2, Math.floor(at));
-  const channel = (/** @type {string} */ hex, /** @type {number} */ offset) =>
-    Number.parseInt(hex.slice(offset, offset + 2), 16);
-  const rgb = [1, 3, 5].map((offset) => {
-    const from = channel(stops[low], offset);
-    return Math.round(from + (channel(stops[low + 1], offset) - from) * (at - low));
-  });
+  const rgb = mixStops(stops, clamp(0, position, 1));
   // Relative luminance, near enough; at 0.185 dark and pale ink stand out equally.
   const [red, green, blue] = rgb.map((part) => (part / 255) ** 2.2);
   const isLight = 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.185;
@@ -45,8 +38,5 @@ const ICONS = {
 };
 
 /** @param {keyof typeof ICONS} name */
-export function icon(name) {
-  const created = svg("svg", { viewBox: "0 0 16 16", "aria-hidden": "true" });
-  created.append(svg("path", { d: ICONS[name] }));
-  return created;
-}
+export const icon = (name) =>
+  svg("svg", { viewBox: "0 0 16 16", "aria-hidden": "true" }, svg("path", { d: ICONS[name] }));

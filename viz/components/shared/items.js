@@ -1,15 +1,11 @@
-// @ts-check
 // Parts of a page that a person points at, walks between and chooses: cells of a table, nodes of a tree, buttons.
-import { element } from "./picture.js";
 
 /** @typedef {{ clientX: number, clientY: number }} Point */
 
 /**
  * The nearest part of the page, around what an event happened to, that `selector` matches.
  * @template {HTMLElement | SVGElement} [Item=HTMLElement]
- * @param {Event} event
- * @param {string} selector
- * @returns {Item | null}
+ * @param {Event} event @param {string} selector @returns {Item | null}
  */
 export const closest = (event, selector) => (event.target instanceof Element ? event.target.closest(selector) : null);
 
@@ -23,43 +19,70 @@ export function consume(event) {
 }
 
 /**
- * Hear what a person does with the items of a board.
+ * Hear what a person does with the items of a board: those of its parts that `selector` matches.
  * @template {HTMLElement | SVGElement} [Item=HTMLElement]
  * @param {HTMLElement} board
- * @param {string} selector which parts of the board are its items
+ * @param {string} selector
  * @param {{
- *   point(item: Item, point: Point): void,
- *   leave(): void,
- *   visit(item: Item): void,
- *   choose(item: Item): void,
+ *   point(item: Item, event: PointerEvent): void, leave(): void, visit(item: Item): void, choose(item: Item): void,
  *   press(item: Item, key: string): boolean,
  * }} act `visit` follows the focus; `press` says whether the key meant something
  */
 export function hearItems(board, selector, act) {
-  const itemOf = (/** @type {Event} */ event) => /** @type {Item | null} */ (closest(event, selector));
-  board.addEventListener("pointermove", (event) => {
-    const item = itemOf(event);
-    if (item) act.point(item, event);
-    else act.leave();
-  });
-  board.addEventListener("pointerleave", act.leave);
-  board.addEventListener("focusout", act.leave);
-  board.addEventListener("focusin", (event) => {
-    const item = itemOf(event);
-    if (item) act.visit(item);
-  });
-  board.addEventListener("click", (event) => {
-    const item = itemOf(event);
-    if (item) act.choose(item);
-  });
-  board.addEventListener("keydown", (event) => {
-    const item = itemOf(event);
-    if (!item || isCombination(event)) return;
+  /** @param {keyof HTMLElementEventMap} name @param {(item: Item, event: any) => void} hear @param {() => void} [miss] */
+  const listen = (name, hear, miss) =>
+    board.addEventListener(name, (event) => {
+      const item = /** @type {Item | null} */ (closest(event, selector));
+      if (item) hear(item, event);
+      else miss?.();
+    });
+  const leave = () => act.leave();
+  board.addEventListener("pointerleave", leave);
+  board.addEventListener("focusout", leave);
+  listen("pointermove", (item, event) => act.point(item, event), leave);
+  listen("focusin", (item) => act.visit(item));
+  listen("click", (item) => act.choose(item));
+  listen("keydown", (item, event) => {
+    if (isCombination(event)) return;
     if (event.key === "Enter" || event.key === " ") act.choose(item);
-    else if (event.key === "Escape") act.leave();
+    else if (event.key === "Escape") leave();
     else if (!act.press(item, event.key)) return;
     consume(event);
   });
+}
+
+/** Let only one of the items be reached by Tab. @param {Iterable<HTMLElement>} items @param {HTMLElement} reached */
+export function reachByTab(items, reached) {
+  for (const item of items) item.tabIndex = item === reached ? 0 : -1;
+}
+
+/**
+ * Where a key leads from item `index` of `count` that stand in lines of `across`; a line's ends are ends, and beyond the
+ * first and the last line there is nothing. Undefined: the key leads nowhere.
+ * @param {string} key @param {number} index @param {number} across @param {number} count
+ */
+export function targetOf(key, index, across, count) {
+  const start = index - (index % across);
+  const end = Math.min(count, start + across) - 1;
+  /** @type {Record<string, number>} */
+  const targets = {
+    ArrowLeft: Math.max(start, index - 1),
+    ArrowRight: Math.min(end, index + 1),
+    ArrowUp: index - across,
+    ArrowDown: index + across,
+    Home: start,
+    End: end,
+  };
+  return targets[key];
+}
+
+/**
+ * How far a box that shows `room` from `position` on has to be scrolled to show what lies between `start` and `end`.
+ * @param {number} position @param {number} room @param {number} start @param {number} end
+ */
+export function scrolledTo(position, room, start, end) {
+  if (start < position) return start;
+  return Math.max(position, end - room);
 }
 
 /**
@@ -69,22 +92,4 @@ export function hearItems(board, selector, act) {
 export function cornerOf(item) {
   const { right, bottom } = item.getBoundingClientRect();
   return { clientX: right, clientY: bottom };
-}
-
-/** @param {string} className @param {string} text @param {() => void} [act] */
-export function button(className, text, act) {
-  const created = element("button", className, text);
-  created.type = "button";
-  if (act) created.addEventListener("click", act);
-  return created;
-}
-
-/**
- * Give an element its role and its name, for those who hear the page.
- * @template {Element} Part @param {Part} part @param {string} role @param {string} label
- */
-export function named(part, role, label) {
-  part.setAttribute("role", role);
-  part.setAttribute("aria-label", label);
-  return part;
 }

@@ -1,4 +1,3 @@
-// @ts-check
 // How strong a line is drawn that stands for a weight.
 
 /** A line weaker than this cannot be seen; it is not drawn at all. */

@@ -1,4 +1,3 @@
-// @ts-check
 // How a component meets Streamlit: one object for an element of the page, which hears Python's messages and can answer.
 import { unpack } from "./payload.js";
 
@@ -8,27 +7,50 @@ import { unpack } from "./payload.js";
  * @typedef {{ data: unknown, parentElement: ParentNode, setTriggerValue: Python["trigger"], setStateValue: Python["state"] }} Message
  */
 
+/** What shows a component in an element of the page. A class that extends it says what its payload holds. */
+export class View {
+  ended = new AbortController();
+
+  /** @param {HTMLElement} root @param {Python} python */
+  constructor(root, python) {
+    this.root = root;
+    this.python = python;
+  }
+
+  dispose() {
+    this.ended.abort();
+  }
+}
+
+/** Calls `act` when the view's element has another size. @param {View} view @param {() => void} act */
+export function onResize({ root, ended }, act) {
+  const observer = new ResizeObserver(act);
+  observer.observe(root);
+  ended.signal.addEventListener("abort", () => observer.disconnect());
+}
+
 /**
  * The function that Streamlit calls with every message: makes a `View` for the element that `selector` finds, once, and
- * hands it each payload. What it returns is called when the element goes. A view says itself what its payload holds.
+ * hands it each payload. What it returns is called when the element goes.
  * @param {string} selector
- * @param {new (root: HTMLElement, python: Python) => { receive(payload: any): unknown, dispose?(): void }} View
+ * @param {new (root: HTMLElement, python: Python) => Partial<View> & { python: Python, start?(): void, receive(payload: any): unknown }} Shown
  */
-export function mount(selector, View) {
-  /** @type {WeakMap<Element, { view: InstanceType<typeof View>, python: Python }>} */
+export function mount(selector, Shown) {
+  /** @type {WeakMap<Element, InstanceType<typeof Shown>>} */
   const mounted = new WeakMap();
   return (/** @type {Message} */ { data, parentElement, setTriggerValue, setStateValue }) => {
     /** @type {HTMLElement | null} */
     const root = parentElement.querySelector(selector);
     if (!root || !(data instanceof Uint8Array)) return undefined;
     const python = { trigger: setTriggerValue, state: setStateValue };
-    const known = mounted.get(root) ?? { view: new View(root, python), python };
-    mounted.set(root, known);
+    const view = mounted.get(root) ?? new Shown(root, python);
+    if (!mounted.has(root)) view.start?.();
+    mounted.set(root, view);
     // The newest message's functions: those of an older one may no longer reach Python.
-    Object.assign(known.python, python);
-    known.view.receive(unpack(data));
+    Object.assign(view.python, python);
+    view.receive(unpack(data));
     return () => {
-      known.view.dispose?.();
+      view.dispose?.();
       mounted.delete(root);
     };
   };

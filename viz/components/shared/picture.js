@@ -1,54 +1,57 @@
-// @ts-check
 // What the components draw with: elements, the colour scale and its legend, matrices of pixels, a tooltip.
-// Text enters the page through textContent only.
+// Text enters the page as text nodes only.
 
+/** @import { Point } from "./items.js" */
 /** @typedef {[number, number]} Run first and end of what lies side by side: [first, end) */
+/** @template E @typedef {Partial<Omit<E, "style" | "dataset">> & { style?: string, dataset?: Record<string, string | number> }} Look */
 
 /**
+ * An element that holds `contents`. It is given its class, or its properties.
  * @template {keyof HTMLElementTagNameMap} Tag
- * @param {Tag} tag @param {string} [className] @param {string | number | null} [text]
+ * @param {Tag} tag @param {string | Look<HTMLElementTagNameMap[Tag]>} [look] @param {(Node | string)[]} contents
  */
-export function element(tag, className, text) {
+export function element(tag, look = {}, ...contents) {
   const created = document.createElement(tag);
-  if (className) created.className = className;
-  if (text !== undefined) created.textContent = /** @type {string | null} */ (text);
+  const { dataset, ...properties } = typeof look === "string" ? { className: look } : look;
+  Object.assign(created.dataset, dataset);
+  Object.assign(created, properties).append(...contents);
   return created;
 }
 
 /** A token, isolated so that right-to-left text cannot reorder what stands beside it. @param {string} token */
-export function tokenElement(token, className = "token") {
-  const isolated = element("bdi", className, token);
-  isolated.dir = "auto";
-  return isolated;
-}
+export const tokenElement = (token, className = "token") => element("bdi", { className, dir: "auto" }, token);
 
-/** A button with an action; `said` is its title and what a screen reader calls it. @param {string} label @param {string} said @param {() => void} act */
-export function toolButton(label, said, act) {
-  const created = element("button", "picture-button", label);
-  created.type = "button";
-  created.title = said;
-  created.setAttribute("aria-label", said);
-  created.addEventListener("click", act);
-  return created;
-}
+/**
+ * @param {string | Look<HTMLButtonElement>} look @param {() => void} act @param {(Node | string)[]} contents
+ * @returns {HTMLButtonElement}
+ */
+export const button = (look, act, ...contents) =>
+  Object.assign(element("button", look, ...contents), { type: "button", onclick: act });
+
+/** A button with an action; `title` is also what a screen reader calls it. @param {string} label @param {string} title @param {() => void} act */
+export const toolButton = (label, title, act) =>
+  button({ className: "picture-button", title, ariaLabel: title }, act, label);
+
+/** @param {number} low @param {number} number @param {number} high */
+export const clamp = (low, number, high) => Math.max(low, Math.min(high, number));
 
 /** The drawing context of a canvas. @param {HTMLCanvasElement} canvas */
 export const contextOf = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
 
+/** Red, green and blue at `position` in [0, 1] of a scale of hex stops. @param {string[]} stops @param {number} position */
+export function mixStops(stops, position) {
+  const at = position * (stops.length - 1);
+  const low = Math.min(stops.length - 2, Math.floor(at));
+  return [1, 3, 5].map((offset) => {
+    const [from, to] = [stops[low], stops[low + 1]].map((hex) => Number.parseInt(hex.slice(offset, offset + 2), 16));
+    return Math.round(from + (to - from) * (at - low));
+  });
+}
+
 /** Hex stops as 256 opaque pixels, indexed by the upper byte of a stored √ value. @param {string[]} stops */
 export function pixelScale(stops) {
-  const rgb = stops.map((hex) => [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16)));
-  const pixels = new Uint32Array(256);
-  const view = new DataView(pixels.buffer);
-  for (let i = 0; i < 256; i++) {
-    const position = (i / 255) * (stops.length - 1);
-    const low = Math.min(stops.length - 2, Math.floor(position));
-    rgb[low].forEach((from, channel) => {
-      view.setUint8(i * 4 + channel, Math.round(from + (rgb[low + 1][channel] - from) * (position - low)));
-    });
-    view.setUint8(i * 4 + 3, 255);
-  }
-  return pixels;
+  const pixels = Array.from({ length: 256 }, (_, i) => [...mixStops(stops, i / 255), 255]);
+  return new Uint32Array(new Uint8Array(pixels.flat()).buffer);
 }
 
 /**
@@ -106,69 +109,52 @@ export function sizeCanvas(canvas, width, height, ratio) {
 }
 
 /**
- * A colour bar with its name before it; `marks` are [place from 0 to 1, label].
- * @param {string} name @param {string} said @param {string[]} stops @param {[number, string][]} marks
+ * A colour bar with its name before it; `marks` are [position from 0 to 1, label].
+ * @param {string} name @param {string} ariaLabel @param {string[]} stops @param {[number, string][]} marks
  */
-export function colourBar(name, said, stops, marks) {
-  const legend = element("div", "legend");
-  legend.setAttribute("role", "img");
-  legend.setAttribute("aria-label", said);
-  const bar = element("div", "legend-bar");
-  bar.style.background = `linear-gradient(to right, ${stops.join(",")})`;
-  const scale = element("div", "legend-scale");
-  for (const [place, label] of marks) {
-    const mark = element("span", "legend-tick", label);
-    mark.style.left = `${place * 100}%`;
-    scale.append(mark);
-  }
-  const ruler = element("div", "legend-ruler");
-  ruler.append(bar, scale);
-  legend.append(element("span", "legend-name", name), ruler);
-  return legend;
+export function colourBar(name, ariaLabel, stops, marks) {
+  const ticks = marks.map(([position, label]) =>
+    element("span", { className: "legend-tick", style: `left:${position * 100}%` }, label),
+  );
+  const bar = element("div", { className: "legend-bar", style: `background:linear-gradient(to right, ${stops})` });
+  const ruler = element("div", "legend-ruler", bar, element("div", "legend-scale", ...ticks));
+  return element("div", { className: "legend", role: "img", ariaLabel }, element("span", "legend-name", name), ruler);
 }
 
 /** The colour bar of weights, on the √ scale. @param {string[]} stops @param {number[]} ticks */
 export function legendElement(stops, ticks) {
-  const said = "Colour scale: weight from 0, dark, to 1, light, evenly spaced in the square root";
-  return colourBar(
-    "Weight (√ scale)",
-    said,
-    stops,
-    ticks.map((tick) => [Math.sqrt(tick), String(tick)]),
-  );
+  const label = "Colour scale: weight from 0, dark, to 1, light, evenly spaced in the square root";
+  const marks = ticks.map((tick) => /** @type {[number, string]} */ ([Math.sqrt(tick), String(tick)]));
+  return colourBar("Weight (√ scale)", label, stops, marks);
 }
 
 /** A box beside the pointer that stays within `root`. */
 export class Tooltip {
+  box = element("div", { className: "tooltip", hidden: true, ariaHidden: "true" });
+
   /** @param {HTMLElement} root */
   constructor(root) {
     this.root = root;
-    this.box = element("div", "tooltip");
-    this.box.hidden = true;
-    this.box.setAttribute("aria-hidden", "true");
     root.append(this.box);
   }
 
   /**
    * A title, one token or two with an arrow between them, and a note.
-   * @param {{ clientX: number, clientY: number }} event @param {string} title
-   * @param {string} query @param {string | null} key @param {string} note
+   * @param {Point} point @param {string} title @param {string} query @param {string | null} key @param {string} note
    */
-  show(event, title, query, key, note) {
-    const pair = element("div", "tooltip-pair");
-    pair.append(tokenElement(query));
-    if (key !== null) pair.append(element("span", "arrow", " → "), tokenElement(key));
-    this.showContent(event, element("div", "tooltip-title", title), pair, element("div", "tooltip-value", note));
+  show(point, title, query, key, note) {
+    const arrow = key === null ? [] : [element("span", "arrow", " → "), tokenElement(key)];
+    const pair = element("div", "tooltip-pair", tokenElement(query), ...arrow);
+    this.showContent(point, title, pair, element("div", "tooltip-value", note));
   }
 
-  /** Beside the pointer, or anything else with a place. @param {{ clientX: number, clientY: number }} event @param {Node[]} content */
-  showContent(event, ...content) {
-    this.box.replaceChildren(...content);
+  /** @param {Point} point @param {string} title @param {Node[]} content */
+  showContent({ clientX, clientY }, title, ...content) {
+    this.box.replaceChildren(element("div", "tooltip-title", title), ...content);
     this.box.hidden = false;
     const frame = this.root.getBoundingClientRect();
     const { offsetWidth: width, offsetHeight: height } = this.box;
-    const x = event.clientX - frame.left;
-    const y = event.clientY - frame.top;
+    const [x, y] = [clientX - frame.left, clientY - frame.top];
     const left = x + 16 + width > frame.width ? x - width - 12 : x + 16;
     const top = y + 18 + height > frame.height ? y - height - 12 : y + 18;
     this.box.style.transform = `translate(${Math.max(0, Math.round(left))}px, ${Math.max(0, Math.round(top))}px)`;

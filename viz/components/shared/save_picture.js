@@ -1,4 +1,3 @@
-// @ts-check
 // Saves what a component shows as a picture: PNG at twice the screen's pixels, or SVG with real text.
 // The picture is read off the page: canvases, drawings, texts, frames and plain or graded backgrounds, each where it
 // stands and in its colour, so a component need not describe itself. Buttons without `data-in-picture` stay out, and so
@@ -35,10 +34,8 @@ function plainColour(css) {
   context.fillStyle = css;
   context.fillRect(0, 0, 1, 1);
   const [red, green, blue, alpha] = context.getImageData(0, 0, 1, 1).data;
-  return {
-    hex: `#${[red, green, blue].map((part) => part.toString(16).padStart(2, "0")).join("")}`,
-    alpha: alpha / 255,
-  };
+  const digits = [red, green, blue].map((part) => part.toString(16).padStart(2, "0"));
+  return { hex: `#${digits.join("")}`, alpha: alpha / 255 };
 }
 
 /** The pieces of a text node that stand on one line each, with their places. @param {Text} node */
@@ -64,26 +61,27 @@ function shapesOf(root) {
   const origin = root.getBoundingClientRect();
   /** @type {Shape[]} */
   const shapes = [];
-  const place = (/** @type {Box} */ { x, y, width, height }) => ({ x: x - origin.x, y: y - origin.y, width, height });
+  const within = (/** @type {Box} */ { x, y, width, height }) => ({ x: x - origin.x, y: y - origin.y, width, height });
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, (node) => {
-    const isOut =
+    const isHidden =
       node instanceof Element &&
       (node.matches("button:not([data-in-picture]), [data-not-in-picture]") ||
-        !node.checkVisibility({ visibilityProperty: true }) ||
-        node.parentElement?.closest("svg"));
+        !node.checkVisibility({ visibilityProperty: true }));
+    const isOut = isHidden || node.parentElement?.closest("svg");
     return isOut ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT;
   });
   while (walker.nextNode()) {
     const node = /** @type {Element | Text} */ (walker.currentNode);
-    if (node instanceof SVGElement)
-      shapes.push({ kind: "drawing", markup: drawingOf(node), ...place(node.getBoundingClientRect()) });
-    else if (node instanceof Element) shapes.push(...boxShapes(node, place(node.getBoundingClientRect())));
-    else if (node.parentElement && !node.parentElement.closest("svg")) {
+    if (node instanceof Element) {
+      const box = within(node.getBoundingClientRect());
+      if (node instanceof SVGElement) shapes.push({ kind: "drawing", markup: drawingOf(node), ...box });
+      else shapes.push(...boxShapes(node, box));
+    } else if (node.parentElement) {
       const turned = turnedBy(node.parentElement, root);
       if (turned) shapes.push(turnedText(node, turned, origin));
       else
         for (const { text, box } of linesOf(node))
-          shapes.push({ kind: "text", ...wordsOf(node.parentElement, text), ...place(box) });
+          shapes.push({ kind: "text", ...wordsOf(node.parentElement, text), ...within(box) });
     }
   }
   return shapes;
@@ -132,21 +130,10 @@ function turnedText(node, turned, origin) {
   };
 }
 
-const DRAWN_BY = [
-  "fill",
-  "fill-opacity",
-  "stroke",
-  "stroke-opacity",
-  "stroke-width",
-  "stroke-dasharray",
-  "opacity",
-  "font-size",
-  "font-weight",
-  "font-style",
-  "text-anchor",
-  "dominant-baseline",
-  "font-variant-numeric",
-];
+const DRAWN_BY = (
+  "fill fill-opacity stroke stroke-opacity stroke-width stroke-dasharray opacity font-size font-weight font-style " +
+  "text-anchor dominant-baseline font-variant-numeric"
+).split(" ");
 
 /** An SVG element as markup that carries its own styles, for they stand in the component's style sheet. @param {Element} drawing */
 function drawingOf(drawing) {
@@ -219,9 +206,8 @@ function svgOf({ width, height, paper, font, shapes }) {
 
 /** @param {Shape} shape @param {number} i */
 function shapeAsSvg(shape, i) {
-  const [x, y, width, height] = [shape.x, shape.y, shape.width, shape.height].map((length) =>
-    Number(length.toFixed(2)),
-  );
+  const rounded = (/** @type {number} */ length) => Number(length.toFixed(2));
+  const [x, y, width, height] = [shape.x, shape.y, shape.width, shape.height].map(rounded);
   const box = `x="${x}" y="${y}" width="${width}" height="${height}"`;
   switch (shape.kind) {
     case "drawing":
@@ -234,9 +220,9 @@ function shapeAsSvg(shape, i) {
     case "image":
       return `<image ${box} preserveAspectRatio="none" style="image-rendering:pixelated" href="${shape.canvas.toDataURL()}"/>`;
     case "fill":
-      return `<rect ${box} fill="${shape.colour.hex}" fill-opacity="${shape.colour.alpha}"/>`;
+      return `<rect ${box} ${painted("fill", shape.colour)}/>`;
     case "frame":
-      return `<rect ${box} fill="none" stroke="${shape.colour.hex}" stroke-opacity="${shape.colour.alpha}" stroke-width="${shape.thickness}"/>`;
+      return `<rect ${box} fill="none" ${painted("stroke", shape.colour)} stroke-width="${shape.thickness}"/>`;
     case "gradient": {
       const stops = shape.stops.map(
         (stop, at) => `<stop offset="${at / (shape.stops.length - 1)}" stop-color="${stop}"/>`,
@@ -246,27 +232,29 @@ function shapeAsSvg(shape, i) {
     default:
       // The width is given, so that a reader whose fonts are wider keeps every label in its place.
       return (
-        `<text x="${x}" y="${Number((y + height / 2).toFixed(2))}" ${lookOf(shape)} textLength="${width}" ` +
+        `<text x="${x}" y="${rounded(y + height / 2)}" ${lookOf(shape)} textLength="${width}" ` +
         `lengthAdjust="spacingAndGlyphs">${escapeXml(shape.text)}</text>`
       );
   }
 }
 
+/** @param {"fill" | "stroke"} name @param {Colour} colour */
+const painted = (name, { hex, alpha }) => `${name}="${hex}" ${name}-opacity="${alpha}"`;
+
 /** @param {Words} words */
 const lookOf = ({ size, weight, colour }) =>
-  `dominant-baseline="central" font-size="${size}" font-weight="${weight}" fill="${colour.hex}" fill-opacity="${colour.alpha}"`;
+  `dominant-baseline="central" font-size="${size}" font-weight="${weight}" ${painted("fill", colour)}`;
 
 /** Two buttons that save what `root` shows; `nameOf()` is the file's name without its ending. @param {HTMLElement} root @param {() => string} nameOf */
 export function pictureButtons(root, nameOf) {
-  const group = element("span", "picture-buttons");
-  group.dataset.notInPicture = "";
   const savePixels = async () => {
     const [picture, name] = [pictureOf(root), nameOf()];
     savePng(await rasterised(svgOf(picture), picture.width, picture.height), name);
   };
-  group.append(
+  return element(
+    "span",
+    { className: "picture-buttons", dataset: { notInPicture: "" } },
     toolButton("PNG", "Save this picture as PNG", savePixels),
     toolButton("SVG", "Save this picture as SVG", () => saveSvg(svgOf(pictureOf(root)), nameOf())),
   );
-  return group;
 }

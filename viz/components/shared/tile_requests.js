@@ -1,4 +1,3 @@
-// @ts-check
 // Where a picture asks for exact tiles, and where they arrive. Every component is a module of its own; here they meet.
 // A tile's numbers are the largest of 2^level × 2^level cells, its row and column count in tiles.
 
@@ -24,20 +23,13 @@ export function deliverTiles(address, tiles) {
 }
 
 /** @param {(address: string, tiles: TileName[]) => void} hear @param {AbortSignal} signal */
-export function onAskedTiles(hear, signal) {
-  listen("asked", hear, signal);
-}
+export const onAskedTiles = (hear, signal) => listen("asked", hear, signal);
 
 /** @param {(address: string, tiles: ExactTile[]) => void} hear @param {AbortSignal} signal */
-export function onDeliveredTiles(hear, signal) {
-  listen("delivered", hear, signal);
-}
+export const onDeliveredTiles = (hear, signal) => listen("delivered", hear, signal);
 
 /** @param {string} name @param {(address: string, tiles: any[]) => void} hear @param {AbortSignal} signal */
 function listen(name, hear, signal) {
-  const take = (/** @type {Event} */ event) => {
-    const { address, tiles } = /** @type {CustomEvent} */ (event).detail;
-    hear(address, tiles);
-  };
+  const take = (/** @type {any} */ { detail }) => hear(detail.address, detail.tiles);
   REQUESTS.addEventListener(name, take, { signal });
 }

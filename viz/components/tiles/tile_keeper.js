@@ -1,8 +1,7 @@
-// @ts-check
 // Unpacks tiles as they arrive and puts them where the grid finds them; shows nothing.
 // Data: a payload of tile_store.py: all tiles, or the frame of a grid, or one layer of it.
 import { Tiles } from "../shared/head_tiles.js";
-import { mount } from "../shared/mount.js";
+import { mount, View } from "../shared/mount.js";
 import { inflate } from "../shared/payload.js";
 import { dropTiles, keepTiles, onTiles, tilesAt, tilesChanged } from "../shared/tile_store.js";
 
@@ -11,15 +10,10 @@ import { dropTiles, keepTiles, onTiles, tilesAt, tilesChanged } from "../shared/
 /** @typedef {TilesHeader & { address: string, layer: undefined }} Frame what `pack_tiles` and `pack_frame` pack */
 /** @typedef {{ address: string, layer: number }} Layer what `pack_layer` packs */
 
-class TileKeeper {
+class TileKeeper extends View {
   name = "";
   /** The address of the tiles that this keeper has put there, and so has to drop. */
   kept = "";
-
-  /** @param {HTMLElement} root */
-  constructor(root) {
-    this.root = root;
-  }
 
   /** @param {{ header: Frame | Layer, arrays: Uint8Array<ArrayBuffer>[] }} payload */
   async receive({ header, arrays }) {

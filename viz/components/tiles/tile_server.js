@@ -1,12 +1,10 @@
-// @ts-check
 // Hands what pictures ask for on to Python, and its answers back; shows nothing.
 // Data: the payload of tile_server.py. Sends back the trigger `asked`: { address, serial, tiles }.
 import { decimalsOf } from "../shared/decimals.js";
-import { mount } from "../shared/mount.js";
+import { mount, View } from "../shared/mount.js";
 import { inflate } from "../shared/payload.js";
 import { deliverTiles, onAskedTiles } from "../shared/tile_requests.js";
 
-/** @import { Python } from "../shared/mount.js" */
 /** @import { TileName } from "../shared/tile_requests.js" */
 
 /**
@@ -14,17 +12,13 @@ import { deliverTiles, onAskedTiles } from "../shared/tile_requests.js";
  * @typedef {{ address: string, serial: number, decimals: number, tiles: [number, number, number, number, number][] }} Answer
  */
 
-class TileServer {
+class TileServer extends View {
   delivered = "";
+  address = "";
+  serial = 0;
 
-  /** @param {HTMLElement} root @param {Python} python */
-  constructor(root, python) {
-    this.root = root;
-    this.python = python;
-    this.address = "";
-    this.serial = 0;
-    this.ends = new AbortController();
-    onAskedTiles((address, tiles) => address === this.address && this.ask(tiles), this.ends.signal);
+  start() {
+    onAskedTiles((address, tiles) => address === this.address && this.ask(tiles), this.ended.signal);
   }
 
   /** @param {TileName[]} tiles */
@@ -52,10 +46,6 @@ class TileServer {
       return { level, row, column, rows, columns, values };
     });
     deliverTiles(address, answered);
-  }
-
-  dispose() {
-    this.ends.abort();
   }
 }
 

@@ -1,21 +1,21 @@
-// @ts-check
 // Metrics of all heads: each as a little map of layers × heads, the chosen one large, with its numbers.
 // Data: the payload of head_maps.py. Sends back the triggers `map`: { key } and `head`: { layer, head }.
 import { colourAt } from "../../../components/shared/drawing.js";
-import { button, hearItems, named } from "../../../components/shared/items.js";
-import { mount } from "../../../components/shared/mount.js";
-import { contextOf, element, Tooltip } from "../../../components/shared/picture.js";
+import { hearItems, reachByTab, targetOf } from "../../../components/shared/items.js";
+import { mount, View } from "../../../components/shared/mount.js";
+import { button, clamp, contextOf, element, Tooltip } from "../../../components/shared/picture.js";
 import { pictureButtons } from "../../../components/shared/save_picture.js";
 
+/** @import { InkedScale } from "../../../components/shared/drawing.js" */
+/** @import { Head } from "../../../components/shared/head_tiles.js" */
 /** @import { Point } from "../../../components/shared/items.js" */
-/** @import { Python } from "../../../components/shared/mount.js" */
 
 /**
  * `shades` are parts of the highest number, layer by layer; null where a head has none.
  * @typedef {{ key: string, name: string, unit: string, texts: string[], shades: (number | null)[], high: string }} HeadMap
  * @typedef {{
- *   layers: number, heads: number, maps: HeadMap[], chosen: string, selected: [layer: number, head: number],
- *   name: string, scale: { stops: string[], dark: string, pale: string }, digest: string,
+ *   layers: number, heads: number, maps: HeadMap[], chosen: string, selected: Head, name: string, scale: InkedScale,
+ *   digest: string,
  * }} HeadMapsData
  */
 
@@ -28,57 +28,23 @@ const MOST_NUMBERS = 12;
 const [LITTLE_WIDTH, LITTLE_HEIGHT] = [12, 8];
 
 /** @param {number} layers */
-export const cellHeight = (layers) => Math.max(SMALLEST_CELL, Math.min(CELL_HEIGHT, LARGEST_HEIGHT / layers));
+export const cellHeight = (layers) => clamp(SMALLEST_CELL, LARGEST_HEIGHT / layers, CELL_HEIGHT);
 
-/**
- * Where a key leads from cell `index` of rows of `heads`; a row's ends are ends. Undefined: the key leads nowhere.
- * @param {string} key @param {number} index @param {number} heads
- */
-export function targetOf(key, index, heads) {
-  const start = index - (index % heads);
-  const end = start + heads - 1;
-  /** @type {Record<string, number>} */
-  const targets = {
-    ArrowLeft: Math.max(start, index - 1),
-    ArrowRight: Math.min(end, index + 1),
-    ArrowUp: index - heads,
-    ArrowDown: index + heads,
-    Home: start,
-    End: end,
-  };
-  return targets[key];
-}
-
-/** @param {string} role @param {string} className @param {string} text */
-function heading(role, className, text, label = text) {
-  return named(element("span", className, text), role, label);
-}
-
-class HeadMaps {
+class HeadMaps extends View {
   /** @type {HeadMapsData} */ data;
   /** @type {HTMLButtonElement[]} */ buttons = [];
   /** @type {HTMLElement[]} */ cells = [];
   /** @type {HTMLElement[]} */ headNames = [];
   /** @type {HTMLElement[]} */ layerNames = [];
+  title = element("div", "large-title");
+  board = element("div", { className: "large", role: "grid" });
+  under = element("div", "under");
+  little = element("div", { className: "little", role: "group", ariaLabel: "All figures" });
+  tooltip = new Tooltip(this.root);
 
-  /** @param {HTMLElement} root @param {Python} python */
-  constructor(root, python) {
-    this.root = root;
-    this.python = python;
-    this.title = element("div", "large-title");
-    this.board = element("div", "large");
-    this.board.setAttribute("role", "grid");
-    this.under = element("div", "under");
-    this.little = named(element("div", "little"), "group", "All figures");
-    root.replaceChildren(this.title, this.board, this.under, this.little);
-    this.tooltip = new Tooltip(root);
-    hearItems(this.board, ".cell", {
-      point: (cell, point) => this.tell(cell, point),
-      leave: () => this.tooltip.hide(),
-      visit: (cell) => this.visit(cell),
-      choose: (cell) => this.choose(cell),
-      press: (cell, key) => this.press(cell, key),
-    });
+  start() {
+    this.root.replaceChildren(this.title, this.board, this.under, this.little, this.tooltip.box);
+    hearItems(this.board, ".cell", this);
   }
 
   /** @param {{ header: HeadMapsData }} payload */
@@ -108,95 +74,77 @@ class HeadMaps {
   /** @param {HeadMap} map */
   littleMap({ key, name, unit, shades, high }) {
     const { layers, heads, scale } = this.data;
-    const created = button("little-map", "", () => {
-      if (key !== this.data.chosen) this.python.trigger("map", { key });
-    });
-    Object.assign(created.dataset, { key, inPicture: "" });
-    const canvas = element("canvas");
-    Object.assign(canvas, { width: heads * LITTLE_WIDTH, height: layers * LITTLE_HEIGHT, ariaHidden: "true" });
+    const [width, height] = [heads * LITTLE_WIDTH, layers * LITTLE_HEIGHT];
+    const canvas = element("canvas", { width, height, ariaHidden: "true" });
     const context = contextOf(canvas);
     shades.forEach((shade, i) => {
       if (shade === null) return;
-      const [x, y] = [(i % heads) * LITTLE_WIDTH, Math.floor(i / heads) * LITTLE_HEIGHT];
+      const [layer, head] = this.headOf(i);
       context.fillStyle = colourAt(scale, shade).fill;
-      context.fillRect(x, y, LITTLE_WIDTH, LITTLE_HEIGHT);
+      context.fillRect(head * LITTLE_WIDTH, layer * LITTLE_HEIGHT, LITTLE_WIDTH, LITTLE_HEIGHT);
     });
     const range = element("span", "little-high muted", `0 to ${high} ${unit}`.trimEnd());
-    created.append(element("span", "little-name", name), canvas, range);
-    return created;
+    const choose = () => {
+      if (key !== this.data.chosen) this.python.trigger("map", { key });
+    };
+    const look = { className: "little-map", dataset: { key, inPicture: "" } };
+    return button(look, choose, element("span", "little-name", name), canvas, range);
   }
 
   // ---- the large map ----
 
   buildLarge() {
-    const { layers, heads, selected } = this.data;
-    const { name, unit, texts } = this.chosen;
+    const { layers, heads, selected, scale, name: fileName } = this.data;
+    const { name, unit, texts, high } = this.chosen;
     const hadFocus = this.cells.some((cell) => cell.matches(":focus"));
     const height = cellHeight(layers);
     this.board.style.setProperty("--heads", String(heads));
     this.board.style.setProperty("--cell-height", `${height}px`);
     this.board.style.setProperty("--number-size", `${Math.min(13, height - 5)}px`);
-    this.board.setAttribute(
-      "aria-label",
-      `${name} of ${layers} layers of ${heads} heads. Arrow keys move, Enter opens a head.`,
-    );
+    this.board.ariaLabel = `${name} of ${layers} layers of ${heads} heads. Arrow keys move, Enter opens a head.`;
     const what = [unit, "layers down, heads across"].filter(Boolean).join(" · ");
-    this.title.replaceChildren(element("b", "", name), element("span", "muted", what));
-    const numbers = (/** @type {number} */ count) => Array.from({ length: count }, (_, at) => String(at + 1));
+    this.title.replaceChildren(element("b", {}, name), element("span", "muted", what));
+    const numbers = (/** @type {number} */ count) => Array.from({ length: count }, (_, i) => String(i + 1));
+    const heading = (
+      /** @type {string} */ role,
+      /** @type {string} */ className,
+      /** @type {string} */ text,
+      label = text,
+    ) => element("span", { className, role, ariaLabel: label }, text);
     this.headNames = numbers(heads).map((number) => heading("columnheader", "head-name", number, `Head ${number}`));
     this.layerNames = numbers(layers).map((number) => heading("rowheader", "layer-name", `Layer ${number}`));
     this.cells = texts.map((text, index) => this.cell(text, index));
     const corner = heading("columnheader", "muted head-name", "Head");
-    const rows = this.layerNames.map((layerName, layer) => [
-      layerName,
-      ...this.cells.slice(layer * heads, (layer + 1) * heads),
-    ]);
-    this.board.replaceChildren(...[[corner, ...this.headNames], ...rows].map((parts) => this.line(parts)));
-    this.buildUnder();
+    const rows = this.layerNames.map((layer, i) => [layer, ...this.cells.slice(i * heads, (i + 1) * heads)]);
+    const lines = [[corner, ...this.headNames], ...rows];
+    this.board.replaceChildren(...lines.map((parts) => element("div", { className: "line", role: "row" }, ...parts)));
+    const gradient = `background:linear-gradient(to right, ${scale.stops})`;
+    const ariaLabel = `Colour scale from 0, dark, to ${high}, light`;
+    const [bar, end] = [element("span", { className: "shade-bar", style: gradient }), `${high} ${unit}`.trimEnd()];
+    this.under.replaceChildren(
+      element("span", { className: "shade-scale", role: "img", ariaLabel }, "0", bar, end),
+      pictureButtons(this.root, () => fileName),
+    );
     if (hadFocus) this.cells[this.indexOf(selected)].focus();
-  }
-
-  /** @param {HTMLElement[]} parts */
-  line(parts) {
-    const line = element("div", "line");
-    line.setAttribute("role", "row");
-    line.append(...parts);
-    return line;
   }
 
   /** @param {string} text @param {number} index */
   cell(text, index) {
     const shade = this.chosen.shades[index];
-    const cell = element("div", shade === null ? "cell none" : "cell", this.data.heads > MOST_NUMBERS ? "" : text);
-    cell.setAttribute("role", "gridcell");
-    cell.tabIndex = -1;
-    if (shade !== null) {
-      const { fill, ink } = colourAt(this.data.scale, shade);
-      Object.assign(cell.style, { background: fill, color: ink });
-    }
-    return cell;
-  }
-
-  buildUnder() {
-    const { high, unit } = this.chosen;
-    const scale = named(element("span", "shade-scale"), "img", `Colour scale from 0, dark, to ${high}, light`);
-    const bar = element("span", "shade-bar");
-    bar.style.background = `linear-gradient(to right, ${this.data.scale.stops.join(",")})`;
-    scale.append("0", bar, `${high} ${unit}`.trimEnd());
-    this.under.replaceChildren(
-      scale,
-      pictureButtons(this.root, () => this.data.name),
-    );
+    const { fill, ink } = colourAt(this.data.scale, shade ?? 0);
+    const look =
+      shade === null ? { className: "cell none" } : { className: "cell", style: `background:${fill};color:${ink}` };
+    return element("div", { ...look, role: "gridcell", tabIndex: -1 }, this.data.heads > MOST_NUMBERS ? "" : text);
   }
 
   // ---- pointer, keyboard, choice ----
 
-  /** @param {number} index @returns {[layer: number, head: number]} */
+  /** @param {number} index @returns {Head} */
   headOf(index) {
     return [Math.floor(index / this.data.heads), index % this.data.heads];
   }
 
-  /** @param {[layer: number, head: number]} head */
+  /** @param {Head} head */
   indexOf([layer, head]) {
     return layer * this.data.heads + head;
   }
@@ -208,21 +156,25 @@ class HeadMaps {
   }
 
   /** @param {HTMLElement} cell @param {Point} point */
-  tell(cell, point) {
+  point(cell, point) {
     const index = this.cells.indexOf(cell);
     const [layer, head] = this.headOf(index);
-    const title = element("div", "tooltip-title", `Layer ${layer + 1} · Head ${head + 1}`);
+    const title = `Layer ${layer + 1} · Head ${head + 1}`;
     this.tooltip.showContent(point, title, element("div", "tooltip-value", this.textOf(index)));
+  }
+
+  leave() {
+    this.tooltip.hide();
   }
 
   /** @param {HTMLElement} cell */
   visit(cell) {
-    for (const other of this.cells) other.tabIndex = other === cell ? 0 : -1;
+    reachByTab(this.cells, cell);
   }
 
   /** @param {HTMLElement} cell @param {string} key */
   press(cell, key) {
-    const target = targetOf(key, this.cells.indexOf(cell), this.data.heads);
+    const target = targetOf(key, this.cells.indexOf(cell), this.data.heads, this.cells.length);
     if (target !== undefined) this.cells[target]?.focus();
     return target !== undefined;
   }
@@ -234,25 +186,21 @@ class HeadMaps {
     this.python.trigger("head", { layer, head });
   }
 
-  /** @param {[layer: number, head: number]} selected */
+  /** @param {Head} selected */
   mark(selected) {
-    const open = this.indexOf(selected);
     this.data.selected = selected;
-    const focused = this.cells.find((cell) => cell.matches(":focus"));
+    const open = this.cells[this.indexOf(selected)];
     this.cells.forEach((cell, index) => {
       const [layer, head] = this.headOf(index);
-      const isOpen = index === open;
+      const isOpen = cell === open;
       cell.classList.toggle("open", isOpen);
-      cell.setAttribute("aria-selected", String(isOpen));
-      cell.setAttribute(
-        "aria-label",
-        `Layer ${layer + 1}, head ${head + 1}, ${this.textOf(index)}${isOpen ? ", open" : ""}`,
-      );
-      cell.tabIndex = (focused ? cell === focused : isOpen) ? 0 : -1;
+      cell.ariaSelected = String(isOpen);
+      cell.ariaLabel = `Layer ${layer + 1}, head ${head + 1}, ${this.textOf(index)}${isOpen ? ", open" : ""}`;
     });
+    reachByTab(this.cells, this.cells.find((cell) => cell.matches(":focus")) ?? open);
     this.layerNames.forEach((name, layer) => name.classList.toggle("open", layer === selected[0]));
     this.headNames.forEach((name, head) => name.classList.toggle("open", head === selected[1]));
-    for (const each of this.buttons) each.setAttribute("aria-pressed", String(each.dataset.key === this.data.chosen));
+    for (const each of this.buttons) each.ariaPressed = String(each.dataset.key === this.data.chosen);
   }
 }
 

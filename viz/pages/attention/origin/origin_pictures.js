@@ -89,7 +89,7 @@ export class Picture {
    * @template {keyof SVGElementTagNameMap} Tag
    * @param {Tag} tag @param {Attributes} attributes @param {string} [text]
    */
-  add(tag, attributes, text) {
+  add(tag, attributes, text = "") {
     const created = svg(tag, attributes, text);
     this.root.append(created);
     return created;

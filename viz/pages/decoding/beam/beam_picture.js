@@ -1,15 +1,13 @@
-// @ts-check
 // A beam search as a tree that grows from left to right, a column a step. Pointing at a hypothesis, or moving there with
 // the arrow keys (left and right along the tree, up and down within a step), tells what became of it; a click, or Enter,
 // opens it. Data: the payload of beam_picture.py. Sends back the trigger `node`: { node }.
 import { svg } from "../../../components/shared/drawing.js";
-import { cornerOf, hearItems } from "../../../components/shared/items.js";
-import { mount } from "../../../components/shared/mount.js";
+import { cornerOf, hearItems, scrolledTo } from "../../../components/shared/items.js";
+import { mount, View } from "../../../components/shared/mount.js";
 import { contextOf, element, Tooltip, tokenElement } from "../../../components/shared/picture.js";
 import { pictureButtons } from "../../../components/shared/save_picture.js";
 
 /** @import { Point } from "../../../components/shared/items.js" */
-/** @import { Python } from "../../../components/shared/mount.js" */
 
 /**
  * `row` and `folded`: in which row of its step's column a node stands, in the whole tree and in the folded one.
@@ -36,10 +34,7 @@ const NARROWEST = 52;
 /**
  * The nodes that are drawn, in columns and rows, and the left edges of the columns, then the width of all. A column is
  * as wide as its widest node: boxes of a column end together, so that lines begin together.
- * @param {BeamNode[]} nodes
- * @param {boolean} isFolded
- * @param {(node: BeamNode) => Widths} measure
- * @returns {{ columns: PlacedNode[][], lefts: number[] }}
+ * @param {BeamNode[]} nodes @param {boolean} isFolded @param {(node: BeamNode) => Widths} measure
  */
 export function layOut(nodes, isFolded, measure) {
   /** @type {PlacedNode[][]} */
@@ -72,30 +67,21 @@ export function pathTo(nodes, index) {
 /** @param {SVGElement} mark */
 const indexOf = (mark) => Number(mark.dataset.node);
 
-class BeamPicture {
+class BeamPicture extends View {
   /** @type {BeamData} */ data;
   /** @type {PlacedNode[][]} */ columns = [];
   /** @type {Map<number, SVGElement>} */ marks = new Map();
   /** @type {Map<number, SVGElement>} */ edges = new Map();
   chosen = 0;
   isFolded = false;
+  bar = element("div", "beam-bar");
+  scroller = element("div", "scroller");
+  tooltip = new Tooltip(this.root);
+  ruler = contextOf(element("canvas"));
 
-  /** @param {HTMLElement} root @param {Python} python */
-  constructor(root, python) {
-    this.root = root;
-    this.python = python;
-    this.bar = element("div", "beam-bar");
-    this.scroller = element("div", "scroller");
-    root.replaceChildren(this.bar, this.scroller);
-    this.tooltip = new Tooltip(root);
-    this.ruler = contextOf(element("canvas"));
-    hearItems(this.scroller, ".node", {
-      point: (/** @type {SVGElement} */ mark, point) => this.tell(indexOf(mark), point),
-      leave: () => this.tooltip.hide(),
-      visit: (mark) => this.visit(mark),
-      choose: (mark) => this.choose(indexOf(mark)),
-      press: (mark, key) => this.press(indexOf(mark), key),
-    });
+  start() {
+    this.root.replaceChildren(this.bar, this.scroller, this.tooltip.box);
+    hearItems(this.scroller, ".node", this);
   }
 
   /** @param {{ header: BeamData }} payload */
@@ -118,26 +104,19 @@ class BeamPicture {
 
   drawBar() {
     const keys = Object.entries(this.data.roles).map(([role, meaning]) => {
-      const key = element("span", "beam-key");
-      const swatch = svg("svg", { width: 22, height: 12, class: role, "aria-hidden": "true" });
-      swatch.append(svg("rect", { class: "box", x: 1, y: 1, width: 20, height: 10, rx: 3 }));
-      key.append(swatch, element("span", "", meaning));
-      return key;
+      const box = svg("rect", { class: "box", x: 1, y: 1, width: 20, height: 10, rx: 3 });
+      const swatch = svg("svg", { width: 22, height: 12, class: role, "aria-hidden": "true" }, box);
+      return element("span", "beam-key", swatch, element("span", {}, meaning));
     });
-    const fold = element("label", "beam-fold");
-    const box = element("input");
-    box.type = "checkbox";
-    box.checked = !this.isFolded;
-    box.addEventListener("change", () => {
+    const onchange = () => {
       this.isFolded = !box.checked;
       this.draw();
       this.revealChosen();
-    });
-    fold.append(box, "Show the dropped ones");
-    fold.dataset.notInPicture = "";
+    };
+    const box = element("input", { type: "checkbox", checked: !this.isFolded, onchange });
     this.bar.replaceChildren(
       ...keys,
-      fold,
+      element("label", { className: "beam-fold", dataset: { notInPicture: "" } }, box, "Show the dropped ones"),
       pictureButtons(this.root, () => this.data.name),
     );
   }
@@ -159,25 +138,24 @@ class BeamPicture {
       badge: width(badge, "700 11px"),
     }));
     this.columns = columns;
-    const size = {
-      width: lefts[columns.length],
-      height: TOP + ROW * Math.max(...columns.map(({ length }) => length)) + SIDE,
-    };
-    const drawing = svg("svg", { ...size, viewBox: `0 0 ${size.width} ${size.height}`, role: "group" });
-    drawing.setAttribute("aria-label", "The beam's tree: arrow keys move along it, Enter opens a hypothesis");
     // What matters is drawn last, above the rest.
     const order = Object.keys(roles).reverse();
-    const ordered = columns.flat().sort((one, other) => order.indexOf(one.role) - order.indexOf(other.role));
+    const ordered = columns.flat().sort((a, b) => order.indexOf(a.role) - order.indexOf(b.role));
     this.marks = new Map(ordered.map((node) => [node.index, this.nodeMark(node)]));
     this.edges = new Map(ordered.filter(({ parent }) => parent !== null).map((node) => [node.index, this.edge(node)]));
-    drawing.append(
-      ...columns.map((_, column) =>
-        svg("text", { class: "head", x: lefts[column], y: 17 }, column ? `Step ${column}` : ""),
+    const names = columns.map((_, i) => svg("text", { class: "head", x: lefts[i], y: 17 }, i ? `Step ${i}` : ""));
+    const height = TOP + ROW * Math.max(...columns.map(({ length }) => length)) + SIDE;
+    const size = { width: lefts[columns.length], height, viewBox: `0 0 ${lefts[columns.length]} ${height}` };
+    const label = "The beam's tree: arrow keys move along it, Enter opens a hypothesis";
+    this.scroller.replaceChildren(
+      svg(
+        "svg",
+        { ...size, role: "group", "aria-label": label },
+        ...names,
+        ...this.edges.values(),
+        ...this.marks.values(),
       ),
-      ...this.edges.values(),
-      ...this.marks.values(),
     );
-    this.scroller.replaceChildren(drawing);
     this.markChosen();
   }
 
@@ -186,19 +164,20 @@ class BeamPicture {
     const top = TOP + at * ROW;
     const right = left + width;
     const middle = { y: top + NODE_HEIGHT / 2, "dominant-baseline": "central" };
-    const group = svg("g", { class: `node ${role}`, role: "button", tabindex: -1, "data-node": index });
-    group.setAttribute("aria-label", `Step ${step + 1}: ${token}, ${total}. ${fate}`);
-    group.append(svg("rect", { class: "box", x: left, y: top, width, height: NODE_HEIGHT, rx: 4 }));
+    const label = `Step ${step + 1}: ${token}, ${total}. ${fate}`;
+    const group = svg(
+      "g",
+      { class: `node ${role}`, role: "button", tabindex: -1, "data-node": index, "aria-label": label },
+      svg("rect", { class: "box", x: left, y: top, width, height: NODE_HEIGHT, rx: 4 }),
+    );
     if (badge) {
       const box = { x: right - badgeWidth, y: top + 1, width: badgeWidth - 1, height: NODE_HEIGHT - 2, rx: 3 };
       const score = { class: "score", x: right - badgeWidth / 2, "text-anchor": "middle", ...middle };
       group.append(svg("rect", { class: "badge", ...box }), svg("text", score, badge));
     }
     group.append(svg("text", { class: "token", x: left + PADDING, ...middle }, token));
-    if (parent !== null)
-      group.append(
-        svg("text", { class: "total", x: right - badgeWidth - PADDING, "text-anchor": "end", ...middle }, total),
-      );
+    const end = { class: "total", x: right - badgeWidth - PADDING, "text-anchor": "end", ...middle };
+    if (parent !== null) group.append(svg("text", end, total));
     return group;
   }
 
@@ -217,8 +196,8 @@ class BeamPicture {
     for (const [index, mark] of this.marks) {
       const isChosen = index === this.chosen;
       mark.classList.toggle("chosen", isChosen);
-      mark.setAttribute("aria-pressed", String(isChosen));
-      mark.setAttribute("tabindex", isChosen ? "0" : "-1");
+      mark.ariaPressed = String(isChosen);
+      mark.tabIndex = isChosen ? 0 : -1;
     }
   }
 
@@ -234,38 +213,43 @@ class BeamPicture {
 
   /** @param {number} index */
   reveal(index) {
+    const { scroller } = this;
     const node = this.placed(index);
     if (!node) return;
-    const { scroller } = this;
-    const top = TOP + node.at * ROW;
-    const [before, after] = [node.left - GAP, node.left + node.width + GAP];
-    if (before < scroller.scrollLeft) scroller.scrollLeft = before;
-    else if (after > scroller.scrollLeft + scroller.clientWidth) scroller.scrollLeft = after - scroller.clientWidth;
-    if (top - TOP < scroller.scrollTop) scroller.scrollTop = top - TOP;
-    else if (top + ROW > scroller.scrollTop + scroller.clientHeight)
-      scroller.scrollTop = top + ROW - scroller.clientHeight;
+    const [top, left] = [node.at * ROW, node.left - GAP];
+    const [bottom, right] = [TOP + top + ROW, node.left + node.width + GAP];
+    scroller.scrollLeft = scrolledTo(scroller.scrollLeft, scroller.clientWidth, left, right);
+    scroller.scrollTop = scrolledTo(scroller.scrollTop, scroller.clientHeight, top, bottom);
   }
 
   // ---- pointer and keyboard ----
 
-  /** @param {number} index @param {Point} point */
-  tell(index, point) {
-    const { token, total, step, fate, score } = this.data.nodes[index];
-    const name = element("div", "beam-tip");
-    name.append(tokenElement(token));
+  /** @param {SVGElement} mark @param {Point} point */
+  point(mark, point) {
+    const { token, total, step, fate, score } = this.data.nodes[indexOf(mark)];
     const numbers = [`log-probability ${total}`, ...(score ? [`score ${score}`] : [])].join(" · ");
-    const title = element("div", "tooltip-title", step < 0 ? "Before step 1" : `Step ${step + 1}`);
-    this.tooltip.showContent(point, title, name, element("div", "tooltip-value", numbers), element("div", "", fate));
+    this.tooltip.showContent(
+      point,
+      step < 0 ? "Before step 1" : `Step ${step + 1}`,
+      element("div", "beam-tip", tokenElement(token)),
+      element("div", "tooltip-value", numbers),
+      element("div", {}, fate),
+    );
+  }
+
+  leave() {
+    this.tooltip.hide();
   }
 
   /** @param {SVGElement} mark */
   visit(mark) {
     this.reveal(indexOf(mark));
-    this.tell(indexOf(mark), cornerOf(mark));
+    this.point(mark, cornerOf(mark));
   }
 
-  /** @param {number} index @param {string} key */
-  press(index, key) {
+  /** @param {SVGElement} mark @param {string} key */
+  press(mark, key) {
+    const index = indexOf(mark);
     const node = this.placed(index);
     if (!node) return false;
     const column = this.columns[node.step + 1];
@@ -282,11 +266,11 @@ class BeamPicture {
     return true;
   }
 
-  /** @param {number} index */
-  choose(index) {
-    this.chosen = index;
+  /** @param {SVGElement} mark */
+  choose(mark) {
+    this.chosen = indexOf(mark);
     this.markChosen();
-    this.python.trigger("node", { node: index });
+    this.python.trigger("node", { node: this.chosen });
   }
 }
 

@@ -1,14 +1,13 @@
-// @ts-check
 // The tree of translations: to the left each as a line over the steps, where it leaves another; beside it what was done
 // and its text. A click, or Enter, shows one; arrow keys go from one to the next, Delete removes.
 // Data: the payload of branch_tree.py. Sends back the trigger `act`: { what, branch }.
 import { svg } from "../../../components/shared/drawing.js";
-import { button, closest, consume, isCombination } from "../../../components/shared/items.js";
-import { mount } from "../../../components/shared/mount.js";
-import { element } from "../../../components/shared/picture.js";
+import { closest, consume, isCombination } from "../../../components/shared/items.js";
+import { mount, onResize, View } from "../../../components/shared/mount.js";
+import { button, clamp, element } from "../../../components/shared/picture.js";
 import { pictureButtons } from "../../../components/shared/save_picture.js";
 
-/** @import { Python } from "../../../components/shared/mount.js" */
+/** @import { Look } from "../../../components/shared/picture.js" */
 
 /**
  * @typedef {"show" | "compare" | "remove"} Act
@@ -32,39 +31,27 @@ const SHARPEST_BEND = 6;
  */
 export function lanePath(left, right, y, from) {
   if (from === null) return `M${left} ${y}H${right}`;
-  const bend = Math.min(SHARPEST_BEND, Math.max(0, right - left));
+  const bend = clamp(0, right - left, SHARPEST_BEND);
   return `M${left} ${from}V${y - bend}Q${left} ${y} ${left + bend} ${y}H${right}`;
 }
 
-/**
- * In natural logarithm; null is that of a text with a token that the model's rules forbid.
- * @param {number | null} logProb
- */
+/** In natural logarithm; null is that of a text with a token that the rules forbid. @param {number | null} logProb */
 export const formatLogProb = (logProb) => logProb?.toFixed(2).replace("-", "−") ?? "−∞";
 
-class BranchTree {
+class BranchTree extends View {
   /** @type {BranchData} */ data;
+  lanes = svg("svg", { class: "lanes", "aria-hidden": "true" });
+  list = element("ol", {
+    className: "branches",
+    ariaLabel: "Translations: arrow keys move, Enter shows one, Delete removes it",
+    onkeydown: (event) => this.press(event),
+  });
 
-  /** @param {HTMLElement} root @param {Python} python */
-  constructor(root, python) {
-    this.root = root;
-    this.python = python;
-    this.list = element("ol", "branches");
-    this.list.setAttribute("aria-label", "Translations: arrow keys move, Enter shows one, Delete removes it");
-    this.lanes = svg("svg", { class: "lanes", "aria-hidden": "true" });
-    root.replaceChildren(
-      this.lanes,
-      this.list,
-      pictureButtons(root, () => this.data.name),
-    );
-    this.list.addEventListener("keydown", (event) => this.press(event));
+  start() {
+    const buttons = pictureButtons(this.root, () => this.data.name);
+    this.root.replaceChildren(this.lanes, this.list, buttons);
     this.list.addEventListener("focusin", (event) => this.visit(closest(event, ".branch")));
-    this.observer = new ResizeObserver(() => this.drawLanes());
-    this.observer.observe(root);
-  }
-
-  dispose() {
-    this.observer.disconnect();
+    onResize(this, () => this.drawLanes());
   }
 
   /** @param {{ header: BranchData }} payload */
@@ -94,52 +81,38 @@ class BranchTree {
   /** @param {BranchRow} row */
   buildRow(row) {
     const mark = this.markOf(row.number);
-    const item = element("li", `branch ${mark}`);
-    item.dataset.number = String(row.number);
-    const open = this.buildButton("open", "show", row.number);
-    open.dataset.inPicture = "";
-    open.setAttribute("aria-pressed", String(mark === "shown"));
-    const title = element("span", "title");
-    title.append(element("span", "own", row.name));
+    const title = element("span", "title", element("span", "own", row.name));
     if (row.deed) title.append(` · step ${row.start + 1}: `, element("bdi", "muted", row.deed));
     if (mark) title.append(element("span", "mark", mark === "shown" ? "shown" : "compared"));
-    const text = element("span", "text");
-    text.dir = "auto";
-    text.lang = this.data.language;
-    row.words.forEach(([words, same], at) => {
-      text.append(at ? " " : "", element("span", same ? "same" : "new", words));
-    });
+    const text = element("span", { className: "text", dir: "auto", lang: this.data.language });
+    row.words.forEach(([words, same], i) => text.append(i ? " " : "", element("span", same ? "same" : "new", words)));
     if (!row.words.length) text.append(element("span", "muted", "nothing"));
-    open.append(title, text);
-    const total = element("span", "total", formatLogProb(row.logProb));
-    total.append(element("small", "muted", "log p"));
-    item.append(element("span"), open, total, this.buildActs(row, mark));
-    return item;
+    const look = { className: "open", ariaPressed: String(mark === "shown") };
+    const open = this.buildButton(look, "show", row.number, title, text);
+    open.dataset.inPicture = "";
+    const total = element("span", "total", formatLogProb(row.logProb), element("small", "muted", "log p"));
+    const parts = [element("span"), open, total, this.buildActs(row, mark)];
+    return element("li", { className: `branch ${mark}`, dataset: { number: row.number } }, ...parts);
   }
 
   /** @param {BranchRow} row @param {string} mark */
   buildActs({ number, name }, mark) {
     const acts = element("span", "acts");
     if (mark !== "shown") {
-      const compare = this.buildButton("act", "compare", number, "Compare");
-      compare.setAttribute("aria-pressed", String(mark === "against"));
-      compare.setAttribute("aria-label", `Compare with ${name}`);
-      acts.append(compare);
+      const look = { className: "act", ariaPressed: String(mark === "against"), ariaLabel: `Compare with ${name}` };
+      acts.append(this.buildButton(look, "compare", number, "Compare"));
     }
     if (number) {
-      const remove = this.buildButton("act", "remove", number, "✕");
-      remove.setAttribute("aria-label", `Remove ${name} and the branches that leave it`);
-      remove.title = "Remove, with the branches that leave it";
-      acts.append(remove);
+      const ariaLabel = `Remove ${name} and the branches that leave it`;
+      const title = "Remove, with the branches that leave it";
+      acts.append(this.buildButton({ className: "act", ariaLabel, title }, "remove", number, "✕"));
     }
     return acts;
   }
 
-  /** @param {string} className @param {Act} what @param {number} branch */
-  buildButton(className, what, branch, text = "") {
-    const created = button(className, text, () => this.act(what, branch));
-    created.dataset.what = what;
-    return created;
+  /** @param {Look<HTMLButtonElement>} look @param {Act} what @param {number} branch @param {(Node | string)[]} contents */
+  buildButton(look, what, branch, ...contents) {
+    return button({ ...look, dataset: { what } }, () => this.act(what, branch), ...contents);
   }
 
   /** @param {number} number @returns {HTMLElement | null} */
@@ -158,7 +131,7 @@ class BranchTree {
     const width = this.root.clientWidth;
     if (!this.data || !width) return;
     this.root.classList.toggle("narrow", width < 620);
-    const across = Math.round(Math.min(260, Math.max(84, width * 0.2)));
+    const across = Math.round(clamp(84, width * 0.2, 260));
     this.root.style.setProperty("--lanes", `${across}px`);
     this.lanes.setAttribute("width", String(across));
     this.lanes.setAttribute("height", String(this.list.offsetHeight));

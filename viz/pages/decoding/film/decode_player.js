@@ -1,23 +1,21 @@
-// @ts-check
 // The film of a finished decoding. Where it stands and all that is chosen live here, so no key press waits for the server;
 // Python hears of it a moment after the last change, and at once of what a person wishes written instead.
 // Data: the payload of decode_player.py. Sends back the state `view` and the trigger `wish`.
 import { Tiles } from "../../../components/shared/head_tiles.js";
-import { isCombination, named } from "../../../components/shared/items.js";
-import { mount } from "../../../components/shared/mount.js";
+import { isCombination } from "../../../components/shared/items.js";
+import { mount, onResize, View } from "../../../components/shared/mount.js";
 import { inflate } from "../../../components/shared/payload.js";
-import { element, Tooltip } from "../../../components/shared/picture.js";
+import { clamp, element, Tooltip } from "../../../components/shared/picture.js";
 import { pictureButtons } from "../../../components/shared/save_picture.js";
 import { FilmCandidates, formatProbability } from "./film_candidates.js";
 import { FilmCurve } from "./film_curve.js";
-import { Distributions, filterDistribution } from "./film_distribution.js";
+import { distributionAt, filterDistribution } from "./film_distribution.js";
 import { FilmFilters, isFilter } from "./film_filters.js";
 import { FilmHeads } from "./film_heads.js";
 import { LAYER_KEYS, STEP_KEYS, usesArrowKeys } from "./film_keys.js";
 import { FilmSentence } from "./film_sentence.js";
 import { Transport } from "./film_transport.js";
 
-/** @import { Python } from "../../../components/shared/mount.js" */
 /** @import { Filter } from "./film_filters.js" */
 /** @import { Side } from "./film_rows.js" */
 /**
@@ -46,13 +44,13 @@ const STACKED_BELOW = 860;
  */
 const lastStates = new Map();
 
-/** @param {number} last @param {number} number */
-const clampTo = (last, number) => Math.min(last, Math.max(0, number));
+const PLAYER_LABEL =
+  "Film of the translation. Left and right arrow keys step, Space plays, up and down change the layer.";
 
-class DecodePlayer {
+class DecodePlayer extends View {
   /** @type {PlayerHeader} */ header;
   /** @type {PlayerState} */ state;
-  /** @type {Distributions} */ distributions;
+  /** @type {Float32Array} */ numbers;
   /** @type {Transport} */ transport;
   /** @type {FilmSentence} */ sentence;
   /** @type {FilmCurve} */ curve;
@@ -65,27 +63,22 @@ class DecodePlayer {
   /** @type {unknown} */ unreported = null;
   /** @type {ReturnType<typeof setTimeout> | undefined} */ reportTimer;
 
-  /** @param {HTMLElement} root @param {Python} python */
-  constructor(root, python) {
-    this.root = root;
-    this.python = python;
-    this.tooltip = new Tooltip(root);
-    this.announcement = element("p", "announcement");
-    this.announcement.setAttribute("role", "status");
-    this.announcement.dataset.notInPicture = this.tooltip.box.dataset.notInPicture = "";
-    this.panels = element("div", "panels");
-    this.onKey = (/** @type {KeyboardEvent} */ event) => this.press(event);
-    document.addEventListener("keydown", this.onKey);
-    this.observer = new ResizeObserver(() => {
+  tooltip = new Tooltip(this.root);
+  announcement = element("p", { className: "announcement", role: "status", dataset: { notInPicture: "" } });
+  panels = element("div", "panels");
+
+  start() {
+    this.tooltip.box.dataset.notInPicture = "";
+    Object.assign(this.root, { tabIndex: 0, role: "group", ariaLabel: PLAYER_LABEL });
+    document.addEventListener("keydown", (event) => this.press(event), { signal: this.ended.signal });
+    onResize(this, () => {
       if (this.measure()) this.draw();
     });
-    this.observer.observe(root);
   }
 
   dispose() {
+    super.dispose();
     this.version += 1;
-    document.removeEventListener("keydown", this.onKey);
-    this.observer.disconnect();
     this.transport?.pause();
     clearTimeout(this.reportTimer);
   }
@@ -130,7 +123,7 @@ class DecodePlayer {
     const tilesOver = (/** @type {string[]} */ keyTokens, /** @type {Uint8Array} */ planes) =>
       new Tiles({ ...sizes, columns: keyTokens.length, queryTokens: targetTokens, keyTokens }, planes);
     const goTo = (/** @type {number} */ step) => this.goTo(step);
-    this.distributions = new Distributions(header, new Float32Array(numbers.buffer));
+    this.numbers = new Float32Array(numbers.buffer);
     this.transport = new Transport(steps.length, {
       goTo,
       moveBy: (count) => this.goTo(this.state.step + count),
@@ -144,38 +137,29 @@ class DecodePlayer {
     });
     this.filters = new FilmFilters(header.vocabSize, {
       filter: (changes) => this.change(changes),
-      draw: () => this.wish({ kind: "draw", ...this.filter() }),
+      draw: () => {
+        const { temperature, top_k, top_p } = this.state;
+        this.wish({ kind: "draw", temperature, top_k, top_p });
+      },
     });
     this.heads = new FilmHeads(header, tilesOver(sourceTokens, cross), tilesOver(targetTokens, self), tooltip, {
       choose: (layer, [head, ...also]) => this.change({ layer, head, also }),
       whose: (whose) => this.change({ whose }),
     });
-    this.assemble();
+    const choices = element("div", "choices", this.candidates.element, this.filters.element);
+    this.panels.replaceChildren(choices, this.heads.element);
+    this.transport.element.append(pictureButtons(this.root, () => `${this.header.name}-step${this.state.step}`));
+    const parts = [this.transport, this.sentence, this.curve].map((part) => part.element);
+    this.root.replaceChildren(...parts, this.panels, this.announcement, tooltip.box);
     this.width = 0;
     this.measure();
-  }
-
-  assemble() {
-    const { root } = this;
-    const choices = element("div", "choices");
-    choices.append(this.candidates.element, this.filters.element);
-    this.panels.replaceChildren(choices, this.heads.element);
-    this.transport.element.append(pictureButtons(root, () => `${this.header.name}-step${this.state.step}`));
-    root.tabIndex = 0;
-    named(
-      root,
-      "group",
-      "Film of the translation. Left and right arrow keys step, Space plays, up and down change the layer.",
-    );
-    const parts = [this.transport, this.sentence, this.curve].map((part) => part.element);
-    root.replaceChildren(...parts, this.panels, this.announcement, this.tooltip.box);
   }
 
   // ---- what a person does ----
 
   /** @param {number} step */
   goTo(step) {
-    this.change({ step: clampTo(this.header.steps.length - 1, step) });
+    this.change({ step: clamp(0, step, this.header.steps.length - 1) });
   }
 
   /** @param {Partial<PlayerState>} changes */
@@ -228,7 +212,7 @@ class DecodePlayer {
     event.preventDefault();
     if (isPlay) this.transport.toggle();
     else if (isStep) this.goTo(STEP_KEYS[event.key](this.state.step));
-    else this.change({ layer: clampTo(this.header.layers - 1, this.state.layer + LAYER_KEYS[event.key]) });
+    else this.change({ layer: clamp(0, this.state.layer + LAYER_KEYS[event.key], this.header.layers - 1) });
   }
 
   // ---- drawing ----
@@ -245,19 +229,12 @@ class DecodePlayer {
     return true;
   }
 
-  /** @returns {Filter} */
-  filter() {
-    const { temperature, top_k, top_p } = this.state;
-    return { temperature, top_k, top_p };
-  }
-
   /** What the filter leaves at this step; null without one. */
   filtered() {
-    const filter = this.filter();
-    if (!isFilter(filter)) return null;
-    const { temperature, top_k, top_p } = filter;
+    const { step, temperature, top_k, top_p } = this.state;
+    if (!isFilter(this.state)) return null;
     const wanted = { temperature: temperature / 100, topK: top_k, topP: top_p / 100 };
-    return filterDistribution(this.distributions.at(this.state.step), wanted);
+    return filterDistribution(distributionAt(this.header, this.numbers, step), wanted);
   }
 
   draw() {
@@ -267,7 +244,7 @@ class DecodePlayer {
     this.transport.draw(step);
     this.sentence.draw(step);
     this.candidates.draw(steps[step], candidates, filtered);
-    this.filters.draw(this.filter(), filtered);
+    this.filters.draw(this.state, filtered);
     this.tooltip.hide();
     // Without a width it lies in a closed tab; once that opens, the rest is drawn.
     if (this.width) {

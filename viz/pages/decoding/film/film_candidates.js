@@ -1,7 +1,6 @@
-// @ts-check
 // The candidates of one step as bars, what a filter makes of them, and numbers about the distribution.
-import { button } from "../../../components/shared/items.js";
-import { element, tokenElement } from "../../../components/shared/picture.js";
+import { reachByTab } from "../../../components/shared/items.js";
+import { button, clamp, element, tokenElement } from "../../../components/shared/picture.js";
 
 /** @import { Step } from "./decode_player.js" */
 /** @import { Filtered } from "./film_distribution.js" */
@@ -22,29 +21,35 @@ export const formatProbability = (logProb) => formatShare(Math.exp(logProb));
 export const formatSigned = (value) =>
   (value < 0 ? "−" : "") + (Number.isFinite(value) ? Math.abs(value).toFixed(2) : "∞");
 
+/** What is said of a step beside its candidates, and what that means. */
+const NUMBERS = [
+  ["Rank", "Place of the token that was written among the whole vocabulary"],
+  ["Probability", "Of the token that was written; in brackets its natural logarithm"],
+  ["Entropy", "How undecided the model is, over its whole vocabulary"],
+  ["Effective choices", "e to the entropy: so many equally likely tokens would leave as much open"],
+];
+
 /** One candidate: its token, its probability as a bar, and the same after the filter. */
 class CandidateRow {
   /** @type {number | null} */ id = null;
   isWritten = false;
   isShown = false;
+  mark = element("span", "bar-mark");
+  token = tokenElement("", "token bar-token");
+  fill = element("span", "bar-fill");
+  before = element("span", "bar-before");
+  model = element("span", "bar-value");
+  now = element("span", "bar-value bar-now");
 
   /** @param {(tokenId: number) => void} force */
   constructor(force) {
-    this.element = element("li", "bar-row");
-    this.button = button("bar-button", "", () => {
+    const track = element("span", "bar-track", this.fill, this.before);
+    const parts = [this.mark, this.token, track, this.model, this.now];
+    const act = () => {
       if (!this.isWritten && this.id !== null) force(this.id);
-    });
-    this.button.dataset.inPicture = "";
-    this.mark = element("span", "bar-mark");
-    this.token = tokenElement("", "token bar-token");
-    this.fill = element("span", "bar-fill");
-    this.before = element("span", "bar-before");
-    this.model = element("span", "bar-value");
-    this.now = element("span", "bar-value bar-now");
-    const track = element("span", "bar-track");
-    track.append(this.fill, this.before);
-    this.button.append(this.mark, this.token, track, this.model, this.now);
-    this.element.append(this.button);
+    };
+    this.button = button({ className: "bar-button", dataset: { inPicture: "" } }, act, ...parts);
+    this.element = element("li", "bar-row", this.button);
   }
 
   /** @param {Candidate} candidate @param {number} rank @param {boolean} isWritten @param {Filtered | null} filtered */
@@ -56,7 +61,7 @@ class CandidateRow {
     this.element.classList.toggle("chosen", isWritten);
     this.element.classList.toggle("left-out", chance === 0);
     this.element.classList.toggle("filtered", filtered !== null);
-    this.button.setAttribute("aria-disabled", String(isWritten));
+    this.button.ariaDisabled = String(isWritten);
     this.button.title = isWritten ? `${token} was written (rank ${rank + 1})` : `Write ${token} instead, and decode on`;
     this.mark.textContent = isWritten ? "✓" : "";
     this.token.textContent = token;
@@ -75,56 +80,42 @@ export class FilmCandidates {
    */
   constructor(steps, act) {
     this.steps = steps;
-    this.element = element("section", "candidates");
-    this.count = element("select", "count");
-    this.count.append(...Array.from({ length: MOST_CANDIDATES }, (_, i) => new Option(String(i + 1))));
-    this.count.addEventListener("change", () => act.list(Number(this.count.value)));
-    this.list = element("ol", "bars");
-    this.list.setAttribute("aria-label", "Candidates. Up and down move, Enter writes one instead and decodes on.");
+    const numbers = Array.from({ length: MOST_CANDIDATES }, (_, i) => new Option(String(i + 1)));
+    const onchange = () => act.list(Number(this.count.value));
+    this.count = element("select", { className: "count", onchange }, ...numbers);
+    const label = { className: "count-label muted", dataset: { notInPicture: "" } };
     this.rows = Array.from({ length: MOST_CANDIDATES + 1 }, () => new CandidateRow(act.force));
-    this.list.append(...this.rows.map((row) => row.element));
-    this.list.addEventListener("keydown", (event) => this.press(event));
+    this.buttons = this.rows.map((row) => row.button);
+    const ariaLabel = "Candidates. Up and down move, Enter writes one instead and decodes on.";
+    const list = element("ol", { className: "bars", ariaLabel }, ...this.rows.map((row) => row.element));
+    list.addEventListener("keydown", (event) => this.press(event));
     this.sums = [element("span"), element("span", "bar-value"), element("span", "bar-value bar-now")];
-    const together = element("p", "together");
-    together.append(...this.sums);
-    const hint = element("p", "hint muted", "Click one to write it instead and decode on.");
-    hint.dataset.notInPicture = "";
-    const numbers = element("dl", "numbers");
-    const [rank, probability, entropy, choices] = [
-      ["Rank", "Place of the token that was written among the whole vocabulary"],
-      ["Probability", "Of the token that was written; in brackets its natural logarithm"],
-      ["Entropy", "How undecided the model is, over its whole vocabulary"],
-      ["Effective choices", "e to the entropy: so many equally likely tokens would leave as much open"],
-    ].map(([name, title]) => {
-      const value = element("dd");
-      const box = element("div");
-      box.title = title;
-      box.append(element("dt", "muted", name), value);
-      numbers.append(box);
-      return value;
-    });
-    this.numbers = { rank, probability, entropy, choices };
-    this.element.append(this.buildHead(), this.list, together, hint, numbers);
-  }
-
-  buildHead() {
-    const head = element("div", "candidates-head");
-    const label = element("label", "count-label muted");
-    label.dataset.notInPicture = "";
-    label.append("best ", this.count);
-    head.append(element("h3", "heading", "Candidates"), label);
-    return head;
+    const hint = { className: "hint muted", dataset: { notInPicture: "" } };
+    this.numbers = NUMBERS.map(() => element("dd"));
+    const boxes = NUMBERS.map(([name, title], i) =>
+      element("div", { title }, element("dt", "muted", name), this.numbers[i]),
+    );
+    const head = [element("h3", "heading", "Candidates"), element("label", label, "best ", this.count)];
+    this.element = element(
+      "section",
+      "candidates",
+      element("div", "candidates-head", ...head),
+      list,
+      element("p", "together", ...this.sums),
+      element("p", hint, "Click one to write it instead and decode on."),
+      element("dl", "numbers", ...boxes),
+    );
   }
 
   /** Up and down walk the list; only one of its rows is in the way of Tab. @param {KeyboardEvent} event */
   press(event) {
     const move = event.key === "ArrowUp" ? -1 : event.key === "ArrowDown" ? 1 : 0;
     if (!move) return;
-    const shown = this.rows.filter((row) => row.isShown);
-    const at = shown.findIndex((row) => row.button === event.target);
-    const next = shown[Math.min(shown.length - 1, Math.max(0, at + move))];
-    for (const row of shown) row.button.tabIndex = row === next ? 0 : -1;
-    next.button.focus();
+    const shown = this.rows.filter((row) => row.isShown).map((row) => row.button);
+    const index = shown.indexOf(/** @type {HTMLButtonElement} */ (event.target));
+    const next = shown[clamp(0, index + move, shown.length - 1)];
+    reachByTab(shown, next);
+    next.focus();
     event.preventDefault();
   }
 
@@ -134,9 +125,7 @@ export class FilmCandidates {
    */
   draw(step, count, filtered) {
     const { token, logProb, chosen, rank } = step;
-    const listed = step.candidates
-      .slice(0, count)
-      .map(([tokenId, name, value]) => ({ id: tokenId, token: name, logProb: value }));
+    const listed = step.candidates.slice(0, count).map(([id, name, value]) => ({ id, token: name, logProb: value }));
     const isBeyond = (/** @type {number | null} */ at) => at === null || at >= count;
     const isOutside = isBeyond(chosen);
     const hasOutsiders = this.steps.some((other) => isBeyond(other.chosen));
@@ -163,15 +152,18 @@ export class FilmCandidates {
     filteredMass.textContent = filtered ? formatShare(Math.min(1, now)) : "";
     // The row that Tab reaches must be one that is there.
     const reachable = this.rows.find((row) => row.isShown && row.button.tabIndex === 0) ?? this.rows[0];
-    for (const row of this.rows) row.button.tabIndex = row === reachable ? 0 : -1;
+    reachByTab(this.buttons, reachable.button);
   }
 
   /** @param {Step} step */
   drawNumbers({ rank, logProb, entropy }) {
     const choices = Math.exp(entropy);
-    this.numbers.rank.textContent = rank.toLocaleString("en");
-    this.numbers.probability.textContent = `${formatProbability(logProb)} (${formatSigned(logProb)})`;
-    this.numbers.entropy.textContent = `${entropy.toFixed(2)} nats`;
-    this.numbers.choices.textContent = choices < 10 ? choices.toFixed(1) : Math.round(choices).toLocaleString("en");
+    const texts = [
+      rank.toLocaleString("en"),
+      `${formatProbability(logProb)} (${formatSigned(logProb)})`,
+      `${entropy.toFixed(2)} nats`,
+      choices < 10 ? choices.toFixed(1) : Math.round(choices).toLocaleString("en"),
+    ];
+    for (const [i, text] of texts.entries()) this.numbers[i].textContent = text;
   }
 }

@@ -1,8 +1,6 @@
-// @ts-check
 // Two curves over all steps: the probability of the token written, and the entropy.
 import { svg } from "../../../components/shared/drawing.js";
-import { named } from "../../../components/shared/items.js";
-import { element } from "../../../components/shared/picture.js";
+import { clamp, element } from "../../../components/shared/picture.js";
 import { formatProbability } from "./film_candidates.js";
 
 /** @import { Tooltip } from "../../../components/shared/picture.js" */
@@ -15,6 +13,9 @@ const CURVE_LEFT = 132;
 const CURVE_RIGHT = 12;
 const CURVE_TOP = 5;
 
+const CURVE_LABEL =
+  "Over all steps: the probability of the token that was written, and the entropy. A click goes to a step.";
+
 export class FilmCurve {
   slot = 0;
   /** @type {SVGElement | null} */ marker = null;
@@ -26,48 +27,41 @@ export class FilmCurve {
    */
   constructor(steps, tooltip, goTo) {
     this.steps = steps;
-    this.tooltip = tooltip;
     const most = Math.max(1, ...steps.map(({ entropy }) => entropy));
+    const probabilities = steps.map(({ logProb }) => Math.exp(logProb));
+    const entropies = steps.map(({ entropy }) => entropy / most);
     /** @type {Lane[]} */
     this.lanes = [
-      { name: "Probability", top: "100 %", shares: steps.map(({ logProb }) => Math.exp(logProb)), kind: "probability" },
-      {
-        name: "Entropy",
-        top: `${most.toFixed(1)} nats`,
-        shares: steps.map(({ entropy }) => entropy / most),
-        kind: "entropy",
-      },
+      { name: "Probability", top: "100 %", shares: probabilities, kind: "probability" },
+      { name: "Entropy", top: `${most.toFixed(1)} nats`, shares: entropies, kind: "entropy" },
     ];
-    const label =
-      "Over all steps: the probability of the token that was written, and the entropy. A click goes to a step.";
-    this.element = named(element("figure", "curve"), "img", label);
-    this.listen(goTo);
-  }
-
-  /** @param {(step: number) => void} goTo */
-  listen(goTo) {
-    const stepAt = (/** @type {MouseEvent} */ event) => {
-      const x = event.clientX - this.element.getBoundingClientRect().left - CURVE_LEFT;
-      return Math.max(0, Math.min(this.steps.length - 1, Math.floor(x / this.slot)));
+    const stepAt = (/** @type {MouseEvent} */ { clientX }) => {
+      const x = clientX - this.element.getBoundingClientRect().left - CURVE_LEFT;
+      return clamp(0, Math.floor(x / this.slot), steps.length - 1);
     };
-    this.element.addEventListener("pointerdown", (event) => goTo(stepAt(event)));
-    this.element.addEventListener("pointermove", (event) => {
-      const step = stepAt(event);
-      if (event.buttons & 1) goTo(step);
-      const { token, logProb, entropy } = this.steps[step];
-      const numbers = `probability ${formatProbability(logProb)} · entropy ${entropy.toFixed(2)} nats`;
-      this.tooltip.show(event, `Step ${step + 1} writes`, token, null, numbers);
+    this.element = element("figure", {
+      className: "curve",
+      role: "img",
+      ariaLabel: CURVE_LABEL,
+      onpointerdown: (event) => goTo(stepAt(event)),
+      onpointermove: (event) => {
+        const step = stepAt(event);
+        if (event.buttons & 1) goTo(step);
+        const { token, logProb, entropy } = steps[step];
+        const numbers = `probability ${formatProbability(logProb)} · entropy ${entropy.toFixed(2)} nats`;
+        tooltip.show(event, `Step ${step + 1} writes`, token, null, numbers);
+      },
+      onpointerleave: () => tooltip.hide(),
     });
-    this.element.addEventListener("pointerleave", () => this.tooltip.hide());
   }
 
   /** Draw both curves as wide as there is room. @param {number} width */
   resize(width) {
     const height = CURVE_TOP + 2 * LANE + LANE_GAP + 6;
     this.slot = (width - CURVE_LEFT - CURVE_RIGHT) / this.steps.length;
-    const drawing = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" });
-    this.marker = svg("rect", { class: "curve-now", y: 0, height, width: Math.max(3, Math.min(28, this.slot)), rx: 2 });
-    drawing.append(this.marker);
+    this.marker = svg("rect", { class: "curve-now", y: 0, height, width: clamp(3, this.slot, 28), rx: 2 });
+    const size = { width, height, viewBox: `0 0 ${width} ${height}` };
+    const drawing = svg("svg", { ...size, "aria-hidden": "true" }, this.marker);
     this.dots = this.lanes.map((lane, i) => this.drawLane(drawing, lane, CURVE_TOP + i * (LANE + LANE_GAP), width));
     this.element.replaceChildren(drawing);
   }

@@ -1,4 +1,3 @@
-// @ts-check
 // Temperature, top k and top p of one step, as the model samples: on the best log-probabilities as they are, and on the
 // rest in bins.
 
@@ -13,32 +12,23 @@
  * }} Filtered
  */
 
-export class Distributions {
-  /**
-   * @param {{ numBest: number, numBins: number, steps: unknown[] }} sizes
-   * @param {Float32Array} numbers best, counts and centres, each for all steps, as film_data.py packs them
-   */
-  constructor({ numBest, numBins, steps }, numbers) {
-    this.numbers = numbers;
-    this.numBest = numBest;
-    this.numBins = numBins;
-    this.count = steps.length;
-  }
-
-  /** Each of the best tokens is a group of its own. @param {number} step @returns {Distribution} */
-  at(step) {
-    const { numbers, numBest, numBins, count } = this;
-    const part = (/** @type {number} */ before, /** @type {number} */ size) =>
-      numbers.subarray(before + step * size, before + (step + 1) * size);
-    const best = part(0, numBest);
-    const binCounts = part(count * numBest, numBins);
-    const centres = part(count * (numBest + numBins), numBins);
-    const used = [...binCounts.keys()].filter((bin) => binCounts[bin] > 0);
-    return {
-      counts: [...best.map(() => 1), ...used.map((bin) => binCounts[bin])],
-      logProbs: [...best, ...used.map((bin) => centres[bin])],
-    };
-  }
+/**
+ * The distribution of a step: each of the best tokens is a group of its own. `numbers` are best, counts and centres, each
+ * for all steps, as film_data.py packs them.
+ * @param {{ numBest: number, numBins: number, steps: unknown[] }} sizes @param {Float32Array} numbers @param {number} step
+ * @returns {Distribution}
+ */
+export function distributionAt({ numBest, numBins, steps: { length } }, numbers, step) {
+  const part = (/** @type {number} */ before, /** @type {number} */ size) =>
+    numbers.subarray(before + step * size, before + (step + 1) * size);
+  const best = part(0, numBest);
+  const binCounts = part(length * numBest, numBins);
+  const centres = part(length * (numBest + numBins), numBins);
+  const used = [...binCounts.keys()].filter((bin) => binCounts[bin] > 0);
+  return {
+    counts: [...best.map(() => 1), ...used.map((bin) => binCounts[bin])],
+    logProbs: [...best, ...used.map((bin) => centres[bin])],
+  };
 }
 
 /**

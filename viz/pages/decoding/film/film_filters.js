@@ -1,8 +1,6 @@
-// @ts-check
 // The sliders of a filter (temperature, top k, top p), what it leaves, and the button that draws from it.
 // Numbers are those of the selection: hundredths, and 0 for no top k.
-import { button } from "../../../components/shared/items.js";
-import { element } from "../../../components/shared/picture.js";
+import { button, element } from "../../../components/shared/picture.js";
 import { formatShare } from "./film_candidates.js";
 
 /** @import { Filtered } from "./film_distribution.js" */
@@ -46,22 +44,18 @@ class FilterSlider {
     this.field = field;
     this.stops = stops;
     this.format = format;
-    this.row = element("label", "filter");
-    this.input = element("input");
+    const range = { type: "range", min: "0", max: String(stops.length - 1), step: "1" };
+    const oninput = () => filter({ [field]: stops[Number(this.input.value)] });
+    this.input = element("input", { ...range, dataset: { notInPicture: "" }, ariaLabel: name, oninput });
     this.shown = element("output");
-    this.input.dataset.notInPicture = "";
-    Object.assign(this.input, { type: "range", min: 0, max: stops.length - 1, step: 1 });
-    this.input.setAttribute("aria-label", name);
-    this.input.addEventListener("input", () => filter({ [field]: stops[Number(this.input.value)] }));
-    this.row.append(element("span", "filter-name", name), this.input, this.shown);
+    this.row = element("label", "filter", element("span", "filter-name", name), this.input, this.shown);
   }
 
   /** @param {Filter} filter */
   draw(filter) {
     const value = filter[this.field];
     this.input.value = String(stopOf(this.stops, this.field, value));
-    this.shown.textContent = this.format(value);
-    this.input.setAttribute("aria-valuetext", this.shown.textContent);
+    this.input.ariaValueText = this.shown.textContent = this.format(value);
   }
 }
 
@@ -69,7 +63,6 @@ export class FilmFilters {
   /** @param {number} vocabSize @param {{ filter(changes: Partial<Filter>): void, draw(): void }} act */
   constructor(vocabSize, act) {
     this.vocabSize = vocabSize;
-    this.element = element("section", "filters");
     const topKs = [...TOP_KS.filter((count) => count < vocabSize), 0];
     this.sliders = [
       new FilterSlider("temperature", "Temperature", TEMPERATURES, hundredths, act.filter),
@@ -77,19 +70,19 @@ export class FilmFilters {
       new FilterSlider("top_p", "Top p", TOP_PS, (value) => (value < 100 ? hundredths(value) : "all"), act.filter),
     ];
     this.left = element("p", "left muted");
-    const draw = button("button draw", "Draw from this", act.draw);
-    draw.title = "Draw the token of this step and all that follow by these chances, as a branch";
-    this.resetButton = button("button plain", "No filter", () => act.filter(NO_FILTER));
-    const buttons = element("div", "filter-buttons");
-    buttons.append(draw, this.resetButton);
+    const title = "Draw the token of this step and all that follow by these chances, as a branch";
+    const draw = button({ className: "button draw", title }, act.draw, "Draw from this");
+    this.resetButton = button("button plain", () => act.filter(NO_FILTER), "No filter");
     const rows = this.sliders.map(({ row }) => row);
-    this.element.append(element("h3", "heading", "If it were drawn"), ...rows, this.left, buttons);
+    const buttons = element("div", "filter-buttons", draw, this.resetButton);
+    const heading = element("h3", "heading", "If it were drawn");
+    this.element = element("section", "filters", heading, ...rows, this.left, buttons);
   }
 
   /** Show a filter, and what it leaves. @param {Filter} filter @param {Filtered | null} filtered */
   draw(filter, filtered) {
     for (const slider of this.sliders) slider.draw(filter);
-    this.resetButton.setAttribute("aria-disabled", String(filtered === null));
+    this.resetButton.ariaDisabled = String(filtered === null);
     this.left.textContent = filtered ? this.describe(filtered) : "Any token may come, as the model has it.";
   }
 

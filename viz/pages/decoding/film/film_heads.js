@@ -1,17 +1,14 @@
-// @ts-check
 // Everything about heads in a film: the choice of layer, heads and of whose row is meant; beside each other the strips of
 // cross- and self-attention, below them lines and triangle over the same columns, which scroll together.
-import { button, named } from "../../../components/shared/items.js";
-import { element, legendElement, pixelScale, tokenElement } from "../../../components/shared/picture.js";
+import { button, clamp, element, legendElement, pixelScale, tokenElement } from "../../../components/shared/picture.js";
 import { FilmFan, FilmTriangle } from "./film_rows.js";
 import { FilmStrip } from "./film_strip.js";
 
 /** @import { Tiles } from "../../../components/shared/head_tiles.js" */
 /** @import { Point } from "../../../components/shared/items.js" */
-/** @import { Tooltip } from "../../../components/shared/picture.js" */
+/** @import { Look, Tooltip } from "../../../components/shared/picture.js" */
 /** @import { PlayerHeader, PlayerState } from "./decode_player.js" */
 /** @import { Side, Sides } from "./film_rows.js" */
-/** @import { StripActs } from "./film_strip.js" */
 
 const GUTTER = 54;
 const [NARROWEST_CELL, WIDEST_CELL] = [14, 34];
@@ -28,9 +25,6 @@ const HOW_ROWS_ALIGN =
   ". Other heads align words best in one reading than in the other: a row still holds what it reads and already prepares " +
   "what it writes.";
 
-const clamp = (/** @type {number} */ low, /** @type {number} */ number, /** @type {number} */ high) =>
-  Math.max(low, Math.min(high, number));
-
 /**
  * The width of a column, the height of a row and that of the labels, for as much room as a panel has.
  * @param {number} room @param {number} columns @param {number} rows @param {number} longest label's characters
@@ -43,12 +37,17 @@ export function sizesFor(room, columns, rows, longest) {
   };
 }
 
+const SMALL_BUTTON = { className: "button small", dataset: { inPicture: "" } };
+
 export class FilmHeads {
   /** @type {PlayerState} */ state;
   cell = 0;
   room = 0;
   isWide = false;
   share = 0;
+  row = element("span");
+  owners = { in: tokenElement("", "token chip"), out: tokenElement("", "token chip") };
+  meant = element("span");
   /** What the strips mark: the layer and its heads. */ marked = "";
 
   /**
@@ -59,107 +58,75 @@ export class FilmHeads {
     this.header = header;
     this.tooltip = tooltip;
     this.act = act;
-    const { sourceTokens, targetTokens, steps, stops, ticks, titles } = header;
+    const { targetTokens, steps, stops, ticks, titles } = header;
     /** @type {Sides} */
     this.sides = { in: targetTokens, out: steps.map(({ token }) => token) };
     const scale = pixelScale(stops);
-    this.overSource = new FilmStrip(titles[0], sourceTokens, cross, scale, this.actOn(sourceTokens, cross));
-    this.overPrefix = new FilmStrip(titles[1], targetTokens, self, scale, this.actOn(targetTokens, self));
+    this.overSource = new FilmStrip(titles[0], cross, scale, this);
+    this.overPrefix = new FilmStrip(titles[1], self, scale, this);
     this.fan = new FilmFan(cross, this.sides);
-    this.triangle = new FilmTriangle(self, scale, this.sides, {
-      point: (point, row, key) => this.tell(point, self, this.state.layer, this.state.head, row, key, targetTokens),
-      leave: () => tooltip.hide(),
-    });
+    this.triangle = new FilmTriangle(self, scale, this);
     this.panels = [this.buildPanel(this.overSource, this.fan), this.buildPanel(this.overPrefix, this.triangle)];
-    const pair = element("div", "pair");
-    pair.append(...this.panels);
-    this.layerButtons = this.buildButtons("Layer", header.layers, (layer) => act.choose(layer, this.heads()));
-    this.headButtons = this.buildButtons("Head", header.heads, (head) => this.choose(this.state.layer, head));
-    this.headButtons.forEach((each, head) => this.colourButton(each, head));
+    this.layerButtons = Array.from({ length: header.layers }, (_, layer) =>
+      this.buildNumber(layer, { ariaLabel: `Layer ${layer + 1}` }, () => act.choose(layer, this.heads())),
+    );
+    this.headButtons = Array.from({ length: header.heads }, (_, head) => this.buildHead(head));
     this.whoseButtons = {
-      in: this.buildButton("Token going in", () => act.whose("in")),
-      out: this.buildButton("Token coming out", () => act.whose("out")),
+      in: button(SMALL_BUTTON, () => act.whose("in"), "Token going in"),
+      out: button(SMALL_BUTTON, () => act.whose("out"), "Token coming out"),
     };
-    const bar = element("div", "heads-bar");
-    bar.append(this.buildGroup("Layer", this.layerButtons), this.buildGroup("Heads", this.headButtons));
-    this.row = element("span");
-    this.owners = { in: tokenElement("", "token chip"), out: tokenElement("", "token chip") };
-    this.meant = element("span");
-    const how = element("p", "how muted", HOW_TO_READ);
-    this.element = element("section", "heads");
-    this.element.append(bar, this.buildMeaning(), pair, legendElement(stops, ticks), how);
-  }
-
-  /** @param {string[]} tokens @param {Tiles} tiles @returns {StripActs} */
-  actOn(tokens, tiles) {
-    return {
-      choose: (layer, head) => this.choose(layer, head),
-      leaveAlone: (layer, head) => this.act.choose(layer, [head]),
-      point: (point, layer, head, key) => this.tell(point, tiles, layer, head, this.state.step, key, tokens),
-      leave: () => this.tooltip.hide(),
-    };
+    const groups = [this.buildGroup("Layer", this.layerButtons), this.buildGroup("Heads", this.headButtons)];
+    this.element = element(
+      "section",
+      "heads",
+      element("div", "heads-bar", ...groups),
+      this.buildMeaning(),
+      element("div", "pair", ...this.panels),
+      legendElement(stops, ticks),
+      element("p", "how muted", HOW_TO_READ),
+    );
   }
 
   /** @param {FilmStrip} strip @param {FilmFan | FilmTriangle} below */
   buildPanel(strip, below) {
-    const panel = named(element("div", "panel"), "group", strip.caption.textContent ?? "");
-    const body = element("div", "panel-body");
+    const body = element("div", "panel-body", strip.element, below.element);
     // Reachable by keyboard, because a long sentence scrolls sideways.
-    panel.tabIndex = 0;
-    body.append(strip.element, below.element);
-    panel.append(body);
+    const panel = element("div", { className: "panel", role: "group", ariaLabel: strip.title, tabIndex: 0 }, body);
     panel.addEventListener("scroll", () => this.scrollTogether(panel));
     return panel;
   }
 
-  /** @param {string} label @param {() => void} act */
-  buildButton(label, act) {
-    const created = button("button small", label, act);
-    created.dataset.inPicture = "";
+  /** A button that is called by a number. @param {number} number from 0 @param {Look<HTMLButtonElement>} look @param {() => void} act */
+  buildNumber(number, look, act) {
+    return button({ ...SMALL_BUTTON, ...look }, act, element("span", {}, String(number + 1)));
+  }
+
+  /** @param {number} head */
+  buildHead(head) {
+    const look = {
+      className: "button small head",
+      style: `--head:${this.colour(head)}`,
+      title: "Click switches the head on or off, double-click leaves it alone",
+      ariaLabel: `Head ${head + 1}`,
+      ondblclick: () => this.act.choose(this.state.layer, [head]),
+    };
+    const created = this.buildNumber(head, look, () => this.choose(this.state.layer, head));
+    created.prepend(element("span", "swatch"));
     return created;
   }
 
-  /** Buttons that are called by numbers. @param {string} name @param {number} count @param {(at: number) => void} choose */
-  buildButtons(name, count, choose) {
-    return Array.from({ length: count }, (_, at) => {
-      const created = this.buildButton("", () => choose(at));
-      created.append(element("span", "", String(at + 1)));
-      created.setAttribute("aria-label", `${name} ${at + 1}`);
-      return created;
-    });
-  }
-
-  /** @param {HTMLButtonElement} created @param {number} head */
-  colourButton(created, head) {
-    created.classList.add("head");
-    created.style.setProperty("--head", this.colour(head));
-    created.prepend(element("span", "swatch"));
-    created.title = "Click switches the head on or off, double-click leaves it alone";
-    created.addEventListener("dblclick", () => this.act.choose(this.state.layer, [head]));
-  }
-
-  /** @param {string} name @param {Iterable<HTMLElement>} buttons */
+  /** @param {string} name @param {HTMLElement[]} buttons */
   buildGroup(name, buttons) {
-    const group = named(element("div", "group"), "group", name);
-    group.append(element("span", "group-name", name), ...buttons);
-    return group;
+    const look = { className: "group", role: "group", ariaLabel: name };
+    return element("div", look, element("span", "group-name", name), ...buttons);
   }
 
   buildMeaning() {
-    const meaning = element("div", "meaning");
-    const owner = element("p", "owner muted");
-    const { in: read, out: written } = this.owners;
-    owner.append(
-      this.row,
-      read,
-      " and writes ",
-      written,
-      "; here it counts as the row of the token ",
-      this.meant,
-      HOW_ROWS_ALIGN,
-    );
-    meaning.append(this.buildGroup("Whose row", Object.values(this.whoseButtons)), owner);
-    return meaning;
+    const { row, owners, meant } = this;
+    const counts = "; here it counts as the row of the token ";
+    const words = [row, owners.in, " and writes ", owners.out, counts, meant, HOW_ROWS_ALIGN];
+    const group = this.buildGroup("Whose row", Object.values(this.whoseButtons));
+    return element("div", "meaning", group, element("p", "owner muted", ...words));
   }
 
   // ---- choosing ----
@@ -179,23 +146,20 @@ export class FilmHeads {
    */
   choose(layer, head) {
     const heads = this.heads();
+    const others = heads.filter((other) => other !== head);
     if (layer !== this.state.layer) this.act.choose(layer, [head]);
     else if (!heads.includes(head)) this.act.choose(layer, [head, ...heads]);
-    else if (heads.length > 1)
-      this.act.choose(
-        layer,
-        heads.filter((other) => other !== head),
-      );
+    else if (others.length) this.act.choose(layer, others);
   }
 
   /**
    * @param {Point} point @param {Tiles} tiles @param {number} layer @param {number} head @param {number} row
-   * @param {number} key @param {string[]} tokens
+   * @param {number} column
    */
-  tell(point, tiles, layer, head, row, key, tokens) {
-    const weight = tiles.format(tiles.values[tiles.baseOf([layer, head]) + row * tiles.header.columns + key]);
+  tell(point, tiles, layer, head, row, column) {
+    const { key, weight } = tiles.largest([layer, head], [row, row + 1], [column, column + 1]);
     const query = this.sides[this.state.whose][row];
-    this.tooltip.show(point, `Layer ${layer + 1} · Head ${head + 1}`, query, tokens[key], `weight ${weight}`);
+    this.tooltip.show(point, `Layer ${layer + 1} · Head ${head + 1}`, query, key, `weight ${weight}`);
   }
 
   // ---- layout ----
@@ -248,17 +212,17 @@ export class FilmHeads {
   draw(state) {
     this.state = state;
     const { step, layer, head, whose } = state;
-    const { sourceTokens, targetTokens } = this.header;
     const colours = new Map(this.heads().map((each) => [each, this.colour(each)]));
-    this.layerButtons.forEach((each, at) => each.setAttribute("aria-pressed", String(at === layer)));
-    this.headButtons.forEach((each, at) => each.setAttribute("aria-pressed", String(colours.has(at))));
+    for (const [i, each] of this.layerButtons.entries()) each.ariaPressed = String(i === layer);
+    for (const [i, each] of this.headButtons.entries()) each.ariaPressed = String(colours.has(i));
     const marked = `${layer} ${this.heads()}`;
-    this.overSource.draw(step, sourceTokens.length);
+    this.overSource.draw(step, this.header.sourceTokens.length);
     // The causal mask: this row has seen itself and what came before it.
     this.overPrefix.draw(step, step + 1);
-    this.overSource.summarise(layer, step, sourceTokens);
-    this.overPrefix.summarise(layer, step, targetTokens);
-    if (marked !== this.marked) for (const strip of [this.overSource, this.overPrefix]) strip.mark(layer, colours);
+    for (const strip of [this.overSource, this.overPrefix]) {
+      strip.summarise(layer);
+      if (marked !== this.marked) strip.mark(layer, colours);
+    }
     this.marked = marked;
     this.fan.draw(step, layer, colours, whose);
     this.triangle.draw(step, layer, head, whose);
@@ -270,17 +234,13 @@ export class FilmHeads {
     this.row.textContent = `Row ${step + 1} reads `;
     this.meant.textContent = whose === "in" ? "going in" : "coming out";
     for (const side of /** @type {Side[]} */ (["in", "out"])) {
-      this.whoseButtons[side].setAttribute("aria-pressed", String(side === whose));
+      this.whoseButtons[side].ariaPressed = String(side === whose);
       this.owners[side].textContent = this.sides[side][step];
       this.owners[side].classList.toggle("meant", side === whose);
     }
-    const names = [head, ...also]
-      .map((at) => at + 1)
-      .sort((a, b) => a - b)
-      .join(", ");
-    this.fan.title.textContent = `Lines of layer ${layer + 1}, head${also.length ? "s" : ""} ${names}`;
+    const names = [head, ...also].map((each) => each + 1).sort((a, b) => a - b);
+    this.fan.title.textContent = `Lines of layer ${layer + 1}, head${also.length ? "s" : ""} ${names.join(", ")}`;
     this.triangle.title.textContent = `Rows so far of layer ${layer + 1}, head ${head + 1}`;
-    for (const { canvas, title } of [this.fan, this.triangle])
-      canvas.setAttribute("aria-label", title.textContent ?? "");
+    for (const { canvas, title } of [this.fan, this.triangle]) canvas.ariaLabel = title.textContent;
   }
 }

@@ -1,12 +1,11 @@
-// @ts-check
 // Below the two strips, over the same columns: the chosen heads as lines between source and target, and the rows so far
 // of the open head's self-attention.
 import { FAINTEST, strength } from "../../../components/shared/line_strength.js";
-import { contextOf, element, sizeCanvas, tokenElement } from "../../../components/shared/picture.js";
+import { clamp, contextOf, element, sizeCanvas, tokenElement } from "../../../components/shared/picture.js";
 import { cellAt, columnLabels, paintCells } from "./film_strip.js";
 
 /** @import { Tiles } from "../../../components/shared/head_tiles.js" */
-/** @import { Point } from "../../../components/shared/items.js" */
+/** @import { FilmHeads } from "./film_heads.js" */
 /**
  * The tokens that rows are called by: those going in, or those coming out.
  * @typedef {{ in: string[], out: string[] }} Sides
@@ -41,18 +40,15 @@ export class FilmFan {
   width = 0;
   spacing = 0;
   ratio = 1;
+  title = element("figcaption", "strip-title");
+  canvas = element("canvas", { className: "fan-canvas", role: "img" });
 
   /** `tiles` are the weights of the cross-attention. @param {Tiles} tiles @param {Sides} sides */
   constructor(tiles, sides) {
     this.tiles = tiles;
-    this.element = element("figure", "fan");
-    this.title = element("figcaption", "strip-title");
-    this.body = element("div", "fan-body");
-    this.canvas = element("canvas", "fan-canvas");
-    this.canvas.setAttribute("role", "img");
     this.labels = { in: columnLabels(sides.in, "below"), out: columnLabels(sides.out, "below") };
-    this.body.append(this.canvas, ...Object.values(this.labels));
-    this.element.append(this.title, this.body);
+    this.body = element("div", "fan-body", this.canvas, ...Object.values(this.labels));
+    this.element = element("figure", "fan", this.title, this.body);
   }
 
   /** @param {number} cell the width of a column */
@@ -111,50 +107,34 @@ export class FilmFan {
   }
 }
 
-export class FilmTriangle {
-  step = 0;
+/** @param {string[]} tokens */
+const rowNames = (tokens) =>
+  element("div", "row-names", ...tokens.map((token) => element("span", "row-name", tokenElement(token))));
 
-  /**
-   * `tiles` are the weights of the self-attention.
-   * @param {Tiles} tiles @param {Uint32Array} scale @param {Sides} sides
-   * @param {{ point(point: Point, row: number, key: number): void, leave(): void }} act
-   */
-  constructor(tiles, scale, sides, act) {
+export class FilmTriangle {
+  title = element("figcaption", "strip-title");
+
+  /** `tiles` are the weights of the self-attention. @param {Tiles} tiles @param {Uint32Array} scale @param {FilmHeads} owner */
+  constructor(tiles, scale, owner) {
     this.tiles = tiles;
     this.scale = scale;
     this.count = tiles.header.rows;
-    this.element = element("figure", "triangle");
-    this.title = element("figcaption", "strip-title");
-    this.body = element("div", "layer-block triangle-body");
-    this.names = { in: this.buildNames(sides.in), out: this.buildNames(sides.out) };
-    this.canvas = element("canvas", "strip-canvas");
-    this.canvas.setAttribute("role", "img");
-    this.body.append(...Object.values(this.names), this.canvas);
-    this.element.append(this.title, this.body);
-    this.canvas.addEventListener("pointermove", (event) => {
+    this.names = { in: rowNames(owner.sides.in), out: rowNames(owner.sides.out) };
+    const onpointermove = (/** @type {PointerEvent} */ event) => {
       const [row, key] = cellAt(event, this.canvas.getBoundingClientRect(), this.count, this.count);
-      if (row >= 0 && key >= 0 && row <= this.step && key <= row) act.point(event, row, key);
-      else act.leave();
-    });
-    this.canvas.addEventListener("pointerleave", act.leave);
-  }
-
-  /** @param {string[]} tokens */
-  buildNames(tokens) {
-    const names = element("div", "row-names");
-    names.append(
-      ...tokens.map((token) => {
-        const name = element("span", "row-name");
-        name.append(tokenElement(token));
-        return name;
-      }),
-    );
-    return names;
+      const { step, layer, head } = owner.state;
+      if (row >= 0 && key >= 0 && row <= step && key <= row) owner.tell(event, tiles, layer, head, row, key);
+      else owner.tooltip.hide();
+    };
+    const listeners = { onpointermove, onpointerleave: () => owner.tooltip.hide() };
+    this.canvas = element("canvas", { className: "strip-canvas", role: "img", ...listeners });
+    this.body = element("div", "layer-block triangle-body", ...Object.values(this.names), this.canvas);
+    this.element = element("figure", "triangle", this.title, this.body);
   }
 
   /** @param {number} cell the width of a column */
   fit(cell) {
-    const row = Math.max(LOWEST_ROW, Math.min(HIGHEST_ROW, cell, Math.floor(TALLEST_TRIANGLE / this.count)));
+    const row = clamp(LOWEST_ROW, Math.min(cell, Math.floor(TALLEST_TRIANGLE / this.count)), HIGHEST_ROW);
     this.body.style.setProperty("--row", `${row}px`);
     this.body.classList.toggle("unnamed", row < LOWEST_NAMED_ROW);
   }
@@ -162,7 +142,6 @@ export class FilmTriangle {
   /** @param {number} step @param {number} layer @param {number} head @param {Side} whose */
   draw(step, layer, head, whose) {
     const { tiles, count } = this;
-    this.step = step;
     markRows(this.names, whose, step, "chosen");
     const base = tiles.baseOf([layer, head]);
     const baseOf = (/** @type {number} */ row) => base + row * count;

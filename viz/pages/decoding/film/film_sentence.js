@@ -1,4 +1,3 @@
-// @ts-check
 // The sentence as it is written: a column for each step, above the token it reads, below the token it writes.
 import { element, tokenElement } from "../../../components/shared/picture.js";
 
@@ -13,38 +12,27 @@ export class FilmSentence {
   constructor(header, goTo) {
     const { targetTokens, steps } = header;
     this.header = header;
-    this.element = element("div", "sentence");
-    this.line = element("div", "columns");
-    const names = element("div", "column names");
-    names.append(element("span", "side", "reads"), element("span", "side", "writes"));
     this.columns = steps.map(({ token, chosen }, step) => {
-      const column = element("div", "column future");
-      const written = tokenElement(token, "token chip written");
       // What is not the model's first choice was forced or drawn.
-      written.classList.toggle("other", chosen !== 0);
-      column.append(tokenElement(targetTokens[step], "token chip read"), written);
-      column.addEventListener("click", () => goTo(step));
-      return column;
+      const written = tokenElement(token, `token chip written${chosen === 0 ? "" : " other"}`);
+      const look = { className: "column future", onclick: () => goTo(step) };
+      return element("div", look, tokenElement(targetTokens[step], "token chip read"), written);
     });
-    this.line.append(names, ...this.columns);
+    const sides = ["reads", "writes"].map((side) => element("span", "side", side));
+    this.line = element("div", "columns", element("div", "column names", ...sides), ...this.columns);
     this.caption = element("p", "caption muted");
-    this.element.append(this.line, this.caption);
+    this.element = element("div", "sentence", this.line, this.caption);
   }
 
   /** @param {number} step */
   draw(step) {
     // Only the columns between the last step and this one change.
-    const [from, to] = [Math.min(step, this.shown), Math.max(step, this.shown)];
-    for (let at = Math.max(0, from); at <= to; at++) {
-      this.columns[at].classList.toggle("future", at > step);
-      this.columns[at].classList.toggle("now", at === step);
+    const last = Math.max(step, this.shown);
+    for (let i = Math.max(0, Math.min(step, this.shown)); i <= last; i++) {
+      this.columns[i].classList.toggle("future", i > step);
+      this.columns[i].classList.toggle("now", i === step);
     }
     this.shown = step;
-    this.describe(step);
-  }
-
-  /** @param {number} step */
-  describe(step) {
     const { targetTokens, steps } = this.header;
     const { token, chosen, candidates } = steps[step];
     const read = tokenElement(targetTokens[step], "token chip read");
@@ -58,10 +46,8 @@ export class FilmSentence {
   /** Measure the columns, once and not at every step. */
   resize() {
     this.height = this.line.clientHeight;
-    const isLong = this.line.scrollHeight > this.height;
-    this.edges = isLong
-      ? this.columns.map(({ offsetTop, offsetHeight }) => [offsetTop, offsetTop + offsetHeight])
-      : null;
+    const edges = this.columns.map(({ offsetTop, offsetHeight }) => [offsetTop, offsetTop + offsetHeight]);
+    this.edges = this.line.scrollHeight > this.height ? edges : null;
   }
 
   /** Keep the current column in sight where the sentence takes more lines than there is room for. */

@@ -1,38 +1,22 @@
-// @ts-check
 // The new row of every head of one attention: heads run down, layer by layer, key tokens run across. Each layer is a
 // canvas of one pixel a weight, which the page enlarges.
 import { closest } from "../../../components/shared/items.js";
-import { contextOf, element, largestWithin, tokenElement } from "../../../components/shared/picture.js";
+import { contextOf, element, tokenElement } from "../../../components/shared/picture.js";
 
 /** @import { Tiles } from "../../../components/shared/head_tiles.js" */
 /** @import { Point } from "../../../components/shared/items.js" */
+/** @import { FilmHeads } from "./film_heads.js" */
 /** @typedef {{ layer: number, head: number, key: number | null }} Spot */
-/**
- * What happens to a strip.
- * @typedef {{
- *   choose(layer: number, head: number): void,
- *   leaveAlone(layer: number, head: number): void,
- *   point(point: Point, layer: number, head: number, key: number): void,
- *   leave(): void,
- * }} StripActs
- */
 
 /**
  * Labels that stand upright over columns (or below them), each in the middle of its column.
  * @param {string[]} tokens @param {string} className
  */
 export function columnLabels(tokens, className) {
-  const labels = element("div", `key-labels ${className}`);
-  labels.append(
-    ...tokens.map((token, at) => {
-      const label = element("span", "key-label");
-      label.style.setProperty("--at", String(at));
-      label.title = token;
-      label.append(tokenElement(token));
-      return label;
-    }),
+  const labels = tokens.map((title, i) =>
+    element("span", { className: "key-label", style: `--at:${i}`, title }, tokenElement(title)),
   );
-  return labels;
+  return element("div", `key-labels ${className}`, ...labels);
 }
 
 /**
@@ -63,42 +47,36 @@ export function cellAt({ clientX, clientY }, { left, top, width, height }, rows,
 }
 
 export class FilmStrip {
+  step = 0;
   visible = -1;
   /** @type {Element | null} */ hovered = null;
 
-  /**
-   * @param {string} title @param {string[]} tokens @param {Tiles} tiles @param {Uint32Array} scale
-   * @param {StripActs} act
-   */
-  constructor(title, tokens, tiles, scale, act) {
-    const { layers, heads } = tiles.header;
+  /** @param {string} title @param {Tiles} tiles @param {Uint32Array} scale @param {FilmHeads} owner */
+  constructor(title, tiles, scale, owner) {
+    this.title = title;
     this.tiles = tiles;
     this.scale = scale;
-    this.act = act;
-    this.heads = heads;
-    this.count = tokens.length;
-    this.element = element("figure", "strip");
-    this.caption = element("figcaption", "strip-title", title);
-    this.labels = columnLabels(tokens, "above");
+    this.owner = owner;
+    this.labels = columnLabels(tiles.header.keyTokens, "above");
     this.labels.prepend(element("span", "corner muted", "layer · head"));
-    this.blocks = Array.from({ length: layers }, (_, layer) => this.buildLayer(layer, heads));
-    this.element.append(this.caption, this.labels, ...this.blocks.map(({ block }) => block));
+    this.blocks = Array.from({ length: tiles.header.layers }, (_, layer) => this.buildLayer(layer));
+    const caption = element("figcaption", "strip-title", title);
+    this.element = element("figure", "strip", caption, this.labels, ...this.blocks.map(({ block }) => block));
     this.element.addEventListener("pointermove", (event) => this.point(event));
     this.element.addEventListener("pointerleave", () => this.leave());
-    this.element.addEventListener("click", (event) => this.click(event, act.choose));
-    this.element.addEventListener("dblclick", (event) => this.click(event, act.leaveAlone));
+    this.element.addEventListener("click", (event) => this.click(event, (layer, head) => owner.choose(layer, head)));
+    this.element.addEventListener("dblclick", (event) =>
+      this.click(event, (layer, head) => owner.act.choose(layer, [head])),
+    );
   }
 
-  /** @param {number} layer @param {number} heads */
-  buildLayer(layer, heads) {
-    const block = element("div", "layer-block");
-    const column = element("div", "row-names");
+  /** @param {number} layer */
+  buildLayer(layer) {
+    const { heads } = this.tiles.header;
     const names = Array.from({ length: heads }, (_, head) => element("span", "row-name", `${layer + 1} · ${head + 1}`));
-    column.append(...names);
-    const canvas = element("canvas", "strip-canvas");
-    canvas.setAttribute("role", "img");
+    const canvas = element("canvas", { className: "strip-canvas", role: "img" });
     const frames = element("div", "row-frames");
-    block.append(column, canvas, frames);
+    const block = element("div", "layer-block", element("div", "row-names", ...names), canvas, frames);
     return { block, names, canvas, frames };
   }
 
@@ -109,9 +87,10 @@ export class FilmStrip {
   spotOf(event) {
     const layer = this.blocks.findIndex(({ block }) => block === closest(event, ".layer-block"));
     if (layer < 0) return null;
+    const { heads, columns } = this.tiles.header;
     const frame = this.blocks[layer].canvas.getBoundingClientRect();
-    const [head, key] = cellAt(event, frame, this.heads, this.count);
-    if (head < 0 || head >= this.heads) return null;
+    const [head, key] = cellAt(event, frame, heads, columns);
+    if (head < 0 || head >= heads) return null;
     const isOnCanvas = !closest(event, ".row-names") && key >= 0 && key < this.visible;
     return { layer, head, key: isOnCanvas ? key : null };
   }
@@ -120,13 +99,13 @@ export class FilmStrip {
   point(event) {
     const spot = this.spotOf(event);
     this.hover(spot);
-    if (spot && spot.key !== null) this.act.point(event, spot.layer, spot.head, spot.key);
-    else this.act.leave();
+    if (!spot || spot.key === null) this.owner.tooltip.hide();
+    else this.owner.tell(event, this.tiles, spot.layer, spot.head, this.step, spot.key);
   }
 
   leave() {
     this.hover(null);
-    this.act.leave();
+    this.owner.tooltip.hide();
   }
 
   /** @param {MouseEvent} event @param {(layer: number, head: number) => void} act */
@@ -150,45 +129,38 @@ export class FilmStrip {
         name.classList.toggle("chosen", chosen.has(head));
         name.style.setProperty("--head", chosen.get(head) ?? "");
       });
-      frames.replaceChildren(
-        ...[...chosen].map(([head, colour]) => {
-          const frame = element("div", "row-frame");
-          frame.style.setProperty("--at", head);
-          frame.style.setProperty("--head", colour);
-          return frame;
-        }),
+      const marks = [...chosen].map(([head, colour]) =>
+        element("div", { className: "row-frame", style: `--at:${head};--head:${colour}` }),
       );
+      frames.replaceChildren(...marks);
     });
   }
 
   /** Show the row of a step of every head, of which the first `visible` keys are seen. @param {number} step @param {number} visible */
   draw(step, visible) {
-    const { tiles, scale, heads, count } = this;
+    const { tiles, scale } = this;
+    const { heads, columns } = tiles.header;
     if (this.visible !== visible) {
       // The first child is the corner.
       [...this.labels.children].slice(1).forEach((label, key) => label.classList.toggle("future", key >= visible));
     }
-    this.visible = visible;
+    Object.assign(this, { step, visible });
     this.blocks.forEach(({ canvas }, layer) => {
-      const baseOf = (/** @type {number} */ head) => tiles.baseOf([layer, head]) + step * count;
-      paintCells(canvas, scale, tiles.values, heads, count, baseOf, () => visible);
+      const baseOf = (/** @type {number} */ head) => tiles.baseOf([layer, head]) + step * columns;
+      paintCells(canvas, scale, tiles.values, heads, columns, baseOf, () => visible);
     });
   }
 
-  /**
-   * For those who cannot see it: the strongest weight of each head of a layer.
-   * @param {number} layer @param {number} step @param {string[]} tokens
-   */
-  summarise(layer, step, tokens) {
-    const { tiles, heads, count } = this;
-    const strongest = Array.from({ length: heads }, (_, head) => {
-      const base = tiles.baseOf([layer, head]) + step * count;
-      const at = largestWithin(tiles.values, base, count, [0, 1], [0, this.visible]);
-      return `head ${head + 1}: ${tokens[at - base]} ${tiles.format(tiles.values[at])}`;
+  /** For those who cannot see it: the strongest weight of each head of a layer. @param {number} layer */
+  summarise(layer) {
+    const { step, visible, tiles } = this;
+    const strongest = Array.from({ length: tiles.header.heads }, (_, head) => {
+      const { key, weight } = tiles.largest([layer, head], [step, step + 1], [0, visible]);
+      return `head ${head + 1}: ${key} ${weight}`;
     });
-    this.blocks.forEach(({ canvas }, at) => {
-      const weights = at === layer ? `, strongest weight of each head. ${strongest.join("; ")}` : "";
-      canvas.setAttribute("aria-label", `Layer ${at + 1}${weights}`);
+    this.blocks.forEach(({ canvas }, i) => {
+      const weights = i === layer ? `, strongest weight of each head. ${strongest.join("; ")}` : "";
+      canvas.ariaLabel = `Layer ${i + 1}${weights}`;
     });
   }
 }

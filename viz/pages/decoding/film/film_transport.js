@@ -1,8 +1,6 @@
-// @ts-check
 // The bar that moves a film: buttons, play with its speed, scrubber, position.
 import { icon } from "../../../components/shared/drawing.js";
-import { button } from "../../../components/shared/items.js";
-import { element } from "../../../components/shared/picture.js";
+import { button, element } from "../../../components/shared/picture.js";
 
 /** @typedef {Parameters<typeof icon>[0]} IconName */
 
@@ -20,8 +18,6 @@ export class Transport {
   constructor(count, act) {
     this.count = count;
     this.act = act;
-    this.element = element("div", "transport");
-    this.element.dataset.notInPicture = "";
     this.backButtons = [
       this.buildButton("first", "First step (Home)", () => act.goTo(0)),
       this.buildButton("back", "Step back (←)", () => act.moveBy(-1)),
@@ -32,36 +28,20 @@ export class Transport {
     ];
     this.playButton = this.buildButton("play", "Play (Space)", () => this.toggle());
     this.playButton.classList.add("play");
-    this.speed = this.buildSpeed();
-    this.scrubber = element("input", "scrubber");
-    Object.assign(this.scrubber, { type: "range", min: 0, max: count - 1, step: 1 });
-    this.scrubber.setAttribute("aria-label", "Step");
-    this.scrubber.addEventListener("input", () => act.goTo(Number(this.scrubber.value)));
+    const speeds = SPEEDS.map((speed) => new Option(`${speed} ×`, String(speed), speed === 1, speed === 1));
+    this.speed = element("select", { className: "speed", ariaLabel: "Speed", title: "Speed" }, ...speeds);
+    const range = { type: "range", min: "0", max: String(count - 1), step: "1" };
+    const oninput = () => act.goTo(Number(this.scrubber.value));
+    this.scrubber = element("input", { className: "scrubber", ...range, ariaLabel: "Step", oninput });
     this.position = element("span", "position");
     const buttons = [...this.backButtons, this.playButton, ...this.forwardButtons];
-    this.element.append(...buttons, this.speed, this.scrubber, this.position);
+    const look = { className: "transport", dataset: { notInPicture: "" } };
+    this.element = element("div", look, ...buttons, this.speed, this.scrubber, this.position);
   }
 
   /** @param {IconName} name @param {string} label @param {() => void} act */
   buildButton(name, label, act) {
-    const created = button("button", "", act);
-    this.markButton(created, name, label);
-    return created;
-  }
-
-  /** @param {HTMLButtonElement} marked @param {IconName} name @param {string} label */
-  markButton(marked, name, label) {
-    marked.replaceChildren(icon(name));
-    marked.setAttribute("aria-label", label);
-    marked.title = label;
-  }
-
-  buildSpeed() {
-    const select = element("select", "speed");
-    select.setAttribute("aria-label", "Speed");
-    select.title = "Speed";
-    select.append(...SPEEDS.map((speed) => new Option(`${speed} ×`, String(speed), speed === 1, speed === 1)));
-    return select;
+    return button({ className: "button", title: label, ariaLabel: label }, act, icon(name));
   }
 
   get isPlaying() {
@@ -70,10 +50,7 @@ export class Transport {
 
   /** Play on, from the beginning if the film is at its end; or pause. */
   toggle() {
-    if (this.isPlaying) {
-      this.pause();
-      return;
-    }
+    if (this.isPlaying) return this.pause();
     if (this.step === this.count - 1) this.act.goTo(0);
     this.playOn();
   }
@@ -96,19 +73,18 @@ export class Transport {
   }
 
   markPlaying() {
-    if (this.isPlaying) this.markButton(this.playButton, "pause", "Pause (Space)");
-    else this.markButton(this.playButton, "play", "Play (Space)");
+    const label = this.isPlaying ? "Pause (Space)" : "Play (Space)";
+    Object.assign(this.playButton, { title: label, ariaLabel: label });
+    this.playButton.replaceChildren(icon(this.isPlaying ? "pause" : "play"));
   }
 
   /** @param {number} step */
   draw(step) {
-    const position = `Step ${step + 1} of ${this.count}`;
     this.step = step;
     this.scrubber.value = String(step);
-    this.scrubber.setAttribute("aria-valuetext", position);
-    this.position.textContent = position;
+    this.scrubber.ariaValueText = this.position.textContent = `Step ${step + 1} of ${this.count}`;
     // Not `disabled`: that would drop the focus, and with it the next key press.
-    for (const back of this.backButtons) back.setAttribute("aria-disabled", String(step === 0));
-    for (const forward of this.forwardButtons) forward.setAttribute("aria-disabled", String(step === this.count - 1));
+    for (const each of this.backButtons) each.ariaDisabled = String(step === 0);
+    for (const each of this.forwardButtons) each.ariaDisabled = String(step === this.count - 1);
   }
 }

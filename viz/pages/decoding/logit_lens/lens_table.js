@@ -1,23 +1,22 @@
-// @ts-check
 // What each layer would have said at each step: a table of tokens on the colours of their probabilities. Pointing at a
 // cell, or moving there with the arrow keys, tells its five best; a click, or Enter, chooses its step.
 // Data: the payload of lens_table.py. Sends back the trigger `step`: { step }.
 import { colourAt } from "../../../components/shared/drawing.js";
-import { cornerOf, hearItems, named } from "../../../components/shared/items.js";
-import { mount } from "../../../components/shared/mount.js";
+import { cornerOf, hearItems, reachByTab, scrolledTo } from "../../../components/shared/items.js";
+import { mount, View } from "../../../components/shared/mount.js";
 import { element, Tooltip, tokenElement } from "../../../components/shared/picture.js";
 import { percent, probabilityLegend } from "../../../components/shared/probability.js";
 import { pictureButtons } from "../../../components/shared/save_picture.js";
 
+/** @import { InkedScale } from "../../../components/shared/drawing.js" */
 /** @import { Point } from "../../../components/shared/items.js" */
-/** @import { Python } from "../../../components/shared/mount.js" */
 
 /**
  * `tokens` are the likeliest of a level at a step; `chosen` and `rank` are those of the token that was written.
  * @typedef {{ tokens: string[], probabilities: number[], asWritten: boolean, chosen: number, rank: number }} LensCell
  * @typedef {{
- *   levels: string[], read: string[], written: string[], cells: LensCell[][], step: number,
- *   scale: { stops: string[], dark: string, pale: string }, name: string, digest: string,
+ *   levels: string[], read: string[], written: string[], cells: LensCell[][], step: number, scale: InkedScale,
+ *   name: string, digest: string,
  * }} LensData
  */
 
@@ -25,25 +24,16 @@ const MARK = "✓ ";
 /** @type {Record<string, [number, number]>} */
 const MOVES = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
-class LensTable {
+class LensTable extends View {
   /** @type {LensData} */ data;
   /** @type {HTMLTableCellElement[][]} */ cells = [];
+  bar = element("div", "lens-bar");
+  scroller = element("div", "scroller");
+  tooltip = new Tooltip(this.root);
 
-  /** @param {HTMLElement} root @param {Python} python */
-  constructor(root, python) {
-    this.root = root;
-    this.python = python;
-    this.bar = element("div", "lens-bar");
-    this.scroller = element("div", "scroller");
-    root.replaceChildren(this.bar, this.scroller);
-    this.tooltip = new Tooltip(root);
-    hearItems(this.scroller, "td[data-level]", {
-      point: (cell, point) => this.tell(cell, point),
-      leave: () => this.tooltip.hide(),
-      visit: (cell) => this.visit(cell),
-      choose: (cell) => this.choose(cell),
-      press: (cell, key) => this.press(cell, key),
-    });
+  start() {
+    this.root.replaceChildren(this.bar, this.scroller, this.tooltip.box);
+    hearItems(this.scroller, "td[data-level]", this);
   }
 
   /** @param {{ header: LensData }} payload */
@@ -63,71 +53,55 @@ class LensTable {
   // ---- the table ----
 
   build() {
-    const { levels, read, written, scale } = this.data;
-    const key = element("span", "lens-key");
-    key.append(element("b", "", MARK.trim()), element("span", "", "is what was written"));
-    const buttons = pictureButtons(this.root, () => this.data.name);
-    this.bar.replaceChildren(probabilityLegend(scale.stops), key, buttons);
-    const label = "Layers and steps: arrow keys move, Enter chooses a step";
-    const table = named(element("table", "lens-grid"), "grid", label);
-    const tokens = (/** @type {string[]} */ texts) => texts.map((token) => tokenElement(token));
-    this.cells = levels.map((_, level) => read.map((__, step) => this.cell(level, step)));
-    const body = element("tbody");
-    body.append(
+    const { levels, read, written, scale, name, cells } = this.data;
+    const key = [element("b", {}, MARK.trim()), element("span", {}, "is what was written")];
+    const buttons = pictureButtons(this.root, () => name);
+    this.bar.replaceChildren(probabilityLegend(scale.stops), element("span", "lens-key", ...key), buttons);
+    const numbers = read.map((_, step) => String(step + 1));
+    this.cells = cells.map((row, level) => row.map((cell, step) => this.cell(cell, level, step)));
+    const rows = levels.map((level, i) => {
+      const right = cells[i].filter(({ asWritten }) => asWritten).length;
+      const heading = this.levelHeading(level, element("small", {}, `${MARK}${right} of ${read.length}`));
+      return element("tr", {}, heading, ...this.cells[i]);
+    });
+    const body = element(
+      "tbody",
+      {},
+      this.headings("number", "Step", numbers),
       this.headings(
-        "number",
-        "Step",
-        read.map((_, step) => `${step + 1}`),
+        "read",
+        "Goes in",
+        read.map((token) => tokenElement(token)),
       ),
-      this.headings("read", "Goes in", tokens(read)),
-      ...levels.map((level, at) => this.row(level, at)),
-      this.headings("written", "Written", tokens(written)),
+      ...rows,
+      this.headings(
+        "written",
+        "Written",
+        written.map((token) => tokenElement(token)),
+      ),
     );
-    table.append(body);
-    this.scroller.replaceChildren(table);
+    const ariaLabel = "Layers and steps: arrow keys move, Enter chooses a step";
+    this.scroller.replaceChildren(element("table", { className: "lens-grid", role: "grid", ariaLabel }, body));
   }
 
   /** @param {string} className @param {string} title @param {(string | Node)[]} contents */
   headings(className, title, contents) {
-    const row = element("tr", className);
-    const headings = contents.map((content, step) => {
-      const heading = element("th", className);
-      heading.dataset.step = String(step);
-      heading.append(content);
-      return heading;
-    });
-    row.append(this.levelHeading(title), ...headings);
-    return row;
+    const headings = contents.map((content, step) => element("th", { className, dataset: { step } }, content));
+    return element("tr", className, this.levelHeading(title), ...headings);
   }
 
-  /** @param {string} title */
-  levelHeading(title) {
-    const heading = element("th", "level", title);
-    heading.scope = "row";
-    return heading;
+  /** @param {(string | Node)[]} contents */
+  levelHeading(...contents) {
+    return element("th", { className: "level", scope: "row" }, ...contents);
   }
 
-  /** @param {string} name @param {number} level */
-  row(name, level) {
-    const row = element("tr");
-    const heading = this.levelHeading(name);
-    const right = this.data.cells[level].filter(({ asWritten }) => asWritten).length;
-    heading.append(element("small", "", `${MARK}${right} of ${this.data.read.length}`));
-    row.append(heading, ...this.cells[level]);
-    return row;
-  }
-
-  /** @param {number} level @param {number} step */
-  cell(level, step) {
-    const { tokens, probabilities, asWritten } = this.data.cells[level][step];
-    const cell = element("td", asWritten ? "as-written" : "");
+  /** @param {LensCell} cell @param {number} level @param {number} step */
+  cell({ tokens, probabilities, asWritten }, level, step) {
     const { fill, ink } = colourAt(this.data.scale, probabilities[0]);
-    Object.assign(cell.style, { background: fill, color: ink });
-    Object.assign(cell.dataset, { level, step });
-    cell.tabIndex = -1;
-    if (asWritten) cell.append(MARK);
-    cell.append(tokenElement(tokens[0]), element("small", "", percent(probabilities[0])));
-    return cell;
+    const className = asWritten ? "as-written" : "";
+    const look = { className, tabIndex: -1, dataset: { level, step }, style: `background:${fill};color:${ink}` };
+    const share = element("small", {}, percent(probabilities[0]));
+    return element("td", look, asWritten ? MARK : "", tokenElement(tokens[0]), share);
   }
 
   /** @param {number} step */
@@ -141,9 +115,8 @@ class LensTable {
   reveal(cell) {
     const { scroller } = this;
     const names = /** @type {HTMLElement} */ (scroller.querySelector("th.level")).offsetWidth;
-    const end = cell.offsetLeft + cell.offsetWidth;
-    if (cell.offsetLeft < scroller.scrollLeft + names) scroller.scrollLeft = cell.offsetLeft - names;
-    else if (end > scroller.scrollLeft + scroller.clientWidth) scroller.scrollLeft = end - scroller.clientWidth;
+    const [start, end] = [cell.offsetLeft - names, cell.offsetLeft + cell.offsetWidth];
+    scroller.scrollLeft = scrolledTo(scroller.scrollLeft, scroller.clientWidth, start, end);
   }
 
   // ---- pointer and keyboard ----
@@ -154,30 +127,28 @@ class LensTable {
   }
 
   /** @param {HTMLElement} cell @param {Point} point */
-  tell(cell, point) {
+  point(cell, point) {
     const [level, step] = this.positionOf(cell);
     const { tokens, probabilities, rank, chosen, asWritten } = this.data.cells[level][step];
-    const table = element("table", "lens-top");
-    tokens.forEach((token, at) => {
-      const row = element("tr", at === 0 && asWritten ? "as-written" : "");
-      const name = element("td");
-      name.append(tokenElement(token));
-      row.append(name, element("td", "", percent(probabilities[at])));
-      table.append(row);
+    const rows = tokens.map((token, i) => {
+      const parts = [tokenElement(token), percent(probabilities[i])].map((part) => element("td", {}, part));
+      return element("tr", i === 0 && asWritten ? "as-written" : "", ...parts);
     });
-    const note = element("div", "lens-note muted");
-    const written = tokenElement(this.data.written[step]);
-    note.append("Written: ", written, `, rank ${rank.toLocaleString("en")} here, ${percent(chosen)}`);
-    const title = element("div", "tooltip-title", `${this.data.levels[level]} · step ${step + 1}`);
-    this.tooltip.showContent(point, title, table, note);
+    const details = `, rank ${rank.toLocaleString("en")} here, ${percent(chosen)}`;
+    const note = element("div", "lens-note muted", "Written: ", tokenElement(this.data.written[step]), details);
+    const title = `${this.data.levels[level]} · step ${step + 1}`;
+    this.tooltip.showContent(point, title, element("table", "lens-top", ...rows), note);
+  }
+
+  leave() {
+    this.tooltip.hide();
   }
 
   /** @param {HTMLElement} cell */
   visit(cell) {
-    for (const other of this.cells.flat()) other.tabIndex = -1;
-    cell.tabIndex = 0;
+    reachByTab(this.cells.flat(), cell);
     this.reveal(cell);
-    this.tell(cell, cornerOf(cell));
+    this.point(cell, cornerOf(cell));
   }
 
   /** @param {HTMLElement} cell @param {string} key */
