@@ -91,9 +91,9 @@ def test_the_filter_is_that_of_the_model_to_three_decimals(page: Page) -> None:
     found = page.evaluate(
         f"""([numbers, numBest, numBins, count, settings]) => {{
           {script}
-          const all = new Distributions({{ numBest, numBins, steps: Array(count) }}, new Float32Array(numbers));
+          const sizes = {{ numBest, numBins, steps: Array(count) }};
           return Array.from({{ length: count }}, (_, step) => settings.map(([temperature, topK, topP]) => {{
-            const group = all.at(step);
+            const group = distributionAt(sizes, new Float32Array(numbers), step);
             const {{ chanceOf, kept, entropy }} = filterDistribution(group, {{ temperature, topK, topP }});
             return [group.logProbs.slice(0, 20).map(chanceOf), kept, entropy];
           }}));
