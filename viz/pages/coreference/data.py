@@ -67,12 +67,8 @@ def curated_pairs() -> Mapping[str, Pair]:
     of_pair: dict[str, list[PronounCase]] = {}
     for case in curated_cases().cases:
         of_pair.setdefault(case.pair, []).append(case)
-    return MappingProxyType(
-        {
-            name: Pair(name, first.group, (first, second), first.is_control)
-            for name, (first, second) in ((name, cases) for name, cases in of_pair.items() if len(cases) == 2)
-        }
-    )
+    both = {name: (cases[0], cases[1]) for name, cases in of_pair.items() if len(cases) == 2}
+    return MappingProxyType({name: Pair(name, of[0].group, of, of[0].is_control) for name, of in both.items()})
 
 
 def scores_task(cases: CaseSet, reader: "Reader", measure: Measure) -> Task["CoreferenceScores"]:

@@ -1,7 +1,7 @@
-"""Words of a sentence that a person can mark, and which are marked until they do. Knows nothing of models or widgets.
+"""Find the words of a sentence that a person can mark, and guess which are marked until they do.
 
 A guess takes the first pronoun, and of the words before it those that follow an article: "The *animal* didn't cross the
-*street* because *it* …". It is only where marking begins.
+*street* because *it* …".
 """
 
 import re
@@ -20,14 +20,14 @@ ARTICLES: Final = frozenset(("the", "a", "an", "my", "your", "our", "this", "tha
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """Places of the marked words of one sentence, from 0; None where nothing is marked."""
+    """Positions of the marked words of one sentence, from 0; None where nothing is marked."""
 
     pronoun: int | None
     antecedent: int | None
     distractor: int | None
 
     @property
-    def places(self) -> tuple[int | None, int | None, int | None]:
+    def positions(self) -> tuple[int | None, int | None, int | None]:
         """Pronoun, antecedent, distractor."""
         return self.pronoun, self.antecedent, self.distractor
 
@@ -41,14 +41,14 @@ def guessed(text: str, *, swapped: bool) -> Marks:
     """The marks to begin with; `swapped`, the second candidate is the antecedent, as in the twin of a pair."""
     words = [text[slice(*span)].lower() for span in word_spans(text)]
     pronoun = next((words.index(word) for group in PRONOUNS for word in words if word in group), None)
-    nouns = [place for place in range(1, pronoun or 0) if words[place - 1] in ARTICLES]
+    nouns = [i for i in range(1, pronoun or 0) if words[i - 1] in ARTICLES]
     if len(nouns) < 2:
         return Marks(pronoun, None, None)
     antecedent, distractor = reversed(nouns[:2]) if swapped else nouns[:2]
     return Marks(pronoun, antecedent, distractor)
 
 
-def place_of(text: str, span: Span) -> int | None:
-    """The place of the last word within a span: the noun of "the animal"."""
-    within = [place for place, (begin, end) in enumerate(word_spans(text)) if span[0] <= begin and end <= span[1]]
+def last_word(text: str, span: Span) -> int | None:
+    """The position of the last word within a span: the noun of "the animal"."""
+    within = [i for i, (begin, end) in enumerate(word_spans(text)) if span[0] <= begin and end <= span[1]]
     return within[-1] if within else None

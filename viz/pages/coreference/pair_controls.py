@@ -1,7 +1,6 @@
-"""What is compared in the coreference lab: a pair of the curated set, or two sentences whose words a person marks.
+"""Choose what is compared: a pair of the curated set, or two sentences whose words a person marks.
 
-A pair or a word that a link asks for and that does not exist is answered with a sentence. Knows nothing of the model's
-figures.
+A pair or a word that a link asks for and that does not exist is answered with a sentence.
 """
 
 from collections.abc import Sequence
@@ -10,9 +9,10 @@ from typing import Final
 import streamlit as st
 
 from viz.pages.coreference.data import Pair, curated_pairs
-from viz.pages.coreference.marks import Marks, guessed, place_of, word_spans
+from viz.pages.coreference.marks import Marks, guessed, last_word, word_spans
 from viz.selection import state
 from viz.selection.coreference import MARKS, OTHER_MARKS
+from viz.ui import frame
 from viz.ui.controls import plain
 
 #: Groups of the curated set as people read them; "" are one's own sentences.
@@ -37,13 +37,12 @@ def chosen_pair() -> Pair | None:
     asked = state.current().coreference.pair
     if asked and asked not in pairs:
         state.change(pair="")
-        st.info(
+        frame.note(
             f"The curated set has no pair “{plain(asked)}”. These are your own sentences; choose one of its "
-            f"{len(pairs)} pairs by its group.",
-            icon=":material/info:",
+            f"{len(pairs)} pairs by its group."
         )
+    groups = ["", *dict.fromkeys(pair.group for pair in pairs.values())]
     pair = pairs.get(state.current().coreference.pair)
-    groups = ["", *dict.fromkeys(one.group for one in pairs.values())]
     st.session_state[_GROUP] = pair.group if pair else ""
     st.segmented_control(
         "Pairs",
@@ -79,24 +78,20 @@ def chosen_pair() -> Pair | None:
 def marked_words(texts: Sequence[str]) -> list[Marks]:
     """The words marked in one's own two sentences, to be clicked; the page's guess where a person marked none."""
     guesses = [guessed(text, swapped=number == 1) for number, text in enumerate(texts)]
-    is_guessed = all(None not in guess.places for guess in guesses)
+    is_guessed = all(None not in guess.positions for guess in guesses)
     with (
         st.expander("Mark the pronoun and its candidates", expanded=not is_guessed, icon=":material/ads_click:"),
         st.grid(2, min_column_width=360, gap="medium"),
     ):
-        fields = (MARKS, OTHER_MARKS)
-        return [_marks(number, text, fields[number], guesses[number]) for number, text in enumerate(texts)]
+        return [_marks(*of) for of in zip(NAMES, texts, (MARKS, OTHER_MARKS), guesses, strict=True)]
 
 
-def _marks(number: int, text: str, fields: Sequence[str], guess: Marks) -> Marks:
+def _marks(name: str, text: str, fields: Sequence[str], guess: Marks) -> Marks:
     words = [text[slice(*span)] for span in word_spans(text)]
+    labels = [f"{role.capitalize()} in the {name} sentence" for role in MARKS]
     with st.container():
-        return Marks(
-            *(
-                _word(field, f"{role.capitalize()} in the {NAMES[number]} sentence", words, default)
-                for field, role, default in zip(fields, MARKS, guess.places, strict=True)
-            )
-        )
+        chosen = zip(fields, labels, guess.positions, strict=True)
+        return Marks(*(_word(field, label, words, default) for field, label, default in chosen))
 
 
 def _word(field: str, label: str, words: Sequence[str], default: int | None) -> int | None:
@@ -104,36 +99,27 @@ def _word(field: str, label: str, words: Sequence[str], default: int | None) -> 
     assert chosen is None or isinstance(chosen, int)
     if chosen is not None and chosen >= len(words):
         state.change(**{field: None})
-        st.info(f"{label}: there is no word {chosen + 1}, the sentence has {len(words)}.", icon=":material/info:")
+        frame.note(f"{label}: there is no word {chosen + 1}, the sentence has {len(words)}.")
         chosen = None
     value = default if chosen is None else chosen
-    key, picked = state.bind(field, value), value
+    key, options = state.bind(field, value), range(len(words))
     if len(words) > MAX_PILLS:
-        picked = st.selectbox(
+        return st.selectbox(
             label,
-            range(len(words)),
+            options,
             key=key,
-            format_func=lambda place: f"{place + 1} · {words[place]}",
+            format_func=lambda i: f"{i + 1} · {words[i]}",
             placeholder="Choose a word",
             on_change=state.take,
             args=(field,),
         )
-    else:
-        picked = st.pills(
-            label,
-            range(len(words)),
-            key=key,
-            format_func=lambda place: plain(words[place]),
-            on_change=state.take,
-            args=(field,),
-        )
-    return None if picked is None else int(picked)
+    return st.pills(label, options, key=key, format_func=lambda i: plain(words[i]), on_change=state.take, args=(field,))
 
 
 def _both(first: str, second: str) -> str:
     """Two sentences in one line: of the second, what comes after the words with which both begin."""
     words, others = first.split(), second.split()
-    same = next((i for i, (one, other) in enumerate(zip(words, others, strict=False)) if one != other), 0)
+    same = next((i for i, both in enumerate(zip(words, others, strict=False)) if both[0] != both[1]), 0)
     return f"{first}  /  {'… ' if same else ''}{' '.join(others[same:])}"
 
 
@@ -148,5 +134,5 @@ def _make_mine(pair: Pair) -> None:
     state.choose(text=first, other_text=second)
     marks: dict[str, object] = {}
     for case, fields in zip(pair.cases, (MARKS, OTHER_MARKS), strict=True):
-        marks |= {field: place_of(case.sentence, span) for field, span in zip(fields, case.spans, strict=True)}
+        marks |= {field: last_word(case.sentence, span) for field, span in zip(fields, case.spans, strict=True)}
     state.change(**marks)

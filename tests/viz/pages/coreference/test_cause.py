@@ -16,18 +16,15 @@ from model.analysis.interventions.patching import Patching
 from model.analysis.interventions.replacement import zero_outputs
 from model.analysis.metrics.head_names import HeadName
 from model.errors import DataError
-from model.pairs import Pair
+from model.pairs import Pair as SentencePair
 from tests.paths import ROOT
 from tests.viz.sent import charts
 from viz.access import models
 from viz.core.background_jobs import Progress
 from viz.core.numbers import signed
-from viz.pages.coreference import tables as measured_tables
-from viz.pages.coreference.cause import data, switched_heads
-from viz.pages.coreference.cause import effects as lab_effects
-from viz.pages.coreference.cause import tab as lab_cause
-from viz.pages.coreference.cause.data import ChoicePair
-from viz.pages.coreference.figures import two_figures
+from viz.pages.coreference.cause import data, effects, switched_heads, tab, tables
+from viz.pages.coreference.cause.figures import two_metrics
+from viz.pages.coreference.data import Pair
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 from viz.selection.url import parse, to_params
@@ -71,8 +68,8 @@ def html(app: AppTest) -> str:
     return "".join(one.proto.body for one in app.get("html"))
 
 
-def of_pair(pair: ChoicePair) -> list[ContrastCase]:
-    choices = [(case.sentence, case.german) for case in (pair.a, pair.b)]
+def of_pair(pair: Pair) -> list[ContrastCase]:
+    choices = [(case.sentence, case.german) for case in pair.cases]
     return [ContrastCase(sentence, german.right, german.wrong) for sentence, german in choices if german is not None]
 
 
@@ -106,8 +103,8 @@ def test_every_head_in_turn_gives_maps_rankings_and_a_way_to_switch_off_the_stro
     order = np.argsort(-measured.importance.numpy().ravel())[:5]
     app.button(key="cause-strongest").click().run()
     settled(app)
-    places = data.all_heads(models.translator(Selection().model))
-    assert app.session_state["selection"].coreference.heads_off == tuple(switched_heads.code(places[i]) for i in order)
+    heads = data.all_heads(models.translator(Selection().model))
+    assert app.session_state["selection"].coreference.heads_off == tuple(switched_heads.code(heads[i]) for i in order)
 
 
 def test_a_head_of_the_grid_is_switched_off_and_on_again(app: AppTest) -> None:
@@ -123,14 +120,14 @@ def test_a_head_that_the_model_lacks_and_a_pair_that_there_is_not_do_no_harm(app
     opened(app, off="c-99-1.x-0-0.e-0-0.--", pair="no-such-pair", scope="all", instead="nothing")
     assert not app.error
     assert any(one.value == "Off: encoder 1·1." for one in app.caption)
-    assert data.choice_pairs()[0].a.sentence in html(app)
+    assert data.choice_pairs()[0].cases[0].sentence in html(app)
 
 
 def test_all_but_the_chosen_heads_are_all_others(chosen: Selection) -> None:
-    places = data.all_heads(models.translator(chosen.model))
-    kept = places[3:5]
+    heads = data.all_heads(models.translator(chosen.model))
+    kept = heads[3:5]
     removed = data.removed_heads(models.translator(chosen.model), kept, others_off=True)
-    assert removed == set(places) - set(kept)
+    assert removed == set(heads) - set(kept)
     assert data.removed_heads(models.translator(chosen.model), kept, others_off=False) == set(kept)
 
 
@@ -150,14 +147,14 @@ def test_every_pair_asks_one_question_in_two_sentences_with_opposite_answers() -
     pairs = data.choice_pairs()
     assert len(pairs) == 38
     for pair in pairs:
-        assert pair.a.sentence != pair.b.sentence
+        assert pair.cases[0].sentence != pair.cases[1].sentence
         # Two letters tell er, es, sie, sein and ihr apart, whatever the ending.
-        answers = [[word[:2] for word in lab_cause._german_words(case)] for case in (pair.a, pair.b)]
+        answers = [[word[:2] for word in tab._german_words(case)] for case in pair.cases]
         assert answers[0] == answers[1][::-1]
 
 
 def test_mean_ablation_puts_in_the_mean_and_not_nothing(chosen: Selection) -> None:
-    case = data.choice_pairs()[0].a
+    case = data.choice_pairs()[0].cases[0]
     off = frozenset(data.all_heads(models.translator(chosen.model))[:4])
     zero, mean = (
         data.removal(models.translator(chosen.model), [case], off, instead).compute(Progress(9, "sentences"))
@@ -175,32 +172,32 @@ def patched(values: np.ndarray, a: float = 2.0, b: float = -2.0) -> Patching:
 def test_the_sentence_names_the_head_that_carries_most_of_the_choice() -> None:
     values = np.zeros((3, 2, 4), dtype=np.float32)
     values[2, 1, 3] = 0.75
-    told = lab_cause.patching_sentence(patched(values))
+    told = tab.patching_sentence(patched(values))
     assert "head 4 of layer 2, decoder cross-attention: 75%" in told
     assert "+2.00 reading A, −2.00 reading B" in told
 
 
 def test_the_sentence_says_when_nothing_is_carried() -> None:
     none = np.full((3, 2, 4), -0.5, dtype=np.float32)
-    assert "No single head" in lab_cause.patching_sentence(patched(none))
-    assert "too close together" in lab_cause.patching_sentence(patched(none, a=1.0, b=1.0))
+    assert "No single head" in tab.patching_sentence(patched(none))
+    assert "too close together" in tab.patching_sentence(patched(none, a=1.0, b=1.0))
 
 
 def test_rankings_that_agree_correlate_and_sites_are_told_apart() -> None:
     first = np.arange(24, dtype=float).reshape(3, 2, 4)
     second = first.copy()
     second[1] = -first[1]
-    _, rows = lab_effects._correlations(first, second, None)
+    _, rows = effects.correlations(first, second, None)
     assert rows[0][2:] == ("+1.00", "−1.00", "+1.00")
     attention = np.full_like(first, np.nan)
     attention[0] = first[0]
-    _, rows = lab_effects._correlations(first, second, attention)
+    _, rows = effects.correlations(first, second, attention)
     assert rows[1][1:] == ("+1.00", "+1.00", "–", "–")
 
 
 def test_a_point_is_a_head_and_hangs_on_both_its_figures() -> None:
     first = np.arange(24, dtype=float).reshape(3, 2, 4)
-    figure = two_figures(first, first * 2, SITES, ("one", "two"))
+    figure = two_metrics(first, first * 2, SITES, ("one", "two"))
     cross = figure.data[3]
     assert list(cross.x) == list(first[2].ravel())
     assert list(cross.y) == list(2 * first[2].ravel())
@@ -208,10 +205,10 @@ def test_a_point_is_a_head_and_hangs_on_both_its_figures() -> None:
 
 
 def test_the_table_of_effects_holds_the_figures_of_every_head(chosen: Selection) -> None:
-    places = data.all_heads(models.translator(chosen.model))
-    changes = torch.arange(float(len(places))).view(1, 3, 2, 4)
-    effects = HeadEffects(intact=torch.zeros(1), changes=changes)
-    rows = list(csv.DictReader(measured_tables.effects(effects, effects, places).decode("utf-8-sig").splitlines()))
+    heads = data.all_heads(models.translator(chosen.model))
+    changes = torch.arange(float(len(heads))).view(1, 3, 2, 4)
+    off = HeadEffects(intact=torch.zeros(1), changes=changes)
+    rows = list(csv.DictReader(tables.effects(off, off, heads).decode("utf-8-sig").splitlines()))
     assert [float(row["mean_change"]) for row in rows] == list(range(24))
     assert (rows[-1]["site"], rows[-1]["layer"], rows[-1]["head"]) == ("decoder.cross", "1", "3")
 
@@ -231,10 +228,10 @@ def test_no_more_sentence_pairs_are_read_than_promised() -> None:
 
 
 def test_bleu_without_heads_is_told_beside_that_with_all(chosen: Selection) -> None:
-    pairs = (Pair("Tom was late.", "Tom war spät."),)
+    pairs = (SentencePair("Tom was late.", "Tom war spät."),)
     off = frozenset(data.all_heads(models.translator(chosen.model)))
     done = Progress(9, "sentences")
-    change = data.bleu_change(models.translator(chosen.model), pairs, off, "zero").compute(done)
-    assert (change.sentences, done.done) == (1, 2)
-    nothing = data.bleu_change(models.translator(chosen.model), pairs, frozenset(), "zero").compute(done)
-    assert nothing.intact == nothing.removed == change.intact
+    intact, _ = data.bleu_change(models.translator(chosen.model), pairs, off, "zero").compute(done)
+    assert done.done == 2
+    without_none = data.bleu_change(models.translator(chosen.model), pairs, frozenset(), "zero").compute(done)
+    assert without_none == (intact, intact)

@@ -23,10 +23,8 @@ from tests.paths import ROOT
 from tests.viz.sent import charts
 from viz.access import models
 from viz.pages.coreference import data
-from viz.pages.coreference import figures as lab_heads
-from viz.pages.coreference import tables as measured_tables
-from viz.pages.coreference.measured import findings
-from viz.pages.coreference.measured import tab as lab_measured
+from viz.pages.coreference.figures import head_map
+from viz.pages.coreference.measured import figures, findings, tab, tables
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 
@@ -89,7 +87,7 @@ def test_the_page_measures_the_curated_set_and_shows_what_python_measures(
     # Two maps, a ladder and groups for each site, and the margins.
     assert len(charts(app)) == 4 * len(scores.sites) + 1
     site = scores.sites["encoder.self"]
-    figure = lab_heads.head_map(site.accuracy.value.numpy(), title="accuracy", centre=0.5, floor=0.1)
+    figure = head_map(site.accuracy.value.numpy(), title="accuracy", centre=0.5, floor=0.1)
     assert charts(app)[0]["data"][0]["z"] == json.loads(figure.to_json())["data"][0]["z"]
 
 
@@ -152,7 +150,7 @@ def test_the_summary_says_what_the_scores_say(scores: CoreferenceScores) -> None
 
 
 def test_the_table_of_heads_holds_every_head_with_the_ends_of_its_interval(scores: CoreferenceScores) -> None:
-    rows = [row for row in read(measured_tables.heads(scores)) if row["site"] == "encoder.self"]
+    rows = [row for row in read(tables.heads(scores)) if row["site"] == "encoder.self"]
     site = scores.sites["encoder.self"]
     assert len(rows) == site.accuracy.value.numel()
     for row in rows:
@@ -162,11 +160,7 @@ def test_the_table_of_heads_holds_every_head_with_the_ends_of_its_interval(score
 
 
 def test_the_table_of_sentences_gives_back_the_accuracy_of_a_head(scores: CoreferenceScores) -> None:
-    rows = [
-        r
-        for r in read(measured_tables.rows(scores))
-        if (r["site"], r["layer"], r["head"]) == ("encoder.self", "1", "2")
-    ]
+    rows = [r for r in read(tables.rows(scores)) if (r["site"], r["layer"], r["head"]) == ("encoder.self", "1", "2")]
     site = scores.sites["encoder.self"]
     right = [np.sign(float(r["weight_on_antecedent"]) - float(r["weight_on_distractor"])) / 2 + 0.5 for r in rows]
     assert len(rows) == len(site.cases)
@@ -174,23 +168,23 @@ def test_the_table_of_sentences_gives_back_the_accuracy_of_a_head(scores: Corefe
 
 
 def test_margins_are_written_with_the_german_they_compare(scores: CoreferenceScores) -> None:
-    rows = read(measured_tables.contrast(scores))
+    rows = read(tables.contrast(scores))
     assert scores.contrast is not None
     assert [float(row["margin_nats"]) for row in rows] == scores.contrast.margins.tolist()
     assert rows[0]["right"] != rows[0]["wrong"]
 
 
 def test_a_map_is_dark_at_its_centre_and_reaches_as_far_as_the_largest_deviation() -> None:
-    figure = lab_heads.head_map(np.array([[0.5, 0.75], [0.4, 0.5]]), title="accuracy", centre=0.5, floor=0.1)
+    figure = head_map(np.array([[0.5, 0.75], [0.4, 0.5]]), title="accuracy", centre=0.5, floor=0.1)
     heatmap = figure.data[0]
     assert (heatmap.zmin, heatmap.zmax) == (0.25, 0.75)
-    flat = lab_heads.head_map(np.full((2, 2), 0.52), title="accuracy", centre=0.5, floor=0.1).data[0]
+    flat = head_map(np.full((2, 2), 0.52), title="accuracy", centre=0.5, floor=0.1).data[0]
     assert (flat.zmin, flat.zmax) == (0.4, 0.6)
 
 
 def test_a_ladder_puts_the_most_accurate_head_first_and_keeps_its_interval() -> None:
     values = np.array([0.4, 0.9, 0.6])
-    figure = lab_heads.head_ladder(
+    figure = figures.head_ladder(
         ["1·1", "1·2", "1·3"], values, values - 0.1, values + 0.05, {"chance": 0.5, "nearest candidate": 0.45}
     )
     points = figure.data[-1]
@@ -202,7 +196,7 @@ def test_a_ladder_puts_the_most_accurate_head_first_and_keeps_its_interval() -> 
 
 
 def test_sentences_in_a_hover_are_not_read_as_html() -> None:
-    figure = lab_heads.margin_bars(np.array([1.0]), ["<b>it</b>"])
+    figure = figures.margin_bars(np.array([1.0]), ["<b>it</b>"])
     assert figure.data[0].customdata[0] == "&lt;b&gt;it&lt;/b&gt;"
 
 
@@ -234,10 +228,10 @@ def test_files_with_other_content_are_other_sets() -> None:
 
 
 def test_what_a_file_looks_like_is_a_file_that_can_be_read() -> None:
-    line = next(line for line in lab_measured.FORMATS.split("`") if line.startswith("{"))
+    line = next(line for line in tab.FORMATS.split("`") if line.startswith("{"))
     assert len(data.read_cases(line.encode(), "a.jsonl").cases.cases) == 1
     winobias = "1 [The developer] argued with the designer because [she] did not like the design."
-    assert winobias in lab_measured.FORMATS
+    assert winobias in tab.FORMATS
     partner = winobias.replace(
         "1 [The developer] argued with the designer", "2 The developer argued with [the designer]"
     )

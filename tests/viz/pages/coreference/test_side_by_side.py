@@ -16,8 +16,8 @@ from viz.core.numbers import signed
 from viz.figures.heads import head_labels
 from viz.pages.coreference.data import curated_pairs
 from viz.pages.coreference.marked_sentence import marked_sentence
-from viz.pages.coreference.marks import Marks, guessed, place_of, word_spans
-from viz.pages.coreference.side_by_side import tables as lab_tables
+from viz.pages.coreference.marks import Marks, guessed, last_word, word_spans
+from viz.pages.coreference.side_by_side import tables
 from viz.pages.coreference.side_by_side.data import Row, marked_case
 from viz.pages.coreference.side_by_side.figures import form_bars, mark_columns, movement_map
 from viz.selection.catalogue import ROOT_VARIABLE
@@ -153,7 +153,7 @@ def test_whole_words_are_columns_and_the_pronouns_row_stays(tiny: None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "swapped", "places"),
+    ("text", "swapped", "positions"),
     [
         (FIRST, False, (IT, ANIMAL, STREET)),
         (SECOND, True, (IT, STREET, ANIMAL)),
@@ -164,16 +164,16 @@ def test_whole_words_are_columns_and_the_pronouns_row_stays(tiny: None) -> None:
     ],
 )
 def test_marks_are_guessed_from_articles_before_the_pronoun(
-    text: str, swapped: bool, places: tuple[int | None, ...]
+    text: str, swapped: bool, positions: tuple[int | None, ...]
 ) -> None:
-    assert guessed(text, swapped=swapped).places == places
+    assert guessed(text, swapped=swapped).positions == positions
 
 
 def test_words_leave_signs_out_and_split_what_is_joined_to_a_pronoun() -> None:
     text = "It's “the dog”, isn't it?"
     assert [text[slice(*span)] for span in word_spans(text)] == ["It", "s", "the", "dog", "isn't", "it"]
-    assert place_of(text, (text.index("the"), text.index("dog") + 3)) == 3
-    assert place_of(text, (2, 3)) is None
+    assert last_word(text, (text.index("the"), text.index("dog") + 3)) == 3
+    assert last_word(text, (2, 3)) is None
 
 
 def test_a_case_needs_three_words() -> None:
@@ -238,9 +238,9 @@ def test_signs_are_real_and_nothing_has_none() -> None:
 
 def test_tables_count_from_zero_and_name_roles() -> None:
     values, parts = np.array([[0.5, 1]], np.float32), np.arange(8, dtype=np.float32).reshape(1, 2, 2, 2)
-    lines = list(csv.reader(io.StringIO(lab_tables.movements(values, parts).decode("utf-8-sig"))))
+    lines = list(csv.reader(io.StringIO(tables.movements(values, parts).decode("utf-8-sig"))))
     assert lines[2] == ["0", "1", "4.0", "5.0", "6.0", "7.0", "1.0"]
     row = Row(np.array([[0.25, 0.75]], np.float32), ("=it", "b"), {"pronoun": (0,)})
-    lines = list(csv.reader(io.StringIO(lab_tables.pair_rows(3, [row, row]).decode("utf-8-sig"))))
+    lines = list(csv.reader(io.StringIO(tables.pair_rows(3, [row, row]).decode("utf-8-sig"))))
     assert lines[1] == ["0", "3", "", "0", "'=it", "pronoun", "0.25"]
     assert len(lines) == 1 + 2 * 2

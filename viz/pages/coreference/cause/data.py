@@ -1,7 +1,6 @@
 """Heads switched off, or their outputs exchanged: what becomes of the choice of a pronoun, as long computations."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
@@ -12,7 +11,7 @@ from model.errors import DataError
 from viz.access.models import MAX_MODELS
 from viz.core.background_jobs import Progress, Task
 from viz.core.caching import cached
-from viz.pages.coreference.data import curated
+from viz.pages.coreference.data import Pair, curated_pairs
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -23,46 +22,17 @@ if TYPE_CHECKING:
     from model.analysis.interventions.head_effects import HeadEffects, RemovalEffect
     from model.analysis.interventions.patching import Patching
     from model.analysis.metrics.head_names import HeadName
-    from model.pairs import Pair
+    from model.pairs import Pair as SentencePair
 
 #: A slice of sentence pairs for BLEU is no longer than this.
 MOST_PAIRS: Final = 200
 
 
-@dataclass(frozen=True, eq=False)
-class ChoicePair:
-    """Two sentences of the curated set that differ in what the pronoun stands for, with German for either answer."""
-
-    name: str
-    a: "PronounCase"
-    b: "PronounCase"
-
-
-@dataclass(frozen=True, eq=False)
-class SetEffects:
-    """What becomes of the choice over a set when one head is switched off: measured, and estimated by gradients."""
-
-    measured: "HeadEffects"
-    estimated: "HeadEffects"
-
-
-@dataclass(frozen=True)
-class BleuChange:
-    """BLEU of a slice of sentence pairs with every head on, and with some switched off."""
-
-    intact: float
-    removed: float
-    sentences: int
-
-
 @cache
-def choice_pairs() -> tuple[ChoicePair, ...]:
+def choice_pairs() -> tuple[Pair, ...]:
     """The pairs of the curated set whose German pronoun depends on what is meant."""
-    of_pair: dict[str, list[PronounCase]] = {}
-    for case in curated().cases.cases:
-        if case.german is not None and not case.is_control:
-            of_pair.setdefault(case.pair, []).append(case)
-    return tuple(ChoicePair(name, *cases) for name, cases in of_pair.items() if len(cases) == 2)
+    pairs = curated_pairs().values()
+    return tuple(pair for pair in pairs if not pair.is_control and all(case.german for case in pair.cases))
 
 
 def all_heads(translator: "Translator") -> tuple["HeadName", ...]:
@@ -94,38 +64,40 @@ def removal(
     return Task(_key("removal", translator, cases, (off, instead)), len(cases), "sentences", compute)
 
 
-def effects(translator: "Translator", cases: Sequence["PronounCase"], instead: str) -> Task[SetEffects]:
-    """Every head switched off in turn in these sentences, and the gradient estimate of the same."""
+def effects(
+    translator: "Translator", cases: Sequence["PronounCase"], instead: str
+) -> Task[tuple["HeadEffects", "HeadEffects"]]:
+    """Every head switched off in turn in these sentences: the effects measured, and estimated by gradients."""
 
-    def compute(progress: Progress) -> SetEffects:
+    def compute(progress: Progress) -> tuple["HeadEffects", "HeadEffects"]:
         from model.analysis.interventions.head_effects import estimate_effects, measure_effects
 
         contrasts, replacement = _contrasts(cases), _replacement(translator, instead)
         estimated = estimate_effects(translator, contrasts, replacement, progress=lambda done: progress(0))
-        return SetEffects(measure_effects(translator, contrasts, replacement, progress=progress), estimated)
+        return measure_effects(translator, contrasts, replacement, progress=progress), estimated
 
     runs = len(cases) * len(all_heads(translator))
     return Task(_key("effects", translator, cases, instead), runs, "runs", compute)
 
 
-def patching(translator: "Translator", pairs: Sequence[ChoicePair]) -> Task["Patching"]:
+def patching(translator: "Translator", pairs: Sequence[Pair]) -> Task["Patching"]:
     """Each head's output taken from the second sentence while the first is read, over these pairs."""
 
     def compute(progress: Progress) -> "Patching":
         from model.analysis.interventions.patching import PatchPair, patch_heads
 
         read = [
-            PatchPair(pair.a.sentence, pair.b.sentence, pair.a.german.right, pair.a.german.wrong)
-            for pair in pairs
-            if pair.a.german is not None
+            PatchPair(a.sentence, b.sentence, a.german.right, a.german.wrong)
+            for a, b in (pair.cases for pair in pairs)
+            if a.german is not None
         ]
         return patch_heads(translator, read, progress=progress)
 
-    firsts = [pair.a for pair in pairs]
+    firsts = [pair.cases[0] for pair in pairs]
     return Task(_key("patching", translator, firsts, ""), len(pairs) * len(all_heads(translator)), "runs", compute)
 
 
-def uploaded_pairs(content: bytes) -> "tuple[Pair, ...]":
+def uploaded_pairs(content: bytes) -> "tuple[SentencePair, ...]":
     """The first `MOST_PAIRS` pairs of a text file, English TAB German.
 
     Raises:
@@ -141,25 +113,24 @@ def uploaded_pairs(content: bytes) -> "tuple[Pair, ...]":
 
 
 def bleu_change(
-    translator: "Translator", pairs: "tuple[Pair, ...]", off: frozenset["HeadName"], instead: str
-) -> Task[BleuChange]:
+    translator: "Translator", pairs: "tuple[SentencePair, ...]", off: frozenset["HeadName"], instead: str
+) -> Task[tuple[float, float]]:
     """BLEU of greedy translations with every head on, and with these switched off."""
 
-    def compute(progress: Progress) -> BleuChange:
+    def compute(progress: Progress) -> tuple[float, float]:
         from model.analysis.interventions.head_effects import scores_without
 
         replacement = _replacement(translator, instead)
-        intact, removed = (
-            scores_without(translator, pairs, heads, replacement, progress) for heads in (frozenset(), off)
-        )
-        return BleuChange(intact.bleu, removed.bleu, len(pairs))
+        nothing: frozenset[HeadName] = frozenset()
+        intact, removed = (scores_without(translator, pairs, heads, replacement, progress) for heads in (nothing, off))
+        return intact.bleu, removed.bleu
 
     key = ("bleu", translator.key, pairs, off, instead)
     return Task(key, 2 * len(pairs), "translations", compute)
 
 
 def rank_correlation(first: Float[np.ndarray, "*shape"], second: Float[np.ndarray, "*shape"]) -> float:
-    """Spearman's ρ of the figures of the same heads; NaN where there is none."""
+    """Spearman's ρ of the metrics of the same heads; NaN where there is none."""
     from model.analysis.metrics.head_names import rank_correlation
 
     return rank_correlation(first, second)
@@ -174,7 +145,7 @@ def _contrasts(cases: Sequence["PronounCase"]) -> list["ContrastCase"]:
 
 
 def _replacement(translator: "Translator", instead: str) -> "Tensor":
-    """What stands in place of a head: nothing, or its mean over all rows of the sentences that ask for a choice."""
+    """What replaces the output of a head: nothing, or its mean over all rows of the sentences that ask for a choice."""
     from model.analysis.interventions.replacement import zero_outputs
 
     return zero_outputs(translator.config) if instead == "zero" else _mean_outputs(translator)
@@ -185,7 +156,7 @@ def _mean_outputs(translator: "Translator") -> "Tensor":
     from model.analysis.corpus import CorpusSentence
     from model.analysis.interventions.replacement import mean_outputs
 
-    cases = [case for pair in choice_pairs() for case in (pair.a, pair.b)]
+    cases = [case for pair in choice_pairs() for case in pair.cases]
     sentences = [CorpusSentence(case.sentence, case.german.right) for case in cases if case.german is not None]
     return mean_outputs(translator, sentences)
 

@@ -1,7 +1,6 @@
-"""Which heads are switched off: their short form in the address, and a grid of buttons to choose them.
+"""Name the heads that are switched off, and choose them in a grid of buttons.
 
-Knows nothing of what switching them off does. Codes count from 0, as everything in the address: `c-3-1` is head 1 of
-layer 3 of the decoder's cross-attention.
+Codes of the address count from 0: `c-3-1` is head 1 of layer 3 of the decoder's cross-attention.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,36 +15,36 @@ from viz.ui import controls
 if TYPE_CHECKING:
     from model.analysis.metrics.head_names import HeadName
 
-#: So many heads are named; of more, their number is told.
+#: How many heads are named; of more, their number is given.
 MOST_NAMED: Final = 12
 
 
-def code(place: "HeadName") -> str:
+def code(head: "HeadName") -> str:
     """The short form of a head."""
-    return f"{NAMES[place.site].tag}-{place.layer}-{place.head}"
+    return f"{NAMES[head.site].tag}-{head.layer}-{head.head}"
 
 
-def name(place: "HeadName") -> str:
+def name(head: "HeadName") -> str:
     """A head as people name it, counted from 1: "cross 4·2"."""
-    return f"{NAMES[place.site].short} {place.layer + 1}·{place.head + 1}"
+    return f"{NAMES[head.site].short} {head.layer + 1}·{head.head + 1}"
 
 
-def names(places: Sequence["HeadName"]) -> str:
+def names(heads: Sequence["HeadName"]) -> str:
     """Several heads as people name them."""
-    told = ", ".join(map(name, places[:MOST_NAMED]))
-    return told if len(places) <= MOST_NAMED else f"{told} and {len(places) - MOST_NAMED} more"
+    listed = ", ".join(map(name, heads[:MOST_NAMED]))
+    return listed if len(heads) <= MOST_NAMED else f"{listed} and {len(heads) - MOST_NAMED} more"
 
 
-def chosen(places: Iterable["HeadName"]) -> tuple["HeadName", ...]:
-    """The heads of the model that the selection names, in the order of tables; names of others are passed over."""
+def chosen(heads: Iterable["HeadName"]) -> tuple["HeadName", ...]:
+    """The heads of the model that the selection names, in the order of tables; names of others are ignored."""
     codes = set(state.current().coreference.heads_off)
-    return tuple(place for place in places if code(place) in codes)
+    return tuple(head for head in heads if code(head) in codes)
 
 
-def grid(places: Sequence["HeadName"]) -> None:
-    """Buttons for the heads of one attention, a row a layer, and one that lets go of all heads."""
+def grid(heads: Sequence["HeadName"]) -> None:
+    """Buttons for the heads of one attention, a row a layer, and one that switches all on."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        site = controls.site([site for site in SITES if any(place.site == site for place in places)])
+        site = controls.site([site for site in SITES if any(head.site == site for head in heads)])
         st.button(
             "Switch all on",
             key="off-none",
@@ -54,12 +53,12 @@ def grid(places: Sequence["HeadName"]) -> None:
             kwargs={"heads_off": ()},
         )
     of_layer: dict[int, list[HeadName]] = {}
-    for place in places:
-        if place.site == site:
-            of_layer.setdefault(place.layer, []).append(place)
+    for head in heads:
+        if head.site == site:
+            of_layer.setdefault(head.layer, []).append(head)
     with st.grid(2, min_column_width=330):
-        for layer, heads in of_layer.items():
-            _pills(f"off-{NAMES[site].tag}-{layer}", f"Layer {layer + 1}: heads", heads)
+        for layer, row in of_layer.items():
+            _pills(f"off-{NAMES[site].tag}-{layer}", f"Layer {layer + 1}: heads", row)
 
 
 def _pills(key: str, label: str, heads: "Sequence[HeadName]") -> None:
@@ -77,5 +76,5 @@ def _pills(key: str, label: str, heads: "Sequence[HeadName]") -> None:
 
 
 def _take(key: str, heads: Sequence["HeadName"]) -> None:
-    kept = [one for one in state.current().coreference.heads_off if one not in set(map(code, heads))]
-    state.change(heads_off=tuple(kept + [code(place) for place in st.session_state[key]]))
+    kept = [off for off in state.current().coreference.heads_off if off not in set(map(code, heads))]
+    state.change(heads_off=tuple(kept + [code(head) for head in st.session_state[key]]))

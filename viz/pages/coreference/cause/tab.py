@@ -1,10 +1,8 @@
-"""Cause, of the compare page: switch heads off, or take their output from another sentence, and see what it moves.
-
-Knows nothing of how a head is switched off.
-"""
+"""Put a cause to the test: switch heads off, or take their output from another sentence, and see what it moves."""
 
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -14,12 +12,10 @@ from viz.access import models
 from viz.core import html, sites
 from viz.core.file_names import file_name
 from viz.core.numbers import signed
-from viz.pages.coreference import tables as measured_tables
-from viz.pages.coreference.cause import data, effects, switched_heads
-from viz.pages.coreference.cause.data import ChoicePair
-from viz.pages.coreference.figures import CHANGE_FLOOR, head_map
+from viz.pages.coreference.cause import data, effects, site_maps, switched_heads, tables
+from viz.pages.coreference.data import Pair
 from viz.selection import state
-from viz.ui import controls, frame, long_work, number_controls
+from viz.ui import controls, formulas, frame, long_work, number_controls
 
 if TYPE_CHECKING:
     from model.analysis.coreference.cases import PronounCase
@@ -54,10 +50,11 @@ def show() -> None:
     effects.show(looked_at)
     _patch(looked_at)
     _bleu()
-    _sources()
+    with st.expander("Formulas and sources"):
+        formulas.show(Path(__file__).with_name("formulas.md"))
 
 
-def _pair(pairs: Sequence[ChoicePair]) -> ChoicePair:
+def _pair(pairs: Sequence[Pair]) -> Pair:
     """The pair of the selection, or the first with German to choose from; both its sentences are shown."""
     names = {pair.name: pair for pair in pairs}
     asked = state.current().coreference.pair
@@ -65,7 +62,7 @@ def _pair(pairs: Sequence[ChoicePair]) -> ChoicePair:
         "Pair of sentences",
         list(names),
         key=state.bind("pair", asked if asked in names else pairs[0].name),
-        format_func=lambda name: f"{name}: {names[name].a.sentence}",
+        format_func=lambda name: f"{name}: {names[name].cases[0].sentence}",
         on_change=state.take,
         args=("pair",),
     )
@@ -73,7 +70,7 @@ def _pair(pairs: Sequence[ChoicePair]) -> ChoicePair:
     columns = (html.Column(""), html.Column("Sentence"), html.Column("It stands for"), html.Column("Right"))
     rows = [
         (letter, case.sentence, case.sentence[slice(*case.antecedent)], " not ".join(_german_words(case)))
-        for letter, case in (("A", pair.a), ("B", pair.b))
+        for letter, case in zip("AB", pair.cases, strict=True)
     ]
     st.html(html.table(columns, rows, label="The two sentences of the pair"))
     return pair
@@ -88,11 +85,11 @@ def _german_words(case: "PronounCase") -> tuple[str, str]:
 
 
 @frame.fragment
-def _switch(pairs: Sequence[ChoicePair]) -> None:
+def _switch(pairs: Sequence[Pair]) -> None:
     st.subheader("Switch heads off", anchor=False)
     translator = models.translator(state.current().model)
-    places = data.all_heads(translator)
-    chosen = switched_heads.chosen(places)
+    heads = data.all_heads(translator)
+    chosen = switched_heads.chosen(heads)
     st.segmented_control(
         "Switched off",
         [False, True],
@@ -102,43 +99,34 @@ def _switch(pairs: Sequence[ChoicePair]) -> None:
         on_change=state.take,
         args=("others_off",),
     )
-    switched_heads.grid(places)
+    switched_heads.grid(heads)
     if not chosen:
         st.caption("No head is chosen. Choose some above: press a number, or several, in any of the three attentions.")
         return
     word = "All but these are off" if state.current().coreference.others_off else "Off"
     st.caption(f"{word}: {switched_heads.names(chosen)}.")
-    cases = [case for pair in pairs for case in (pair.a, pair.b)]
+    cases = [case for pair in pairs for case in pair.cases]
     choices = state.current().coreference
     off = data.removed_heads(translator, chosen, others_off=choices.others_off)
     task = data.removal(translator, cases, off, choices.replacement)
     effect = long_work.outcome(task, "Switch them off in all pairs", key="cause-removal", start=len(pairs) == 1)
     if effect is not None:
         lines = list(zip(cases, effect.intact.tolist(), effect.removed.tolist(), strict=True))
-        _removal_table(lines if len(pairs) == 1 else [], effect.accuracy_change, lines)
+        _removal_table(lines, effect.accuracy_change)
 
 
-def _removal_table(
-    shown: Sequence[tuple["PronounCase", float, float]],
-    accuracy_change: float,
-    lines: Sequence[tuple["PronounCase", float, float]],
-) -> None:
-    """Sentences that are shown, a line each, and in any case the mean of all."""
-    columns = (
-        html.Column("Sentence"),
-        html.Column("Log-odds, all heads", is_number=True),
-        html.Column("Without", is_number=True),
-        html.Column("Change", is_number=True),
-        html.Column("The model then chooses"),
-    )
+def _removal_table(lines: Sequence[tuple["PronounCase", float, float]], accuracy_change: float) -> None:
+    """The sentences of one pair, a line each, and in any case the mean of all."""
+    numbers = [html.Column(title, is_number=True) for title in ("Log-odds, all heads", "Without", "Change")]
+    columns = (html.Column("Sentence"), *numbers, html.Column("The model then chooses"))
     rows = [
-        (letter, signed(intact), signed(without), signed(without - intact), _chooses(case, without))
-        for letter, (case, intact, without) in zip("AB", shown, strict=False)
+        (letter, signed(intact), signed(without), signed(without - intact), _choice(case, without))
+        for letter, (case, intact, without) in zip("AB", lines if len(lines) == 2 else [], strict=False)
     ]
     odds = np.array([(intact, without) for _, intact, without in lines])
     (before, after), right = odds.mean(0).tolist(), (np.sign(odds) / 2 + 0.5).mean(0).tolist()
-    told = f"right in {right[1]:.0%} instead of {right[0]:.0%}"
-    rows.append((f"Mean of {len(lines)}", signed(before), signed(after), signed(after - before), told))
+    change = f"right in {right[1]:.0%} instead of {right[0]:.0%}"
+    rows.append((f"Mean of {len(lines)}", signed(before), signed(after), signed(after - before), change))
     st.html(html.table(columns, rows, label="Log-odds with every head and without those switched off"))
     st.caption(
         "A change below 0 means that the heads helped the right pronoun. The accuracy changes by "
@@ -146,51 +134,45 @@ def _removal_table(
     )
 
 
-def _chooses(case: "PronounCase", log_odds: float) -> str:
+def _choice(case: "PronounCase", log_odds: float) -> str:
     right, wrong = _german_words(case)
     return f"{right} (right)" if log_odds > 0 else f"{wrong} (wrong)"
 
 
 @frame.fragment
-def _patch(pairs: Sequence[ChoicePair]) -> None:
+def _patch(pairs: Sequence[Pair]) -> None:
     st.subheader("Take a head’s output from the other sentence", anchor=False)
     st.caption(
         "The model reads A, but one head gives what it gave for B (activation patching). 0: the choice stays as in A; "
         "1: it becomes that of B; below 0: it moves away from B. Compared is the first German token that differs."
     )
-    task = data.patching(models.translator(state.current().model), pairs)
-    found = long_work.outcome(task, "Patch every head in all pairs", key="cause-patching", start=len(pairs) == 1)
-    if found is None:
+    translator = models.translator(state.current().model)
+    task = data.patching(translator, pairs)
+    patching = long_work.outcome(task, "Patch every head in all pairs", key="cause-patching", start=len(pairs) == 1)
+    if patching is None:
         return
-    values = found.overall.double().numpy()
-    st.markdown(patching_sentence(found))
+    values = patching.overall.double().numpy()
+    st.markdown(patching_sentence(patching))
     if np.isnan(values).all():
         return
     name = file_name("patching", pairs[0].name if len(pairs) == 1 else "all pairs")
-    floor = max(CHANGE_FLOOR, float(np.nanmax(np.abs(values))))
-    with st.grid(3, min_column_width=250, gap="medium"):
-        for place, site in enumerate(sites.SITES):
-            with st.container():
-                st.markdown(f"**{sites.label(site)}**")
-                figure = head_map(values[place], title="0 is A, 1 is B", centre=0.0, floor=floor)
-                alt = f"How far each head of {site} carries the choice from A to B"
-                key = f"cause-patching-{site}"
-                st.plotly_chart(figure, key=key, config=frame.chart_config(f"{name}-{site}"), alt=alt)
+    alt = "How far each head of {} carries the choice from A to B"
+    site_maps.show(values, title="0 is A, 1 is B", key="cause-patching", name=name, alt=alt)
     st.caption(
         "A row is a layer, a column a head, one scale for all three: warm where the head carries the choice towards B."
     )
-    places = data.all_heads(models.translator(state.current().model))
-    number_controls.table_button("Patching (CSV)", partial(measured_tables.patching, found, places), name)
+    make = partial(tables.patching, patching, data.all_heads(translator))
+    number_controls.table_button("Patching (CSV)", make, name)
 
 
-def patching_sentence(found: "Patching") -> str:
+def patching_sentence(patching: "Patching") -> str:
     """Which head carries most of the choice, in one sentence."""
-    values = found.overall.double().numpy()
-    a, b = float(found.a.mean()), float(found.b.mean())
+    values = patching.overall.double().numpy()
+    a, b = float(patching.a.mean()), float(patching.b.mean())
     start = f"Log-odds of A’s pronoun: {signed(a)} reading A, {signed(b)} reading B. "
     if np.isnan(values).all():
         return f"{start}They are too close together: there is nothing that a head could carry."
-    site, layer, head = (int(at) for at in np.unravel_index(int(np.nanargmax(values)), values.shape))
+    site, layer, head = (int(index) for index in np.unravel_index(int(np.nanargmax(values)), values.shape))
     largest = float(values[site, layer, head])
     label = f"head {head + 1} of layer {layer + 1}, {sites.label(sites.SITES[site]).lower()}"
     if largest <= 0:
@@ -214,28 +196,14 @@ def _bleu() -> None:
         translator, choices = models.translator(state.current().model), state.current().coreference
         chosen = switched_heads.chosen(data.all_heads(translator))
         if not chosen:
-            st.info("Choose heads to switch off first.", icon=":material/info:")
+            frame.note("Choose heads to switch off first.")
             return
         off = data.removed_heads(translator, chosen, others_off=choices.others_off)
         task = data.bleu_change(translator, pairs, off, choices.replacement)
         change = long_work.outcome(task, f"Translate {len(pairs)} sentences twice", key="cause-bleu")
         if change is not None:
+            intact, removed = change
             st.markdown(
-                f"BLEU **{change.intact:.1f}** with every head, **{change.removed:.1f}** without those: "
-                f"{signed(change.removed - change.intact, 1)} on {change.sentences} sentences."
+                f"BLEU **{intact:.1f}** with every head, **{removed:.1f}** without those: "
+                f"{signed(removed - intact, 1)} on {len(pairs)} sentences."
             )
-
-
-def _sources() -> None:
-    with st.expander("Formulas and sources"):
-        st.latex(
-            r"I_h = \mathbb{E}\,\bigl|\mathrm{Att}_h^{\top}\,\tfrac{\partial L}{\partial \mathrm{Att}_h}\bigr|,\quad "
-            r"\text{patched} = \frac{L_{A \leftarrow B} - L_A}{L_B - L_A},\quad "
-            r"L = \log\frac{p(\text{right})}{p(\text{wrong})}"
-        )
-        st.caption(
-            "One head at a time and the gradient estimate: Michel, Levy & Neubig 2019 (Are Sixteen Heads Really Better "
-            "than One?, §3.2, §4.1). Mean ablation: Wang et al. 2022 (Interpretability in the Wild, §2.2). Patching: "
-            "Vig et al. 2020; Meng et al. 2022; over several pairs the sums of both differences are divided. "
-            "The choice: Sennrich 2017."
-        )

@@ -1,7 +1,4 @@
-"""What was measured on pronouns, in words and as rows of tables: what a person may conclude from it, and what not.
-
-Knows nothing of Streamlit or of how the numbers are computed. Layers and heads are named from 1.
-"""
+"""Say in sentences and rows of tables what was measured on pronouns, and what a person may conclude from it."""
 
 from typing import TYPE_CHECKING, Final
 
@@ -14,11 +11,7 @@ if TYPE_CHECKING:
     from model.analysis.coreference.scores import HeldOutHead, SiteScores
     from model.analysis.metrics.bootstrap import Estimate
 
-COLUMNS: Final = (
-    Column("What"),
-    Column("Own row", is_number=True),
-    Column("Cross", is_number=True),
-)
+COLUMNS: Final = (Column("What"), Column("Own row", is_number=True), Column("Cross", is_number=True))
 HALVES: Final = ("first", "second")
 ABSENT: Final = "–"
 
@@ -34,63 +27,59 @@ def summary(scores: "CoreferenceScores") -> list[tuple[str, str, str]]:
         for name in ("chance", "nearest candidate", "first candidate", "mean of all heads")
     ]
     for half in (0, 1):
-        cells = [_held(site, half) for site in sites]
+        cells = [_held_out(site, half) for site in sites]
         lines.append((f"Best head of the {HALVES[half]} half, on the other half", *cells))
     own = ABSENT if scores.contrast is None else interval(scores.contrast.accuracy)
     lines.append(("The model prefers the right German pronoun", own, own))
-    return [(what, encoder, cross) for what, encoder, cross in lines]
+    return [(title, encoder, cross) for title, encoder, cross in lines]
 
 
 def baselines(site: "SiteScores") -> dict[str, float]:
     """The baselines of a site by the names that people read."""
-    found = site.baselines
-    return {
-        "nearest candidate": found.nearest,
-        "first candidate": found.first,
-        "chance": found.chance,
-        "mean of all heads": found.mean_of_heads,
-    }
+    of = site.baselines
+    values = (of.nearest, of.first, of.chance, of.mean_of_heads)
+    return dict(zip(("nearest candidate", "first candidate", "chance", "mean of all heads"), values, strict=True))
 
 
 def verdict(site: "SiteScores") -> str:
     """Whether a head, chosen on one half, beats the nearest candidate on the other: one plain sentence or two."""
     if not site.held_out:
         return "There are too few pairs to choose a head on one half and report it on the other."
-    better = [one for one in site.held_out if one.beats_nearest]
-    told = " ".join(_told(site, one) for one in site.held_out)
+    better = [held_out for held_out in site.held_out if held_out.beats_nearest]
+    verdict = "No head reliably beats the nearest candidate."
     if len(better) == len(site.held_out):
-        return f"**A head beats the nearest candidate, whichever half it is chosen on.** {told}"
-    if better:
-        return f"**A head beats the nearest candidate in one of the two halves only.** {told}"
-    return f"**No head reliably beats the nearest candidate.** {told}"
+        verdict = "A head beats the nearest candidate, whichever half it is chosen on."
+    elif better:
+        verdict = "A head beats the nearest candidate in one of the two halves only."
+    return " ".join([f"**{verdict}**", *(_explained(site, held_out) for held_out in site.held_out)])
 
 
-def _told(site: "SiteScores", one: "HeldOutHead") -> str:
-    gain, low, high = (signed(100 * value, 1) for value in one.gain.at())
-    excludes = "which excludes" if one.beats_nearest else "which does not exclude"
+def _explained(site: "SiteScores", held_out: "HeldOutHead") -> str:
+    gain, low, high = (signed(100 * value, 1) for value in held_out.gain.at())
+    excludes = "which excludes" if held_out.beats_nearest else "which does not exclude"
     return (
-        f"{head_name(site, *one.head).capitalize()}, chosen on the {HALVES[one.chosen_on]} half, is right in "
-        f"{interval(one.accuracy)} of the {one.rows} sentences of the other, the nearest candidate in "
-        f"{percent(one.nearest)}: {gain} points ({low} to {high}), {excludes} that they are "
+        f"{head_name(site, *held_out.head).capitalize()}, chosen on the {HALVES[held_out.chosen_on]} half, is right in "
+        f"{interval(held_out.accuracy)} of the {held_out.rows} sentences of the other, the nearest candidate in "
+        f"{percent(held_out.nearest)}: {gain} points ({low} to {high}), {excludes} that they are "
         "equally good."
     )
 
 
 def luck(site: "SiteScores") -> str:
-    """What many comparisons do, with the figures of this site."""
+    """How many heads would be above chance by luck, beside how many are."""
     count = site.accuracy.value.numel()
     above = int((site.accuracy.low > site.baselines.chance).sum())
     what = "layers" if site.measure == "rollout" else "heads"
     return (
         f"{above} of {count} {what} {'has an' if above == 1 else 'have'} interval{'' if above == 1 else 's'} above "
         f"chance; if all only guessed, about {count * 0.025:.1f} would by luck. The most accurate on all sentences is "
-        f"{head_name(site, *site.best)} with {interval_at(site.accuracy, *site.best)}, too high because it was chosen "
+        f"{head_name(site, *site.best)} with {interval(site.accuracy, *site.best)}, too high because it was chosen "
         "on these same sentences."
     )
 
 
 def head_table(site: "SiteScores") -> dict[str, list[float] | list[int]]:
-    """A column for each figure of every head; accuracies and weights as shares."""
+    """A column for each metric of every head; accuracies and weights as shares."""
     layers, heads = site.accuracy.value.shape
     table: dict[str, list[float] | list[int]] = {"Layer": [layer + 1 for layer in range(layers) for _ in range(heads)]}
     if site.measure != "rollout":
@@ -117,21 +106,17 @@ def head_name(site: "SiteScores", layer: int, head: int) -> str:
     return f"layer {layer + 1}" if site.measure == "rollout" else f"head {head + 1} of layer {layer + 1}"
 
 
-def interval(estimate: "Estimate") -> str:
-    """A share with its interval."""
-    return interval_at(estimate)
-
-
-def interval_at(estimate: "Estimate", *place: int) -> str:
-    """One of several shares with its interval."""
-    value, low, high = estimate.at(*place)
+def interval(estimate: "Estimate", *index: int) -> str:
+    """A share with its interval; of several shares, the one at an index."""
+    value, low, high = estimate.at(*index)
     return f"{percent(value)} ({100 * low:.1f} to {100 * high:.1f})"
 
 
-def _held(site: "SiteScores | None", half: int) -> str:
-    found = next((one for one in (site.held_out if site else ()) if one.chosen_on == half), None)
-    if site is None or found is None:
-        return ABSENT
-    layer, head = found.head
-    name = f"{layer + 1}" if site.measure == "rollout" else f"{layer + 1}·{head + 1}"
-    return f"{name}: {interval(found.accuracy)}"
+def _held_out(site: "SiteScores | None", half: int) -> str:
+    """The best head of a half and its accuracy on the other."""
+    for held_out in site.held_out if site else ():
+        if site is not None and held_out.chosen_on == half:
+            layer, head = held_out.head
+            name = f"{layer + 1}" if site.measure == "rollout" else f"{layer + 1}·{head + 1}"
+            return f"{name}: {interval(held_out.accuracy)}"
+    return ABSENT

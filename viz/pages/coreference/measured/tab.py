@@ -1,10 +1,8 @@
-"""Measured, of the compare page: which heads look from a pronoun to what it stands for, over a whole set.
-
-Knows nothing of how a head is scored.
-"""
+"""Show which heads look from a pronoun to what it refers to, over a whole set of sentences."""
 
 from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -14,41 +12,20 @@ from viz.access import models
 from viz.core import html, sites
 from viz.core.file_names import file_name
 from viz.pages.coreference import data
-from viz.pages.coreference import tables as measured_tables
-from viz.pages.coreference.figures import (
-    ACCURACY_FLOOR,
-    LINES,
-    MARGIN_FLOOR,
-    group_map,
-    head_ladder,
-    head_map,
-    margin_bars,
-    short_names,
-)
-from viz.pages.coreference.measured import findings
+from viz.pages.coreference.figures import head_map, short_names
+from viz.pages.coreference.measured import figures, findings, tables
 from viz.selection import state
 from viz.selection.coreference import PAIR_SETS
-from viz.ui import controls, frame, long_work, measures, number_controls
+from viz.ui import controls, formulas, frame, long_work, measures, number_controls
 
 if TYPE_CHECKING:
     from model.analysis.coreference.measure_translator import CoreferenceScores
     from model.analysis.coreference.scores import SiteScores
 
 SET_LABELS: Final = {"curated": "Curated set", "file": "A file of yours"}
-#: So many bad lines of a file are listed.
+#: How many bad lines of a file are listed.
 MOST_LISTED: Final = 100
-FORMATS: Final = """
-| Ending | One line is |
-|---|---|
-| `.jsonl` | `{"sentence": "The cat ate the fish because it was hungry.", "pronoun": "it", "antecedent": "The cat", \
-"distractor": "the fish"}`; a phrase that stands twice: characters `[begin, end]` instead. Optional: `id`, `group`, \
-`pair` (the same for both of a minimal pair), `right` and `wrong` (German sentences that differ in the pronoun), \
-`control` (true where the pronoun stands for neither) |
-| `.jsonl` | Winograd: `sentence`, `tokens`, and the three as half-open spans of tokens |
-| `.tsv` | sentence, pronoun, antecedent, distractor, and optionally right, wrong, with tabs between them |
-| `.txt` | WinoBias: `1 [The developer] argued with the designer because [she] did not like the design.`, the two \
-sentences of a pair below each other |
-"""
+FORMATS: Final = Path(__file__).with_name("file_formats.md").read_text(encoding="utf-8")
 _BAD_LINE: Final = (html.Column("Line", is_number=True), html.Column("Why it is left out"))
 
 
@@ -62,39 +39,39 @@ def show() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.one_of("pair_set", "Measured on", SET_LABELS)
         controls.measure(measures.offered(models.abilities(state.current().model)))
-    given = _given()
-    if given is None:
+    case_set = _case_set()
+    if case_set is None:
         return
     measure = state.current().common.measure
-    controls_count = sum(case.is_control for case in given.cases.cases)
+    controls_count = sum(case.is_control for case in case_set.cases.cases)
     st.caption(
-        f"{len(given.cases.cases):,} sentences, {controls_count} of them controls, in which the pronoun stands for "
+        f"{len(case_set.cases.cases):,} sentences, {controls_count} of them controls, in which the pronoun stands for "
         "neither noun. Weights are summed over the pieces of a candidate and averaged over those of the pronoun."
     )
-    task = data.scores_task(given, models.reader(state.current().model), measure)
+    task = data.scores_task(case_set, models.reader(state.current().model), measure)
     scores = long_work.outcome(task, "Measure", key="measured")
     if scores is not None:
-        _show_scores(scores, file_name("coreference", scores.measure, given.name))
+        _show_scores(scores, file_name("coreference", scores.measure, case_set.name))
 
 
-def _given() -> "data.CaseSet | None":
+def _case_set() -> "data.CaseSet | None":
     """The set to measure on; None as long as there is no file."""
     if state.current().coreference.pair_set == PAIR_SETS[0]:
         return data.curated()
     with st.expander("What a file looks like"):
         st.markdown(FORMATS)
-    # The name of a type that is refused would be Streamlit's to tell; ours says what was expected.
+    # The name of a type that is refused comes from Streamlit; our message says what was expected.
     file = st.file_uploader("JSONL, TSV or WinoBias text, UTF-8, at most 5 MB", key="measured-file")
     if file is None:
         return None
-    given = data.read_cases(file.getvalue(), file.name)
-    if bad := given.cases.rejected:
+    case_set = data.read_cases(file.getvalue(), file.name)
+    if bad := case_set.cases.rejected:
         with st.expander(f"{len(bad):,} {'line is' if len(bad) == 1 else 'lines are'} left out, the others are used"):
             lines = [(str(line.number), line.reason[:300]) for line in bad[:MOST_LISTED]]
             st.html(html.table(_BAD_LINE, lines, label="Lines that are left out"))
             if len(bad) > MOST_LISTED:
                 st.caption(f"And {len(bad) - MOST_LISTED:,} more.")
-    return given
+    return case_set
 
 
 def _show_scores(scores: "CoreferenceScores", name: str) -> None:
@@ -112,15 +89,16 @@ def _show_scores(scores: "CoreferenceScores", name: str) -> None:
         _site(site, scores.unscored[site.site], f"{name}-{file_name(site.site).removeprefix('headlight-')}")
     _contrast(scores, name)
     with st.container(horizontal=True):
-        number_controls.table_button("Heads (CSV)", partial(measured_tables.heads, scores), f"{name}-heads")
-        number_controls.table_button("Sentences (CSV)", partial(measured_tables.rows, scores), f"{name}-rows")
-    _sources()
+        number_controls.table_button("Heads (CSV)", partial(tables.heads, scores), f"{name}-heads")
+        number_controls.table_button("Sentences (CSV)", partial(tables.rows, scores), f"{name}-rows")
+    with st.expander("Formulas and sources"):
+        formulas.show(Path(__file__).with_name("formulas.md"))
 
 
 def _skipped(counts: Mapping[str, int], title: str) -> None:
     if counts:
-        told = "; ".join(f"{count:,} × {controls.plain(reason)}" for reason, count in list(counts.items())[:8])
-        st.caption(f"{title}: {told}.")
+        reasons = "; ".join(f"{count:,} × {controls.plain(reason)}" for reason, count in list(counts.items())[:8])
+        st.caption(f"{title}: {reasons}.")
 
 
 def _site(site: "SiteScores", unscored: Mapping[str, int], name: str) -> None:
@@ -129,12 +107,26 @@ def _site(site: "SiteScores", unscored: Mapping[str, int], name: str) -> None:
     st.markdown(findings.verdict(site))
     st.caption(findings.luck(site))
     _skipped(unscored, f"{len(site.cases):,} sentences scored; not scored")
-    pictures = (
-        (site.accuracy.value, "accuracy", 0.5, ACCURACY_FLOOR, ".3f", "light blue below chance, yellow above it"),
-        (site.margin.value, "margin", 0.0, MARGIN_FLOOR, ".4f", "antecedent minus distractor, mean over sentences"),
+    maps = (
+        (
+            site.accuracy.value,
+            "accuracy",
+            0.5,
+            figures.ACCURACY_FLOOR,
+            ".3f",
+            "light blue below chance, yellow above it",
+        ),
+        (
+            site.margin.value,
+            "margin",
+            0.0,
+            figures.MARGIN_FLOOR,
+            ".4f",
+            "antecedent minus distractor, mean over sentences",
+        ),
     )
     with st.grid(2, min_column_width=330, gap="medium"):
-        for values, title, centre, floor, number, how in pictures:
+        for values, title, centre, floor, number, how in maps:
             with st.container():
                 figure = head_map(
                     values.numpy(), title=title, centre=centre, floor=floor, number=number, averaged=averaged,
@@ -142,7 +134,7 @@ def _site(site: "SiteScores", unscored: Mapping[str, int], name: str) -> None:
                 )  # fmt: skip
                 alt = f"{title} of each head, layers by heads, {site.site}"
                 key = f"measured-{site.site}-{title}"
-                st.plotly_chart(figure, key=key, config=frame.chart_config(f"{name}-{title}"), alt=alt)
+                frame.chart(figure, key, f"{name}-{title}", alt)
                 st.caption(f"{title.capitalize()}: {how}. Rows are layers, columns heads; framed: the most accurate.")
     _ladder(site, name)
     _table(site)
@@ -155,13 +147,10 @@ def _ladder(site: "SiteScores", name: str) -> None:
     value, low, high = (
         end.flatten().double().numpy() for end in (site.accuracy.value, site.accuracy.low, site.accuracy.high)
     )
-    st.plotly_chart(
-        head_ladder(names, value, low, high, lines),
-        key=f"measured-{site.site}-ladder",
-        config=frame.chart_config(f"{name}-heads"),
-        alt=f"Accuracy of every head with its interval, and the baselines as lines, {site.site}",
-    )
-    st.html(html.swatches([(LINES[line][0], f"{line} {height:.1%}") for line, height in lines.items()]))
+    alt = f"Accuracy of every head with its interval, and the baselines as lines, {site.site}"
+    figure = figures.head_ladder(names, value, low, high, lines)
+    frame.chart(figure, f"measured-{site.site}-ladder", f"{name}-heads", alt)
+    st.html(html.swatches([(figures.LINES[line][0], f"{line} {height:.1%}") for line, height in lines.items()]))
     st.caption("A point is a head, named layer·head, the most accurate to the left; its bar is the 95 % interval.")
 
 
@@ -186,12 +175,8 @@ def _groups(site: "SiteScores", name: str) -> None:
     groups = {group: values.numpy() for group, values in site.of_groups().items()}
     if len(groups) > 1:
         names = short_names(*site.accuracy.value.shape, averaged=site.measure == "rollout")
-        st.plotly_chart(
-            group_map(groups, names),
-            key=f"measured-{site.site}-groups",
-            config=frame.chart_config(f"{name}-groups"),
-            alt=f"Accuracy of every head in each group of sentences, {site.site}",
-        )
+        alt = f"Accuracy of every head in each group of sentences, {site.site}"
+        frame.chart(figures.group_map(groups, names), f"measured-{site.site}-groups", f"{name}-groups", alt)
         st.caption(
             "A row is a group of sentences, a column a head: yellow where it is right, light blue where it is wrong, "
             "dark at chance. Groups are small; take single cells with care."
@@ -208,36 +193,23 @@ def _groups(site: "SiteScores", name: str) -> None:
 
 def _contrast(scores: "CoreferenceScores", name: str) -> None:
     st.subheader("What the model itself prefers", anchor=False)
-    found = scores.contrast
-    if found is None:
+    contrast = scores.contrast
+    if contrast is None:
         st.caption("No sentence of this set carries German to choose from (fields right and wrong).")
         return
-    mean, low, high = found.margin.at()
-    st.plotly_chart(
-        margin_bars(np.asarray(found.margins.double().numpy()), [case.sentence for case in found.cases]),
-        key="measured-contrast",
-        config=frame.chart_config(f"{name}-contrast"),
-        alt="By how much the model prefers the right German pronoun, one bar a sentence",
+    mean, low, high = contrast.margin.at()
+    margins = np.asarray(contrast.margins.double().numpy())
+    frame.chart(
+        figures.margin_bars(margins, [case.sentence for case in contrast.cases]),
+        "measured-contrast",
+        f"{name}-contrast",
+        "By how much the model prefers the right German pronoun, one bar a sentence",
     )
     st.caption(
-        f"A bar is one of {len(found.cases)} sentences: log p of the German with the right pronoun minus that with the "
-        f"wrong one; blue where the model is right. Mean {mean:+.2f} nats ({low:+.2f} to {high:+.2f})."
+        f"A bar is one of {len(contrast.cases)} sentences: log p of the German with the right pronoun minus that "
+        f"with the wrong one; blue where the model is right. Mean {mean:+.2f} nats ({low:+.2f} to {high:+.2f})."
     )
-    number_controls.table_button("Margins (CSV)", partial(measured_tables.contrast, scores), f"{name}-margins")
-
-
-def _sources() -> None:
-    with st.expander("Formulas and sources"):
-        st.latex(
-            r"\text{right}(x) = \tfrac12\bigl(1+\operatorname{sign}(w_{\text{antecedent}}-w_{\text{distractor}})\bigr)"
-        )
-        st.caption(
-            "Baselines as in Voita et al. 2018 (Context-Aware Neural Machine Translation Learns Anaphora Resolution). "
-            "Clark’s form: Clark et al. 2019 (What Does BERT Look At?, §4.2). Norms: Kobayashi et al. 2020. Rollout: "
-            "Abnar & Zuidema 2020. The contrast: Sennrich 2017 (contrastive translation pairs). Intervals: percentile "
-            "bootstrap over pairs, 2,000 draws (Efron & Tibshirani 1993, §13.3). Decoder self-attention is not scored: "
-            "neither candidate is among its keys. `python -m model coreference` prints the same figures."
-        )
+    number_controls.table_button("Margins (CSV)", partial(tables.contrast, scores), f"{name}-margins")
 
 
 def _scored_row(site: str) -> str:

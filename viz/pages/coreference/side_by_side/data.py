@@ -43,8 +43,8 @@ def marked_case(text: str, marks: Marks) -> "PronounCase | None":
     from model.analysis.coreference.cases import PronounCase
 
     spans = word_spans(text)
-    pronoun, antecedent, distractor = marks.places
-    if pronoun is None or antecedent is None or distractor is None or len(set(marks.places)) < 3:
+    pronoun, antecedent, distractor = marks.positions
+    if pronoun is None or antecedent is None or distractor is None or len(set(marks.positions)) < 3:
         return None
     return PronounCase(text, spans[pronoun], spans[antecedent], spans[distractor])
 
@@ -115,7 +115,7 @@ def opened_row(
     holds_case = pronoun_rows.reads_sentence(trace, site) or site == "decoder.cross"
     read = read_case(reader, case) if case is not None and holds_case else None
     pieces = () if read is None or isinstance(read, str) else read.pieces
-    columns = [sorted({place for piece in span if (place := keys.index_of(piece)) is not None}) for span in pieces]
+    columns = [sorted({i for piece in span if (i := keys.index_of(piece)) is not None}) for span in pieces]
     return Row(joined, keys.labels, dict(zip(ROLES, map(tuple, columns), strict=False)))
 
 

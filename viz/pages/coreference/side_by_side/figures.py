@@ -1,7 +1,4 @@
-"""What every head does with the pronouns of a pair, and which German pronoun is how probable. Pure figures.
-
-Knows nothing of sentences or of how the numbers arise.
-"""
+"""Draw what every head does with the pronouns of a pair, and how probable each German pronoun is."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -15,8 +12,9 @@ from viz.core import theme
 from viz.core.numbers import signed
 from viz.figures.comparison import DIFFERENCE_FLOOR
 from viz.figures.matrix import matrix, signed_scale
+from viz.pages.coreference.figures import frame_cells
 
-#: Pixels of a layer, of a bar, and of what stands around them.
+#: Pixels of a layer, of the smallest map, and of a bar.
 LAYER_HEIGHT, MIN_MAP_HEIGHT, BAR_HEIGHT = 46, 220, 30
 #: With more heads than this, numbers no longer fit into the cells.
 MAX_NUMBERED: Final = 12
@@ -54,14 +52,7 @@ def movement_map(
     heatmap.update(hoverinfo="skip", hovertemplate=None)
     figure.add_trace(_cells(values, parts, number, names))
     layer, head = opened
-    figure.add_shape(
-        type="rect",
-        x0=head - 0.5,
-        x1=head + 0.5,
-        y0=layer - 0.5,
-        y1=layer + 0.5,
-        line={"color": theme.HEAD_COLOURS[1], "width": 3},
-    )
+    frame_cells(figure, (layer, layer), (head, head), {"color": theme.HEAD_COLOURS[1], "width": 3})
     figure.update_layout(height=max(MIN_MAP_HEIGHT, layers * LAYER_HEIGHT + 60), xaxis_tickangle=0)
     if names[0].startswith("Head "):
         figure.update_layout(xaxis_title={"text": "head", "standoff": 4})
@@ -74,15 +65,15 @@ def _cells(
     number: str,
     names: Sequence[str],
 ) -> go.Scatter:
-    """A transparent mark on each cell: plotly tells of clicks on points, not on cells."""
-    places = [(layer, head) for layer in range(values.shape[0]) for head in range(values.shape[1])]
-    named = [f"Layer {layer + 1}, {names[head].lower()}" for layer, head in places]
+    """A transparent mark on each cell: plotly reports clicks on points, not on cells."""
+    cells = list(np.ndindex(values.shape))
     return go.Scatter(
-        x=[head for _, head in places],
-        y=[layer for layer, _ in places],
+        x=[head for _, head in cells],
+        y=[layer for layer, _ in cells],
         customdata=[
-            [layer, head, name, signed(values[layer, head], 4), *(f"{one:.4f}" for one in parts[layer, head].ravel())]
-            for (layer, head), name in zip(places, named, strict=True)
+            [layer, head, f"Layer {layer + 1}, {names[head].lower()}", signed(float(values[layer, head]), 4)]
+            + [f"{part:.4f}" for part in parts[layer, head].ravel()]
+            for layer, head in cells
         ],
         mode="markers",
         marker={"size": 40, "symbol": "square", "opacity": 0},
@@ -99,17 +90,16 @@ def _cells(
 
 
 def form_bars(probabilities: Mapping[str, float], written: str) -> go.Figure:
-    """How probable each German pronoun is in one place; the one that is written is dark and says so."""
+    """How probable each German pronoun is at one step; the one that is written is dark and says so."""
     forms = list(probabilities)
-    labels = [f"<b>{escape(form, quote=False)}</b>" if form == written else escape(form, quote=False) for form in forms]
-    colours = [theme.HEAD_COLOURS[0 if form == written else 7] for form in forms]
-    values = [probabilities[form] for form in forms]
+    plain = [escape(form, quote=False) for form in forms]
+    labels = [f"<b>{text}</b>" if form == written else text for form, text in zip(forms, plain, strict=True)]
     figure = go.Figure(
         go.Bar(
-            x=values,
+            x=list(probabilities.values()),
             y=list(range(len(forms))),
             orientation="h",
-            marker={"color": colours},
+            marker={"color": [theme.HEAD_COLOURS[0 if form == written else 7] for form in forms]},
             text=[f"{value:.3f}" + (" written" if form == written else "") for form, value in probabilities.items()],
             textposition="outside",
             cliponaxis=False,
@@ -139,11 +129,4 @@ def mark_columns(figure: go.Figure, columns: Sequence[int], *, rows: int, colour
     starts = [column for column in columns if column - 1 not in columns]
     ends = [column for column in columns if column + 1 not in columns]
     for start, end in zip(starts, ends, strict=True):
-        figure.add_shape(
-            type="rect",
-            x0=start - 0.5,
-            x1=end + 0.5,
-            y0=-0.5,
-            y1=rows - 0.5,
-            line={"color": colour, "width": 2, "dash": dash},
-        )
+        frame_cells(figure, (0, rows - 1), (start, end), {"color": colour, "width": 2, "dash": dash})

@@ -1,8 +1,4 @@
-"""Where every head looks from the pronouns of two sentences: all heads as a map, one layer's rows, their difference.
-
-A part of the side-by-side tab of the compare page. Knows nothing of how a pair is chosen, nor of how a weight is
-computed.
-"""
+"""Show where every head looks from two pronouns: all heads as a map, one layer's rows, and their difference."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,8 +17,7 @@ from viz.figures.comparison import align, difference_heatmap, row_difference
 from viz.figures.heads import head_labels, head_rows
 from viz.pages.coreference.marked_sentence import ROLES
 from viz.pages.coreference.pair_controls import NAMES
-from viz.pages.coreference.side_by_side import data
-from viz.pages.coreference.side_by_side import tables as lab_tables
+from viz.pages.coreference.side_by_side import data, tables
 from viz.pages.coreference.side_by_side.data import Positions, Row
 from viz.pages.coreference.side_by_side.figures import mark_columns, movement_map
 from viz.selection import state
@@ -77,31 +72,24 @@ def _looking(side: Side, site: str) -> Side:
 
 
 def _show_map(sides: Sequence[Side], site: str) -> None:
-    selection = state.current()
-    common = selection.common
-    reader, found = models.reader(selection.model), []
+    common, reader = state.current().common, models.reader(state.current().model)
+    weights = []
     for side in sides:
         if side.case is None:
             return
-        weights = data.candidate_weights(side.trace, reader, side.case, site, side.rows, selection.common.measure)
-        if isinstance(weights, str):
-            st.info(f"There is no map of this attention: {weights}.", icon=":material/info:")
+        of_side = data.candidate_weights(side.trace, reader, side.case, site, side.rows, common.measure)
+        if isinstance(of_side, str):
+            frame.note(f"There is no map of this attention: {of_side}.")
             return
-        found.append(weights)
-    values, parts = data.movement(*found), np.stack(found, axis=2)
-    measure, name = (
-        MEASURES[common.measure],
-        file_name(f"movement {site} {common.measure}", sentence=_text(sides)),
-    )
+        weights.append(of_side)
+    values, parts = data.movement(*weights), np.stack(weights, axis=2)
+    measure = MEASURES[common.measure]
+    name = file_name(f"movement {site} {common.measure}", sentence=sides[0].trace.text)
+    opened = (common.layer, common.head if measure.is_per_head else 0)
+    names = _names(measure, values.shape[1])
     with st.container(horizontal=True, vertical_alignment="top", gap="medium"):
         st.plotly_chart(
-            movement_map(
-                values,
-                parts,
-                number=measure.number,
-                names=_names(measure, values.shape[1]),
-                opened=(common.layer, common.head if measure.is_per_head else 0),
-            ),
+            movement_map(values, parts, number=measure.number, names=names, opened=opened),
             key=_MAP,
             on_select=_open_cell,
             selection_mode="points",
@@ -110,18 +98,18 @@ def _show_map(sides: Sequence[Side], site: str) -> None:
             width=620,
         )
         with st.container(width="stretch"):
-            _explain_map(values, parts, measure)
-            number_controls.table_button("Map (CSV)", partial(lab_tables.movements, values, parts), name)
+            _explain_map(values, parts, measure, opened)
+            number_controls.table_button("Map (CSV)", partial(tables.movements, values, parts), name)
 
 
 def _explain_map(
     values: Float[np.ndarray, "layer head"],
     parts: Float[np.ndarray, "layer head sentence candidate"],
     measure: Measure,
+    opened: tuple[int, int],
 ) -> None:
-    layer, head = state.current().common.layer, state.current().common.head if measure.is_per_head else 0
-    far_layer, far_head = np.unravel_index(int(values.argmax()), values.shape)
-    first, second = parts[layer, head]
+    farthest = divmod(int(values.argmax()), values.shape[1])
+    first, second = parts[opened]
     st.caption(
         f"How far each head moves toward the right antecedent: its {measure.number} on the antecedent minus "
         "that on the distractor, in the first sentence plus in the second. Warm: it follows the meaning. Cold: it goes "
@@ -130,12 +118,12 @@ def _explain_map(
         + " Click a cell to open its head."
     )
     st.markdown(
-        f"**{_named(layer, head, measure)}** moves **{signed(values[layer, head], 3)}**: "
+        f"**{_named(measure, *opened)}** moves **{signed(values[opened], 3)}**: "
         f"{signed(first[0] - first[1], 3)} in the first sentence ({first[0]:.3f} − {first[1]:.3f}), "
         f"{signed(second[0] - second[1], 3)} in the second ({second[0]:.3f} − {second[1]:.3f})."
     )
     st.caption(
-        f"Farthest: {_named(int(far_layer), int(far_head), measure).lower()}, {signed(values.max(), 3)}. The best of "
+        f"Farthest: {_named(measure, *farthest).lower()}, {signed(values.max(), 3)}. The best of "
         f"{values.size} on one pair proves nothing: the tab “Measured” counts over a set."
     )
 
@@ -144,70 +132,40 @@ def _names(measure: Measure, count: int) -> list[str]:
     return head_labels(count) if measure.is_per_head else ["All heads"]
 
 
-def _named(layer: int, head: int, measure: Measure) -> str:
+def _named(measure: Measure, layer: int, head: int) -> str:
     return f"Layer {layer + 1}, " + (f"head {head + 1}" if measure.is_per_head else "all heads")
 
 
 def _open_cell() -> None:
-    """A click on a cell: its layer and head. What the browser says is checked, a click elsewhere says nothing."""
-    points = st.session_state[_MAP]["selection"]["points"]
-    match points:
+    """Open the head of a cell that was clicked. What the browser says is checked; a click elsewhere does nothing."""
+    match st.session_state[_MAP]["selection"]["points"]:
         case [{"customdata": [int(layer), int(head), *_]}, *_] if layer >= 0 and head >= 0:
             state.change(layer=layer, head=head)
 
 
 def _show_rows(sides: Sequence[Side], site: str) -> None:
-    selection = state.current()
-    first, measure = sides[0].trace, MEASURES[selection.common.measure]
+    first, measure = sides[0].trace, MEASURES[state.current().common.measure]
     st.subheader("One layer, from these rows", anchor=False)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         layer = controls.layer(first.layers_of(site))
         head = controls.head(first.heads_of(site), disabled=not measure.is_per_head)
         words = controls.switch("whole_words", "Whole words", "To a word of several pieces, its pieces are summed.")
-    selection = state.current()
-    reader, common = models.reader(selection.model), selection.common
+    reader, common = models.reader(state.current().model), state.current().common
+    read, whole = common.measure, common.whole_words
     rows = [
-        data.opened_row(
-            *(side.trace, reader, side.case, site, layer, side.rows),
-            measure=common.measure,
-            whole_words=common.whole_words,
-        )
-        for side in sides
+        data.opened_row(s.trace, reader, s.case, site, layer, s.rows, measure=read, whole_words=whole) for s in sides
     ]
     top = 1.0 if measure.is_share else max(float(row.values.max(initial=0.0)) for row in rows) or 1.0
+    names, marked = _names(measure, len(rows[0].values)), head if measure.is_per_head else None
     with st.grid(2, min_column_width=430, gap="medium"):
         for side, row in zip(sides, rows, strict=True):
-            figure = head_rows(
-                row.values,
-                row.labels,
-                number=measure.number,
-                top=top,
-                names=_names(measure, len(row.values)),
-                marked=head if measure.is_per_head else None,
-            )
+            figure = head_rows(row.values, row.labels, number=measure.number, top=top, names=names, marked=marked)
             for role, columns in row.marked.items():
                 mark_columns(figure, columns, rows=len(row.values), colour=ROLES[role].colour, dash=ROLES[role].dash)
-            name = file_name(
-                f"{site} layer{layer} row{side.rows[0]} {selection.common.measure}", sentence=side.trace.text
-            )
-            st.plotly_chart(
-                figure,
-                key=f"rows-{TOKEN_FIELDS[side.number]}",
-                config=frame.chart_config(name),
-                alt=f"{NAMES[side.number].capitalize()} sentence: {measure.label.lower()} from the chosen token, one "
-                f"row a head, layer {layer + 1}",
-            )
-    _explain_rows(sides, rows, words)
-    number_controls.table_button(
-        "Rows (CSV)",
-        partial(lab_tables.pair_rows, layer, rows),
-        file_name(f"rows {site} layer{layer} {selection.common.measure}", sentence=_text(sides)),
-    )
-    name = file_name(f"difference {site} layer{layer} {selection.common.measure}", sentence=_text(sides))
-    _show_difference(rows, _names(measure, len(rows[0].values)), name)
-
-
-def _explain_rows(sides: Sequence[Side], rows: Sequence[Row], words: bool) -> None:
+            name = file_name(f"{site} layer{layer} row{side.rows[0]} {common.measure}", sentence=side.trace.text)
+            alt = f"{NAMES[side.number].capitalize()} sentence: {measure.label.lower()} from the chosen token"
+            alt += f", one row a head, layer {layer + 1}"
+            frame.chart(figure, f"rows-{TOKEN_FIELDS[side.number]}", name, alt)
     sentences = ["Each row is one head and shows where it looks from the token chosen above; the open head is framed."]
     if any(row.marked for row in rows):
         sentences.append("Frames around columns: antecedent (solid), distractor (dashed), pronoun (dotted).")
@@ -216,6 +174,10 @@ def _explain_rows(sides: Sequence[Side], rows: Sequence[Row], words: bool) -> No
     if words:
         sentences.append("To a word of several pieces, its pieces are summed.")
     st.caption(" ".join(sentences))
+    shown = f"{site} layer{layer} {common.measure}"
+    name = file_name(f"rows {shown}", sentence=first.text)
+    number_controls.table_button("Rows (CSV)", partial(tables.pair_rows, layer, rows), name)
+    _show_difference(rows, names, file_name(f"difference {shown}", sentence=first.text))
 
 
 def _show_difference(rows: Sequence[Row], heads: Sequence[str], name: str) -> None:
@@ -224,12 +186,9 @@ def _show_difference(rows: Sequence[Row], heads: Sequence[str], name: str) -> No
     alignment = align(*keys)
     if alignment.first:
         shared = [keys[0][position] for position in alignment.first]
-        st.plotly_chart(
-            difference_heatmap(row_difference(rows[0].values, rows[1].values, alignment), shared, heads),
-            key="difference",
-            config=frame.chart_config(name),
-            alt="Second minus first, one row a head, for the tokens that both sentences have",
-        )
+        figure = difference_heatmap(row_difference(rows[0].values, rows[1].values, alignment), shared, heads)
+        alt = "Second minus first, one row a head, for the tokens that both sentences have"
+        frame.chart(figure, "difference", name, alt)
     st.caption(
         "Warm where the second sentence gives a token more, cold where the first does. Only tokens that stand in both, "
         "in the same order, are compared, so a row need not add up to zero. These stand in one sentence only:"
@@ -237,7 +196,3 @@ def _show_difference(rows: Sequence[Row], heads: Sequence[str], name: str) -> No
     only = (("first", keys[0], alignment.only_first), ("second", keys[1], alignment.only_second))
     named = (f"{name}: {'  '.join(display_token(tokens[i]) for i in left) or 'none'}" for name, tokens, left in only)
     st.text("    ".join(named))
-
-
-def _text(sides: Sequence[Side]) -> str:
-    return sides[0].trace.text

@@ -1,7 +1,4 @@
-"""Two sentences side by side, of the compare page: what the model makes of a pronoun in each.
-
-Knows nothing of heads, nor of how a probability is computed.
-"""
+"""Compare two sentences: what the model makes of a pronoun in each."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -42,17 +39,17 @@ def show() -> None:
     shown = [_read(number, text, slot) for number, (text, slot) in enumerate(zip(texts, slots, strict=True))]
     with above:
         cases = _own_cases(texts) if pair is None else list(pair.cases)
-    for number, ((trace, place), case, slot) in enumerate(zip(shown, cases, slots, strict=True)):
+    for number, ((trace, line), case, slot) in enumerate(zip(shown, cases, slots, strict=True)):
         if case is not None:
             with slot:
-                _show_choice(number, trace, case, place)
+                _show_choice(number, trace, case, line)
     if all(cases):
         st.html(legend())
-    if all(cases) and models.abilities(state.current().model).is_headlight:
-        st.caption(
-            "Bars: how probable each German pronoun was in the place of the written one, given the words before it. "
-            "They need not add up to 1, for other words could follow as well."
-        )
+        if models.abilities(state.current().model).is_headlight:
+            st.caption(
+                "Bars: how probable each German pronoun was in the place of the written one, given the words before "
+                "it. They need not add up to 1, for other words could follow as well."
+            )
     if pair is not None and pair.is_control:
         st.caption("A control: the pronoun stands for neither word, so that no head can be right.")
     sides = [Side(number, trace, case) for number, ((trace, _), case) in enumerate(zip(shown, cases, strict=True))]
@@ -60,32 +57,31 @@ def show() -> None:
 
 
 def _read(number: int, text: str, slot: DeltaGenerator) -> tuple["Trace", DeltaGenerator]:
-    """The trace of a sentence, and the place where it stands, to be marked."""
+    """The trace of a sentence, and the element that shows it, to be marked."""
     with slot:
-        place = st.empty()
+        line = st.empty()
         trace = sentence.read(text, f"trace-{number}")
-        place.html(marked_sentence(trace.text, {}, trace.translation, None, _names()))
-    return trace, place
+        line.html(marked_sentence(trace.text, {}, trace.translation, None, _names()))
+    return trace, line
 
 
 def _names() -> tuple[str, str]:
-    """What stands before a sentence and what was written for it."""
-    selection = state.current()
-    return ("EN", "DE") if models.is_english_german(selection.model) else ("TEXT", "TARGET")
+    """What a sentence and what was written for it are called."""
+    return ("EN", "DE") if models.is_english_german(state.current().model) else ("TEXT", "TARGET")
 
 
 def _own_cases(texts: Sequence[str]) -> list["PronounCase | None"]:
     marks = pair_controls.marked_words(texts)
     cases = [data.marked_case(text, mark) for text, mark in zip(texts, marks, strict=True)]
     for name, mark, case in zip(NAMES, marks, cases, strict=True):
-        if case is None and None not in mark.places:
+        if case is None and None not in mark.positions:
             st.warning(
                 f"In the {name} sentence one word plays two roles. Pronoun, antecedent and distractor must be three "
                 "words: click another one.",
                 icon=":material/warning:",
             )
         elif case is None:
-            missing = " and ".join(role for role, place in zip(MARKS, mark.places, strict=True) if place is None)
+            missing = " and ".join(role for role, word in zip(MARKS, mark.positions, strict=True) if word is None)
             st.info(
                 f"Click the {missing} in the {name} sentence to see which heads follow them. The rows of all heads are "
                 "below in any case.",
@@ -94,24 +90,22 @@ def _own_cases(texts: Sequence[str]) -> list["PronounCase | None"]:
     return cases
 
 
-def _show_choice(number: int, trace: "Trace", case: "PronounCase", place: DeltaGenerator) -> None:
+def _show_choice(number: int, trace: "Trace", case: "PronounCase", line: DeltaGenerator) -> None:
     """Mark the pronoun in both languages, and show how probable the other German pronouns were."""
-    if not models.abilities(state.current().model).is_headlight:
-        spans = dict(zip(MARKS, case.spans, strict=True))
-        place.html(marked_sentence(trace.text, spans, trace.translation, None, _names()))
-        return
-    choice = data.pronoun_choice(models.translator(state.current().model), case)
     spans = dict(zip(MARKS, case.spans, strict=True))
-    found = choice.pronoun
-    if isinstance(found, str):
-        place.html(marked_sentence(trace.text, spans, trace.translation, None, _names()))
-        st.caption(f"Which German word stands for “{plain(case.pronoun_text)}” cannot be told: {plain(found)}.")
+    model = state.current().model
+    choice = data.pronoun_choice(models.translator(model), case) if models.abilities(model).is_headlight else None
+    if choice is None or isinstance(choice.pronoun, str):
+        line.html(marked_sentence(trace.text, spans, trace.translation, None, _names()))
+        if choice is not None:
+            why = plain(str(choice.pronoun))
+            st.caption(f"Which German word stands for “{plain(case.pronoun_text)}” cannot be told: {why}.")
         return
-    place.html(marked_sentence(trace.text, spans, choice.translation, found.span, _names()))
-    st.plotly_chart(
-        form_bars(choice.probabilities, found.text),
-        key=f"forms-{number}",
-        config=frame.chart_config(file_name("pronoun", sentence=trace.text)),
-        alt="Probability of each German pronoun at that step: "
+    line.html(marked_sentence(trace.text, spans, choice.translation, choice.pronoun.span, _names()))
+    frame.chart(
+        form_bars(choice.probabilities, choice.pronoun.text),
+        f"forms-{number}",
+        file_name("pronoun", sentence=trace.text),
+        "Probability of each German pronoun at that step: "
         + ", ".join(f"{form} {value:.3f}" for form, value in choice.probabilities.items()),
     )

@@ -1,8 +1,4 @@
-"""What the coreference lab shows of a pair, as tables: how far every head moves, and the rows of a layer.
-
-CSV as `viz.ui.trace_tables` writes it. Sentences, layers, heads and places count from 0; a rollout has no head. Knows
-nothing of Streamlit or of how the numbers are computed.
-"""
+"""Write a pair as CSV: how far every head moves, and the rows of a layer; all counts from 0, a rollout has no head."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -23,11 +19,8 @@ def movements(
     layers, heads = values.shape
     flat = digits(np.concatenate([parts.reshape(layers * heads, -1), values.reshape(-1, 1)], axis=1))
     titles = ("antecedent_0", "distractor_0", "antecedent_1", "distractor_1", "movement")
-    rows = (
-        (layer, head if heads > 1 else "", *flat[layer * heads + head])
-        for layer in range(layers)
-        for head in range(heads)
-    )
+    indices = np.ndindex(layers, heads)
+    rows = ((layer, head if heads > 1 else "", *row) for (layer, head), row in zip(indices, flat, strict=True))
     return table(("layer", "head", *titles), rows)
 
 
@@ -41,5 +34,5 @@ def _pair_rows(layer: int, sides: "Sequence[data.Row]") -> Iterator[Row]:
         role_of = {column: role for role, columns in side.marked.items() for column in columns}
         for head, numbers in enumerate(digits(side.values)):
             name = head if len(side.values) > 1 else ""
-            for place, (label, number) in enumerate(zip(side.labels, numbers, strict=True)):
-                yield sentence, layer, name, place, cell(label), role_of.get(place, ""), number
+            for position, (label, number) in enumerate(zip(side.labels, numbers, strict=True)):
+                yield sentence, layer, name, position, cell(label), role_of.get(position, ""), number

@@ -1,8 +1,4 @@
-"""Heads measured on pronouns, and heads switched off, as tables.
-
-CSV as `viz.ui.trace_tables` writes it. Layers, heads and rows count from 0; with rollout, where heads are averaged, the
-head is empty. Knows nothing of Streamlit or of how the numbers are computed.
-"""
+"""Write heads measured on pronouns as CSV; layers, heads and rows count from 0, a rollout has no head."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -11,16 +7,13 @@ from viz.ui.trace_tables import Row, cell, table
 
 if TYPE_CHECKING:
     from model.analysis.coreference.measure_translator import CoreferenceScores
-    from model.analysis.interventions.head_effects import HeadEffects
-    from model.analysis.interventions.patching import Patching
     from model.analysis.metrics.bootstrap import Estimate
-    from model.analysis.metrics.head_names import HeadName
 
 
 def heads(scores: "CoreferenceScores") -> bytes:
     """A row for each head of each site: accuracies and margin with the ends of their 95 % intervals."""
-    figures = ("accuracy", "margin", "strongest_word", "reverse")
-    titles = [f"{name}{end}" for name in figures for end in ("", "_low", "_high")]
+    metrics = ("accuracy", "margin", "strongest_word", "reverse")
+    titles = [f"{name}{end}" for name in metrics for end in ("", "_low", "_high")]
     return table(("site", "layer", "head", "rows", *titles), _head_rows(scores))
 
 
@@ -30,7 +23,7 @@ def _head_rows(scores: "CoreferenceScores") -> Iterator[Row]:
         estimates = (site.accuracy, site.margin, site.strongest_word, site.reverse)
         for layer in range(layers):
             for head in range(count):
-                numbers = [number for one in estimates for number in _ends(one, layer, head)]
+                numbers = [number for estimate in estimates for number in _ends(estimate, layer, head)]
                 yield name, layer, "" if scores.measure == "rollout" else head, len(site.cases), *numbers
 
 
@@ -57,34 +50,13 @@ def _case_rows(scores: "CoreferenceScores") -> Iterator[Row]:
 
 def contrast(scores: "CoreferenceScores") -> bytes:
     """A row for each sentence with German to choose from: how far the model prefers the right one, in nats."""
-    found = scores.contrast
+    contrast = scores.contrast
     lines = (
         (cell(case.name), cell(case.sentence), cell(case.german.right), cell(case.german.wrong), repr(margin))
-        for case, margin in (zip(found.cases, found.margins.tolist(), strict=True) if found else ())
+        for case, margin in (zip(contrast.cases, contrast.margins.tolist(), strict=True) if contrast else ())
         if case.german is not None
     )
     return table(("id", "sentence", "right", "wrong", "margin_nats"), lines)
-
-
-def effects(measured: "HeadEffects", estimated: "HeadEffects", places: "tuple[HeadName, ...]") -> bytes:
-    """A row for each head: what switching it off changes, measured and estimated, in nats."""
-    titles = (
-        "site", "layer", "head", "mean_change", "importance", "accuracy_change", "estimated_mean_change",
-        "estimated_importance",
-    )  # fmt: skip
-    columns = (
-        measured.mean_changes, measured.importance, measured.accuracy_changes, estimated.mean_changes,
-        estimated.importance,
-    )  # fmt: skip
-    numbers = zip(*(column.flatten().tolist() for column in columns), strict=True)
-    return table(titles, ((*place, *map(repr, line)) for place, line in zip(places, numbers, strict=True)))
-
-
-def patching(found: "Patching", places: "tuple[HeadName, ...]") -> bytes:
-    """A row for each head: how far its output of B turns A into B (1), over all pairs."""
-    values = found.overall.flatten().tolist()
-    lines = ((*place, repr(value)) for place, value in zip(places, values, strict=True))
-    return table(("site", "layer", "head", "share_of_the_way_to_b"), lines)
 
 
 def _ends(estimate: "Estimate | None", layer: int, head: int) -> tuple[str, str, str]:

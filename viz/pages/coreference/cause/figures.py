@@ -1,0 +1,55 @@
+"""Draw two metrics of the same heads against each other."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+import plotly.graph_objects as go
+from jaxtyping import Float
+
+from viz.core import theme
+from viz.core.sites import CROSS, DECODER, ENCODER
+from viz.pages.coreference.figures import short_names
+
+HEIGHT: Final = 330
+SITE_COLOURS: Final = {
+    ENCODER: theme.HEAD_COLOURS[0],
+    DECODER: theme.HEAD_COLOURS[2],
+    CROSS: theme.HEAD_COLOURS[1],
+}
+
+
+def two_metrics(
+    first: Float[np.ndarray, "site layer head"],
+    second: Float[np.ndarray, "site layer head"],
+    sites: Sequence[str],
+    titles: tuple[str, str],
+) -> go.Figure:
+    """Two metrics of the same heads against each other: a point a head, a colour a site; dashed where equal."""
+    _, layers, heads = first.shape
+    names = short_names(layers, heads)
+    points = [
+        go.Scatter(
+            x=first[place].ravel(),
+            y=second[place].ravel(),
+            mode="markers",
+            marker={"size": 8, "color": SITE_COLOURS[site], "opacity": 0.85},
+            customdata=names,
+            hovertemplate=f"<b>{site} %{{customdata}}</b><br>{titles[0]} %{{x:.3f}}<br>{titles[1]} %{{y:.3f}}"
+            "<extra></extra>",
+        )
+        for place, site in enumerate(sites)
+    ]
+    most = float(np.nanmax(np.stack([first, second]), initial=0.0))
+    same = go.Scatter(
+        x=[0, most],
+        y=[0, most],
+        mode="lines",
+        line={"color": theme.HEAD_COLOURS[7], "dash": "dash", "width": 1.5},
+        hoverinfo="skip",
+    )
+    axes = {
+        "xaxis": {"title": {"text": titles[0]}, "zeroline": False},
+        "yaxis": {"title": {"text": titles[1]}, "zeroline": False},
+    }
+    return go.Figure([same, *points], theme.figure_layout(HEIGHT) | axes)

@@ -1,0 +1,30 @@
+"""Show a number of every head of the three attentions as maps with one scale."""
+
+import numpy as np
+import streamlit as st
+from jaxtyping import Float
+
+from viz.core import sites
+from viz.pages.coreference.figures import head_map
+from viz.ui import frame
+
+#: Changes smaller than this everywhere are drawn as the small ones they are.
+CHANGE_FLOOR = 0.05
+
+
+def show(values: Float[np.ndarray, "site layer head"], *, title: str, key: str, name: str, alt: str) -> None:
+    """Show the maps side by side.
+
+    Args:
+        values: NaN where a head has none.
+        title: what the number is called.
+        key: of the widgets; the site is added, as it is to `name`, that of the saved files.
+        alt: what a map shows, with {} for its site.
+    """
+    floor = max(CHANGE_FLOOR, float(np.nanmax(np.abs(values))))
+    with st.grid(3, min_column_width=250, gap="medium"):
+        for site, of_site in zip(sites.SITES, values, strict=True):
+            with st.container():
+                st.markdown(f"**{sites.label(site)}**")
+                figure = head_map(of_site, title=title, centre=0.0, floor=floor)
+                frame.chart(figure, f"{key}-{site}", f"{name}-{site}", alt.format(site))

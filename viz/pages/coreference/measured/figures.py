@@ -1,0 +1,122 @@
+"""Draw heads measured on pronouns: accuracies beside baselines, by group of sentences, and the model's own margins."""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Final
+
+import numpy as np
+import plotly.graph_objects as go
+from jaxtyping import Float
+
+from viz.core import theme
+from viz.figures.matrix import ROW_HEIGHT, Scale, matrix
+
+HEIGHT: Final = 330
+#: Deviations smaller than these everywhere are drawn as the small ones they are.
+ACCURACY_FLOOR, MARGIN_FLOOR = 0.1, 0.01
+#: The baselines by name, with their colours and dashes.
+LINES: Final = {
+    "nearest candidate": (theme.HEAD_COLOURS[1], "solid"),
+    "first candidate": (theme.HEAD_COLOURS[3], "dash"),
+    "chance": (theme.HEAD_COLOURS[7], "dot"),
+    "mean of all heads": (theme.HEAD_COLOURS[5], "dashdot"),
+}
+
+
+def head_ladder(
+    names: Sequence[str],
+    value: Float[np.ndarray, "head"],
+    low: Float[np.ndarray, "head"],
+    high: Float[np.ndarray, "head"],
+    baselines: Mapping[str, float],
+) -> go.Figure:
+    """Accuracy of every head with its interval, the best to the left, and the baselines as lines; names as `LINES`."""
+    order = np.argsort(-value, kind="stable")
+    places = np.arange(len(order))
+    points = go.Scatter(
+        x=places,
+        y=value[order],
+        mode="markers",
+        marker={"size": 8, "color": theme.HEAD_COLOURS[0]},
+        error_y={
+            "type": "data",
+            "symmetric": False,
+            "array": (high - value)[order],
+            "arrayminus": (value - low)[order],
+            "thickness": 1.5,
+            "width": 3,
+            "color": theme.HEAD_COLOURS[4],
+        },
+        customdata=[[names[i], low[i], high[i]] for i in order],
+        hovertemplate="<b>%{customdata[0]}</b><br>accuracy %{y:.3f} (%{customdata[1]:.3f} to %{customdata[2]:.3f})"
+        "<extra></extra>",
+    )
+    lines = [
+        go.Scatter(
+            x=[-0.7, len(order) - 0.3],
+            y=[height, height],
+            mode="lines",
+            line={"color": LINES[name][0], "dash": LINES[name][1], "width": 2},
+            hovertemplate=f"{name} {height:.3f}<extra></extra>",
+        )
+        for name, height in baselines.items()
+    ]
+    return go.Figure(
+        [*lines, points],
+        theme.figure_layout(HEIGHT)
+        | {
+            "xaxis": {
+                "tickvals": places.tolist(),
+                "ticktext": [names[i] for i in order],
+                "tickangle": -90,
+                "tickfont": {"size": 11},
+                "range": [-0.8, len(order) - 0.2],
+                "showgrid": False,
+                "zeroline": False,
+                "automargin": True,
+            },
+            "yaxis": {"title": {"text": "accuracy"}, "tickformat": ".0%", "zeroline": False},
+        },
+    )
+
+
+def group_map(groups: Mapping[str, Float[np.ndarray, "layer head"]], names: Sequence[str]) -> go.Figure:
+    """Accuracy in each group of sentences: a row a group, a column a head."""
+    values = np.stack([of_group.ravel() for of_group in groups.values()])
+    ticks = tuple((share, f"{share:.0%}") for share in (0.0, 0.25, 0.5, 0.75, 1.0))
+    figure = matrix(
+        values,
+        values,
+        [escape(group or "(no group)", quote=False) for group in groups],
+        list(names),
+        scale=Scale("accuracy", theme.DIVERGING, 0.0, 1.0, ticks),
+        hover="<b>%{y}</b>, head <b>%{x}</b><br>accuracy %{customdata:.1%}",
+    )
+    figure.update_layout(height=max(190, len(groups) * ROW_HEIGHT + 90))
+    return figure
+
+
+def margin_bars(margins: Float[np.ndarray, "row"], sentences: Sequence[str]) -> go.Figure:
+    """How far the model prefers the right pronoun in each sentence, from the least to the most; wrong ones orange."""
+    order = np.argsort(margins, kind="stable")
+    right, wrong = theme.HEAD_COLOURS[0], theme.HEAD_COLOURS[1]
+    bars = go.Bar(
+        x=np.arange(1, len(order) + 1),
+        y=margins[order],
+        marker={"color": [right if margins[i] > 0 else wrong for i in order]},
+        customdata=[escape(_cut(sentences[i]), quote=False) for i in order],
+        hovertemplate="%{customdata}<br>margin %{y:+.2f} nats<extra></extra>",
+    )
+    return go.Figure(
+        [bars],
+        theme.figure_layout(HEIGHT)
+        | {
+            "bargap": 0.15,
+            "xaxis": {"title": {"text": "sentence, by margin"}, "showgrid": False, "zeroline": False},
+            "yaxis": {"title": {"text": "log p(right) − log p(wrong)"}, "zeroline": True},
+        },
+    )
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= 120 else f"{text[:119]}…"
