@@ -6,6 +6,7 @@ import { extentSentence, MatrixTiles } from "../../viz/components/matrix_picture
 import * as view from "../../viz/components/matrix_picture/matrix_view.js";
 
 const span = (start, length, count) => ({ start, length, count });
+const spans = (row, column) => ({ row, column });
 
 test("a span stays within the matrix and shows at least four cells", () => {
   assert.deepEqual(view.spanOf(-3, 1, 100), span(0, 4, 100));
@@ -19,7 +20,8 @@ test("zooming keeps the cell under the pointer where it is", () => {
   const after = view.zoomed(before, 0.5, 0.25);
   assert.deepEqual(after, span(25, 20, 100));
   assert.equal(view.cellAt(after, 0.25), view.cellAt(before, 0.25));
-  assert.ok(view.isWhole(view.zoomed(before, 10, 0.5)));
+  const all = view.zoomed(before, 10, 0.5);
+  assert.ok(view.isWhole({ row: all, column: all }));
 });
 
 test("a visited cell is brought into sight by the least movement", () => {
@@ -82,21 +84,23 @@ test("a page of rows is what is seen at once", () => {
 });
 
 test("tiles are as fine as pixels are, and those in the middle come first", () => {
-  const tiles = new MatrixTiles(() => {});
-  assert.equal(tiles.levelOf([16, 16], view.wholeSpan(8000), view.wholeSpan(8000), 500, 500), null);
-  assert.equal(tiles.levelOf([16, 16], span(0, 2000, 8000), span(0, 500, 8000), 500, 500), 2);
-  assert.equal(tiles.levelOf([16, 16], span(0, 100, 8000), span(0, 100, 8000), 500, 500), 0);
-  const seen = tiles.seen(0, span(200, 600, 8000), span(0, 200, 8000));
+  const tiles = new MatrixTiles(() => {}, new AbortController().signal);
+  assert.equal(tiles.levelOf([16, 16], spans(view.wholeSpan(8000), view.wholeSpan(8000)), 500, 500), null);
+  assert.equal(tiles.levelOf([16, 16], spans(span(0, 2000, 8000), span(0, 500, 8000)), 500, 500), 2);
+  assert.equal(tiles.levelOf([16, 16], spans(span(0, 100, 8000), span(0, 100, 8000)), 500, 500), 0);
+  const seen = tiles.seen(0, spans(span(200, 600, 8000), span(0, 200, 8000)));
   assert.deepEqual(new Set(seen.map(({ row, column }) => `${row} ${column}`)), new Set(["0 0", "1 0", "2 0", "3 0"]));
   assert.equal(seen[0].row, 1);
-  assert.deepEqual(tiles.seen(5, view.wholeSpan(8000), view.wholeSpan(8000)), [{ level: 5, row: 0, column: 0 }]);
-  tiles.dispose();
+  assert.deepEqual(tiles.seen(5, spans(view.wholeSpan(8000), view.wholeSpan(8000))), [{ level: 5, row: 0, column: 0 }]);
 });
 
 test("what is seen is said in words, counted from one", () => {
   assert.equal(
-    extentSentence(span(0, 4000, 4000), span(100.5, 50, 4000), [1, 1]),
+    extentSentence(spans(span(0, 4000, 4000), span(100.5, 50, 4000)), [1, 1]),
     "Queries 1–4,000 of 4,000, keys 101–151 of 4,000; every number is exact.",
   );
-  assert.match(extentSentence(view.wholeSpan(9), view.wholeSpan(9), [2, 4]), /largest of up to 2 × 4 numbers\.$/);
+  assert.match(
+    extentSentence(spans(view.wholeSpan(9), view.wholeSpan(9)), [2, 4]),
+    /largest of up to 2 × 4 numbers\.$/,
+  );
 });

@@ -1,28 +1,24 @@
-// @ts-check
 // A matrix by the keyboard: arrow keys visit cells, which are read out, other keys keep them and zoom.
-import { element, tokenElement } from "../shared/picture.js";
-import { placeIn, stepsOf } from "./matrix_reading.js";
+import { consume, isCombination } from "../shared/items.js";
+import { clamp, element, tokenElement } from "../shared/picture.js";
+import { shareAt, stepsOf } from "./matrix_reading.js";
 import { showing } from "./matrix_view.js";
+
 /** @import { MatrixPicture } from "./matrix_picture.js" */
 
 // One press of + or −.
 export const STEP = 0.7;
 
 export class MatrixKeys {
-  /** The cell that one is on. @type {{ row: number, column: number } | null} */
-  visited = null;
+  status = element("p", { className: "status", role: "status", dataset: { notInPicture: "" } });
+  cursor = element("div", { className: "cell-frame", hidden: true, dataset: { notInPicture: "" } });
+  /** The cell that one is on. @type {{ row: number, column: number } | null} */ visited = null;
 
   /** @param {MatrixPicture} picture */
   constructor(picture) {
     this.picture = picture;
-    this.status = element("p", "status");
-    this.status.setAttribute("role", "status");
-    this.status.dataset.notInPicture = "";
-    this.cursor = element("div", "cell-frame");
-    this.cursor.dataset.notInPicture = "";
-    const { stage } = picture;
-    stage.addEventListener("keydown", (event) => this.press(event));
-    stage.addEventListener("blur", () => {
+    picture.stage.addEventListener("keydown", (event) => this.press(event));
+    picture.stage.addEventListener("blur", () => {
       this.cursor.hidden = true;
     });
   }
@@ -30,10 +26,10 @@ export class MatrixKeys {
   /** @param {KeyboardEvent} event */
   press(event) {
     const { header, spans, sizes, gestures } = this.picture;
-    if (event.altKey || event.metaKey || event.ctrlKey || !sizes) return;
+    if (isCombination(event) || !sizes) return;
     const [keptRow, keptColumn] = header.kept;
     const { row, column } = this.visited ?? { row: keptRow ?? 0, column: keptColumn ?? 0 };
-    const [lastRow, lastColumn] = [spans.row.count - 1, spans.column.count - 1];
+    const lastColumn = spans.column.count - 1;
     const steps = stepsOf(Math.max(1, Math.floor(spans.row.length)), lastColumn);
     /** @type {Record<string, () => void>} */
     const acts = {
@@ -47,12 +43,10 @@ export class MatrixKeys {
     if (event.key in steps) {
       // The first press only shows where one is.
       const [down, across] = this.visited ? steps[event.key] : [0, 0];
-      const limited = (/** @type {number} */ value, /** @type {number} */ last) => Math.min(last, Math.max(0, value));
-      this.visit(limited(row + down, lastRow), limited(column + across, lastColumn));
+      this.visit(clamp(0, row + down, spans.row.count - 1), clamp(0, column + across, lastColumn));
     } else if (event.key in acts) acts[event.key]();
     else return;
-    event.preventDefault();
-    event.stopPropagation();
+    consume(event);
   }
 
   /** @param {number} row @param {number} column */
@@ -70,7 +64,7 @@ export class MatrixKeys {
   centre() {
     if (!this.visited) return undefined;
     const { row, column } = this.picture.spans;
-    return { down: placeIn(row, this.visited.row), across: placeIn(column, this.visited.column) };
+    return { down: shareAt(row, this.visited.row), across: shareAt(column, this.visited.column) };
   }
 
   /** Read the visited cell out. */

@@ -1,4 +1,3 @@
-// @ts-check
 // One matrix between two lists of tokens: numbers on hover, a row and a column that can be kept, zooming and moving.
 // The browser draws all of it. What another component already has of the next matrix, it announces by the event
 // `headlight-preview` on the window; that is drawn at once and makes way for Python's exact numbers.
@@ -6,9 +5,9 @@
 // Data: the payload of component.py. Sends back the trigger `kept`: { row, column, axes }.
 import { Awaited } from "../shared/awaited.js";
 import { decimalsOf } from "../shared/decimals.js";
-import { mount } from "../shared/mount.js";
+import { mount, onResize, View } from "../shared/mount.js";
 import { inflate } from "../shared/payload.js";
-import { colourBar, element, pixelScale, sizeCanvas, Tooltip, toolButton } from "../shared/picture.js";
+import { clamp, colourBar, element, pixelScale, sizeCanvas, Tooltip, toolButton } from "../shared/picture.js";
 import { pictureButtons } from "../shared/save_picture.js";
 import { MatrixAxes } from "./matrix_axes.js";
 import { MatrixGestures } from "./matrix_gestures.js";
@@ -18,89 +17,64 @@ import { extentSentence, MatrixTiles } from "./matrix_tiles.js";
 import { extentOf, isWhole, paintView, shadesOf, wholeSpan } from "./matrix_view.js";
 
 /** @import { Preview } from "../head_grid/head_preview.js" */
-/** @import { Python } from "../shared/mount.js" */
 /** @import { Sizes } from "./matrix_axes.js" */
 /** @import { MatrixHeader, StoredMatrix } from "./matrix_reading.js" */
-/** @import { ShadedMatrix, Span } from "./matrix_view.js" */
+/** @import { ShadedMatrix, Spans } from "./matrix_view.js" */
 
 const ROW_HEIGHT = 25;
 const [LOWEST, HIGHEST] = [60, 720];
 const WIDEST_CELL = 72;
 
-export class MatrixPicture {
-  /** What Python sent last, and what is drawn. @type {MatrixHeader} */
-  received;
-  /** @type {MatrixHeader} */
-  header;
-  /** @type {StoredMatrix & ShadedMatrix} */
-  matrix;
-  /** @type {{ row: Span, column: Span }} */
-  spans;
-  /** Of what is laid out; null while it has no width. @type {Sizes | null} */
-  sizes = null;
-  /** @type {Uint32Array} */
-  scale;
-  said = "";
-  soon = 0;
+export class MatrixPicture extends View {
+  /** What Python sent last. @type {MatrixHeader} */ received;
+  /** What is drawn. @type {MatrixHeader} */ header;
+  /** @type {StoredMatrix & ShadedMatrix} */ matrix;
+  /** @type {Spans} */ spans;
+  /** Of what is laid out; null while it has no width. @type {Sizes | null} */ sizes = null;
+  /** @type {Uint32Array} */ scale;
+  /** What the colour bar shows. */ legend = "";
+  frameRequest = 0;
 
-  /** @param {HTMLElement} root @param {Python} python */
-  constructor(root, python) {
-    this.root = root;
-    this.python = python;
-    this.axes = new MatrixAxes();
-    this.awaited = new Awaited();
-    this.tiles = new MatrixTiles(() => this.drawSoon());
-    this.canvas = element("canvas");
-    this.canvas.setAttribute("aria-hidden", "true");
-    this.frames = { row: element("div", "kept-frame"), column: element("div", "kept-frame") };
-    this.stage = element("div", "stage");
-    this.stage.tabIndex = 0;
-    this.stage.setAttribute("role", "application");
-    this.stage.setAttribute("aria-roledescription", "heatmap");
-    this.keys = new MatrixKeys(this);
-    const overlays = [...Object.values(this.frames), this.keys.cursor];
-    for (const overlay of overlays) overlay.hidden = true;
+  awaited = new Awaited();
+  axes = new MatrixAxes();
+  tiles = new MatrixTiles(() => this.drawSoon(), this.ended.signal);
+  title = element("span", "matrix-title");
+  note = element("span", { className: "matrix-preview muted", dataset: { notInPicture: "" } });
+  out = toolButton("−", "Zoom out", () => this.gestures.zoom(1 / STEP));
+  whole = toolButton("Whole", "Show the whole matrix", () => this.showWhole());
+  canvas = element("canvas", { ariaHidden: "true" });
+  keptRow = element("div", { className: "kept-frame", hidden: true });
+  keptColumn = element("div", { className: "kept-frame", hidden: true });
+  stage = element("div", { className: "stage", tabIndex: 0, role: "application", ariaRoleDescription: "heatmap" });
+  keys = new MatrixKeys(this);
+  gestures = new MatrixGestures(this);
+  foot = element("div", "matrix-foot muted");
+  extent = element("p", "extent");
+  tooltip = new Tooltip(this.root);
+
+  start() {
+    const overlays = [this.keptRow, this.keptColumn, this.keys.cursor, this.gestures.rubber];
     this.stage.append(this.canvas, this.axes.rows, this.axes.columns, ...overlays);
-    this.gestures = new MatrixGestures(this);
-    this.title = element("span", "matrix-title");
-    this.note = element("span", "matrix-preview muted");
-    this.note.dataset.notInPicture = "";
-    this.out = toolButton("−", "Zoom out", () => this.gestures.zoom(1 / STEP));
-    this.whole = toolButton("Whole", "Show the whole matrix", () => this.showWhole());
-    this.foot = element("div", "matrix-foot muted");
-    this.extent = element("p", "extent");
-    root.replaceChildren(this.buildBar(), this.stage, this.foot);
-    this.tooltip = new Tooltip(root);
-    this.ends = new AbortController();
-    this.listen();
-    this.observer = new ResizeObserver(() => {
-      if (this.root.clientWidth !== this.sizes?.available) this.layOut();
-    });
-    this.observer.observe(root);
-  }
-
-  buildBar() {
     const tools = pictureButtons(this.root, () => this.header.fileName);
     tools.classList.add("matrix-tools");
-    const closer = toolButton("+", "Zoom in", () => this.gestures.zoom(STEP));
-    tools.prepend(this.out, closer, this.whole);
-    const bar = element("div", "matrix-bar");
-    bar.append(this.title, this.note, tools);
-    return bar;
-  }
-
-  listen() {
-    const { stage } = this;
-    stage.addEventListener("dblclick", () => this.showWhole());
-    const hear = (/** @type {Event} */ event) => this.preview(/** @type {CustomEvent<Preview>} */ (event).detail);
-    window.addEventListener("headlight-preview", hear, { signal: this.ends.signal });
+    tools.prepend(
+      this.out,
+      toolButton("+", "Zoom in", () => this.gestures.zoom(STEP)),
+      this.whole,
+    );
+    const bar = element("div", "matrix-bar", this.title, this.note, tools);
+    this.root.replaceChildren(bar, this.stage, this.foot, this.tooltip.box);
+    this.stage.addEventListener("dblclick", () => this.showWhole());
+    const hear = (/** @type {any} */ { detail }) => this.preview(detail);
+    window.addEventListener("headlight-preview", hear, { signal: this.ended.signal });
+    onResize(this, () => {
+      if (this.root.clientWidth !== this.sizes?.available) this.layOut();
+    });
   }
 
   dispose() {
+    super.dispose();
     this.awaited.forget();
-    this.tiles.dispose();
-    this.ends.abort();
-    this.observer.disconnect();
   }
 
   // ---- data ----
@@ -127,11 +101,10 @@ export class MatrixPicture {
   /** Draw what is announced, if it is of the kind that Python will send. @param {Preview} announced */
   preview({ address, layer, head, title, rows, columns, values, rowTokens, columnTokens }) {
     if (!this.header?.previews.includes(address)) return;
-    /** @type {MatrixHeader["shows"]} */
-    const shows = [address, layer, head];
     const isSame = this.header.shows?.[0] === address;
     /** @type {MatrixHeader} */
-    const header = { ...this.header, shows, title, rowTokens, columnTokens, isPreview: true, deep: null };
+    const header = { ...this.header, title, rowTokens, columnTokens, isPreview: true, deep: null };
+    header.shows = [address, layer, head];
     if (!isSame) Object.assign(header, { kept: [null, null], axes: null });
     this.awaited.expect(this.nameOf(header));
     this.show(header, { values, rows, columns });
@@ -139,9 +112,8 @@ export class MatrixPicture {
 
   /** @param {MatrixHeader} header @param {StoredMatrix} matrix */
   show(header, matrix) {
-    const before = this.header;
-    const list = (/** @type {MatrixHeader} */ { rowTokens, columnTokens }) => JSON.stringify([rowTokens, columnTokens]);
-    const isNew = !before || list(before) !== list(header);
+    const tokensOf = (/** @type {MatrixHeader} */ shown) => JSON.stringify([shown?.rowTokens, shown?.columnTokens]);
+    const isNew = tokensOf(this.header) !== tokensOf(header);
     this.header = header;
     this.matrix = { ...matrix, ...shadesOf(matrix.values, header) };
     if (isNew) {
@@ -163,21 +135,17 @@ export class MatrixPicture {
     this.extent.textContent = "";
     this.note.textContent =
       isPreview && this.matrix.rows < rowTokens.length ? "preview: each spot is the largest number around it" : "";
-    this.stage.setAttribute("aria-label", `${label} Arrow keys move, Enter keeps row and column, plus and minus zoom.`);
-    const said = JSON.stringify([stops, marks, number]);
+    this.stage.ariaLabel = `${label} Arrow keys move, Enter keeps row and column, plus and minus zoom.`;
     this.keys.status.textContent = "";
     this.keys.tell();
-    if (said === this.said) return;
-    this.said = said;
+    const legend = JSON.stringify([stops, marks, number]);
+    if (legend === this.legend) return;
+    this.legend = legend;
     this.stage.style.setProperty("--kept", keptColour);
     this.scale = pixelScale(stops);
-    const legend = colourBar(
-      number,
-      `Colour scale of ${number}, from ${marks[0][1]} to ${marks[marks.length - 1][1]}`,
-      stops,
-      marks,
-    );
-    this.foot.replaceChildren(legend, this.extent, this.keys.status);
+    const [[, lowest], [, highest]] = [marks[0], marks[marks.length - 1]];
+    const bar = colourBar(number, `Colour scale of ${number}, from ${lowest} to ${highest}`, stops, marks);
+    this.foot.replaceChildren(bar, this.extent, this.keys.status);
   }
 
   // ---- layout and drawing ----
@@ -188,7 +156,7 @@ export class MatrixPicture {
     const { left, above, right } = this.axes.room(available - 6);
     const { rowTokens, columnTokens } = this.header;
     const width = Math.max(40, Math.min(available - 6 - left - right, columnTokens.length * WIDEST_CELL));
-    const height = Math.min(HIGHEST, Math.max(LOWEST, rowTokens.length * ROW_HEIGHT));
+    const height = clamp(LOWEST, rowTokens.length * ROW_HEIGHT, HIGHEST);
     this.sizes = { available, left, above, width, height };
     this.stage.style.height = `${above + height}px`;
     this.draw();
@@ -197,25 +165,24 @@ export class MatrixPicture {
   draw() {
     if (!this.sizes) return;
     const { left, above, width, height } = this.sizes;
-    const { row, column } = this.spans;
     const ratio = window.devicePixelRatio || 1;
     const [across, down] = [Math.round(width * ratio), Math.round(height * ratio)];
     if (this.canvas.width !== across || this.canvas.height !== down) sizeCanvas(this.canvas, across, down, ratio);
     Object.assign(this.canvas.style, { left: `${left}px`, top: `${above}px` });
-    this.paint(row, column, ratio);
-    const [keptRow, keptColumn] = this.header.kept;
-    this.axes.place(this.sizes, row, column, { row: keptRow, column: keptColumn });
-    this.frame(this.frames.row, keptRow, null);
-    this.frame(this.frames.column, null, keptColumn);
-    this.stage.classList.toggle("near", this.isNear());
-    this.out.disabled = this.whole.disabled = !this.isNear();
+    this.paint(ratio);
+    const { kept } = this.header;
+    this.axes.place(this.sizes, this.spans, kept);
+    this.frame(this.keptRow, kept[0], null);
+    this.frame(this.keptColumn, null, kept[1]);
+    this.stage.classList.toggle("near", this.isNear);
+    this.out.disabled = this.whole.disabled = !this.isNear;
   }
 
-  /** @param {Span} row @param {Span} column @param {number} ratio */
-  paint(row, column, ratio) {
-    if (!this.header.deep) return paintView(this.canvas, this.matrix, this.scale, row, column, ratio);
-    const { block, isLoading } = this.tiles.paint(this.canvas, this.matrix, row, column, ratio);
-    this.extent.textContent = extentSentence(row, column, block);
+  /** @param {number} ratio */
+  paint(ratio) {
+    if (!this.header.deep) return paintView(this.canvas, this.matrix, this.scale, this.spans, ratio);
+    const { block, isLoading } = this.tiles.paint(this.canvas, this.matrix, this.spans, ratio);
+    this.extent.textContent = extentSentence(this.spans, block);
     Object.assign(this.root.dataset, { block: block.join(" "), loading: isLoading ? "1" : "0" });
     this.keys.tell();
   }
@@ -238,19 +205,19 @@ export class MatrixPicture {
 
   // ---- what is seen and pointed at ----
 
-  isNear() {
-    return !isWhole(this.spans.row) || !isWhole(this.spans.column);
+  get isNear() {
+    return !isWhole(this.spans);
   }
 
-  /** @param {Span} row @param {Span} column */
-  seeSpans(row, column) {
-    this.spans = { row, column };
+  /** @param {Spans} spans */
+  see(spans) {
+    this.spans = spans;
     this.hideCell();
     this.drawSoon();
   }
 
   showWhole() {
-    this.seeSpans(wholeSpan(this.spans.row.count), wholeSpan(this.spans.column.count));
+    this.see({ row: wholeSpan(this.spans.row.count), column: wholeSpan(this.spans.column.count) });
   }
 
   /** @param {PointerEvent} event */
@@ -264,8 +231,8 @@ export class MatrixPicture {
   }
 
   drawSoon() {
-    cancelAnimationFrame(this.soon);
-    this.soon = requestAnimationFrame(() => this.draw());
+    cancelAnimationFrame(this.frameRequest);
+    this.frameRequest = requestAnimationFrame(() => this.draw());
   }
 
   hideCell() {

@@ -1,6 +1,7 @@
-// @ts-check
 // How a cell of a matrix is read out and walked to.
+import { clamp } from "../shared/picture.js";
 import { blockOf } from "./matrix_view.js";
+
 /** @import { ShadeScale, Span } from "./matrix_view.js" */
 
 /**
@@ -21,13 +22,8 @@ import { blockOf } from "./matrix_view.js";
  * @param {StoredMatrix} matrix @param {MatrixHeader} header @param {number | null} exact
  * @param {number} row @param {number} column
  */
-export function readCell(
-  { rows, columns, values, block },
-  { rowTokens, columnTokens, isPreview, low, deep },
-  exact,
-  row,
-  column,
-) {
+export function readCell({ rows, columns, values, block }, header, exact, row, column) {
+  const { rowTokens, columnTokens, isPreview, low, deep } = header;
   const down = blockOf(row, rowTokens.length, rows, block?.[0]);
   const across = blockOf(column, columnTokens.length, columns, block?.[1]);
   const value = exact ?? values[down * columns + across];
@@ -56,4 +52,4 @@ export const stepsOf = (aPage, lastColumn) => ({
 });
 
 /** Where a cell lies along the side, from 0 to 1. @param {Span} span @param {number} cell */
-export const placeIn = ({ start, length }, cell) => Math.min(1, Math.max(0, (cell + 0.5 - start) / length));
+export const shareAt = ({ start, length }, cell) => clamp(0, (cell + 0.5 - start) / length, 1);

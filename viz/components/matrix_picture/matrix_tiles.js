@@ -1,4 +1,3 @@
-// @ts-check
 // A matrix too large to be sent whole: its overview, and exact tiles of what is seen, asked for as a person comes near.
 // What has come stays, the least recently seen goes first; moving only copies pixels that are here already.
 import { contextOf } from "../shared/picture.js";
@@ -7,7 +6,7 @@ import { paintView, setApart, shadesOf } from "./matrix_view.js";
 
 /** @import { ExactTile, TileName } from "../shared/tile_requests.js" */
 /** @import { MatrixHeader } from "./matrix_reading.js" */
-/** @import { ShadedMatrix, Shades, Span } from "./matrix_view.js" */
+/** @import { ShadedMatrix, Shades, Span, Spans } from "./matrix_view.js" */
 
 /** 48 tiles are about 30 MB of numbers and pixels. */
 const MOST_TILES = 48;
@@ -32,33 +31,20 @@ function bitmapOf({ shades, rows, columns }, scale) {
 }
 
 export class MatrixTiles {
-  /** Whose tiles these are. @type {string | null} */
-  name = null;
-  /** @type {MatrixHeader} */
-  header;
-  /** @type {Uint32Array} */
-  scale;
-  /** @type {ImageBitmap | null} */
-  overview = null;
-  /** @type {TileName[]} */
-  wanted = [];
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  timer;
-  /** When tiles were asked for. @type {number | null} */
-  asked = null;
-  /** @type {Map<string, ExactTile & { bitmap: ImageBitmap }>} */
-  kept = new Map();
+  /** Whose tiles these are. @type {string | null} */ name = null;
+  /** @type {MatrixHeader} */ header;
+  /** @type {Uint32Array} */ scale;
+  /** @type {ImageBitmap | null} */ overview = null;
+  /** @type {TileName[]} */ wanted = [];
+  /** @type {ReturnType<typeof setTimeout> | undefined} */ timer;
+  /** When tiles were asked for. @type {number | null} */ asked = null;
+  /** @type {Map<string, ExactTile & { bitmap: ImageBitmap }>} */ kept = new Map();
 
-  /** @param {() => void} redraw is called when tiles have come */
-  constructor(redraw) {
+  /** @param {() => void} redraw is called when tiles have come @param {AbortSignal} signal */
+  constructor(redraw, signal) {
     this.redraw = redraw;
-    this.ends = new AbortController();
-    onDeliveredTiles((address, tiles) => this.take(address, tiles), this.ends.signal);
-  }
-
-  dispose() {
-    this.forgetQuestion();
-    this.ends.abort();
+    onDeliveredTiles((address, tiles) => this.take(address, tiles), signal);
+    signal.addEventListener("abort", () => this.forgetQuestion());
   }
 
   /** What is shown now; of another matrix, or in other colours, nothing that has come is of use. @param {MatrixHeader} header @param {Uint32Array} scale */
@@ -87,75 +73,67 @@ export class MatrixTiles {
 
   /** The exact number of a cell, if its tile is here. @param {number} row @param {number} column */
   valueAt(row, column) {
-    const tile = this.kept.get(
-      nameOfTile({ level: 0, row: Math.floor(row / TILE_SIDE), column: Math.floor(column / TILE_SIDE) }),
-    );
+    const name = { level: 0, row: Math.floor(row / TILE_SIDE), column: Math.floor(column / TILE_SIDE) };
+    const tile = this.kept.get(nameOfTile(name));
     return tile ? tile.values[(row % TILE_SIDE) * tile.columns + (column % TILE_SIDE)] : null;
   }
 
   /**
    * The finest level whose blocks are no smaller than a pixel, in a view of so many pixels; null: the overview does.
-   * @param {[number, number]} block @param {Span} rowSpan @param {Span} columnSpan
-   * @param {number} height @param {number} width
+   * @param {[number, number]} block @param {Spans} spans @param {number} height @param {number} width
    */
-  levelOf(block, rowSpan, columnSpan, height, width) {
-    const level = Math.max(0, Math.ceil(Math.log2(Math.max(rowSpan.length / height, columnSpan.length / width))));
+  levelOf(block, { row, column }, height, width) {
+    const level = Math.max(0, Math.ceil(Math.log2(Math.max(row.length / height, column.length / width))));
     return 2 ** level < Math.max(...block) ? level : null;
   }
 
-  /** The tiles of a level that a view shows, those in its middle first. @param {number} level @param {Span} rowSpan @param {Span} columnSpan */
-  seen(level, rowSpan, columnSpan) {
+  /** The tiles of a level that a view shows, those in its middle first. @param {number} level @param {Spans} spans */
+  seen(level, spans) {
     const side = TILE_SIDE * 2 ** level;
-    const run = (/** @type {Span} */ { start, length, count }) => [
-      Math.floor(start / side),
-      Math.ceil(Math.min(count, start + length) / side),
-    ];
+    const run = (/** @type {Span} */ { start, length, count }) => {
+      const first = Math.floor(start / side);
+      const end = Math.ceil(Math.min(count, start + length) / side);
+      return Array.from({ length: end - first }, (_, i) => first + i);
+    };
     const middle = (/** @type {Span} */ { start, length }) => (start + length / 2) / side - 0.5;
-    const [[top, bottom], [left, right]] = [run(rowSpan), run(columnSpan)];
-    /** @type {TileName[]} */
-    const seen = [];
-    for (let row = top; row < bottom; row++) {
-      for (let column = left; column < right; column++) seen.push({ level, row, column });
-    }
-    const off = (/** @type {TileName} */ { row, column }) =>
-      Math.hypot(row - middle(rowSpan), column - middle(columnSpan));
+    const columns = run(spans.column);
+    const seen = run(spans.row).flatMap((row) => columns.map((column) => ({ level, row, column })));
+    const [down, across] = [middle(spans.row), middle(spans.column)];
+    const off = (/** @type {TileName} */ { row, column }) => Math.hypot(row - down, column - across);
     return seen.sort((a, b) => off(a) - off(b));
   }
 
   /**
-   * Paint what two spans show, from the overview and from finer tiles as far as they are here; returns how exact it is.
-   * @param {HTMLCanvasElement} canvas @param {ShadedMatrix} overview @param {Span} rowSpan @param {Span} columnSpan
-   * @param {number} ratio
+   * Paint what is seen, from the overview and from finer tiles as far as they are here; returns how exact it is.
+   * @param {HTMLCanvasElement} canvas @param {ShadedMatrix} overview @param {Spans} spans @param {number} ratio
    */
-  paint(canvas, overview, rowSpan, columnSpan, ratio) {
+  paint(canvas, overview, spans, ratio) {
     const { width, height } = canvas;
     const [tall, wide] = overview.block ?? [1, 1];
-    const isSmall = rowSpan.length / tall > height || columnSpan.length / wide > width;
-    const level = this.levelOf([tall, wide], rowSpan, columnSpan, height, width);
-    if (isSmall) paintView(canvas, overview, this.scale, rowSpan, columnSpan, ratio);
+    const isSmall = spans.row.length / tall > height || spans.column.length / wide > width;
+    const level = this.levelOf([tall, wide], spans, height, width);
+    if (isSmall) paintView(canvas, overview, this.scale, spans, ratio);
     else {
       this.overview ??= bitmapOf(overview, this.scale);
-      const context = contextOf(canvas);
-      context.imageSmoothingEnabled = false;
-      const view = { context, width, height, rowSpan, columnSpan };
-      copyBlocks(view, this.overview, 0, 0, tall, wide);
+      contextOf(canvas).imageSmoothingEnabled = false;
+      copyBlocks(canvas, spans, this.overview, 0, 0, tall, wide);
       const finest = level ?? Infinity;
       const coarser = [...this.kept.values()].filter((tile) => tile.level >= finest).sort((a, b) => b.level - a.level);
-      for (const tile of coarser) {
-        const size = 2 ** tile.level;
-        copyBlocks(view, tile.bitmap, tile.row * TILE_SIDE * size, tile.column * TILE_SIDE * size, size, size);
+      for (const { bitmap, level, row, column } of coarser) {
+        const size = 2 ** level;
+        copyBlocks(canvas, spans, bitmap, row * TILE_SIDE * size, column * TILE_SIDE * size, size, size);
       }
-      setApart(canvas, rowSpan, columnSpan, ratio);
+      setApart(canvas, spans, ratio);
     }
-    const missing = level === null ? [] : this.missing(level, rowSpan, columnSpan);
+    const missing = level === null ? [] : this.missing(level, spans);
     this.askSoon(missing);
     const block = level === null || missing.length ? [tall, wide] : [2 ** level, 2 ** level];
     return { block, isLoading: missing.length > 0 };
   }
 
-  /** @param {number} level @param {Span} rowSpan @param {Span} columnSpan */
-  missing(level, rowSpan, columnSpan) {
-    return this.seen(level, rowSpan, columnSpan).filter((tile) => {
+  /** @param {number} level @param {Spans} spans */
+  missing(level, spans) {
+    return this.seen(level, spans).filter((tile) => {
       const name = nameOfTile(tile);
       const kept = this.kept.get(name);
       if (!kept) return true;
@@ -188,27 +166,16 @@ export class MatrixTiles {
 }
 
 /**
- * Copy a bitmap whose pixels are blocks of so many cells, its first at (row, column), to where a view shows them.
- * @param {{ context: CanvasRenderingContext2D, width: number, height: number, rowSpan: Span, columnSpan: Span }} view
- * @param {ImageBitmap} bitmap @param {number} row @param {number} column @param {number} tall @param {number} wide
+ * Copy a bitmap whose pixels are blocks of so many cells, its first at (row, column), to where a canvas shows them.
+ * @param {HTMLCanvasElement} canvas @param {Spans} spans @param {ImageBitmap} bitmap @param {number} row
+ * @param {number} column @param {number} tall @param {number} wide
  */
-function copyBlocks({ context, width, height, rowSpan, columnSpan }, bitmap, row, column, tall, wide) {
-  const [down, across] = [
-    shownBlocks(rowSpan, height, row, tall, bitmap.height),
-    shownBlocks(columnSpan, width, column, wide, bitmap.width),
-  ];
+function copyBlocks(canvas, spans, bitmap, row, column, tall, wide) {
+  const down = shownBlocks(spans.row, canvas.height, row, tall, bitmap.height);
+  const across = shownBlocks(spans.column, canvas.width, column, wide, bitmap.width);
   if (!down || !across) return;
-  context.drawImage(
-    bitmap,
-    across.from,
-    down.from,
-    across.count,
-    down.count,
-    across.at,
-    down.at,
-    across.length,
-    down.length,
-  );
+  const { from: x, count: w, at: left, length } = across;
+  contextOf(canvas).drawImage(bitmap, x, down.from, w, down.count, left, down.at, length, down.length);
 }
 
 /**
@@ -223,15 +190,14 @@ function shownBlocks({ start, length }, side, first, size, count) {
   return { from, count: to - from, at: pixel(from), length: pixel(to) - pixel(from) };
 }
 
-/** What a view shows, in words; tokens count from 1. @param {Span} rowSpan @param {Span} columnSpan @param {number[]} block */
-export function extentSentence(rowSpan, columnSpan, [tall, wide]) {
+/** What a view shows, in words; tokens count from 1. @param {Spans} spans @param {number[]} block */
+export function extentSentence({ row, column }, [tall, wide]) {
   const run = (/** @type {Span} */ { start, length, count }) => {
-    const [first, last, all] = [Math.floor(start) + 1, Math.min(count, Math.ceil(start + length)), count].map((n) =>
-      n.toLocaleString("en"),
-    );
+    const ends = [Math.floor(start) + 1, Math.min(count, Math.ceil(start + length)), count];
+    const [first, last, all] = ends.map((end) => end.toLocaleString("en"));
     return `${first}–${last} of ${all}`;
   };
-  const what =
-    tall * wide === 1 ? "every number is exact" : `each spot is the largest of up to ${tall} × ${wide} numbers`;
-  return `Queries ${run(rowSpan)}, keys ${run(columnSpan)}; ${what}.`;
+  const isExact = tall * wide === 1;
+  const what = isExact ? "every number is exact" : `each spot is the largest of up to ${tall} × ${wide} numbers`;
+  return `Queries ${run(row)}, keys ${run(column)}; ${what}.`;
 }

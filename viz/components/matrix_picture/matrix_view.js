@@ -1,14 +1,11 @@
-// @ts-check
 // Which part of a matrix is seen, and its pixels.
-import { contextOf } from "../shared/picture.js";
+import { clamp, contextOf } from "../shared/picture.js";
 
 /** @typedef {{ start: number, length: number, count: number }} Span a run of cells along one side, in cells and fractions of them, of `count` */
+/** @typedef {{ row: Span, column: Span }} Spans */
 /** @typedef {{ low: number, high: number, exponent: number }} ShadeScale how numbers become shades */
-/**
- * Numbers as 256 shades; `zero` is that of 0, and 256 stands for no number.
- * @typedef {{ shades: Uint16Array, zero: number }} Shades
- * @typedef {Shades & { rows: number, columns: number, block?: [number, number] }} ShadedMatrix as it is stored
- */
+/** @typedef {{ shades: Uint16Array, zero: number }} Shades numbers as 256 shades; `zero` is that of 0, 256 is no number */
+/** @typedef {Shades & { rows: number, columns: number, block?: [number, number] }} ShadedMatrix as it is stored */
 
 // Nobody needs fewer cells than these side by side.
 const CLOSEST = 4;
@@ -17,13 +14,13 @@ const ROOM_FOR_GAPS = 9;
 
 /** @param {number} count @returns {Span} */
 export const wholeSpan = (count) => ({ start: 0, length: count, count });
-/** @param {Span} span */
-export const isWhole = ({ length, count }) => length >= count;
+/** @param {Spans} spans */
+export const isWhole = ({ row, column }) => row.length >= row.count && column.length >= column.count;
 
 /** @param {number} start @param {number} length @param {number} count @returns {Span} */
 export function spanOf(start, length, count) {
-  const kept = Math.min(count, Math.max(Math.min(CLOSEST, count), length));
-  return { start: Math.min(count - kept, Math.max(0, start)), length: kept, count };
+  const kept = clamp(Math.min(CLOSEST, count), length, count);
+  return { start: clamp(0, start, count - kept), length: kept, count };
 }
 
 /**
@@ -31,7 +28,7 @@ export function spanOf(start, length, count) {
  * @param {Span} span @param {number} factor @param {number} at
  */
 export function zoomed({ start, length, count }, factor, at) {
-  const next = Math.min(count, Math.max(Math.min(CLOSEST, count), length * factor));
+  const next = clamp(Math.min(CLOSEST, count), length * factor, count);
   return spanOf(start + (length - next) * at, next, count);
 }
 
@@ -41,8 +38,7 @@ export function showing(span, cell) {
 }
 
 /** The cell at a place from 0 to 1 along the side. @param {Span} span @param {number} at */
-export const cellAt = ({ start, length, count }, at) =>
-  Math.min(count - 1, Math.max(0, Math.floor(start + at * length)));
+export const cellAt = ({ start, length, count }, at) => clamp(0, Math.floor(start + at * length), count - 1);
 
 /**
  * Where a cell begins along the side and how long it is there, cut off at both ends of it; null if it is not seen.
@@ -70,8 +66,8 @@ export function blockOf(cell, count, stored, size) {
  */
 export function runsOf(span, pixels, stored, size) {
   const step = span.length / pixels;
-  return Array.from({ length: pixels }, (_, place) => {
-    const from = span.start + place * step;
+  return Array.from({ length: pixels }, (_, pixel) => {
+    const from = span.start + pixel * step;
     const first = Math.min(span.count - 1, Math.floor(step > 1 ? from : from + step / 2));
     const last = step > 1 ? Math.max(first, Math.min(span.count, Math.ceil(from + step)) - 1) : first;
     return [blockOf(first, span.count, stored, size), blockOf(last, span.count, stored, size) + 1];
@@ -82,8 +78,7 @@ export function runsOf(span, pixels, stored, size) {
 export function shadesOf(values, { low, high, exponent }) {
   // Of a quarter of a million numbers, each costs: a root is quicker than a power, and a loop than `Uint16Array.from`.
   const bend = exponent === 0.5 ? Math.sqrt : (/** @type {number} */ share) => share ** exponent;
-  const shade = (/** @type {number} */ value) =>
-    Math.round(255 * bend(Math.min(1, Math.max(0, (value - low) / (high - low)))));
+  const shade = (/** @type {number} */ value) => Math.round(255 * bend(clamp(0, (value - low) / (high - low), 1)));
   const shades = new Uint16Array(values.length);
   for (let i = 0; i < values.length; i++) shades[i] = Number.isNaN(values[i]) ? 256 : shade(values[i]);
   return { shades, zero: shade(0) };
@@ -106,18 +101,18 @@ export function farthest({ shades, zero, columns }, top, bottom, left, right) {
 }
 
 /**
- * Paint what the two spans show of a stored matrix into a canvas, at its own pixels. `scale` has a colour for each shade;
+ * Paint what the spans show of a stored matrix into a canvas, at its own pixels. `scale` has a colour for each shade;
  * nothing is painted where there is no number.
- * @param {HTMLCanvasElement} canvas @param {ShadedMatrix} matrix @param {Uint32Array} scale
- * @param {Span} rowSpan @param {Span} columnSpan @param {number} ratio
+ * @param {HTMLCanvasElement} canvas @param {ShadedMatrix} matrix @param {Uint32Array} scale @param {Spans} spans
+ * @param {number} ratio
  */
-export function paintView(canvas, matrix, scale, rowSpan, columnSpan, ratio) {
+export function paintView(canvas, matrix, scale, spans, ratio) {
   const context = contextOf(canvas);
   const { width, height } = canvas;
   const image = context.createImageData(width, height);
   const pixels = new Uint32Array(image.data.buffer);
-  const rowRuns = runsOf(rowSpan, height, matrix.rows, matrix.block?.[0]);
-  const columnRuns = runsOf(columnSpan, width, matrix.columns, matrix.block?.[1]);
+  const rowRuns = runsOf(spans.row, height, matrix.rows, matrix.block?.[0]);
+  const columnRuns = runsOf(spans.column, width, matrix.columns, matrix.block?.[1]);
   for (let y = 0; y < height; y++) {
     const [top, bottom] = rowRuns[y];
     const line = y * width;
@@ -127,26 +122,17 @@ export function paintView(canvas, matrix, scale, rowSpan, columnSpan, ratio) {
         pixels[line + x] = scale[farthest(matrix, top, bottom, columnRuns[x][0], columnRuns[x][1])];
   }
   context.putImageData(image, 0, 0);
-  setApart(canvas, rowSpan, columnSpan, ratio);
+  setApart(canvas, spans, ratio);
 }
 
-/**
- * Clear a line between cells that are large.
- * @param {HTMLCanvasElement} canvas @param {Span} rowSpan @param {Span} columnSpan @param {number} ratio
- */
-export function setApart(canvas, rowSpan, columnSpan, ratio) {
+/** Clear a line between cells that are large. @param {HTMLCanvasElement} canvas @param {Spans} spans @param {number} ratio */
+export function setApart(canvas, { row, column }, ratio) {
   const { width, height } = canvas;
+  if (Math.min(height / row.length, width / column.length) < ROOM_FOR_GAPS * ratio) return;
   const context = contextOf(canvas);
-  /** @type {[Span, number][]} */
-  const sides = [
-    [rowSpan, height],
-    [columnSpan, width],
-  ];
-  if (sides.some(([span, side]) => side / ratio / span.length < ROOM_FOR_GAPS)) return;
   const gap = Math.max(1, Math.round(ratio));
-  const [down, across] = sides.map(([span, side]) => edgesOf(span, side));
-  for (const edge of down) context.clearRect(0, edge, width, gap);
-  for (const edge of across) context.clearRect(edge, 0, gap, height);
+  for (const edge of edgesOf(row, height)) context.clearRect(0, edge, width, gap);
+  for (const edge of edgesOf(column, width)) context.clearRect(edge, 0, gap, height);
 }
 
 /** The pixels at which cells meet along a side. @param {Span} span @param {number} side */

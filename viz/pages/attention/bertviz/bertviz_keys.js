@@ -1,4 +1,3 @@
-// @ts-check
 // bertviz knows the mouse and wide screens alone: here what can be clicked can be reached with Tab and the arrow keys and
 // pressed with Enter, what can be pointed at can be focused, and the model view shrinks to the room there is.
 // These are the elements of bertviz 1.4.1.
@@ -13,13 +12,13 @@ const fire = (target, type) => target.dispatchEvent(new MouseEvent(type, { bubbl
 function rove(shapes, columns, act) {
   /** @type {Record<string, number>} */
   const steps = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns };
-  shapes.forEach((shape, place) => {
-    shape.setAttribute("tabindex", place === 0 ? "0" : "-1");
+  shapes.forEach((shape, i) => {
+    shape.tabIndex = i === 0 ? 0 : -1;
     shape.addEventListener("focus", () => {
-      for (const other of shapes) other.setAttribute("tabindex", other === shape ? "0" : "-1");
+      for (const other of shapes) other.tabIndex = other === shape ? 0 : -1;
     });
     shape.addEventListener("keydown", (event) => {
-      const next = shapes[place + steps[event.key]];
+      const next = shapes[i + steps[event.key]];
       if (event.key === "Enter" || event.key === " ") act(shape);
       else if (next) next.focus();
       else return;
@@ -28,15 +27,11 @@ function rove(shapes, columns, act) {
   });
 }
 
-/** @param {Element} shape @param {string} role @param {string} label */
-function label(shape, role, label) {
-  shape.setAttribute("role", role);
-  shape.setAttribute("aria-label", label);
-}
-
 /** @param {SVGElement[]} squares */
 function equipHeads(squares) {
-  squares.forEach((square, head) => label(square, "button", `Head ${head + 1}, on or off`));
+  squares.forEach((square, head) =>
+    Object.assign(square, { role: "button", ariaLabel: `Head ${head + 1}, on or off` }),
+  );
   rove(squares, squares.length, (square) => fire(square, "click"));
 }
 
@@ -44,7 +39,7 @@ function equipHeads(squares) {
 function equipTokens(side) {
   const tokens = [...side.querySelectorAll("text")].map((text) => /** @type {SVGElement} */ (text.parentNode));
   for (const token of tokens) {
-    label(token, "img", `Lines of ${token.textContent}`);
+    Object.assign(token, { role: "img", ariaLabel: `Lines of ${token.textContent}` });
     token.addEventListener("focus", () => fire(token, "mouseover"));
     token.addEventListener("blur", () => fire(side, "mouseleave"));
   }
@@ -55,8 +50,9 @@ function equipTokens(side) {
 function equipThumbnails(backgrounds) {
   const heads = backgrounds.filter((background) => background.id.startsWith("attn_background_0_")).length;
   const thumbnails = backgrounds.map((background) => /** @type {SVGElement} */ (background.parentNode));
-  thumbnails.forEach((thumbnail, place) => {
-    label(thumbnail, "button", `Layer ${Math.floor(place / heads) + 1}, head ${(place % heads) + 1}`);
+  thumbnails.forEach((thumbnail, i) => {
+    const ariaLabel = `Layer ${Math.floor(i / heads) + 1}, head ${(i % heads) + 1}`;
+    Object.assign(thumbnail, { role: "button", ariaLabel });
   });
   rove(thumbnails, heads, (thumbnail) => fire(/** @type {Element} */ (thumbnail.lastChild), "click"));
 }

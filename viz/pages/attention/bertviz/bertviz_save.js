@@ -1,4 +1,3 @@
-// @ts-check
 // Buttons that save what bertviz has drawn, as SVG or as PNG. bertviz's shapes carry their own colours, but what the
 // page's style sheet gives to text and backgrounds has to be written into the copy.
 import { rasterised, savePng, saveSvg } from "../../../components/shared/picture_file.js";
@@ -10,8 +9,7 @@ const PROPERTIES = ["fill", "font-family", "font-size", "font-weight", "text-anc
 function copied(drawing) {
   const { width, height } = drawing.getBoundingClientRect();
   const copy = /** @type {SVGElement} */ (drawing.cloneNode(true));
-  /** @type {NodeListOf<SVGElement>} */
-  const twins = copy.querySelectorAll(STYLED);
+  /** @type {NodeListOf<SVGElement>} */ const twins = copy.querySelectorAll(STYLED);
   drawing.querySelectorAll(STYLED).forEach((shape, place) => {
     const style = getComputedStyle(shape);
     for (const property of PROPERTIES) twins[place].style.setProperty(property, style.getPropertyValue(property));

@@ -1,8 +1,8 @@
-// @ts-check
 // One or several heads as lines between two columns of tokens. All heads of the layer are here, so switching heads,
 // pointing, keeping a token and the threshold wait for nobody; Python hears of each of them at once and keeps the URL.
 // Data: the payload of lines_component.py. Sends back the state `place`.
-import { mount } from "../../../components/shared/mount.js";
+import { consume, isCombination } from "../../../components/shared/items.js";
+import { mount, View } from "../../../components/shared/mount.js";
 import { weightOf } from "../../../components/shared/payload.js";
 import { element, Tooltip } from "../../../components/shared/picture.js";
 import { savePng, saveSvg } from "../../../components/shared/picture_file.js";
@@ -13,66 +13,42 @@ import { layoutOf, leastStored, leastVisible, rowsOf, storedAt } from "./line_sc
 import { countSentence, formatNumber, partnerSentence } from "./line_words.js";
 import { isSameToken, OTHER, TokenColumns } from "./token_columns.js";
 
-/** @import { Python } from "../../../components/shared/mount.js" */
 /** @import { LinesHeader, Place } from "./line_export.js" */
 /** @import { Layout, Matrix } from "./line_scene.js" */
 /** @import { Token } from "./token_columns.js" */
 
-/** What each picture showed last, by what is drawn: one that is mounted again goes on from there. @type {Map<string, Place & { command: number }>} */
-const lastPlaces = new Map();
+/** What each picture showed last, by what is drawn: one that is mounted again goes on from there. */
+const lastPlaces = /** @type {Map<string, Place & { command: number }>} */ (new Map());
 
-class HeadLines {
-  /** @type {LinesHeader} */
-  header;
-  /** @type {Matrix} */
-  matrix;
-  /** @type {LineBar} */
-  bar;
-  /** @type {Layout} */
-  sizes;
-  /** The heads that are on. @type {Set<number>} */
-  on = new Set();
+class HeadLines extends View {
+  /** @type {LinesHeader} */ header;
+  /** @type {Matrix} */ matrix;
+  /** @type {LineBar} */ bar;
+  /** @type {Layout} */ layout;
+  /** The heads that are on. @type {Set<number>} */ on = new Set();
   threshold = 0;
   command = -1;
-  /** The tokens that a person keeps, points at, and has visited by keyboard. @type {Token | null} */
-  kept = null;
-  /** @type {Token | null} */
-  pointed = null;
-  /** @type {Token | null} */
-  visited = null;
-  /** By what the lines were painted last. @type {string | null} */
-  painted = null;
+  /** The token that a person keeps. @type {Token | null} */ kept = null;
+  /** The one that they point at. @type {Token | null} */ pointed = null;
+  /** The one that they have visited by keyboard. @type {Token | null} */ visited = null;
+  /** By what the lines were painted last. @type {string | null} */ painted = null;
   width = 0;
   frame = 0;
   /** Of all lines: the lowest stored value, and how many. */
   least = 0;
   count = 0;
 
-  /** @param {HTMLElement} root @param {Python} python */
-  constructor(root, python) {
-    this.root = root;
-    this.python = python;
-    this.columns = new TokenColumns();
-    this.canvas = new LineCanvas();
-    this.board = element("div", "lines-board");
-    this.board.append(this.columns.query, this.canvas.element, this.columns.key);
-    this.scroller = element("div", "lines-scroller");
-    this.scroller.append(this.board);
-    this.status = element("p", "status muted");
-    this.status.setAttribute("role", "status");
-    this.tooltip = new Tooltip(root);
-    this.listen();
-    this.observer = new ResizeObserver(() => this.resize());
-    // The middle's width follows the page's, and also the text beside it.
+  columns = new TokenColumns();
+  canvas = new LineCanvas();
+  board = element("div", "lines-board", this.columns.query, this.canvas.element, this.columns.key);
+  scroller = element("div", "lines-scroller", this.board);
+  status = element("p", { className: "status muted", role: "status" });
+  tooltip = new Tooltip(this.root);
+  // The middle's width follows the page's, and also the text beside it.
+  observer = new ResizeObserver(() => this.resize());
+
+  start() {
     this.observer.observe(this.canvas.element);
-  }
-
-  dispose() {
-    this.observer.disconnect();
-    cancelAnimationFrame(this.frame);
-  }
-
-  listen() {
     this.board.addEventListener("pointermove", (event) => this.point(event));
     this.board.addEventListener("pointerleave", (event) => this.point(event));
     this.board.addEventListener("click", (event) => this.keep(this.columns.at(event)));
@@ -88,6 +64,11 @@ class HeadLines {
     this.root.addEventListener("keydown", (event) => this.press(event));
   }
 
+  dispose() {
+    this.observer.disconnect();
+    cancelAnimationFrame(this.frame);
+  }
+
   // ---- data ----
 
   /** @param {{ header: LinesHeader, arrays: Uint16Array[] }} payload */
@@ -99,7 +80,8 @@ class HeadLines {
       this.matrix = { values: arrays[0], queries: queryTokens.length, keys: keyTokens.length };
       this.pointed = this.visited = null;
       this.bar = this.buildBar();
-      this.columns.fill({ query: queryTokens, key: keyTokens });
+      this.columns.fill("query", queryTokens);
+      this.columns.fill("key", keyTokens);
       this.tooltip.hide();
       this.root.replaceChildren(this.bar.element, this.scroller, this.status, this.tooltip.box);
       this.painted = null;
@@ -177,10 +159,8 @@ class HeadLines {
   /** A box with the numbers of a query and a key, of every head that is on. @param {PointerEvent} event @param {number} query @param {number} key */
   tell(event, query, key) {
     const { queryTokens, keyTokens, title, number, headNames } = this.header;
-    const numbers = this.heads().map((head) => {
-      const stored = storedAt(this.matrix, head, query, key);
-      return `${headNames[head]}: ${number} ${this.format(stored, 3)}`;
-    });
+    const numberOf = (/** @type {number} */ head) => this.format(storedAt(this.matrix, head, query, key), 3);
+    const numbers = this.heads().map((head) => `${headNames[head]}: ${number} ${numberOf(head)}`);
     this.tooltip.show(event, title, queryTokens[query], keyTokens[key], numbers.join("\n"));
   }
 
@@ -199,7 +179,7 @@ class HeadLines {
 
   /** @param {KeyboardEvent} event */
   press(event) {
-    if (event.altKey || event.metaKey || event.ctrlKey) return;
+    if (isCombination(event)) return;
     const token = this.columns.at(event);
     const next = token && this.columns.next(token, event.key);
     if (event.key === "Escape" && (this.kept || this.visited)) {
@@ -209,8 +189,7 @@ class HeadLines {
     else if (token && (event.key === "Enter" || event.key === " ")) this.keep(token);
     else return;
     // These keys neither scroll the page nor step a decode player beside this picture.
-    event.preventDefault();
-    event.stopPropagation();
+    consume(event);
   }
 
   // ---- layout ----
@@ -241,11 +220,11 @@ class HeadLines {
     const signature = `${this.heads()} ${this.threshold} ${window.devicePixelRatio}`;
     if (signature !== this.painted) this.paintAll(signature);
     const focus = this.pointed ?? this.visited ?? this.kept;
-    const { matrix, sizes, header } = this;
+    const { matrix, layout, header } = this;
     // Of one token all lines are drawn, also where the whole picture has to leave the weakest out.
     const least = leastVisible(this.threshold);
     const numberOf = (/** @type {number} */ stored) => this.format(stored);
-    this.canvas.paintToken(matrix, this.heads(), least, focus, sizes, header.colours, numberOf);
+    this.canvas.paintToken(matrix, this.heads(), least, focus, layout, header.colours, numberOf);
     this.columns.emphasise(focus);
     this.describe(focus);
   }
@@ -258,9 +237,9 @@ class HeadLines {
     // The columns are as wide as their text, so its size comes before any measuring.
     this.board.style.setProperty("--row", `${rows.row}px`);
     this.board.style.setProperty("--font", `${rows.font}px`);
-    this.sizes = layoutOf(rows, this.columns, this.canvas.element.clientWidth, this.on.size);
+    this.layout = layoutOf(rows, this.columns, this.canvas.element.clientWidth, this.on.size);
     this.least = leastStored(matrix.values, matrix.queries * matrix.keys, this.heads(), threshold);
-    this.count = this.canvas.paintAll(matrix, this.heads(), this.least, this.sizes, this.header.colours);
+    this.count = this.canvas.paintAll(matrix, this.heads(), this.least, this.layout, this.header.colours);
     this.root.dataset.lines = String(this.count);
   }
 
@@ -281,19 +260,12 @@ class HeadLines {
   // ---- taking it along ----
 
   scene() {
-    const { header, matrix, kept, sizes } = this;
+    const { header, matrix, kept, layout } = this;
+    const least = kept ? leastVisible(this.threshold) : this.least;
     const style = getComputedStyle(this.root);
-    return sceneOf({
-      matrix,
-      heads: this.heads(),
-      least: kept ? leastVisible(this.threshold) : this.least,
-      focus: kept,
-      layout: sizes,
-      header,
-      ink: style.color,
-      paper: style.getPropertyValue("--st-background-color") || "white",
-      numberOf: (stored) => this.format(stored),
-    });
+    const colours = { ink: style.color, paper: style.getPropertyValue("--st-background-color") || "white" };
+    const numberOf = (/** @type {number} */ stored) => this.format(stored);
+    return sceneOf({ matrix, heads: this.heads(), least, focus: kept, layout, header, ...colours, numberOf });
   }
 }
 

@@ -1,4 +1,3 @@
-// @ts-check
 // Lines painted between the columns: all of them once, and above them those of one token.
 import { strength } from "../../../components/shared/line_strength.js";
 import { FULL } from "../../../components/shared/payload.js";
@@ -37,8 +36,7 @@ function strokeAll(context, lines, start, end) {
 function strokeLines(context, matrix, heads, least, focus, layout, colours) {
   const { start, end } = lineEnds(layout, focus);
   const shifts = shiftsOf(heads, layout);
-  /** @type {Line[][]} */
-  const lines = Array.from({ length: STEPS }, () => []);
+  /** @type {Line[][]} */ const lines = Array.from({ length: STEPS }, () => []);
   let count = 0;
   eachLine(matrix, heads, least, focus, (head, query, key, stored) => {
     const line = { head, from: layout.rowCentre(query) + shifts(head), to: layout.rowCentre(key) + shifts(head) };
@@ -52,12 +50,8 @@ function strokeLines(context, matrix, heads, least, focus, layout, colours) {
     context.lineWidth = width;
     for (const head of heads) {
       context.strokeStyle = colours[head % colours.length];
-      strokeAll(
-        context,
-        ofStep.filter((line) => line.head === head),
-        start,
-        end,
-      );
+      const ofHead = ofStep.filter((line) => line.head === head);
+      strokeAll(context, ofHead, start, end);
     }
   });
   context.globalAlpha = 1;
@@ -82,16 +76,11 @@ function paintBoxes(context, boxes, ink, font) {
 }
 
 export class LineCanvas {
-  /** @type {CanvasRenderingContext2D} */
-  context;
+  base = element("canvas", "layer");
+  top = element("canvas", "layer");
+  element = element("div", "middle", this.base, this.top);
+  /** @type {CanvasRenderingContext2D} */ context;
   isEmpty = true;
-
-  constructor() {
-    this.base = element("canvas", "layer");
-    this.top = element("canvas", "layer");
-    this.element = element("div", "middle");
-    this.element.append(this.base, this.top);
-  }
 
   /**
    * All lines, painted once; returns how many there are.

@@ -1,4 +1,3 @@
-// @ts-check
 // The picture of lines to be taken along: as primitives, then painted as PNG or written as SVG from the same ones.
 import { strength } from "../../../components/shared/line_strength.js";
 import { weightOf } from "../../../components/shared/payload.js";
@@ -6,20 +5,17 @@ import { contextOf, element } from "../../../components/shared/picture.js";
 import { escapeXml, PICTURE_SCALE } from "../../../components/shared/picture_file.js";
 import { TALLEST_CANVAS } from "./line_canvas.js";
 import { boxesOf, eachLine, lineEnds, shiftsOf } from "./line_scene.js";
+import { isSameToken } from "./token_columns.js";
 
 /** @import { Layout, Matrix, NumberBox } from "./line_scene.js" */
 /** @import { Side, Token } from "./token_columns.js" */
 
-/** @typedef {{ heads: number[], query: number | null, key: number | null, threshold: number }} Place what a picture shows */
 /**
- * What `pack_lines` packs.
+ * @typedef {{ heads: number[], query: number | null, key: number | null, threshold: number }} Place what a picture shows
  * @typedef {{
  *   queryTokens: string[], keyTokens: string[], headNames: string[], top: number, number: string, title: string,
  *   fileName: string, colours: string[], digest: string, command: Place & { number: number },
- * }} LinesHeader
- */
-
-/**
+ * }} LinesHeader what `pack_lines` packs
  * @typedef {{
  *   matrix: Matrix, heads: number[], least: number, focus: Token | null, layout: Layout, header: LinesHeader,
  *   ink: string, paper: string, numberOf(stored: number): string,
@@ -56,15 +52,14 @@ export function sceneOf(drawn) {
       if (box.text) items.push({ kind: "text", x, y, text: box.text, anchor: "middle", size: 10, weight: 400 });
     }
   }
-  const label = (/** @type {Side} */ side, /** @type {string} */ text, /** @type {number} */ index) => {
-    const isKept = focus?.side === side && focus.index === index;
+  const label = (/** @type {string} */ text, /** @type {number} */ index, /** @type {Side} */ side) => {
+    const weight = isSameToken(focus, { side, index }) ? 700 : 400;
     const x = side === "query" ? left - 8 : left + middle + 8;
     const y = top + layout.rowCentre(index) + layout.font / 3;
-    const anchor = side === "query" ? "end" : "start";
-    items.push({ kind: "text", x, y, text, anchor, size: layout.font, weight: isKept ? 700 : 400 });
+    items.push({ kind: "text", x, y, text, anchor: side === "query" ? "end" : "start", size: layout.font, weight });
   };
-  queryTokens.forEach((token, index) => label("query", token, index));
-  keyTokens.forEach((token, index) => label("key", token, index));
+  queryTokens.forEach((token, index) => label(token, index, "query"));
+  keyTokens.forEach((token, index) => label(token, index, "key"));
   return { width: left + middle + right, height: top + height + 8, items, ink, paper };
 }
 
@@ -108,12 +103,12 @@ export function svgOf(scene) {
   const n = (/** @type {number} */ number) => String(Math.round(number * 100) / 100);
   const written = scene.items.map((item) => {
     if (item.kind === "line") {
-      const place = `x1="${n(item.x1)}" y1="${n(item.y1)}" x2="${n(item.x2)}" y2="${n(item.y2)}"`;
-      return `<line ${place} stroke="${item.colour}" stroke-width="${n(item.width)}" stroke-opacity="${n(item.alpha)}"/>`;
+      const position = `x1="${n(item.x1)}" y1="${n(item.y1)}" x2="${n(item.x2)}" y2="${n(item.y2)}"`;
+      return `<line ${position} stroke="${item.colour}" stroke-width="${n(item.width)}" stroke-opacity="${n(item.alpha)}"/>`;
     }
     if (item.kind === "box") {
-      const place = `x="${n(item.x)}" y="${n(item.y)}" width="${n(item.width)}" height="${n(item.height)}"`;
-      return `<rect ${place} fill="${item.colour}" fill-opacity="${n(item.alpha)}"/>`;
+      const position = `x="${n(item.x)}" y="${n(item.y)}" width="${n(item.width)}" height="${n(item.height)}"`;
+      return `<rect ${position} fill="${item.colour}" fill-opacity="${n(item.alpha)}"/>`;
     }
     const look = `font-size="${n(item.size)}" font-weight="${item.weight}" text-anchor="${item.anchor}"`;
     return `<text x="${n(item.x)}" y="${n(item.y)}" ${look} xml:space="preserve">${escapeXml(item.text)}</text>`;

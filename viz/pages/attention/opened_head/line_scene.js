@@ -1,17 +1,14 @@
-// @ts-check
 // Lines between two columns of tokens: which there are, how strong each is drawn, and the boxes beside them.
 import { FAINTEST } from "../../../components/shared/line_strength.js";
 import { FULL, weightOf } from "../../../components/shared/payload.js";
+import { clamp } from "../../../components/shared/picture.js";
 
 /** @import { Token, TokenColumns } from "./token_columns.js" */
 
 /** @typedef {{ values: Uint16Array, queries: number, keys: number }} Matrix stored √ values, head by head and query by query */
 /** @typedef {ReturnType<typeof rowsOf>} Rows */
 /** @typedef {ReturnType<typeof layoutOf>} Layout */
-/**
- * The number of one head at a token.
- * @typedef {{ x: number, y: number, width: number, height: number, colour: string, alpha: number, text: string }} NumberBox
- */
+/** @typedef {{ x: number, y: number, width: number, height: number, colour: string, alpha: number, text: string }} NumberBox of one head at a token */
 
 /** More lines than these are a grey field to the eye, and take a browser without a graphics card over a second. */
 const MOST_LINES = 4000;
@@ -24,13 +21,9 @@ const [NARROWEST_BOX, WIDEST_BOX] = [5, 32];
 /** Height and text of rows in CSS pixels: they shrink until just readable; from there on the board scrolls. @param {Matrix} matrix */
 export function rowsOf({ queries, keys }) {
   const count = Math.max(queries, keys);
-  const row = Math.max(LOWEST_ROW, Math.min(HIGHEST_ROW, Math.floor(ROOM_FOR_ROWS / count)));
-  return {
-    row,
-    font: row >= 20 ? 13.5 : 11.5,
-    height: count * row,
-    rowCentre: (/** @type {number} */ index) => (index + 0.5) * row,
-  };
+  const row = clamp(LOWEST_ROW, Math.floor(ROOM_FOR_ROWS / count), HIGHEST_ROW);
+  const rowCentre = (/** @type {number} */ index) => (index + 0.5) * row;
+  return { row, font: row >= 20 ? 13.5 : 11.5, height: count * row, rowCentre };
 }
 
 /**
@@ -38,7 +31,7 @@ export function rowsOf({ queries, keys }) {
  * @param {Rows} rows @param {TokenColumns} columns @param {number} middle @param {number} heads
  */
 export function layoutOf(rows, columns, middle, heads) {
-  const box = Math.max(NARROWEST_BOX, Math.min(WIDEST_BOX, Math.min(ROOM_FOR_BOXES, middle / 2) / heads));
+  const box = clamp(NARROWEST_BOX, Math.min(ROOM_FOR_BOXES, middle / 2) / heads, WIDEST_BOX);
   const [left, right] = [columns.query.offsetWidth, columns.key.offsetWidth];
   return { ...rows, box, strip: box * heads + 3, left, middle, right };
 }
@@ -49,15 +42,12 @@ export const storedAt = ({ values, queries, keys }, head, query, key) => values[
 /** Heads lie beside one another, so that those that agree do not hide one another. @param {number[]} heads @param {Rows} rows */
 export function shiftsOf(heads, { row }) {
   const step = Math.min(3, (row * 0.6) / heads.length);
-  const shifts = new Map(heads.map((head, place) => [head, (place - (heads.length - 1) / 2) * step]));
+  const shifts = new Map(heads.map((head, i) => [head, (i - (heads.length - 1) / 2) * step]));
   return (/** @type {number} */ head) => shifts.get(head) ?? 0;
 }
 
-/** The largest number in [0, 1] that a stored value may stand for, as a stored value. @param {number} share */
-const storedOf = (share) => Math.round(Math.sqrt(share) * FULL);
-
 /** The lowest stored value whose line is at the threshold (in percent) and can be seen. @param {number} threshold */
-export const leastVisible = (threshold) => Math.max(storedOf(threshold / 100), storedOf(FAINTEST));
+export const leastVisible = (threshold) => Math.round(Math.sqrt(Math.max(threshold / 100, FAINTEST)) * FULL);
 
 /**
  * The lowest stored value that is drawn: at the threshold, visible, and among the `MOST_LINES` strongest.
@@ -102,50 +92,45 @@ export function eachLine({ values, queries, keys }, heads, least, focus, visit) 
  * @param {Layout} layout @param {Token | null} focus
  */
 export function lineEnds({ middle, strip }, focus) {
-  const margin = 3;
-  return {
-    start: focus?.side === "key" ? strip + margin : margin,
-    end: middle - (focus?.side === "query" ? strip + margin : margin),
-  };
+  const margin = (/** @type {Token["side"]} */ side) => (focus?.side === side ? strip + 3 : 3);
+  return { start: margin("key"), end: middle - margin("query") };
 }
+
+/**
+ * The stored value of a head for every token of the other column.
+ * @param {Matrix} matrix @param {number} head @param {Token} focus
+ */
+const partnersOf = (matrix, head, { side, index }) =>
+  side === "query"
+    ? Array.from({ length: matrix.keys }, (_, key) => storedAt(matrix, head, index, key))
+    : Array.from({ length: matrix.queries }, (_, query) => storedAt(matrix, head, query, index));
 
 /**
  * The coloured boxes beside the other column, one a head and token; those that have room for it have a number.
  * @param {Matrix} matrix @param {number[]} heads @param {Token} focus @param {Layout} layout @param {string[]} colours
- * @param {(stored: number) => string} numberOf
+ * @param {(stored: number) => string} numberOf @returns {NumberBox[]}
  */
 export function boxesOf(matrix, heads, focus, layout, colours, numberOf) {
-  const isQuery = focus.side === "query";
-  const start = isQuery ? layout.middle - layout.strip + 2 : 1;
-  /** @type {NumberBox[]} */
-  const boxes = [];
-  for (let other = 0; other < (isQuery ? matrix.keys : matrix.queries); other++) {
-    const [query, key] = isQuery ? [focus.index, other] : [other, focus.index];
-    heads.forEach((head, place) => {
-      const stored = storedAt(matrix, head, query, key);
+  const start = focus.side === "query" ? layout.middle - layout.strip + 2 : 1;
+  return heads.flatMap((head, i) =>
+    partnersOf(matrix, head, focus).map((stored, other) => {
       const share = weightOf(stored);
-      boxes.push({
-        x: start + place * layout.box,
+      return {
+        x: start + i * layout.box,
         y: layout.rowCentre(other) - layout.row / 2 + 1,
         width: layout.box - 1,
         height: layout.row - 2,
         colour: colours[head % colours.length],
         alpha: 0.06 + 0.54 * Math.sqrt(share),
         text: layout.box >= 24 && share >= 0.005 ? numberOf(stored) : "",
-      });
-    });
-  }
-  return boxes;
+      };
+    }),
+  );
 }
 
 /** The token of the other column with the largest value, in one head. @param {Matrix} matrix @param {number} head @param {Token} focus */
 export function strongestPartner(matrix, head, focus) {
-  const isQuery = focus.side === "query";
-  let best = { index: 0, stored: -1 };
-  for (let index = 0; index < (isQuery ? matrix.keys : matrix.queries); index++) {
-    const [query, key] = isQuery ? [focus.index, index] : [index, focus.index];
-    const stored = storedAt(matrix, head, query, key);
-    if (stored > best.stored) best = { index, stored };
-  }
-  return best;
+  const partners = partnersOf(matrix, head, focus);
+  const stored = partners.reduce((most, other) => Math.max(most, other));
+  return { index: partners.indexOf(stored), stored };
 }

@@ -1,4 +1,3 @@
-// @ts-check
 // What lines are said to be: numbers, how many are drawn, and the strongest partners of a token.
 import { weightOf } from "../../../components/shared/payload.js";
 import { element, tokenElement } from "../../../components/shared/picture.js";
@@ -27,18 +26,14 @@ export function countSentence(drawn, all) {
  * @param {LinesHeader} header @param {Matrix} matrix @param {number[]} heads @param {Token} focus
  */
 export function partnerSentence({ queryTokens, keyTokens, headNames, top }, matrix, heads, focus) {
-  const [own, others] = focus.side === "query" ? [queryTokens, keyTokens] : [keyTokens, queryTokens];
+  const isQuery = focus.side === "query";
+  const [own, others] = isQuery ? [queryTokens, keyTokens] : [keyTokens, queryTokens];
   const parts = heads.slice(0, MOST_NAMED).map((head) => {
     const { index, stored } = strongestPartner(matrix, head, focus);
-    const part = element("span", "strongest");
-    part.append(
-      `${headNames[head]} `,
-      tokenElement(others[index], "token own"),
-      ` ${formatNumber(weightOf(stored) * top, 3)}`,
-    );
-    return part;
+    const weight = ` ${formatNumber(weightOf(stored) * top, 3)}`;
+    return element("span", "strongest", `${headNames[head]} `, tokenElement(others[index], "token own"), weight);
   });
   const left = heads.length - parts.length;
-  const arrow = focus.side === "query" ? "→" : "←";
-  return [tokenElement(own[focus.index], "token own"), ` ${arrow} `, ...parts, left > 0 ? ` and ${left} more` : ""];
+  const token = tokenElement(own[focus.index], "token own");
+  return [token, isQuery ? " → " : " ← ", ...parts, left > 0 ? ` and ${left} more` : ""];
 }

@@ -1,19 +1,19 @@
-// @ts-check
 // A picture and, over its patches, one row of a head: a click or Enter makes the patch the query, whose row is drawn.
 // Data: the payload of picture_component.py. Sends back the trigger `query`: { query }.
-import { mount } from "../../../components/shared/mount.js";
+import { consume, isCombination } from "../../../components/shared/items.js";
+import { mount, View } from "../../../components/shared/mount.js";
 import { formatWeight } from "../../../components/shared/payload.js";
 import {
+  button,
+  clamp,
   colourBar,
   contextOf,
   element,
-  pixelScale,
+  mixStops,
   Tooltip,
   tokenElement,
 } from "../../../components/shared/picture.js";
 import { pictureButtons } from "../../../components/shared/save_picture.js";
-
-/** @import { Python } from "../../../components/shared/mount.js" */
 
 /**
  * What `pack_picture` packs.
@@ -26,42 +26,28 @@ import { pictureButtons } from "../../../components/shared/save_picture.js";
 // So much of a patch's colour covers the picture below it.
 const COVER = 0.68;
 
-class PictureAttention {
-  /** @type {PictureHeader} */
-  data;
-  /** @type {Float32Array} */
-  values;
-  /** @type {ImageData} */
-  picture;
+class PictureAttention extends View {
+  /** @type {PictureHeader} */ data;
+  /** @type {Float32Array} */ values;
+  /** @type {ImageData} */ picture;
   /** The patch that the pointer or the keyboard is at. */
   near = 0;
 
-  /** @param {HTMLElement} root @param {Python} python */
-  constructor(root, python) {
-    this.root = root;
-    this.python = python;
-    this.title = element("h4");
-    this.bar = element("div", "bar");
-    this.stage = element("div", "stage");
-    this.stage.tabIndex = 0;
-    this.stage.setAttribute("role", "application");
-    this.canvas = element("canvas");
-    this.queryFrame = element("div", "frame query");
-    this.nearFrame = element("div", "frame near");
-    this.nearFrame.dataset.notInPicture = "";
+  title = element("h4");
+  bar = element("div", "bar");
+  canvas = element("canvas");
+  queryFrame = element("div", "frame query");
+  nearFrame = element("div", { className: "frame near", dataset: { notInPicture: "" } });
+  stage = element("div", { className: "stage", tabIndex: 0, role: "application" });
+  below = element("div", "below");
+  status = element("p", { className: "said muted", role: "status" });
+  tooltip = new Tooltip(this.root);
+
+  start() {
+    this.stage.ariaLabel = "Patches of the picture: arrow keys move, Enter makes one the query";
     this.stage.append(this.canvas, this.queryFrame, this.nearFrame);
-    this.below = element("div", "below");
-    this.said = element("p", "said muted");
-    this.said.setAttribute("role", "status");
-    root.replaceChildren(
-      this.title,
-      this.bar,
-      this.stage,
-      this.below,
-      this.said,
-      pictureButtons(root, () => this.data.fileName),
-    );
-    this.tooltip = new Tooltip(root);
+    const save = pictureButtons(this.root, () => this.data.fileName);
+    this.root.replaceChildren(this.title, this.bar, this.stage, this.below, this.status, save, this.tooltip.box);
     this.stage.addEventListener("pointermove", (event) => this.point(event));
     this.stage.addEventListener("pointerleave", () => this.leave());
     this.stage.addEventListener("click", (event) => this.choose(this.data.firstPatch + this.patchAt(event)));
@@ -75,7 +61,6 @@ class PictureAttention {
     this.near = Math.max(0, header.query - header.firstPatch);
     this.root.style.setProperty("--query", header.queryColour);
     this.title.textContent = header.title;
-    this.stage.setAttribute("aria-label", "Patches of the picture: arrow keys move, Enter makes one the query");
     this.picture = new ImageData(new Uint8ClampedArray(header.width * header.height * 4), header.width, header.height);
     for (let at = 0; at < header.width * header.height; at++) {
       for (let part = 0; part < 3; part++) this.picture.data[at * 4 + part] = pixels[at * 3 + part];
@@ -98,9 +83,9 @@ class PictureAttention {
 
   draw() {
     const { data, canvas } = this;
-    const patches = data.rows * data.columns;
-    let top = 0;
-    for (let patch = 0; patch < patches; patch++) top = Math.max(top, this.numberOf(data.firstPatch + patch));
+    const count = data.rows * data.columns;
+    const numbers = Array.from({ length: count }, (_, patch) => this.numberOf(data.firstPatch + patch));
+    const top = Math.max(0, ...numbers);
     // Small pictures are drawn larger, so that the edges of patches stay sharp.
     const times = Math.max(1, Math.ceil(448 / data.width));
     const small = new OffscreenCanvas(data.width, data.height);
@@ -110,50 +95,38 @@ class PictureAttention {
     const context = contextOf(canvas);
     context.imageSmoothingEnabled = data.width >= 100;
     context.drawImage(small, 0, 0, canvas.width, canvas.height);
-    const scale = new Uint8Array(pixelScale(data.stops).buffer);
-    for (let patch = 0; patch < patches; patch++) {
-      const level = top ? Math.round(255 * Math.sqrt(this.numberOf(data.firstPatch + patch) / top)) : 0;
-      const [red, green, blue] = scale.subarray(level * 4, level * 4 + 3);
-      context.fillStyle = `rgb(${red} ${green} ${blue} / ${COVER})`;
+    numbers.forEach((number, patch) => {
+      const share = top ? number / top : 0;
+      context.fillStyle = `rgb(${mixStops(data.stops, Math.sqrt(share)).join(" ")} / ${COVER})`;
       const [x, y, width, height] = this.boxOf(patch, canvas.width, canvas.height);
       context.fillRect(x, y, width, height);
-    }
+    });
     this.drawBar();
     this.frame(this.queryFrame, data.query - data.firstPatch);
     this.leave();
-    /** @type {[number, string][]} */
-    const ticks = [0, 0.1, 0.4, 1].map((share) => [
-      Math.sqrt(share),
-      (share * top).toPrecision(2).replace(/\.?0+$/, ""),
-    ]);
+    const written = (/** @type {number} */ share) => (share * top).toPrecision(2).replace(/\.?0+$/, "");
+    const ticks = [0, 0.1, 0.4, 1].map((share) => /** @type {[number, string]} */ ([Math.sqrt(share), written(share)]));
     const name = `${data.number[0].toUpperCase()}${data.number.slice(1)} (√ scale)`;
-    const said = `Colour scale: ${data.number} from 0, dark, to ${ticks[3][1]}, light`;
-    this.below.replaceChildren(colourBar(name, said, data.stops, ticks));
-    this.said.replaceChildren(...this.sentence());
+    const label = `Colour scale: ${data.number} from 0, dark, to ${ticks[3][1]}, light`;
+    this.below.replaceChildren(colourBar(name, label, data.stops, ticks));
+    // Which token looks, and how much of it goes to what has no place in the picture.
+    const outside = this.specials.map((token, i) => `${token} ${formatWeight(this.numberOf(i))}`).join(", ");
+    const note = outside && ` Outside the picture: ${outside}.`;
+    this.status.replaceChildren("Query ", tokenElement(data.tokens[data.query]), `.${note}`);
   }
 
-  /** Which token looks, and how much of it goes to what has no place in the picture. */
-  sentence() {
-    const { data } = this;
-    const specials = data.tokens
-      .slice(0, data.firstPatch)
-      .map((token, place) => `${token} ${formatWeight(this.numberOf(place))}`);
-    const outside = specials.length ? ` Outside the picture: ${specials.join(", ")}.` : "";
-    return ["Query ", tokenElement(data.tokens[data.query]), `.${outside}`];
+  /** The tokens that are no patches. */
+  get specials() {
+    return this.data.tokens.slice(0, this.data.firstPatch);
   }
 
   drawBar() {
-    const { data } = this;
-    const specials = data.tokens.slice(0, data.firstPatch).map((token, place) => {
-      const button = element("button", "choice");
-      button.type = "button";
-      button.append(tokenElement(token));
-      button.setAttribute("aria-pressed", String(place === data.query));
-      button.addEventListener("click", () => this.choose(place));
-      return button;
+    const choices = this.specials.map((token, i) => {
+      const look = { className: "choice", ariaPressed: String(i === this.data.query) };
+      return button(look, () => this.choose(i), tokenElement(token));
     });
-    this.bar.replaceChildren(...(specials.length ? [element("span", "muted", "Query")] : []), ...specials);
-    if (specials.length) this.bar.append(element("span", "muted", "or click a patch"));
+    const muted = (/** @type {string} */ text) => element("span", "muted", text);
+    this.bar.replaceChildren(...(choices.length ? [muted("Query"), ...choices, muted("or click a patch")] : []));
   }
 
   /** @param {number} patch @param {number} width @param {number} height */
@@ -175,21 +148,24 @@ class PictureAttention {
   patchAt({ clientX, clientY }) {
     const box = this.canvas.getBoundingClientRect();
     const { rows, columns } = this.data;
-    const place = (/** @type {number} */ at, /** @type {number} */ count) =>
-      Math.min(count - 1, Math.max(0, Math.floor(at * count)));
-    return place((clientY - box.top) / box.height, rows) * columns + place((clientX - box.left) / box.width, columns);
+    const row = clamp(0, Math.floor(((clientY - box.top) / box.height) * rows), rows - 1);
+    return row * columns + clamp(0, Math.floor(((clientX - box.left) / box.width) * columns), columns - 1);
   }
 
   /** @param {PointerEvent} event */
   point(event) {
     if (!this.data) return;
-    const patch = this.patchAt(event);
+    const { title, tokens, query } = this.data;
+    const [token, number] = this.approach(this.patchAt(event));
+    this.tooltip.show(event, title, tokens[query], token, number);
+  }
+
+  /** Frame a patch; returns its token and its number. @param {number} patch */
+  approach(patch) {
     this.near = patch;
     this.frame(this.nearFrame, patch);
-    const { data } = this;
-    const token = data.firstPatch + patch;
-    const note = `${data.number} ${formatWeight(this.numberOf(token))}`;
-    this.tooltip.show(event, data.title, data.tokens[data.query], data.tokens[token], note);
+    const token = this.data.firstPatch + patch;
+    return [this.data.tokens[token], `${this.data.number} ${formatWeight(this.numberOf(token))}`];
   }
 
   leave() {
@@ -199,30 +175,18 @@ class PictureAttention {
 
   /** @param {KeyboardEvent} event */
   press(event) {
-    const { rows, columns, firstPatch, tokens } = this.data;
-    const [row, column] = [Math.floor(this.near / columns), this.near % columns];
+    const { rows, columns, firstPatch } = this.data;
     /** @type {Record<string, [number, number]>} */
-    const targets = {
-      ArrowLeft: [row, column - 1],
-      ArrowRight: [row, column + 1],
-      ArrowUp: [row - 1, column],
-      ArrowDown: [row + 1, column],
-    };
-    const moved = targets[event.key];
-    if (event.altKey || event.metaKey || event.ctrlKey) return;
-    if (moved) {
-      const within = (/** @type {number} */ at, /** @type {number} */ count) => Math.min(count - 1, Math.max(0, at));
-      this.near = within(moved[0], rows) * columns + within(moved[1], columns);
-      this.frame(this.nearFrame, this.near);
-      const token = firstPatch + this.near;
-      this.said.replaceChildren(
-        tokenElement(tokens[token]),
-        `: ${this.data.number} ${formatWeight(this.numberOf(token))}`,
-      );
+    const steps = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+    if (isCombination(event)) return;
+    if (event.key in steps) {
+      const [down, across] = steps[event.key];
+      const row = clamp(0, Math.floor(this.near / columns) + down, rows - 1);
+      const [token, number] = this.approach(row * columns + clamp(0, (this.near % columns) + across, columns - 1));
+      this.status.replaceChildren(tokenElement(token), `: ${number}`);
     } else if (event.key === "Enter" || event.key === " ") this.choose(firstPatch + this.near);
     else return;
-    event.preventDefault();
-    event.stopPropagation();
+    consume(event);
   }
 
   /** @param {number} query */

@@ -1,57 +1,43 @@
-// @ts-check
 // Two columns of tokens that can be walked with the arrow keys.
-import { element, tokenElement } from "../../../components/shared/picture.js";
+import { closest, reachByTab } from "../../../components/shared/items.js";
+import { clamp, element, tokenElement } from "../../../components/shared/picture.js";
 
 /** @typedef {"query" | "key"} Side */
 /** @typedef {{ side: Side, index: number }} Token */
 
-/** @type {Record<Side, Side>} */
-export const OTHER = { query: "key", key: "query" };
-const NAMES = { query: "Queries: tokens that look", key: "Keys: tokens looked at" };
+/** @type {Record<Side, Side>} */ export const OTHER = { query: "key", key: "query" };
 
 /** @param {Token | null} a @param {Token | null} b */
 export const isSameToken = (a, b) => a?.side === b?.side && a?.index === b?.index;
 
+/** @param {Side} side @param {string} name */
+const columnElement = (side, name) =>
+  element("div", {
+    className: `column ${side}`,
+    role: "listbox",
+    ariaLabel: `${name}. Arrow keys move, Enter keeps a token, Escape lets it go.`,
+  });
+
 export class TokenColumns {
-  /** The options that are kept and in focus. @type {HTMLElement | null} */
-  kept = null;
-  /** @type {HTMLElement | null} */
-  emphasised = null;
+  query = columnElement("query", "Queries: tokens that look");
+  key = columnElement("key", "Keys: tokens looked at");
+  /** The option that is kept. @type {HTMLElement | null} */ kept = null;
+  /** The option in focus. @type {HTMLElement | null} */ emphasised = null;
 
-  constructor() {
-    this.query = this.buildColumn("query");
-    this.key = this.buildColumn("key");
-  }
-
-  /** @param {Side} side */
-  buildColumn(side) {
-    const column = element("div", `column ${side}`);
-    column.setAttribute("role", "listbox");
-    column.setAttribute("aria-label", `${NAMES[side]}. Arrow keys move, Enter keeps a token, Escape lets it go.`);
-    return column;
-  }
-
-  /** @param {Record<Side, string[]>} tokens */
-  fill(tokens) {
+  /** @param {Side} side @param {string[]} tokens */
+  fill(side, tokens) {
     this.emphasised = null;
-    for (const side of /** @type {Side[]} */ (["query", "key"])) {
-      const options = tokens[side].map((token, index) => {
-        const option = tokenElement(token, "token option");
-        option.setAttribute("role", "option");
-        option.tabIndex = index === 0 ? 0 : -1;
-        option.title = token;
-        option.dataset.side = side;
-        option.dataset.index = String(index);
-        return option;
-      });
-      this[side].replaceChildren(...options);
-    }
+    const options = tokens.map((title, index) => {
+      const option = tokenElement(title, "token option");
+      Object.assign(option.dataset, { side, index });
+      return Object.assign(option, { role: "option", tabIndex: index === 0 ? 0 : -1, title });
+    });
+    this[side].replaceChildren(...options);
   }
 
   /** The token that an event belongs to, if any. @param {Event} event @returns {Token | null} */
-  at({ target }) {
-    /** @type {HTMLElement | null} */
-    const option = target instanceof Element ? target.closest(".option") : null;
+  at(event) {
+    const option = closest(event, ".option");
     return option && { side: /** @type {Side} */ (option.dataset.side), index: Number(option.dataset.index) };
   }
 
@@ -66,7 +52,7 @@ export class TokenColumns {
    */
   next({ side, index }, key) {
     const last = this[side].children.length - 1;
-    const at = (/** @type {number} */ place) => ({ side, index: Math.min(last, Math.max(0, place)) });
+    const at = (/** @type {number} */ target) => ({ side, index: clamp(0, target, last) });
     if (key === (side === "query" ? "ArrowRight" : "ArrowLeft")) {
       return { side: OTHER[side], index: Math.min(index, this[OTHER[side]].children.length - 1) };
     }
@@ -75,17 +61,16 @@ export class TokenColumns {
 
   /** @param {Token} token */
   visit(token) {
-    for (const option of this[token.side].children) /** @type {HTMLElement} */ (option).tabIndex = -1;
     const option = this.optionOf(token);
-    option.tabIndex = 0;
+    reachByTab(/** @type {Iterable<HTMLElement>} */ (this[token.side].children), option);
     option.focus();
   }
 
   /** @param {Token | null} token */
   mark(token) {
-    this.kept?.setAttribute("aria-selected", "false");
+    if (this.kept) this.kept.ariaSelected = "false";
     this.kept = token && this.optionOf(token);
-    this.kept?.setAttribute("aria-selected", "true");
+    if (this.kept) this.kept.ariaSelected = "true";
   }
 
   /** @param {Token | null} focus */

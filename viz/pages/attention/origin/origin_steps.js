@@ -1,10 +1,7 @@
-// @ts-check
 // The seven pictures of the origin story, one a step.
 import { colourAt } from "../../../components/shared/drawing.js";
+import { clamp } from "../../../components/shared/picture.js";
 import {
-  drawBars,
-  drawRange,
-  drawStrip,
   exactNumber,
   GUTTER,
   largestSize,
@@ -15,7 +12,7 @@ import {
 } from "./origin_pictures.js";
 
 /** @import { InkedScale } from "../../../components/shared/drawing.js" */
-/** @import { Columns, Range, Series } from "./origin_pictures.js" */
+/** @import { Columns, Range } from "./origin_pictures.js" */
 
 /**
  * One way from scores to weights: the model's, or the changed one. `rest` are the keys without a column.
@@ -23,9 +20,6 @@ import {
  *   scaled: number[], restScaled: Range | null, cut: boolean[], restCut: number, shares: number[], restShares: number,
  *   sharesSum: number, weights: number[], restWeight: number, weightsSum: number,
  * }} Path
- */
-/**
- * What `pack_story` packs.
  * @typedef {{
  *   query: string, columns: { label: string, key: number, gap: boolean }[], restCount: number, note: string,
  *   followed: number, isScaled: boolean, q: number[], k: number[][], products: number[][], dots: number[],
@@ -35,7 +29,7 @@ import {
  *   summary: { name: string, cells: { token?: string, text: string }[] }[],
  *   steps: { title: string, formula: string, text: string }[],
  *   signed: InkedScale, sequential: InkedScale, realColour: string, otherColour: string, name: string, digest: string,
- * }} OriginHeader
+ * }} OriginHeader what `pack_story` packs
  */
 
 const BARS = 92;
@@ -51,15 +45,15 @@ export class StepPictures {
     this.columns = columns;
   }
 
-  /** The picture of the step at `place`, from 0. @param {number} place */
-  draw(place) {
-    const all = ["product", "dots", "scaled", "mask", "softmax", "values", "part"];
-    return this[/** @type {"product"} */ (all[place])]().root;
+  /** The picture of a step. @param {number} step from 0 */
+  draw(step) {
+    const { product, dots, scaled, mask, softmax, values, part } = this;
+    return [product, dots, scaled, mask, softmax, values, part][step].call(this).root;
   }
 
-  /** @param {number} height @param {number} place */
-  begin(height, place) {
-    return new Picture(this.columns, height, this.data.steps[place].title);
+  /** @param {number} height @param {number} step */
+  begin(height, step) {
+    return new Picture(this.columns, height, this.data.steps[step].title);
   }
 
   get cellHeight() {
@@ -80,17 +74,13 @@ export class StepPictures {
     const { stripEnd } = this.columns;
     const picture = this.begin(PRODUCT_HEIGHT, 0);
     const bound = Math.max(largestSize(q), largestSize(k));
-    /** @type {[string, number[], string][]} */
-    const rows = [
-      ["q", q, query],
-      ["k", k[followed], columns[followed].label],
-    ];
-    rows.forEach(([name, values, token], row) => {
-      const top = row * 42;
+    const row = (/** @type {string} */ name, /** @type {string} */ token, top = 0, numbers = q) => {
       picture.name(name, top + 18);
-      drawStrip(picture, top, 36, values, bound, signed);
-      picture.total(token, top + 18, { after: stripEnd });
-    });
+      picture.strip(top, 36, numbers, bound, signed);
+      picture.total(token, top + 18, stripEnd);
+    };
+    row("q", query);
+    row("k", columns[followed].label, 42, k[followed]);
     const width = (stripEnd - GUTTER) / q.length;
     const values = products[followed];
     const [low, high] = [Math.min(0, ...values), Math.max(0, ...values)];
@@ -99,12 +89,13 @@ export class StepPictures {
     picture.name("q × k", zero);
     values.forEach((value, i) => {
       const height = Math.max(Math.abs(value) * scale, 0.75);
-      const place = { x: GUTTER + i * width, width: width - (width > 4 ? 1 : 0), height };
-      const bar = picture.add("rect", { ...place, y: value < 0 ? zero : zero - height, style: `fill:${realColour}` });
-      bar.dataset.note = `dimension ${i}: ${exactNumber(q[i])} × ${exactNumber(k[followed][i])} = ${exactNumber(value)}`;
+      const corner = { x: GUTTER + i * width, y: value < 0 ? zero : zero - height };
+      const size = { width: width - (width > 4 ? 1 : 0), height };
+      const note = `dimension ${i}: ${exactNumber(q[i])} × ${exactNumber(k[followed][i])} = ${exactNumber(value)}`;
+      picture.add("rect", { ...corner, ...size, style: `fill:${realColour}`, "data-note": note });
     });
-    picture.add("line", { class: "zero", x1: GUTTER, x2: stripEnd, y1: zero, y2: zero });
-    picture.total(`Σ = ${shortNumber(dots[followed])}`, zero, { after: stripEnd });
+    picture.line("zero", [GUTTER, stripEnd], [zero, zero]);
+    picture.total(`Σ = ${shortNumber(dots[followed])}`, zero, stripEnd);
     return picture;
   }
 
@@ -118,19 +109,17 @@ export class StepPictures {
     const { dots, restDots, columns, realColour } = this.data;
     const picture = this.begin(BARS + 2 * this.columns.numberHeight, 1).grounds(columns);
     const series = [{ values: dots, colour: realColour, numbered: true }];
-    drawRange(picture, restDots, drawBars(picture, 0, picture.height, series, this.dotBounds, shortNumber));
+    picture.range(restDots, picture.bars(0, picture.height, series, this.dotBounds, shortNumber));
     return picture;
   }
 
   scaled() {
     const { dots, real, isScaled, columns, realColour } = this.data;
     const picture = this.begin(BARS + 2 * this.columns.numberHeight, 2).grounds(columns);
-    const ghost = isScaled
-      ? { values: dots, colour: "currentColor", outlined: true }
-      : { values: real.scaled, colour: realColour, outlined: true };
+    const before = isScaled ? { values: dots, colour: "currentColor" } : { values: real.scaled, colour: realColour };
     const series = [{ values: this.shown.scaled, colour: isScaled ? realColour : this.shownColour, numbered: true }];
-    const y = drawBars(picture, 0, picture.height, [...series, ghost], this.dotBounds, shortNumber);
-    drawRange(picture, this.shown.restScaled, y);
+    const all = [...series, { ...before, outlined: true }];
+    picture.range(this.shown.restScaled, picture.bars(0, picture.height, all, this.dotBounds, shortNumber));
     return picture;
   }
 
@@ -142,14 +131,9 @@ export class StepPictures {
     const bound = largestSize(scaled);
     picture.name("s", height / 2);
     scaled.forEach((score, column) => {
-      if (cut[column]) {
-        picture.cell(column, 0, height, { className: "cell cut" });
-        picture.number(column, height / 2, "−∞");
-        return;
-      }
-      const { fill, ink } = signedColour(signed, score, bound);
-      picture.cell(column, 0, height, { fill, className: ahead[column] ? "cell ahead" : "cell" });
-      picture.number(column, height / 2, shortNumber(score), { ink });
+      if (cut[column]) return picture.cell(column, height, "−∞", { className: "cell cut" });
+      const className = ahead[column] ? "cell ahead" : "cell";
+      picture.cell(column, height, shortNumber(score), { ...signedColour(signed, score, bound), className });
       if (ahead[column]) this.markAhead(picture, column, height + 8);
     });
     if (restCount) picture.number(this.columns.restAt, height / 2, restCut === restCount ? "−∞" : "…");
@@ -170,23 +154,14 @@ export class StepPictures {
     picture.name("exp(s − m)", height / 2);
     const { shares, cut, restShares, sharesSum, weightsSum } = this.shown;
     shares.forEach((share, column) => {
-      const { fill, ink } = colourAt(sequential, Math.sqrt(share));
-      picture.cell(column, 0, height, cut[column] ? { className: "cell cut" } : { fill });
-      picture.number(column, height / 2, cut[column] ? "0" : shortWeight(share), cut[column] ? {} : { ink });
+      const look = cut[column] ? { className: "cell cut" } : colourAt(sequential, Math.sqrt(share));
+      picture.cell(column, height, cut[column] ? "0" : shortWeight(share), look);
     });
     picture.total(`Σ = ${shortNumber(sharesSum)}`, height / 2);
-    const top = height + 10;
-    /** @type {Series[]} */
     const series = [{ values: real.weights, colour: realColour, numbered: !other }];
     if (other) series.push({ values: other.weights, colour: otherColour, numbered: true });
-    const y = drawBars(
-      picture,
-      top,
-      bars,
-      series,
-      [0, Math.max(...real.weights, ...(other?.weights ?? []))],
-      shortWeight,
-    );
+    const highest = Math.max(...series.flatMap(({ values }) => values));
+    const y = picture.bars(height + 10, bars, series, [0, highest], shortWeight);
     if (restCount) {
       // A bar of many keys together would dwarf those of single ones.
       picture.number(this.columns.restAt, height / 2, shortNumber(restShares));
@@ -200,33 +175,29 @@ export class StepPictures {
 
   values() {
     const { weighted, values, restWeighted, output, columns, signed } = this.data;
-    const cell = Math.min(6, Math.max(2, Math.round(170 / output.length)));
+    const cell = clamp(2, Math.round(170 / output.length), 6);
     const top = this.columns.numberHeight + 4;
     const picture = this.begin(top + output.length * cell + 2, 5).grounds(columns);
     const bound = Math.max(largestSize(weighted), largestSize(output));
     const strips = restWeighted ? [...weighted, restWeighted] : weighted;
-    /** @type {(numbers: number[], x: number, width: number, describe: (value: number, i: number) => string) => void} */
-    const strip = (numbers, x, width, describe) =>
+    /** @type {(numbers: number[], x: number, width: number, weight?: number, from?: number[]) => void} */
+    const strip = (numbers, x, width, weight = 0, from) =>
       numbers.forEach((value, i) => {
         const { fill } = signedColour(signed, value, bound);
-        const part = picture.add("rect", { x, y: top + i * cell, width, height: cell, fill, class: "cell" });
-        part.dataset.note = `dimension ${i}: ${describe(value, i)}`;
+        const product = from ? `${exactNumber(weight)} × ${exactNumber(from[i])} = ` : "";
+        const note = `dimension ${i}: ${product}${exactNumber(value)}`;
+        picture.add("rect", { x, y: top + i * cell, width, height: cell, fill, class: "cell", "data-note": note });
       });
     const { weights, restWeight } = this.shown;
     strips.forEach((numbers, column) => {
-      const isRest = column === this.columns.restAt;
-      const weight = isRest ? restWeight : weights[column];
+      const weight = column === this.columns.restAt ? restWeight : weights[column];
       picture.number(column, top - 3, shortWeight(weight), { edge: "bottom" });
-      strip(numbers, this.columns.left(column) + 0.5, this.columns.step - 1, (value, i) =>
-        isRest
-          ? exactNumber(value)
-          : `${exactNumber(weight)} × ${exactNumber(values[column][i])} = ${exactNumber(value)}`,
-      );
+      strip(numbers, this.columns.left(column) + 0.5, this.columns.step - 1, weight, values[column]);
     });
     const middle = top + (output.length * cell) / 2;
     picture.name("α · v", middle);
     picture.total("=", middle);
-    strip(output, this.columns.end + 26, 34, exactNumber);
+    strip(output, this.columns.end + 26, 34);
     picture.add("text", { x: this.columns.end + 43, y: top - 9, class: "total", "text-anchor": "middle" }, "z");
     return picture;
   }
@@ -234,52 +205,28 @@ export class StepPictures {
   part() {
     const { part, lengths, otherLength, allLength, head, signed, realColour, otherColour } = this.data;
     const picture = this.begin(46 + (lengths.length + 1) * LINE, 6);
-    drawStrip(picture, 0, 26, part, largestSize(part), signed);
-    const longest = Math.max(...lengths, otherLength ?? 0, allLength) || 1;
+    picture.strip(0, 26, part, largestSize(part), signed);
     const left = GUTTER + 14;
-    const room = this.columns.stripEnd - left - 50;
-    /** @type {(row: number, name: string, value: number, style: string, className?: string) => [number, number]} */
-    const bar = (row, name, value, style, className = "") => {
+    const longest = Math.max(...lengths, otherLength ?? 0, allLength) || 1;
+    const widthOf = (/** @type {number} */ length) =>
+      Math.max(1, (length / longest) * (this.columns.stripEnd - left - 50));
+    /** @type {(row: number, name: string, length: number, style: string, className?: string, other?: number | null) => void} */
+    const bar = (row, name, length, style, className = "", other = null) => {
       const y = 46 + row * LINE;
-      const width = Math.max(1, (value / longest) * room);
-      const label = {
-        x: left - 8,
-        y: y + 6,
-        class: `name ${className}`,
-        "text-anchor": "end",
-        "dominant-baseline": "central",
-      };
-      picture.add("text", label, name);
-      picture.add("rect", { x: left, y: y + 1, width, height: 11, style });
-      return [y, width];
-    };
-    /** @type {(y: number, width: number, text: string, className: string) => void} */
-    const write = (y, width, text, className) =>
-      picture.add(
-        "text",
-        { x: left + width + 6, y: y + 6, class: `number ${className}`, "dominant-baseline": "central" },
-        text,
-      );
-    lengths.forEach((length, i) => {
-      const isThis = i === head;
-      const [y, width] = bar(
-        i,
-        `Head ${i + 1}`,
-        length,
-        `fill:${realColour};opacity:${isThis ? 1 : 0.38}`,
-        isThis ? "strong" : "",
-      );
+      picture.write(name, left - 8, y + 6, `name ${className}`, { "text-anchor": "end" });
+      picture.add("rect", { x: left, y: y + 1, width: widthOf(length), height: 11, style });
       let text = shortNumber(length);
-      if (isThis && otherLength !== null) {
-        const size = { x: left, y: y + 7, width: Math.max(1, (otherLength / longest) * room), height: 5 };
-        picture.add("rect", { ...size, style: `fill:${otherColour}` });
-        text += ` → ${shortNumber(otherLength)}`;
+      if (other !== null) {
+        picture.add("rect", { x: left, y: y + 7, width: widthOf(other), height: 5, style: `fill:${otherColour}` });
+        text += ` → ${shortNumber(other)}`;
       }
-      const end = isThis && otherLength !== null ? Math.max(width, (otherLength / longest) * room) : width;
-      write(y, end, text, isThis ? "strong" : "");
+      picture.write(text, left + widthOf(Math.max(length, other ?? 0)) + 6, y + 6, `number ${className}`);
+    };
+    lengths.forEach((length, i) => {
+      if (i === head) bar(i, `Head ${i + 1}`, length, `fill:${realColour};opacity:1`, "strong", otherLength);
+      else bar(i, `Head ${i + 1}`, length, `fill:${realColour};opacity:0.38`);
     });
-    const [y, width] = bar(lengths.length, "All heads", allLength, "fill:currentColor;opacity:0.3");
-    write(y, width, shortNumber(allLength), "");
+    bar(lengths.length, "All heads", allLength, "fill:currentColor;opacity:0.3");
     return picture;
   }
 }
