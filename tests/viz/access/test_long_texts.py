@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.model.adapters import zoo
 from tests.paths import ROOT
-from tests.viz.components.test_tile_server import numbers_of
+from tests.viz.components.tiles.decoded import numbers_of
 from tests.viz.reading import traced
 from tests.viz.sent import sent_to
 from viz.access import attention, long_texts, models, trace_files

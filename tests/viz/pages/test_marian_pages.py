@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.model.marian.marian_folders import write_marian
 from tests.paths import ROOT
-from tests.viz.pages.masks_positions.test_masks_positions import at_positions
+from tests.viz.pages.masks_positions.opening import at_positions
 from tests.viz.pages.test_pages import MODEL, PAGES, healthy, opened
 from viz.selection.catalogue import ROOT_VARIABLE
 

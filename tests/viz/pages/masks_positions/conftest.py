@@ -1,0 +1,15 @@
+"""Fixtures of the tests of masks_positions."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.paths import ROOT
+from viz.selection.catalogue import ROOT_VARIABLE
+
+
+@pytest.fixture
+def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
+    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)

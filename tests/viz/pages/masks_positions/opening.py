@@ -1,0 +1,22 @@
+"""The page of masks and positions on the tests' tiny checkpoint."""
+
+from streamlit.testing.v1 import AppTest
+
+PAGE = "viz/pages/masks_positions/page.py"
+
+
+def opened(app: AppTest, **choices: int | str) -> AppTest:
+    for name, value in choices.items():
+        app.query_params[name] = str(value)
+    app.run()
+    return app.switch_page(PAGE).run()
+
+
+def at_positions(app: AppTest, **choices: int | str) -> AppTest:
+    return healthy(opened(app, part="Positional encodings", **choices))
+
+
+def healthy(app: AppTest) -> AppTest:
+    assert not app.exception, app.exception[0].value
+    assert not app.error, app.error[0].value
+    return app

@@ -1,0 +1,40 @@
+"""Curves of a training."""
+
+from model.config import PRESETS
+from model.nn.parameter_counts import count_parameters
+from model.training_record import Curve, TrainingLog
+from viz.pages.model_card.figures import parameter_bars
+from viz.pages.model_card.training_figures import MAX_MARKED, training_curves
+
+HOSTILE = "<img src=https://evil.example/a.png> ![x](https://evil.example/b.png) \" onload='x"
+COUNTS = [count_parameters(PRESETS[name]) for name in ("en-de", "base")]
+
+
+def test_labels_of_a_figure_leave_plotly_no_markup() -> None:
+    figure = parameter_bars([HOSTILE], COUNTS[:1])
+    assert "<" not in figure.layout.yaxis.ticktext[0]
+    log = TrainingLog(
+        Curve("loss", (1,), (2.0,)), Curve("learning_rate", (1,), (0.1,)), (Curve(HOSTILE, (1,), (3.0,)),)
+    )
+    assert "<" not in training_curves(log).data[2].name
+
+
+def test_curves_stand_in_three_panels_over_the_same_steps() -> None:
+    steps = tuple(range(MAX_MARKED + 1))
+    loss, rate = Curve("loss", steps, tuple(map(float, steps))), Curve("learning_rate", (5, 10), (0.1, 0.2))
+    figure = training_curves(TrainingLog(loss, rate, (Curve("a", (5,), (1.0,)), Curve("b", (5,), (2.0,)))))
+    assert [trace.yaxis for trace in figure.data] == ["y", "y2", "y3", "y3"]
+    assert [trace.mode for trace in figure.data] == ["lines"] + ["lines+markers"] * 3
+    assert [trace.showlegend for trace in figure.data] == [False, False, True, True]
+    assert figure.layout.xaxis.matches == figure.layout.xaxis2.matches == "x3"
+    assert [figure.layout[axis].title.text for axis in ("yaxis", "yaxis2", "yaxis3")] == [
+        "loss",
+        "learning rate",
+        "BLEU",
+    ]
+    assert list(figure.data[1].x) == [5, 10]
+
+
+def test_a_log_without_dev_scores_has_no_legend() -> None:
+    log = TrainingLog(Curve("loss", (1,), (2.0,)), Curve("learning_rate", (), ()), ())
+    assert training_curves(log).layout.showlegend is False
