@@ -141,11 +141,11 @@ def read_code(code: str, number: int) -> Choice:
     Raises:
         SessionError: it is no code, or it leaves a branch that does not come before it.
     """
-    found = _CODE.fullmatch(code)
-    action = None if found is None else _read_action(found[3])
-    if found is None or action is None:
+    match = _CODE.fullmatch(code)
+    action = None if match is None else _read_action(match[3])
+    if match is None or action is None:
         raise SessionError(f"The branch “{code[:60]}” of the address means nothing.")
-    parent, step = int(found[1]), int(found[2])
+    parent, step = int(match[1]), int(match[2])
     if parent >= number:
         raise SessionError(f"The branch “{code}” of the address leaves branch {parent}, which does not come before it.")
     return Choice(parent, step, action)
@@ -212,13 +212,13 @@ def _read_action(text: str) -> Action | None:
     if _WRITE.fullmatch(text):
         token_ids = tuple(int(part[1:]) for part in text.split("-"))
         return Write(token_ids) if len(token_ids) <= MAX_PIECES else None
-    if found := _EDIT.fullmatch(text):
-        edit, letter, layer, head, key, once = found.groups()
+    if match := _EDIT.fullmatch(text):
+        edit, letter, layer, head, key, once = match.groups()
         site = _SITE_OF[letter]
         if once and site == ENCODER:
             return None
         return EditHead(edit or _POINT, site, int(layer), int(head), None if key is None else int(key), bool(once))
-    if found := _DRAW.fullmatch(text):
-        temperature, top_k, top_p, seed = map(int, found.groups())
+    if match := _DRAW.fullmatch(text):
+        temperature, top_k, top_p, seed = map(int, match.groups())
         return Draw(temperature, top_k, top_p, seed) if 1 <= temperature <= 10_000 and 1 <= top_p <= 100 else None
     return None

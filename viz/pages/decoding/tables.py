@@ -40,12 +40,12 @@ def beam_nodes(tree: "BeamTree") -> bytes:
         "node", "parent", "step", "rank", "row", "token_id", "token", "log_prob", "total", "score", "fate", "fate_step",
         "place",
     )  # fmt: skip
-    places = {node: place for place, node in enumerate(tree.hypotheses, start=1)}
+    ranks = {node: rank for rank, node in enumerate(tree.hypotheses, start=1)}
     rows = (
         (
             node.index, _or_empty(node.parent), node.step, node.rank, _or_empty(node.row), node.token_id,
             cell(node.token), repr(node.log_prob), repr(node.total), _or_empty(node.score), node.fate, node.fate_step,
-            _or_empty(places.get(node.index)),
+            _or_empty(ranks.get(node.index)),
         )
         for node in tree.nodes
     )  # fmt: skip
@@ -56,8 +56,8 @@ def samples(drawn: "Sequence[SampledTranslation]") -> bytes:
     """A row for each translation that was drawn."""
     titles = ("sample", "text", "num_tokens", "log_prob", "filtered_log_prob")
     rows = (
-        (number, cell(one.text), len(one.token_ids), repr(one.log_prob), repr(one.filtered_log_prob))
-        for number, one in enumerate(drawn)
+        (number, cell(sample.text), len(sample.token_ids), repr(sample.log_prob), repr(sample.filtered_log_prob))
+        for number, sample in enumerate(drawn)
     )
     return table(titles, rows)
 
@@ -67,9 +67,9 @@ def sampled_tokens(drawn: "Sequence[SampledTranslation]", vocabulary: Sequence[s
     titles = ("sample", "step", "token_id", "token", "log_prob", "filtered_log_prob")
     rows = (
         (number, step, token_id, cell(vocabulary[token_id]), repr(own), repr(filtered))
-        for number, one in enumerate(drawn)
+        for number, sample in enumerate(drawn)
         for step, (token_id, own, filtered) in enumerate(
-            zip(one.token_ids, one.log_probs, one.filtered_log_probs, strict=True)
+            zip(sample.token_ids, sample.log_probs, sample.filtered_log_probs, strict=True)
         )
     )
     return table(titles, rows)

@@ -95,7 +95,7 @@ def candidate(trace: "Trace") -> None:
             f"{exp(candidates[rank].log_prob):.1%} · {display_token(candidates[rank].token)}"
         ),
         on_click=_take_candidate,
-        args=([one.token_id for one in candidates],),
+        args=([option.token_id for option in candidates],),
     )
 
 

@@ -86,8 +86,8 @@ def sessions() -> branches.Sessions:
     """What this viewer's branches have computed."""
     if _SESSIONS not in st.session_state:
         st.session_state[_SESSIONS] = branches.Sessions()
-    found: branches.Sessions = st.session_state[_SESSIONS]
-    return found
+    own: branches.Sessions = st.session_state[_SESSIONS]
+    return own
 
 
 def grow_all() -> list["Trace"]:
@@ -114,7 +114,7 @@ def write(step: int, token_ids: tuple[int, ...]) -> None:
     if trace is None:
         return
     ends = step + len(token_ids)
-    written = [one.token_id for one in trace.steps]
+    written = [written_step.token_id for written_step in trace.steps]
     if tuple(written[step:ends]) == token_ids and list(trace.predicted_ids[ends:]) == written[ends:]:
         tell(f"This translation has that at step {step + 1} already. Choose another token.")
     else:

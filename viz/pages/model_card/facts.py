@@ -83,10 +83,10 @@ def _kind(piece: str, is_special: bool) -> str:
     return BEGINS if piece.startswith("▁") else CONTINUES
 
 
-def matching(found: Sequence[Piece], wanted: str) -> list[Piece]:
+def matching(pieces: Sequence[Piece], wanted: str) -> list[Piece]:
     """The pieces that hold what was typed, in any case; a space is the ▁ before a word, a number is also an id."""
     sign = wanted.replace(" ", "▁").lower()
-    return [piece for piece in found if sign in piece.shown.lower() or str(piece.id) == wanted.strip()]
+    return [piece for piece in pieces if sign in piece.shown.lower() or str(piece.id) == wanted.strip()]
 
 
 def training_data(training: "Training") -> tuple[list[Column], Rows]:
@@ -104,13 +104,13 @@ def training_data(training: "Training") -> tuple[list[Column], Rows]:
 
 def scores(metrics: "Metrics") -> tuple[list[Column], Rows]:
     """One row a set, BLEU and chrF of greedy search, then BLEU of every beam width that was measured."""
-    found: dict[tuple[str, int], dict[int, Score]] = {}
+    by_set: dict[tuple[str, int], dict[int, Score]] = {}
     for score in metrics.scores:
-        found.setdefault((score.set, score.sentences), {})[score.beam] = score
+        by_set.setdefault((score.set, score.sentences), {})[score.beam] = score
     beams = sorted({score.beam for score in metrics.scores} - {1})
     titles = ["Sentences", "BLEU, greedy", "chrF, greedy", *(f"BLEU, beam {beam}" for beam in beams)]
     rows: Rows = []
-    for (name, sentences), by_beam in found.items():
+    for (name, sentences), by_beam in by_set.items():
         greedy = _both(by_beam, 1)
         rows.append((name, number(sentences), *greedy, *(_both(by_beam, beam)[0] for beam in beams)))
     return [Column("Set"), *(Column(title, is_number=True) for title in titles)], rows

@@ -48,7 +48,7 @@ def parameter_bars(names: Sequence[str], counts: Sequence["ParameterCounts"]) ->
     """
     figure = make_subplots(rows=2, cols=1, vertical_spacing=0.24)
     figure.update_layout(theme.figure_layout(HEIGHT))
-    places = list(range(len(names)))
+    positions = list(range(len(names)))
     for part, label in PART_LABELS.items():
         numbers = [asdict(count)[part] for count in counts]
         shares = [number / count.total for number, count in zip(numbers, counts, strict=True)]
@@ -57,7 +57,7 @@ def parameter_bars(names: Sequence[str], counts: Sequence["ParameterCounts"]) ->
             figure.add_trace(
                 go.Bar(
                     x=lengths,
-                    y=places,
+                    y=positions,
                     orientation="h",
                     name=label,
                     legendgroup=part,
@@ -77,7 +77,7 @@ def parameter_bars(names: Sequence[str], counts: Sequence["ParameterCounts"]) ->
     labels = [f"{escape(visible(name), quote=False)}\u00a0" for name in names]
     figure.update_yaxes(
         tickmode="array",
-        tickvals=places,
+        tickvals=positions,
         ticktext=labels,
         range=[len(names) - 0.5, -0.5],
         automargin=True,

@@ -41,11 +41,11 @@ def vocabulary(selection: Selection) -> None:
     wanted = st.text_input(
         "Find pieces", placeholder="Letters of a piece, or an id; a space stands for the ▁ before a word", key="wanted"
     )
-    found = facts.matching(pieces, wanted or "")
-    if not found:
+    matches = facts.matching(pieces, wanted or "")
+    if not matches:
         st.info("No piece holds this. The tokenizer would write it with several shorter pieces, or as bytes.")
         return
-    shown = {"Id": [p.id for p in found], "Piece": [p.shown for p in found], "Kind": [p.kind for p in found]}
+    shown = {"Id": [p.id for p in matches], "Piece": [p.shown for p in matches], "Kind": [p.kind for p in matches]}
     # A table that is drawn on a canvas: no piece can become HTML, and only the rows in view are drawn.
     st.dataframe(
         shown,
@@ -55,7 +55,7 @@ def vocabulary(selection: Selection) -> None:
         key="pieces",
         alt="Pieces of the vocabulary: id, piece, kind",
     )
-    st.caption(f"{len(found):,} of {len(pieces):,} pieces")
+    st.caption(f"{len(matches):,} of {len(pieces):,} pieces")
 
 
 _KINDS: Final = {

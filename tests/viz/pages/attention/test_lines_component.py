@@ -123,7 +123,7 @@ def test_after_a_report_about_another_matrix_the_order_is_given_again() -> None:
     other = next_memory(memory, AT_0, "xyz", is_alive=True)
     assert other.number == 1
     confused = after_report(other, report(AT_1, memory), SHAPE)
-    assert confused.stands is None
+    assert confused.shown is None
     assert next_memory(confused, AT_0, "xyz", is_alive=True).number == 2
 
 

@@ -48,11 +48,11 @@ def show(trace: "Trace") -> None:
     progress, pictures, keepers = st.container(), st.container(), st.container(gap=None)
     with keepers:
         # A place each, whichever comes first: what stands where it stood is not sent again.
-        places = {other: st.container() for other in trace.sites}
+        slots = {other: st.container() for other in trace.sites}
     is_long = long_texts.is_long(trace, site)
     if not is_long:
         long_tiles.stop()
-        with places[site]:
+        with slots[site]:
             _send_tiles(trace, site)
     with pictures:
         _show_pictures(trace, site, metric, ranking)
@@ -63,7 +63,7 @@ def show(trace: "Trace") -> None:
         return
     for other in trace.sites:
         if other != site and not long_texts.is_long(trace, other):
-            with places[other]:
+            with slots[other]:
                 _send_tiles(trace, other)
 
 

@@ -190,10 +190,10 @@ def _libraries() -> tuple[str, ...]:
     texts = []
     for package, path, distribution in _LIBRARIES:
         try:
-            found = importlib.util.find_spec(package)
+            spec = importlib.util.find_spec(package)
         except ModuleNotFoundError:
-            found = None
-        folders = [] if found is None else list(found.submodule_search_locations or [])
+            spec = None
+        folders = [] if spec is None else list(spec.submodule_search_locations or [])
         files = [file for folder in folders if (file := Path(folder) / path).is_file()]
         if not files:
             raise RuntimeError(

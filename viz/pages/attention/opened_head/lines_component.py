@@ -76,7 +76,7 @@ class Memory:
     number: int
     order: LinesPlace
     digest: str
-    stands: LinesPlace | None
+    shown: LinesPlace | None
 
 
 def next_memory(last: Memory | None, wanted: LinesPlace, digest: str, *, is_alive: bool) -> Memory:
@@ -90,7 +90,7 @@ def next_memory(last: Memory | None, wanted: LinesPlace, digest: str, *, is_aliv
     """
     if last is None:
         return Memory(1, wanted, digest, wanted)
-    if is_alive and wanted == last.stands:
+    if is_alive and wanted == last.shown:
         return replace(last, digest=digest)
     return Memory(last.number + 1, wanted, digest, wanted)
 
@@ -102,8 +102,8 @@ def after_report(memory: Memory, value: object, shape: tuple[int, int, int]) -> 
     """
     if not isinstance(value, Mapping) or value.get("command") != memory.number:
         return memory
-    place = read_place(value, shape)
-    return replace(memory, stands=place if value.get("digest") == memory.digest else None)
+    lines = read_place(value, shape)
+    return replace(memory, shown=lines if value.get("digest") == memory.digest else None)
 
 
 def read_place(value: Mapping[object, object], shape: tuple[int, int, int]) -> LinesPlace | None:
@@ -159,8 +159,8 @@ def head_lines(data: LinesData, place: LinesPlace, *, on_change: Callable[[Lines
         before: Memory = st.session_state[memory_key]
         after = after_report(before, st.session_state[key].get("place"), data.values.shape)
         st.session_state[memory_key] = after
-        if after is not before and after.stands is not None:
-            on_change(after.stands)
+        if after is not before and after.shown is not None:
+            on_change(after.shown)
 
     _COMPONENT(data=pack_lines(data, memory), key=key, on_place_change=take)
 

@@ -240,10 +240,10 @@ def _lines(opened: attention.OpenedLayer, site: str, measure: Measure, top: floa
     )
     query, key = _kept(opened, common)
     # A person who has kept both sees the lines of the query; the key is not forgotten.
-    place = LinesPlace(
+    lines = LinesPlace(
         tuple(sorted(on)), query, None if query is not None else key, min(100, selection.attention.threshold)
     )
-    head_lines(data, place, on_change=lambda place: _take(place, opened, measure), key="open-lines")
+    head_lines(data, lines, on_change=lambda lines: _take(lines, opened, measure), key="open-lines")
 
 
 def _kept(opened: Opened, common: Common) -> tuple[int | None, int | None]:
@@ -265,18 +265,18 @@ def _keep(row: int | None, column: int | None, opened: Opened) -> None:
     )
 
 
-def _token(place: int | None, axis: "Axis", kept: int | None) -> int | None:
-    return axis.groups[place][0] if kept is None and place is not None else kept
+def _token(index: int | None, axis: "Axis", kept: int | None) -> int | None:
+    return axis.groups[index][0] if kept is None and index is not None else kept
 
 
-def _take(place: LinesPlace, opened: attention.OpenedLayer, measure: Measure) -> None:
+def _take(lines: LinesPlace, opened: attention.OpenedLayer, measure: Measure) -> None:
     """What a person did to the lines becomes the selection; the open head stays as long as it is on."""
     _, key = _kept(opened, state.current().common)
     # Lines keep one token only: a key stays kept behind a query.
-    _keep(place.query, place.key if place.query is None else key, opened)
+    _keep(lines.query, lines.key if lines.query is None else key, opened)
     before = state.current()
-    after = before.changed(threshold=place.threshold)
+    after = before.changed(threshold=lines.threshold)
     if measure.is_per_head:
-        head = before.common.head if before.common.head in place.heads else place.heads[0]
-        after = after.changed(head=head, further_heads=tuple(other for other in place.heads if other != head))
+        head = before.common.head if before.common.head in lines.heads else lines.heads[0]
+        after = after.changed(head=head, further_heads=tuple(other for other in lines.heads if other != head))
     state.put(after)

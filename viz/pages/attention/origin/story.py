@@ -161,7 +161,7 @@ def steps(origin: Origin) -> list[dict[str, str]]:
     """Title, formula and sentence of each of the seven steps."""
     d_k, d_v = len(origin.real.query), len(origin.real.head_output)
     heads, d_model = origin.parts.shape
-    told = (
+    sentences = (
         (
             "One dot product",
             "q · k = q₁k₁ + q₂k₂ + … = Σ qᵢkᵢ",
@@ -193,7 +193,7 @@ def steps(origin: Origin) -> list[dict[str, str]]:
             "each is. They point in different directions, so lengths do not add up.",
         ),
     )
-    return [{"title": title, "formula": formula, "text": text} for title, formula, text in told]
+    return [{"title": title, "formula": formula, "text": text} for title, formula, text in sentences]
 
 
 def _scaling_title(origin: Origin) -> str:
@@ -238,14 +238,14 @@ def _cuts_before(origin: Origin) -> bool:
 
 
 def _softmax_sentence(origin: Origin) -> str:
-    told = (
+    sentence = (
         "Above, how each score fares against the largest, m. Divided by their sum, these are the weights α below: they "
         "add up to 1."
     )
     if origin.other is None:
-        return told
+        return sentence
     before, after = (abs(row.entropy) for row in (origin.real, origin.other))
-    return f"{told} Blue is the model, orange what would be: entropy {before:.2f} → {after:.2f} bits."
+    return f"{sentence} Blue is the model, orange what would be: entropy {before:.2f} → {after:.2f} bits."
 
 
 def _note(drawn: int, left_out: int) -> str:

@@ -112,7 +112,9 @@ def _alternative(trace: "Trace", site: str, layer: int, head: int) -> None:
 
 
 def _key_labels(trace: "Trace", site: str) -> list[str]:
-    return [f"{place} · {display_token(piece)}" for place, piece in enumerate(trace.axis_tokens(site)[1], start=1)]
+    return [
+        f"{position} · {display_token(piece)}" for position, piece in enumerate(trace.axis_tokens(site)[1], start=1)
+    ]
 
 
 def _follow(key: int) -> None:

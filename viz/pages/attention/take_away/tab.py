@@ -74,13 +74,13 @@ def _tables_of_weights(trace: "Trace", site: str, layer: int, head: int) -> list
     inside = f"{queries} × {keys} weights: a row for each query token, a column for each key token"
     if queries * keys <= trace_tables.MAX_HEAD_NUMBERS:
         make = partial(trace_tables.open_head, trace, site, layer, head)
-        one = _csv(trace, label, inside, make, head_name(site, layer, head), 14 * queries * keys)
+        offer = _csv(trace, label, inside, make, head_name(site, layer, head), 14 * queries * keys)
     else:
         make = partial(trace_tables.open_head_array, trace, site, layer, head)
         name = f"{file_name(head_name(site, layer, head), sentence=trace.text)}.npy"
         inside = f"{queries:,} × {keys:,} weights for numpy.load: more than a table of a reasonable size holds"
-        one = Offer(label, inside, make, name, "application/octet-stream", 4 * queries * keys)
-    downloads = [one, *_as_shown(trace, site, layer, head), _row(trace, site, layer, head)]
+        offer = Offer(label, inside, make, name, "application/octet-stream", 4 * queries * keys)
+    downloads = [offer, *_as_shown(trace, site, layer, head), _row(trace, site, layer, head)]
     inside = "entropy, mean distance and the other figures that tiles can carry: a row for each head"
     # When a button is pressed, there is no session to ask what is chosen.
     of_metrics = partial(_metrics, trace, site)
@@ -139,21 +139,21 @@ def _num_heads(trace: "Trace", site: str) -> int:
 def _tables_of_sentence(trace: "Trace") -> list[Offer]:
     sides = {"source": len(trace.source_tokens), "target": len(trace.target_tokens)}
     inside = "of both sides, with their ids"
-    found = [_csv(trace, "Tokens", inside, partial(trace_tables.tokens, trace), "tokens", 24 * sum(sides.values()))]
+    offers = [_csv(trace, "Tokens", inside, partial(trace_tables.tokens, trace), "tokens", 24 * sum(sides.values()))]
     if trace.steps:
         inside = "each step's token, its probability, entropy and candidates"
-        found.append(
+        offers.append(
             _csv(trace, "Decoding", inside, partial(trace_tables.steps, trace), "decoding", 620 * len(trace.steps))
         )
     if "positional encodings" in models.abilities(state.current().model).lacks:
-        return found
+        return offers
     d_model = trace.positional["source"].shape[1]
     inside = f"the encoding added to each token, {d_model} dimensions"
     for side, count in sides.items():
         make = partial(trace_tables.positional_encoding, trace, side)
         name = f"positional encoding {side}"
-        found.append(_csv(trace, f"Positions, {side}", inside, make, name, 12 * d_model * count))
-    return found
+        offers.append(_csv(trace, f"Positions, {side}", inside, make, name, 12 * d_model * count))
+    return offers
 
 
 def _csv(trace: "Trace", label: str, inside: str, make: Callable[[], bytes], name: str, size: int) -> Offer:

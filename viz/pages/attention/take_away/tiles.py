@@ -33,8 +33,8 @@ def _palette(stops: tuple[str, ...]) -> UInt8[np.ndarray, "256 3"]:
     rgb = np.array([[int(stop[i : i + 2], 16) for i in (1, 3, 5)] for stop in stops], np.float64)
     positions = np.linspace(0, len(stops) - 1, 256)
     channels = [np.interp(positions, range(len(stops)), rgb[:, channel]) for channel in range(3)]
-    found: NDArray[np.uint8] = np.rint(np.stack(channels, axis=1)).astype(np.uint8)
-    return found
+    palette: NDArray[np.uint8] = np.rint(np.stack(channels, axis=1)).astype(np.uint8)
+    return palette
 
 
 def _data_url(levels: UInt8[np.ndarray, "row column"], palette: bytes) -> str:

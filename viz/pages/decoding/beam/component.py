@@ -67,8 +67,8 @@ def _badge(tree: "BeamTree", index: int) -> str:
     score = tree.nodes[index].score
     if score is None:
         return ""
-    place = beam_story.place(tree, index)
-    return decimal(score, 3) if place is None else f"{place} · {decimal(score, 3)}"
+    rank = beam_story.finish_rank(tree, index)
+    return decimal(score, 3) if rank is None else f"{rank} · {decimal(score, 3)}"
 
 
 def read_node(value: object, nodes: int) -> int | None:

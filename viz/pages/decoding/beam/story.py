@@ -45,16 +45,16 @@ def rows(tree: "BeamTree", shown: Collection[int]) -> dict[int, int]:
     for node in tree.nodes:
         if node.parent is not None and node.index in shown:
             children.setdefault(node.parent, []).append(node)
-    found: dict[int, int] = {}
+    row_of: dict[int, int] = {}
     column = [0]
     while column:
-        found |= {index: row for row, index in enumerate(column)}
+        row_of |= {index: row for row, index in enumerate(column)}
         column = [
             child.index
             for parent in column
             for child in sorted(children.get(parent, ()), key=lambda one: (one.index not in won, one.rank))
         ]
-    return found
+    return row_of
 
 
 def living(tree: "BeamTree") -> set[int]:
@@ -63,7 +63,7 @@ def living(tree: "BeamTree") -> set[int]:
     return {node.index for node in tree.nodes if parts[node.index] != "dropped"}
 
 
-def place(tree: "BeamTree", node: int) -> int | None:
+def finish_rank(tree: "BeamTree", node: int) -> int | None:
     """The place of a hypothesis among those that the search returned, from 1; None if it did not."""
     return tree.hypotheses.index(node) + 1 if node in tree.hypotheses else None
 
@@ -78,7 +78,8 @@ def fate(tree: "BeamTree", index: int) -> str:
         return f"Kept in step {node.step + 1}: at least one of its continuations was kept or finished."
     if node.fate in ("finished", "length limit"):
         how = "Finished" if node.fate == "finished" else f"Cut at the longest translation, {tree.limit} tokens,"
-        return f"{how} in step {step} and returned: place {place(tree, index)} of {len(tree.hypotheses)} by score."
+        rank = f"{finish_rank(tree, index)} of {len(tree.hypotheses)}"
+        return f"{how} in step {step} and returned: place {rank} by score."
     if node.fate == "outscored":
         return (
             f"Finished in step {node.step + 1}, dropped in step {step}: by then {width} finished hypotheses had "

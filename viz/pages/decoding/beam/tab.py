@@ -96,7 +96,7 @@ def _compare(text: str, tree: "BeamTree") -> None:
     total = sum(step.log_prob for step in greedy.steps)
     score = data.greedy_score(greedy, writer, tree.alpha)
     of_greedy = ("Greedy", greedy.translation, decimal(total, 3), str(len(greedy.steps)), decimal(score, 4))
-    winner, *others = (_returned(tree, place, greedy.translation) for place in range(1, len(tree.hypotheses) + 1))
+    winner, *others = (_returned(tree, rank, greedy.translation) for rank in range(1, len(tree.hypotheses) + 1))
     columns = _columns()
     st.html(html.table(columns, [of_greedy, winner], label="Greedy search beside the winner of beam search"))
     st.caption(_verdict(total, score, tree))
@@ -111,12 +111,12 @@ def _columns() -> list[html.Column]:
     return [html.Column("Search"), text, *numbers]
 
 
-def _returned(tree: "BeamTree", place: int, greedy: str) -> tuple[str | html.Marked, ...]:
+def _returned(tree: "BeamTree", rank: int, greedy: str) -> tuple[str | html.Marked, ...]:
     """The table's line for the hypothesis in this place, from 1."""
-    node = tree.nodes[tree.hypotheses[place - 1]]
+    node = tree.nodes[tree.hypotheses[rank - 1]]
     written = models.writer(state.current().model).vocabulary.decode(tree.token_ids(node.index))
     return (
-        f"Beam, {place}. of {len(tree.hypotheses)}",
+        f"Beam, {rank}. of {len(tree.hypotheses)}",
         word_differences.marked(texts.word_diff(greedy, written)),
         decimal(node.total, 3),
         str(node.step + 1),
@@ -184,7 +184,7 @@ def _attention(text: str, tree: "BeamTree", index: int) -> None:
         ancestor_heatmap(
             trace.weights(CROSS, layer, [head])[0].numpy(),
             trace.target_tokens,
-            [one.token for one in path],
+            [node.token for node in path],
             rows,
             trace.source_tokens,
         ),

@@ -49,20 +49,20 @@ def remove(number: int) -> None:
 
 def removed() -> Removed | None:
     """What was removed last, as long as it can be brought back: no other branch was made or removed since."""
-    found: Removed | None = st.session_state.get(_REMOVED)
+    last: Removed | None = st.session_state.get(_REMOVED)
     now = state.current()
-    if found is None or found.after != now.decoding.branches:
+    if last is None or last.after != now.decoding.branches:
         return None
-    before = found.before
+    before = last.before
     is_same = (before.common.text, before.model.checkpoint) == (now.common.text, now.model.checkpoint)
-    return found if is_same else None
+    return last if is_same else None
 
 
 def bring_back() -> None:
     """Undo the last removal."""
-    found = removed()
-    if found is not None:
+    last = removed()
+    if last is not None:
         del st.session_state[_REMOVED]
-        before = found.before.decoding
+        before = last.before.decoding
         state.change(branches=before.branches, compared_branch=before.compared_branch)
         translations.go(before.branch, before.step)

@@ -182,9 +182,9 @@ def first_difference(first: "Trace", second: "Trace") -> int | None:
     """The first step at which two translations write different tokens, or at which only one writes any."""
     tokens = [[step.token_id for step in trace.steps] for trace in (first, second)]
     pairs = enumerate(zip(*tokens, strict=False))
-    found = next((at for at, (one, two) in pairs if one != two), None)
+    position = next((at for at, (one, two) in pairs if one != two), None)
     shorter = min(map(len, tokens))
-    return found if found is not None or len(tokens[0]) == len(tokens[1]) else shorter
+    return position if position is not None or len(tokens[0]) == len(tokens[1]) else shorter
 
 
 def _written(name: str, trace: "Trace") -> Written:

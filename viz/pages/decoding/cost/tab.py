@@ -97,7 +97,7 @@ def _step(steps: int) -> int:
 
 def _cache(trace: "Trace", cost: "StepCost", step: int, name: str) -> None:
     st.subheader("What the cache holds", anchor=False)
-    read, written = (plain(display_token(one)) for one in (trace.target_tokens[step], trace.steps[step].token))
+    read, written = (plain(display_token(token)) for token in (trace.target_tokens[step], trace.steps[step].token))
     sources = (
         f"computes those of all {cost.new_source_rows} source tokens, once and for all"
         if cost.new_source_rows
@@ -147,7 +147,7 @@ def _work(trace: "Trace", costs: "Sequence[StepCost]", step: int, name: str) -> 
         label: (getattr(costs[step].cached, part), getattr(costs[step].recomputed, part))
         for part, label in PARTS.items()
     }
-    tokens = [one.token for one in trace.steps]
+    tokens = [done.token for done in trace.steps]
     figures = (
         (part_bars(parts), "parts", f"Multiply-adds of step {step + 1} by part, with the cache and recomputed"),
         (cost_curve(cached, recomputed, step, tokens), "steps", "Multiply-adds of each step, two curves"),

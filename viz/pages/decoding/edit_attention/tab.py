@@ -106,7 +106,7 @@ def _key(trace: "Trace", step: int, site: str) -> int:
     """The token to point at: one that the row at this step may see."""
     tokens = trace.axis_tokens(site)[1]
     allowed = tokens[: trace.rows_before + step + 1] if site == DECODER else tokens
-    names = [f"{place} · {display_token(token)}" for place, token in enumerate(allowed, start=1)]
+    names = [f"{position} · {display_token(token)}" for position, token in enumerate(allowed, start=1)]
     chosen = state.position("key_token", len(allowed), 0)
     if len(allowed) > MAX_PILLS:
         return controls.token("key_token", "Point at", names, default=chosen)
@@ -115,7 +115,7 @@ def _key(trace: "Trace", step: int, site: str) -> int:
         range(len(allowed)),
         key=state.bind("key_token", chosen),
         # Buttons read Markdown, a list does not.
-        format_func=lambda place: plain(names[place]),
+        format_func=lambda position: plain(names[position]),
         required=True,
         on_change=state.take,
         args=("key_token",),

@@ -84,7 +84,7 @@ class Command:
     """A place the player is sent to. It obeys each `number` once, so that sending it again changes nothing."""
 
     number: int
-    place: PlayerState
+    state: PlayerState
     digest: str
 
 
@@ -175,7 +175,7 @@ def pack_player(
     """
     reported = None if last is None else read_state(value, data, last.command)
     command = next_command(last, asked, reported, data.digest)
-    order = {"number": command.number, **asdict(command.place)}
+    order = {"number": command.number, **asdict(command.state)}
     header = data.header | {"digest": data.digest, "name": name, "command": order}
     return wire.pack(header, *data.deflated), command
 

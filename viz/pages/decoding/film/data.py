@@ -51,5 +51,7 @@ def _stacked(trace: "Trace", site: str) -> Float[np.ndarray, "layer head query k
 
 
 def _player_step(step: "DecodingStep", rank: int) -> PlayerStep:
-    candidates = tuple(PlayerCandidate(one.token_id, one.token, one.log_prob) for one in step.candidates)
+    candidates = tuple(
+        PlayerCandidate(candidate.token_id, candidate.token, candidate.log_prob) for candidate in step.candidates
+    )
     return PlayerStep(step.token_id, step.token, step.log_prob, step.entropy, rank, candidates)

@@ -46,8 +46,8 @@ def show(trace: "Trace") -> None:
         trace = _written(asked, trace)
         selection = state.current().for_model(trace.shapes)
         film = data.film(trace, models.writer(selection.model))
-    stands = decode_player(film, _place(selection), key="player", name=file_name("film", sentence=trace.text))
-    state.put(_stood(selection, stands))
+    player = decode_player(film, _place(selection), key="player", name=file_name("film", sentence=trace.text))
+    state.put(_stood(selection, player))
     translation_controls.type_word(trace, key="write-in-film")
     if asked is not None:
         # The rest of the page follows.
@@ -69,19 +69,19 @@ def _written(asked: Wished, trace: "Trace") -> "Trace":
         return trace  # The whole page, which follows, leaves out what cannot be grown, and says so.
 
 
-def _stood(selection: "Selection", place: PlayerState | None) -> "Selection":
-    if place is None:
+def _stood(selection: "Selection", shown: PlayerState | None) -> "Selection":
+    if shown is None:
         return selection
     return selection.changed(
-        step=place.step,
-        layer=place.layer,
-        head=place.head,
-        further_heads=place.also,
-        row_token=place.whose,
-        num_candidates=place.candidates,
-        temperature=place.temperature,
-        top_k=place.top_k,
-        top_p=place.top_p,
+        step=shown.step,
+        layer=shown.layer,
+        head=shown.head,
+        further_heads=shown.also,
+        row_token=shown.whose,
+        num_candidates=shown.candidates,
+        temperature=shown.temperature,
+        top_k=shown.top_k,
+        top_p=shown.top_p,
     )
 
 

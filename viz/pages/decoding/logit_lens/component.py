@@ -65,7 +65,7 @@ def _level(lens: "LogitLens", level: int) -> list[dict[str, object]]:
     return [
         {
             "tokens": token_text.display_tokens(tokens),
-            "probabilities": [round(one, _DIGITS) for one in probabilities],
+            "probabilities": [round(probability, _DIGITS) for probability in probabilities],
             "asWritten": best == written,
             "chosen": round(chosen, _DIGITS),
             "rank": rank,

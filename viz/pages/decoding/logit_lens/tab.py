@@ -51,7 +51,7 @@ def show(trace: "Trace") -> None:
 def deviation(trace: "Trace", lens: "LogitLens") -> float:
     """Largest difference between what the last layer says of the written tokens and what the model said of them."""
     said: list[float] = lens.chosen_probabilities[-1].tolist()
-    return max(abs(one - exp(step.log_prob)) for one, step in zip(said, trace.steps, strict=True))
+    return max(abs(probability - exp(step.log_prob)) for probability, step in zip(said, trace.steps, strict=True))
 
 
 def _badge(trace: "Trace", lens: "LogitLens") -> None:

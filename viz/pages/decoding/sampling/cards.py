@@ -86,9 +86,9 @@ def steps_html(card: Card) -> str:
 def _token(step: int, token: str, log_prob: float, drawn: float | None) -> str:
     fill, ink = theme.sequential(exp(log_prob))
     shown = percent(exp(log_prob))
-    told = f"Step {step + 1}: {shown} under the model" + ("" if drawn is None else f", {percent(exp(drawn))} as drawn")
+    title = f"Step {step + 1}: {shown} under the model" + ("" if drawn is None else f", {percent(exp(drawn))} as drawn")
     return (
-        f'<li title="{literal(told)}" style="{_TOKEN};background:{fill};color:{ink}">'
+        f'<li title="{literal(title)}" style="{_TOKEN};background:{fill};color:{ink}">'
         f'<bdi dir="auto" style="white-space:pre">{literal(display_token(token))}</bdi>'
         f'<small style="display:block;font-size:0.7rem;{_NUMBERS}">{literal(shown)}</small></li>'
     )

@@ -62,8 +62,8 @@ def show(trace: "Trace") -> None:
 def grouped(drawn: "Sequence[SampledTranslation]") -> list[list[int]]:
     """Which samples wrote the same tokens, the most frequent first; of equally frequent ones the first drawn."""
     groups: dict[tuple[int, ...], list[int]] = {}
-    for number, one in enumerate(drawn):
-        groups.setdefault(one.token_ids, []).append(number)
+    for number, sample in enumerate(drawn):
+        groups.setdefault(sample.token_ids, []).append(number)
     return sorted(groups.values(), key=lambda group: (-len(group), group[0]))
 
 
@@ -114,16 +114,16 @@ def _cards(
     ends = models.writer(state.current().model).end_ids
     cards, written = [], [drawn[group[0]].text for group in groups]
     for group, text in zip(groups, written, strict=True):
-        one = drawn[group[0]]
-        notes = ["Cut at the longest text that the model may write."] if one.token_ids[-1] not in ends else []
+        sample = drawn[group[0]]
+        notes = ["Cut at the longest text that the model may write."] if sample.token_ids[-1] not in ends else []
         if written.count(text) > 1:
             notes.append("Another card has the same text, cut into other tokens.")
         if text == greedy:
             notes.append("The same text as the greedy translation.")
         numbers = (
-            ("Log-probability", decimal(one.log_prob)),
-            ("as drawn", decimal(one.filtered_log_prob)),
-            ("Tokens", str(len(one.token_ids))),
+            ("Log-probability", decimal(sample.log_prob)),
+            ("as drawn", decimal(sample.filtered_log_prob)),
+            ("Tokens", str(len(sample.token_ids))),
         )
         cards.append(
             Card(
@@ -131,9 +131,9 @@ def _cards(
                 which=_which(group),
                 text=Marked(word_differences.pieces(texts.word_diff(greedy, text)) or (("(nothing)", False),)),
                 numbers=numbers,
-                tokens=tuple(vocabulary[token_id] for token_id in one.token_ids),
-                log_probs=one.log_probs,
-                filtered_log_probs=one.filtered_log_probs,
+                tokens=tuple(vocabulary[token_id] for token_id in sample.token_ids),
+                log_probs=sample.log_probs,
+                filtered_log_probs=sample.filtered_log_probs,
                 note=" ".join(notes),
             )
         )

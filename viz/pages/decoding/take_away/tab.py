@@ -71,7 +71,7 @@ def _offer_trees(trace: "Trace", selection: Selection) -> None:
             partial(trees.branches, made, traces, checkpoint=checkpoint, digest=digest),
             f"{file_name('branches', sentence=trace.text)}.json",
             "application/json",
-            150 * sum(len(one.steps) for one in traces),
+            150 * sum(len(other.steps) for other in traces),
         )
     )
     width, penalty = beam_data.beam_settings(selection.decoding)

@@ -68,18 +68,18 @@ def position_curve(row: Float[np.ndarray, "dimension"], pairs: Int[np.ndarray, "
         row: the encoding of the position.
         pairs: in which dimensions the sine and the cosine of each angle stand.
     """
-    places = ("even", "odd") if pairs[0, 1] == 1 else ("first half", "second half")
+    halves = ("even", "odd") if pairs[0, 1] == 1 else ("first half", "second half")
     traces = [
         go.Scatter(
             x=dimensions,
             y=row[dimensions],
-            name=f"{name} ({place})",
+            name=f"{name} ({half})",
             mode="lines+markers",
             line=_line(colour, 1.5),
             marker={"size": 4},
             hovertemplate="dimension %{x}<br>%{y:+.4f}<extra></extra>",
         )
-        for dimensions, name, place, colour in zip(pairs.T, ("sine", "cosine"), places, (SINE, COSINE), strict=True)
+        for dimensions, name, half, colour in zip(pairs.T, ("sine", "cosine"), halves, (SINE, COSINE), strict=True)
     ]
     return _chart(CURVE_HEIGHT, traces, _axis("dimension"), _axis("value") | UNIT_AXIS)
 
