@@ -1,6 +1,6 @@
-"""What the atlas is made of: our own sentences or a file, links made by hand, and the measuring of it all.
+"""Choose what the atlas is made of: our own sentences or a file, and links made by hand; measure all of it.
 
-Lines of a file that will not do are listed; what a person loaded stays in the session. Knows nothing of figures.
+Lines of a file that cannot be read are listed; what a person loaded stays in the session.
 """
 
 from collections.abc import Callable
@@ -55,15 +55,15 @@ def measured() -> "Atlas | None":
         slot.info("Load a text file under “Corpus”: one sentence a line.", icon=":material/upload_file:")
         return None
     with st.spinner("Loading the model …"):
-        found = data.find(reading, models.translator(state.current().model))
+        stored = data.find(reading, models.translator(state.current().model))
     with slot:
-        if found.refused:
-            st.warning(plain(f"Not used: {found.refused}"), icon=":material/warning:")
-        if found.atlas is None:
-            found = _measured(reading) or found
-        if found.atlas is not None:
-            st.caption(_said(found, reading))
-    return found.atlas
+        if stored.refused:
+            st.warning(plain(f"Not used: {stored.refused}"), icon=":material/warning:")
+        if stored.atlas is None:
+            stored = _measured(reading) or stored
+        if stored.atlas is not None:
+            st.caption(_origin(stored.atlas, stored.path, reading))
+    return stored.atlas
 
 
 def _reading() -> Reading | None:
@@ -96,40 +96,40 @@ def _reading() -> Reading | None:
     )
     aligned = () if pairs is None else pairs.rows
     if state.current().atlas.corpus == "own":
-        return data.own_reading(aligned)
-    return None if sentences is None or not sentences.rows else data.file_reading(sentences.rows, aligned)
+        return data.reading(None, aligned)
+    return None if sentences is None or not sentences.rows else data.reading(sentences.rows, aligned)
 
 
 def _upload(
-    label: str, place: str, read: Callable[[bytes, str], tuple[tuple[Row, ...], list[BadLine]]], help_text: str
+    label: str, slot_key: str, read: Callable[[bytes, str], tuple[tuple[Row, ...], list[BadLine]]], help_text: str
 ) -> _Loaded[Row] | None:
     """A field for a file, and what was read of the one that is loaded."""
-    key = f"{place}-file"
+    key = f"{slot_key}-file"
 
     def take() -> None:
         file = st.session_state[key]
         if file is None:
-            st.session_state.pop(place, None)
+            st.session_state.pop(slot_key, None)
             return
         try:
             rows, bad = read(file.getvalue(), file.name)
-            st.session_state[place] = _Loaded(file.name, rows, tuple(bad))
+            st.session_state[slot_key] = _Loaded(file.name, rows, tuple(bad))
         except HeadlightError as error:
-            st.session_state[place] = _Loaded(file.name, error=str(error))
+            st.session_state[slot_key] = _Loaded(file.name, error=str(error))
 
     # The name of a type that is refused would be Streamlit's to tell; ours says what was expected.
     st.file_uploader(label, key=key, help=help_text, on_change=take)
-    loaded: _Loaded[Row] | None = st.session_state.get(place)
+    loaded: _Loaded[Row] | None = st.session_state.get(slot_key)
     if loaded is None:
         return None
     if st.session_state.get(key) is None:
         # After another page the field is empty, but what was loaded is still here.
         st.button(
             f"Forget {plain(loaded.name)}",
-            key=f"{place}-forget",
+            key=f"{slot_key}-forget",
             icon=":material/close:",
             on_click=st.session_state.pop,
-            args=(place, None),
+            args=(slot_key, None),
         )
     if loaded.error:
         st.error(plain(loaded.error), icon=":material/error:")
@@ -146,26 +146,24 @@ def _measured(reading: Reading) -> StoredAtlas | None:
     """The atlas, once it is measured; until then the button that begins that, or its progress."""
     task = data.measuring(reading, models.translator(state.current().model))
     about = st.empty()
-    found = long_work.outcome(task, f"Measure {reading.work:,} sentences", key=_JOB, button="primary")
+    stored = long_work.outcome(task, f"Measure {reading.work:,} sentences", key=_JOB, button="primary")
     job = long_work.job_of(task, _JOB)
-    if found is None and (job is None or job.finished):
+    if stored is None and (job is None or job.finished):
         about.info(
             "No atlas of this model and these sentences is here yet. To make one, the model translates and reads every "
             "sentence, some of them a second. It is kept, so that it opens at once the next time, in "
             f"{plain(_short(data.cache_folder()))}.",
             icon=":material/map:",
         )
-    return found
+    return stored
 
 
-def _said(found: StoredAtlas, reading: Reading) -> str:
+def _origin(atlas: "Atlas", path: Path | None, reading: Reading) -> str:
     """What was read, and where the atlas came from."""
-    assert found.atlas is not None
-    atlas = found.atlas
     left_out = "; ".join(f"{count:,} left out: {reason}" for reason, count in atlas.skipped.items())
-    where = "Kept in this session only." if found.path is None else f"Kept in {_short(found.path)}."
-    whose = "Our own corpus" if reading.is_own else "Your file"
-    return plain(f"{whose}: {len(atlas.texts):,} sentences read{'; ' + left_out if left_out else ''}. {where}")
+    source = "Our own corpus" if reading.is_own else "Your file"
+    read = f"{len(atlas.texts):,} sentences read{'; ' + left_out if left_out else ''}"
+    return plain(f"{source}: {read}. Kept in {_short(path)}.")
 
 
 def _short(path: Path | None) -> str:

@@ -31,7 +31,7 @@ Row = TypeVar("Row")
 
 #: The file in a checkpoint's folder that `python -m model atlas` wrote for our own sentences.
 SHIPPED: Final = "atlas.npz"
-#: A file may hold so many sentences and aligned pairs; the command takes more.
+#: How many sentences and aligned pairs a file may hold; the command takes more.
 MAX_SENTENCES: Final = 2_000
 MAX_PAIRS: Final = 1_000
 #: No sentence is longer, in characters.
@@ -84,16 +84,13 @@ class StoredAtlas:
     refused: str = ""
 
 
-def own_reading(aligned: "tuple[AlignedPair, ...]" = ()) -> Reading:
-    """Our own sentences, and aligned pairs if there are any."""
+def reading(sentences: "tuple[CorpusSentence, ...] | None", aligned: "tuple[AlignedPair, ...]") -> Reading:
+    """A person's sentences, or where there are none our own, and aligned pairs if there are any."""
+    from model.analysis.atlas.measure import reading_digest
     from model.analysis.corpus import OWN_CORPUS
 
-    return _reading(_own_sentences(OWN_CORPUS), aligned, is_own=True)
-
-
-def file_reading(sentences: "tuple[CorpusSentence, ...]", aligned: "tuple[AlignedPair, ...]" = ()) -> Reading:
-    """Somebody's sentences."""
-    return _reading(sentences, aligned, is_own=False)
+    read = _own_sentences(OWN_CORPUS) if sentences is None else sentences
+    return Reading(read, aligned, reading_digest(read, aligned), sentences is None)
 
 
 def read_sentences(content: bytes, name: str) -> "tuple[tuple[CorpusSentence, ...], list[BadLine]]":
@@ -148,16 +145,16 @@ def find(reading: Reading, translator: "Translator") -> StoredAtlas:
     refused = ""
     if reading.is_own and not reading.aligned:
         path = catalogue.checkpoint_root() / translator.name / SHIPPED
-        found = _load(path, lambda atlas: atlas.model == model and _is_of(atlas, reading))
-        if found.atlas is not None:
-            return known.put(key, found)
-        refused = found.refused
+        stored = _load(path, lambda atlas: atlas.model == model and _is_of(atlas, reading))
+        if stored.atlas is not None:
+            return known.put(key, stored)
+        refused = stored.refused
     if (folder := cache_folder()) is not None:
         path = cache_path(folder, model, reading.digest)
-        found = _load(path, lambda atlas: (atlas.model, atlas.corpus) == (model, reading.digest))
-        refused = refused or found.refused
-        if found.atlas is not None:
-            return known.put(key, StoredAtlas(found.atlas, found.path, refused))
+        stored = _load(path, lambda atlas: (atlas.model, atlas.corpus) == (model, reading.digest))
+        refused = refused or stored.refused
+        if stored.atlas is not None:
+            return known.put(key, StoredAtlas(stored.atlas, stored.path, refused))
     return StoredAtlas(None, refused=refused)
 
 
@@ -187,7 +184,7 @@ def measuring(reading: Reading, translator: "Translator") -> Task[StoredAtlas]:
 
 
 def cache_folder() -> Path | None:
-    """Where atlases are kept: `headlight/atlases` in the person's cache directory; None if there is no such place."""
+    """Where atlases are kept: `headlight/atlases` in the person's cache directory; None if there is none."""
     named = Path(os.environ.get("XDG_CACHE_HOME", ""))
     try:
         # The XDG specification: a relative path is to be ignored.
@@ -230,12 +227,6 @@ def _read_lines(
         first = f" Line {bad[0].number}: {bad[0].reason.rstrip('.')}." if bad else ""
         raise DataError(f"{name} holds nothing that can be read; expected {expected}, in UTF-8.{first}")
     return tuple(rows), bad
-
-
-def _reading(sentences: "tuple[CorpusSentence, ...]", aligned: "tuple[AlignedPair, ...]", *, is_own: bool) -> Reading:
-    from model.analysis.atlas.measure import reading_digest
-
-    return Reading(sentences, aligned, reading_digest(sentences, aligned), is_own)
 
 
 @lru_cache(maxsize=1)

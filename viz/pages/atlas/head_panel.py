@@ -1,7 +1,4 @@
-"""One head of the atlas: its metric, its rank, the heads nearest to it, and the sentences in which it is strongest.
-
-Knows nothing of how any of it is measured.
-"""
+"""Show one head of the atlas: its metric, its rank, the heads nearest to it, the sentences in which it is strongest."""
 
 from typing import TYPE_CHECKING, Final
 
@@ -10,8 +7,8 @@ import streamlit as st
 
 from viz.core.html import visible
 from viz.pages.atlas import data, metric_texts
-from viz.pages.atlas.figures import neighbours
-from viz.pages.atlas.layer_maps.view import View
+from viz.pages.atlas.map_of_heads.figures import neighbours
+from viz.pages.atlas.view import View
 from viz.selection import state
 from viz.selection.attention import ALL_HEADS
 from viz.ui import controls
@@ -30,7 +27,7 @@ def show(atlas: "Atlas", view: View) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         layer, head = controls.layer(layers), controls.head(heads)
     st.markdown(_numbers(view, layer, head))
-    near = neighbours(data.distances(atlas, view.place), heads)[layer * heads + head]
+    near = neighbours(data.distances(atlas, view.index), heads)[layer * heads + head]
     st.caption(f"Looks most like the heads {near}: layer.head, and the distance, 0 to 1.")
     _strongest(atlas, view, layer, head)
 
@@ -53,7 +50,7 @@ def _strongest(atlas: "Atlas", view: View, layer: int, head: int) -> None:
     if ranked is None:
         st.caption(f"“{name}” is measured over pairs aligned by hand, so no sentence of the corpus is strongest in it.")
         return
-    numbers = [int(number) for number in ranked[view.place, layer, head] if number >= 0]
+    numbers = [int(number) for number in ranked[view.index, layer, head] if number >= 0]
     st.markdown(f"Sentences in which **{name.lower()}** of this head is highest")
     if not numbers:
         st.caption("None: no token of the corpus says anything about this figure here.")

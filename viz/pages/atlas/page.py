@@ -1,10 +1,11 @@
-"""What every head does over a whole corpus: metrics, likeness, strongest sentences. Knows no measuring."""
+"""Show what every head does over a whole corpus: metrics, likeness, strongest sentences."""
+
+from pathlib import Path
 
 import streamlit as st
 
-from viz.pages.atlas import corpus, metric_texts
-from viz.pages.atlas import tabs as atlas
-from viz.ui import frame
+from viz.pages.atlas import corpus, tabs
+from viz.ui import formulas, frame
 
 frame.title(
     "Atlas",
@@ -18,9 +19,6 @@ with frame.errors_shown():
     ):
         measured = corpus.measured()
         if measured is not None:
-            atlas.show(measured)
+            tabs.show(measured)
 with st.expander("Formulas and sources", icon=":material/function:"):
-    for name, formula, note in metric_texts.FORMULAS:
-        st.markdown(f"**{name}**")
-        st.latex(formula)
-        st.caption(note)
+    formulas.show(Path(__file__).with_name("formulas.md"))

@@ -1,4 +1,4 @@
-"""An atlas of heads as tables. Sites are named as in arrays, layers and heads count from 0. Knows no Streamlit."""
+"""Write an atlas of heads as CSV; sites are named as in arrays, layers and heads count from 0."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -20,11 +20,11 @@ def one_metric(values: Float[np.ndarray, "layer head"]) -> bytes:
 
 def all_metrics(atlas: "Atlas", sites: Sequence[str]) -> bytes:
     """Every metric of every head: a row for each head of the model."""
-    places = np.ndindex(*atlas.mean_outputs.shape[:3])
+    indices = np.ndindex(*atlas.mean_outputs.shape[:3])
     columns = digits(np.stack([values.ravel() for values in atlas.metrics.values()], axis=1))
     rows = (
         (sites[site], layer, head, *_known(numbers))
-        for (site, layer, head), numbers in zip(places, columns, strict=True)
+        for (site, layer, head), numbers in zip(indices, columns, strict=True)
     )
     return table(("site", "layer", "head", *atlas.metrics), rows)
 

@@ -1,6 +1,6 @@
-"""A sentence above its translation with pronoun, antecedent and distractor marked, as HTML that shows text as it is.
+"""Show a sentence above its translation with pronoun, antecedent and distractor marked, as HTML.
 
-A role has a colour and a line of its own under the word, so that colour is not the only sign. Knows nothing of models.
+A role has a colour and a line of its own under the word, so that colour is not the only sign.
 """
 
 import re

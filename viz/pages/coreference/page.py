@@ -1,7 +1,4 @@
-"""The coreference lab: a pronoun in two sentences, every head measured over a set, and a cause put to the test.
-
-Knows no model.
-"""
+"""Compare two sentences that differ in what a pronoun refers to, measure all heads over a set, and test a cause."""
 
 import streamlit as st
 

@@ -25,11 +25,11 @@ from model.analysis.metrics.alignment import AlignedPair
 from model.errors import DataError
 from tests.paths import ROOT
 from viz.access import models
-from viz.components.head_grid.component import HeadChoice
 from viz.core.background_jobs import Progress
-from viz.pages.atlas import data, metric_texts
-from viz.pages.atlas import tables as atlas_tables
-from viz.pages.atlas import tabs as atlas_tab
+from viz.pages.atlas import data, metric_texts, tables, tabs
+from viz.pages.atlas.map_of_heads.tab import open_point
+from viz.pages.atlas.table.tab import open_row
+from viz.selection import state
 from viz.selection.atlas import CORPUS_METRICS, READ_OFF
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.common import SITES
@@ -330,7 +330,7 @@ def test_a_figure_that_means_nothing_here_is_explained_and_another_shown(
 ) -> None:
     opened(app, site=site, corpus_figure=figure)
     assert reason in app.info[0].value
-    assert maps(app)["chosen"] == atlas_tab.ELSE
+    assert maps(app)["chosen"] == tabs.ELSE
 
 
 def test_the_table_has_every_figure_of_every_head(app: AppTest, shipped: Path, atlas: Atlas) -> None:
@@ -427,7 +427,7 @@ def test_too_many_rows_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_progress_counts_every_sentence_and_pair(checkpoints: Path) -> None:
     pairs, _ = data.read_pairs(GOLD, "g")
-    reading = data.own_reading(pairs)
+    reading = data.reading(None, pairs)
     counted: list[int] = []
 
     class Counting(Progress):
@@ -444,16 +444,16 @@ def test_progress_counts_every_sentence_and_pair(checkpoints: Path) -> None:
 
 
 def test_tables_hold_the_numbers_and_leave_out_what_is_none(atlas: Atlas) -> None:
-    lines = list(csv.DictReader(atlas_tables.all_metrics(atlas, SITES).decode("utf-8-sig").splitlines()))
+    lines = list(csv.DictReader(tables.all_metrics(atlas, SITES).decode("utf-8-sig").splitlines()))
     assert len(lines) == 3 * 8
     line = lines[8 + 5]  # decoder.self, layer 1, head 1
     assert (line["site"], line["layer"], line["head"], line["next"]) == ("decoder.self", "1", "1", "")
     assert np.float32(line["norm_entropy"]) == atlas.metrics["norm_entropy"][1, 1, 1]
-    rows = list(csv.reader(atlas_tables.one_metric(atlas.metrics["first"][0]).decode("utf-8-sig").splitlines()))
+    rows = list(csv.reader(tables.one_metric(atlas.metrics["first"][0]).decode("utf-8-sig").splitlines()))
     assert rows[0] == ["layer", "head_0", "head_1", "head_2", "head_3"]
     assert np.float32(rows[2][3]) == atlas.metrics["first"][0, 1, 2]
     apart = data.distances(atlas, 0)
-    rows = list(csv.reader(atlas_tables.distances(apart, 4).decode("utf-8-sig").splitlines()))
+    rows = list(csv.reader(tables.distances(apart, 4).decode("utf-8-sig").splitlines()))
     assert (rows[0][7], rows[2][0]) == ("1.2", "0.1")
     assert np.float32(rows[2][7]) == apart[1, 6]
 
@@ -469,20 +469,20 @@ def test_tables_hold_the_numbers_and_leave_out_what_is_none(atlas: Atlas) -> Non
 def test_a_point_opens_its_head_only_if_there_is_such_a_head(
     monkeypatch: pytest.MonkeyPatch, custom: object, head: tuple[int, int] | None
 ) -> None:
-    chosen: list[HeadChoice] = []
+    chosen: list[dict[str, int]] = []
     points = [] if custom is None else [{"customdata": custom}]
     monkeypatch.setattr(st, "session_state", {"key": {"selection": {"points": points}}})
-    monkeypatch.setattr(atlas_tab, "_open", chosen.append)
-    atlas_tab._open_point("key", (2, 4))
-    assert chosen == ([] if head is None else [HeadChoice(*head)])
+    monkeypatch.setattr(state, "change", lambda **values: chosen.append(values))
+    open_point("key", (2, 4))
+    assert chosen == ([] if head is None else [{"layer": head[0], "head": head[1]}])
 
 
-@pytest.mark.parametrize(("rows", "chosen"), [([6], [HeadChoice(1, 2)]), ([], [])])
+@pytest.mark.parametrize(("rows", "chosen"), [([6], [{"layer": 1, "head": 2}]), ([], [])])
 def test_a_row_of_the_table_opens_its_head(
-    monkeypatch: pytest.MonkeyPatch, rows: list[int], chosen: list[HeadChoice]
+    monkeypatch: pytest.MonkeyPatch, rows: list[int], chosen: list[dict[str, int]]
 ) -> None:
-    opened_heads: list[HeadChoice] = []
+    opened_heads: list[dict[str, int]] = []
     monkeypatch.setattr(st, "session_state", {"atlas-table": {"selection": {"rows": rows}}})
-    monkeypatch.setattr(atlas_tab, "_open", opened_heads.append)
-    atlas_tab._open_row(4)
+    monkeypatch.setattr(state, "change", lambda **values: opened_heads.append(values))
+    open_row(4)
     assert opened_heads == chosen

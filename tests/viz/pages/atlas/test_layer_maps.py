@@ -8,8 +8,8 @@ import pytest
 
 from model.analysis.atlas.head_distance import head_map, share_held
 from viz.components.head_grid.component import HeadChoice
-from viz.pages.atlas.figures import head_scatter, nearest, neighbours
 from viz.pages.atlas.layer_maps.component import HeadMap, pack_maps, read_map
+from viz.pages.atlas.map_of_heads.figures import head_scatter, nearest, neighbours
 
 VALUES = np.array([[0.5, np.nan], [1.0, 0.25]], np.float32)
 MAPS = (HeadMap("a", "First", "bits", VALUES, 2), HeadMap("b", "Second", "", np.zeros((2, 2), np.float32), 1))

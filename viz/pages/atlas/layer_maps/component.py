@@ -1,12 +1,10 @@
-"""Metrics of all heads as maps, layer × head: every metric as a little map at a glance, the chosen one large.
+"""Show metrics of all heads as maps, layer × head: every metric small, the chosen one large.
 
-Packs numbers and their names for `head_maps.js`, and reads back which map or head a person chose. Knows nothing of what
-a metric means or of how it is computed.
+Packs numbers and their names for `head_maps.js`, and reads back which map or head a person chose.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 import streamlit as st
@@ -15,12 +13,9 @@ from jaxtyping import Float
 from viz.components.head_grid.component import HeadChoice, read_choice
 from viz.core import bundle, fingerprint, payload, theme
 
-_HTML: Final = """
-<div class="head-maps"></div>
-"""
 _COMPONENT = st.components.v2.component(
     "headlight_head_maps",
-    html=_HTML,
+    html='<div class="head-maps"></div>',
     css=bundle.styles("pages/atlas/layer_maps/head_maps.css"),
     js=bundle.script("pages/atlas/layer_maps/head_maps.js"),
 )
@@ -43,36 +38,25 @@ class HeadMap:
     values: Float[np.ndarray, "layer head"]
     decimals: int
 
-    @property
-    def highest(self) -> float:
-        """The number that is lightest."""
-        known = self.values[~np.isnan(self.values)]
-        return float(known.max(initial=0.0))
-
-    def texts(self) -> list[str]:
-        """The numbers as they are shown, layer by layer."""
-        return ["–" if np.isnan(value) else f"{value:.{self.decimals}f}" for value in self.values.flat]
-
-    def shades(self) -> list[float | None]:
-        """Parts of the highest number, from 0 to 1."""
-        high = max(self.highest, 1e-9)
-        return [None if np.isnan(value) else round(float(value) / high, 3) for value in self.values.flat]
+    def packed(self) -> dict[str, object]:
+        """The map as `head_maps.js` reads it: numbers as texts, and as parts of the highest one, layer by layer."""
+        high = float(self.values[~np.isnan(self.values)].max(initial=0.0))
+        return {
+            "key": self.key,
+            "name": self.name,
+            "unit": self.unit,
+            "texts": ["–" if np.isnan(value) else f"{value:.{self.decimals}f}" for value in self.values.flat],
+            "shades": [
+                None if np.isnan(part) else round(float(part) / max(high, 1e-9), 3) for part in self.values.flat
+            ],
+            "high": f"{high:.{self.decimals}f}",
+        }
 
 
 def pack_maps(maps: Sequence[HeadMap], chosen: str, selected: HeadChoice, name: str) -> bytes:
     """The payload of `head_maps.js`."""
     layers, heads = maps[0].values.shape
-    packed = [
-        {
-            "key": one.key,
-            "name": one.name,
-            "unit": one.unit,
-            "texts": one.texts(),
-            "shades": one.shades(),
-            "high": f"{one.highest:.{one.decimals}f}",
-        }
-        for one in maps
-    ]
+    packed = [head_map.packed() for head_map in maps]
     header = {
         "layers": layers,
         "heads": heads,
@@ -87,9 +71,9 @@ def pack_maps(maps: Sequence[HeadMap], chosen: str, selected: HeadChoice, name: 
 
 
 def read_map(value: object, maps: Sequence[HeadMap]) -> str | None:
-    """Which map the browser says was chosen, if there is such a one."""
+    """Which map the browser says was chosen, if it exists."""
     key = value.get("key") if isinstance(value, Mapping) else None
-    return key if isinstance(key, str) and key in {one.key for one in maps} else None
+    return key if isinstance(key, str) and key in {head_map.key for head_map in maps} else None
 
 
 def head_maps(
@@ -110,7 +94,7 @@ def head_maps(
         selected: the head that is marked.
         on_map, on_head: called before the next run, with what a person chose.
         key: of the component.
-        name: of the files in which a person saves the picture, without their ending.
+        name: of the saved picture, without its ending.
     """
 
     def take_map() -> None:

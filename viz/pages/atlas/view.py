@@ -1,4 +1,4 @@
-"""What is looked at in an atlas: one metric of the heads of one site, and all its metrics. Knows no widgets."""
+"""Name what is looked at in an atlas: one metric of the heads of one site, and all its metrics."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -19,14 +19,14 @@ class View:
     """One metric of every head of a site.
 
     Attributes:
-        site, place: which attention, and its place in the tables of an atlas.
-        key: the figure, of `choices.CORPUS_FIGURES`.
+        site, index: which attention, and its index in the tables of an atlas.
+        key: the metric, of `viz.selection.atlas.CORPUS_METRICS`.
         read_off: "weights" or "norms".
         maps: all metrics that heads of this site have; the one in question may not be among them.
     """
 
     site: str
-    place: int
+    index: int
     key: str
     read_off: str
     maps: tuple[HeadMap, ...]
@@ -39,7 +39,7 @@ class View:
     @property
     def map(self) -> HeadMap:
         """The metric in question."""
-        return next(one for one in self.maps if one.key == self.key)
+        return next(head_map for head_map in self.maps if head_map.key == self.key)
 
     @property
     def values(self) -> Float[np.ndarray, "layer head"]:
@@ -51,12 +51,12 @@ class View:
         return f"{value:.{self.map.decimals}f} {self.map.unit}".rstrip()
 
 
-def maps_of(atlas: "Atlas", place: int, read_off: str) -> tuple[HeadMap, ...]:
+def maps_of(atlas: "Atlas", site: int, read_off: str) -> tuple[HeadMap, ...]:
     """All metrics that heads of a site have, in the order in which they are listed."""
-    found = []
+    maps = []
     for key in CORPUS_METRICS:
         values = atlas.metrics.get(metric_texts.PREFIXES[read_off] + key)
-        if values is not None and not np.isnan(values[place]).all():
+        if values is not None and not np.isnan(values[site]).all():
             text = metric_texts.TEXTS[key]
-            found.append(HeadMap(key, text.name, text.unit, values[place], text.decimals))
-    return tuple(found)
+            maps.append(HeadMap(key, text.name, text.unit, values[site], text.decimals))
+    return tuple(maps)

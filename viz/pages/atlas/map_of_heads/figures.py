@@ -1,4 +1,4 @@
-"""Heads as points on a map on which near ones look alike. Knows nothing of how it is made or coloured."""
+"""Draw heads as points on a map on which near ones look alike."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -38,12 +38,12 @@ def neighbours(distances: Float[np.ndarray, "layer_head layer_head"], heads: int
     ]
 
 
-def _beside(places: Float[np.ndarray, "layer_head 2"]) -> list[str]:
-    """Where each name stands: on the side away from the nearest point, so that two near points keep both names."""
-    apart = places[:, None] - places[None]
+def _beside(positions: Float[np.ndarray, "layer_head 2"]) -> list[str]:
+    """Where each name is written: away from the nearest point, so that two near points keep both names."""
+    apart = positions[:, None] - positions[None]
     squares = (apart**2).sum(-1)
     np.fill_diagonal(squares, np.inf)
-    if len(places) < 2:
+    if len(positions) < 2:
         return ["top center"]
     across, up = np.take_along_axis(apart, squares.argmin(1)[:, None, None], 1)[:, 0].T
     upright = np.where(up >= 0, "top center", "bottom center")
@@ -53,7 +53,7 @@ def _beside(places: Float[np.ndarray, "layer_head 2"]) -> list[str]:
 
 
 def head_scatter(
-    places: Float[np.ndarray, "layer head 2"],
+    positions: Float[np.ndarray, "layer head 2"],
     values: Float[np.ndarray, "layer head"],
     distances: Float[np.ndarray, "layer_head layer_head"],
     *,
@@ -64,21 +64,18 @@ def head_scatter(
     """One point a head, named layer.head from 1; `customdata` begins with layer and head from 0.
 
     Args:
-        places: where each head lies.
-        values: what colours it, at least 0; NaN stays uncoloured.
+        positions: of the points.
+        values: what colours them, at least 0; NaN stays uncoloured.
         distances: between all heads, for the names of the nearest.
-        name: of the figure that colours.
+        name: of the metric that colours.
         shown: its number for each head, as text.
         selected: the layer and head that get a ring.
     """
     layers, heads = values.shape
-    flat = places.reshape(-1, 2)
-    names = [head_name(layer, head) for layer in range(layers) for head in range(heads)]
+    flat = positions.reshape(-1, 2)
+    names = [head_name(*head) for head in np.ndindex(layers, heads)]
     near = neighbours(distances, heads)
-    custom = [
-        [layer, head, text, others]
-        for (layer, head), text, others in zip(np.ndindex(layers, heads), shown, near, strict=True)
-    ]
+    custom = [[*head, text, others] for head, text, others in zip(np.ndindex(layers, heads), shown, near, strict=True)]
     known = values[~np.isnan(values)]
     top = max(float(known.max(initial=0.0)), 1e-9)
     points = go.Scatter(
@@ -116,9 +113,7 @@ def head_scatter(
         marker={"size": 24, "symbol": "circle-open", "color": theme.HEAD_COLOURS[1], "line": {"width": 3}},
         hoverinfo="skip",
     )
-    figure = go.Figure([ring, points], theme.figure_layout(HEIGHT))
-    figure.update_layout(clickmode="event+select")
-    figure.update_xaxes(zeroline=False, showticklabels=False, showgrid=False, ticks="")
+    axis = {"zeroline": False, "showticklabels": False, "showgrid": False, "ticks": ""}
     # Distances are the same in both directions.
-    figure.update_yaxes(zeroline=False, showticklabels=False, showgrid=False, ticks="", scaleanchor="x")
-    return figure
+    axes = {"xaxis": axis, "yaxis": axis | {"scaleanchor": "x"}, "clickmode": "event+select"}
+    return go.Figure([ring, points], theme.figure_layout(HEIGHT) | axes)

@@ -1,0 +1,41 @@
+"""Show all metrics as small maps, layer × head, the chosen one large."""
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from viz.components.head_grid.component import HeadChoice
+from viz.core.file_names import file_name
+from viz.pages.atlas import head_panel, tables
+from viz.pages.atlas.layer_maps.component import head_maps
+from viz.pages.atlas.view import View
+from viz.selection import state
+from viz.ui import number_controls
+
+if TYPE_CHECKING:
+    from model.analysis.atlas.measure import Atlas
+
+
+def show(atlas: "Atlas", view: View) -> None:
+    """All metrics as little maps, the chosen one large, beside the head that is chosen."""
+    common = state.current().common
+    name = file_name("atlas", view.key, view.site, view.read_off)
+    with st.grid(2, min_column_width=430, gap="medium"):
+        with st.container():
+            head_maps(
+                view.maps,
+                chosen=view.key,
+                selected=HeadChoice(common.layer, common.head),
+                on_map=lambda key: state.change(corpus_metric=key),
+                on_head=lambda head: state.change(layer=head.layer, head=head.head),
+                key="atlas-maps",
+                name=name,
+            )
+            st.caption(
+                "Each cell is a head, the lighter, the higher its mean over the corpus. Every figure has a scale of "
+                "its own, from 0 to its highest head. Click a little map to enlarge it, a cell to open its head."
+            )
+            number_controls.table_button("This map (CSV)", partial(tables.one_metric, view.values), name)
+        with st.container():
+            head_panel.show(atlas, view)

@@ -1,0 +1,1 @@
+"""The tab with heads as points, near ones of which look alike."""

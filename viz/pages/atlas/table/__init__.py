@@ -1,0 +1,1 @@
+"""The tab with all metrics of all heads as a table."""

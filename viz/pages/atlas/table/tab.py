@@ -1,0 +1,57 @@
+"""Show all metrics of all heads of a site as a table; a row opens its head."""
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import streamlit as st
+
+from viz.core import sites
+from viz.core.file_names import file_name
+from viz.pages.atlas import head_panel, tables
+from viz.pages.atlas.view import View
+from viz.selection import state
+from viz.ui import number_controls
+
+if TYPE_CHECKING:
+    from model.analysis.atlas.measure import Atlas
+
+
+def show(atlas: "Atlas", view: View) -> None:
+    """All metrics of all heads of the site; a row opens its head."""
+    layers, heads = view.values.shape
+    common = state.current().common
+    columns: dict[str, list[float | int | None]] = {
+        "Layer": [layer + 1 for layer in range(layers) for _ in range(heads)],
+        "Head": [head + 1 for _ in range(layers) for head in range(heads)],
+    }
+    numbers = {}
+    for metric in view.maps:
+        columns[metric.name] = [None if np.isnan(value) else float(value) for value in metric.values.flat]
+        numbers[metric.name] = st.column_config.NumberColumn(format=f"%.{metric.decimals}f", help=metric.unit or None)
+    st.session_state["atlas-table"] = {"selection": {"rows": [common.layer * heads + common.head]}}
+    st.dataframe(
+        columns,
+        height=420,
+        hide_index=True,
+        column_config=numbers,
+        key="atlas-table",
+        on_select=partial(open_row, heads),
+        selection_mode="single-row-required",
+        alt="All figures of all heads of this attention",
+    )
+    st.caption(
+        "A click on a title sorts. Choose a row to open its head. The file has all three attentions, also by norms."
+    )
+    make = partial(tables.all_metrics, atlas, sites.SITES)
+    number_controls.table_button("All heads and figures (CSV)", make, file_name("atlas"))
+    with st.container(border=True):
+        head_panel.show(atlas, view)
+
+
+def open_row(heads: int) -> None:
+    """Open the head of the row that was chosen."""
+    rows: list[int] = st.session_state["atlas-table"]["selection"]["rows"]
+    if rows:
+        layer, head = divmod(int(rows[0]), heads)
+        state.change(layer=layer, head=head)
