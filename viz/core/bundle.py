@@ -36,6 +36,8 @@ _DECLARED: Final = re.compile(
 _DEFAULT: Final = re.compile(r"^export default ", re.MULTILINE)
 _ANY_FORM: Final = re.compile(r"^(?:import|export)\b.*|.*\bimport\(.*", re.MULTILINE)
 _NAME: Final = re.compile(r"[\w$]+")
+#: What may be the name of a declaration: not a property, which stands after a single dot.
+_MENTIONED: Final = re.compile(r"(?<![\w$])(?<!(?<!\.)\.)[\w$]+")
 
 #: Where a declaration or statement of a module begins: all others are indented, or close what was begun.
 _TOP_LEVEL: Final = re.compile(r"^(?=[^\s)\]}])", re.MULTILINE)
@@ -113,7 +115,7 @@ def _used(modules: Sequence[_Module]) -> list[str]:
     kept = {i for i, (module, _) in enumerate(parts) if module is modules[-1] or not names[i]}
     waiting = list(kept)
     while waiting:
-        words = _NAME.findall(parts[waiting.pop()][1])
+        words = _MENTIONED.findall(parts[waiting.pop()][1])
         mentioned = {i for i, declared in enumerate(names) if not declared.isdisjoint(words)} - kept
         kept |= mentioned
         waiting += mentioned

@@ -62,8 +62,8 @@ def test_a_module_may_be_imported_for_what_it_does(tmp_path: Path) -> None:
 def test_what_nothing_uses_stays_behind_unless_it_does_something(tmp_path: Path) -> None:
     entry = written(
         tmp_path,
-        main='import { used } from "./a.js";\nexport function own() {}\nconsole.log(used());\n',
-        a="const BASE = 3;\nconst SPARE = 4;\nexport const used = () => BASE;\n"
+        main='import { used } from "./a.js";\nexport function own() {}\nconsole.log(used());\nused.unused = own;\n',
+        a="const BASE = [3];\nconst SPARE = 4;\nexport const used = () => Math.max(...BASE);\n"
         'export function unused() {\n  return SPARE;\n}\nclass Unused {}\nconsole.log("seen");\n',
     )
     text = bundle.bundle(entry)
