@@ -35,11 +35,7 @@ class Call:
     """What one attention site of one layer computed, for a whole batch. Tensors are the model's own, not copies.
 
     Attributes:
-        module: the model's attention module.
-        query, key, value: [batch, head, position, d]; key and value may have fewer heads.
-        mask: of the whole batch.
         bias: added to the scaled scores.
-        edits: what was done to its heads.
         first_row: position in its text of the first query row.
         output: of the heads, before W_O; None unless it was asked for.
     """
@@ -77,13 +73,11 @@ class Call:
 
 @dataclass(frozen=True)
 class Listener:
-    """What one run keeps and changes.
+    """What one run keeps and changes; one that is only changed keeps no calls.
 
     Attributes:
-        keeps_calls: whether what is computed is kept at all; a run that is only changed keeps nothing.
         keeps_outputs: whether the heads' real outputs are kept too.
         sites: attention module → the site and layer of its first, second … call in a pass.
-        edits: (site, layer) → what is done to its heads.
         calls: what was computed, in this order.
     """
 
@@ -129,12 +123,7 @@ def listen(listener: Listener) -> Iterator[list[Call]]:
 
 
 def attend(
-    module: nn.Module,
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    attention_mask: Tensor | None,
-    **given: Any,
+    module: nn.Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None, **given: Any
 ) -> tuple[Tensor, None]:
     """The attention of one layer, as `transformers` calls it: [batch, query, head, d_v].
 
@@ -214,7 +203,7 @@ def _bias_of(given: Tensor | None, hidden: Tensor | None) -> Tensor | DistanceBi
         return hidden
     known = getattr(given, _BIAS, False)
     if known is False:
-        known = None if not bool(given.any()) else given
+        known = given if bool(given.any()) else None
         if known is not None and given.size(0) == 1:
             known = distance_bias(given[0]) or given
         setattr(given, _BIAS, known)

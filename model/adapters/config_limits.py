@@ -27,11 +27,7 @@ _GROUPS: Final = frozenset({"num_hidden_groups", "inner_group_num"})
 
 
 def check_values(config: dict[str, Any], positions: PositionScheme) -> None:
-    """Make sure that no number in a configuration is beyond reason.
-
-    Args:
-        config: what config.json says.
-        positions: the model's scheme; tables are built of some only.
+    """Make sure that no number in config.json is beyond reason; tables of positions are built of some schemes only.
 
     Raises:
         CheckpointError: one is; the message names it.
@@ -50,10 +46,7 @@ def check_values(config: dict[str, Any], positions: PositionScheme) -> None:
 
 
 def check_picture_sizes(sizes: dict[str, Any]) -> None:
-    """Make sure that pictures are not scaled beyond reason.
-
-    Args:
-        sizes: to which an image processor scales, cuts and fills up pictures, however it says so.
+    """Make sure that an image processor does not scale, cut or fill up pictures to sizes beyond reason.
 
     Raises:
         CheckpointError: one is too large, or no size.

@@ -32,11 +32,7 @@ def decoder_lens(
 ) -> LogitLens:
     """Read the tokens of a trace once more, and every level with the model's final norm and output projection.
 
-    Args:
-        model, layout, abilities: of a decoder-only model.
-        trace: of this model; what edits did to its heads they do again.
-        vocabulary: names tokens.
-        top: most probable tokens to keep at each level and row.
+    What edits did to its heads they do again; `top` of the most probable tokens are kept at each level and row.
 
     Raises:
         TraceError: the model is of another kind, final norm or projection are not known, the trace has no steps or is

@@ -36,17 +36,14 @@ def eager_weights(output: Any, kind: Kind) -> dict[str, Sequence[Tensor]]:
 
 
 def weights_of(output: Any, abilities: Abilities, config: Any) -> SiteLayers:
-    """The weights of the only sentence of a batch, on the CPU.
-
-    Args:
-        output: of the model.
-        abilities, config: the model's.
-    """
+    """The weights of the only sentence of a batch, on the CPU."""
     why = abilities.lacks["scores"]
     weights: dict[str, tuple[WeightsOnly, ...]] = {}
     for site, layers in eager_weights(output, abilities.kind).items():
         causal = site == "decoder.self"
-        windows = _windows(config, len(layers))
+        # How far each layer looks back, its own row counted; GPT-Neo's every second layer no further than a window.
+        kinds = getattr(config, "attention_layers", ["global"] * len(layers))
+        windows = [config.window_size if kind == "local" else None for kind in kinds]
         weights[site] = tuple(
             WeightsOnly(
                 held=layer[0].float().cpu(),
@@ -56,12 +53,6 @@ def weights_of(output: Any, abilities: Abilities, config: Any) -> SiteLayers:
             for layer, window in zip(layers, windows, strict=True)
         )
     return weights
-
-
-def _windows(config: Any, num_layers: int) -> Sequence[int | None]:
-    """How far each layer looks back, its own row counted; GPT-Neo's every second layer no further than a window."""
-    kinds = getattr(config, "attention_layers", ["global"] * num_layers)
-    return [config.window_size if kind == "local" else None for kind in kinds]
 
 
 def longest_text(heads: Mapping[str, Sequence[int]]) -> int:

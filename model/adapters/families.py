@@ -10,12 +10,9 @@ from model.errors import CheckpointError
 
 @dataclass(frozen=True)
 class Family:
-    """One architecture.
+    """One architecture: its name, which stacks it has, and how it knows the positions of tokens.
 
     Attributes:
-        name: as people call it.
-        kind: which stacks it has.
-        positions: how it knows the positions of tokens.
         is_counted_from_padding: whether its position table begins after the padding token's id, as RoBERTa's does.
     """
 
@@ -88,12 +85,10 @@ def family_of(model_type: object) -> Family:
     what = (
         f"of the kind {model_type!r}" if isinstance(model_type, str) and len(model_type) <= 60 else "of no kind named"
     )
-    raise CheckpointError(f"This folder holds a model {what}, which Headlight cannot read. It reads {what_works()}.")
-
-
-def what_works() -> str:
-    """The families that work, as a sentence goes on."""
-    return ", ".join(family.name for family in FAMILIES.values()) + ", and checkpoints of its own"
+    works = ", ".join(family.name for family in FAMILIES.values())
+    raise CheckpointError(
+        f"This folder holds a model {what}, which Headlight cannot read. It reads {works}, and checkpoints of its own."
+    )
 
 
 def positions_of(model_type: str, config: Any) -> PositionScheme:
@@ -107,12 +102,7 @@ def max_length_of(model_type: str, config: Any) -> int | None:
     """How many tokens a model reads at most; None if its positions set no limit."""
     family = FAMILIES[model_type]
     limit = getattr(config, "max_position_embeddings", None) or getattr(config, "max_seq_len", None)
-    if (
-        not isinstance(limit, int)
-        or limit < 1
-        or (model_type not in ("mpnet", "mpt") and positions_of(model_type, config) in NO_LENGTH)
-    ):
+    is_endless = model_type not in ("mpnet", "mpt") and positions_of(model_type, config) in NO_LENGTH
+    if is_endless or not isinstance(limit, int) or limit < 1:
         return None
-    if family.is_counted_from_padding:
-        return limit - int(config.pad_token_id or 0) - 1
-    return limit
+    return limit - int(config.pad_token_id or 0) - 1 if family.is_counted_from_padding else limit

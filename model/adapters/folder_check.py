@@ -50,10 +50,8 @@ class Folder:
     """A folder that may be opened.
 
     Attributes:
-        path: where it is.
         config: what config.json says, without what is never followed.
-        weights: the files that hold the weights.
-        numbers: how many numbers these hold.
+        weights, numbers: the files that hold the weights, and how many numbers these hold.
     """
 
     path: Path
@@ -68,8 +66,9 @@ class Folder:
             CheckpointError: a file cannot be read.
         """
         whole = hashlib.sha256()
+        kinds = {".json", ".safetensors", ".txt", ".model", ".spm", ".jinja"}
         with _readable(self.path):
-            for path in sorted(_relevant(self.path)):
+            for path in sorted(file for file in self.path.iterdir() if file.suffix in kinds and file.is_file()):
                 with path.open("rb") as file:
                     whole.update(f"{path.name}\0{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
         return whole.hexdigest()
@@ -223,8 +222,3 @@ def _without_orders(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _without_orders(inner) for key, inner in value.items() if not _NEVER.fullmatch(key)}
     return [_without_orders(inner) for inner in value] if isinstance(value, list) else value
-
-
-def _relevant(path: Path) -> Iterator[Path]:
-    kinds = {".json", ".safetensors", ".txt", ".model", ".spm", ".jinja"}
-    return (file for file in path.iterdir() if file.suffix in kinds and file.is_file())

@@ -41,7 +41,6 @@ class Beginning:
         rules: from the tokens read [row, position] and scores of the next [row, vocab] to scores with all that the
             model's own settings ask for: tokens that must or must not come, penalties for repetition.
         eos_ids: each of them ends a text.
-        length_penalty, early_stopping: as the model's settings have them for beam search.
     """
 
     token_ids: tuple[int, ...]
@@ -55,11 +54,7 @@ class Beginning:
 def begin_writing(model: Any, token_ids: Tensor, most: int, options: Mapping[str, Any]) -> Beginning:
     """Let `generate` prepare everything, and take it over before it writes; the encoder has run then.
 
-    Args:
-        model: that writes.
-        token_ids: [1, position], of the text.
-        most: tokens that may be written.
-        options: further ones of `generate`.
+    At most `most` tokens may be written after the text's `token_ids` [1, position]; `options` are those of `generate`.
 
     Raises:
         SessionError: the model's own settings for writing cannot be used.
@@ -69,9 +64,8 @@ def begin_writing(model: Any, token_ids: Tensor, most: int, options: Mapping[str
     def take_over(
         _model: Any, input_ids: Tensor, logits_processor: Any, generation_config: Any, **given: Any
     ) -> Tensor:
-        ends = generation_config._eos_token_tensor
+        ends, outputs = generation_config._eos_token_tensor, given.get("encoder_outputs")
         mask = given.get("attention_mask")
-        outputs = given.get("encoder_outputs")
         taken.append(
             Beginning(
                 token_ids=tuple(input_ids[0].tolist()),

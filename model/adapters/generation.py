@@ -235,33 +235,20 @@ class GenerationSession:
         except BaseException:
             # Half a pass may be cached: it is forgotten, and the rest read again without what broke it off.
             self._rows.truncate(0)
-            self._reread()
+            if self._num_read:
+                with listen(self._listener()):
+                    self._rows.read(torch.tensor([self.target_ids[: self._num_read]], device=self._reader.device))
             raise
         self._steps.append(step)
         self._logits.append(logits)
         return step
 
-    def _reread(self) -> None:
-        if self._num_read:
-            rows = torch.tensor([self.target_ids[: self._num_read]], device=self._reader.device)
-            with listen(self._listener()):
-                self._rows.read(rows)
-
     def _listener(self) -> Listener:
         """For one pass; also checks the edits."""
-        reader = self._reader
-        return Listener(
-            keeps_calls=False,
-            sites=reader.layout.sites,
-            edits=edits_by_site(
-                self._edits, reader.abilities, num_source=len(self._source_ids), num_target=self._most_rows
-            ),
-        )
-
-    @property
-    def _most_rows(self) -> int:
-        prompt = 1 if self._reader.abilities.kind == "encoder-decoder" else len(self._source_ids)
-        return prompt + self._most
+        abilities, num_source = self._reader.abilities, len(self._source_ids)
+        most_rows = self._most + (1 if abilities.kind == "encoder-decoder" else num_source)
+        edits = edits_by_site(self._edits, abilities, num_source=num_source, num_target=most_rows)
+        return Listener(keeps_calls=False, sites=self._reader.layout.sites, edits=edits)
 
 
 def check_writes(reader: TextReader) -> None:

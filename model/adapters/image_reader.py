@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from io import BytesIO
+from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,11 +34,8 @@ class ImageReader(BaseReader):
     """A loaded vision model of `transformers`. Safe to share between threads.
 
     Args:
-        model: in evaluation mode, with our attention.
+        model, layout, abilities, name, digest: as of `BaseReader`.
         processor: converts a picture to the numbers that the model reads.
-        layout: where it attends.
-        abilities: what it has and lacks.
-        name, digest: of its folder.
     """
 
     def __init__(
@@ -57,23 +55,12 @@ class ImageReader(BaseReader):
         return frozenset()
 
     def trace(
-        self,
-        text: str,
-        target: str | None = None,
-        *,
-        extras: Collection[str] = (),
-        edits: Edits | None = None,
+        self, text: str, target: str | None = None, *, extras: Collection[str] = (), edits: Edits | None = None
     ) -> Trace:
-        """Look at the picture in a file.
-
-        Args:
-            text: path of the file.
-            target: none; this model only looks.
-            extras: {"hook_head_output"} to record the real head outputs.
-            edits: named edits of heads.
+        """Look at the picture in a file, whose path is `text`; all else as of `Reader.trace`.
 
         Raises:
-            InputTextError: there is no picture in the file, or it is too large.
+            InputTextError: there is no picture in the file, it is too large, or a target is given.
             EditError: an edit names what does not exist.
             TraceError: an extra is asked for that this model does not record.
         """
@@ -91,25 +78,20 @@ class ImageReader(BaseReader):
         extras: Collection[str] = (),
         edits: Edits | None = None,
     ) -> Trace:
-        """Look at a picture and keep what every attention site computed.
-
-        Args:
-            picture: an image, or bytes [height, width, 3] of red, green and blue.
-            name: what the trace calls it.
-            extras: {"hook_head_output"} to record the real head outputs.
-            edits: named edits of heads.
+        """Look at a picture: an image, or bytes [height, width, 3] of red, green and blue. The trace calls it `name`.
 
         Raises:
             InputTextError: it is no picture of this form, or the model does not read one of this shape.
             EditError: an edit names what does not exist.
         """
         image = _as_image(picture)
-        pixels = self.processor(image, return_tensors="pt")["pixel_values"].to(self.device, self._dtype)
+        dtype, most = next(self.model.parameters()).dtype, self.abilities.max_length or 0
+        pixels = self.processor(image, return_tensors="pt")["pixel_values"].to(self.device, dtype)
         rows, columns = pixels.shape[-2] // self._patch, pixels.shape[-1] // self._patch
         listener = Listener(
             keeps_outputs=OUTPUTS in extras,
             sites=self.layout.sites,
-            edits=edits_by_site(edits, self.abilities, num_source=self._most, num_target=0),
+            edits=edits_by_site(edits, self.abilities, num_source=most, num_target=0),
         )
         try:
             with listen(listener):
@@ -124,7 +106,7 @@ class ImageReader(BaseReader):
         special = tuple(["[CLS]", "[DIST]", "[REG]"][min(position, 2)] for position in range(first))
         tokens = (
             *special,
-            *(f"{WORD_BEGIN}{row + 1}·{column + 1}" for row in range(rows) for column in range(columns)),
+            *(f"{WORD_BEGIN}{row}·{column}" for row, column in product(range(1, rows + 1), range(1, columns + 1))),
         )
         return Trace(
             reader_key=self.key,
@@ -147,14 +129,6 @@ class ImageReader(BaseReader):
     def _patch(self) -> int:
         size = getattr(self.model.config, "patch_size", 16)
         return int(size[0] if isinstance(size, list | tuple) else size)
-
-    @property
-    def _dtype(self) -> torch.dtype:
-        return next(self.model.parameters()).dtype
-
-    @property
-    def _most(self) -> int:
-        return self.abilities.max_length or 0
 
     def _as_seen(self, pixels: Float[Tensor, "3 height width"]) -> Tensor:
         """Bytes [height, width, 3] of what the model was given, its normalised colours turned back."""

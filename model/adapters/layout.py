@@ -47,12 +47,7 @@ class Layout:
     num_watched: int = 0
 
     def inputs(self, calls: Sequence[Call], sentence: int = 0) -> SiteLayers:
-        """What one sentence of a batch left at every site and layer, on the CPU.
-
-        Args:
-            calls: of one whole pass.
-            sentence: of the sentence in the batch.
-        """
+        """What one sentence of a batch left at every site and layer in the calls of a whole pass, on the CPU."""
         inputs = {at: call.of_sentence(sentence, torch.device("cpu")) for at, call in self.located(calls)}
         return {site: tuple(inputs[site, layer] for layer in range(len(heads))) for site, heads in self.heads.items()}
 
@@ -81,13 +76,12 @@ class Layout:
         Raises:
             TraceError: there is no such site or layer, or the model does not tell.
         """
-        if (site, layer) not in self.projections:
+        projection = self.projection(site, layer)
+        if projection is None:
             raise TraceError(
                 f"What the heads of layer {layer} of {site} add to the output is not known of this model: there is no "
                 "such layer, or the model gives its weights only."
             )
-        projection = self.projection(site, layer)
-        assert projection is not None
         return projection
 
     def projection(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"] | None:

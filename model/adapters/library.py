@@ -98,14 +98,11 @@ def count_numbers(kind: str, config: Any) -> tuple[int, int]:
 
 
 def load_weights(folder: Path, kind: str, config: Any, implementation: str, dtype: torch.dtype) -> nn.Module:
-    """The model of a folder, on the CPU, in evaluation mode.
+    """The model of a folder that `folder_check` has checked, on the CPU, in evaluation mode.
 
     Args:
-        folder: checked by `model.adapters.folder_check`.
-        kind: a key of `HEADS`.
-        config: from `make_config`.
+        folder, kind, config, dtype: `kind` is a key of `HEADS`, `config` from `make_config`.
         implementation: `OURS` or "eager".
-        dtype: of its weights.
 
     Raises:
         CheckpointError: the weights do not fit the configuration.
@@ -133,11 +130,7 @@ def load_weights(folder: Path, kind: str, config: Any, implementation: str, dtyp
 
 
 def load_tokenizer(folder: Path, config: Any) -> Any:
-    """The tokenizer of a folder.
-
-    Args:
-        folder: checked by `model.adapters.folder_check`.
-        config: from `make_config`; without it the library would read config.json again, unchecked.
+    """The tokenizer of a folder; without our `config` the library would read config.json again, unchecked.
 
     Raises:
         CheckpointError: there is none that can be loaded.
@@ -156,9 +149,6 @@ def load_tokenizer(folder: Path, config: Any) -> Any:
 
 def load_image_processor(folder: Path, config: Any) -> Any:
     """The processor that converts a picture to the numbers that an image model reads.
-
-    Args:
-        folder, config: as of `load_tokenizer`.
 
     Raises:
         CheckpointError: there is none that can be loaded.

@@ -21,7 +21,6 @@ def mask_behind(
     """A mask that allows exactly the same keys.
 
     Args:
-        allowed: True where the query may attend to the key.
         first_query: position of row 0 among the keys; by default the last row is that of the last key.
         local_size: of a window or of chunks, where the model has them.
     """
@@ -40,10 +39,12 @@ def _candidates(allowed: Tensor, first_query: int | None, local_size: int | None
     seen = allowed.any(dim=1)
     first = num_keys - num_queries if first_query is None else first_query
     later = torch.arange(num_keys, device=allowed.device) > first + num_queries - 1
+    # Some windows count the query's own position, some do not.
+    local = () if local_size is None else ((local_size, None), (local_size + 1, None), (None, local_size))
     for padding in (None, seen, seen | later):
         if padding is not None and bool(padding.all()):
             continue
-        for window, chunk in ((None, None), *_local(local_size)):
+        for window, chunk in ((None, None), *local):
             for causal in (True, False):
                 yield AttentionMask(
                     num_queries=num_queries,
@@ -55,13 +56,6 @@ def _candidates(allowed: Tensor, first_query: int | None, local_size: int | None
                     chunk=chunk,
                     device=allowed.device,
                 )
-
-
-def _local(size: int | None) -> list[tuple[int | None, int | None]]:
-    if size is None:
-        return []
-    # Some windows count the query's own position, some do not.
-    return [(size, None), (size + 1, None), (None, size)]
 
 
 def _is_same(mask: AttentionMask, allowed: Tensor) -> bool:

@@ -27,10 +27,7 @@ def edits_by_site(
 ) -> Mapping[SiteAndLayer, tuple[HeadEdit, ...]]:
     """(site, layer) → what is done to its heads, SwitchOff last: what is off is off, whatever else was done to it.
 
-    Args:
-        edits: named ones.
-        abilities: of the model.
-        num_source, num_target: rows of the encoder and of the decoder, as many as there can be.
+    `num_source` and `num_target` are rows of the encoder and of the decoder, as many as there can be.
 
     Raises:
         EditError: an edit is a function, or names what does not exist, or the model's heads cannot be edited.

@@ -34,7 +34,7 @@ def open_folder(path: Path, *, device: str | None = None, dtype: str = "float32"
     """Open a folder as `transformers` saves it.
 
     Args:
-        path: the folder.
+        path: of the folder.
         device: "cpu", "cuda" or "cuda:N"; by default CUDA if present, else the CPU.
         dtype: "float32", or "bfloat16" on CUDA.
 
@@ -92,9 +92,8 @@ def explore(model: nn.Module, model_type: str, pixels: Tensor | None = None) -> 
     knows_inputs = bool(layout.heads)
     heads: Mapping[str, tuple[int, ...]] = layout.heads
     if not knows_inputs:
-        heads = {
-            site: tuple(layer.size(1) for layer in layers) for site, layers in eager_weights(seen[0], kind).items()
-        }
+        returned = eager_weights(seen[0], kind)
+        heads = {site: tuple(layer.size(1) for layer in layers) for site, layers in returned.items()}
     if not heads or not all(heads.values()):
         raise CheckpointError(f"No attention was seen in this {FAMILIES[model_type].name} model.")
     return layout, _abilities(model, model_type, heads, layout if knows_inputs else None)

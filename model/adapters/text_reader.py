@@ -43,11 +43,8 @@ class TextReader(BaseReader):
     """A loaded model of `transformers` that reads text. Safe to share between threads.
 
     Args:
-        model: in evaluation mode; with our attention where `abilities.knows_inputs`, with its own eager one otherwise.
+        model, layout, abilities, name, digest: as of `BaseReader`.
         pieces: its tokenizer.
-        layout: where it attends.
-        abilities: what it has and lacks.
-        name, digest: of its folder.
     """
 
     def __init__(
@@ -64,21 +61,14 @@ class TextReader(BaseReader):
         self.pieces = pieces
 
     def trace(
-        self,
-        text: str,
-        target: str | None = None,
-        *,
-        extras: Collection[str] = (),
-        edits: Edits | None = None,
+        self, text: str, target: str | None = None, *, extras: Collection[str] = (), edits: Edits | None = None
     ) -> Trace:
         """Read a text once and keep what every attention site computed.
 
         Args:
-            text: what to read.
+            text, extras, edits: as of `Reader.trace`.
             target: what the decoder reads along: a translation, or (decoder only) what follows the text. By default the
                 model's own greedy translation, or nothing more.
-            extras: {"hook_head_output"} to record the real head outputs.
-            edits: named edits of heads.
 
         Raises:
             InputTextError: a text is blank or too long, or a target is given to a model without a decoder.
@@ -98,7 +88,8 @@ class TextReader(BaseReader):
                 if target is None:
                     begin, *emitted = self.write(source.ids, edits)
                 else:
-                    emitted = list(self._target(target).ids)
+                    limit = self.abilities.max_target_length
+                    emitted = list(self._checked(target, "The target", limit, is_target=True).ids)
                     begin = self._begin_before(emitted)
                 return self.trace_rows(text, source.ids, emitted, begin=begin, keep_outputs=keep, edits=edits)
 
@@ -271,9 +262,6 @@ class TextReader(BaseReader):
 
     def _steps(self, logits: Tensor, following: Sequence[int]) -> tuple[DecodingStep, ...]:
         return tuple(describe_steps(logits[: len(following)], following, 0, self.pieces))
-
-    def _target(self, target: str) -> Encoded:
-        return self._checked(target, "The target", self.abilities.max_target_length, is_target=True)
 
     def _checked(self, text: str, what: str, limit: int | None, *, is_target: bool) -> Encoded:
         check_not_blank(text, what)

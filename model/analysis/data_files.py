@@ -31,12 +31,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 class LineError(DataError):
-    """One line of a data file is not as it should be.
-
-    Attributes:
-        number: of the line, from 1.
-        reason: what is wrong, without file and line.
-    """
+    """One line of a data file is not as it should be; `reason` says why, without file and line."""
 
     def __init__(self, path: Path, number: int, reason: str) -> None:
         super().__init__(f"{path}, line {number}: {reason}")
@@ -45,7 +40,10 @@ class LineError(DataError):
 
 @dataclass(frozen=True)
 class JsonRow:
-    """One line of a JSONL file, asked for its fields by name and kind."""
+    """One line of a JSONL file, asked for its fields by name and kind.
+
+    A field that is missing, something else or out of range raises a `LineError`.
+    """
 
     path: Path
     number: int
@@ -56,22 +54,14 @@ class JsonRow:
         return LineError(self.path, self.number, message)
 
     def text(self, name: str) -> str:
-        """A text that is not blank.
-
-        Raises:
-            DataError: the field is missing or something else.
-        """
+        """A text that is not blank."""
         value = self._field(name)
         if not isinstance(value, str) or not value.strip():
             raise self.error(f"expected “{name}” to be a text, got {_short(value)}.")
         return value
 
     def words(self, name: str) -> list[str]:
-        """A list of words: texts without white space.
-
-        Raises:
-            DataError: the field is missing or something else.
-        """
+        """A list of words: texts without white space."""
         value = self._field(name)
         if not isinstance(value, list) or not value:
             raise self.error(f"expected “{name}” to be a list of words, got {_short(value)}.")
@@ -81,22 +71,14 @@ class JsonRow:
         return value
 
     def span(self, name: str, length: int) -> Span:
-        """A half-open span [begin, end] of `length` tokens, with at least one token in it.
-
-        Raises:
-            DataError: the field is missing, something else or out of range.
-        """
+        """A half-open span [begin, end] of `length` tokens, with at least one token in it."""
         begin, end = self._pair(self._field(name), name)
         if not 0 <= begin < end <= length:
             raise self.error(f"expected “{name}” to be [begin, end] with 0 ≤ begin < end ≤ {length}, got {begin, end}.")
         return begin, end
 
     def links(self, name: str, first: int, second: int) -> frozenset[tuple[int, int]]:
-        """Pairs of indices, below `first` and below `second`.
-
-        Raises:
-            DataError: the field is missing, something else or out of range.
-        """
+        """Pairs of indices, below `first` and below `second`."""
         value = self._field(name)
         if not isinstance(value, list):
             raise self.error(f"expected “{name}” to be a list of links [index, index], got {_short(value)}.")

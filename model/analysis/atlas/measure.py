@@ -19,20 +19,12 @@ from torch import Tensor
 
 from model.analysis.atlas.head_distance import divergence_sums, head_map
 from model.analysis.atlas.strongest import Strongest
-from model.analysis.corpus import (
-    MOST_SENTENCES,
-    CorpusSentence,
-    Progress,
-    SentenceRun,
-    corpus_digest,
-    read_corpus,
-)
+from model.analysis.corpus import MOST_SENTENCES, CorpusSentence, Progress, SentenceRun, corpus_digest, read_corpus
 from model.analysis.interventions.replacement import MeanOutputs
-from model.analysis.metrics.alignment import AlignedPair, AlignmentScores, score_alignment
+from model.analysis.metrics.alignment import AlignedPair, score_alignment
 from model.analysis.metrics.head_metrics import METRICS, NORM, AttentionRows, RowMetric, has_choice, row_metrics
 from model.analysis.metrics.norms import norm_shares, value_weighted_norms
 from model.checkpoint import model_digest
-from model.config import TransformerConfig
 from model.nn.transformer import SITES
 from model.trace.trace import Trace
 from model.translator import Translator
@@ -222,19 +214,12 @@ def _error_rates(
 
     by_weight = score_alignment(translator, aligned, progress)
     by_norm = score_alignment(translator, aligned, progress, cross_norms)
-    scores = {"": by_weight, NORM: by_norm}
-    tables = {
-        prefix + name: _cross_table(translator.config, scores_of_kind, name.removeprefix("aer_"))
-        for prefix, scores_of_kind in scores.items()
-        for name in AER
-    }
+    shape = (len(SITES), translator.config.equal_layers, translator.config.num_heads)
+    tables = {prefix + name: np.full(shape, np.nan, dtype=np.float32) for prefix in ("", NORM) for name in AER}
+    for prefix, scores in (("", by_weight), (NORM, by_norm)):
+        for name in AER:
+            tables[prefix + name][SITES.index("decoder.cross")] = scores.ways[name.removeprefix("aer_")].heads
     return tables, by_weight.sure_links
-
-
-def _cross_table(config: TransformerConfig, scores: AlignmentScores, way: str) -> Table:
-    table = np.full((len(SITES), config.equal_layers, config.num_heads), np.nan, dtype=np.float32)
-    table[SITES.index("decoder.cross")] = scores.ways[way].heads
-    return table
 
 
 def _frozen(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:

@@ -57,11 +57,6 @@ def translated_pronoun(sentence: str, pronoun: Span, german: str) -> Span | str:
     """The span of the German pronoun for an English one, or why it is not known.
 
     If both sentences have as many pronouns that could translate one another, the first translates the first and so on.
-
-    Args:
-        sentence: English.
-        pronoun: its characters.
-        german: the translation.
     """
     forms = GERMAN_FORMS.get(sentence[slice(*pronoun)].lower())
     if forms is None:

@@ -18,12 +18,10 @@ BEST_KNOWN = {
 
 @dataclass(frozen=True)
 class PronounScores:
-    """How often the pronouns are right.
+    """How often the pronouns of a translation are exactly those of the reference, in order.
 
     Attributes:
-        cases: sentences.
-        right: share of sentences whose pronouns are exactly those of the reference, in order (0 to 1).
-        pairs: minimal pairs.
+        right: share of the sentences (0 to 1).
         both_right: share of minimal pairs of which both sentences are right.
     """
 
@@ -42,13 +40,7 @@ class HeldOutScores:
 
 
 def score_held_out(translate: Translate, part: HeldOutPart, pairs: int) -> HeldOutScores:
-    """Score new frames, new combinations of noun and property, and new nouns, each for itself.
-
-    Args:
-        translate: from English to German, in order.
-        part: which held-out part, "dev" or "test".
-        pairs: minimal pairs of each kind.
-    """
+    """Score new frames, new combinations of noun and property, and new nouns, each by `pairs` minimal pairs."""
     kinds = {kind: score_twins(held_out_twins(kind, part, pairs, seed=1), translate) for kind in HELD_OUT}
     translations = translate(list(BEST_KNOWN))
     return HeldOutScores(kinds, dict(zip(BEST_KNOWN, translations, strict=True)))

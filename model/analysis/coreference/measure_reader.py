@@ -9,10 +9,11 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from model.analysis.coreference.cases import PronounCase, PronounCases
-from model.analysis.coreference.measure_translator import CoreferenceScores, Progress
+from model.analysis.coreference.measure_translator import CoreferenceScores
 from model.analysis.coreference.pronoun_rows import measured_rows
 from model.analysis.coreference.scores import score_site
 from model.analysis.coreference.span_attention import CandidateWeights, Measure, encoder_span_rows, read_case
+from model.analysis.corpus import Progress
 from model.errors import CancelledError, DataError
 from model.reader import Reader
 

@@ -5,7 +5,7 @@ model's own greedy translation. `decoder.self` is not scored: neither candidate 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
@@ -28,6 +28,7 @@ from model.analysis.coreference.span_attention import (
     read_case,
     site_layers,
 )
+from model.analysis.corpus import Progress
 from model.analysis.interventions.contrast import ContrastIds, first_difference, make_batch
 from model.analysis.metrics.bootstrap import Estimate, bootstrap_mean
 from model.decoding.search import greedy_search
@@ -42,19 +43,14 @@ SCORED_SITES: Final = (ENCODER, CROSS)
 RECORDED: Final = ("hook_query", "hook_key", "hook_value")
 TOKENS_PER_BATCH: Final = 2_000
 
-Progress = Callable[[int], object]
-"""Called with the number of cases done since the last call; the computation stops if it returns False, or raises."""
-
 
 @dataclass(frozen=True, eq=False)
 class ContrastScores:
     """What the model prefers where the pronoun's meaning decides between two German sentences.
 
     Attributes:
-        cases: those with German to choose from.
-        margins: log P(right) − log P(wrong) of each, in nats.
-        accuracy: share above zero, with its interval.
-        margin: their mean, with its interval.
+        margins: log P(right) − log P(wrong) of each case with German to choose from, in nats.
+        accuracy, margin: share above zero, and their mean, with intervals.
     """
 
     cases: tuple[PronounCase, ...]
@@ -105,7 +101,7 @@ def measure_coreference(
         given: the cases; those that the model cannot read are counted with the lines that were left out before.
         sites: of `SCORED_SITES`.
         measure: "raw", "norm" or "rollout".
-        progress: called after each batch.
+        progress: called with the number of cases done since the last call; if it returns False, the measurement stops.
 
     Raises:
         DataError: no sentence could be read, no site could be scored, or a site is none of `SCORED_SITES`.
@@ -134,7 +130,8 @@ def measure_coreference(
     cases = [item.case for item in read]
     scores = {site: _site_scores(site, measure, cases, collected) for site in dict.fromkeys(sites)}
     if not any(scores.values()):
-        raise DataError(f"No row could be scored: {', '.join(sorted(collected.reasons)) or 'all are controls'}.")
+        reasons = sorted({reason for counts in collected.skipped.values() for reason in counts})
+        raise DataError(f"No row could be scored: {', '.join(reasons) or 'all are controls'}.")
     return CoreferenceScores(
         measure=measure,
         cases=tuple(cases),
@@ -164,10 +161,6 @@ class _Collected:
         self.rows[site] += rows
         self.weights[site].append(weights)
 
-    @property
-    def reasons(self) -> set[str]:
-        return {reason for counts in self.skipped.values() for reason in counts}
-
 
 def _batches(read: Sequence[ReadCase]) -> Iterator[list[int]]:
     """Rows of similar length together, the longest first, so that what does not fit in memory shows at once."""
@@ -180,14 +173,7 @@ def _batches(read: Sequence[ReadCase]) -> Iterator[list[int]]:
 
 @dataclass(frozen=True, eq=False)
 class _Batch:
-    """Sentences that the encoder has read.
-
-    Attributes:
-        rows: their numbers in the set.
-        cases: what is asked of them.
-        source_ids, padding, memory: of the encoder; padding is True at real tokens.
-        recorded: queries, keys and values of its layers.
-    """
+    """Sentences that the encoder has read; `rows` are their numbers in the set, padding is True at real tokens."""
 
     rows: Sequence[int]
     cases: Sequence[ReadCase]
@@ -279,13 +265,8 @@ def _site_scores(site: str, measure: Measure, cases: Sequence[PronounCase], coll
     rows = torch.tensor(collected.rows[site])
     order = rows.argsort()
     ordered = [cases[row] for row in rows[order].tolist()]
-    return score_site(
-        site,
-        measure,
-        ordered,
-        CandidateWeights.joined(collected.weights[site]).reordered(order),
-        collected.skipped[site],
-    )
+    weights = CandidateWeights.joined(collected.weights[site]).reordered(order)
+    return score_site(site, measure, ordered, weights, collected.skipped[site])
 
 
 def _contrast_scores(cases: Sequence[PronounCase], margins: Mapping[int, float]) -> ContrastScores | None:

@@ -75,12 +75,10 @@ def candidate_weights(
     """From the mean of the rows to the sum of each candidate's source tokens, in every layer.
 
     Args:
-        translator: whose trace it is.
-        trace: of one sentence.
+        translator, trace, measure: as of `measured_rows`.
         site: one whose keys are tokens of the sentence.
         rows: query rows, as of `pronoun_rows`.
         candidates: the antecedent's positions in the source, then the distractor's.
-        measure: what counts as a weight.
     """
     assert reads_sentence(trace, site) or site == "decoder.cross", "its keys are target tokens"
     return torch.stack(

@@ -30,13 +30,7 @@ CHANCE: Final = 0.5
 
 @dataclass(frozen=True)
 class Baselines:
-    """Accuracies of choices made without meaning, on the rows of a site.
-
-    Attributes:
-        nearest, first: of the candidate nearest to the pronoun, and of the one that comes first.
-        mean_of_heads: of the mean over all heads of all layers.
-        chance: with two candidates.
-    """
+    """Accuracies of choices made without meaning: the nearest or first candidate, the mean of all heads of a site."""
 
     nearest: float
     first: float
@@ -46,14 +40,11 @@ class Baselines:
 
 @dataclass(frozen=True, eq=False)
 class HeldOutHead:
-    """The best head of one half of the pairs, reported on the other.
+    """The head with the best accuracy on half `chosen_on` (0 or 1) of the pairs, with metrics of the other half.
 
     Attributes:
-        head: chosen by accuracy on half `chosen_on` (0 or 1).
-        rows: of the half that it is reported on, as the other metrics are.
-        accuracy: with its interval.
         nearest: accuracy of the nearest candidate.
-        gain: accuracy − nearest, row by row, with its interval.
+        gain: accuracy − nearest, row by row.
     """
 
     head: LayerHead
@@ -71,13 +62,7 @@ class HeldOutHead:
 
 @dataclass(frozen=True, eq=False)
 class Controls:
-    """Sentences whose pronoun refers to neither noun, beside those where it refers to one.
-
-    Attributes:
-        rows: how many controls.
-        weight: mean weight from their pronoun to both nouns together.
-        weight_of_scored: the same in the sentences that are scored.
-    """
+    """Mean weight from the pronoun to both nouns together: in controls, and in the sentences that are scored."""
 
     rows: int
     weight: Float[Tensor, "layer head"]
@@ -171,11 +156,7 @@ def score_site(
 ) -> SiteScores | None:
     """All metrics of a site; None if no case, or nothing but controls, was read.
 
-    Args:
-        site, measure: what the weights are.
-        cases: one a row of the weights, controls among them.
-        weights: of all heads.
-        skipped: reason → rows that have no weights.
+    `cases` has one a row of the weights, controls among them; `skipped` maps reasons to rows that have no weights.
     """
     is_control = torch.tensor([case.is_control for case in cases], dtype=torch.bool)
     scored = [case for case in cases if not case.is_control]
@@ -215,10 +196,7 @@ def held_out_heads(
 ) -> tuple[HeldOutHead, ...]:
     """The head chosen on either half of the pairs, with its metrics on the other; none if a half is empty.
 
-    Args:
-        right: `hits` of all heads.
-        nearest: `hits` of the baseline.
-        pairs: of each row.
+    `right` and `nearest` are the `hits` of all heads and of the baseline.
     """
     halves = torch.tensor([half_of(pair) for pair in pairs])
     if not 0 < int(halves.sum()) < len(halves):

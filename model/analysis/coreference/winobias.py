@@ -48,9 +48,7 @@ def read_brackets(line: str) -> MarkedLine:
 def winobias_case(line: MarkedLine, other: str | None) -> PronounCase | str:
     """The case of a line, or why there is none.
 
-    Args:
-        line: the line.
-        other: the antecedent of its partner, without article; it must occur once before the pronoun.
+    `other` is the antecedent of its partner, without article; it must occur once before the pronoun.
     """
     own = line.occupation
     if own is None or len(line.pronouns) != 1:

@@ -103,11 +103,7 @@ def contrast_ids(translator: Translator, case: ContrastCase, measure: Measure = 
         InputTextError: a text is blank or too long.
         DataError: both translations are the same to the model.
     """
-    source, right, wrong = (
-        translator.source_ids(case.source),
-        translator.target_ids(case.right),
-        translator.target_ids(case.wrong),
-    )
+    source, (right, wrong) = translator.source_ids(case.source), map(translator.target_ids, case[1:])
     differs_at = first_difference(right, wrong)
     if differs_at is None:
         raise DataError(
@@ -126,13 +122,7 @@ def first_difference(right: Sequence[int], wrong: Sequence[int]) -> int | None:
 def contrast_batches(
     translator: Translator, cases: Sequence[ContrastIds], variants: int = 1
 ) -> Iterator[tuple[list[int], ContrastBatch]]:
-    """Batches of cases of like length, each with the numbers of its cases.
-
-    Args:
-        translator: the model that shall read them.
-        cases: any number.
-        variants: how many times each will be read at once.
-    """
+    """Batches of cases of like length, each with the numbers of its cases; each is read `variants` times at once."""
     order = sorted(range(len(cases)), key=lambda number: cases[number].length)
     while order:
         size = max(1, TOKENS_AT_ONCE // (variants * cases[order[-1]].length))

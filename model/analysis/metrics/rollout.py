@@ -15,9 +15,7 @@ from model.trace.row_blocks import mean_over_heads
 from model.trace.trace import Trace
 
 
-def with_residual(
-    weights: Float[Tensor, "*batch position position"],
-) -> Float[Tensor, "*batch position position"]:
+def with_residual(weights: Float[Tensor, "*batch position position"]) -> Float[Tensor, "*batch position position"]:
     """Ã = ½ A + ½ I, with rows that sum to 1."""
     mixed = 0.5 * weights + 0.5 * torch.eye(weights.size(-1), device=weights.device)
     return mixed / mixed.sum(dim=-1, keepdim=True)
@@ -41,11 +39,8 @@ def cross_rollout(
     """R = A R_encoder: the share of each source token in what a target row reads from the memory.
 
     The paper defines rollout for a stack that attends to itself. Here A, one layer's cross-attention averaged over
-    heads, is its last step: without ½ I, for a target row is no position of the source.
-
-    Args:
-        weights: A.
-        encoder: rollout through all encoder layers.
+    heads, is its last step: without ½ I, for a target row is no position of the source. `encoder` is the rollout
+    through all encoder layers.
     """
     return weights @ encoder
 

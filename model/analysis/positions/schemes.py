@@ -42,12 +42,9 @@ class PositionScheme:
 
 
 def position_schemes(reader: Reader, trace: Trace, num_positions: int) -> list[PositionScheme]:
-    """What can be drawn of a model's positions; nothing if it has no such numbers.
+    """What can be drawn of a model's positions, `num_positions` at most; nothing if it has no such numbers.
 
-    Args:
-        reader: the model.
-        trace: a run of it, which holds the bias that was added.
-        num_positions: so many positions at most.
+    A bias that was added is taken from a run of the model, `trace`.
     """
     model: Any = getattr(reader, "model")  # noqa: B009 – what a reader reads with is no part of its interface
     match reader.abilities.positions:

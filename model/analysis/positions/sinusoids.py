@@ -24,12 +24,7 @@ def wavelengths(d_model: int, *, base: float = 10_000.0) -> Float[Tensor, "pair"
 
 
 def dimension_wave(
-    dimension: int,
-    num_positions: int,
-    d_model: int,
-    *,
-    base: float = 10_000.0,
-    layout: PositionLayout = "interleaved",
+    dimension: int, num_positions: int, d_model: int, *, base: float = 10_000.0, layout: PositionLayout = "interleaved"
 ) -> tuple[Float[Tensor, "sample"], Float[Tensor, "sample"]]:
     """One dimension from position 0 to the last, also between them: dots alone do not show how a fast one runs."""
     where = torch.linspace(0, num_positions - 1, (num_positions - 1) * SAMPLES + 1, dtype=torch.float64)
@@ -47,13 +42,7 @@ def products_at_distances(count: int, d_model: int, *, base: float = 10_000.0) -
 
 @dataclass(frozen=True, eq=False)
 class Likeness:
-    """The dot product of every two different rows of a matrix, each pair once.
-
-    Attributes:
-        first, second: which rows; the first is the smaller.
-        products: their dot product.
-        explained: the share of the variance of `products` that the positions account for (`explained_share`).
-    """
+    """The dot product of every two different rows of a matrix, each pair once, and what of it positions explain."""
 
     first: Int[np.ndarray, "pair"]
     second: Int[np.ndarray, "pair"]
