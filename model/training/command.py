@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields, replace
@@ -30,35 +31,21 @@ PRONOUN_PAIRS = 480_000
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of `train`; each training setting has one, with the default of `TrainSettings`."""
-    parser.add_argument(
-        "--data",
-        type=weighted_file,
-        nargs="+",
-        required=True,
-        metavar="FILE[=WEIGHT]",
-        help="TSV files (.tsv, .xz, .gz); each pair comes WEIGHT times an epoch (default 1, fractions allowed)",
-    )
-    parser.add_argument(
-        "--typed", type=share, default=0.0, metavar="SHARE",
-        help="share of pairs that come a second time as people type them: lower-cased, no full stop, did not / didn't",
-    )  # fmt: skip
-    parser.add_argument(
-        "--pronouns", type=share, default=0.0, metavar="SHARE",
-        help="share of the tokens that the pronoun curriculum makes up (default 0)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--until", type=step_number, metavar="STEP", help="stop there; the same command without it goes on"
-    )
-    parser.add_argument(
-        "--start-from", type=Path, metavar="DIR", help="checkpoint whose weights and vocabulary a new run begins with"
-    )
-    parser.add_argument(
-        "--dev", type=Path, nargs="*", default=[], metavar="FILE", help="TSV files scored while training"
-    )
+    text = "TSV files (.tsv, .xz, .gz); each pair comes WEIGHT times an epoch (default 1, fractions allowed)"
+    parser.add_argument("--data", type=weighted_file, nargs="+", required=True, metavar="FILE[=WEIGHT]", help=text)
+    text = "share of pairs that come a second time as people type them: lower-cased, no full stop, did not / didn't"
+    parser.add_argument("--typed", type=share, default=0.0, metavar="SHARE", help=text)
+    text = "share of the tokens that the pronoun curriculum makes up (default 0)"
+    parser.add_argument("--pronouns", type=share, default=0.0, metavar="SHARE", help=text)
+    text = "stop there; the same command without it goes on"
+    parser.add_argument("--until", type=step_number, metavar="STEP", help=text)
+    text = "checkpoint whose weights and vocabulary a new run begins with"
+    parser.add_argument("--start-from", type=Path, metavar="DIR", help=text)
+    text = "TSV files scored while training"
+    parser.add_argument("--dev", type=Path, nargs="*", default=[], metavar="FILE", help=text)
     parser.add_argument("--dev-limit", type=int, default=200, metavar="N", help="pairs of each dev file (default 200)")
-    parser.add_argument(
-        "--run", type=Path, required=True, metavar="DIR", help="folder of the run; resumed if it exists"
-    )
+    text = "folder of the run; resumed if it exists"
+    parser.add_argument("--run", type=Path, required=True, metavar="DIR", help=text)
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="checkpoint folder to write at the end")
     parser.add_argument("--preset", choices=list(PRESETS), default="en-de", help="shape of the model (default en-de)")
     parser.add_argument("--norm", choices=get_args(Norm), help="instead of the preset's")
@@ -75,51 +62,40 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         elif field.name == "bf16":
             parser.add_argument(option, action=argparse.BooleanOptionalAction, default=field.default)
         else:
-            parser.add_argument(
-                option, type=type(field.default), default=field.default, help=f"default {field.default}"
-            )
+            text = f"default {field.default}"
+            parser.add_argument(option, type=type(field.default), default=field.default, help=text)
 
 
 def step_number(text: str) -> int:
-    """A step, counted from 1.
-
-    Raises:
-        argparse.ArgumentTypeError: it is none.
-    """
+    """Parse a step, counted from 1."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"expected a step of at least 1, got {text!r}")
     return int(text)
 
 
 def share(text: str) -> float:
-    """A share from 0 up to, but not, 1.
-
-    Raises:
-        argparse.ArgumentTypeError: it is none.
-    """
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
+    """Parse a share from 0 up to, but not, 1."""
+    value = _number(text)
     if not 0 <= value < 1:
         raise argparse.ArgumentTypeError(f"expected a share of at least 0 and below 1, got {text!r}")
     return value
 
 
 def weighted_file(text: str) -> tuple[Path, float]:
-    """FILE or FILE=WEIGHT.
-
-    Raises:
-        argparse.ArgumentTypeError: the weight is no positive number.
-    """
+    """Parse FILE or FILE=WEIGHT."""
     name, _, weight = text.partition("=")
-    try:
-        value = float(weight or 1)
-    except ValueError:
-        value = -1.0
+    value = _number(weight or "1")
     if not 0 < value <= 100:
         raise argparse.ArgumentTypeError(f"expected FILE=WEIGHT with a weight above 0 and up to 100, got {text!r}")
     return Path(name), value
+
+
+def _number(text: str) -> float:
+    """The number that a text spells; NaN, which is in no range, where it spells none."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
 
 
 def train(arguments: argparse.Namespace) -> None:
@@ -147,9 +123,8 @@ def train(arguments: argparse.Namespace) -> None:
         for name, (pairs, weight) in files.items()
     }
     if arguments.pronouns:
-        sets["pronouns"] = pronoun_examples(
-            sets.values(), arguments.pronouns, arguments.typed, tokenizer, settings.seed
-        )
+        share_of_tokens, typed = arguments.pronouns, arguments.typed
+        sets["pronouns"] = pronoun_examples(sets.values(), share_of_tokens, typed, tokenizer, settings.seed)
     examples = [example for examples_of_set in sets.values() for example in examples_of_set]
     say(f"{len(examples):,} pairs of {len(sets)} sets, variants among them, on {device}.")
     run = TrainingRun(arguments.run, config, tokenizer, settings, device, processes)
@@ -159,9 +134,7 @@ def train(arguments: argparse.Namespace) -> None:
     part(processes)
     if processes.is_first:
         options = {"typed": arguments.typed, "pronouns": arguments.pronouns, "processes": processes.count}
-        note = (
-            "" if origin is None else f"Began with the weights of {arguments.start_from.name} ({origin.digest[:12]})."
-        )
+        note = f"Began with the weights of {arguments.start_from.name} ({origin.digest[:12]})." if origin else ""
         write_record(arguments.out, arguments.run, sets, {**asdict(settings), **options}, arguments.dev_limit, note)
         save_checkpoint(arguments.out, model, tokenizer)
         print(json.dumps({"checkpoint": str(arguments.out), "steps": run.step, "pairs": len(examples)}))
@@ -241,7 +214,5 @@ def open_run(arguments: argparse.Namespace, origin: Checkpoint | None, pairs: li
 
 def read_run(folder: Path) -> tuple[TransformerConfig, Tokenizer]:
     """Configuration and vocabulary of a run."""
-    return (
-        TransformerConfig.from_json((folder / CONFIG).read_text(encoding="utf-8")),
-        Tokenizer.load(folder / TOKENIZER),
-    )
+    config = TransformerConfig.from_json((folder / CONFIG).read_text(encoding="utf-8"))
+    return config, Tokenizer.load(folder / TOKENIZER)
