@@ -4,8 +4,13 @@ Every function takes a value and its name for messages, and returns the value or
 """
 
 import json
-from typing import Any, Final, NoReturn
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields
+from typing import Any, Final, NoReturn, TypeVar
 
+Record = TypeVar("Record")
+Range = tuple[str, Callable[[Any], bool]]
+"""A condition in words ("must be …"), and whether a value meets it."""
 Scalar = str | int | float | bool
 
 MAX_TEXT: Final = 4_000
@@ -78,6 +83,22 @@ def scalar(value: object, what: str) -> Scalar:
     if isinstance(value, str):
         return text(value, what)
     return value if isinstance(value, bool) else number(value, what)
+
+
+_READERS: Final[Mapping[object, Callable[[object, str], Scalar]]] = {str: text, int: count, float: number}
+
+
+def record(kind: type[Record], value: object, where: str, **ranges: Range) -> Record:
+    """The dataclass that a JSON object spells out: fields of type str, int and float; other names are left out."""
+    content = json_object(value, where)
+    values: dict[str, Scalar] = {}
+    for field in fields(kind):  # type: ignore[arg-type]
+        name, what = field.name, f"{where}.{field.name}"
+        given = content.get(name, None if field.default is MISSING else field.default)
+        values[name] = _READERS[field.type](given, what)
+        if name in ranges and not ranges[name][1](values[name]):
+            raise wrong(what, ranges[name][0], values[name])
+    return kind(**values)
 
 
 def wrong(what: str, expected: str, value: object) -> Malformed:

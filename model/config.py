@@ -131,11 +131,7 @@ class TransformerConfig:
 
     @property
     def equal_layers(self) -> int:
-        """Layers of each stack, for tables of all three attentions.
-
-        Raises:
-            ConfigError: the stacks differ.
-        """
+        """Layers of each stack, for tables of all three attentions. Raises a ConfigError if the stacks differ."""
         if self.decoder_layers != self.num_layers:
             raise ConfigError(
                 f"This model has {self.num_layers} layers in its encoder and {self.decoder_layers} in its decoder. "

@@ -27,11 +27,7 @@ def choose_device(name: str | None = None) -> torch.device:
 
 
 def choose_dtype(name: str, device: torch.device) -> torch.dtype:
-    """The number type of weights and activations.
-
-    Raises:
-        DeviceError: the type is unknown, or bfloat16 on a CPU.
-    """
+    """The number type of weights and activations. Raises a DeviceError if the type is unknown, or bfloat16 on a CPU."""
     if name not in DTYPES:
         raise DeviceError(f"Unknown number type {name!r}; ask for {' or '.join(DTYPES)}.")
     if name == "bfloat16" and device.type != "cuda":

@@ -44,14 +44,9 @@ def translate_all(
 ) -> list[str]:
     """Translations in the order of the texts.
 
-    Sources longer than `config.max_length` are cut, so that they do not stop the scoring of a whole set.
-
-    Args:
-        model, tokenizer: of the translator.
-        texts: source sentences.
-        beam: 1 for greedy, more for beam search.
-        progress: called with the number of sentences done since the last call.
-        tokens_per_batch: padded source tokens of a batch, each counted once for every beam.
+    Sources longer than `config.max_length` are cut, so that they do not stop the scoring of a whole set. A beam of 1 is
+    greedy search; `progress` is called with the number of sentences done since the last call; a batch has at most
+    `tokens_per_batch` padded source tokens, each counted once for every beam.
     """
     config = model.config
     sources = [[*ids[: config.max_length - 1], config.eos_id] for ids in tokenizer.encode_batch(texts)]

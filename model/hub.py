@@ -18,9 +18,6 @@ _NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?")
 def hub_folder(name: str) -> Path:
     """The folder on this machine that holds a model of the hub, fetched unless it is in the cache.
 
-    Args:
-        name: such as "google-bert/bert-base-uncased".
-
     Raises:
         CheckpointError: the name is none, or the model cannot be fetched.
     """

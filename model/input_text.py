@@ -6,24 +6,15 @@ from model.errors import InputTextError
 
 
 def check_not_blank(text: str, what: str) -> None:
-    """Check that there is something to read; errors call the text `what`.
-
-    Raises:
-        InputTextError: the text is blank.
-    """
+    """Raise an InputTextError, which calls the text `what`, if it is blank."""
     if not text.strip():
         raise InputTextError(f"{what} is empty. Type a sentence, for example “The cat sleeps.”")
 
 
 def too_long(text: str, what: str, limit: int, count: int | None, why: str = "") -> InputTextError:
-    """The error for a text of more than `limit` tokens.
+    """The error for a text of more than `limit` tokens, which calls it `what`; `why` ends a clause.
 
-    Args:
-        text: the whole text.
-        what: its name in the error.
-        limit: the most tokens that the model reads.
-        count: its tokens; None if they are too many to be counted.
-        why: the reason for the limit, to end a clause.
+    `count` is its number of tokens; None if they are too many to be counted.
     """
     length = "far more" if count is None else f"{count:,}"
     return InputTextError(

@@ -41,12 +41,7 @@ def read_pairs(path: Path, limit: int | None = None) -> list[Pair]:
 
 
 def parse_pairs(lines: Iterable[str], name: str, limit: int | None = None) -> list[Pair]:
-    """The pairs of these lines; blank ones are skipped.
-
-    Args:
-        lines: `source TAB target`.
-        name: of the file, for errors.
-        limit: read at most this many pairs.
+    """At most `limit` pairs of these lines; blank lines are skipped, and errors call the file `name`.
 
     Raises:
         DataError: a line has no two columns, or there is no pair.

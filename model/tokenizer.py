@@ -108,11 +108,7 @@ class Tokenizer:
         return tuple(self._processor.id_to_piece([int(i) for i in token_ids]))
 
     def token_id(self, token: str) -> int:
-        """The id of a piece.
-
-        Raises:
-            TokenError: the vocabulary has no such piece.
-        """
+        """The id of a piece. Raises a TokenError if the vocabulary has no such piece."""
         token_id = int(self._processor.piece_to_id(token))
         if self._processor.is_unknown(token_id) and token != "<unk>":
             raise TokenError(f"{token!r} is no piece of this vocabulary. A piece that begins a word begins with “▁”.")

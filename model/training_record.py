@@ -8,7 +8,8 @@ All four files are optional, and of unknown origin:
     README.md           the card
 
 A reader returns None where its file is absent. A file must be listed in the manifest with its SHA-256 (only a card may
-be in a folder without one) and be of a limited size, and each value in it must have the expected type and range.
+be in a folder without one) and be of a limited size, and each value in it must have the expected type and range; else
+each reader raises a CheckpointError.
 """
 
 import hashlib
@@ -18,28 +19,23 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from model import checked
-from model.checked import Malformed, Scalar
+from model.checked import Malformed, Range, Scalar
 from model.errors import CheckpointError
 
-TRAINING, LOG, METRICS, CARD, MANIFEST = (
-    "training.json",
-    "training_log.jsonl",
-    "metrics.json",
-    "README.md",
-    "manifest.json",
-)
+TRAINING, LOG, METRICS = "training.json", "training_log.jsonl", "metrics.json"
+CARD, MANIFEST = "README.md", "manifest.json"
 #: What Headlight's own checkpoints read and write, as HTML names languages.
 LANGUAGES: Final = ("en", "de")
 #: Bytes; a log of 20,000 lines has about two million.
-LARGEST: Final[Mapping[str, int]] = {
-    TRAINING: 200_000,
-    LOG: 4_000_000,
-    METRICS: 1_000_000,
-    CARD: 200_000,
-    MANIFEST: 1_000_000,
-}
+LARGEST: Final = {TRAINING: 200_000, LOG: 4_000_000, METRICS: 1_000_000, CARD: 200_000, MANIFEST: 1_000_000}
 MAX_STEPS, MAX_DEV_SETS, MAX_VALUES, MAX_DEPTH = 20_000, 16, 400, 8
 BLEU: Final = "bleu_"
+
+POSITIVE: Final[Range] = ("above 0", lambda weight: weight > 0)
+PERCENT: Final[Range] = ("from 0 to 100", lambda value: 0 <= value <= 100)
+SCORE_RANGES: Final[Mapping[str, Range]] = {
+    "bleu": PERCENT, "chrf": PERCENT, "beam": ("1 or more", lambda width: width >= 1),
+}  # fmt: skip
 
 Content = TypeVar("Content")
 
@@ -51,8 +47,8 @@ class DataSet:
     name: str
     pairs: int
     weight: float
-    what: str
-    licence: str
+    what: str = ""
+    licence: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,38 +109,22 @@ class Metrics:
 
 
 def read_training(folder: Path) -> Training | None:
-    """What the checkpoint was trained on, if its folder says so.
-
-    Raises:
-        CheckpointError: the file is malformed, too large, or not the one that the manifest lists.
-    """
+    """What the checkpoint was trained on, if its folder says so."""
     return _read(folder, TRAINING, _training)
 
 
 def read_log(folder: Path) -> TrainingLog | None:
-    """The curves of the training run. Of a step that was logged twice (killed, resumed) the last entry counts.
-
-    Raises:
-        CheckpointError: as in `read_training`.
-    """
+    """The curves of the training run. Of a step that was logged twice (killed, resumed) the last entry counts."""
     return _read(folder, LOG, _log)
 
 
 def read_metrics(folder: Path) -> Metrics | None:
-    """Everything that was measured with the finished checkpoint.
-
-    Raises:
-        CheckpointError: as in `read_training`.
-    """
+    """Everything that was measured with the finished checkpoint."""
     return _read(folder, METRICS, _metrics)
 
 
 def read_card(folder: Path) -> str | None:
-    """The card's text. It may hold anything, HTML and links to pictures included.
-
-    Raises:
-        CheckpointError: as in `read_training`.
-    """
+    """The card's text. It may hold anything, HTML and links to pictures included."""
     return _read(folder, CARD, str)
 
 
@@ -182,27 +162,16 @@ def _training(text: str) -> Training:
     content = checked.parsed(text)
     settings = checked.json_object(content.get("settings"), "settings")
     return Training(
-        data=tuple(_data_set(row, f"data[{i}]") for i, row in enumerate(checked.rows(content.get("data"), "data"))),
+        data=tuple(
+            checked.record(DataSet, row, f"data[{i}]", weight=POSITIVE)
+            for i, row in enumerate(checked.rows(content.get("data"), "data"))
+        ),
         settings=tuple(
             (checked.text(name, "a setting's name"), checked.scalar(value, f"settings.{name[:60]}"))
             for name, value in settings.items()
         ),
         dev_limit=checked.count(content.get("dev_limit"), "dev_limit"),
         note=checked.text(content.get("note", ""), "note"),
-    )
-
-
-def _data_set(value: object, where: str) -> DataSet:
-    row = checked.json_object(value, where)
-    weight = checked.number(row.get("weight"), f"{where}.weight")
-    if weight <= 0:
-        raise checked.wrong(f"{where}.weight", "above 0", weight)
-    return DataSet(
-        name=checked.text(row.get("name"), f"{where}.name"),
-        pairs=checked.count(row.get("pairs"), f"{where}.pairs"),
-        weight=weight,
-        what=checked.text(row.get("what", ""), f"{where}.what"),
-        licence=checked.text(row.get("licence", ""), f"{where}.licence"),
     )
 
 
@@ -240,29 +209,10 @@ def _metrics(text: str) -> Metrics:
         command = checked.text(entry.get("command"), f"{where}.command")
         result = checked.json_object(entry.get("result"), f"{where}.result")
         if "bleu" in result:
-            scores.append(_score(command, result, f"{where}.result"))
+            scores.append(checked.record(Score, {**result, "command": command}, f"{where}.result", **SCORE_RANGES))
         else:
             measurements.append(Measurement(command, _flattened(result, f"{where}.result")))
     return Metrics(tuple(scores), tuple(measurements))
-
-
-def _score(command: str, result: Mapping[str, Any], where: str) -> Score:
-    bleu, chrf = (checked.number(result.get(name), f"{where}.{name}") for name in ("bleu", "chrf"))
-    for name, value in (("bleu", bleu), ("chrf", chrf)):
-        if not 0 <= value <= 100:
-            raise checked.wrong(f"{where}.{name}", "from 0 to 100", value)
-    beam = checked.count(result.get("beam"), f"{where}.beam")
-    if beam < 1:
-        raise checked.wrong(f"{where}.beam", "1 or more", beam)
-    return Score(
-        command=command,
-        set=checked.text(result.get("set"), f"{where}.set"),
-        beam=beam,
-        bleu=bleu,
-        chrf=chrf,
-        signature=checked.text(result.get("signature"), f"{where}.signature"),
-        sentences=checked.count(result.get("sentences"), f"{where}.sentences"),
-    )
 
 
 def _flattened(result: Mapping[str, Any], where: str) -> tuple[tuple[str, Scalar], ...]:

@@ -47,12 +47,7 @@ def find_words(text: str, words: Sequence[str]) -> list[Span]:
 
 
 def pieces_of_spans(offsets: Sequence[Span], spans: Sequence[Span]) -> list[list[int]]:
-    """For each span of characters, the positions of the tokens that share a character with it.
-
-    Args:
-        offsets: span of every token.
-        spans: of the words; an empty span has no token.
-    """
+    """For each span of characters, the positions of the tokens (`offsets`) that share a character with it."""
     return [[i for i, (start, stop) in enumerate(offsets) if start < end and begin < stop] for begin, end in spans]
 
 
@@ -69,11 +64,7 @@ def attention_between_words(
     """Attention from words to words: the mean over a query word's rows of the sum over a key word's columns.
 
     As in Clark et al. 2019, §4.1: attention *to* a split word adds up, attention *from* it is averaged. Words without
-    tokens give zeros.
-
-    Args:
-        weights: attention weights between tokens.
-        query_words, key_words: for each word, the positions of its rows or columns.
+    tokens give zeros. `query_words` and `key_words` are the positions of each word's rows or columns.
     """
     totals = _summed(weights, key_words, -1)
     counts = torch.tensor([max(1, len(word)) for word in query_words], dtype=totals.dtype)

@@ -56,10 +56,7 @@ class BeamTree:
     """Everything that one beam search compared.
 
     Attributes:
-        width: hypotheses kept at each step.
-        alpha: exponent of the length penalty.
-        rule: how finished hypotheses were compared, and when the search was over.
-        limit: longest translation, in tokens without </s>.
+        width, alpha, rule, limit: of the `SentenceBeam`.
         nodes: the root, then step by step the 2 · `width` best continuations, best first.
         hypotheses: the nodes of the hypotheses that the search returned, best score first.
     """
@@ -121,7 +118,7 @@ def grow_tree(search: SentenceBeam, bos_id: int, tokenizer: Vocabulary) -> BeamT
             # A hypothesis that ends with </s> is known without it.
             own = written[parent] if rank in step.ended else (*written[parent], candidate.token_id)
             written.append(own)
-            outcome = _outcome(search, number, rank, own)
+            fate, fate_step, score = _outcome(search, number, rank, own)
             nodes.append(
                 BeamNode(
                     index=len(nodes),
@@ -133,9 +130,9 @@ def grow_tree(search: SentenceBeam, bos_id: int, tokenizer: Vocabulary) -> BeamT
                     log_prob=candidate.log_prob - nodes[parent].total,
                     total=candidate.log_prob,
                     row=step.kept.index(rank) if goes_on and rank in step.kept else None,
-                    fate=outcome.fate,
-                    fate_step=outcome.step,
-                    score=outcome.score,
+                    fate=fate,
+                    fate_step=fate_step,
+                    score=score,
                 )
             )
         living = [len(nodes) - len(step.candidates) + i for i in step.kept]
@@ -144,13 +141,12 @@ def grow_tree(search: SentenceBeam, bos_id: int, tokenizer: Vocabulary) -> BeamT
         for node in nodes
         if node.score is not None
     }
-    hypotheses = tuple(ends[tuple(finished.token_ids), finished.end] for finished in search.finished)
     return BeamTree(
         width=search.width,
         alpha=search.alpha,
         limit=search.limit,
         nodes=tuple(nodes),
-        hypotheses=hypotheses,
+        hypotheses=tuple(ends[tuple(finished.token_ids), finished.end] for finished in search.finished),
         rule=search.rule,
     )
 
@@ -176,10 +172,8 @@ def _outcome(search: SentenceBeam, number: int, rank: int, written: Sequence[int
 
 
 def _finished(search: SentenceBeam, number: int, hypothesis: Hypothesis, fate: Fate) -> Outcome:
-    score = search.score(hypothesis)
-    for later in range(number, len(search.steps)):
-        if (hypothesis.token_ids, hypothesis.end) not in [
-            (other.token_ids, other.end) for other in search.steps[later].finished
-        ]:
+    score, wanted = search.score(hypothesis), (hypothesis.token_ids, hypothesis.end)
+    for later, step in enumerate(search.steps[number:], start=number):
+        if wanted not in [(other.token_ids, other.end) for other in step.finished]:
             return Outcome("outscored", later, score)
     return Outcome(fate, number, score)

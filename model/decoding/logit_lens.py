@@ -62,10 +62,7 @@ class LogitLens:
 def logit_lens(trace: Trace, model: Transformer, tokenizer: Vocabulary, top: int) -> LogitLens:
     """Read every level of a trace's decoder with the model's final norm and output projection.
 
-    Args:
-        trace: of this model.
-        model, tokenizer: what made it.
-        top: most probable tokens to keep at each level and row.
+    Of each level and row the `top` most probable tokens are kept.
 
     Raises:
         TraceError: the trace is not of this model, or `top` is no number of tokens of its vocabulary.
@@ -104,11 +101,7 @@ def join_levels(levels: Sequence[LensRows], steps: Sequence[DecodingStep], token
 
 
 def spread(trace: Trace, model: Transformer) -> Spread:
-    """The distribution behind every step of a trace, read off what the last decoder layer put out.
-
-    Raises:
-        TraceError: the trace is not of this model.
-    """
+    """The distribution behind every step of a trace of this model, read off what the last decoder layer put out."""
     states = residual_levels(trace, model)[-1].to(model.device)
     chosen = torch.tensor([step.token_id for step in trace.steps], device=model.device)
     parts = []
@@ -144,13 +137,9 @@ def residual_levels(trace: Trace, model: Transformer) -> list[Float[Tensor, "row
 
 
 def read_rows(states: Float[Tensor, "row d_model"], chosen: Int[Tensor, "row"], readout: Readout, top: int) -> LensRows:
-    """softmax(W · norm(x)) of each row x, reduced to what is kept of it.
+    """softmax(W · norm(x)) of each row x of the residual stream, reduced to what is kept of it.
 
-    Args:
-        states: rows of the residual stream.
-        chosen: the token that really follows each of them.
-        readout: final norm and output projection.
-        top: most probable tokens to keep.
+    `chosen` is the token that really follows each, `readout` the final norm and output projection.
     """
     log_probs = readout(states).float().log_softmax(-1)
     best = log_probs.topk(top)

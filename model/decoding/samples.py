@@ -51,11 +51,9 @@ def sample(
     """Draw `n` translations of one sentence.
 
     Args:
-        model: the Transformer.
         source_ids: one source, ending with </s>.
         n: samples; sample i is what `Draws(sampling=…, seed=…, sample=i)` gives a session, alone or beside others.
-        sampling: temperature, top k and top p.
-        seed: the same one gives the same samples on any device and for any `n`, unless rounding (of float32, and of
+        seed: the same gives the same samples on any device and for any `n`, unless rounding (of float32, and of
             bfloat16 more often) moves a probability across the number drawn or a token across the edge of top k or p.
     """
     draws = [Draws(sampling=sampling, seed=seed, sample=i) for i in range(n)]
@@ -68,14 +66,9 @@ def sample(
 def draw_samples(
     batch: Prefixes, last: Int[Tensor, " row"], draws: Sequence[Draws], *, limit: int, eos_ids: Collection[int]
 ) -> list[Sample]:
-    """Draw texts of any model, one for each of `draws`, from the same beginning.
+    """Draw texts of any model, one for each of `draws` (all of the same sampling), from the one row of the batch.
 
-    Args:
-        batch: a single row.
-        last: the token to read first.
-        draws: all of the same sampling.
-        limit: longest text, in tokens.
-        eos_ids: the tokens that end a text.
+    `last` is the token to read first; a text ends with one of `eos_ids`, or after `limit` tokens.
     """
     written: list[list[tuple[int, float, float]]] = [[] for _ in draws]
     sampling, ends, device = draws[0].sampling, torch.tensor(sorted(eos_ids)), last.device

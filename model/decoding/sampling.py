@@ -55,13 +55,7 @@ class Draws:
     No state is kept between draws, so a step that is taken back and repeated, or taken in a branch, draws with the same
     number; so does a sample that is drawn alone or beside others.
 
-    Attributes:
-        sampling: what may be drawn.
-        seed: names a series of samples, from 0.
-        sample: which of the series, from 0.
-
-    Raises:
-        ConfigError: seed or sample is out of range.
+    `seed` names a series of samples, `sample` counts them, both from 0; a ConfigError if they are out of range.
     """
 
     sampling: Sampling = UNCHANGED

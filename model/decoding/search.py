@@ -61,14 +61,7 @@ def search_beams(
     beam: int,
     alpha: float,
 ) -> list[SentenceBeam]:
-    """Beam search for each sentence of the batch, to its end.
-
-    Args:
-        model: the Transformer.
-        source_ids: sources, each ending with </s>.
-        source_padding: True at real tokens, None if all are.
-        beam: width.
-        alpha: exponent of the length penalty.
+    """Beam search of this width for each sentence of the batch, with `alpha` the exponent of the length penalty.
 
     Each step keeps the `beam` best continuations of the living hypotheses, and the best finished ones. A sentence is
     over when no living hypothesis can still beat the worst of `beam` finished ones, or at its length limit.
@@ -83,14 +76,7 @@ def search_beams(
 def run_searches(
     begun: Sequence[SentenceBeam], batch: Prefixes, last: Int[Tensor, "sentence"], eos_ids: Collection[int]
 ) -> list[SentenceBeam]:
-    """Run beam searches of the same width over any model's texts to their end.
-
-    Args:
-        begun: the searches, before their first step.
-        batch: a row for each.
-        last: the token to read first, of each row.
-        eos_ids: the tokens that end a hypothesis.
-    """
+    """Run beam searches of the same width over any model's texts to their end, each from its row's `last` token."""
     searches = list(begun)
     # So many candidates that enough remain when all end tokens are among them.
     count = max(2, 1 + len(eos_ids)) * searches[0].width

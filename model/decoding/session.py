@@ -142,11 +142,7 @@ class DecodingSession:
         return self.steps[-1]
 
     def back(self) -> None:
-        """Take the last token back.
-
-        Raises:
-            SessionError: nothing is written yet.
-        """
+        """Take the last token back. Raises a SessionError if nothing is written yet."""
         if not self._written:
             raise SessionError("Nothing is written yet, so there is no step to take back.")
         self._written.pop()
@@ -182,11 +178,7 @@ class DecodingSession:
         return other
 
     def trace(self) -> Trace:
-        """Everything computed so far, one target row per step.
-
-        Raises:
-            SessionError: nothing is written yet.
-        """
+        """Everything computed so far, one target row per step. Raises a SessionError if nothing is written yet."""
         if not self._written:
             raise SessionError("Nothing is written yet; take a step first.")
         return build_trace(

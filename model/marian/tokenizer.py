@@ -76,11 +76,7 @@ class MarianTokenizer(Tokenizer):
         return tuple(self._pieces.get(int(i), "<unused>") for i in token_ids)
 
     def token_id(self, token: str) -> int:
-        """The id of a piece.
-
-        Raises:
-            TokenError: the vocabulary has no such piece.
-        """
+        """The id of a piece. Raises a TokenError if the vocabulary has no such piece."""
         if token not in self._ids:
             raise TokenError(f"{token!r} is no piece of this vocabulary. A piece that begins a word begins with “▁”.")
         return self._ids[token]

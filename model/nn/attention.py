@@ -4,6 +4,7 @@
 call it. The forward pass uses torch's fused kernel, which gives the same without holding a query × key array.
 """
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -80,11 +81,7 @@ class AttentionInputs:
     """All that an attention site of a layer computed its weights from, for one sentence.
 
     Attributes:
-        query: [head, query, d_k].
         key: [kv_head, key, d_k]; with fewer key/value heads than query heads, each serves a group of query heads.
-        value: [kv_head, key, d_v].
-        mask: who may attend to whom.
-        scale: factor on the dot products.
         bias: added to the scaled scores, broadcastable to [head, query, key]; a `DistanceBias` where it depends on how
             far apart query and key are, so that nothing query × key is held.
         softcap: bounds the scaled scores, see `attention_weights`.
@@ -188,9 +185,7 @@ class KeyValueCache:
 
     def copy(self) -> "KeyValueCache":
         """An independent cache of the same rows; rows are never written in place, so both share them."""
-        copied = KeyValueCache()
-        copied.key, copied.value = self.key, self.value
-        return copied
+        return copy.copy(self)
 
     def truncate(self, length: int) -> None:
         """Forget every row from `length` on."""

@@ -99,10 +99,8 @@ def compile_edits(
 ) -> dict[str, Edit]:
     """Full hook name → function, right in one teacher-forced pass and step by step alike.
 
-    Args:
-        edits: any number; of two that change the same row of a head the later one counts, and SwitchOff before all.
-        config: of the model.
-        num_source, num_target: rows of the encoder and of the decoder, as many as there can be.
+    Of two edits that change the same row of a head the later counts, and SwitchOff before all. `num_source` and
+    `num_target` are the rows that encoder and decoder can have.
 
     Raises:
         EditError: a site, layer, head, row or key does not exist, or the mask forbids the key.
@@ -112,11 +110,9 @@ def compile_edits(
         check_edit(edit, config.layers_of(edit.site), config.num_heads, num_source=num_source, num_target=num_target)
     for site, layer in dict.fromkeys((edit.site, edit.layer) for edit in edits):
         here = [edit for edit in edits if (edit.site, edit.layer) == (site, layer)]
-        off = tuple(edit for edit in here if isinstance(edit, SwitchOff))
-        changed = tuple(edit for edit in here if not isinstance(edit, SwitchOff))
-        if changed:
+        if changed := tuple(edit for edit in here if not isinstance(edit, SwitchOff)):
             compiled[f"{site_path(site, layer)}.hook_scores"] = EditScores(changed)
-        if off:
+        if off := tuple(edit for edit in here if isinstance(edit, SwitchOff)):
             compiled[f"{site_path(site, layer)}.hook_head_output"] = SilenceHeads(off)
     return compiled
 
@@ -141,12 +137,7 @@ def _named(function: Edit | None) -> tuple[HeadEdit, ...]:
 
 
 def check_edit(edit: HeadEdit, num_layers: int, num_heads: int, *, num_source: int, num_target: int) -> None:
-    """Check an edit against the shape of the model and the lengths of the texts.
-
-    Args:
-        edit: any.
-        num_layers, num_heads: of the edit's site.
-        num_source, num_target: rows of the encoder and of the decoder.
+    """Check an edit against layers and heads of its site, and the rows of encoder and decoder.
 
     Raises:
         EditError: a site, layer, head, row or key does not exist, or the mask forbids the key.

@@ -79,20 +79,12 @@ class MakeUniform(HeadEdit):
 
 @dataclass(frozen=True)
 class PointAt(HeadEdit):
-    """The head attends to a single key.
-
-    Attributes:
-        key: its position, from 0.
-    """
+    """The head attends to a single key, named by its position from 0."""
 
     key: int
 
     def apply(self, scores: Float[Tensor, "*batch key"]) -> Float[Tensor, "*batch key"]:
-        """0 at this key, −∞ elsewhere.
-
-        Raises:
-            EditError: there is no such key, or the mask forbids it.
-        """
+        """0 at this key, −∞ elsewhere. Raises an EditError if there is no such key, or the mask forbids it."""
         if not 0 <= self.key < scores.size(-1) or bool(scores[..., self.key].isneginf().any()):
             raise EditError(
                 f"{self.site}, layer {self.layer}, head {self.head} cannot look at key {self.key}: "
@@ -108,10 +100,7 @@ def edit_scores(
 ) -> Float[Tensor, "*batch head row key"]:
     """Masked scores of one site and layer as its edits leave them, one after the other.
 
-    Args:
-        scores: −∞ where the mask forbids a key.
-        edits: those of this site and layer, SwitchOff last, so that it overrides the others.
-        heads, rows: the number of each head and query row in `scores`.
+    SwitchOff comes last, so that it overrides the others; `heads` and `rows` are the numbers of those in `scores`.
 
     Raises:
         EditError: a row is pointed at a key that does not exist, or that the mask forbids.
@@ -126,11 +115,7 @@ def edit_scores(
 
 
 def edits_from(edits: Sequence[HeadEdit], step: int) -> tuple[HeadEdit, ...]:
-    """The same edits, those of the decoder acting on no row before `step`.
-
-    Raises:
-        EditError: an edit is of a single row before `step`.
-    """
+    """The same edits, those of the decoder acting on no row before `step`; an EditError for a single row before it."""
     moved: list[HeadEdit] = []
     for edit in edits:
         if edit.site == "encoder.self" or edit.first_row >= step:

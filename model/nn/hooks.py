@@ -64,17 +64,11 @@ _LISTENER: ContextVar[Listener | None] = ContextVar("headlight_listener", defaul
 
 @contextmanager
 def listen(*, record: Collection[str] = (), edits: Mapping[str, Edit] | None = None) -> Iterator[dict[str, list[Any]]]:
-    """Record and edit at hook points while the block runs, in this thread (and async task) only.
+    """Record and edit (see `Listener`) at hook points while the block runs, in this thread (and async task) only.
 
-    Args:
-        record: last parts of hook names, from `ALWAYS_RECORDED` and `EXTRAS`.
-        edits: full hook name → function from value to value.
-
-    Yields:
-        the recorded values by full hook name.
+    Yields the recorded values by full hook name.
     """
-    unknown = set(record) - ALWAYS_RECORDED - EXTRAS
-    if unknown:
+    if unknown := set(record) - ALWAYS_RECORDED - EXTRAS:
         raise ValueError(f"no such hooks: {sorted(unknown)}; known are {sorted(ALWAYS_RECORDED | EXTRAS)}")
     listener = Listener(frozenset(record), edits or {})
     token = _LISTENER.set(listener)

@@ -19,8 +19,6 @@ class AttentionMask:
     """The mask of one attention site.
 
     Attributes:
-        num_queries: rows.
-        num_keys: columns.
         key_padding: bool [batch, key], True where the key is a real token; None if all are.
         causal: whether query row i, at key position `first_query + i`, sees only keys up to itself (§3.2.3).
         first_query: position of row 0 among the keys; above 0 when earlier rows were computed before and cached.
@@ -69,18 +67,16 @@ class AttentionMask:
 
     def of_sentence(self, index: int) -> "AttentionMask":
         """The mask of a sentence of the batch; without key padding if it has none."""
-        padding, explicit = self.key_padding, self.explicit
-        if padding is not None:
-            padding = padding[index : index + 1] if padding.size(0) > 1 else padding
-            padding = None if bool(padding.all()) else padding
-        if explicit is not None:
-            explicit = explicit[index : index + 1] if explicit.size(0) > 1 else explicit
+        padding, explicit = (
+            part if part is None or part.size(0) == 1 else part[index : index + 1]
+            for part in (self.key_padding, self.explicit)
+        )
+        padding = None if padding is None or bool(padding.all()) else padding
         return replace(self, key_padding=padding, explicit=explicit)
 
     def to(self, device: torch.device) -> "AttentionMask":
         """The same mask on another device."""
-        padding = None if self.key_padding is None else self.key_padding.to(device)
-        explicit = None if self.explicit is None else self.explicit.to(device)
+        padding, explicit = (part if part is None else part.to(device) for part in (self.key_padding, self.explicit))
         return replace(self, key_padding=padding, explicit=explicit, device=device)
 
     @classmethod

@@ -61,13 +61,6 @@ def sinusoidal_encoding(
 ) -> Float[Tensor, "position d_model"]:
     """`encode_positions` of the whole positions from `first` on, in float32: what the model adds.
 
-    Args:
-        num_positions: number of rows.
-        d_model: number of columns, even.
-        first: position of the first row.
-        base, layout: as there.
-        device: of the result.
-
     Angles are taken in float64: in float32 they are off by 1e-4 at position 1,000.
     """
     positions = torch.arange(first, first + num_positions, dtype=torch.float64, device=device)

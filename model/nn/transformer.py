@@ -91,14 +91,9 @@ class Decoder(nn.Module):
     ) -> Float[Tensor, "batch target d_model"]:
         """The last layer's output for these target rows, which follow those in the cache."""
         first, new = (0 if cache is None else len(cache)), target_ids.size(1)
-        device = target_ids.device
+        keys, device = first + new, target_ids.device
         self_mask = AttentionMask(
-            num_queries=new,
-            num_keys=first + new,
-            key_padding=target_padding,
-            causal=True,
-            first_query=first,
-            device=device,
+            num_queries=new, num_keys=keys, key_padding=target_padding, causal=True, first_query=first, device=device
         )
         cross_mask = AttentionMask(num_queries=new, num_keys=memory.size(1), key_padding=source_padding, device=device)
         with rows_from(first):
@@ -165,11 +160,7 @@ class Transformer(nn.Module):
         return frozenset(module.name for module in self.modules() if isinstance(module, HookPoint))
 
     def check_edits(self, edits: Mapping[str, Edit]) -> None:
-        """Check that every edit is of a hook point of this model.
-
-        Raises:
-            ValueError: there is no such hook point.
-        """
+        """Check that every edit is of a hook point of this model; a ValueError if there is no such point."""
         if unknown := sorted(set(edits) - self.hook_names):
             raise ValueError(f"no such hook points: {unknown}; see Transformer.hook_names")
 

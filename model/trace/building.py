@@ -57,16 +57,9 @@ def build_trace(
         for layer in range(config.layers_of(site)):
             path = site_path(site, layer)
             query, key, value, mask = (recorded[f"{path}.hook_{part}"] for part in ("query", "key", "value", "mask"))
-            cpu_mask = mask.to(torch.device("cpu"))
+            mask, named = mask.to(torch.device("cpu")), named_edits(edits, path)
             layers.append(
-                AttentionInputs(
-                    query=query,
-                    key=key,
-                    value=value,
-                    mask=cpu_mask,
-                    scale=config.d_k**-0.5,
-                    edits=named_edits(edits, path),
-                )
+                AttentionInputs(query=query, key=key, value=value, mask=mask, scale=config.d_k**-0.5, edits=named)
             )
         inputs[site] = tuple(layers)
     held_by_inputs = ("hook_query", "hook_key", "hook_value", "hook_mask")

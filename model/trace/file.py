@@ -9,7 +9,7 @@ the weights as `SITE/weights` [layer, head, query, key].
 import json
 import zipfile
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, BinaryIO
@@ -36,19 +36,8 @@ LARGEST = 2 * 1024**3
 """Bytes of unpacked content beyond which a file is refused."""
 
 Array = npt.NDArray[Any]
-UNREADABLE = (
-    OSError,
-    ValueError,
-    KeyError,
-    TypeError,
-    AttributeError,
-    zipfile.BadZipFile,
-    RecursionError,
-    EditError,
-)
+UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile, RecursionError, EditError)
 TOKENS = ("source_ids", "source_tokens", "target_ids", "target_tokens", "predicted_ids", "predicted_tokens")
-
-
 MASK = ("causal", "first_query", "window", "chunk")
 PICTURE = ("rows", "columns", "first_patch")
 
@@ -78,9 +67,8 @@ def write_trace(trace: Trace, file: BinaryIO, extra: Mapping[str, Array] | None 
         for number, inputs in enumerate(layers):
             arrays |= {f"{site}/{number}/{part}": _array(value) for part, value in _layer_tensors(inputs).items()}
     if trace.picture is not None:
-        picture = trace.picture
-        header["picture"] = {part: getattr(picture, part) for part in PICTURE}
-        arrays["picture"] = _array(picture.pixels)
+        header["picture"] = {part: getattr(trace.picture, part) for part in PICTURE}
+        arrays["picture"] = _array(trace.picture.pixels)
     arrays["trace.json"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
     np.savez(file, **arrays)  # type: ignore[arg-type]
 
@@ -95,11 +83,9 @@ def weight_arrays(trace: Trace) -> dict[str, Array]:
 
 def expected_bytes(trace: Trace) -> int:
     """About how large the file without weights will be, without making it: the arrays, four bytes a number."""
-    numbers = sum(value.numel() for value in trace.recorded.values())
-    for layers in trace.inputs.values():
-        for inputs in layers:
-            numbers += sum(value.numel() for value in _layer_tensors(inputs).values())
-    return 4 * numbers
+    every = (inputs for layers in trace.inputs.values() for inputs in layers)
+    held = (value for inputs in every for value in _layer_tensors(inputs).values())
+    return 4 * sum(value.numel() for value in (*trace.recorded.values(), *held))
 
 
 def weight_bytes(trace: Trace) -> int:
@@ -157,21 +143,15 @@ def _read(arrays: Mapping[str, Array]) -> Trace:
     # A file written before there were edits has none.
     edits = [_read_edit(values) for values in header.get("edits", [])]
     inputs = {
-        site: tuple(
-            _with_edits(_read_inputs(arrays, f"{site}/{number}", values), edits, site, number)
-            for number, values in enumerate(layers)
-        )
+        site: tuple(_read_inputs(arrays, site, number, values, edits) for number, values in enumerate(layers))
         for site, layers in header["sites"].items()
     }
     steps = tuple(
         DecodingStep(**{**step, "candidates": tuple(Candidate(**candidate) for candidate in step["candidates"])})
         for step in header["steps"]
     )
-    recorded = {
-        name.removeprefix("recorded/"): torch.from_numpy(arrays[name])
-        for name in arrays
-        if name.startswith("recorded/")
-    }
+    names = (name for name in arrays if name.startswith("recorded/"))
+    recorded = {name.removeprefix("recorded/"): torch.from_numpy(arrays[name]) for name in names}
     tokens: dict[str, Any] = {name: tuple(header[name]) for name in TOKENS}
     trace = Trace(
         reader_key=str(header.get("reader_key", "")),
@@ -206,15 +186,6 @@ def _read_edit(values: Mapping[str, Any]) -> HeadEdit:
     return edit
 
 
-def _with_edits(
-    inputs: AttentionInputs | WeightsOnly, edits: list[HeadEdit], site: str, layer: int
-) -> AttentionInputs | WeightsOnly:
-    here = tuple(edit for edit in edits if (edit.site, edit.layer) == (site, layer))
-    if isinstance(inputs, WeightsOnly):
-        return inputs
-    return replace(inputs, edits=here)
-
-
 def _read_picture(arrays: Mapping[str, Array], header: Mapping[str, Any]) -> Picture | None:
     if "picture" not in arrays:
         return None
@@ -222,7 +193,11 @@ def _read_picture(arrays: Mapping[str, Array], header: Mapping[str, Any]) -> Pic
     return Picture(pixels=torch.from_numpy(arrays["picture"]), **numbers)
 
 
-def _read_inputs(arrays: Mapping[str, Array], path: str, values: Mapping[str, Any]) -> AttentionInputs | WeightsOnly:
+def _read_inputs(
+    arrays: Mapping[str, Array], site: str, layer: int, values: Mapping[str, Any], edits: list[HeadEdit]
+) -> AttentionInputs | WeightsOnly:
+    path = f"{site}/{layer}"
+
     def optional(part: str) -> Tensor | None:
         return torch.from_numpy(arrays[f"{path}/{part}"]) if f"{path}/{part}" in arrays else None
 
@@ -234,9 +209,7 @@ def _read_inputs(arrays: Mapping[str, Array], path: str, values: Mapping[str, An
         query, key, value = (torch.from_numpy(arrays[f"{path}/{part}"]) for part in ("query", "key", "value"))
         if key.size(1) != value.size(1):
             raise ValueError(f"keys and values of {path} differ in number")
-        num_queries, num_keys = query.size(1), key.size(1)
-    else:
-        num_queries, num_keys = held.size(1), held.size(2)
+    num_queries, num_keys = (query.size(1), key.size(1)) if held is None else held.shape[1:]
     mask = AttentionMask(
         num_queries=num_queries,
         num_keys=num_keys,
@@ -259,4 +232,5 @@ def _read_inputs(arrays: Mapping[str, Array], path: str, values: Mapping[str, An
         bias=optional("bias") if table is None else DistanceBias(table, num_queries),
         softcap=None if values.get("softcap") is None else float(values["softcap"]),
         sinks=optional("sinks"),
+        edits=tuple(edit for edit in edits if (edit.site, edit.layer) == (site, layer)),
     )

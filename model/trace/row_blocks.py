@@ -61,20 +61,9 @@ def log_sum_exp(inputs: AttentionInputs, heads: Sequence[int] | None = None) -> 
 
 
 def weights_tile(
-    inputs: AttentionInputs,
-    head: int,
-    rows: Rows,
-    columns: Rows,
-    log_sums: Float[Tensor, "query"],
+    inputs: AttentionInputs, head: int, rows: Rows, columns: Rows, log_sums: Float[Tensor, "query"]
 ) -> Float[Tensor, "row column"]:
-    """w_ij = exp(s_ij − lse_i) of one head for these rows and columns, in float32.
-
-    Args:
-        inputs: of one site and layer.
-        head: from 0.
-        rows, columns: a slice, or positions.
-        log_sums: `log_sum_exp` of the head.
-    """
+    """w_ij = exp(s_ij − lse_i) of one head for these rows and columns, in float32; `log_sums` are its `log_sum_exp`."""
     if not _is_plain(inputs):
         return inputs.scores_and_weights([head], rows).weights[0][:, columns]
     keys = inputs.key[head // (inputs.num_heads // inputs.key.size(0)), columns].float()
@@ -91,12 +80,8 @@ def pooled_weights(
 ) -> PooledWeights:
     """The largest weight of each block, over all heads or those named, without ever holding all weights.
 
-    max exp(s_ij − lse_i) = exp(max (s_ij − lse_i)): only the maxima are exponentiated.
-
-    Args:
-        inputs: of one site and layer.
-        row_edges, column_edges: where blocks begin, ascending from 0, and at last where they end.
-        heads: from 0.
+    max exp(s_ij − lse_i) = exp(max (s_ij − lse_i)): only the maxima are exponentiated. Edges are where blocks begin,
+    ascending from 0, and at last where they end.
     """
     chosen = list(range(inputs.num_heads)) if heads is None else list(heads)
     device, keys = inputs.query.device, inputs.key.size(1)

@@ -60,11 +60,7 @@ def describe_steps(
 ) -> list[DecodingStep]:
     """Log-probabilities, entropy and candidates of rows of logits; a token at −∞ cannot be written and is none.
 
-    Args:
-        logits: one row a step.
-        chosen: the token that each step wrote.
-        first: the index of the first step.
-        tokenizer: tells tokens by their ids.
+    Each step wrote its token of `chosen`; `first` is the index of the first.
     """
     steps: list[DecodingStep] = []
     for start in range(0, len(chosen), ROWS_AT_ONCE):

@@ -43,6 +43,9 @@ Recorded = dict[str, list[Any]]
 class Trace:
     """One sentence, one target, and what every attention site computed. All tensors are on the CPU.
 
+    Its methods raise a TraceError for a site, layer or head that does not exist, and where the model gives its weights
+    only, for scores, outputs and inputs.
+
     Tokens are spelled alike for every model: a piece that begins a word has "▁" in front, a byte that is no character
     of its own is "<0xF0>", a special token is as its model writes it.
 
@@ -118,20 +121,12 @@ class Trace:
         return all(isinstance(inputs, AttentionInputs) for layers in self.inputs.values() for inputs in layers)
 
     def layers_of(self, site: str) -> int:
-        """How many layers a site has; stacks may differ.
-
-        Raises:
-            TraceError: there is no such site.
-        """
+        """How many layers a site has; stacks may differ."""
         self._check_site(site)
         return len(self.inputs[site])
 
     def heads_of(self, site: str) -> int:
-        """How many heads a site has in each layer; the most, where layers differ.
-
-        Raises:
-            TraceError: there is no such site.
-        """
+        """How many heads a site has in each layer; the most, where layers differ."""
         self._check_site(site)
         return max(inputs.num_heads for inputs in self.inputs[site])
 
@@ -147,20 +142,12 @@ class Trace:
 
     @property
     def positional(self) -> Mapping[str, Float[Tensor, "position d_model"]]:
-        """The positional encodings as added, for "source" and "target".
-
-        Raises:
-            TraceError: the model does not give them.
-        """
+        """The positional encodings as added, for "source" and "target"; a TraceError if the model gives none."""
         return self._of_both_sides("hook_positional")
 
     @property
     def embedding(self) -> Mapping[str, Float[Tensor, "position d_model"]]:
-        """The √d_model-scaled embeddings before positions are added, for "source" and "target".
-
-        Raises:
-            TraceError: the model does not give them.
-        """
+        """The √d_model-scaled embeddings without positions, "source" and "target"; a TraceError if not given."""
         return self._of_both_sides("hook_embedding")
 
     def axis_tokens(self, site: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -171,11 +158,7 @@ class Trace:
         return queries, self.source_tokens if kind == "cross" else queries
 
     def attention(self, site: str, layer: int) -> AttentionInputs:
-        """What this site and layer computed its weights from.
-
-        Raises:
-            TraceError: there is no such site or layer, or the model gives its weights only.
-        """
+        """What this site and layer computed its weights from."""
         self._check(site, layer, None)
         inputs = self.inputs[site][layer]
         if isinstance(inputs, WeightsOnly):
@@ -185,11 +168,7 @@ class Trace:
     def scores(
         self, site: str, layer: int, heads: Sequence[int] | None = None, rows: Rows = slice(None)
     ) -> Float[Tensor, "head row key"]:
-        """Scaled scores before the softmax, −∞ where masked, in float32, for all heads and rows or those named.
-
-        Raises:
-            TraceError: there is no such site, layer or head, or the model gives its weights only.
-        """
+        """Scaled scores before the softmax, −∞ where masked, in float32, for all heads and rows or those named."""
         self._check(site, layer, heads)
         return self.inputs[site][layer].scores_and_weights(heads, rows).scores
 

@@ -19,13 +19,7 @@ from model.nn.masks import AttentionMask, Rows
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class WeightsOnly:
-    """The weights of one attention site of one layer.
-
-    Attributes:
-        held: the weights.
-        mask: who may attend to whom.
-        why: one sentence: why there is no more than weights.
-    """
+    """The weights of one attention site of one layer, its mask, and a sentence: `why` there is no more than weights."""
 
     held: Float[Tensor, "head query key"]
     mask: AttentionMask
@@ -52,29 +46,17 @@ class WeightsOnly:
         return chosen[:, rows].float()
 
     def scores_and_weights(self, heads: Sequence[int] | None = None, rows: Rows = slice(None)) -> ScoresAndWeights:
-        """Not known.
-
-        Raises:
-            TraceError: always.
-        """
+        """Not known: raises a TraceError."""
         self._refuse("scores before the softmax")
 
     def head_output(
         self, heads: Sequence[int] | None = None, rows: Rows = slice(None)
     ) -> Float[Tensor, "head row d_v"]:
-        """Not known.
-
-        Raises:
-            TraceError: always.
-        """
+        """Not known: raises a TraceError."""
         self._refuse("outputs of heads")
 
     def values(self, heads: Sequence[int] | None = None) -> Float[Tensor, "head key d_v"]:
-        """Not known.
-
-        Raises:
-            TraceError: always.
-        """
+        """Not known: raises a TraceError."""
         self._refuse("values")
 
     def _refuse(self, what: str) -> NoReturn:

@@ -9,13 +9,9 @@ def learning_rate(step: int, *, decay: Decay, warmup: int, d_model: int, peak: f
     """The rate at a step, counted from 1.
 
     Args:
-        step: the step about to be taken.
         decay: "paper" = d_model^−½ · min(step^−½, step · warmup^−1.5) (§5.3, eq. 3), times `peak` (1 = the paper);
             "linear" = up to `peak` over `warmup` steps, then straight down to zero at `total`.
         warmup: steps of rising rate.
-        d_model: width of the model.
-        peak: see `decay`.
-        total: last step of the run.
     """
     if decay == "paper":
         return float(peak * d_model**-0.5 * min(step**-0.5, step * warmup**-1.5))
