@@ -14,7 +14,7 @@ def short_names(layers: int, heads: int, *, averaged: bool = False) -> list[str]
     """Every head as "layer·head", in the order of a table [layer, head]; where heads are averaged, "layer 3"."""
     if averaged:
         return [f"layer {layer + 1}" for layer in range(layers)]
-    return [f"{layer + 1}·{head + 1}" for layer in range(layers) for head in range(heads)]
+    return [f"{layer + 1}·{head + 1}" for layer, head in np.ndindex(layers, heads)]
 
 
 def head_map(

@@ -10,7 +10,6 @@ from typing import Final
 
 from viz.core.html import literal
 from viz.core.theme import HEAD_COLOURS
-from viz.selection.coreference import MARKS
 
 Span = tuple[int, int]
 #: A text longer than this is cut off after its last mark.
@@ -26,24 +25,18 @@ class Role:
     dash: str
 
 
-ROLES: Final[Mapping[str, Role]] = dict(
-    zip(
-        MARKS,
-        (
-            Role(HEAD_COLOURS[0], "double", "dot"),
-            Role(HEAD_COLOURS[2], "solid", "solid"),
-            Role(HEAD_COLOURS[3], "dashed", "dash"),
-        ),
-        strict=True,
-    )
-)
+ROLES: Final[Mapping[str, Role]] = {
+    "pronoun": Role(HEAD_COLOURS[0], "double", "dot"),
+    "antecedent": Role(HEAD_COLOURS[2], "solid", "solid"),
+    "distractor": Role(HEAD_COLOURS[3], "dashed", "dash"),
+}
 
 
 def marked_sentence(
     source: str,
     spans: Mapping[str, Span],
     translation: str,
-    found: Span | None,
+    pronoun: Span | None,
     names: tuple[str, str] = ("EN", "DE"),
 ) -> str:
     """A sentence above its translation; each takes its own writing direction.
@@ -52,10 +45,10 @@ def marked_sentence(
         source: English.
         spans: role → its characters in the source.
         translation: German.
-        found: the pronoun's characters in the translation.
+        pronoun: its characters in the translation.
         names: what the two are; without a translation there is one line.
     """
-    german = {} if found is None else {MARKS[0]: found}
+    german = {} if pronoun is None else {"pronoun": pronoun}
     return (
         '<div style="display:grid;grid-template-columns:max-content 1fr;column-gap:0.9rem;row-gap:0.3rem;'
         'align-items:baseline;line-height:1.6">'
@@ -69,13 +62,13 @@ def legend() -> str:
     """What each line under a word means."""
     return (
         '<div style="display:flex;flex-wrap:wrap;column-gap:1.2rem;font-size:0.85rem;line-height:1.9">'
-        + "".join(f"<span>{_mark(role, role)}</span>" for role in MARKS)
+        + "".join(f"<span>{_mark(role, role)}</span>" for role in ROLES)
         + "</div>"
     )
 
 
 def _line(mark: str, language: str, text: str, spans: Mapping[str, Span]) -> str:
-    # One space for one, so that the spans hold; the browser joins those that follow one another.
+    # Each becomes one space, so that the spans hold; the browser joins those that follow one another.
     shown = re.sub(r"\s", " ", text)
     end = max([MAX_SHOWN, *(stop for _, stop in spans.values())])
     rest = " …" if len(shown.rstrip()) > end else ""

@@ -59,7 +59,7 @@ def chosen_pair() -> Pair | None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
             "Pair",
-            [one.name for one in pairs.values() if one.group == pair.group],
+            [other.name for other in pairs.values() if other.group == pair.group],
             key=state.bind("pair"),
             format_func=lambda name: _both(*(case.sentence for case in pairs[name].cases)),
             on_change=state.take,

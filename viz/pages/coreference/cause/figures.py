@@ -30,15 +30,15 @@ def two_metrics(
     names = short_names(layers, heads)
     points = [
         go.Scatter(
-            x=first[place].ravel(),
-            y=second[place].ravel(),
+            x=first[i].ravel(),
+            y=second[i].ravel(),
             mode="markers",
             marker={"size": 8, "color": SITE_COLOURS[site], "opacity": 0.85},
             customdata=names,
             hovertemplate=f"<b>{site} %{{customdata}}</b><br>{titles[0]} %{{x:.3f}}<br>{titles[1]} %{{y:.3f}}"
             "<extra></extra>",
         )
-        for place, site in enumerate(sites)
+        for i, site in enumerate(sites)
     ]
     most = float(np.nanmax(np.stack([first, second]), initial=0.0))
     same = go.Scatter(

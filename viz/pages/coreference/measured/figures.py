@@ -32,9 +32,9 @@ def head_ladder(
 ) -> go.Figure:
     """Accuracy of every head with its interval, the best to the left, and the baselines as lines; names as `LINES`."""
     order = np.argsort(-value, kind="stable")
-    places = np.arange(len(order))
+    positions = np.arange(len(order))
     points = go.Scatter(
-        x=places,
+        x=positions,
         y=value[order],
         mode="markers",
         marker={"size": 8, "color": theme.HEAD_COLOURS[0]},
@@ -66,7 +66,7 @@ def head_ladder(
         theme.figure_layout(HEIGHT)
         | {
             "xaxis": {
-                "tickvals": places.tolist(),
+                "tickvals": positions.tolist(),
                 "ticktext": [names[i] for i in order],
                 "tickangle": -90,
                 "tickfont": {"size": 11},

@@ -31,7 +31,7 @@ _BAD_LINE: Final = (html.Column("Line", is_number=True), html.Column("Why it is 
 
 @frame.fragment
 def show() -> None:
-    """The set, the measure, the button, and what was found."""
+    """The set, the measure, the button, and the results."""
     st.caption(
         "A head is right about a sentence if the pronoun gives more weight to what it stands for (the antecedent) than "
         "to the other candidate (the distractor); equal weights count half. Every head is asked about every sentence."
