@@ -114,12 +114,10 @@ class TextReader(BaseReader):
         """Run a decoder once over what is given as token ids.
 
         Args:
-            text: what the ids spell.
-            source_ids: of the text.
+            text, source_ids: what is read, and its ids.
             emitted: what was written after the text, or (encoder–decoder) after the token that begins.
             begin: the token with which the decoder of an encoder–decoder began.
             keep_outputs: whether to record the real head outputs.
-            edits: named edits of heads.
 
         Raises:
             InputTextError: the tokens are too many.

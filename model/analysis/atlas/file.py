@@ -97,14 +97,7 @@ def cached_atlas(
 ) -> Atlas:
     """The atlas of this model and these sentences, from the folder if it is there, else made and kept there.
 
-    A file that is damaged, or of something else, is made again.
-
-    Args:
-        translator, sentences, aligned, progress: as in `build_atlas`.
-        folder: made if it is not there.
-
-    Raises:
-        DataError: no sentence could be read, or there are too many.
+    A file that is damaged, or of something else, is made again. Arguments and errors are those of `build_atlas`.
     """
     model = model_digest(translator.model, translator.tokenizer)
     corpus = reading_digest(sentences, aligned)

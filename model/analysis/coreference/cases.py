@@ -21,11 +21,9 @@ class PronounCase:
     """A sentence, and the characters of its pronoun, of what it refers to, and of a noun that it does not refer to.
 
     Attributes:
-        sentence: English.
-        pronoun, antecedent, distractor: characters [begin, end).
+        pronoun, antecedent, distractor: characters [begin, end) of the English sentence.
         name: of the row, where its file has one.
-        pair: what the rows of one minimal pair share, where the file says so.
-        group: kind of sentence, where the file says so.
+        pair, group: what the rows of one minimal pair share, and the kind of sentence, where the file says so.
         german: translations to choose from, where the pronoun's meaning decides between them.
         is_control: the pronoun refers to neither candidate ("it" of weather and time); then `antecedent` is only one
             of two nouns, and no head can be right.

@@ -64,7 +64,6 @@ class CoreferenceScores:
     """Everything measured over a set.
 
     Attributes:
-        measure: what counts as a weight.
         cases: that the model could read, controls among them.
         skipped: reason → rows left out by the file's reader or by the model.
         sites: "encoder.self", "decoder.cross" → their metrics; a site that could score no row is not here.

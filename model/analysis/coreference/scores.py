@@ -75,7 +75,6 @@ class SiteScores:
 
     Attributes:
         site: "encoder.self": the pronoun's row; "decoder.cross": the row that predicts the German pronoun.
-        measure: what counts as a weight.
         cases: scored, in order; controls are not.
         skipped: reason → rows that this site could not score, controls included.
         weights: of each case, from the pronoun to antecedent and distractor and back.
@@ -85,7 +84,6 @@ class SiteScores:
         reverse: accuracy from candidate to pronoun: that of the antecedent above that of the distractor; None for
             cross-attention, where the pronoun is no key.
         head_averaged: accuracy of the mean of each layer's heads.
-        baselines: on the same rows.
         best: the head with the highest accuracy on all rows, which is therefore too high.
         held_out: chosen on the first half and reported on the second, and the other way round; empty if a half is.
         controls: None where there is none.

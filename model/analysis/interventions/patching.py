@@ -39,12 +39,7 @@ class PatchPair(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Patching:
-    """What one head of B does to A, for each pair and head. Tensors are on the CPU, log-odds in nats.
-
-    Attributes:
-        a, b: log-odds of `right` against `wrong`, reading A and reading B.
-        patched: reading A, with one head's output taken from B.
-    """
+    """Log-odds of `right` against `wrong` (nats, CPU): reading A, reading B, and A with one head's output of B."""
 
     a: Float[Tensor, "pair"]
     b: Float[Tensor, "pair"]

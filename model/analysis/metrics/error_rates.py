@@ -36,8 +36,7 @@ class ErrorRates:
     """Error rates of all heads of one site.
 
     Attributes:
-        heads: [layer][head].
-        head_averaged: [layer], of the mean of the layer's heads.
+        heads, head_averaged: [layer][head], and [layer] of the mean of the layer's heads.
         best_head: the best single head, chosen on all rows.
         cross_selected: error rate when the head is chosen on the other half of the rows; None without another half.
         chosen: the heads chosen on the first and on the second half.
