@@ -1,4 +1,4 @@
-"""Joins a component's ES modules into the one script that Streamlit takes, and its style sheets into one.
+"""Join a component's ES modules into the one script that Streamlit takes, and its style sheets into one.
 
 From an entry module the bundler follows `import { a, b } from "./x.js";` and `import "./x.js";`, dependencies first,
 each module once, all in one scope. What it cannot do faithfully it refuses with a `BundleError`: a missing file, a name

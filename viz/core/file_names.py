@@ -16,8 +16,8 @@ def file_name(*parts: str, sentence: str = "") -> str:
     another script falls away, and with it nothing that the other parts do not say.
     """
     words = re.findall(r"[a-z0-9]+", _ascii(sentence))[:_MAX_WORDS]
-    found = [word for part in parts for word in re.findall(r"[a-z0-9]+", _ascii(part))]
-    return "-".join(["headlight", *found, *words])[:_MAX_LENGTH].rstrip("-")
+    described = [word for part in parts for word in re.findall(r"[a-z0-9]+", _ascii(part))]
+    return "-".join(["headlight", *described, *words])[:_MAX_LENGTH].rstrip("-")
 
 
 def head_name(site: str, layer: int, head: int) -> str:

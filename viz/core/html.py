@@ -27,7 +27,7 @@ _NUMBER: Final = "text-align:right;font-variant-numeric:tabular-nums;white-space
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column's title; its numbers stand to the right, its text may be in a language of its own."""
+    """A column's title; its numbers are aligned right, its text may be in a language of its own."""
 
     title: str
     is_number: bool = False

@@ -1,4 +1,4 @@
-"""The one place where colours and the look of figures are decided.
+"""Decide colours and the look of figures.
 
 Every scale keeps its order of lightness under any of the three colour-vision deficiencies, and reads on a light and on
 a dark page alike: night blue stands for nothing, light for much.

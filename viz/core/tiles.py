@@ -139,7 +139,7 @@ class LayerTiles:
         down: Int[np.ndarray, "head row column"],
         across: Int[np.ndarray, "head row column"],
     ) -> Self:
-        """Code what is pooled already: the largest weights of blocks, and where in its block each stands."""
+        """Code what is pooled already: the largest weights of blocks, and where in its block each is."""
         assert maxima.shape == (spec.heads, spec.rows, spec.columns), "one number for each block of each head"
         numbers = [code(maxima), (down * spec.block_keys + across).astype(np.uint16)]
         planes = [
@@ -170,7 +170,7 @@ def pool(
 def _pool_rows(
     values: Float[np.ndarray, "row other"], blocks: int
 ) -> tuple[Float[np.ndarray, "block other"], UInt16[np.ndarray, "block other"]]:
-    """The largest of each block of rows, and how many rows down in its block it lies."""
+    """The largest of each block of rows, and how many rows down in its block it is."""
     begin, end = edges(len(values), blocks)[:-1], edges(len(values), blocks)[1:]
     largest = values[begin]
     down = np.zeros(largest.shape, np.uint16)

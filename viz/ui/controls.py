@@ -1,7 +1,6 @@
 """The widgets that several pages share: the choice of site, layer, head and token.
 
 Each shows one field of the selection (`viz.selection.state`) and returns its value. Labels count from 1, values from 0.
-Knows nothing of the model: what can be chosen is passed in.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +29,7 @@ def site(offered: Sequence[str]) -> str:
         "Attention",
         offered,
         key=state.bind("site", None if state.current().common.site in offered else offered[0]),
-        # What all three share stands above them.
+        # What all three share is the label above them.
         format_func=lambda path: sites.label(path).removesuffix("-attention"),
         required=True,
         wrap=True,
@@ -137,7 +136,7 @@ def slider(field: str, label: str, low: int, high: int) -> int:
 
 
 def window(last: int, default: int) -> int:
-    """How many places are left out before those that are shown; by default so many."""
+    """How many positions are left out before those that are shown; by default so many."""
     chosen = state.current().attention.window_start
     value = min(max(default if chosen is None else chosen, 0), last)
     shown = st.slider(
@@ -217,7 +216,7 @@ def figure(labels: Mapping[str, str]) -> str:
 
 
 def order(*, disabled: bool) -> str:
-    """In which order heads stand; disabled, they stand layer by layer."""
+    """In which order heads are shown; disabled, it is layer by layer."""
     labels = {"layers": "By layer", "highest": "Highest first", "lowest": "Lowest first"}
     chosen = st.selectbox(
         "Order",

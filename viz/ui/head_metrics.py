@@ -88,7 +88,7 @@ def ranking(metric: TileMetric, order: str, keep: int) -> Ranking | None:
 
     Args:
         metric: what heads are ranked by.
-        order: one of `choices.ORDERS`.
+        order: one of `viz.selection.attention.ORDERS`.
         keep: how many are shown; 0 for all.
     """
     if order == "layers":

@@ -144,7 +144,7 @@ def _start(task: Task[Result], key: str) -> None:
 
 @st.fragment(run_every=INTERVAL)
 def _watch(job: Job[Result], key: str) -> None:
-    """Progress, looked at again and again; drawn anew alone, so that whatever else is on the page stays as it is."""
+    """Progress, looked at again and again by reruns of its own; whatever else is on the page stays as it is."""
     if job.finished:
         st.rerun()
     show_progress(job, key)

@@ -1,4 +1,4 @@
-"""What every page has on its left: the model, what it reads, examples, the device. Knows nothing of the pages."""
+"""What every page has on its left: the model, what it reads, examples, the device."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -15,7 +15,7 @@ from viz.ui import controls
 from viz.ui.add_model import add_model
 
 DEVICE_LABELS: Final = {"auto": "Automatic", "cpu": "CPU", "cuda": "GPU"}
-#: Kind of model → what the field says, what stands in it, and what the button says.
+#: Kind of model → the label of the field, its placeholder, and the label of the button.
 _FIELDS: Final = {
     "encoder-decoder": ("Source text", "Type a text to translate", "Translate"),
     "encoder": ("Text", "Type a text", "Read"),

@@ -96,7 +96,7 @@ def pack_grid(
     followed: Followed | None,
     name: str = "heads",
 ) -> bytes:
-    """The payload of `head_grid.js`: whose tiles are shown, their colours, and what stands where."""
+    """The payload of `head_grid.js`: whose tiles are shown, their colours, and the order of heads."""
     _, heads = shape
     if metric is not None:
         assert metric.values.shape == shape, "one metric for each head"
@@ -146,7 +146,7 @@ def head_grid(
         address: under which `tile_store.send_tiles` sends, or has sent, the tiles.
         shape: how many layers, and heads in each.
         selected: the head to mark as open.
-        metric: what stands under each tile.
+        metric: the number under each tile.
         ranking: another order than layer by layer.
         followed: a switch between tiles that the grid need not wait for Python to obey.
         on_open: called before the next run, with the head that a person has opened.

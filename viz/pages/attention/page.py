@@ -1,4 +1,4 @@
-"""Every head of one attention, where a weight comes from, and other views of it. Knows nothing of how weights arise."""
+"""Every head of one attention, where a weight comes from, and other views of it."""
 
 from viz.pages.attention.all_heads import tab as all_heads
 from viz.pages.attention.bertviz import tab as bertviz

@@ -8,8 +8,8 @@ A branch leaves its parent (0: the model's own translation, n: the n-th branch o
 | edit a head | `1-3-off-c-2-7`, `1-3-uniform-d-2-7-once`, `0-3-point-c-2-7-4` | layer 2, head 7, perhaps key 4 |
 | draw | `0-5-draw-80-40-95-7` | temperature and top p in hundredths, top k (0: all), seed |
 
-Sites are e (encoder.self), d (decoder.self) and c (decoder.cross). Knows nothing of models: whether a step, a token or
-a head exists shows when the branch is grown.
+Sites are e (encoder.self), d (decoder.self) and c (decoder.cross). Whether a step, a token or a head exists shows when
+the branch is grown.
 """
 
 import re

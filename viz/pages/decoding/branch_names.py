@@ -1,4 +1,4 @@
-"""What people read about a branch: what was done, and where. Counts from 1. Knows nothing of models or widgets."""
+"""What people read about a branch: what was done, and where. Counts from 1."""
 
 from collections.abc import Sequence
 

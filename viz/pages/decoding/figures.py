@@ -1,4 +1,4 @@
-"""Two translations of one sentence side by side, and what an edit of a head does. Knows nothing of how they arose."""
+"""Two translations of one sentence side by side, and what an edit of a head does."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """What the decoding page derives from a sentence, as tables: the lens, the beam's tree, samples, the cost of steps.
 
 CSV as `viz.ui.trace_tables` writes it. Steps, levels, nodes, samples and rows of the batch count from 0; logarithms are
-natural. Knows nothing of Streamlit or of how the numbers are computed.
+natural.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,6 +1,6 @@
 """What stands above the tabs of the decoding page: what could not be done, and which translation is shown.
 
-And the field in which a person types a word of their own. Knows nothing of how a branch is made.
+And the field in which a person types a word of their own.
 """
 
 from collections.abc import Sequence

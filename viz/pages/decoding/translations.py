@@ -2,7 +2,7 @@
 
 A branch is a choice (what was done at which step of which branch), and all choices together are a value in the URL
 (`Selection.branches`): whoever opens the link sees the same tree. Branch 0 is the model's own translation. What a
-branch has computed stays in the session of the viewer. Knows nothing of models, widgets or figures.
+branch has computed stays in the session of the viewer.
 
 The functions that change something draw nothing: a fragment, or a callback of one, draws the whole page anew by
 `st.rerun`. What cannot be done leaves everything as it was, with a sentence in `take_notices`.

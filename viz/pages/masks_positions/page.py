@@ -1,4 +1,4 @@
-"""The masks as the model used them, and how it knows places. Knows nothing of formulas or of where masks come from."""
+"""The masks as the model used them, and how it knows places."""
 
 from viz.access import models
 from viz.pages.masks_positions.masks import other_model as model_masks

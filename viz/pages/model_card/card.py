@@ -1,4 +1,4 @@
-"""A section of a checkpoint's card, as plain paragraphs. Knows nothing of how they are shown."""
+"""A section of a checkpoint's card, as plain paragraphs."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What a checkpoint says of itself, as the cells of tables. Knows nothing of how a table is drawn, nor of files."""
+"""What a checkpoint says of itself, as the cells of tables."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Where a model's parameters lie: one bar a model, one colour a part. Knows nothing of how they are counted."""
+"""Where a model's parameters lie: one bar a model, one colour a part."""
 
 from collections.abc import Sequence
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""What a model from elsewhere is made of, and what cannot be shown of it. Knows nothing of how that is found out."""
+"""What a model from elsewhere is made of, and what cannot be shown of it."""
 
 from collections.abc import Mapping
 from typing import Final

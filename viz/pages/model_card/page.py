@@ -1,4 +1,4 @@
-"""What the chosen model is, what it learned from, how well it does. Knows nothing of how that is measured."""
+"""What the chosen model is, what it learned from, how well it does."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""Results that others published, for orientation beside a checkpoint's own. Knows nothing of any checkpoint."""
+"""Results that others published, for orientation beside a checkpoint's own."""
 
 from dataclasses import dataclass
 from typing import Final

@@ -1,4 +1,4 @@
-"""A training run as curves over its steps. Knows nothing of where the numbers were logged."""
+"""A training run as curves over its steps."""
 
 from html import escape
 from typing import TYPE_CHECKING, Final

@@ -1,4 +1,4 @@
-"""bertviz's own views of the sentence. Knows nothing of how they are made."""
+"""bertviz's own views of the sentence."""
 
 from typing import TYPE_CHECKING, Final
 

@@ -2,9 +2,8 @@
 
 As bertviz ships them, its pages load three libraries from a CDN, hold the data twice, and let a token that contains
 `</script>` run as code. Here the libraries come from installed packages, and `viz.core.offline_page` makes the page.
-bertviz also
-gives one list of layers and heads to all three attentions, and fails where these differ: a page shows one attention.
-Knows nothing of Streamlit.
+bertviz also gives one list of layers and heads to all three attentions, and fails where these differ: a page shows one
+attention.
 """
 
 import importlib.util

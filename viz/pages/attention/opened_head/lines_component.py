@@ -1,7 +1,6 @@
 """Heads as lines between two columns of tokens, drawn and handled in the browser: chips, kept token, threshold.
 
 Every head of a layer is sent once; what a person then does happens in `head_lines.js`, which reports where it stands.
-Knows nothing of where the numbers come from, and nothing of pages.
 
 Page and picture must not fight. The page may follow what the picture reported, through a URL or otherwise; to send that
 back as an order would undo the click made since. So an order goes out only when the page wants something else than what

@@ -1,4 +1,4 @@
-"""One head, opened: as a heatmap, or as lines together with others. Knows nothing of how its numbers are computed."""
+"""One head, opened: as a heatmap, or as lines together with others."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final

@@ -1,4 +1,4 @@
-"""One head of a model of pictures: its row over the picture. Knows nothing of how its numbers are computed."""
+"""One head of a model of pictures: its row over the picture."""
 
 from typing import TYPE_CHECKING
 

@@ -1,8 +1,6 @@
 """Where one row of weights comes from, drawn as seven pictures over the same keys; a click follows another key.
 
-Sends the plain data of `viz.pages.attention.origin.story` to `origin_story.js` and reads back which key a person
-chose. Knows nothing
-of traces or pages.
+Sends the plain data of `viz.pages.attention.origin.story` to `origin_story.js` and reads back which key a person chose.
 """
 
 from collections.abc import Callable, Mapping

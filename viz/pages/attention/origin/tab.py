@@ -1,7 +1,4 @@
-"""Where the weights of one row come from: its story, the two switches, the proof, and the paper's alternative.
-
-Knows nothing of how the row is derived.
-"""
+"""Where the weights of one row come from: its story, the two switches, the proof, and the paper's alternative."""
 
 from typing import TYPE_CHECKING
 

@@ -1,6 +1,6 @@
 """Everything a person can take along: pictures, tables, arrays, a page that opens offline, a link.
 
-No file is made before its button is pressed. Knows nothing of how a file is made.
+No file is made before its button is pressed.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Every head of one attention as a small PNG within the page that shows it. Knows nothing of traces or of Streamlit."""
+"""Every head of one attention as a small PNG within the page that shows it."""
 
 import base64
 import io

@@ -1,8 +1,7 @@
 """What the attention page shows, as one HTML file that opens from a disk, without Headlight and without any network.
 
 It holds the sentence, the open head with its weights on hover, all heads of the same attention, the decoding as a
-table, and what reopens the view in Headlight; no date, so the same view gives the same file. Knows nothing of
-Streamlit or of how weights are computed.
+table, and what reopens the view in Headlight; no date, so the same view gives the same file.
 """
 
 import json

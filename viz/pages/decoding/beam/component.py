@@ -1,6 +1,6 @@
 """A beam search as a tree, a column a step, of which a person opens one hypothesis after another.
 
-Sends the tree to `beam_picture.js` and reads back which node a person chose. Knows nothing of how the search works.
+Sends the tree to `beam_picture.js` and reads back which node a person chose.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""What a hypothesis of a beam search looked at while it grew. Knows nothing of the search or of how weights arise."""
+"""What a hypothesis of a beam search looked at while it grew."""
 
 from collections.abc import Sequence
 

@@ -1,6 +1,6 @@
 """What a beam search did with each hypothesis, for people: the role it played, its fate as a sentence, its place.
 
-Knows nothing of how the search works, of widgets or of colours. Steps, ranks and rows are counted from 1 here.
+Steps, ranks and rows are counted from 1 here.
 """
 
 from collections.abc import Collection, Mapping

@@ -1,7 +1,4 @@
-"""Beam search, of the decoding page: its tree, every hypothesis of it, and greedy search beside it.
-
-Knows nothing of how the search works or how its tree is drawn.
-"""
+"""Beam search, of the decoding page: its tree, every hypothesis of it, and greedy search beside it."""
 
 from functools import partial
 from math import exp

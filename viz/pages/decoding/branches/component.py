@@ -1,7 +1,6 @@
 """The tree of translations, drawn in the browser: each where it leaves another, what was done there, and its text.
 
-Sends rows to `branch_tree.js` and reads back what a person wants with one of them. Knows nothing of traces, of how a
-branch is grown, or of pages.
+Sends rows to `branch_tree.js` and reads back what a person wants with one of them.
 """
 
 from collections.abc import Callable, Mapping, Sequence

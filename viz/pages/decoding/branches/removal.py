@@ -1,4 +1,4 @@
-"""Branches removed, and brought back. Knows nothing of what a branch is."""
+"""Branches removed, and brought back."""
 
 from dataclasses import dataclass
 from typing import Final

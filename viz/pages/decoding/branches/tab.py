@@ -1,7 +1,4 @@
-"""The translations that a person made of one sentence: their tree, and two of them compared.
-
-Knows nothing of how a branch is grown.
-"""
+"""The translations that a person made of one sentence: their tree, and two of them compared."""
 
 from collections.abc import Sequence
 from math import exp

@@ -1,4 +1,4 @@
-"""The key/value cache as blocks, and what a step costs with it and without. Knows nothing of how either works."""
+"""The key/value cache as blocks, and what a step costs with it and without."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final

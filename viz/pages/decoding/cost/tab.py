@@ -1,7 +1,4 @@
-"""Cost, of the decoding page: what a step computes and what it reuses, and what that spares.
-
-Knows nothing of how the cache works or how its cost is counted.
-"""
+"""Cost, of the decoding page: what a step computes and what it reuses, and what that spares."""
 
 from functools import partial
 from typing import TYPE_CHECKING, Final

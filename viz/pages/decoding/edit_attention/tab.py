@@ -1,4 +1,4 @@
-"""One head's attention changed at one step, and what becomes of the translation. Knows nothing of how it is changed."""
+"""One head's attention changed at one step, and what becomes of the translation."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final

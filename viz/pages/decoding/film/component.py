@@ -1,8 +1,7 @@
 """A decoding that can be stepped through in the browser: prefix, candidates, and the new row of every head.
 
 The whole decoding is sent once; stepping and every choice happen in `decode_player.js`, which then reports where it
-stands, so that a URL can follow, and what a person wishes written instead. Knows nothing of how a trace came about, and
-nothing of pages.
+stands, so that a URL can follow, and what a person wishes written instead.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
 """A finished decoding, coded and compressed for the film: tokens, steps, every weight, every distribution.
 
 Weights travel as the cells of `head_tiles.code`, exact to the third decimal, and above the causal mask's diagonal as
-zeros, which cost nothing compressed. Distributions travel as float32. Knows nothing of traces, pages or Streamlit.
+zeros, which cost nothing compressed. Distributions travel as float32.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""A translation as it was written, token by token, and what could have come. Knows nothing of how weights arise."""
+"""A translation as it was written, token by token, and what could have come."""
 
 from time import sleep
 from typing import TYPE_CHECKING, Final

@@ -1,7 +1,6 @@
 """What each layer would have said at each step, as a table of tokens coloured by their probability.
 
-Sends tokens and probabilities to `lens_table.js` and reads back which step a person chose. Knows nothing of how the
-lens reads a layer.
+Sends tokens and probabilities to `lens_table.js` and reads back which step a person chose.
 """
 
 from collections.abc import Callable, Mapping, Sequence

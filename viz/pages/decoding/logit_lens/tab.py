@@ -1,4 +1,4 @@
-"""The logit lens, of the decoding page: what each layer would have said. Knows nothing of how a layer is read."""
+"""The logit lens, of the decoding page: what each layer would have said."""
 
 from functools import partial
 from math import exp

@@ -1,4 +1,4 @@
-"""Sampling, of the decoding page: translations that are drawn, side by side. Knows nothing of how one is drawn."""
+"""Sampling, of the decoding page: translations that are drawn, side by side."""
 
 from functools import partial
 from typing import TYPE_CHECKING

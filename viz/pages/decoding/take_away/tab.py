@@ -1,4 +1,4 @@
-"""What a person can take along of the decoding: tables, trees, arrays, a link. Knows nothing of how a file is made."""
+"""What a person can take along of the decoding: tables, trees, arrays, a link."""
 
 from functools import partial
 from typing import TYPE_CHECKING

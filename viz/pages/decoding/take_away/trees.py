@@ -1,8 +1,7 @@
 """Trees as JSON: the branches that a person made of a translation, and those that a beam search compared.
 
 Numbers, steps, layers and heads count from 0; log-probabilities are natural, and null where a token was written that
-the model's rules forbid: JSON has no −∞. Texts stand as they are, in UTF-8. Knows nothing of Streamlit or of how a tree
-grew.
+the model's rules forbid: JSON has no −∞. Texts stand as they are, in UTF-8.
 """
 
 import json

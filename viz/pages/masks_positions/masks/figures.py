@@ -1,7 +1,4 @@
-"""Attention masks as pictures: bright where a query may attend to a key, and why not where it may not.
-
-Knows nothing of how a mask comes about, nor of the model.
-"""
+"""Attention masks as pictures: bright where a query may attend to a key, and why not where it may not."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""The masks of a model that is not a translator of ours, as it used them. Knows nothing of how they are made."""
+"""The masks of a model that is not a translator of ours, as it used them."""
 
 from typing import TYPE_CHECKING, Final
 

@@ -1,4 +1,4 @@
-"""The masks as the model used them: for the sentence alone, and in a batch. Knows nothing of how they are made."""
+"""The masks as the model used them: for the sentence alone, and in a batch."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

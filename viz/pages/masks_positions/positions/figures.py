@@ -1,7 +1,7 @@
 """Positional encodings as pictures: the matrix, a row and a column of it, likeness over distance, a shift as a turn.
 
-Draws the numbers it is given; knows nothing of the formula. Sliders redraw these figures, so each is put together in
-one piece: plotly takes longer to change a figure than to make it.
+Sliders redraw these figures, so each is put together in one piece: plotly takes longer to change a figure than to make
+it.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""How a model that is not a translator of ours knows where a token stands. Knows nothing of how the numbers arise."""
+"""How a model that is not a translator of ours knows where a token stands."""
 
 from typing import TYPE_CHECKING, Final
 

@@ -1,7 +1,4 @@
-"""The positional encodings: as the model added them, and as its formula gives them with other settings.
-
-Knows nothing of the formula; it asks for what the formula gives.
-"""
+"""The positional encodings: as the model added them, and as its formula gives them with other settings."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
