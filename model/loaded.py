@@ -86,9 +86,8 @@ class LoadedTranslator(Loaded):
         """Token ids that the model knows."""
         return self.config.vocab_size
 
-    @property
     def all_tokens(self) -> tuple[str, ...]:
-        """Every piece of the vocabulary, in the order of their ids. Made in every call."""
+        """Every piece of the vocabulary, in the order of their ids."""
         return self.tokenizer.tokens(range(self.tokenizer.vocab_size))
 
     @property

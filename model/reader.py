@@ -42,9 +42,8 @@ class Reader(Protocol):
     def abilities(self) -> Abilities:
         """What the model has and lacks."""
 
-    @property
     def all_tokens(self) -> tuple[str, ...]:
-        """Every token of the vocabulary, in the order of their ids; none of a model of pictures. Made in every call."""
+        """Every token of the vocabulary, in the order of their ids; none of a model of pictures."""
 
     @property
     def special_ids(self) -> frozenset[int]:

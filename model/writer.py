@@ -5,7 +5,7 @@ and `GenerationSession`.
 """
 
 from collections.abc import Collection, Sequence
-from typing import Final, Protocol, runtime_checkable
+from typing import Final, Protocol
 
 from model.decoding.beam import Penalty
 from model.decoding.beam_tree import BeamTree
@@ -23,7 +23,6 @@ MOST_SAMPLES: Final = 64
 LARGEST_ALPHA: Final = 5.0
 
 
-@runtime_checkable
 class Session(Protocol):
     """A text in the making; each method may raise what `DecodingSession` says."""
 
@@ -74,7 +73,6 @@ class Session(Protocol):
         """Everything computed so far."""
 
 
-@runtime_checkable
 class Writer(Reader, Protocol):
     """A `Reader` whose model writes; each method may raise what `Translator` says, or a SessionError.
 
@@ -105,9 +103,6 @@ class Writer(Reader, Protocol):
 
     def decode(self, text: str, *, extras: Collection[str] = (), edits: Edits | None = None) -> Session:
         """Begin to write step by step."""
-
-    def translate(self, text: str) -> str:
-        """What the model writes greedily, as text."""
 
     def trace_tokens(self, text: str, token_ids: Sequence[int]) -> Trace:
         """What is computed while these tokens are written, finished or not; for example a hypothesis of a beam."""

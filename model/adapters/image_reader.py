@@ -44,7 +44,6 @@ class ImageReader(BaseReader):
         super().__init__(model, layout, abilities, name=name, digest=digest)
         self.processor = processor
 
-    @property
     def all_tokens(self) -> tuple[str, ...]:
         """None: patches are of no vocabulary."""
         return ()

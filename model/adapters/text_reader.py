@@ -20,7 +20,7 @@ from model.adapters.named_edits import edits_by_site
 from model.errors import InputTextError
 from model.input_text import check_not_blank, nothing_seen, too_long
 from model.nn.edit_hooks import Edits
-from model.trace.steps import DecodingStep, describe_steps
+from model.trace.steps import describe_steps
 from model.trace.trace import SiteLayers, Trace
 from model.vocabulary import Vocabulary
 
@@ -138,6 +138,7 @@ class TextReader(BaseReader):
         predicted = [] if done.logits is None else done.logits.argmax(-1).tolist()
         # What each row is followed by; the last token of a text that nothing follows, by what the model would write.
         following = list(emitted) if has_encoder else [*rows[1:], *predicted[-1:]]
+        steps = [] if done.logits is None else describe_steps(done.logits[: len(following)], following, 0, self.pieces)
         return Trace(
             reader_key=self.key,
             text=text,
@@ -148,7 +149,7 @@ class TextReader(BaseReader):
             target_tokens=self.pieces.tokens(rows),
             predicted_ids=tuple(predicted),
             predicted_tokens=self.pieces.tokens(predicted),
-            steps=() if done.logits is None else self._steps(done.logits, following),
+            steps=tuple(steps),
             inputs=done.inputs,
             recorded=done.recorded,
             special_tokens=self.pieces.special_tokens,
@@ -184,9 +185,8 @@ class TextReader(BaseReader):
         """The tokenizer, which spells ids as tokens."""
         return self.pieces
 
-    @property
     def all_tokens(self) -> tuple[str, ...]:
-        """Every token of the vocabulary, in the order of their ids, each spelled by itself. Made in every call."""
+        """Every token of the vocabulary, in the order of their ids, each spelled by itself."""
         return tuple(token for token_id in range(self.vocab_size) for token in self.pieces.tokens([token_id]))
 
     @property
@@ -257,9 +257,6 @@ class TextReader(BaseReader):
         if not self.abilities.knows_inputs:
             return _Pass(weights_of(output, self.abilities, self.config), MappingProxyType({}), logits)
         return _Pass(self.layout.inputs(listener.calls), self.layout.outputs(listener.calls), logits)
-
-    def _steps(self, logits: Tensor, following: Sequence[int]) -> tuple[DecodingStep, ...]:
-        return tuple(describe_steps(logits[: len(following)], following, 0, self.pieces))
 
     def _checked(self, text: str, what: str, limit: int | None, *, is_target: bool) -> Encoded:
         check_not_blank(text, what)

@@ -133,7 +133,7 @@ def folder(choice: ModelChoice) -> Path:
 @cached(max_entries=MAX_VOCABULARIES)
 def vocabulary(reader: "Reader") -> tuple[str, ...]:
     """Every token of the vocabulary, in the order of their ids; none of a model of pictures."""
-    return reader.all_tokens
+    return reader.all_tokens()
 
 
 def _stamp(folder: Path) -> Stamp:

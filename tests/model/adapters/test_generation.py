@@ -167,9 +167,7 @@ def test_ours_and_theirs_have_the_same_face(writers: dict[str, TextWriter], tran
     own: Writer = translator
     theirs: Writer = writers["gpt2"]
     for one in (own, theirs):
-        assert isinstance(one, Writer)
-        session = one.decode(TEXT)
-        assert isinstance(session, Session)
+        session: Session = one.decode(TEXT)
         session.step()
         assert session.written_ids == session.target_ids[-1:]
 

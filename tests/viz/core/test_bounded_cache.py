@@ -17,6 +17,16 @@ def test_what_was_used_longest_ago_leaves_when_bytes_run_out() -> None:
     assert store.size == 80
 
 
+def test_what_was_used_longest_ago_leaves_when_entries_run_out() -> None:
+    store: BoundedCache[str, int] = BoundedCache(2)
+    store.put("a", 1)
+    store.put("b", 2)
+    assert store.get("a") == 1
+    store.put("c", 3)
+    assert (store.get("a"), store.get("b"), store.get("c")) == (1, None, 3)
+    assert store.put("a", 4) == 1
+
+
 def test_what_is_larger_than_everything_is_returned_and_not_kept() -> None:
     store: BoundedCache[str, int] = BoundedCache(10, 100)
     store.put("a", 1, 60)
