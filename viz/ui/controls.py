@@ -5,16 +5,17 @@ Each shows one field of the selection (`viz.selection.state`) and returns its va
 
 from collections.abc import Mapping, Sequence
 from math import log
-from typing import Final
+from typing import Final, Literal, TypeVar
 
 import streamlit as st
 
 from viz.core import sites
 from viz.selection import state
-from viz.selection.attention import BERTVIZ_VIEWS, DRAWN_AS, ORDERS
+from viz.selection.attention import BERTVIZ_VIEWS, DRAWN_AS
 from viz.selection.common import MEASURE_NAMES
-from viz.selection.masks_positions import SIDES
 from viz.ui.measures import MEASURES
+
+Option = TypeVar("Option")
 
 #: As large as a number in the URL may be.
 MAX_SEED: Final = 999_999
@@ -25,53 +26,37 @@ BASES: Final = tuple(digit * 10**power for power in range(6) for digit in (1, 2,
 
 def site(offered: Sequence[str]) -> str:
     """Which of the three attentions."""
-    chosen = st.segmented_control(
-        "Attention",
-        offered,
-        key=state.bind("site", None if state.current().common.site in offered else offered[0]),
-        # What all three share is the label above them.
-        format_func=lambda path: sites.label(path).removesuffix("-attention"),
-        required=True,
-        wrap=True,
-        on_change=state.take,
-        args=("site",),
-    )
-    return str(chosen)
+    # What all three share is the label above them.
+    labels = {path: sites.label(path).removesuffix("-attention") for path in offered}
+    shown = None if state.current().common.site in offered else offered[0]
+    return segmented("site", "Attention", labels, shown=shown, wrap=True)
 
 
 def bertviz_view() -> str:
     """Which of bertviz's two views."""
-    chosen = st.segmented_control(
-        "View",
-        BERTVIZ_VIEWS,
-        key=state.bind("bertviz_view"),
-        required=True,
-        on_change=state.take,
-        args=("bertviz_view",),
-    )
-    return str(chosen)
+    return segmented("bertviz_view", "View", {name: name for name in BERTVIZ_VIEWS})
 
 
 def layer(count: int) -> int:
     """Which layer, labelled from 1."""
-    return _number("layer", "Layer", count)
+    return dropdown("layer", "Layer", _from_one(count), width=110)
 
 
 def head(count: int, *, disabled: bool = False) -> int:
     """Which head, labelled from 1; disabled where what is shown has no head."""
-    return _number("head", "Head", count, disabled=disabled)
+    return dropdown("head", "Head", _from_one(count), width=110, disabled=disabled)
 
 
-def drawn() -> None:
+def drawn_as() -> str:
     """How the open head is drawn."""
-    one_of("drawn_as", "Drawn as", {name: name for name in DRAWN_AS})
+    return segmented("drawn_as", "Drawn as", {name: name for name in DRAWN_AS})
 
 
-def measure(offered: Sequence[str] = MEASURE_NAMES) -> None:
+def measure(offered: Sequence[str] = MEASURE_NAMES) -> str:
     """What the numbers of the open head are; one that is not offered becomes the first."""
     if state.current().common.measure not in offered:
         state.change(measure=offered[0])
-    one_of("measure", "Numbers", {name: MEASURES[name].label for name in offered})
+    return segmented("measure", "Numbers", {name: MEASURES[name].label for name in offered})
 
 
 def switch(field: str, label: str, help_text: str) -> bool:
@@ -101,30 +86,12 @@ def sentences(field: str, label: str) -> str:
 
 def side() -> str:
     """The source sentence or its translation."""
-    labels = {"source": "Source", "target": "Translation"}
-    chosen = st.segmented_control(
-        "Side",
-        SIDES,
-        key=state.bind("side"),
-        format_func=labels.__getitem__,
-        required=True,
-        on_change=state.take,
-        args=("side",),
-    )
-    return str(chosen)
+    return segmented("side", "Side", {"source": "Source", "target": "Translation"})
 
 
 def token(field: str, label: str, labels: Sequence[str], *, default: int) -> int:
     """Which token of a sentence, by its position; `labels` say how each is listed."""
-    chosen = st.selectbox(
-        label,
-        range(len(labels)),
-        key=state.bind(field, state.position(field, len(labels), default)),
-        format_func=lambda position: labels[position],
-        on_change=state.take,
-        args=(field,),
-    )
-    return int(chosen)
+    return dropdown(field, label, dict(enumerate(labels)), shown=state.position(field, len(labels), default))
 
 
 def slider(field: str, label: str, low: int, high: int) -> int:
@@ -201,50 +168,22 @@ def seed() -> int:
     return int(chosen)
 
 
-def figure(labels: Mapping[str, str]) -> str:
-    """Which figure of a head its tile carries; "" is none."""
-    chosen = st.selectbox(
-        "Figure under each tile",
-        list(labels),
-        key=state.bind("metric"),
-        format_func=labels.__getitem__,
-        width=165,
-        on_change=state.take,
-        args=("metric",),
-    )
-    return str(chosen)
+def metric(labels: Mapping[str, str]) -> str:
+    """Which metric of a head its tile carries; "" is none."""
+    return dropdown("metric", "Figure under each tile", labels, width=165)
 
 
 def order(*, disabled: bool) -> str:
     """In which order heads are shown; disabled, it is layer by layer."""
     labels = {"layers": "By layer", "highest": "Highest first", "lowest": "Lowest first"}
-    chosen = st.selectbox(
-        "Order",
-        ORDERS,
-        key=state.bind("order", ORDERS[0] if disabled else None),
-        format_func=labels.__getitem__,
-        width=140,
-        disabled=disabled,
-        on_change=state.take,
-        args=("order",),
-    )
-    return str(chosen)
+    return dropdown("order", "Order", labels, shown="layers" if disabled else None, width=140, disabled=disabled)
 
 
-def keep(count: int, *, disabled: bool) -> int:
+def max_heads(count: int, *, disabled: bool) -> int:
     """How many of `count` heads are shown, 0 for all; disabled, all are."""
-    options = [0, *(number for number in (4, 8, 16) if number < count)]
-    chosen = st.selectbox(
-        "Heads",
-        options,
-        key=state.bind("max_heads", 0 if disabled or state.current().attention.max_heads not in options else None),
-        format_func=lambda number: f"First {number}" if number else "All",
-        width=110,
-        disabled=disabled,
-        on_change=state.take,
-        args=("max_heads",),
-    )
-    return int(chosen)
+    labels = {0: "All", **{number: f"First {number}" for number in (4, 8, 16) if number < count}}
+    shown = 0 if disabled or state.current().attention.max_heads not in labels else None
+    return dropdown("max_heads", "Heads", labels, shown=shown, width=110, disabled=disabled)
 
 
 def plain(text: str) -> str:
@@ -252,31 +191,56 @@ def plain(text: str) -> str:
     return "".join(f"\\{c}" if c.isascii() and not (c.isalnum() or c.isspace()) else c for c in text)
 
 
-def one_of(field: str, label: str, labels: Mapping[str, str]) -> None:
-    """A choice of few, by their labels."""
-    st.segmented_control(
+def segmented(
+    field: str,
+    label: str,
+    labels: Mapping[Option, str],
+    *,
+    shown: Option | None = None,
+    help_text: str | None = None,
+    wrap: bool | None = None,
+) -> Option:
+    """A choice of few, side by side: option → label; `shown` instead of the chosen one, where that is not offered."""
+    chosen = st.segmented_control(
         label,
         list(labels),
-        key=state.bind(field),
+        key=state.bind(field, shown),
         format_func=labels.__getitem__,
         required=True,
+        help=help_text,
+        wrap=wrap,
         on_change=state.take,
         args=(field,),
     )
+    assert chosen is not None, "a choice is required"
+    return chosen
 
 
-def _number(field: str, label: str, count: int, *, disabled: bool = False) -> int:
-    chosen = st.selectbox(
+def dropdown(
+    field: str,
+    label: str,
+    labels: Mapping[Option, str],
+    *,
+    shown: Option | None = None,
+    width: int | Literal["stretch"] = "stretch",
+    disabled: bool = False,
+) -> Option:
+    """A choice of many from a list, as `segmented`."""
+    chosen: Option = st.selectbox(
         label,
-        range(count),
-        key=state.bind(field),
-        format_func=lambda number: str(number + 1),
-        width=110,
+        list(labels),
+        key=state.bind(field, shown),
+        format_func=labels.__getitem__,
+        width=width,
         disabled=disabled,
         on_change=state.take,
         args=(field,),
     )
-    return int(chosen)
+    return chosen
+
+
+def _from_one(count: int) -> dict[int, str]:
+    return {number: str(number + 1) for number in range(count)}
 
 
 def _take_width(own: int) -> None:

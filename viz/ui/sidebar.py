@@ -10,7 +10,6 @@ from viz.access import models, pictures
 from viz.selection import state
 from viz.selection.common import PICTURE_FORMATS
 from viz.selection.examples import EXAMPLES, Example
-from viz.selection.model_choice import DEVICES
 from viz.ui import controls
 from viz.ui.add_model import add_model
 
@@ -39,24 +38,10 @@ def sidebar(checkpoints: Sequence[str]) -> None:
             args=("checkpoint",),
         )
         add_model()
-        st.segmented_control(
-            "Device",
-            DEVICES,
-            key=state.bind("device"),
-            format_func=DEVICE_LABELS.__getitem__,
-            required=True,
-            on_change=state.take,
-            args=("device",),
-        )
-        st.segmented_control(
-            "Save pictures as",
-            PICTURE_FORMATS,
-            key=state.bind("picture_format"),
-            required=True,
-            help="What the camera in the corner of a chart saves: pixels, or shapes that stay sharp at any size.",
-            on_change=state.take,
-            args=("picture_format",),
-        )
+        controls.segmented("device", "Device", DEVICE_LABELS)
+        help_text = "What the camera in the corner of a chart saves: pixels, or shapes that stay sharp at any size."
+        labels = {name: name for name in PICTURE_FORMATS}
+        controls.segmented("picture_format", "Save pictures as", labels, help_text=help_text)
 
 
 def _given() -> None:

@@ -15,9 +15,8 @@ from viz.access import models
 from viz.pages.atlas import data
 from viz.pages.atlas.data import BadLine, Reading, StoredAtlas
 from viz.selection import state
-from viz.selection.atlas import CORPORA
 from viz.selection.catalogue import checkpoint_root
-from viz.ui import long_work
+from viz.ui import controls, long_work
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -67,15 +66,7 @@ def measured() -> "Atlas | None":
 
 
 def _reading() -> Reading | None:
-    st.segmented_control(
-        "What is read",
-        CORPORA,
-        key=state.bind("corpus"),
-        format_func=LABELS.__getitem__,
-        required=True,
-        on_change=state.take,
-        args=("corpus",),
-    )
+    controls.segmented("corpus", "What is read", LABELS)
     sentences: _Loaded[CorpusSentence] | None = None
     if state.current().atlas.corpus == "file":
         sentences = _upload(

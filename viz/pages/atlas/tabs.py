@@ -11,7 +11,7 @@ from viz.pages.atlas.map_of_heads import tab as map_of_heads
 from viz.pages.atlas.table import tab as table
 from viz.pages.atlas.view import View, maps_of
 from viz.selection import state
-from viz.selection.atlas import CORPUS_METRICS, READ_OFF, AtlasTab
+from viz.selection.atlas import CORPUS_METRICS, AtlasTab
 from viz.ui import controls, frame
 
 if TYPE_CHECKING:
@@ -39,25 +39,10 @@ def show(atlas: "Atlas") -> None:
 def _view(atlas: "Atlas") -> View:
     site = controls.site(sites.SITES)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        st.selectbox(
-            "Figure",
-            CORPUS_METRICS,
-            key=state.bind("corpus_metric"),
-            format_func=lambda key: metric_texts.TEXTS[key].name,
-            width=250,
-            on_change=state.take,
-            args=("corpus_metric",),
-        )
-        st.segmented_control(
-            "Read off",
-            READ_OFF,
-            key=state.bind("read_off"),
-            format_func=metric_texts.READ_OFF_LABELS.__getitem__,
-            required=True,
-            help="Weights, or how long the vectors are that a head adds for each token (Kobayashi et al. 2020).",
-            on_change=state.take,
-            args=("read_off",),
-        )
+        names = {key: metric_texts.TEXTS[key].name for key in CORPUS_METRICS}
+        controls.dropdown("corpus_metric", "Figure", names, width=250)
+        help_text = "Weights, or how long the vectors are that a head adds for each token (Kobayashi et al. 2020)."
+        controls.segmented("read_off", "Read off", metric_texts.READ_OFF_LABELS, help_text=help_text)
     index, read_off, key = sites.SITES.index(site), state.current().atlas.read_off, state.current().atlas.corpus_metric
     maps = maps_of(atlas, index, read_off)
     if key not in {head_map.key for head_map in maps}:

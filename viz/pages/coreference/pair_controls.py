@@ -12,7 +12,7 @@ from viz.pages.coreference.data import Pair, curated_pairs
 from viz.pages.coreference.marks import Marks, guessed, last_word, word_spans
 from viz.selection import state
 from viz.selection.coreference import MARKS, OTHER_MARKS
-from viz.ui import frame
+from viz.ui import controls, frame
 from viz.ui.controls import plain
 
 #: Groups of the curated set as people read them; "" are one's own sentences.
@@ -57,14 +57,9 @@ def chosen_pair() -> Pair | None:
     if pair is None:
         return None
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.selectbox(
-            "Pair",
-            [other.name for other in pairs.values() if other.group == pair.group],
-            key=state.bind("pair"),
-            format_func=lambda name: _both(*(case.sentence for case in pairs[name].cases)),
-            on_change=state.take,
-            args=("pair",),
-        )
+        group = [other for other in pairs.values() if other.group == pair.group]
+        labels = {other.name: _both(*(case.sentence for case in other.cases)) for other in group}
+        controls.dropdown("pair", "Pair", labels)
         st.button(
             "Make it mine",
             icon=":material/edit:",

@@ -114,15 +114,8 @@ def short_names(count: int) -> list[str]:
 def against(names: Sequence[str], chosen: int) -> None:
     """Which translation the one shown is compared with."""
     shown = state.current().decoding.branch
-    st.selectbox(
-        f"{names[shown]}, compared with",
-        [number for number in range(len(names)) if number != shown],
-        key=state.bind("compared_branch", chosen),
-        format_func=lambda number: names[number],
-        width=260,
-        on_change=state.take,
-        args=("compared_branch",),
-    )
+    labels = {number: name for number, name in enumerate(names) if number != shown}
+    controls.dropdown("compared_branch", f"{names[shown]}, compared with", labels, shown=chosen, width=260)
 
 
 def _take_candidate(token_ids: Sequence[int]) -> None:

@@ -32,13 +32,13 @@ def show(trace: "Trace") -> None:
     metric = ranking = None
     with st.grid(2, min_column_width=430, gap="medium"):
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            name = controls.figure(head_metrics.labels())
+            name = controls.metric(head_metrics.labels())
             values = _metrics(trace, site) if name else None
             if values is not None:
                 metric = head_metrics.tile_metric(name, site, values[name])
             order = controls.order(disabled=metric is None)
             ranked = metric is not None and order != ORDERS[0]
-            keep = controls.keep(trace.layers_of(site) * trace.heads_of(site), disabled=not ranked)
+            keep = controls.max_heads(trace.layers_of(site) * trace.heads_of(site), disabled=not ranked)
         with st.container():
             panel.settings(trace)
     if metric is not None:

@@ -44,7 +44,7 @@ HOW_TO_READ: Final = {
 def settings(trace: "Trace") -> None:
     """How the open head is drawn, what its numbers are, and between what."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        controls.drawn()
+        controls.drawn_as()
         controls.measure(measures.offered(models.abilities(state.current().model)))
     with st.container(horizontal=True, gap="medium"):
         controls.switch("whole_words", "Whole words", "Joins the pieces of a word.")

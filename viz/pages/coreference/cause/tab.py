@@ -39,8 +39,8 @@ def show() -> None:
     pairs = data.choice_pairs()
     chosen = _pair(pairs)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        controls.one_of("cause_scope", "Look at", {"pair": "This pair", "set": f"All {len(pairs)} pairs"})
-        controls.one_of("replacement", "In place of a head", INSTEAD_LABELS)
+        controls.segmented("cause_scope", "Look at", {"pair": "This pair", "set": f"All {len(pairs)} pairs"})
+        controls.segmented("replacement", "In place of a head", INSTEAD_LABELS)
     st.caption(
         "Zero takes a head out; its mean (over all rows of the set’s sentences) leaves what it adds whatever the "
         "sentence is, and takes out only what it says about this one."
@@ -58,14 +58,8 @@ def _pair(pairs: Sequence[Pair]) -> Pair:
     """The pair of the selection, or the first with German to choose from; both its sentences are shown."""
     names = {pair.name: pair for pair in pairs}
     asked = state.current().coreference.pair
-    name = st.selectbox(
-        "Pair of sentences",
-        list(names),
-        key=state.bind("pair", asked if asked in names else pairs[0].name),
-        format_func=lambda name: f"{name}: {names[name].cases[0].sentence}",
-        on_change=state.take,
-        args=("pair",),
-    )
+    labels = {name: f"{name}: {pair.cases[0].sentence}" for name, pair in names.items()}
+    name = controls.dropdown("pair", "Pair of sentences", labels, shown=asked if asked in names else pairs[0].name)
     pair = names[name]
     columns = (html.Column(""), html.Column("Sentence"), html.Column("It stands for"), html.Column("Right"))
     rows = [
@@ -90,15 +84,7 @@ def _switch(pairs: Sequence[Pair]) -> None:
     translator = models.translator(state.current().model)
     heads = data.all_heads(translator)
     chosen = switched_heads.chosen(heads)
-    st.segmented_control(
-        "Switched off",
-        [False, True],
-        key=state.bind("others_off"),
-        format_func=SPARE_LABELS.__getitem__,
-        required=True,
-        on_change=state.take,
-        args=("others_off",),
-    )
+    controls.segmented("others_off", "Switched off", SPARE_LABELS)
     switched_heads.grid(heads)
     if not chosen:
         st.caption("No head is chosen. Choose some above: press a number, or several, in any of the three attentions.")

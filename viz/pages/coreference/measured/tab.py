@@ -37,7 +37,7 @@ def show() -> None:
         "to the other candidate (the distractor); equal weights count half. Every head is asked about every sentence."
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        controls.one_of("pair_set", "Measured on", SET_LABELS)
+        controls.segmented("pair_set", "Measured on", SET_LABELS)
         controls.measure(measures.offered(models.abilities(state.current().model)))
     case_set = _case_set()
     if case_set is None:

@@ -18,7 +18,6 @@ from viz.pages.decoding.branch_names import ORIGINAL
 from viz.pages.decoding.data import branches
 from viz.pages.decoding.figures import effects_map, row_before_after
 from viz.selection import state
-from viz.selection.decoding import EDITS
 from viz.ui import controls, frame, long_work, token_labels
 from viz.ui.controls import plain
 
@@ -77,17 +76,7 @@ def show(trace: "Trace") -> None:
 
 def _action(trace: "Trace", step: int, site: str, layer: int, head: int) -> EditHead:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        edit = str(
-            st.segmented_control(
-                "What to do with the head",
-                EDITS,
-                key=state.bind("edit"),
-                format_func=LABELS.__getitem__,
-                required=True,
-                on_change=state.take,
-                args=("edit",),
-            )
-        )
+        edit = controls.segmented("edit", "What to do with the head", LABELS)
         is_of_encoder = site == ENCODER
         once = st.toggle(
             "In this step only",
