@@ -11,7 +11,10 @@ from viz.selection.fields import MaxLength, Param, ResetBy, SessionOnly, fields_
 from viz.selection.selection import FIELDS
 
 #: Functions whose first argument names a field, and those whose keywords do.
-BY_ARGUMENT = {"state.bind", "state.take", "state.position", "state.value"}
+BY_ARGUMENT = {"state.bind", "state.take", "state.position", "state.value", "frame.tabs", "segmented", "dropdown"}
+#: Modules whose functions draw a field that their first argument names, but for two.
+WIDGETS = ("controls.", "number_controls.")
+NO_WIDGETS = {"controls.plain", "number_controls.table_button"}
 BY_KEYWORD = {"state.change", "state.choose"}
 
 
@@ -86,7 +89,7 @@ def names_in(tree: ast.Module) -> set[str]:
             continue
         function = ast.unparse(call.func)
         keywords = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
-        if function in BY_ARGUMENT:
+        if function in BY_ARGUMENT or (function.startswith(WIDGETS) and function not in NO_WIDGETS):
             names |= texts(call.args[:1])
         if function in BY_KEYWORD or function.endswith(".changed"):
             names |= keywords.keys()
