@@ -51,10 +51,7 @@ export class HeadBoard {
 
   // ---- cells ----
 
-  /**
-   * Lines of cells in a place this wide. Returns whether anything has changed. The head that had the focus keeps it.
-   * @param {Order} order @param {number} width
-   */
+  /** Lines of cells in so much room; says whether any changed. A head keeps its focus. @param {Order} order @param {number} width */
   arrange(order, width) {
     const across = this.tilesAcross(order, width);
     const arrangement = JSON.stringify([across, order.layers, order.heads, order.ranked, order.figure]);

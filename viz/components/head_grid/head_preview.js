@@ -24,7 +24,7 @@ export function followedAddress({ followed }, { target }) {
   return followed.addresses[buttons.findIndex((button) => button.contains(/** @type {Node} */ (target)))];
 }
 
-/** Tell the page of a head that is to be shown in full. @param {string} address @param {Head} place @param {Tiles} tiles */
+/** Tell the page of a head that is to be shown in full. @param {string} address @param {Head} head @param {Tiles} tiles */
 export function announceHead(address, [layer, head], tiles) {
   const { rows, columns, queryTokens: rowTokens, keyTokens: columnTokens } = tiles.header;
   const title = `Layer ${layer + 1} · Head ${head + 1}`;

@@ -1,9 +1,6 @@
 // The reading half of decimals.py.
 
-/**
- * Numbers from unpacked planes; one that no decimal shows lies between zero and what rounds to zero.
- * @param {Uint8Array} planes @param {number} decimals
- */
+/** Numbers from planes; what no decimal shows is between zero and what rounds to zero. @param {Uint8Array} planes @param {number} decimals */
 export function decimalsOf(planes, decimals) {
   const count = planes.length / 2;
   const numbers = new Float32Array(count);

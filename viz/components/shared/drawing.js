@@ -4,10 +4,7 @@ import { clamp, mixStops } from "./picture.js";
 /** @typedef {{ stops: string[], dark: string, pale: string }} InkedScale hex stops, and the inks for light and dark ones */
 /** @typedef {Record<string, string | number | undefined>} Attributes */
 
-/**
- * @template {keyof SVGElementTagNameMap} Tag
- * @param {Tag} tag @param {Attributes} [attributes] @param {(Node | string)[]} contents
- */
+/** @template {keyof SVGElementTagNameMap} Tag @param {Tag} tag @param {Attributes} [attributes] @param {(Node | string)[]} contents */
 export function svg(tag, attributes = {}, ...contents) {
   const created = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) created.setAttribute(name, String(value));
@@ -15,10 +12,7 @@ export function svg(tag, attributes = {}, ...contents) {
   return created;
 }
 
-/**
- * The colour at `position` in [0, 1] of a scale of hex stops, and the ink that can be read on it.
- * @param {InkedScale} scale @param {number} position
- */
+/** The colour at `position` in [0, 1] of a scale, and an ink that is seen on it. @param {InkedScale} scale @param {number} position */
 export function colourAt({ stops, dark, pale }, position) {
   const rgb = mixStops(stops, clamp(0, position, 1));
   // Relative luminance, near enough; at 0.185 dark and pale ink stand out equally.

@@ -12,10 +12,7 @@ import { largestWithin } from "./picture.js";
  * @typedef {[number, number]} Head layer and head
  */
 
-/**
- * Numbers of 16 bits from `count` low bytes, which begin at `start`, and as many high bytes after them.
- * @param {Uint8Array} planes @param {number} start @param {number} count
- */
+/** Numbers of 16 bits: from `start` on low bytes, then high bytes. @param {Uint8Array} planes @param {number} start @param {number} count */
 function joinPlanes(planes, start, count) {
   const joined = new Uint16Array(count);
   for (let i = 0; i < count; i++) joined[i] = planes[start + i] | (planes[start + count + i] << 8);

@@ -85,10 +85,7 @@ export function scrolledTo(position, room, start, end) {
   return Math.max(position, end - room);
 }
 
-/**
- * The lower right corner of an item, where its tooltip stands for those who came by keyboard.
- * @param {Element} item @returns {Point}
- */
+/** The lower right corner of an item, where its tooltip stands for those who came by keyboard. @param {Element} item @returns {Point} */
 export function cornerOf(item) {
   const { right, bottom } = item.getBoundingClientRect();
   return { clientX: right, clientY: bottom };

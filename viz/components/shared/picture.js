@@ -21,10 +21,7 @@ export function element(tag, look = {}, ...contents) {
 /** A token, isolated so that right-to-left text cannot reorder what stands beside it. @param {string} token */
 export const tokenElement = (token, className = "token") => element("bdi", { className, dir: "auto" }, token);
 
-/**
- * @param {string | Look<HTMLButtonElement>} look @param {() => void} act @param {(Node | string)[]} contents
- * @returns {HTMLButtonElement}
- */
+/** @param {string | Look<HTMLButtonElement>} look @param {() => void} act @param {(Node | string)[]} contents @returns {HTMLButtonElement} */
 export const button = (look, act, ...contents) =>
   Object.assign(element("button", look, ...contents), { type: "button", onclick: act });
 
@@ -55,14 +52,14 @@ export function pixelScale(stops) {
 }
 
 /**
- * For each of `pixels` places along a side, the run of `cells` that it shows. With fewer pixels than cells a place shows
+ * For each of `pixels` along a side, the run of `cells` that it shows. With fewer pixels than cells a pixel shows
  * several; painting takes their maximum, so that no strong weight falls between two pixels.
  * @param {number} cells @param {number} pixels @returns {Run[]}
  */
 export function cellRuns(cells, pixels) {
-  return Array.from({ length: pixels }, (_, place) => {
-    if (cells > pixels) return [Math.floor((place * cells) / pixels), Math.ceil(((place + 1) * cells) / pixels)];
-    const cell = Math.floor(((place + 0.5) * cells) / pixels);
+  return Array.from({ length: pixels }, (_, pixel) => {
+    if (cells > pixels) return [Math.floor((pixel * cells) / pixels), Math.ceil(((pixel + 1) * cells) / pixels)];
+    const cell = Math.floor(((pixel + 0.5) * cells) / pixels);
     return [cell, cell + 1];
   });
 }
@@ -85,12 +82,12 @@ export function largestWithin(values, base, columns, [top, bottom], [left, right
 /**
  * Paint one matrix of stored √ values into an image, at the image's own pixels: nothing is smoothed, nothing lost.
  * @param {ImageData} image @param {Uint32Array} scale @param {Uint16Array} values @param {number} base
- * @param {number} columns @param {{ left: number, top: number }} place @param {Run[]} rowRuns @param {Run[]} columnRuns
+ * @param {number} columns @param {{ left: number, top: number }} corner @param {Run[]} rowRuns @param {Run[]} columnRuns
  */
-export function paintMatrix(image, scale, values, base, columns, place, rowRuns, columnRuns) {
+export function paintMatrix(image, scale, values, base, columns, corner, rowRuns, columnRuns) {
   const pixels = new Uint32Array(image.data.buffer);
   rowRuns.forEach((rowRun, y) => {
-    const line = (place.top + y) * image.width + place.left;
+    const line = (corner.top + y) * image.width + corner.left;
     columnRuns.forEach((columnRun, x) => {
       pixels[line + x] = scale[values[largestWithin(values, base, columns, rowRun, columnRun)] >> 8];
     });

@@ -93,10 +93,7 @@ function wordsOf(parent, text) {
   return { text, size: Number.parseFloat(fontSize), weight: fontWeight, colour: plainColour(color) };
 }
 
-/**
- * The element between `inner` and `root` that is turned, if there is one.
- * @param {HTMLElement} inner @param {HTMLElement} root
- */
+/** The element between `inner` and `root` that is turned, if there is one. @param {HTMLElement} inner @param {HTMLElement} root */
 function turnedBy(inner, root) {
   for (let at = /** @type {HTMLElement | null} */ (inner); at && at !== root; at = at.parentElement) {
     const { transform } = getComputedStyle(at);

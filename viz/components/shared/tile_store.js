@@ -24,10 +24,7 @@ export function dropTiles(address) {
   STORE.kept.delete(address);
 }
 
-/**
- * Calls `go` once, when the tiles of this address have come, or more of them, and returns what stops the waiting.
- * @param {string} address @param {() => void} go
- */
+/** Calls `go` once, when more of these tiles come; returns what stops the waiting. @param {string} address @param {() => void} go */
 export function onTiles(address, go) {
   STORE.arrivals.addEventListener(address, go, { once: true });
   return () => STORE.arrivals.removeEventListener(address, go);

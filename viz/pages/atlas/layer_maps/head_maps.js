@@ -94,7 +94,7 @@ class HeadMaps extends View {
   // ---- the large map ----
 
   buildLarge() {
-    const { layers, heads, selected, scale, name: fileName } = this.data;
+    const { layers, heads, selected, scale } = this.data;
     const { name, unit, texts, high } = this.chosen;
     const hadFocus = this.cells.some((cell) => cell.matches(":focus"));
     const height = cellHeight(layers);
@@ -105,16 +105,13 @@ class HeadMaps extends View {
     const what = [unit, "layers down, heads across"].filter(Boolean).join(" · ");
     this.title.replaceChildren(element("b", {}, name), element("span", "muted", what));
     const numbers = (/** @type {number} */ count) => Array.from({ length: count }, (_, i) => String(i + 1));
-    const heading = (
-      /** @type {string} */ role,
-      /** @type {string} */ className,
-      /** @type {string} */ text,
-      label = text,
-    ) => element("span", { className, role, ariaLabel: label }, text);
-    this.headNames = numbers(heads).map((number) => heading("columnheader", "head-name", number, `Head ${number}`));
-    this.layerNames = numbers(layers).map((number) => heading("rowheader", "layer-name", `Layer ${number}`));
+    const column = { className: "head-name", role: "columnheader" };
+    this.headNames = numbers(heads).map((n) => element("span", { ...column, ariaLabel: `Head ${n}` }, n));
+    this.layerNames = numbers(layers).map((n) =>
+      element("span", { className: "layer-name", role: "rowheader" }, `Layer ${n}`),
+    );
     this.cells = texts.map((text, index) => this.cell(text, index));
-    const corner = heading("columnheader", "muted head-name", "Head");
+    const corner = element("span", { ...column, className: "muted head-name" }, "Head");
     const rows = this.layerNames.map((layer, i) => [layer, ...this.cells.slice(i * heads, (i + 1) * heads)]);
     const lines = [[corner, ...this.headNames], ...rows];
     this.board.replaceChildren(...lines.map((parts) => element("div", { className: "line", role: "row" }, ...parts)));
@@ -123,7 +120,7 @@ class HeadMaps extends View {
     const [bar, end] = [element("span", { className: "shade-bar", style: gradient }), `${high} ${unit}`.trimEnd()];
     this.under.replaceChildren(
       element("span", { className: "shade-scale", role: "img", ariaLabel }, "0", bar, end),
-      pictureButtons(this.root, () => fileName),
+      pictureButtons(this.root, () => this.data.name),
     );
     if (hadFocus) this.cells[this.indexOf(selected)].focus();
   }

@@ -147,15 +147,8 @@ class BeamPicture extends View {
     const height = TOP + ROW * Math.max(...columns.map(({ length }) => length)) + SIDE;
     const size = { width: lefts[columns.length], height, viewBox: `0 0 ${lefts[columns.length]} ${height}` };
     const label = "The beam's tree: arrow keys move along it, Enter opens a hypothesis";
-    this.scroller.replaceChildren(
-      svg(
-        "svg",
-        { ...size, role: "group", "aria-label": label },
-        ...names,
-        ...this.edges.values(),
-        ...this.marks.values(),
-      ),
-    );
+    const parts = [...names, ...this.edges.values(), ...this.marks.values()];
+    this.scroller.replaceChildren(svg("svg", { ...size, role: "group", "aria-label": label }, ...parts));
     this.markChosen();
   }
 
@@ -165,11 +158,9 @@ class BeamPicture extends View {
     const right = left + width;
     const middle = { y: top + NODE_HEIGHT / 2, "dominant-baseline": "central" };
     const label = `Step ${step + 1}: ${token}, ${total}. ${fate}`;
-    const group = svg(
-      "g",
-      { class: `node ${role}`, role: "button", tabindex: -1, "data-node": index, "aria-label": label },
-      svg("rect", { class: "box", x: left, y: top, width, height: NODE_HEIGHT, rx: 4 }),
-    );
+    const named = { role: "button", tabindex: -1, "data-node": index, "aria-label": label };
+    const outline = svg("rect", { class: "box", x: left, y: top, width, height: NODE_HEIGHT, rx: 4 });
+    const group = svg("g", { class: `node ${role}`, ...named }, outline);
     if (badge) {
       const box = { x: right - badgeWidth, y: top + 1, width: badgeWidth - 1, height: NODE_HEIGHT - 2, rx: 3 };
       const score = { class: "score", x: right - badgeWidth / 2, "text-anchor": "middle", ...middle };

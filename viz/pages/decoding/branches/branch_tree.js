@@ -25,10 +25,7 @@ import { pictureButtons } from "../../../components/shared/save_picture.js";
 const LINE_AT = 19;
 const SHARPEST_BEND = 6;
 
-/**
- * The path of a line at height `y` from `left` to `right`; it comes down from the one that it leaves, at height `from`.
- * @param {number} left @param {number} right @param {number} y @param {number | null} from
- */
+/** A line at height `y`, from one at height `from`. @param {number} left @param {number} right @param {number} y @param {number | null} from */
 export function lanePath(left, right, y, from) {
   if (from === null) return `M${left} ${y}H${right}`;
   const bend = clamp(0, right - left, SHARPEST_BEND);

@@ -73,11 +73,7 @@ class CandidateRow {
 }
 
 export class FilmCandidates {
-  /**
-   * A step whose token is beyond the list gets a row below it, for which there is room in every step, so that stepping
-   * moves nothing.
-   * @param {Step[]} steps @param {{ force(tokenId: number): void, list(count: number): void }} act
-   */
+  /** A token beyond the list has a row of its own. @param {Step[]} steps @param {{ force(id: number): void, list(count: number): void }} act */
   constructor(steps, act) {
     this.steps = steps;
     const numbers = Array.from({ length: MOST_CANDIDATES }, (_, i) => new Option(String(i + 1)));

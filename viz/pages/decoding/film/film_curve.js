@@ -21,10 +21,7 @@ export class FilmCurve {
   /** @type {SVGElement | null} */ marker = null;
   /** @type {{ dot: SVGElement, yOf(share: number): number, shares: number[] }[]} */ dots = [];
 
-  /**
-   * `goTo` is called when a step is clicked or dragged over.
-   * @param {Step[]} steps @param {Tooltip} tooltip @param {(step: number) => void} goTo
-   */
+  /** `goTo` hears of clicks and drags. @param {Step[]} steps @param {Tooltip} tooltip @param {(step: number) => void} goTo */
   constructor(steps, tooltip, goTo) {
     this.steps = steps;
     const most = Math.max(1, ...steps.map(({ entropy }) => entropy));

@@ -140,10 +140,7 @@ export class FilmHeads {
     return this.header.colours[head % this.header.colours.length];
   }
 
-  /**
-   * A click on a head: it joins the chosen ones of its layer and is the open one, or leaves them; the last one stays.
-   * @param {number} layer @param {number} head
-   */
+  /** A click on a head: it joins those of its layer, or leaves them; the last one stays. @param {number} layer @param {number} head */
   choose(layer, head) {
     const heads = this.heads();
     const others = heads.filter((other) => other !== head);
@@ -152,10 +149,7 @@ export class FilmHeads {
     else if (others.length) this.act.choose(layer, others);
   }
 
-  /**
-   * @param {Point} point @param {Tiles} tiles @param {number} layer @param {number} head @param {number} row
-   * @param {number} column
-   */
+  /** @param {Point} point @param {Tiles} tiles @param {number} layer @param {number} head @param {number} row @param {number} column */
   tell(point, tiles, layer, head, row, column) {
     const { key, weight } = tiles.largest([layer, head], [row, row + 1], [column, column + 1]);
     const query = this.sides[this.state.whose][row];

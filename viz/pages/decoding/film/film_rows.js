@@ -6,11 +6,8 @@ import { cellAt, columnLabels, paintCells } from "./film_strip.js";
 
 /** @import { Tiles } from "../../../components/shared/head_tiles.js" */
 /** @import { FilmHeads } from "./film_heads.js" */
-/**
- * The tokens that rows are called by: those going in, or those coming out.
- * @typedef {{ in: string[], out: string[] }} Sides
- * @typedef {keyof Sides} Side
- */
+/** @typedef {{ in: string[], out: string[] }} Sides the tokens that rows are called by: those going in, or those coming out */
+/** @typedef {keyof Sides} Side */
 
 const FAN_HEIGHT = 128;
 const NARROWEST_SPACING = 10;

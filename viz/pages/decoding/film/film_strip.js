@@ -8,10 +8,7 @@ import { contextOf, element, tokenElement } from "../../../components/shared/pic
 /** @import { FilmHeads } from "./film_heads.js" */
 /** @typedef {{ layer: number, head: number, key: number | null }} Spot */
 
-/**
- * Labels that stand upright over columns (or below them), each in the middle of its column.
- * @param {string[]} tokens @param {string} className
- */
+/** Upright labels over columns, or below them, each in the middle of its own. @param {string[]} tokens @param {string} className */
 export function columnLabels(tokens, className) {
   const labels = tokens.map((title, i) =>
     element("span", { className: "key-label", style: `--at:${i}`, title }, tokenElement(title)),
@@ -80,10 +77,7 @@ export class FilmStrip {
     return { block, names, canvas, frames };
   }
 
-  /**
-   * Where the pointer is, without a key beside the canvas; null if not on a row.
-   * @param {MouseEvent} event @returns {Spot | null}
-   */
+  /** Where the pointer is, without a key beside the canvas; null if not on a row. @param {MouseEvent} event @returns {Spot | null} */
   spotOf(event) {
     const layer = this.blocks.findIndex(({ block }) => block === closest(event, ".layer-block"));
     if (layer < 0) return null;

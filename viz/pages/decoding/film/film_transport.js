@@ -11,10 +11,7 @@ export class Transport {
   /** @type {ReturnType<typeof setTimeout> | undefined} */ timer;
   step = 0;
 
-  /**
-   * @param {number} count of steps
-   * @param {{ goTo(step: number): void, moveBy(steps: number): void, onPause(): void }} act
-   */
+  /** @param {number} count of steps @param {{ goTo(step: number): void, moveBy(steps: number): void, onPause(): void }} act */
   constructor(count, act) {
     this.count = count;
     this.act = act;

@@ -53,35 +53,24 @@ class LensTable extends View {
   // ---- the table ----
 
   build() {
-    const { levels, read, written, scale, name, cells } = this.data;
+    const { levels, read, written, scale, cells } = this.data;
     const key = [element("b", {}, MARK.trim()), element("span", {}, "is what was written")];
-    const buttons = pictureButtons(this.root, () => name);
+    const buttons = pictureButtons(this.root, () => this.data.name);
     this.bar.replaceChildren(probabilityLegend(scale.stops), element("span", "lens-key", ...key), buttons);
     const numbers = read.map((_, step) => String(step + 1));
+    const [goesIn, comesOut] = [read, written].map((tokens) => tokens.map((token) => tokenElement(token)));
     this.cells = cells.map((row, level) => row.map((cell, step) => this.cell(cell, level, step)));
     const rows = levels.map((level, i) => {
       const right = cells[i].filter(({ asWritten }) => asWritten).length;
       const heading = this.levelHeading(level, element("small", {}, `${MARK}${right} of ${read.length}`));
       return element("tr", {}, heading, ...this.cells[i]);
     });
-    const body = element(
-      "tbody",
-      {},
-      this.headings("number", "Step", numbers),
-      this.headings(
-        "read",
-        "Goes in",
-        read.map((token) => tokenElement(token)),
-      ),
-      ...rows,
-      this.headings(
-        "written",
-        "Written",
-        written.map((token) => tokenElement(token)),
-      ),
-    );
+    rows.unshift(this.headings("number", "Step", numbers), this.headings("read", "Goes in", goesIn));
+    rows.push(this.headings("written", "Written", comesOut));
     const ariaLabel = "Layers and steps: arrow keys move, Enter chooses a step";
-    this.scroller.replaceChildren(element("table", { className: "lens-grid", role: "grid", ariaLabel }, body));
+    this.scroller.replaceChildren(
+      element("table", { className: "lens-grid", role: "grid", ariaLabel }, element("tbody", {}, ...rows)),
+    );
   }
 
   /** @param {string} className @param {string} title @param {(string | Node)[]} contents */
