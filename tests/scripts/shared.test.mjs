@@ -6,7 +6,7 @@ import { decimalsOf } from "../../viz/components/shared/decimals.js";
 import { colourAt } from "../../viz/components/shared/drawing.js";
 import { Tiles } from "../../viz/components/shared/head_tiles.js";
 import { FAINTEST, strength } from "../../viz/components/shared/line_strength.js";
-import { mount } from "../../viz/components/shared/mount.js";
+import { mount, View } from "../../viz/components/shared/mount.js";
 import { formatWeight, inflate, unpack, weightOf } from "../../viz/components/shared/payload.js";
 import { cellRuns, largestWithin, pixelScale } from "../../viz/components/shared/picture.js";
 import { escapeXml } from "../../viz/components/shared/picture_file.js";
@@ -163,10 +163,9 @@ test("a pooled tile tells where in the block its largest weight is", () => {
 
 test("a view is made once, hears every payload and sends by the newest message", () => {
   const events = [];
-  class View {
-    constructor(root, python) {
-      events.push(`made ${root.id}`);
-      this.python = python;
+  class Shown extends View {
+    start() {
+      events.push(`made ${this.root.id}`);
     }
     receive({ header }) {
       events.push(header.text);
@@ -176,7 +175,7 @@ test("a view is made once, hears every payload and sends by the newest message",
       events.push("gone");
     }
   }
-  const component = mount(".view", View);
+  const component = mount(".view", Shown);
   const root = { id: "root" };
   const parentElement = { querySelector: (selector) => (selector === ".view" ? root : null) };
   const message = (text, sink) => ({

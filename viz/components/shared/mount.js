@@ -10,12 +10,14 @@ import { unpack } from "./payload.js";
 /** What shows a component in an element of the page. A class that extends it says what its payload holds. */
 export class View {
   ended = new AbortController();
+  /** The newest message's functions: those of an older one may no longer reach Python. @type {Python} */ python;
 
-  /** @param {HTMLElement} root @param {Python} python */
-  constructor(root, python) {
+  /** @param {HTMLElement} root */
+  constructor(root) {
     this.root = root;
-    this.python = python;
   }
+
+  start() {}
 
   dispose() {
     this.ended.abort();
@@ -33,7 +35,7 @@ export function onResize({ root, ended }, act) {
  * The function that Streamlit calls with every message: makes a `View` for the element that `selector` finds, once, and
  * hands it each payload. What it returns is called when the element goes.
  * @param {string} selector
- * @param {new (root: HTMLElement, python: Python) => Partial<View> & { python: Python, start?(): void, receive(payload: any): unknown }} Shown
+ * @param {new (root: HTMLElement) => View & { receive(payload: any): unknown }} Shown
  */
 export function mount(selector, Shown) {
   /** @type {WeakMap<Element, InstanceType<typeof Shown>>} */
@@ -42,15 +44,13 @@ export function mount(selector, Shown) {
     /** @type {HTMLElement | null} */
     const root = parentElement.querySelector(selector);
     if (!root || !(data instanceof Uint8Array)) return undefined;
-    const python = { trigger: setTriggerValue, state: setStateValue };
-    const view = mounted.get(root) ?? new Shown(root, python);
-    if (!mounted.has(root)) view.start?.();
+    const view = mounted.get(root) ?? new Shown(root);
+    if (!mounted.has(root)) view.start();
     mounted.set(root, view);
-    // The newest message's functions: those of an older one may no longer reach Python.
-    Object.assign(view.python, python);
+    view.python = { trigger: setTriggerValue, state: setStateValue };
     view.receive(unpack(data));
     return () => {
-      view.dispose?.();
+      view.dispose();
       mounted.delete(root);
     };
   };
