@@ -26,3 +26,10 @@ def chosen(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> Selection
     """A selection of the tiny checkpoint, which the app finds as well."""
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
     return Selection().changed(checkpoint="en-de", text=TEXT)
+
+
+@pytest.fixture
+def selection(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> Selection:
+    """The same with the sentence that a page opens with."""
+    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
+    return Selection().changed(checkpoint="en-de")

@@ -12,12 +12,6 @@ from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 
 
-@pytest.fixture
-def selection(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> Selection:
-    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
-    return Selection().changed(checkpoint="en-de")
-
-
 def test_checkpoints_are_the_folders_of_the_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("b", "a", ".hidden", "__pycache__"):
         (tmp_path / name).mkdir()

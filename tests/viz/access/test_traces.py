@@ -1,22 +1,13 @@
 """What a model did with a text is computed once, told step by step, and kept for all viewers."""
 
-from pathlib import Path
-
 import pytest
 
 from model.errors import InputTextError
 from tests.viz.reading import traced
 from viz.access import models, traces
-from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 
 TEXT = "The animal was tired."
-
-
-@pytest.fixture
-def selection(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> Selection:
-    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
-    return Selection().changed(checkpoint="en-de")
 
 
 def test_a_sentence_is_traced_once(selection: Selection) -> None:

@@ -21,3 +21,9 @@ def test_a_number_has_a_real_minus_sign_and_never_a_minus_zero(value: float, exp
 def test_shares_are_read_in_percent_and_small_numbers_as_powers_of_ten() -> None:
     assert percent(0.1234) == "12.3 %"
     assert [scientific(value) for value in (3e-7, 0.0)] == ["3·10⁻⁷", "0"]
+
+
+def test_small_numbers_are_written_as_people_do() -> None:
+    assert scientific(3.4e-7) == "3·10⁻⁷"
+    assert scientific(9.6e-6) == "1·10⁻⁵"
+    assert scientific(0.0) == "0"

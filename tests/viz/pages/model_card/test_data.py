@@ -1,23 +1,14 @@
 """What the model page knows of a checkpoint without a text."""
 
-from pathlib import Path
-
 import pytest
 
 from model.errors import CheckpointError
 from tests.viz.reading import traced
 from viz.access import models
 from viz.pages.model_card import data
-from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 
 TEXT = "The animal was tired."
-
-
-@pytest.fixture
-def selection(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> Selection:
-    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
-    return Selection().changed(checkpoint="en-de")
 
 
 def test_shapes_begin_with_the_checkpoint_and_count_its_parameters(selection: Selection) -> None:

@@ -1,4 +1,4 @@
-"""The tab "Take it with you" and what a link may name, as a page without a browser."""
+"""The tab of what can be taken along, and what a link may name."""
 
 import shutil
 import sys
@@ -15,8 +15,6 @@ from viz.selection.common import SITES
 from viz.selection.selection import Selection
 from viz.selection.url import MAX_TEXT_IN_URL, parse
 from viz.ui import trace_tables
-from viz.ui.downloads import _size
-from viz.ui.frame import chart_config
 
 TAB = "Take it with you"
 
@@ -111,26 +109,9 @@ def test_the_camera_of_a_chart_saves_in_the_chosen_format_under_a_name(app: AppT
     assert "pictures" not in app.query_params
 
 
-def test_a_chart_config_changes_nothing_but_the_camera(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("viz.selection.state.current", lambda: Selection().changed(picture_format="PNG"))
-    assert chart_config("a")["toImageButtonOptions"] == {"format": "png", "filename": "a", "scale": 2}
-    assert chart_config("a")["displaylogo"] is False
-
-
 def test_a_chart_has_paper_of_its_own(app: AppTest) -> None:
     app.run().switch_page("viz/pages/coreference/page.py").run()
     assert "paper_bgcolor" not in app.get("plotly_chart")[0].proto.spec.split('"template"')[0]
-
-
-@pytest.mark.parametrize(
-    ("count", "shown"),
-    [(3, "about 1 kB"), (292_000, "about 292 kB"), (4_900_000, "about 4.9 MB"), (123_400_000, "about 123 MB")],
-)
-def test_sizes_are_rounded_as_people_say_them(count: int, shown: str) -> None:
-    assert _size(count) == shown
-
-
-# ---- a link names a checkpoint of the list, never a path ----
 
 
 @pytest.mark.parametrize("kind", ["../secret", "en-de/../../secret", "absolute", "../../etc", "/etc", "..", ".", ""])

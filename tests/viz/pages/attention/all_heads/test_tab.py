@@ -1,16 +1,15 @@
-"""The grid on the attention page: figures, orders and filters, by widget and by link."""
+"""The grid of all heads on its page: metrics, orders and filters, by widget and by link."""
 
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.paths import ROOT
 from tests.viz.reading import traced
 from tests.viz.sent import sent_to
-from viz.access import attention, models, traces
+from viz.access import attention
 from viz.selection.attention import METRICS
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.common import SITES
@@ -23,12 +22,6 @@ TEXT = Selection().common.text
 def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
     return AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-
-
-@pytest.fixture
-def selection(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> Selection:
-    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
-    return Selection().changed(checkpoint="en-de")
 
 
 def grid_of(app: AppTest) -> dict[str, Any]:
@@ -79,26 +72,6 @@ def test_a_figure_without_meaning_at_a_site_is_explained_and_comes_back_at_anoth
     assert not app.info
 
 
-@pytest.mark.parametrize("site", SITES)
-def test_figures_are_those_of_the_traces_weights_and_cannot_be_written(selection: Selection, site: str) -> None:
-    figures = attention.head_metrics(traced(TEXT, selection), site)
-    assert tuple(figures) == METRICS[1:]
-    trace = traced(TEXT, selection)
-    free = trace.mask(site, 1).sum(-1) > 1
-    weights = trace.weights(site, 1).numpy()[:, free]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        bits = -np.nan_to_num(weights * np.log2(weights)).sum(-1).mean(-1)
-    np.testing.assert_allclose(figures["entropy"][1], bits, rtol=1e-5)
-    assert not any(values.flags.writeable for values in figures.values())
-
-
-def test_tiles_and_figures_are_made_once_for_all_viewers(selection: Selection) -> None:
-    first, again = (models.reader(selection.model).trace(TEXT, extras={traces.OUTPUTS}) for _ in range(2))
-    assert first is not again
-    assert attention.head_tiles(first, SITES[0]) is attention.head_tiles(again, SITES[0])
-    assert attention.head_metrics(first, SITES[0]) is attention.head_metrics(again, SITES[0])
-
-
 def test_tiles_of_all_three_attentions_wait_in_the_browser_and_the_grid_names_them(
     app: AppTest, selection: Selection
 ) -> None:
@@ -113,7 +86,3 @@ def test_tiles_of_all_three_attentions_wait_in_the_browser_and_the_grid_names_th
     trace = traced(TEXT, selection)
     for site, address in zip(SITES, addresses, strict=True):
         assert (tuple(kept[address]["queryTokens"]), tuple(kept[address]["keyTokens"])) == trace.axis_tokens(site)
-
-
-def test_another_sentence_has_other_addresses(selection: Selection) -> None:
-    assert len({attention.tiles_key(traced(text, selection), site) for text in ("a", "b") for site in SITES}) == 6

@@ -1,0 +1,36 @@
+"""What is derived from a trace's attention: metrics and tiles, made once for all viewers."""
+
+import numpy as np
+import pytest
+
+from tests.viz.reading import traced
+from viz.access import attention, models, traces
+from viz.selection.attention import METRICS
+from viz.selection.common import SITES
+from viz.selection.selection import Selection
+
+TEXT = Selection().common.text
+
+
+@pytest.mark.parametrize("site", SITES)
+def test_figures_are_those_of_the_traces_weights_and_cannot_be_written(selection: Selection, site: str) -> None:
+    figures = attention.head_metrics(traced(TEXT, selection), site)
+    assert tuple(figures) == METRICS[1:]
+    trace = traced(TEXT, selection)
+    free = trace.mask(site, 1).sum(-1) > 1
+    weights = trace.weights(site, 1).numpy()[:, free]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        bits = -np.nan_to_num(weights * np.log2(weights)).sum(-1).mean(-1)
+    np.testing.assert_allclose(figures["entropy"][1], bits, rtol=1e-5)
+    assert not any(values.flags.writeable for values in figures.values())
+
+
+def test_tiles_and_figures_are_made_once_for_all_viewers(selection: Selection) -> None:
+    first, again = (models.reader(selection.model).trace(TEXT, extras={traces.OUTPUTS}) for _ in range(2))
+    assert first is not again
+    assert attention.head_tiles(first, SITES[0]) is attention.head_tiles(again, SITES[0])
+    assert attention.head_metrics(first, SITES[0]) is attention.head_metrics(again, SITES[0])
+
+
+def test_another_sentence_has_other_addresses(selection: Selection) -> None:
+    assert len({attention.tiles_key(traced(text, selection), site) for text in ("a", "b") for site in SITES}) == 6

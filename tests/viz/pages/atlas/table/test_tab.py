@@ -1,0 +1,18 @@
+"""A row of the table opens its head."""
+
+import pytest
+import streamlit as st
+
+from viz.pages.atlas.table.tab import open_row
+from viz.selection import state
+
+
+@pytest.mark.parametrize(("rows", "chosen"), [([6], [{"layer": 1, "head": 2}]), ([], [])])
+def test_a_row_of_the_table_opens_its_head(
+    monkeypatch: pytest.MonkeyPatch, rows: list[int], chosen: list[dict[str, int]]
+) -> None:
+    opened_heads: list[dict[str, int]] = []
+    monkeypatch.setattr(st, "session_state", {"atlas-table": {"selection": {"rows": rows}}})
+    monkeypatch.setattr(state, "change", lambda **values: opened_heads.append(values))
+    open_row(4)
+    assert opened_heads == chosen

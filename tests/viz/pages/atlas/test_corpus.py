@@ -1,0 +1,215 @@
+"""What the atlas is made of: the checkpoint's, measured now, a file, links made by hand."""
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model import Translator
+from model.analysis.atlas.file import save_atlas
+from model.analysis.atlas.measure import Atlas, build_atlas
+from model.analysis.corpus import CorpusSentence
+from model.analysis.metrics.alignment import AlignedPair
+from tests.paths import ROOT
+from tests.viz.pages.atlas.opening import GOLD, OWN, forget, healthy, maps, opened, sentences
+from viz.pages.atlas import data
+
+
+def measured(app: AppTest) -> AppTest:
+    """Begin to measure, and look again until it is done."""
+    app.button(key="atlas-start").click().run()
+    until = time.monotonic() + 60
+    while not app.get("bidi_component") and time.monotonic() < until:
+        healthy(app.run())
+    return app
+
+
+def said(app: AppTest) -> str:
+    return " ".join(element.value for element in app.caption).replace("\\", "")
+
+
+def test_the_atlas_of_the_checkpoint_opens_at_once(
+    app: AppTest, shipped: Path, atlas: Atlas, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("model.analysis.atlas.file.build_atlas", None)
+    opened(app)
+    assert "6 sentences read" in said(app)
+    assert "atlas.npz" in said(app)
+    confidence = atlas.metrics["confidence"][0]
+    shown = maps(app)
+    chosen = next(one for one in shown["maps"] if one["key"] == shown["chosen"])
+    assert chosen["texts"] == [f"{value:.2f}" for value in confidence.flat]
+
+
+def test_without_one_a_button_measures_it_and_the_next_session_reads_the_cache(
+    app: AppTest, checkpoints: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened(app)
+    assert not app.get("bidi_component")
+    measured(app)
+    assert maps(app)["layers"] == 2
+    (kept,) = (checkpoints.parent / "cache" / "headlight" / "atlases").iterdir()
+    assert kept.name.removesuffix(".npz") in said(app)
+    forget()
+    monkeypatch.setattr("model.analysis.atlas.file.build_atlas", None)
+    again = opened(AppTest.from_file(str(ROOT / "app.py"), default_timeout=60))
+    assert maps(again)["maps"] == maps(app)["maps"]
+
+
+def test_a_damaged_file_of_the_checkpoint_is_said_and_measured_anew(app: AppTest, shipped: Path) -> None:
+    shipped.write_bytes(b"PK no atlas")
+    opened(app)
+    assert "is not an atlas" in app.warning[0].value.replace("\\", "")
+    assert app.button(key="atlas-start").label == "Measure 6 sentences"
+
+
+@pytest.mark.parametrize("of", ["other sentences", "another model"])
+def test_an_atlas_of_something_else_is_not_shown(
+    app: AppTest, shipped: Path, saved: Translator, atlas: Atlas, of: str
+) -> None:
+    if of == "other sentences":
+        save_atlas(build_atlas(saved, [CorpusSentence("No.")]), shipped)
+    else:
+        object.__setattr__(other := build_atlas(saved, [CorpusSentence(text) for text in OWN]), "model", "0" * 64)
+        save_atlas(other, shipped)
+    opened(app)
+    assert "another model or of other sentences" in app.warning[0].value.replace("\\", "")
+    assert not app.get("bidi_component")
+
+
+def test_error_rates_in_the_file_of_the_checkpoint_are_shown(app: AppTest, shipped: Path, saved: Translator) -> None:
+    pairs, _ = data.read_pairs(GOLD, "gold.jsonl")
+    save_atlas(build_atlas(saved, [CorpusSentence(text) for text in OWN], pairs), shipped)
+    opened(app, site="decoder.cross", corpus_figure="aer_word_in")
+    assert maps(app)["chosen"] == "aer_word_in"
+    assert "no sentence of the corpus is strongest" in said(app)
+
+
+def test_a_cache_that_cannot_be_written_costs_no_result(
+    app: AppTest, checkpoints: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (checkpoints.parent / "file").write_text("no folder")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(checkpoints.parent / "file"))
+    opened(app)
+    measured(app)
+    assert "Kept in this session only" in said(app)
+
+
+def test_the_measuring_goes_on_while_a_person_looks_at_another_page(
+    app: AppTest, checkpoints: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on, real = threading.Event(), build_atlas
+
+    def slow(
+        translator: Translator,
+        read: Iterable[CorpusSentence],
+        aligned: Sequence[AlignedPair],
+        progress: Callable[[int], None],
+    ) -> Atlas:
+        def told(count: int) -> None:
+            progress(count)
+            assert go_on.wait(60)
+
+        return real(translator, read, aligned, told)
+
+    monkeypatch.setattr("model.analysis.atlas.file.build_atlas", slow)
+    opened(app)
+    app.button(key="atlas-start").click().run()
+    assert app.button(key="atlas-stop").label == "Stop"
+    healthy(app.switch_page("viz/pages/masks_positions/page.py").run())
+    go_on.set()
+    cache = checkpoints.parent / "cache" / "headlight" / "atlases"
+    until = time.monotonic() + 60
+    while not list(cache.glob("*.npz")) and time.monotonic() < until:
+        time.sleep(0.05)
+    healthy(app.switch_page("viz/pages/atlas/page.py").run())
+    assert maps(app)["layers"] == 2
+
+
+def test_a_measuring_that_is_stopped_can_be_begun_again(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    stopped, real = threading.Event(), build_atlas
+
+    def slow(
+        translator: Translator,
+        read: Iterable[CorpusSentence],
+        aligned: Sequence[AlignedPair],
+        progress: Callable[[int], None],
+    ) -> Atlas:
+        def told(count: int) -> None:
+            assert stopped.wait(60)
+            progress(count)
+
+        return real(translator, read, aligned, told)
+
+    monkeypatch.setattr("model.analysis.atlas.file.build_atlas", slow)
+    opened(app)
+    app.button(key="atlas-start").click().run()
+    app.button(key="atlas-stop").click().run()
+    stopped.set()
+    until = time.monotonic() + 60
+    while not any("Stopped after 0 of 6 sentences" in one.value for one in app.info) and time.monotonic() < until:
+        healthy(app.run())
+    monkeypatch.setattr("model.analysis.atlas.file.build_atlas", real)
+    assert maps(measured(app))["layers"] == 2
+
+
+def test_a_file_is_read_line_by_line_and_bad_lines_are_listed(app: AppTest) -> None:
+    opened(app, corpus="file")
+    assert "Load a text file" in app.info[0].value
+    content = b"\xef\xbb\xbfTom told me.\tTom sagte mir.\n\n\tnur so\na\tb\tc\n\xff\xfe\nNo.\n" + b"x" * 2001
+    app.file_uploader(key="atlas/sentences-file").set_value(("t.txt", content, "text/plain"))
+    healthy(app.run())
+    assert "2 read, 4 lines left out" in said(app)
+    listed = app.warning[0].value.replace("\\", "")
+    assert all(f"Line {number}:" in listed for number in (3, 4, 5, 7))
+    measured(app)
+    assert "2 sentences read" in said(app)
+    assert [button.label for button in sentences(app)]
+
+
+def test_a_loaded_file_outlives_another_page_and_can_be_forgotten(app: AppTest, shipped: Path) -> None:
+    opened(app, corpus="file")
+    app.file_uploader(key="atlas/sentences-file").set_value(("t.txt", b"No.\n", "text/plain"))
+    healthy(app.run())
+    assert not [button for button in app.button if button.key == "atlas/sentences-forget"]
+    healthy(app.switch_page("viz/pages/model_card/page.py").run())
+    healthy(app.switch_page("viz/pages/atlas/page.py").run())
+    assert "t.txt: 1 read" in said(app)
+    healthy(app.button(key="atlas/sentences-forget").click().run())
+    assert "t.txt" not in said(app)
+    assert "Load a text file" in app.info[0].value
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "no ending", "😀.exe"])
+def test_a_file_is_known_by_what_is_in_it_whatever_its_name(app: AppTest, name: str) -> None:
+    opened(app, corpus="file")
+    app.file_uploader(key="atlas/sentences-file").set_value((name, b"Tom told me.\n", "text/plain"))
+    healthy(app.run())
+    assert "1 read" in said(app)
+
+
+@pytest.mark.parametrize("content", [b"", b"\n \n", b"\xff\xff", b"a\tb\tc\n"])
+def test_a_file_without_a_sentence_is_an_error_in_a_sentence_and_the_page_lives(app: AppTest, content: bytes) -> None:
+    opened(app, corpus="file")
+    app.file_uploader(key="atlas/sentences-file").set_value(("t.txt", content, "text/plain"))
+    app.run()
+    assert not app.exception
+    assert "holds nothing that can be read" in app.error[0].value.replace("\\", "")
+    healthy(app.segmented_control(key="corpus").set_value("own").run())
+    assert app.button(key="atlas-start").label == "Measure 6 sentences"
+
+
+def test_links_made_by_hand_bring_error_rates(app: AppTest, saved: Translator) -> None:
+    opened(app, site="decoder.cross", corpus_figure="aer_word_in")
+    app.file_uploader(key="atlas/pairs-file").set_value(("g.jsonl", GOLD + b'\n{"en": 1}\n[]\n', "application/json"))
+    healthy(app.run())
+    assert "1 read, 2 lines left out" in said(app)
+    assert app.button(key="atlas-start").label == "Measure 8 sentences"
+    measured(app)
+    pairs, _ = data.read_pairs(GOLD, "g.jsonl")
+    expected = build_atlas(saved, [CorpusSentence("No.")], pairs).metrics["aer_word_in"][2]
+    chosen = next(one for one in maps(app)["maps"] if one["key"] == "aer_word_in")
+    assert chosen["texts"] == [f"{value:.2f}" for value in expected.flat]

@@ -1,0 +1,96 @@
+"""What is looked at in an atlas: maps, a head and its sentences, the table."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model.analysis.atlas.measure import Atlas
+from tests.viz.pages.atlas.opening import healthy, maps, opened, sentences
+from viz.pages.atlas import tabs
+
+
+def test_a_link_brings_back_figure_reading_tab_and_head(app: AppTest, shipped: Path, atlas: Atlas) -> None:
+    opened(app, site="decoder.self", corpus_figure="same", read_off="norms", atlas="Map of heads", layer=1, head=2)
+    (chart,) = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
+    ring, points = chart["data"]
+    place = atlas.map_positions[1, 1, 2]
+    assert [ring["x"][0], ring["y"][0]] == pytest.approx(place.tolist())
+    assert points["text"][6] == "2.3"
+    np.testing.assert_allclose(np.array(points["marker"]["color"], float), atlas.metrics["norm_same"][1].ravel())
+
+
+def test_a_head_shows_its_rank_and_its_strongest_sentences(app: AppTest, shipped: Path, atlas: Atlas) -> None:
+    opened(app, layer=1, head=3)
+    values = atlas.metrics["confidence"][0]
+    rank = int((values > values[1, 3]).sum()) + 1
+    assert any(f"rank {rank} of 8 heads" in element.value for element in app.markdown)
+    expected = [int(number) for number in atlas.strongest["confidence"][0, 1, 3]]
+    assert [button.key for button in sentences(app)] == [f"atlas-sentence-{number}" for number in expected]
+    app.selectbox(key="head").set_value(0).run()
+    assert [button.key for button in sentences(healthy(app))] == [
+        f"atlas-sentence-{number}" for number in atlas.strongest["confidence"][0, 1, 0]
+    ]
+
+
+def test_a_sentence_opens_on_the_attention_page_at_its_head(app: AppTest, shipped: Path, atlas: Atlas) -> None:
+    opened(app, site="decoder.cross", layer=1, head=2, read_off="norms", token=1, step=3)
+    button = sentences(app)[1]
+    number = int((button.key or "").rpartition("-")[2])
+    healthy(button.click().run())
+    assert app.title[0].value == "Attention"
+    assert app.sidebar.text_area[0].value == atlas.texts[number]
+    chosen = {name: app.query_params[name] for name in ("site", "layer", "head", "measure", "text")}
+    assert chosen == {
+        "site": "decoder.cross",
+        "layer": "1",
+        "head": "2",
+        "measure": "norms",
+        "text": atlas.texts[number],
+    }
+    assert not {"token", "step"} & set(app.query_params)
+
+
+def test_sentences_on_buttons_are_not_markdown(app: AppTest, shipped: Path) -> None:
+    opened(app)
+    labels = [button.label.replace("\\", "") for button in sentences(app)]
+    shown = dict(zip(labels, sentences(app), strict=True))
+    dog = "The dog <b>is</b> old."
+    if dog not in shown:  # five of six sentences are shown
+        healthy(app.selectbox(key="corpus_metric").set_value("entropy").run())
+        shown = {button.label.replace("\\", ""): button for button in sentences(app)}
+    assert "\\<b\\>" in shown[dog].label
+
+
+@pytest.mark.parametrize(
+    ("site", "figure", "reason"),
+    [
+        ("decoder.cross", "previous", "cross-attention looks from one sentence into another"),
+        ("decoder.self", "next", "has not written the next token"),
+        ("encoder.self", "induction", "decoder's self-attention"),
+        ("decoder.cross", "aer_word_in", "No links made by hand"),
+        ("encoder.self", "aer_word_out", "Alignment error rates are of cross-attention"),
+    ],
+)
+def test_a_figure_that_means_nothing_here_is_explained_and_another_shown(
+    app: AppTest, shipped: Path, site: str, figure: str, reason: str
+) -> None:
+    opened(app, site=site, corpus_figure=figure)
+    assert reason in app.info[0].value
+    assert maps(app)["chosen"] == tabs.ELSE
+
+
+def test_the_table_has_every_figure_of_every_head(app: AppTest, shipped: Path, atlas: Atlas) -> None:
+    opened(app, atlas="Table", site="decoder.self")
+    shown = app.dataframe[0].value
+    assert len(shown) == 8
+    assert {"Induction", "Entropy"} <= set(shown.columns)
+    assert "Next token" not in shown.columns
+    np.testing.assert_allclose(shown["Entropy"], atlas.metrics["entropy"][1].ravel(), rtol=1e-6)
+
+
+def test_a_head_that_the_model_lacks_becomes_the_first(app: AppTest, shipped: Path) -> None:
+    opened(app, layer=40, head=99)
+    assert maps(app)["selected"] == [0, 0]

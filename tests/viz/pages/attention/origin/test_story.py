@@ -1,0 +1,143 @@
+"""The story of one row: which keys are drawn, its numbers and its sentences."""
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.viz.pages.attention.origin.invented import origin_of
+from viz.pages.attention.origin.story import MAX_COLUMNS, changed, shown_keys, steps, story, strongest, summary
+
+
+def test_a_short_row_shows_every_key_and_sums_up_nothing() -> None:
+    told: dict[str, Any] = story(origin_of())
+    assert [column["key"] for column in told["columns"]] == list(range(6))
+    assert not any(column["gap"] for column in told["columns"])
+    assert (told["restCount"], told["note"], told["restDots"], told["restWeighted"]) == (0, "", None, None)
+
+
+def test_one_key_more_is_drawn_rather_than_summed_up() -> None:
+    assert len(shown_keys(origin_of(keys=MAX_COLUMNS + 1))) == MAX_COLUMNS + 1
+    assert len(shown_keys(origin_of(keys=MAX_COLUMNS + 2))) == MAX_COLUMNS
+
+
+def test_a_long_row_shows_the_strongest_keys_in_reading_order() -> None:
+    origin = origin_of(keys=100, row=99)
+    weights = origin.real.weights.numpy()
+    expected = sorted(np.argsort(-weights)[:MAX_COLUMNS])
+    assert shown_keys(replace(origin, followed=strongest(origin.real))) == expected
+
+
+def test_the_followed_key_is_drawn_however_weak() -> None:
+    origin = origin_of(keys=100, row=99)
+    weakest = int(origin.real.weights.argmin())
+    origin = replace(origin, followed=weakest)
+    assert weakest in shown_keys(origin)
+    assert len(shown_keys(origin)) == MAX_COLUMNS
+    told: dict[str, Any] = story(origin)
+    assert told["columns"][told["followed"]]["key"] == weakest
+
+
+def test_with_a_switch_thrown_keys_that_are_strong_in_either_row_are_drawn() -> None:
+    origin = origin_of(keys=100, row=30, masked=False)
+    assert origin.other is not None
+    assert {strongest(origin.real), strongest(origin.other)} <= set(shown_keys(origin))
+    assert any(key > 30 for key in shown_keys(origin))
+
+
+def test_drawn_and_summed_up_keys_make_the_whole_row() -> None:
+    origin = origin_of(keys=100, row=99)
+    told: dict[str, Any] = story(origin)
+    assert told["restCount"] == 100 - MAX_COLUMNS
+    assert sum(told["real"]["weights"]) + told["real"]["restWeight"] == pytest.approx(1.0, abs=1e-5)
+    assert sum(told["real"]["shares"]) + told["real"]["restShares"] == pytest.approx(
+        told["real"]["sharesSum"], rel=1e-4
+    )
+    whole = np.sum(told["weighted"], axis=0) + told["restWeighted"]
+    np.testing.assert_allclose(whole, told["output"], atol=1e-5)
+    left_out = sorted(set(range(100)) - {column["key"] for column in told["columns"]})
+    low, high = told["restDots"]
+    assert (low, high) == pytest.approx(
+        (float(origin.real.dots[left_out].min()), float(origin.real.dots[left_out].max()))
+    )
+    gaps = [column["key"] for column in told["columns"] if column["gap"]]
+    keys = [column["key"] for column in told["columns"]]
+    assert gaps == [key for key in keys if key and key - 1 not in keys]
+
+
+def test_the_numbers_can_be_followed_by_hand() -> None:
+    told: dict[str, Any] = story(origin_of(followed=2))
+    dots, real = told["dots"], told["real"]
+    assert sum(q * k for q, k in zip(told["q"], told["k"][2], strict=True)) == pytest.approx(dots[2], abs=1e-4)
+    assert sum(told["products"][2]) == pytest.approx(dots[2], abs=1e-4)
+    assert real["scaled"] == pytest.approx([dot * 0.5 for dot in dots], abs=1e-4)
+    assert real["cut"] == [False] * 4 + [True] * 2
+    allowed = [math.exp(score) for score in real["scaled"][:4]]
+    assert real["weights"] == pytest.approx([score / sum(allowed) for score in allowed] + [0, 0], abs=1e-4)
+    assert told["weighted"][1] == pytest.approx([real["weights"][1] * v for v in told["values"][1]], abs=1e-4)
+
+
+def test_without_the_mask_the_keys_ahead_are_marked_and_told() -> None:
+    origin = origin_of(masked=False)
+    told: dict[str, Any] = story(origin)
+    assert told["ahead"] == [False] * 4 + [True] * 2
+    assert told["other"]["cut"] == [False] * 6
+    assert told["real"]["cut"] == [False] * 4 + [True] * 2
+    assert changed(origin) == "Without mask"
+    assert steps(origin)[3]["title"] == "Mask left out"
+    assert "looks ahead at 2 keys" in steps(origin)[3]["text"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({}, "2 keys cut off"),
+        ({"row": 4}, "1 key cut off"),
+        ({"row": 5}, "nothing is cut off"),
+        ({"causal": False, "site": "encoder.self"}, "no padding"),
+        ({"causal": False, "site": "decoder.cross"}, "no padding"),
+    ],
+)
+def test_the_mask_is_told_as_it_is(settings: dict[str, Any], sentence: str) -> None:
+    assert sentence in steps(origin_of(**settings))[3]["text"]
+
+
+def test_without_scaling_the_story_says_by_how_much_and_compares() -> None:
+    origin = origin_of(scaled=False)
+    assert origin.other is not None
+    assert changed(origin) == "Without √dₖ"
+    assert "2 times as large" in steps(origin)[2]["text"]
+    lines: list[dict[str, Any]] = [*summary(origin)]
+    strongest_line, entropy, change = lines
+    assert [cell["text"] for cell in entropy["cells"]] == [
+        f"{row.entropy:.2f} of at most 2.00 bits" for row in (origin.real, origin.other)
+    ]
+    assert len(strongest_line["cells"]) == 2
+    assert f"{origin.real.entropy:.2f} → {origin.other.entropy:.2f} bits" in steps(origin)[4]["text"]
+    moved = (origin.other.weights - origin.real.weights).abs()
+    assert change["cells"][1]["token"] == f"▁{int(moved.argmax())}"
+    assert float(change["cells"][1]["text"].replace("−", "-")) == pytest.approx(
+        float((origin.other.weights - origin.real.weights)[moved.argmax()]), abs=5e-4
+    )
+
+
+def test_the_model_as_it_is_is_compared_with_nothing() -> None:
+    origin = origin_of()
+    assert changed(origin) == ""
+    assert [line["name"] for line in summary(origin)] == ["Looks most at", "Entropy"]
+    assert (story(origin)["other"], story(origin)["otherLength"]) == (None, None)
+
+
+def test_seven_steps_each_with_title_formula_and_sentence() -> None:
+    told = steps(origin_of())
+    assert len(told) == 7
+    assert all(step["title"] and step["formula"] and step["text"].endswith(".") for step in told)
+
+
+def test_lengths_are_those_of_the_heads_parts() -> None:
+    origin = origin_of(masked=False)
+    told: dict[str, Any] = story(origin)
+    assert told["lengths"] == pytest.approx(np.sqrt((origin.parts**2).sum(1)), rel=1e-4)
+    assert told["otherLength"] == pytest.approx(2 * told["lengths"][1], rel=1e-4)

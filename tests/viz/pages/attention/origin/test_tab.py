@@ -1,0 +1,137 @@
+"""The tab of one row's story with its switches, on the page."""
+
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.paths import ROOT
+from tests.viz.pages.attention.origin.invented import header_of
+from tests.viz.reading import traced
+from viz.access import models, traces
+from viz.core.numbers import TOLERANCE
+from viz.selection.catalogue import ROOT_VARIABLE
+from viz.selection.selection import Selection
+
+VIEW = "Where a weight comes from"
+HOSTILE = "</script><b>x</b>"
+
+
+@pytest.fixture
+def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app.query_params["view"] = VIEW
+    return app
+
+
+def shown(app: AppTest) -> dict[str, Any]:
+    assert not app.exception, app.exception[0].value
+    assert not app.error, app.error[0].value
+    (element,) = app.get("bidi_component")
+    return header_of(element.proto.bytes)
+
+
+def badge(app: AppTest) -> str:
+    (text,) = [element.value for element in app.markdown if "own head output" in element.value]
+    return text
+
+
+@pytest.mark.parametrize("site", ["encoder.self", "decoder.self", "decoder.cross"])
+def test_every_site_shows_its_story_and_proves_its_weights(app: AppTest, site: str) -> None:
+    app.query_params["site"] = site
+    app.query_params["layer"] = "1"
+    app.run()
+    told = shown(app)
+    assert sum(told["real"]["weights"]) + told["real"]["restWeight"] == pytest.approx(1, abs=1e-5)
+    assert "= the model's own head output: largest difference" in badge(app)
+    assert "green" in badge(app)
+
+
+def test_without_scaling_both_rows_are_shown_and_the_link_says_so(app: AppTest) -> None:
+    app.run()
+    assert shown(app)["other"] is None
+    app.toggle(key="scaled").set_value(False).run()
+    assert shown(app)["changed"] == "Without √dₖ"
+    assert shown(app)["other"]["scaled"] == shown(app)["dots"]
+    assert app.query_params["scaled"] == "False"
+
+
+def test_without_the_mask_later_keys_get_weight(app: AppTest) -> None:
+    app.query_params["site"] = "decoder.self"
+    app.query_params["token"] = "1"
+    app.run()
+    assert shown(app)["real"]["weights"][2:] == [0.0] * (len(shown(app)["columns"]) - 2)
+    app.toggle(key="masked").set_value(False).run()
+    assert min(shown(app)["other"]["weights"]) > 0
+
+
+def test_where_the_mask_cuts_nothing_off_a_sentence_stands_for_its_switch(app: AppTest) -> None:
+    app.query_params["masked"] = "False"
+    app.run()
+    assert [toggle.key for toggle in app.toggle] == ["scaled"]
+    assert any("The mask cuts nothing off here" in caption.value for caption in app.caption)
+    assert shown(app)["other"] is None
+
+
+def test_the_key_begins_with_the_strongest_and_can_be_chosen(app: AppTest) -> None:
+    app.run()
+    told = shown(app)
+    assert told["followed"] == int(np.argmax(told["real"]["weights"]))
+    app.selectbox(key="key_token").set_value(1).run()
+    assert shown(app)["columns"][shown(app)["followed"]]["key"] == 1
+    assert app.query_params["key_token"] == "1"
+    app.text_area(key="text").set_value("Tom was late.").run()
+    assert "key_token" not in app.query_params
+
+
+def test_a_key_that_is_not_there_is_forgotten(app: AppTest) -> None:
+    app.query_params["key_token"] = "999"
+    app.run()
+    assert shown(app)["followed"] == int(np.argmax(shown(app)["real"]["weights"]))
+    assert "key_token" not in app.query_params
+
+
+def test_the_spread_is_measured_and_the_alternative_named(app: AppTest) -> None:
+    app.run()
+    told = " ".join(element.value for element in app.markdown)
+    assert "Bahdanau et al. 2015" in told
+    assert any("tanh(W_1 q + W_2 k)" in formula.value for formula in app.latex)
+    trace = traced(Selection().common.text, Selection().changed(checkpoint="en-de"))
+    inputs = trace.attention("encoder.self", 0)
+    spread = float((inputs.query[0] @ inputs.key[0].T).std(correction=0))
+    assert f"**{spread:.2f}** before" in told
+    assert f"**{spread / 8**0.5:.2f}** after" in told
+
+
+def test_head_outputs_that_are_not_the_models_turn_the_proof_into_a_warning(app: AppTest) -> None:
+    text, selection = "Nobody else reads this sentence.", Selection().changed(checkpoint="en-de")
+    trace = traced(text, selection)
+    name = "encoder.layers.0.self_attention.hook_head_output"
+    recorded = MappingProxyType({**trace.recorded, name: trace.recorded[name] + 3 * TOLERANCE})
+    # A cache keeps what came first, so the tampered trace goes where no true one is yet.
+    key = ("written", text + " ", models.reader(selection.model).key)
+    traces._traces().put(key, replace(trace, text=text + " ", recorded=recorded))
+    app.query_params["text"] = text + " "
+    app.run()
+    shown(app)
+    assert "≠ the model's own head output: largest difference 3·10⁻⁵" in badge(app)
+    assert "red" in badge(app)
+    app.selectbox(key="layer").set_value(1).run()
+    assert "green" in badge(app)
+
+
+@pytest.mark.parametrize(
+    "text", ["I 😀 you", "החתול ישן", HOSTILE, "a"], ids=["emoji", "right to left", "HTML", "short"]
+)
+def test_unusual_text_is_told_like_any_other(app: AppTest, text: str) -> None:
+    app.query_params["text"] = text
+    app.query_params["masked"] = "False"
+    app.query_params["site"] = "decoder.self"
+    app.run()
+    assert shown(app)["columns"]
+    assert "<b>" not in " ".join(element.value for element in (*app.markdown, *app.caption))
