@@ -91,13 +91,8 @@ def matching(pieces: Sequence[Piece], wanted: str) -> list[Piece]:
 
 def training_data(training: "Training") -> tuple[list[Column], Rows]:
     """One row a set of pairs, and their sum."""
-    columns = [
-        Column("Set"),
-        Column("Pairs", is_number=True),
-        Column("Weight", is_number=True),
-        Column("What it is"),
-        Column("Licence"),
-    ]
+    titles = ("Set", "Pairs", "Weight", "What it is", "Licence")
+    columns = [Column(title, is_number=title in ("Pairs", "Weight")) for title in titles]
     rows: Rows = [(d.name, number(d.pairs), number(d.weight), d.what or "–", d.licence or "–") for d in training.data]
     return columns, [*rows, ("Together", number(sum(d.pairs for d in training.data)), "", "", "")]
 

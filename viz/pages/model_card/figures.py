@@ -40,12 +40,7 @@ HEIGHT: Final = 400
 
 
 def parameter_bars(names: Sequence[str], counts: Sequence["ParameterCounts"]) -> go.Figure:
-    """Stacked bars, first model on top: in millions above, as shares of each model's own total below.
-
-    Args:
-        names: what the models are called, one for each of `counts`.
-        counts: parameters by part.
-    """
+    """Stacked bars, first model on top: in millions above, as shares of each model's own total below."""
     figure = make_subplots(rows=2, cols=1, vertical_spacing=0.24)
     figure.update_layout(theme.figure_layout(HEIGHT))
     positions = list(range(len(names)))
@@ -75,14 +70,8 @@ def parameter_bars(names: Sequence[str], counts: Sequence["ParameterCounts"]) ->
             )
     # A space that does not break keeps the labels off the bars.
     labels = [f"{escape(visible(name), quote=False)}\u00a0" for name in names]
-    figure.update_yaxes(
-        tickmode="array",
-        tickvals=positions,
-        ticktext=labels,
-        range=[len(names) - 0.5, -0.5],
-        automargin=True,
-        showgrid=False,
-    )
+    figure.update_yaxes(tickmode="array", tickvals=positions, ticktext=labels, automargin=True, showgrid=False)
+    figure.update_yaxes(range=[len(names) - 0.5, -0.5])
     figure.update_xaxes(title_text="million parameters", zeroline=False, row=1, col=1)
     figure.update_xaxes(
         title_text="share of the model", zeroline=False, range=[0, 1], tickformat=".0%", dtick=0.25, row=2, col=1

@@ -26,11 +26,11 @@ with frame.errors_shown():
             with st.container():
                 st.html(table(*facts.configuration(shapes), label="Configuration, beside the paper's base and big"))
             with st.container():
-                st.plotly_chart(
+                frame.chart(
                     parameter_bars([name for name, _, _ in shapes], [counts for _, _, counts in shapes]),
-                    key="parameters",
-                    config=frame.chart_config(file_name("parameters", shapes[0][0])),
-                    alt="Parameters by part, one stacked bar a model: in millions, and as shares of the model",
+                    "parameters",
+                    file_name("parameters", shapes[0][0]),
+                    "Parameters by part, one stacked bar a model: in millions, and as shares of the model",
                 )
         st.caption(
             "One bar is a model, one colour a part of it. Above, how many parameters each part has; below, the same as "

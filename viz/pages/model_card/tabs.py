@@ -102,11 +102,11 @@ def curves(selection: Selection) -> None:
         f"stages do not compare. BLEU (0 to 100) is measured on {limit} of each set that the model does not learn "
         "from, in the stages that asked for it, so it only roughly agrees with the tab Scores, which has whole sets."
     )
-    st.plotly_chart(
+    frame.chart(
         training_curves(log),
-        key="training-curves",
-        config=frame.chart_config(file_name("training curves", models.identity(selection.model)[0])),
-        alt="Loss, learning rate and BLEU of each dev set over the training steps",
+        "training-curves",
+        file_name("training curves", models.identity(selection.model)[0]),
+        "Loss, learning rate and BLEU of each dev set over the training steps",
     )
 
 
@@ -202,8 +202,7 @@ def whole_card(selection: Selection) -> None:
 
 
 def _missing(name: str, what: str) -> None:
-    st.info(
+    frame.note(
         f"The folder of this checkpoint holds no `{name}`, so it does not say {what}. The rest of this page does not "
-        "need it.",
-        icon=":material/info:",
+        "need it."
     )

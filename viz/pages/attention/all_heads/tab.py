@@ -44,7 +44,7 @@ def show(trace: "Trace") -> None:
     if metric is not None:
         ranking = head_metrics.ranking(metric, order, keep)
     elif values is not None:
-        st.info(head_metrics.why_none(name, site), icon=":material/info:")
+        frame.note(head_metrics.why_none(name, site))
     progress, pictures, keepers = st.container(), st.container(), st.container(gap=None)
     with keepers:
         # A place each, whichever comes first: what stands where it stood is not sent again.
@@ -98,13 +98,9 @@ def _show_pictures(trace: "Trace", site: str, metric: TileMetric | None, ranking
                 metric=metric,
                 ranking=ranking,
                 followed=Followed("site", tuple(addresses.values())),
-                on_open=_open,
+                on_open=lambda choice: state.change(layer=choice.layer, head=choice.head),
                 key="heads",
                 name=file_name(site, "all heads", sentence=trace.text),
             )
         with st.container():
             panel.show(trace, site, addresses)
-
-
-def _open(choice: HeadChoice) -> None:
-    state.change(layer=choice.layer, head=choice.head)

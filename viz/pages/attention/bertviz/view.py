@@ -1,4 +1,4 @@
-"""bertviz's head view and model view of one attention, as a page that needs no network and holds every token captive.
+"""bertviz's head view and model view of one attention, as a page that needs no network and runs no token as code.
 
 As bertviz ships them, its pages load three libraries from a CDN, hold the data twice, and let a token that contains
 `</script>` run as code. Here the libraries come from installed packages, and `viz.core.offline_page` makes the page.
@@ -9,7 +9,6 @@ attention.
 import importlib.util
 import json
 import re
-from collections.abc import Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -89,11 +88,8 @@ def bertviz_page(trace: "Trace", site: str, view: str, *, layer: int, dark: bool
     page, which the page's policy refuses. Layers and heads count from 1 here, as everywhere on a page.
 
     Args:
-        trace: the run.
-        site: which attention.
         view: "Head view" (one layer, token by token) or "Model view" (every head of every layer, small).
         layer: the one that the head view begins with, from 0.
-        dark: whether the page around it is.
 
     Raises:
         InputTextError: a side of this attention is longer than `MAX_TOKENS` tokens.
@@ -168,7 +164,8 @@ def _with_data_once(script: str, layer: int) -> str:
     # Drop what follows on the line: the comment "HACK: … is a template marker", in which the data stands again.
     rest = script[script.index("\n", end) :]
     for view in params["attention"]:
-        view["attn"] = _rounded(view["attn"])
+        # In float64: a rounded float32 prints as 0.30000001192092896.
+        view["attn"] = np.round(np.asarray(view["attn"], np.float64), _DECIMALS).tolist()
     # Layers and heads are chosen by their place in these lists, so they may as well hold what people read.
     for field in ("include_layers", "include_heads"):
         if field in params:
@@ -176,11 +173,6 @@ def _with_data_once(script: str, layer: int) -> str:
     if "layer" in params:
         params["layer"] = params["include_layers"][layer]
     return f"{script[: start.end()]}{script_json(params)};{rest}"
-
-
-def _rounded(weights: Sequence[object]) -> list[object]:
-    # In float64: a rounded float32 prints as 0.30000001192092896.
-    return list(np.round(np.asarray(weights, np.float64), _DECIMALS).tolist())
 
 
 @cache

@@ -1,6 +1,6 @@
 """Heads as lines between two columns of tokens, drawn and handled in the browser: chips, kept token, threshold.
 
-Every head of a layer is sent once; what a person then does happens in `head_lines.js`, which reports where it stands.
+Every head of a layer is sent once; what a person then does happens in `head_lines.js`, which reports it.
 
 Page and picture must not fight. The page may follow what the picture reported, through a URL or otherwise; to send that
 back as an order would undo the click made since. So an order goes out only when the page wants something else than what
@@ -81,11 +81,7 @@ class Memory:
 def next_memory(last: Memory | None, wanted: LinesPlace, digest: str, *, is_alive: bool) -> Memory:
     """What to remember after a run in which the page wants this; a new order if the picture shows something else.
 
-    Args:
-        last: what was remembered after the run before.
-        wanted: what the page wants to be shown.
-        digest: of what is drawn.
-        is_alive: whether the picture was on the page in the run before; if not, it is empty.
+    `last` is what was remembered before; a picture that was not on the page then (`is_alive`) is empty.
     """
     if last is None:
         return Memory(1, wanted, digest, wanted)
@@ -141,14 +137,7 @@ def digest_of(data: LinesData) -> str:
 
 
 def head_lines(data: LinesData, place: LinesPlace, *, on_change: Callable[[LinesPlace], None], key: str) -> None:
-    """Show `data` as lines.
-
-    Args:
-        data: what to draw.
-        place: what to show of it.
-        on_change: called before the next run with what a person has made of it.
-        key: of the component.
-    """
+    """Show `place` of `data` as lines; `on_change` is called before the next run with what a person made of it."""
     memory_key = f"{key}/memory"
     is_alive = key in st.session_state
     memory = next_memory(st.session_state.get(memory_key), place, digest_of(data), is_alive=is_alive)

@@ -19,7 +19,7 @@ from viz.pages.attention.opened_head import picture_panel
 from viz.pages.attention.opened_head.lines_component import LinesData, LinesPlace, head_lines
 from viz.selection import state
 from viz.selection.common import Common
-from viz.ui import controls, measures
+from viz.ui import controls, frame, measures
 from viz.ui.measures import MEASURES, Measure
 
 if TYPE_CHECKING:
@@ -59,12 +59,8 @@ def _named(trace: "Trace") -> str:
 
 
 def show(trace: "Trace", site: str, addresses: Mapping[str, str]) -> None:
-    """The chosen head of a site, or several, by the measure that is chosen.
-
-    Args:
-        trace: the run that is shown.
-        site: the attention that is open.
-        addresses: of the tiles of each attention, from which the browser may draw a head at once.
+    """The chosen head of a site, or several, by the measure that is chosen. From the tiles at `addresses` the browser
+    may draw it at once.
     """
     measure = MEASURES[state.current().common.measure]
     with st.container(horizontal=True):
@@ -86,7 +82,7 @@ def _show_short(trace: "Trace", site: str, layer: int, measure: Measure, address
     reader, view = models.reader(selection.model), MatrixView.of(selection.common)
     opened = attention.opened_layer(trace, reader, site, layer, view)
     if not opened.queries.groups or not opened.keys.groups:
-        st.info(_NOTHING_LEFT, icon=":material/info:")
+        frame.note(_NOTHING_LEFT)
         return
     # One scale for all heads of the layer, so that they compare.
     top = 1.0 if measure.is_share else float(opened.values.max()) or 1.0
@@ -104,15 +100,14 @@ def _show_long(trace: "Trace", site: str, layer: int, measure: Measure, addresse
     selection = state.current()
     tokens = max(map(len, trace.axis_tokens(site)))
     if not measure.is_per_head and tokens > long_texts.MAX_ROLLOUT:
-        st.info(
+        frame.note(
             f"A rollout multiplies whole matrices, layer by layer; it is offered up to {long_texts.MAX_ROLLOUT:,} "
-            f"tokens, and there are {tokens:,} here. Weights and norms have no such limit.",
-            icon=":material/info:",
+            f"tokens, and there are {tokens:,} here. Weights and norms have no such limit."
         )
         return
     reader, view = models.reader(selection.model), MatrixView.of(selection.common)
     if not long_texts.num_queries(trace, site, view):
-        st.info(_NOTHING_LEFT, icon=":material/info:")
+        frame.note(_NOTHING_LEFT)
         return
     if selection.attention.drawn_as == "Heatmap":
         with st.spinner("Computing the overview …"):

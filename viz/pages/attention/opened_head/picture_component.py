@@ -1,7 +1,6 @@
 """A picture with one head's row drawn over its patches; a click on a patch, or a button, makes another token the query.
 
-Sends the pixels and the head's weights to `picture_attention.js` and reads back which token a person chose. Knows
-nothing of traces or pages.
+Sends the pixels and the head's weights to `picture_attention.js` and reads back which token a person chose.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -83,14 +82,7 @@ def read_query(value: object, count: int) -> int | None:
 
 
 def picture_attention(data: PictureData, query: int, *, on_query: Callable[[int], None], key: str) -> None:
-    """Show a picture with a row of a head over it.
-
-    Args:
-        data: what to draw.
-        query: the token whose row is drawn.
-        on_query: called before the next run, with the token that a person has chosen.
-        key: of the component.
-    """
+    """Show a picture with the row of `query` over it; `on_query` is called with the token that a person chooses."""
 
     def take() -> None:
         chosen = read_query(st.session_state[key].get("query"), len(data.tokens))

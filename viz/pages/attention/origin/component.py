@@ -1,6 +1,6 @@
 """Where one row of weights comes from, drawn as seven pictures over the same keys; a click follows another key.
 
-Sends the plain data of `viz.pages.attention.origin.story` to `origin_story.js` and reads back which key a person chose.
+Sends the plain data of `story.py` to `origin_story.js` and reads back which key a person chose.
 """
 
 from collections.abc import Callable, Mapping
@@ -43,19 +43,10 @@ def read_key(value: object, keys: int) -> int | None:
 
 
 def origin_story(origin: Origin, *, on_follow: Callable[[int], None], key: str, name: str = "origin") -> None:
-    """Show the story.
-
-    Args:
-        origin: what it tells.
-        on_follow: called before the next run, with the key that a person wants to follow.
-        key: of the component.
-        name: of the files in which a person saves the pictures, without their ending.
-    """
-    keys = len(origin.key_tokens)
+    """Show the story, saved in files called `name`; `on_follow` is called with the key that a person clicks."""
 
     def take() -> None:
-        sent: object = st.session_state[key].get("follow")
-        chosen = read_key(sent, keys)
+        chosen = read_key(st.session_state[key].get("follow"), len(origin.key_tokens))
         if chosen is not None:
             on_follow(chosen)
 

@@ -1,8 +1,6 @@
 """The way of one row of weights as a story in seven steps: which keys are drawn, the numbers, and a sentence for each.
 
-Everything here is plain data for `viz.pages.attention.origin.component`; the same row gives the same story. Knows
-nothing of
-Streamlit, of pixels, or of how the row was computed.
+Everything here is plain data for `component.py`; the same row gives the same story.
 """
 
 import math
@@ -169,17 +167,13 @@ def steps(origin: Origin) -> list[dict[str, str]]:
             "it is positive. Click another key to follow it.",
         ),
         ("The same for every key", "q · kⱼ", "The higher the bar, the better the key matches the query."),
-        (_scaling_title(origin), _scaling_formula(origin), _scaling_sentence(origin)),
         (
-            "Mask left out" if origin.looks_ahead else "Mask",
-            "sⱼ = −∞ where the mask says no",
-            _mask_sentence(origin),
+            "Divide by √dₖ" if origin.is_scaled else "Division by √dₖ left out",
+            _scaling_formula(origin),
+            _scaling_sentence(origin),
         ),
-        (
-            "Softmax",
-            "αⱼ = exp(sⱼ − m) ÷ Σ exp(s − m)",
-            _softmax_sentence(origin),
-        ),
+        ("Mask left out" if origin.looks_ahead else "Mask", "sⱼ = −∞ where the mask says no", _mask_sentence(origin)),
+        ("Softmax", "αⱼ = exp(sⱼ − m) ÷ Σ exp(s − m)", _softmax_sentence(origin)),
         (
             "Weights × values",
             "z = Σ αⱼ vⱼ",
@@ -194,10 +188,6 @@ def steps(origin: Origin) -> list[dict[str, str]]:
         ),
     )
     return [{"title": title, "formula": formula, "text": text} for title, formula, text in sentences]
-
-
-def _scaling_title(origin: Origin) -> str:
-    return "Divide by √dₖ" if origin.is_scaled else "Division by √dₖ left out"
 
 
 def _scaling_formula(origin: Origin) -> str:

@@ -37,14 +37,15 @@ def show(trace: "Trace") -> None:
             "token", "Query", token_labels.row_labels(trace, site), default=token_labels.default_row(trace, site)
         )
         real = attention.derived_row(trace, site, layer, head, row, scaled=True, masked=True)
-        key = controls.token("key_token", "Key", _key_labels(trace, site), default=strongest(real))
+        queries, keys = trace.axis_tokens(site)
+        key_labels = [f"{position} · {display_token(piece)}" for position, piece in enumerate(keys, start=1)]
+        key = controls.token("key_token", "Key", key_labels, default=strongest(real))
     scaled, masked = _switches(site, cuts_off=not bool(real.allowed.all()))
     other = None
     if not (scaled and masked):
         other = attention.derived_row(trace, site, layer, head, row, scaled=scaled, masked=masked)
     _badge(trace, site, layer)
     reader = models.reader(state.current().model)
-    queries, keys = trace.axis_tokens(site)
     origin = Origin(
         query_token=queries[row],
         key_tokens=keys,
@@ -58,7 +59,7 @@ def show(trace: "Trace") -> None:
         other_part=None if other is None else attention.head_part(other, reader, site, layer, head),
     )
     name = file_name("origin", head_name(site, layer, head), f"row{row}", sentence=trace.text)
-    origin_story(origin, on_follow=_follow, key="origin", name=name)
+    origin_story(origin, on_follow=lambda key: state.change(key_token=key), key="origin", name=name)
     _alternative(trace, site, layer, head)
 
 
@@ -106,13 +107,3 @@ def _alternative(trace: "Trace", site: str, layer: int, head: int) -> None:
                 f"Measured in this head, over {spread.pairs:,} pairs of this sentence: **{spread.before:.2f}** before "
                 f"and **{spread.after:.2f}** after dividing."
             )
-
-
-def _key_labels(trace: "Trace", site: str) -> list[str]:
-    return [
-        f"{position} · {display_token(piece)}" for position, piece in enumerate(trace.axis_tokens(site)[1], start=1)
-    ]
-
-
-def _follow(key: int) -> None:
-    state.change(key_token=key)

@@ -43,7 +43,7 @@ def show(trace: "Trace") -> None:
 
 def _offer_tables(trace: "Trace", site: str, layer: int, head: int) -> None:
     st.subheader("Tables", anchor=False)
-    for offer in _tables(trace, site, layer, head):
+    for offer in (*_tables_of_weights(trace, site, layer, head), *_tables_of_sentence(trace)):
         show_offer(offer)
     count = trace_tables.num_weights(trace, site)
     if count > trace_tables.MAX_ROWS:
@@ -63,10 +63,6 @@ def _offer_tables(trace: "Trace", site: str, layer: int, head: int) -> None:
     )
 
 
-def _tables(trace: "Trace", site: str, layer: int, head: int) -> list[Offer]:
-    return [*_tables_of_weights(trace, site, layer, head), *_tables_of_sentence(trace)]
-
-
 def _tables_of_weights(trace: "Trace", site: str, layer: int, head: int) -> list[Offer]:
     queries, keys = map(len, trace.axis_tokens(site))
     count = trace_tables.num_weights(trace, site)
@@ -84,9 +80,8 @@ def _tables_of_weights(trace: "Trace", site: str, layer: int, head: int) -> list
     inside = "entropy, mean distance and the other figures that tiles can carry: a row for each head"
     # When a button is pressed, there is no session to ask what is chosen.
     of_metrics = partial(_metrics, trace, site)
-    downloads.append(
-        _csv(trace, "Figures of heads", inside, of_metrics, f"{site} figures", 60 * _num_heads(trace, site))
-    )
+    heads = sum(inputs.num_heads for inputs in trace.inputs[site])
+    downloads.append(_csv(trace, "Figures of heads", inside, of_metrics, f"{site} figures", 60 * heads))
     if count <= trace_tables.MAX_ROWS:
         inside = f"{count:,} weights, one a row: layer, head, query, key, weight"
         of_heads = partial(trace_tables.all_heads, trace, site)
@@ -130,10 +125,6 @@ def _row(trace: "Trace", site: str, layer: int, head: int) -> Offer:
 
 def _metrics(trace: "Trace", site: str) -> bytes:
     return trace_tables.metrics(attention.head_metrics(trace, site))
-
-
-def _num_heads(trace: "Trace", site: str) -> int:
-    return sum(inputs.num_heads for inputs in trace.inputs[site])
 
 
 def _tables_of_sentence(trace: "Trace") -> list[Offer]:

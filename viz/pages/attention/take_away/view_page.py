@@ -71,14 +71,7 @@ class OpenView:
 
 
 def view_page(trace: "Trace", view: OpenView, *, checkpoint: str, digest: str) -> bytes:
-    """The file. About five megabytes, nearly all of them plotly, as installed.
-
-    Args:
-        trace: the run that is shown.
-        view: what of it.
-        checkpoint: the name of the checkpoint, as text.
-        digest: tells it from any other.
-    """
+    """The file, about five megabytes, nearly all of them plotly; `digest` tells the checkpoint from any other."""
     weights = np.stack([trace.weights(view.site, layer).numpy() for layer in range(len(trace.inputs[view.site]))])
     figure = head_heatmap(weights[view.layer, view.head], *trace.axis_tokens(view.site))
     # Without plotly's own template, which would bring its colours along, and in the reader's colours alone.
@@ -147,14 +140,8 @@ def _all_heads(weights: np.ndarray[tuple[int, ...], np.dtype[np.float32]], view:
 
 
 def _decoding(trace: "Trace") -> str:
-    columns = (
-        Column("Step", is_number=True),
-        Column("Read"),
-        Column("Written"),
-        Column("Probability", is_number=True),
-        Column("Entropy (nats)", is_number=True),
-        Column("Most probable"),
-    )
+    titles = ("Step", "Read", "Written", "Probability", "Entropy (nats)", "Most probable")
+    columns = [Column(title, is_number=title in ("Step", "Probability", "Entropy (nats)")) for title in titles]
     rows = [
         (
             str(step.index + 1),
@@ -174,11 +161,7 @@ def _decoding(trace: "Trace") -> str:
 
 
 def _origin(view: OpenView, checkpoint: str, digest: str) -> str:
-    facts: Sequence[tuple[str, str]] = (
-        ("Checkpoint", checkpoint),
-        ("Its digest", digest),
-        ("In the address", f"?{view.query_string}"),
-    )
+    facts = (("Checkpoint", checkpoint), ("Its digest", digest), ("In the address", f"?{view.query_string}"))
     listed = "".join(f"<dt>{name}</dt><dd><code>{literal(value)}</code></dd>" for name, value in facts)
     return (
         '<h2>Where this comes from</h2><p class="note">Headlight shows the same again when what stands below is put '

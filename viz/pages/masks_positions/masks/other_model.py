@@ -50,11 +50,11 @@ def _site(trace: "Trace", site: str) -> None:
             with st.container(gap="xsmall"):
                 st.caption(plain(f"{_layers(mask.layers, len(trace.inputs[site]))}: a row may see {mask.rule}."))
                 name = f"{site}-{mask.layers[0]}"
-                st.plotly_chart(
+                frame.chart(
                     mask_heatmap(reasons(mask.by_position, mask.by_padding), queries, keys),
-                    key=f"mask-{name}",
-                    config=frame.chart_config(file_name("mask", name)),
-                    alt=f"Mask of {sites.label(site).lower()}: a row may see {mask.rule}",
+                    f"mask-{name}",
+                    file_name("mask", name),
+                    f"Mask of {sites.label(site).lower()}: a row may see {mask.rule}",
                 )
 
 

@@ -58,11 +58,10 @@ class SiteMask:
 def show(trace: "Trace") -> None:
     """The masks of the sentence alone, then those of a batch that it shares with others."""
     if any(long_texts.is_long(trace, site) for site in trace.sites):
-        st.info(
+        frame.note(
             f"Masks are drawn cell by cell, up to {long_texts.SHORT} tokens a side; there are "
             f"{max(len(trace.source_tokens), len(trace.target_tokens)):,} here. Alone, the encoder and the decoder "
-            "looking at the source see every key, and each decoder row sees the keys up to its own place.",
-            icon=":material/info:",
+            "looking at the source see every key, and each decoder row sees the keys up to its own place."
         )
         return
     st.html(swatches(tuple(zip(COLOURS, STATES, strict=True))))
@@ -119,11 +118,11 @@ def _show_padding(masks: "BatchMasks") -> None:
         for name, real, tokens in sides:
             with st.container(gap="xsmall"):
                 st.markdown(f"**{name}**: {1 - real.mean():.0%} padding, {np.sum(~real)} of {real.size} cells")
-                st.plotly_chart(
+                frame.chart(
                     batch_overview(real, tokens),
-                    key=f"overview-{name}",
-                    config=frame.chart_config(file_name("batch", name)),
-                    alt=f"{name} of the batch: a row for each sentence, tokens and then padding",
+                    f"overview-{name}",
+                    file_name("batch", name),
+                    f"{name} of the batch: a row for each sentence, tokens and then padding",
                 )
     padding = np.concatenate([~real.ravel() for _, real, _ in sides])
     st.caption(
@@ -152,12 +151,7 @@ def _draw(of: Mapping[str, SiteMask], key: str) -> None:
 def _panel(title: str, codes: UInt8[np.ndarray, "query key"], site: SiteMask, key: str) -> None:
     with st.container(gap="xsmall"):
         st.caption(title)
-        st.plotly_chart(
-            mask_heatmap(codes, site.queries, site.keys),
-            key=f"mask-{key}",
-            config=frame.chart_config(file_name("mask", key)),
-            alt=title,
-        )
+        frame.chart(mask_heatmap(codes, site.queries, site.keys), f"mask-{key}", file_name("mask", key), title)
 
 
 def _shortened(text: str) -> str:

@@ -1,7 +1,6 @@
 """Positional encodings as pictures: the matrix, a row and a column of it, likeness over distance, a shift as a turn.
 
-Sliders redraw these figures, so each is put together in one piece: plotly takes longer to change a figure than to make
-it.
+Sliders redraw these figures, so each is put together in one piece: plotly takes longer to change one than to make it.
 """
 
 from collections.abc import Sequence
@@ -62,12 +61,7 @@ def encoding_heatmap(encoding: Float[np.ndarray, "position dimension"], tokens: 
 
 
 def position_curve(row: Float[np.ndarray, "dimension"], pairs: Int[np.ndarray, "pair 2"]) -> go.Figure:
-    """One position over its dimensions: a curve of its sines and one of its cosines.
-
-    Args:
-        row: the encoding of the position.
-        pairs: in which dimensions the sine and the cosine of each angle stand.
-    """
+    """One position over its dimensions: its sines and its cosines, whose dimensions are `pairs`."""
     halves = ("even", "odd") if pairs[0, 1] == 1 else ("first half", "second half")
     traces = [
         go.Scatter(
@@ -93,11 +87,7 @@ def dimension_curve(
 ) -> go.Figure:
     """One dimension over the positions: the wave, a dot at every position, strong for the sentence, and one wavelength.
 
-    Args:
-        where, wave: the formula, also between positions.
-        values: at the positions 0, 1, ….
-        tokens: of the sentence, at the first of these.
-        wavelength: in positions; it is marked where it fits.
+    `where` and `wave` are the formula also between positions; the wavelength, in positions, is marked where it fits.
     """
     labels, last = position_labels(tokens, len(values)), len(values) - 1
     traces = [go.Scatter(x=where, y=wave, mode="lines", line=_line(GREY, 1.2), hoverinfo="skip", showlegend=False)]
@@ -116,17 +106,8 @@ def dimension_curve(
                 hovertemplate="position %{customdata}<br>%{y:+.4f}<extra></extra>",
             )
         )
-    band = {
-        "type": "rect",
-        "x0": 0,
-        "x1": wavelength,
-        "y0": -1.1,
-        "y1": 1.1,
-        "fillcolor": COSINE,
-        "opacity": 0.22,
-        "line": {"width": 0},
-        "layer": "below",
-    }
+    band: PlotlySpec = {"type": "rect", "x0": 0, "x1": wavelength, "y0": -1.1, "y1": 1.1, "layer": "below"}
+    band |= {"fillcolor": COSINE, "opacity": 0.22, "line": {"width": 0}}
     x_axis = _axis("position") | {"range": [-0.02 * last - 0.5, last * 1.02 + 0.5]}
     shapes = [band] if wavelength <= last else []
     return _chart(CURVE_HEIGHT, traces, x_axis, _axis("value") | UNIT_AXIS, shapes)
@@ -137,11 +118,8 @@ def likeness_over_distance(
 ) -> go.Figure:
     """Pairs of a sentence as points over their distance, with the curve that positions alone give.
 
-    Args:
-        curve: the dot product of two encodings at the distances 0, 1, …, as far as is to be drawn.
-        pairs: every pair of the sentence; above `MAX_POINTS`, evenly spaced ones are drawn.
-        tokens: of the sentence.
-        shows_means: draw the mean of all pairs at each distance too.
+    `curve` is the dot product of two encodings at the distances 0, 1, …; of more pairs than `MAX_POINTS`, evenly spaced
+    ones are drawn.
     """
     stride = max(1, -(-len(pairs.products) // MAX_POINTS))
     first, second = pairs.first[::stride], pairs.second[::stride]
@@ -175,11 +153,7 @@ def shift_on_circle(
 ) -> go.Figure:
     """One pair of dimensions as a point on the unit circle: at a position, and after a shift, which turns it.
 
-    Args:
-        sine, cosine: the pair at the positions 0, 1, …, as far as `position + shift` at least.
-        position: where the turn begins.
-        shift: how many positions it takes.
-        angle: by how much it turns, in radians.
+    `sine` and `cosine` are given as far as `position + shift` at least; `angle` is in radians.
     """
     hover = "position %{customdata}<br>cosine %{x:+.4f}<br>sine %{y:+.4f}<extra></extra>"
     others = go.Scatter(

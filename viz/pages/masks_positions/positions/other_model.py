@@ -56,7 +56,7 @@ def show(trace: "Trace") -> None:
         _draw(scheme_of_site, trace)
         st.caption(_HOW_TO_READ[scheme_of_site.what])
     if not shown and scheme != "none":
-        st.info("This model does not give the numbers, so there is no picture of them.", icon=":material/info:")
+        frame.note("This model does not give the numbers, so there is no picture of them.")
 
 
 def _draw(scheme: "PositionScheme", trace: "Trace") -> None:

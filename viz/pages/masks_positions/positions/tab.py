@@ -11,18 +11,13 @@ from jaxtyping import Float, Int
 from viz.access import models
 from viz.core.file_names import file_name
 from viz.core.token_text import display_token
-from viz.pages.masks_positions.positions import data
-from viz.pages.masks_positions.positions.figures import (
-    dimension_curve,
-    encoding_heatmap,
-    likeness_over_distance,
-    position_curve,
-    shift_on_circle,
-)
+from viz.pages.masks_positions.positions import data, figures
 from viz.selection import state
 from viz.ui import controls, frame
 
 if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
     from model import Trace
     from model.config import PositionLayout
 
@@ -82,11 +77,10 @@ def show(trace: "Trace") -> None:
         rows[: len(tokens)] = recorded
     _say_what_is_shown(own, deviation if is_own else None, len(tokens))
     shown = Shown(d_model, base, layout, tokens, rows)
-    st.plotly_chart(
-        encoding_heatmap(rows, tokens),
-        key="encoding",
-        config=frame.chart_config(file_name("positions encoding")),
-        alt="Positional encoding, one row a position, one column a dimension",
+    _chart(
+        figures.encoding_heatmap(rows, tokens),
+        "encoding",
+        "Positional encoding, one row a position, one column a dimension",
     )
     st.caption(
         f"Each row is added to the embedding of the token at that position. {ARRANGEMENT[layout]} Above the green line "
@@ -94,6 +88,10 @@ def show(trace: "Trace") -> None:
     )
     _show_curves(shown)
     _show_likeness(shown, (trace.embedding[side] + trace.positional[side]).numpy(), recorded, is_own)
+
+
+def _chart(figure: "Figure", key: str, alt: str) -> None:
+    frame.chart(figure, key, file_name(f"positions {key}"), alt)
 
 
 def _say_what_is_shown(own: int, deviation: float | None, length: int) -> None:
@@ -132,22 +130,20 @@ def _show_curves(shown: Shown) -> None:
     with st.grid(2, min_column_width=400, gap="medium"):
         with st.container(gap="xsmall"):
             st.markdown(f"**Position {position}**, {_place(shown, position)}")
-            st.plotly_chart(
-                position_curve(shown.rows[position], shown.pairs),
-                key="position-curve",
-                config=frame.chart_config(file_name("positions position-curve")),
-                alt=f"Position {position}: a curve of its sines and one of its cosines over the dimensions",
+            _chart(
+                figures.position_curve(shown.rows[position], shown.pairs),
+                "position-curve",
+                f"Position {position}: a curve of its sines and one of its cosines over the dimensions",
             )
             st.caption(
                 "Every position has its own pattern: both curves wave on their left and come to rest further on."
             )
         with st.container(gap="xsmall"):
             st.markdown(f"**Dimension {dimension}**: one wave is {_length(wavelength)} tokens long")
-            st.plotly_chart(
-                dimension_curve(where, wave, shown.rows[:, dimension], shown.tokens, wavelength),
-                key="dimension-curve",
-                config=frame.chart_config(file_name("positions dimension-curve")),
-                alt=f"Dimension {dimension} over the positions, wavelength {_length(wavelength)} tokens",
+            _chart(
+                figures.dimension_curve(where, wave, shown.rows[:, dimension], shown.tokens, wavelength),
+                "dimension-curve",
+                f"Dimension {dimension} over the positions, wavelength {_length(wavelength)} tokens",
             )
             st.caption(
                 f"Wavelength 2π · {shown.base:,}^({2 * pair}/{shown.d_model}) = {_length(wavelength)} (§3.5)."
@@ -166,11 +162,10 @@ def _show_rotation(shown: Shown, position: int, pair: int, shift: int, angle: fl
     sine, cosine = encoding[:, sine_at], encoding[:, cosine_at]
     (cos, sin), _ = turns[pair]
     with st.grid(2, min_column_width=400, gap="medium"):
-        st.plotly_chart(
-            shift_on_circle(sine, cosine, position, shift, angle),
-            key="circle",
-            config=frame.chart_config(file_name("positions circle")),
-            alt=f"Dimensions {sine_at} and {cosine_at} on the unit circle, at {position} and {position + shift}",
+        _chart(
+            figures.shift_on_circle(sine, cosine, position, shift, angle),
+            "circle",
+            f"Dimensions {sine_at} and {cosine_at} on the unit circle, at {position} and {position + shift}",
         )
         with st.container():
             st.markdown(
@@ -212,11 +207,10 @@ def _show_likeness(
         with st.container(gap="xsmall"):
             st.markdown("**Positions alone**")
             curve = data.products_at_distances(shown.count, shown.d_model, shown.base)
-            st.plotly_chart(
-                likeness_over_distance(curve, positions, shown.tokens, shows_means=False),
-                key="likeness-positions",
-                config=frame.chart_config(file_name("positions likeness-positions")),
-                alt="Dot product of two positional encodings over their distance: all pairs lie on one curve",
+            _chart(
+                figures.likeness_over_distance(curve, positions, shown.tokens, shows_means=False),
+                "likeness-positions",
+                "Dot product of two positional encodings over their distance: all pairs lie on one curve",
             )
             st.caption(
                 "PE(p) · PE(p + k) depends on k alone: every pair of this sentence lies on the curve, wherever it "
@@ -225,11 +219,10 @@ def _show_likeness(
         with st.container(gap="xsmall"):
             st.markdown("**Embedding + position**, which the first layer reads")
             own_curve = data.products_at_distances(max(length, 2), sums.shape[1], OWN_BASE)
-            st.plotly_chart(
-                likeness_over_distance(own_curve, content, shown.tokens, shows_means=True),
-                key="likeness-sums",
-                config=frame.chart_config(file_name("positions likeness-sums")),
-                alt="Dot product of embedding plus position for all pairs of tokens, over their distance",
+            _chart(
+                figures.likeness_over_distance(own_curve, content, shown.tokens, shows_means=True),
+                "likeness-sums",
+                "Dot product of embedding plus position for all pairs of tokens, over their distance",
             )
             st.caption(_explained(content.explained) + ("" if is_own else " This picture is always the model's own."))
 
