@@ -139,7 +139,7 @@ def measure_page(page: Page, url: str, texts: Sequence[str]) -> dict[str, str]:
             field.press("Control+Enter")
             kept = page.wait_for_function(KEPT, arg=kept, timeout=180_000).json_value()
             page.wait_for_timeout(1_500)
-        tiles.append(max(len(message) for message in received if b"headlight_tiles" in message))
+        tiles.append(max(len(message) for message in received if b"headlight_tile_keeper" in message))
         messages += [len(message) for message in received if b"headlight_head_grid" in message]
         for site in ("Decoder self", "Decoder cross", "Encoder self"):
             grids.append(turn_to(page, site))

@@ -106,10 +106,10 @@ def test_the_grid_fills_in_order_with_the_tiles_of_the_trace(selection: Selectio
 def test_the_page_sends_the_frame_and_every_layer_that_is_ready(app: AppTest) -> None:
     opened(app)
     deadline = time.monotonic() + 20
-    while len(sent_to(app, "tiles")) < 3 and time.monotonic() < deadline:
+    while len(sent_to(app, "tile_keeper")) < 3 and time.monotonic() < deadline:
         time.sleep(0.2)
         app.run()
-    headers = [header for header, _ in sent_to(app, "tiles")]
+    headers = [header for header, _ in sent_to(app, "tile_keeper")]
     ((grid, _),) = sent_to(app, "head_grid")
     assert [header.get("layer") for header in headers] == [None, 0, 1]
     assert {header["address"] for header in headers} == {grid["address"]}
@@ -154,7 +154,7 @@ def test_overview_and_tiles_are_those_of_the_whole_head(selection: Selection, si
 
 def test_the_page_shows_the_overview_and_serves_tiles_of_this_head(app: AppTest) -> None:
     opened(app, layer=1, head=2, token=3)
-    ((header, (deflated,)),) = sent_to(app, "matrix")
+    ((header, (deflated,)),) = sent_to(app, "matrix_picture")
     ((server, _),) = sent_to(app, "tile_server")
     assert header["deep"]["address"] == server["address"]
     tall, wide = header["deep"]["block"]
@@ -180,12 +180,12 @@ def test_a_rollout_beyond_its_limit_is_refused_in_a_sentence(app: AppTest, monke
     monkeypatch.setattr(long_texts, "MAX_ROLLOUT", 10)
     opened(app, measure="rollout")
     assert "offered up to 10 tokens" in said(app)
-    assert not sent_to(app, "matrix")
+    assert not sent_to(app, "matrix_picture")
 
 
 def test_words_and_hidden_special_tokens_are_shown_too(app: AppTest) -> None:
     opened(app, words="True", special="False")
-    ((header, _),) = sent_to(app, "matrix")
+    ((header, _),) = sent_to(app, "matrix_picture")
     assert header["rowTokens"] == TEXT.split()
     assert header["previews"] == []
 
@@ -263,13 +263,13 @@ def test_the_page_opens_the_longest_text_of_a_model_in_little_bytes(
     app.text_area(key="text").set_value(text).run()
     assert not app.error, app.error[0].value
     deadline = time.monotonic() + 60
-    while len(sent_to(app, "tiles")) < 2 and time.monotonic() < deadline:
+    while len(sent_to(app, "tile_keeper")) < 2 and time.monotonic() < deadline:
         time.sleep(0.2)
         app.run()
-    ((header, _),) = sent_to(app, "matrix")
+    ((header, _),) = sent_to(app, "matrix_picture")
     assert len(header["rowTokens"]) == length
     assert header["deep"]["block"][0] > 1
-    assert len(sent_to(app, "tiles")) == 2, "the frame, and the one layer"
+    assert len(sent_to(app, "tile_keeper")) == 2, "the frame, and the one layer"
     sent = [element.proto for element in app.get("bidi_component")]
-    grid = sum(len(one.bytes) for one in sent if one.component_name in ("headlight_head_grid", "headlight_tiles"))
+    grid = sum(len(one.bytes) for one in sent if one.component_name in ("headlight_head_grid", "headlight_tile_keeper"))
     assert grid <= 1_000_000

@@ -6,24 +6,16 @@ back which head a person opened.
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Final
 
 import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
-from viz.core import bundle, payload
+from viz.components.declare import declare
+from viz.core import payload
 from viz.core.theme import SEQUENTIAL, SQRT_TICKS
 
-_HTML: Final = """
-<div class="head-grid"></div>
-"""
-_COMPONENT = st.components.v2.component(
-    "headlight_head_grid",
-    html=_HTML,
-    css=bundle.styles("components/head_grid/head_grid.css"),
-    js=bundle.script("components/head_grid/head_grid.js"),
-)
+_COMPONENT = declare("components/head_grid/head_grid.js", "components/head_grid/head_grid.css")
 
 
 @dataclass(frozen=True)

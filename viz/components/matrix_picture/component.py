@@ -6,24 +6,17 @@ exact tiles of what a person looks at.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Self
+from typing import Self
 
 import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
-from viz.core import bundle, fingerprint, payload, theme, token_text
+from viz.components.declare import declare
+from viz.core import fingerprint, payload, theme, token_text
 from viz.core.decimals import decimals_for, pack_decimals
 
-_HTML: Final = """
-<div class="matrix-picture"></div>
-"""
-_COMPONENT = st.components.v2.component(
-    "headlight_matrix",
-    html=_HTML,
-    css=bundle.styles("components/matrix_picture/matrix_picture.css"),
-    js=bundle.script("components/matrix_picture/matrix_picture.js"),
-)
+_COMPONENT = declare("components/matrix_picture/matrix_picture.js", "components/matrix_picture/matrix_picture.css")
 
 
 @dataclass(frozen=True, slots=True)

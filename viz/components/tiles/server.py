@@ -11,7 +11,8 @@ from typing import Final
 import numpy as np
 import streamlit as st
 
-from viz.core import bundle, payload
+from viz.components.declare import declare
+from viz.core import payload
 from viz.core.decimals import pack_decimals
 from viz.core.tile_source import Source
 
@@ -20,14 +21,7 @@ TILE_SIDE: Final = 256
 #: So many at once, and no coarser.
 MAX_TILES, MAX_LEVEL = 6, 6
 
-_HTML: Final = """
-<div class="tile-server" hidden></div>
-"""
-_COMPONENT = st.components.v2.component(
-    "headlight_tile_server",
-    html=_HTML,
-    js=bundle.script("components/tiles/tile_server.js"),
-)
+_COMPONENT = declare("components/tiles/tile_server.js")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,22 +4,14 @@ So a grid is a short message that names an address, and whoever chooses another 
 """
 
 from collections.abc import Sequence
-from typing import Final
 
 import numpy as np
-import streamlit as st
 
-from viz.core import bundle, payload, token_text
+from viz.components.declare import declare
+from viz.core import payload, token_text
 from viz.core.tiles import FIRST_CELL, FIRST_THOUSANDTH, GridSpec, LayerTiles, Tiles
 
-_HTML: Final = """
-<div class="tile-keeper" hidden></div>
-"""
-_COMPONENT = st.components.v2.component(
-    "headlight_tiles",
-    html=_HTML,
-    js=bundle.script("components/tiles/tile_keeper.js"),
-)
+_COMPONENT = declare("components/tiles/tile_keeper.js")
 
 
 def pack_tiles(tiles: Tiles, query_tokens: Sequence[str], key_tokens: Sequence[str], address: str) -> bytes:

@@ -10,15 +10,11 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
+from viz.components.declare import declare
 from viz.components.head_grid.component import HeadChoice, read_choice
-from viz.core import bundle, fingerprint, payload, theme
+from viz.core import fingerprint, payload, theme
 
-_COMPONENT = st.components.v2.component(
-    "headlight_head_maps",
-    html='<div class="head-maps"></div>',
-    css=bundle.styles("pages/atlas/layer_maps/head_maps.css"),
-    js=bundle.script("pages/atlas/layer_maps/head_maps.js"),
-)
+_COMPONENT = declare("pages/atlas/layer_maps/head_maps.js", "pages/atlas/layer_maps/head_maps.css")
 
 
 @dataclass(frozen=True, eq=False)

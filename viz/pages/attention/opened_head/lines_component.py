@@ -10,24 +10,17 @@ thus about to be overruled, do not count. A message without a new order has the 
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Final, TypeGuard
+from typing import TypeGuard
 
 import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
-from viz.core import bundle, fingerprint, payload, token_text
+from viz.components.declare import declare
+from viz.core import fingerprint, payload, token_text
 from viz.core.theme import HEAD_COLOURS
 
-_HTML: Final = """
-<div class="head-lines"></div>
-"""
-_COMPONENT = st.components.v2.component(
-    "headlight_head_lines",
-    html=_HTML,
-    css=bundle.styles("pages/attention/opened_head/head_lines.css"),
-    js=bundle.script("pages/attention/opened_head/head_lines.js"),
-)
+_COMPONENT = declare("pages/attention/opened_head/head_lines.js", "pages/attention/opened_head/head_lines.css")
 
 
 @dataclass(frozen=True, slots=True)

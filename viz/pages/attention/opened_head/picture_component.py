@@ -5,22 +5,17 @@ Sends the pixels and the head's weights to `picture_attention.js` and reads back
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 import streamlit as st
 from jaxtyping import Float, UInt8
 
-from viz.core import bundle, payload, theme, token_text
+from viz.components.declare import declare
+from viz.core import payload, theme, token_text
 
-_HTML: Final = """
-<div class="picture-attention"></div>
-"""
-_COMPONENT = st.components.v2.component(
-    "headlight_picture_attention",
-    html=_HTML,
-    css=bundle.styles("pages/attention/opened_head/picture_attention.css"),
-    js=bundle.script("pages/attention/opened_head/picture_attention.js"),
+_COMPONENT = declare(
+    "pages/attention/opened_head/picture_attention.js",
+    "pages/attention/opened_head/picture_attention.css",
 )
 
 

@@ -4,22 +4,14 @@ Sends the plain data of `story.py` to `origin_story.js` and reads back which key
 """
 
 from collections.abc import Callable, Mapping
-from typing import Final
 
 import streamlit as st
 
-from viz.core import bundle, fingerprint, payload, theme
+from viz.components.declare import declare
+from viz.core import fingerprint, payload, theme
 from viz.pages.attention.origin.story import Origin, story
 
-_HTML: Final = """
-<div class="origin-story"></div>
-"""
-_COMPONENT = st.components.v2.component(
-    "headlight_origin_story",
-    html=_HTML,
-    css=bundle.styles("pages/attention/origin/origin_story.css"),
-    js=bundle.script("pages/attention/origin/origin_story.js"),
-)
+_COMPONENT = declare("pages/attention/origin/origin_story.js", "pages/attention/origin/origin_story.css")
 
 
 def pack_story(origin: Origin, name: str = "origin") -> bytes:

@@ -8,22 +8,15 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from viz.core import bundle, fingerprint, payload, theme, token_text
+from viz.components.declare import declare
+from viz.core import fingerprint, payload, theme, token_text
 from viz.core.numbers import decimal
 from viz.pages.decoding.beam import story as beam_story
 
 if TYPE_CHECKING:
     from model import BeamTree
 
-_HTML: Final = """
-<div class="beam-picture"></div>
-"""
-_COMPONENT = st.components.v2.component(
-    "headlight_beam_picture",
-    html=_HTML,
-    css=bundle.styles("pages/decoding/beam/beam_picture.css"),
-    js=bundle.script("pages/decoding/beam/beam_picture.js"),
-)
+_COMPONENT = declare("pages/decoding/beam/beam_picture.js", "pages/decoding/beam/beam_picture.css")
 _COLOURS: Final = {
     "winner": theme.HEAD_COLOURS[0],
     "rival": theme.HEAD_COLOURS[1],

@@ -9,18 +9,11 @@ from typing import Final
 
 import streamlit as st
 
-from viz.core import bundle, payload, token_text
+from viz.components.declare import declare
+from viz.core import payload, token_text
 from viz.core.theme import HEAD_COLOURS
 
-_HTML: Final = """
-<div class="branch-tree"></div>
-"""
-_COMPONENT = st.components.v2.component(
-    "headlight_branch_tree",
-    html=_HTML,
-    css=bundle.styles("pages/decoding/branches/branch_tree.css"),
-    js=bundle.script("pages/decoding/branches/branch_tree.js"),
-)
+_COMPONENT = declare("pages/decoding/branches/branch_tree.js", "pages/decoding/branches/branch_tree.css")
 #: What can be wanted of a row.
 ACTS: Final = ("show", "compare", "remove")
 

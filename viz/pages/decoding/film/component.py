@@ -10,19 +10,11 @@ from typing import Any, Final
 
 import streamlit as st
 
-from viz.core import bundle
+from viz.components.declare import declare
 from viz.core import payload as wire
 from viz.pages.decoding.film.payload import MOST_CANDIDATES, PlayerData
 
-_HTML: Final = """
-<div class="decode-player"></div>
-"""
-_COMPONENT = st.components.v2.component(
-    "headlight_decode_player",
-    html=_HTML,
-    css=bundle.styles("pages/decoding/film/film.css"),
-    js=bundle.script("pages/decoding/film/decode_player.js"),
-)
+_COMPONENT = declare("pages/decoding/film/decode_player.js", "pages/decoding/film/film.css")
 #: Whose row a row of attention is called, and the ranges of what is in hundredths.
 WHOSE: Final = ("in", "out")
 TEMPERATURES: Final = (10, 500)

@@ -8,20 +8,13 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from viz.core import bundle, fingerprint, payload, theme, token_text
+from viz.components.declare import declare
+from viz.core import fingerprint, payload, theme, token_text
 
 if TYPE_CHECKING:
     from model.decoding.logit_lens import LogitLens
 
-_HTML: Final = """
-<div class="lens-table"></div>
-"""
-_COMPONENT = st.components.v2.component(
-    "headlight_lens_table",
-    html=_HTML,
-    css=bundle.styles("pages/decoding/logit_lens/lens_table.css"),
-    js=bundle.script("pages/decoding/logit_lens/lens_table.js"),
-)
+_COMPONENT = declare("pages/decoding/logit_lens/lens_table.js", "pages/decoding/logit_lens/lens_table.css")
 #: A probability is shown with three digits at most.
 _DIGITS: Final = 6
 

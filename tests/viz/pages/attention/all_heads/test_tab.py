@@ -78,7 +78,7 @@ def test_tiles_of_all_three_attentions_wait_in_the_browser_and_the_grid_names_th
     app.query_params["site"] = "decoder.cross"
     app.run()
     header = grid_of(app)
-    kept = {tiles["address"]: tiles for tiles, _ in sent_to(app, "tiles")}
+    kept = {tiles["address"]: tiles for tiles, _ in sent_to(app, "tile_keeper")}
     addresses = [attention.tiles_key(traced(TEXT, selection), site) for site in SITES]
     assert header["followed"] == {"control": "site", "addresses": addresses}
     assert set(kept) == set(addresses)

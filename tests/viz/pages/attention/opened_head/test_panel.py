@@ -43,7 +43,7 @@ def opened(app: AppTest, **params: int | str) -> AppTest:
 
 
 def heatmap(app: AppTest) -> tuple[dict[str, Any], np.ndarray]:
-    ((header, (values,)),) = sent_to(app, "matrix")
+    ((header, (values,)),) = sent_to(app, "matrix_picture")
     return header, values.reshape(len(header["rowTokens"]), len(header["columnTokens"]))
 
 
@@ -113,7 +113,7 @@ def test_every_measure_is_drawn_and_explained(app: AppTest, measure: str, site: 
     meaning, formula = MEASURES[measure].explained_at(site)
     assert meaning in captions(app)
     assert f"${formula}$" in captions(app)
-    assert len(sent_to(app, "matrix")) == (drawn == "Heatmap")
+    assert len(sent_to(app, "matrix_picture")) == (drawn == "Heatmap")
     assert len(sent_to(app, "head_lines")) == (drawn == "Lines")
     assert not app.get("plotly_chart")
 
@@ -170,7 +170,7 @@ def test_norms_have_a_scale_of_their_own_and_the_hover_says_so(app: AppTest) -> 
 def test_only_weights_between_all_tokens_are_previewed_from_tiles(app: AppTest) -> None:
     opened(app, layer=1, head=2, site="decoder.cross")
     header, _ = heatmap(app)
-    addresses = [tiles["address"] for tiles, _ in sent_to(app, "tiles")]
+    addresses = [tiles["address"] for tiles, _ in sent_to(app, "tile_keeper")]
     assert sorted(header["previews"]) == sorted(addresses)
     assert header["shows"][1:] == [1, 2]
     for key, value in (("whole_words", True), ("whole_words", False), ("special_tokens", False)):
