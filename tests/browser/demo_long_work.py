@@ -1,0 +1,25 @@
+"""A page that waits for slow work, and a page that goes on beside it; run by a browser test."""
+
+import time
+
+import streamlit as st
+
+from viz.core.background_jobs import Progress, Task
+from viz.ui import frame, long_work
+
+
+def slow(progress: Progress) -> str:
+    for _ in range(600):
+        time.sleep(0.05)
+        progress(1)
+    return "done"
+
+
+awaits = "await" in st.query_params
+st.button("Elsewhere")
+st.write("above")
+with frame.errors_shown():
+    if awaits:
+        st.write(long_work.awaited(Task("awaited", 600, "units", slow), key="work"))
+    else:
+        st.write(long_work.outcome(Task("beside", 600, "units", slow), "Begin", key="work") or "nothing yet")
