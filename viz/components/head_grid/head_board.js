@@ -1,3 +1,4 @@
+// @ts-check
 // The board of the grid: a transparent cell a head, the names beside them, and below all of it the canvas.
 import { element } from "../shared/picture.js";
 

@@ -1,3 +1,4 @@
+// @ts-check
 // What the grid shows before Python answers: the tiles that a switch of the page asks for, and the head that it opens.
 /** @import { Head, Tiles } from "../shared/head_tiles.js" */
 /** @import { TileFigure } from "./head_board.js" */

@@ -1,3 +1,4 @@
+// @ts-check
 // The labels along both sides of a matrix, thinned out where they would touch.
 import { clamp, element, tokenElement } from "../shared/picture.js";
 

@@ -1,3 +1,4 @@
+// @ts-check
 // A matrix by the keyboard: arrow keys visit cells, which are read out, other keys keep them and zoom.
 import { consume, isCombination } from "../shared/items.js";
 import { clamp, element, tokenElement } from "../shared/picture.js";

@@ -1,3 +1,4 @@
+// @ts-check
 // One matrix between two lists of tokens: numbers on hover, a row and a column that can be kept, zooming and moving.
 // The browser draws all of it. What another component already has of the next matrix, it announces by the event
 // `headlight-preview` on the window; that is drawn at once and makes way for Python's exact numbers.

@@ -1,3 +1,4 @@
+// @ts-check
 // How a cell of a matrix is read out and walked to.
 import { clamp } from "../shared/picture.js";
 import { blockOf } from "./matrix_view.js";

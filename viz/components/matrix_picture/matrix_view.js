@@ -1,3 +1,4 @@
+// @ts-check
 // Which part of a matrix is seen, and its pixels.
 import { clamp, contextOf } from "../shared/picture.js";
 

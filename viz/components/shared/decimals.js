@@ -1,3 +1,4 @@
+// @ts-check
 // The reading half of decimals.py.
 
 /** Numbers from planes; what no decimal shows is between zero and what rounds to zero. @param {Uint8Array} planes @param {number} decimals */

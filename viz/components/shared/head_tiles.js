@@ -1,3 +1,4 @@
+// @ts-check
 // The reading half of head_tiles.py: tiles as numbers again.
 import { largestWithin } from "./picture.js";
 

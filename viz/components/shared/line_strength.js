@@ -1,3 +1,4 @@
+// @ts-check
 // How strong a line is drawn that stands for a weight.
 
 /** A line weaker than this cannot be seen; it is not drawn at all. */

@@ -1,3 +1,4 @@
+// @ts-check
 // How a component meets Streamlit: one object for an element of the page, which hears Python's messages and can answer.
 import { unpack } from "./payload.js";
 

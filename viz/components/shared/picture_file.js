@@ -1,3 +1,4 @@
+// @ts-check
 // Pictures as files: SVG text made safe, drawn as pixels, and handed to the person.
 
 /** Device pixels for a CSS pixel in what is saved as PNG. */

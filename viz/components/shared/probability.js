@@ -1,3 +1,4 @@
+// @ts-check
 // Probabilities as text and as a colour bar.
 import { colourBar } from "./picture.js";
 

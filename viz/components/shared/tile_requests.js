@@ -1,3 +1,4 @@
+// @ts-check
 // Where a picture asks for exact tiles, and where they arrive. Every component is a module of its own; here they meet.
 // A tile's numbers are the largest of 2^level × 2^level cells, its row and column count in tiles.
 

@@ -1,3 +1,4 @@
+// @ts-check
 // Tiles that wait in the browser, by address. Every component is a module of its own; here they meet.
 /** @import { Tiles } from "./head_tiles.js" */
 

@@ -1,3 +1,4 @@
+// @ts-check
 // Hands what pictures ask for on to Python, and its answers back; shows nothing.
 // Data: the payload of tile_server.py. Sends back the trigger `asked`: { address, serial, tiles }.
 import { decimalsOf } from "../shared/decimals.js";

@@ -1,3 +1,4 @@
+// @ts-check
 // bertviz knows the mouse and wide screens alone: here what can be clicked can be reached with Tab and the arrow keys and
 // pressed with Enter, what can be pointed at can be focused, and the model view shrinks to the room there is.
 // These are the elements of bertviz 1.4.1.

@@ -1,3 +1,4 @@
+// @ts-check
 // Buttons that save what bertviz has drawn, as SVG or as PNG. bertviz's shapes carry their own colours, but what the
 // page's style sheet gives to text and backgrounds has to be written into the copy.
 import { rasterised, savePng, saveSvg } from "../../../components/shared/picture_file.js";

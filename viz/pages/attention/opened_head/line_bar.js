@@ -1,3 +1,4 @@
+// @ts-check
 // Above the lines: a chip for every head, the threshold, and the buttons that save the picture.
 import { button, element } from "../../../components/shared/picture.js";
 

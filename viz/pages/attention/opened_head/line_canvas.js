@@ -1,3 +1,4 @@
+// @ts-check
 // Lines painted between the columns: all of them once, and above them those of one token.
 import { strength } from "../../../components/shared/line_strength.js";
 import { FULL } from "../../../components/shared/payload.js";

@@ -1,3 +1,4 @@
+// @ts-check
 // The picture of lines to be taken along: as primitives, then painted as PNG or written as SVG from the same ones.
 import { strength } from "../../../components/shared/line_strength.js";
 import { weightOf } from "../../../components/shared/payload.js";

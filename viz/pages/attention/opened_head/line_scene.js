@@ -1,3 +1,4 @@
+// @ts-check
 // Lines between two columns of tokens: which there are, how strong each is drawn, and the boxes beside them.
 import { FAINTEST } from "../../../components/shared/line_strength.js";
 import { FULL, weightOf } from "../../../components/shared/payload.js";

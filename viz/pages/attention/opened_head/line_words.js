@@ -1,3 +1,4 @@
+// @ts-check
 // What lines are said to be: numbers, how many are drawn, and the strongest partners of a token.
 import { weightOf } from "../../../components/shared/payload.js";
 import { element, tokenElement } from "../../../components/shared/picture.js";

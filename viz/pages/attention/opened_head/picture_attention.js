@@ -1,3 +1,4 @@
+// @ts-check
 // A picture and, over its patches, one row of a head: a click or Enter makes the patch the query, whose row is drawn.
 // Data: the payload of picture_component.py. Sends back the trigger `query`: { query }.
 import { consume, isCombination } from "../../../components/shared/items.js";

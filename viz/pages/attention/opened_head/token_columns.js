@@ -1,3 +1,4 @@
+// @ts-check
 // Two columns of tokens that can be walked with the arrow keys.
 import { closest, reachByTab } from "../../../components/shared/items.js";
 import { clamp, element, tokenElement } from "../../../components/shared/picture.js";

@@ -1,3 +1,4 @@
+// @ts-check
 // The pictures of the origin story: each an SVG over the same columns, one a key. Here are the
 // sizes of things, and how numbers become bars and cells.
 import { colourAt, svg } from "../../../components/shared/drawing.js";

@@ -1,3 +1,4 @@
+// @ts-check
 // The seven pictures of the origin story, one a step.
 import { colourAt } from "../../../components/shared/drawing.js";
 import { clamp } from "../../../components/shared/picture.js";

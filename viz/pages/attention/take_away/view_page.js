@@ -1,3 +1,4 @@
+// @ts-check
 // Draws the figure of an exported page in the colours that the reader's system prefers, and again when these change.
 // The page defines `figure` and `palettes` before this script's text.
 

@@ -1,3 +1,4 @@
+// @ts-check
 // The film of a finished decoding. Where it stands and all that is chosen live here, so no key press waits for the server;
 // Python hears of it a moment after the last change, and at once of what a person wishes written instead.
 // Data: the payload of decode_player.py. Sends back the state `view` and the trigger `wish`.

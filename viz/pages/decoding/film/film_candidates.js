@@ -1,3 +1,4 @@
+// @ts-check
 // The candidates of one step as bars, what a filter makes of them, and numbers about the distribution.
 import { reachByTab } from "../../../components/shared/items.js";
 import { button, clamp, element, tokenElement } from "../../../components/shared/picture.js";

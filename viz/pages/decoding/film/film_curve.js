@@ -1,3 +1,4 @@
+// @ts-check
 // Two curves over all steps: the probability of the token written, and the entropy.
 import { svg } from "../../../components/shared/drawing.js";
 import { clamp, element } from "../../../components/shared/picture.js";

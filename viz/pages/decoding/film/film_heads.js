@@ -1,3 +1,4 @@
+// @ts-check
 // Everything about heads in a film: the choice of layer, heads and of whose row is meant; beside each other the strips of
 // cross- and self-attention, below them lines and triangle over the same columns, which scroll together.
 import { button, clamp, element, legendElement, pixelScale, tokenElement } from "../../../components/shared/picture.js";

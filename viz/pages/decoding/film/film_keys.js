@@ -1,3 +1,4 @@
+// @ts-check
 // The keys that move a film, and which parts of the page need them for themselves.
 
 /** Where a key leads from a step; beyond the last one is the last one. @type {Record<string, (step: number) => number>} */

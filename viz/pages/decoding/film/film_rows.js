@@ -1,3 +1,4 @@
+// @ts-check
 // Below the two strips, over the same columns: the chosen heads as lines between source and target, and the rows so far
 // of the open head's self-attention.
 import { FAINTEST, strength } from "../../../components/shared/line_strength.js";

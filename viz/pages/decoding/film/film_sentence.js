@@ -1,3 +1,4 @@
+// @ts-check
 // The sentence as it is written: a column for each step, above the token it reads, below the token it writes.
 import { element, tokenElement } from "../../../components/shared/picture.js";
 

@@ -1,3 +1,4 @@
+// @ts-check
 // The new row of every head of one attention: heads run down, layer by layer, key tokens run across. Each layer is a
 // canvas of one pixel a weight, which the page enlarges.
 import { closest } from "../../../components/shared/items.js";

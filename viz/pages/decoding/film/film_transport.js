@@ -1,3 +1,4 @@
+// @ts-check
 // The bar that moves a film: buttons, play with its speed, scrubber, position.
 import { icon } from "../../../components/shared/drawing.js";
 import { button, element } from "../../../components/shared/picture.js";

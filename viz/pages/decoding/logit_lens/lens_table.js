@@ -1,3 +1,4 @@
+// @ts-check
 // What each layer would have said at each step: a table of tokens on the colours of their probabilities. Pointing at a
 // cell, or moving there with the arrow keys, tells its five best; a click, or Enter, chooses its step.
 // Data: the payload of lens_table.py. Sends back the trigger `step`: { step }.
