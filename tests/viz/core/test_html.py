@@ -2,7 +2,7 @@
 
 import pytest
 
-from viz.core.html import Column, literal, table
+from viz.core.html import Column, literal, table, word_changes
 
 HOSTILE = "<img src=https://evil.example/a.png> ![x](https://evil.example/b.png) \" onload='x"
 
@@ -21,3 +21,12 @@ def test_control_characters_are_shown_as_signs() -> None:
 def test_a_row_of_another_length_is_a_programmers_mistake() -> None:
     with pytest.raises(AssertionError):
         table([Column("a")], [("b", "c")], label="d")
+
+
+def test_changes_of_words_are_marked_in_html_in_which_nothing_is_html() -> None:
+    html = word_changes([(("a",), ("a",)), (("<img src=x>",), ("b",)), ((), ("c",))], names=("<b>", "two"))
+    assert "<img" not in html
+    assert html.count("</del>") == 2  # one in the text, one in the key
+    assert html.count("</ins>") == 3
+    assert ">a <del" in html
+    assert 'lang=""' in html

@@ -27,3 +27,7 @@ def test_small_numbers_are_written_as_people_do() -> None:
     assert scientific(3.4e-7) == "3·10⁻⁷"
     assert scientific(9.6e-6) == "1·10⁻⁵"
     assert scientific(0.0) == "0"
+
+
+def test_signs_are_real_and_nothing_has_none() -> None:
+    assert [signed(value) for value in (0.004, -0.004, 1.0, -0.5)] == ["0.00", "0.00", "+1.00", "−0.50"]

@@ -57,3 +57,16 @@ def test_streamlit_is_told_the_same_scale() -> None:
     config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
     for appearance in ("light", "dark"):
         assert tuple(config["theme"][appearance]["chartSequentialColors"]) == theme.SEQUENTIAL
+
+
+def test_every_colour_of_a_probability_can_be_written_on() -> None:
+    def luminance(colour: str) -> float:
+        parts = (part / 255 for part in bytes.fromhex(colour[1:]))
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return sum(part * weight for part, weight in zip(linear, (0.2126, 0.7152, 0.0722), strict=True))
+
+    for step in range(101):
+        low, high = sorted(map(luminance, theme.sequential(step / 100)))
+        assert (high + 0.05) / (low + 0.05) > 4
+    assert theme.sequential(0.0)[0] == theme.NIGHT
+    assert theme.sequential(1.0)[0] == theme.LIGHT

@@ -1,4 +1,4 @@
-"""Fixtures of the tests of atlas."""
+"""The tiny checkpoint with an atlas beside it or in a cache of its own."""
 
 import shutil
 from collections.abc import Iterator

@@ -3,80 +3,19 @@
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Self
 
 import numpy as np
 import pytest
-import torch
-from streamlit.testing.v1 import AppTest
 
-from model import MakeUniform, PointAt, Sampling, SwitchOff, Trace, Translator
+from model import MakeUniform, PointAt, Sampling, SwitchOff, Translator
 from model.analysis.interventions.edit_comparison import compare_edit
 from model.decoding.sampling import Draws
 from model.decoding.session import DecodingSession
 from model.nn.edits import HeadEdit
+from tests.viz.pages.decoding.viewer import TEXT, Viewer
 from viz.pages.decoding import translations
 from viz.pages.decoding.branch_codes import MAX_BRANCHES, EditHead, Write
-from viz.pages.decoding.branches import removal
 from viz.selection import state
-from viz.selection.catalogue import ROOT_VARIABLE
-from viz.selection.selection import Selection
-
-TEXT = "Tom was late again."
-
-
-def studio_page() -> None:
-    """As the decoding page: a person does something, then the translation is shown."""
-    import streamlit as st
-
-    from viz.pages.decoding import translations
-    from viz.selection import state
-
-    state.begin(["en-de"])
-    if "do" in st.session_state:
-        st.session_state.pop("do")()
-    st.session_state["shown"] = translations.shown()
-    st.session_state.setdefault("told", []).extend(translations.take_notices())
-    state.publish()
-
-
-class Viewer:
-    """A session of the app; `do` is what a person does in the next run."""
-
-    def __init__(self, **params: str) -> None:
-        self.app = AppTest.from_function(studio_page, default_timeout=60)
-        for name, value in {"text": TEXT, **params}.items():
-            self.app.query_params[name] = value
-        self.run()
-
-    def run(self, do: Callable[[], object] | None = None) -> Self:
-        self.app.session_state["told"] = []
-        if do is not None:
-            self.app.session_state["do"] = do
-        self.app.run()
-        assert not self.app.exception, self.app.exception[0].value
-        return self
-
-    @property
-    def shown(self) -> Trace:
-        return self.app.session_state["shown"]
-
-    @property
-    def told(self) -> list[str]:
-        return self.app.session_state["told"]
-
-    @property
-    def selection(self) -> Selection:
-        return self.app.session_state["selection"]
-
-    @property
-    def ids(self) -> list[int]:
-        return [step.token_id for step in self.shown.steps]
-
-
-@pytest.fixture(autouse=True)
-def checkpoints(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
 
 
 @pytest.fixture
@@ -85,26 +24,9 @@ def saved(tiny_checkpoints: Path) -> Translator:
     return Translator.load(tiny_checkpoints / "en-de", device="cpu")
 
 
-@pytest.fixture
-def advances(monkeypatch: pytest.MonkeyPatch) -> list[DecodingSession]:
-    """A list that grows by one with every row that the decoder computes."""
-    counted: list[DecodingSession] = []
-    advance = DecodingSession._advance
-
-    def count(session: DecodingSession, choose: Callable[[torch.Tensor, int], int]) -> None:
-        counted.append(session)
-        advance(session, choose)
-
-    monkeypatch.setattr(DecodingSession, "_advance", count)
-    return counted
-
-
 def unlike(viewer: Viewer, step: int) -> int:
     """The second candidate of a step."""
     return viewer.shown.steps[step].candidates[1].token_id
-
-
-# ---- growing ----
 
 
 def test_a_forced_token_goes_on_as_a_session_of_ones_own_would(saved: Translator) -> None:
@@ -242,9 +164,6 @@ def test_edits_of_several_branches_add_up(saved: Translator) -> None:
     assert [code.partition("-")[0] for code in viewer.selection.decoding.branches] == ["0", "1", "2"]
 
 
-# ---- links ----
-
-
 def test_a_link_rebuilds_every_branch() -> None:
     first = Viewer()
     token_id = unlike(first, 4)
@@ -293,9 +212,6 @@ def test_a_bad_branch_is_dropped_with_its_children_though_only_a_child_is_shown(
     assert viewer.selection.decoding.branch == 0
 
 
-# ---- walking, removing ----
-
-
 def test_another_text_forgets_the_branches() -> None:
     viewer = Viewer()
     viewer.run(lambda: translations.force(4, 40))
@@ -309,30 +225,6 @@ def test_another_text_forgets_the_branches() -> None:
     viewer.run(type_text)
     assert viewer.selection.decoding.branches == ()
     assert viewer.shown.text == "It is late."
-
-
-def test_what_is_removed_goes_with_its_children_and_can_be_brought_back(advances: list[DecodingSession]) -> None:
-    viewer = Viewer()
-    for step, token_id in ((3, 40), (5, 41)):
-        viewer.run(partial(translations.force, step, token_id))
-    before, ids = viewer.selection, viewer.ids
-    viewer.run(lambda: removal.remove(1))
-    assert (viewer.selection.decoding.branches, viewer.selection.decoding.branch) == ((), 0)
-    advances.clear()
-    viewer.run(removal.bring_back)
-    assert viewer.selection == before
-    assert viewer.ids == ids
-    assert advances == []
-
-
-def test_when_another_branch_is_removed_the_one_shown_stays() -> None:
-    viewer = Viewer()
-    for token_id in (40, 41):
-        viewer.run(partial(translations.force, 3, token_id))
-    ids = viewer.ids
-    viewer.run(lambda: removal.remove(1))
-    assert viewer.selection.decoding.branch == 1
-    assert viewer.ids == ids
 
 
 def test_there_is_room_for_so_many_branches_and_no_more() -> None:

@@ -1,4 +1,4 @@
-"""Fixtures of the tests of masks_positions."""
+"""The app with the tests' tiny checkpoint."""
 
 from pathlib import Path
 

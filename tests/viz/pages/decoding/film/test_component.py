@@ -1,14 +1,9 @@
-import json
-import math
-import struct
-import zlib
-from dataclasses import replace
-from typing import Any
+"""What the film may send back, and that neither it nor the page undoes what the other did."""
 
 import numpy as np
-import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.viz.pages.decoding.film.invented import header_of
 from viz.pages.decoding.film.component import (
     Command,
     Draw,
@@ -23,95 +18,8 @@ from viz.pages.decoding.film.component import (
 )
 from viz.pages.decoding.film.payload import PlayerCandidate, PlayerData, PlayerSpread, PlayerStep
 
-CANDIDATES = tuple(PlayerCandidate(100 + i, f"c{i}", -0.5 * (i + 1)) for i in range(20))
-STEPS = (
-    PlayerStep(101, "c1", -1.0, 0.7, 2, CANDIDATES),
-    PlayerStep(115, "c15", -8.0, 1.3, 16, CANDIDATES),
-    PlayerStep(999, "\u202e", -20.0, 2.0, 444, CANDIDATES),
-)
 CROSS = np.full((2, 3, 3, 2), 0.25, np.float32)
 SELF = np.tril(np.full((2, 3, 3, 3), 0.5, np.float32))
-SPREAD = PlayerSpread(
-    best=np.array([[-0.1, -2.5]] * 3),
-    counts=np.array([[3, 0, 7]] * 3),
-    centres=np.array([[-3, 0, -9.5]] * 3),
-    vocab_size=500,
-)
-
-
-@pytest.fixture
-def data() -> PlayerData:
-    return PlayerData.of(("▁it", "</s>"), ("<s>", "▁er", "▁es"), STEPS, CROSS, SELF, SPREAD)
-
-
-def header_of(payload: bytes) -> dict[str, Any]:
-    (length,) = struct.unpack("<I", payload[:4])
-    return json.loads(payload[4 : 4 + length])
-
-
-def arrays_of(payload: bytes) -> list[bytes]:
-    """What the browser unpacks: bytes of both attentions and of the distributions."""
-    (length,) = struct.unpack("<I", payload[:4])
-    start, found = 4 + length, []
-    for _, size in header_of(payload)["arrays"]:
-        found.append(zlib.decompress(payload[start : start + size]))
-        start += size
-    return found
-
-
-def test_a_step_knows_which_of_its_candidates_was_taken() -> None:
-    assert [step.chosen for step in STEPS] == [1, 15, None]
-
-
-def test_what_does_not_fit_together_is_a_mistake() -> None:
-    for steps, cross, own, spread, message in (
-        (STEPS, CROSS[..., :1], SELF, SPREAD, "cross attention has shape"),
-        (STEPS, CROSS, SELF[:, :2], SPREAD, "self-attention has shape"),
-        (STEPS[:2], CROSS, SELF, SPREAD, "one step for each target token"),
-        (STEPS, CROSS, SELF, replace(SPREAD, best=SPREAD.best[:2]), "one distribution a step"),
-    ):
-        with pytest.raises(AssertionError, match=message):
-            PlayerData.of(("▁it", "</s>"), ("<s>", "▁er", "▁es"), steps, cross, own, spread)
-
-
-def test_the_payload_holds_what_is_shown(data: PlayerData) -> None:
-    asked = PlayerState(2, 1, head=2, also=(0,), whose="in", candidates=7, temperature=80, top_k=5, top_p=90)
-    payload, command = pack_player(data, None, asked, None, "film")
-    header = header_of(payload)
-    assert header["steps"][2]["token"] == "\\u202e"
-    assert (header["steps"][2]["chosen"], header["steps"][2]["rank"]) == (None, 444)
-    assert header["steps"][0]["candidates"][1] == [101, "c1", -1.0]
-    assert header["command"] == {
-        "number": 1,
-        "step": 2,
-        "layer": 1,
-        "head": 2,
-        "also": [0],
-        "whose": "in",
-        "candidates": 7,
-        "temperature": 80,
-        "top_k": 5,
-        "top_p": 90,
-    }
-    assert (header["digest"], header["name"]) == (command.digest, "film")
-    cross, self_, numbers = arrays_of(payload)
-    assert (len(cross), len(self_)) == (2 * CROSS.size, 2 * SELF.size)
-    assert np.frombuffer(numbers, "<f4").tolist() == pytest.approx([-0.1, -2.5] * 3 + [3, 0, 7] * 3 + [-3, 0, -9.5] * 3)
-
-
-def test_a_token_that_the_rules_forbid_travels_without_a_number() -> None:
-    steps = (replace(STEPS[0], log_prob=-math.inf), *STEPS[1:])
-    forbidden = PlayerData.of(("▁it", "</s>"), ("<s>", "▁er", "▁es"), steps, CROSS, SELF, SPREAD)
-    payload, _ = pack_player(forbidden, None, PlayerState(0, 0), None, "film")
-    assert [step["logProb"] for step in header_of(payload)["steps"]] == [None, -8.0, -20.0]
-
-
-def test_weights_travel_as_cells_low_bytes_first(data: PlayerData) -> None:
-    from viz.core.tiles import code
-
-    _, self_, _ = arrays_of(pack_player(data, None, PlayerState(0), None, "film")[0])
-    low, high = np.frombuffer(self_, np.uint8).reshape(2, *SELF.shape).astype(np.uint16)
-    assert np.array_equal(low | high << 8, code(SELF))
 
 
 def test_what_does_not_exist_becomes_the_nearest(data: PlayerData) -> None:
@@ -201,7 +109,7 @@ def player_page() -> None:
     import streamlit as st
 
     from viz.pages.decoding.film.component import PlayerState, decode_player
-    from viz.pages.decoding.film.payload import PlayerCandidate, PlayerData, PlayerSpread, PlayerStep
+    from viz.pages.decoding.film.payload import PlayerData
 
     steps = tuple(PlayerStep(7, "b", -0.5, 0.7, 1, (PlayerCandidate(7, "b", -0.5),)) for _ in range(4))
     numbers = np.zeros((4, 1), np.float32)

@@ -17,17 +17,10 @@ from viz.core.background_jobs import Progress
 from viz.pages.decoding.branch_codes import EditHead
 from viz.pages.decoding.data import branches
 from viz.pages.decoding.edit_attention import tab as edit_attention
-from viz.pages.decoding.figures import effects_map, row_before_after
-from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.common import SITES
 from viz.selection.selection import Selection
 
 TEXT = "Tom was late again."
-
-
-@pytest.fixture(autouse=True)
-def checkpoints(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
 
 
 @pytest.fixture
@@ -130,9 +123,6 @@ def test_the_row_before_and_after_is_that_of_the_traces(saved: Translator, edit:
         np.testing.assert_allclose(after, 1 / len(after), atol=1e-6)
 
 
-# ---- every head in turn ----
-
-
 @pytest.mark.parametrize("site", SITES)
 def test_the_map_of_heads_is_that_of_edits_made_one_by_one(saved: Translator, site: str) -> None:
     writer = models.writer(Selection().changed(checkpoint="en-de").model)
@@ -159,16 +149,3 @@ def test_the_map_is_drawn_when_it_is_asked_for_and_stays() -> None:
     assert np.array(charts(app)[1]["data"][0]["customdata"]["shape"].split(", "), int).tolist() == [2, 4]
     healthy(app.run())
     assert len(charts(app)) == 2
-
-
-def test_bars_stand_side_by_side_over_tokens_drawn_literally() -> None:
-    figure = row_before_after(np.array([0.25, 0.75]), np.array([1.0, 0.0]), ["<b>", "x"])
-    assert [list(bars.y) for bars in figure.data[:2]] == [[0.25, 0.75], [1.0, 0.0]]
-    assert figure.layout.xaxis2.ticktext == ("&lt;b&gt;", "x")
-
-
-def test_the_map_counts_layers_and_heads_from_one() -> None:
-    figure = effects_map(np.array([[0.5, -0.25]], np.float32))
-    assert figure.layout.yaxis2.ticktext == ("Layer 1",)
-    assert figure.layout.xaxis2.ticktext == ("1", "2")
-    assert (figure.data[0].zmin, figure.data[0].zmax) == (-0.5, 0.5)

@@ -1,6 +1,4 @@
-"""The logit lens on its page: what is sent to the browser, which trace it is of, and what a link may ask for."""
-
-import csv
+"""The logit lens on its page: of which trace it is, and that its last row is what the model said."""
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -8,9 +6,7 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.pages.decoding.opening import TEXT, app_at, header_of, opened
 from tests.viz.reading import traced
 from viz.access import models
-from viz.pages.decoding import tables as decoded_tables
 from viz.pages.decoding.logit_lens import data
-from viz.pages.decoding.logit_lens.component import level_names, pack_lens, read_step
 from viz.pages.decoding.logit_lens.tab import deviation
 from viz.selection.selection import Selection
 
@@ -36,23 +32,6 @@ def test_a_deviation_is_the_largest_difference_of_any_step(chosen: Selection) ->
     assert deviation(trace, changed) == pytest.approx(0.25, abs=1e-5)
 
 
-def test_cells_hold_the_five_best_and_mark_what_was_written(chosen: Selection) -> None:
-    trace = traced(TEXT, chosen)
-    lens = data.logit_lens(trace, models.writer(chosen.model))
-    header = header_of(pack_lens(lens, trace.target_tokens, step=2, name="x"))
-    assert header["levels"] == level_names(3) == ["Input", "Layer 1", "Layer 2 = output"]
-    assert (header["step"], header["read"][0], len(header["cells"])) == (2, "<s>", 3)
-    for level, row in enumerate(header["cells"]):
-        assert len(row) == len(trace.steps)
-        for step, cell in enumerate(row):
-            assert len(cell["tokens"]) == 5
-            assert cell["probabilities"] == sorted(cell["probabilities"], reverse=True)
-            assert cell["probabilities"] == pytest.approx(lens.probabilities[level, step].tolist(), abs=1e-6)
-            assert cell["asWritten"] == (lens.token_ids[level, step, 0] == trace.steps[step].token_id)
-            assert (cell["rank"] == 1) == cell["asWritten"]
-    assert all(cell["asWritten"] for cell in header["cells"][-1])
-
-
 def test_another_translation_of_the_same_text_has_a_lens_of_its_own(chosen: Selection) -> None:
     own = traced(TEXT, chosen)
     session = models.translator(chosen.model).decode(TEXT)
@@ -65,15 +44,6 @@ def test_another_translation_of_the_same_text_has_a_lens_of_its_own(chosen: Sele
     assert deviation(forced, lens) < 1e-5
     # A forced token is not what the last layer said.
     assert lens.token_ids[-1, 0, 0] != lens.chosen_ids[0]
-
-
-@pytest.mark.parametrize("sent", [None, 3, {}, {"step": "1"}, {"step": True}, {"step": -1}, {"step": 4}, [1]])
-def test_what_a_browser_should_not_send_is_no_step(sent: object) -> None:
-    assert read_step(sent, 4) is None
-
-
-def test_a_step_that_the_browser_sends_is_read() -> None:
-    assert read_step({"step": 3}, 4) == 3
 
 
 def test_the_page_shows_the_table_and_proves_its_last_row(app: AppTest, chosen: Selection) -> None:
@@ -93,14 +63,3 @@ def test_a_step_that_does_not_exist_becomes_the_last_one_and_the_page_says_so(ap
     assert f"asks for step 1000, but this translation has {steps}" in app.warning[0].value.replace("\\", "")
     assert app.query_params["step"] == str(steps - 1)
     assert header_of(app.get("bidi_component")[0].proto.bytes)["step"] == steps - 1
-
-
-def test_the_table_has_a_row_for_each_level_step_and_rank(chosen: Selection) -> None:
-    trace = traced(TEXT, chosen)
-    lens = data.logit_lens(trace, models.writer(chosen.model))
-    lines = list(csv.DictReader(decoded_tables.lens(lens, trace.target_tokens).decode("utf-8-sig").splitlines()))
-    assert len(lines) == 3 * len(trace.steps) * 5
-    line = next(line for line in lines if (line["level"], line["step"], line["rank"]) == ("1", "3", "2"))
-    assert int(line["token_id"]) == int(lens.token_ids[1, 3, 1])
-    assert float(line["probability"]) == pytest.approx(float(lens.probabilities[1, 3, 1]), rel=1e-7)
-    assert int(line["written_rank"]) == int(lens.chosen_ranks[1, 3])

@@ -1,0 +1,37 @@
+"""Sentences that say what the scores say."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from model.analysis.coreference.measure_translator import CoreferenceScores
+from model.analysis.metrics.head_names import LayerHead
+from viz.pages.coreference.measured import findings
+
+
+@pytest.mark.parametrize(("low", "said"), [(0.02, "A head beats"), (-0.01, "No head reliably beats")])
+def test_the_verdict_follows_the_interval_of_the_gain(scores: CoreferenceScores, low: float, said: str) -> None:
+    site = scores.sites["encoder.self"]
+    sure = [
+        replace(one, gain=replace(one.gain, value=torch.tensor(0.1), low=torch.tensor(low))) for one in site.held_out
+    ]
+    assert site.held_out
+    told = findings.verdict(replace(site, held_out=tuple(sure)))
+    assert said in told
+    assert ("which excludes" in told) == (low > 0)
+
+
+def test_heads_are_named_from_one_and_rollout_names_layers(scores: CoreferenceScores) -> None:
+    site = scores.sites["encoder.self"]
+    assert findings.head_name(site, *LayerHead(1, 2)) == "head 3 of layer 2"
+    assert findings.head_name(replace(site, measure="rollout"), 1, 0) == "layer 2"
+
+
+def test_the_summary_says_what_the_scores_say(scores: CoreferenceScores) -> None:
+    lines = {what: (encoder, cross) for what, encoder, cross in findings.summary(scores)}
+    nearest = scores.sites["encoder.self"].baselines.nearest
+    assert lines["Nearest candidate"][0] == f"{100 * nearest:.1f} %"
+    assert scores.contrast is not None
+    accuracy = float(scores.contrast.accuracy.value)
+    assert lines["The model prefers the right German pronoun"][0].startswith(f"{100 * accuracy:.1f} %")

@@ -1,0 +1,94 @@
+"""Heads measured on pronouns, on the page."""
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from model.analysis.coreference.cases import PronounCases
+from model.analysis.coreference.measure_translator import CoreferenceScores
+from tests.paths import ROOT
+from tests.viz.sent import charts
+from viz.pages.coreference import data
+from viz.pages.coreference.figures import head_map
+from viz.pages.coreference.measured import findings
+from viz.selection.catalogue import ROOT_VARIABLE
+
+
+@pytest.fixture
+def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch, few: PronounCases) -> AppTest:
+    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
+    # What another test measured would be there already.
+    st.cache_resource.clear()
+    given = data.CaseSet("the curated set", few, "few")
+    monkeypatch.setattr(data, "curated", lambda: given)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app.query_params["lab"] = "Measured"
+    return app
+
+
+def opened(app: AppTest, **params: str) -> AppTest:
+    for name, value in params.items():
+        app.query_params[name] = str(value)
+    app.run()
+    app.switch_page("viz/pages/coreference/page.py").run()
+    assert not app.exception, app.exception[0].value
+    return app
+
+
+def measured(app: AppTest) -> AppTest:
+    """Press the button and wait for the end."""
+    app.button(key="measured-start").click().run()
+    assert app.session_state["long-work/measured"].wait(60)
+    return app.run()
+
+
+def test_the_page_measures_the_curated_set_and_shows_what_python_measures(
+    app: AppTest, scores: CoreferenceScores
+) -> None:
+    measured(opened(app))
+    assert not app.error
+    shown = [one.value for one in app.markdown]
+    for site in scores.sites.values():
+        assert findings.verdict(site) in shown
+    # Two maps, a ladder and groups for each site, and the margins.
+    assert len(charts(app)) == 4 * len(scores.sites) + 1
+    site = scores.sites["encoder.self"]
+    figure = head_map(site.accuracy.value.numpy(), title="accuracy", centre=0.5, floor=0.1)
+    assert charts(app)[0]["data"][0]["z"] == json.loads(figure.to_json())["data"][0]["z"]
+
+
+def test_a_result_is_kept_for_whoever_comes_back(app: AppTest) -> None:
+    measured(opened(app))
+    first = app.session_state["long-work/measured"]
+    app.switch_page("viz/pages/decoding/page.py").run()
+    app.switch_page("viz/pages/coreference/page.py").run()
+    assert app.session_state["long-work/measured"] is first
+    assert charts(app)
+
+
+def test_other_weights_need_a_measurement_of_their_own(app: AppTest) -> None:
+    opened(app, measure="rollout")
+    assert not charts(app)
+    assert app.button(key="measured-start").label == "Measure"
+
+
+@pytest.mark.parametrize(("measure", "columns"), [("norms", 4), ("rollout", 1)])
+def test_norms_have_a_column_a_head_and_rollout_one_for_all(app: AppTest, measure: str, columns: int) -> None:
+    measured(opened(app, measure=measure))
+    assert not app.error
+    heatmap = charts(app)[0]["data"][0]
+    assert np.asarray(numbers_of(heatmap)).shape == (2, columns)
+
+
+def numbers_of(heatmap: dict[str, Any]) -> np.ndarray:
+    """The numbers of a heatmap, which plotly may have packed."""
+    z = heatmap["z"]
+    if isinstance(z, dict):
+        return np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"]).reshape(tuple(map(int, z["shape"].split(","))))
+    return z

@@ -1,0 +1,51 @@
+"""What the tree of branches sends to the browser, and what it may send back."""
+
+import math
+
+import pytest
+
+from tests.viz.pages.decoding.branches.opening import header
+from viz.pages.decoding.branches.component import BranchRow, TreeAct, in_order, pack_tree, read_act
+
+
+def row(number: int, parent: int | None, start: int, name: str = "") -> BranchRow:
+    return BranchRow(number, parent, start, 10, name, "", (), -1.0)
+
+
+def test_a_branch_stands_below_its_parent_and_late_ones_above_early_ones() -> None:
+    rows = [row(0, None, 0), row(1, 0, 2), row(2, 0, 7), row(3, 1, 4)]
+    assert [one.number for one in in_order(rows)] == [0, 2, 1, 3]
+
+
+def test_text_reaches_the_browser_with_every_control_made_visible() -> None:
+    rows = [BranchRow(0, None, 0, 3, "own", "", (("a\u202eb \x07", True),), -1.0)]
+    assert header(pack_tree(rows, 0, None, 0, "x"))["rows"][0]["words"] == [["a\\u202eb ␇", True]]
+
+
+def test_what_rules_forbid_reaches_the_browser_without_a_number() -> None:
+    rows = [BranchRow(0, None, 0, 3, "own", "", (), -math.inf)]
+    assert header(pack_tree(rows, 0, None, 0, "x"))["rows"][0]["logProb"] is None
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        "show",
+        {},
+        {"what": "show"},
+        {"what": "show", "branch": 3},
+        {"what": "show", "branch": -1},
+        {"what": "show", "branch": True},
+        {"what": "show", "branch": "1"},
+        {"what": "remove", "branch": 0},
+        {"what": "drop", "branch": 1},
+        {"what": ["show"], "branch": 1},
+    ],
+)
+def test_what_no_row_can_send_is_ignored(value: object) -> None:
+    assert read_act(value, 3) is None
+
+
+def test_what_a_row_sends_is_read() -> None:
+    assert read_act({"what": "remove", "branch": 2}, 3) == TreeAct("remove", 2)

@@ -1,0 +1,116 @@
+"""The tab of branches: the tree, two branches compared, a word of one's own."""
+
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model import Translator
+from tests.viz.pages.decoding.branches.opening import TEXT, decoding, header, healthy
+from tests.viz.reading import traced
+from tests.viz.sent import charts
+from viz.access import models
+from viz.pages.decoding.data import branches
+from viz.selection import catalogue
+from viz.selection.selection import Selection
+
+TWO = "0-4-t40.1-6-t41"
+
+
+def tree(app: AppTest) -> dict[str, Any]:
+    return next(found for found in map(header, payloads(app)) if "rows" in found and "shown" in found)
+
+
+def payloads(app: AppTest) -> list[bytes]:
+    return [element.proto.bytes for element in app.get("bidi_component")]
+
+
+def test_the_tree_tells_what_was_done_where_and_what_came_of_it() -> None:
+    found = tree(decoding(branches=TWO, branch="2"))
+    assert [row["number"] for row in found["rows"]] == [0, 1, 2]
+    assert [row["parent"] for row in found["rows"]] == [None, 0, 1]
+    assert [row["start"] for row in found["rows"]] == [0, 4, 6]
+    assert "wrote" in found["rows"][1]["deed"]
+    assert (found["shown"], found["against"], found["language"]) == (2, 1, "de")
+    assert all(row["logProb"] < 0 for row in found["rows"])
+
+
+def test_the_page_shows_the_translation_of_the_branch() -> None:
+    app = decoding(branches=TWO, branch="2")
+    words = [text for text, _ in tree(app)["rows"][2]["words"]]
+    assert app.selectbox(key="branch").value == 2
+    translation = Translator.load(catalogue.checkpoint_root() / "en-de", device="cpu")
+    session = translation.decode(TEXT)
+    own = traced(TEXT, Selection().changed(checkpoint="en-de"))
+    for step in own.steps[:4]:
+        session.force(step.token_id)
+    session.force(40)
+    session.step()
+    session.force(41)
+    session.run()
+    assert " ".join(words).split() == session.translation.split()
+
+
+def test_the_list_above_walks_from_branch_to_branch() -> None:
+    app = decoding(branches=TWO, branch="2")
+    healthy(app.selectbox(key="branch").set_value(1).run())
+    assert tree(app)["shown"] == 1
+    assert (app.query_params["branch"], app.query_params["step"]) == ("1", "4")
+    healthy(app.selectbox(key="branch").set_value(0).run())
+    assert tree(app)["shown"] == 0
+
+
+def test_a_word_is_written_at_the_chosen_step() -> None:
+    app = decoding(step="3")
+    healthy(app.text_input(key="write-instead").set_value("Tier").run())
+    ids = branches.spell("Tier", models.writer(Selection().changed(checkpoint="en-de").model))
+    assert app.query_params["branches"] == "0-3-" + "-".join(f"t{one}" for one in ids)
+    assert tree(app)["shown"] == 1
+    assert app.text_input(key="write-instead").value == ""
+
+
+@pytest.mark.parametrize(("word", "said"), [("猫", "cannot spell"), ("<s>", "own"), ("x" * 300, "300 characters")])
+def test_a_word_that_cannot_be_written_is_answered_and_stays_to_be_put_right(word: str, said: str) -> None:
+    app = decoding(step="3")
+    healthy(app.text_input(key="write-instead").set_value(word).run())
+    assert said in app.warning[0].value
+    assert app.text_input(key="write-instead").value == word
+    assert "branches" not in app.query_params
+
+
+def test_the_field_says_how_to_end_the_text() -> None:
+    assert "“\\<\\/s\\>” ends the text." in decoding().text_input(key="write-instead").help
+
+
+def test_a_candidate_is_taken_from_the_list() -> None:
+    app = decoding(step="3")
+    own = traced(TEXT, Selection().changed(checkpoint="en-de"))
+    healthy(app.menu_button(key="candidate").click_index(2).run())
+    assert app.query_params["branches"] == f"0-3-t{own.steps[3].candidates[2].token_id}"
+
+
+def test_two_branches_are_compared_by_text_probability_and_attention() -> None:
+    app = decoding(branches=TWO, branch="2", site="decoder.cross", layer="1", head="2")
+    curves = charts(app)[0]
+    assert [curve["name"] for curve in curves["data"]] == ["Branch 1", "Branch 2"]
+    assert curves["data"][0]["y"][:6] == pytest.approx(curves["data"][1]["y"][:6])
+    healthy(app.selectbox(key="compared_branch").set_value(0).run())
+    assert charts(app)[0]["data"][0]["name"] == "The model’s own"
+    assert app.query_params["against"] == "0"
+
+
+def test_the_attention_of_an_edited_head_differs_and_the_encoders_is_the_same() -> None:
+    edited = {"branches": "0-2-off-c-1-2", "branch": "1", "layer": "1", "head": "2"}
+    app = decoding(**edited, site="decoder.cross")
+    _, difference = charts(app)
+    assert difference["layout"]["yaxis"]["ticktext"][0] == "&lt;s&gt;"
+    assert "warm where branch 1 gives more" in " ".join(caption.value for caption in app.caption)
+    app = decoding(**edited, site="encoder.self")
+    assert len(charts(app)) == 1
+    assert "Both read the same encoded sentence" in app.info[-1].value
+
+
+def test_without_branches_there_is_nothing_to_compare() -> None:
+    app = decoding()
+    assert charts(app) == []
+    assert len(tree(app)["rows"]) == 1

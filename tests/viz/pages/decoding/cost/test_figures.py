@@ -1,0 +1,67 @@
+"""Blocks of the cache, bars and curves of what decoding costs."""
+
+import numpy as np
+import pytest
+
+from tests.viz.pages.decoding.opening import TEXT
+from tests.viz.reading import traced
+from viz.access import models
+from viz.pages.decoding.cost import data
+from viz.pages.decoding.cost.figures import (
+    COMPUTED,
+    LATER,
+    REUSED,
+    STATES,
+    cache_blocks,
+    cost_curve,
+    part_bars,
+    rounded,
+    source_states,
+    target_states,
+)
+from viz.selection.selection import Selection
+
+
+def test_a_step_computes_its_own_position_reuses_those_before_and_knows_none_after() -> None:
+    assert target_states(2, 4).tolist() == [REUSED, REUSED, COMPUTED, LATER]
+    assert target_states(0, 2).tolist() == [COMPUTED, LATER]
+
+
+def test_the_source_is_computed_in_the_first_step_only() -> None:
+    assert source_states(0, 3).tolist() == [COMPUTED] * 3
+    assert source_states(1, 3).tolist() == [REUSED] * 3
+
+
+def test_blocks_agree_with_the_rows_that_the_model_counts(chosen: Selection) -> None:
+    trace = traced(TEXT, chosen)
+    for step, cost in enumerate(data.step_costs(trace, models.translator(chosen.model))):
+        target, source = target_states(step, len(trace.steps)), source_states(step, len(trace.source_ids))
+        assert (target == COMPUTED).sum() == cost.new_target_rows
+        assert (target == REUSED).sum() == cost.reused_target_rows
+        assert (source == COMPUTED).sum() == cost.new_source_rows
+        assert (source == REUSED).sum() == cost.reused_source_rows
+
+
+def test_every_layer_has_its_row_and_no_token_is_markup() -> None:
+    figure = cache_blocks(target_states(1, 3), ["<s>", "<b>", "x"], 2)
+    assert list(figure.layout.yaxis.ticktext) == ["Layer 1", "Layer 2"]
+    assert list(figure.layout.xaxis.ticktext) == ["&lt;s&gt;", "&lt;b&gt;", "x"]
+    assert figure.data[0].z.tolist() == [[REUSED, COMPUTED, LATER]] * 2
+    assert figure.data[0].customdata[1].tolist() == [STATES[REUSED], STATES[COMPUTED], STATES[LATER]]
+
+
+def test_bars_and_curves_carry_the_counts_and_the_step_its_line() -> None:
+    bars = part_bars({"a": (1_000, 5_000), "b": (2_000, 2_000)})
+    assert [list(bar.x) for bar in bars.data] == [[1_000, 2_000], [5_000, 2_000]]
+    curve = cost_curve(np.array([3, 4]), np.array([3, 9]), 1, ["a", "<b>"])
+    assert [list(line.y) for line in curve.data] == [[3, 4], [3, 9]]
+    assert list(curve.data[0].customdata) == ["a", "&lt;b&gt;"]
+    assert curve.layout.shapes[0].x0 == 2
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(940, "940"), (10_240, "10.2 k"), (5_765_120, "5.77 M"), (603_422_720, "603 M"), (13_443_000_000, "13.4 G")],
+)
+def test_counts_are_rounded_as_people_read_them(count: int, text: str) -> None:
+    assert rounded(count) == text

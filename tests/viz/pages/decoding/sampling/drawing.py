@@ -1,0 +1,17 @@
+"""Samples drawn, and the cards on the page."""
+
+from model import SampledTranslation
+from tests.viz.pages.decoding.opening import TEXT
+from viz.access import models
+from viz.pages.decoding.sampling import data
+from viz.selection.selection import Selection
+
+
+def drawn(token_ids: tuple[int, ...], text: str = "x") -> SampledTranslation:
+    return SampledTranslation(
+        token_ids=token_ids, log_probs=(-1.0,) * len(token_ids), filtered_log_probs=(-0.5,) * len(token_ids), text=text
+    )
+
+
+def samples_of(selection: Selection) -> tuple[SampledTranslation, ...]:
+    return data.samples(models.writer(selection.model), TEXT, selection.decoding)

@@ -1,0 +1,104 @@
+"""Sampling on its page: groups, the same seed, and settings that do not exist."""
+
+from html import unescape
+from re import findall, sub
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.viz.pages.decoding.opening import TEXT, app_at, opened
+from tests.viz.pages.decoding.sampling.drawing import drawn, samples_of
+from tests.viz.reading import traced
+from viz.core.html import visible
+from viz.pages.decoding.sampling.tab import grouped
+from viz.selection.selection import Selection
+from viz.ui import word_differences
+
+
+@pytest.fixture
+def app(chosen: Selection) -> AppTest:
+    return app_at("Sampling")
+
+
+def cards(app: AppTest) -> list[str]:
+    return [element.value for element in app.html if element.value.startswith("<article")]
+
+
+def said(html: str) -> list[str]:
+    """The texts of a card, piece by piece: its title first, then which it is, then its own."""
+    return [unescape(text) for text in findall(r">([^<]+)<", html)]
+
+
+def text_of(html: str) -> str:
+    (text,) = findall(r"<p lang=.*?</p>", html)
+    return " ".join(unescape(sub("<[^>]+>", "", text)).replace(word_differences.MISSING, "").split())
+
+
+def test_a_group_wrote_the_same_tokens_and_the_largest_comes_first() -> None:
+    series = [drawn((1, 2)), drawn((3,)), drawn((4,)), drawn((3,)), drawn((1, 2, 2))]
+    assert grouped(series) == [[1, 3], [0], [2], [4]]
+
+
+def test_the_greedy_translation_stands_first_and_every_sample_is_on_a_card(app: AppTest, chosen: Selection) -> None:
+    opened(app, samples=6, top_k=3)
+    first, *others = cards(app)
+    assert '<p lang="de"' in first
+    trace = traced(TEXT, chosen)
+    assert (said(first)[0], text_of(first)) == ("Greedy", trace.translation)
+    samples = samples_of(chosen.changed(num_samples=6, top_k=3))
+    assert sum(int(said(card)[0].split(" of ")[0]) for card in others) == 6
+    assert {text_of(card) for card in others} == {visible(" ".join(one.text.split())) or "(nothing)" for one in samples}
+    assert findall(r"<dt[^>]*>([^<]*)<", others[0]) == ["Log-probability", "as drawn", "Tokens"]
+
+
+def test_steps_are_drawn_only_for_a_card_that_is_open(app: AppTest) -> None:
+    opened(app, samples=2)
+    assert not [element for element in app.html if "<ol" in element.value]
+    key = app.expander[1].proto.id.rpartition("-sample-")[2]
+    app.session_state[f"sample-{key}"] = True
+    app.run()
+    (steps,) = (element.value for element in app.html if "<ol" in element.value)
+    number = findall(r"Tokens</dt><dd[^>]*>(\d+)<", cards(app)[1])
+    assert [str(steps.count("<li"))] == number
+
+
+def test_the_same_seed_shows_the_same_texts_and_another_one_others(app: AppTest) -> None:
+    opened(app, samples=4, draw=3)
+    before = cards(app)
+    app.number_input(key="sampling_seed").set_value(4).run()
+    assert cards(app) != before
+    assert app.query_params["draw"] == "4"
+    app.number_input(key="sampling_seed").set_value(3).run()
+    assert cards(app) == before
+    next(button for button in app.button if button.label == "Draw anew").click().run()
+    assert app.query_params["draw"] == "4"
+
+
+def test_equal_samples_share_a_card_that_counts_them(app: AppTest) -> None:
+    # At the lowest temperature everything is what greedy search writes.
+    opened(app, samples=5, temperature=1)
+    _, *others = cards(app)
+    assert [said(card)[:2] for card in others] == [["5 of 5", "samples 1, 2, 3, 4, 5"]]
+    assert said(others[0])[-1].endswith("The same text as the greedy translation.")
+
+
+def test_settings_that_do_not_exist_become_the_nearest_and_nothing_is_lost(app: AppTest) -> None:
+    opened(app, samples=0, temperature=0, top_p=0, top_k=99999)
+    said = [element.value for element in app.info]
+    assert said == [
+        "A number of samples of 0 does not exist here: it can be 1 to 64. This shows 1.",
+        "A temperature of 0.00 does not exist here: it can be 0.01 to 3.00. This shows 0.01.",
+        "A top k of 99999 does not exist here: it can be 0 to 370. This shows 370.",
+        "A top p of 0.00 does not exist here: it can be 0.01 to 1.00. This shows 0.01.",
+    ]
+    assert (app.query_params["samples"], app.query_params["temperature"], app.query_params["top_p"]) == ("1", "1", "1")
+    assert app.query_params["text"] == TEXT
+    assert len(cards(app)) == 2
+
+
+def test_sliders_speak_in_numbers_and_the_link_in_hundredths(app: AppTest) -> None:
+    opened(app)
+    app.slider(key="temperature").set_value(0.7)
+    app.slider(key="top_p").set_value(0.29).run()
+    assert (app.query_params["temperature"], app.query_params["top_p"]) == ("70", "29")
+    assert app.slider(key="top_p").value == pytest.approx(0.29)
