@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
+Site = Literal["encoder.self", "decoder.self", "decoder.cross"]
 ENCODER: Final = "encoder.self"
 DECODER: Final = "decoder.self"
 CROSS: Final = "decoder.cross"
@@ -32,7 +33,7 @@ NAMES: Final[Mapping[str, SiteNames]] = {
     CROSS: SiteNames("Decoder cross-attention", "cross-attention", "cross", "c"),
 }
 #: All sites, in the order in which pages and tables have them.
-SITES: Final = tuple(NAMES)
+SITES: Final[tuple[Site, ...]] = (ENCODER, DECODER, CROSS)
 
 
 def label(site: str) -> str:

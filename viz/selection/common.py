@@ -3,14 +3,13 @@
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal, get_args
 
+from viz.core.sites import ENCODER, Site
 from viz.selection.examples import EXAMPLES
 from viz.selection.fields import Param, ResetBy, SessionOnly
 
-Site = Literal["encoder.self", "decoder.self", "decoder.cross"]
 Measure = Literal["weights", "norms", "rollout"]
 PictureFormat = Literal["PNG", "SVG"]
 
-SITES: Final[tuple[Site, ...]] = get_args(Site)
 MEASURE_NAMES: Final[tuple[Measure, ...]] = get_args(Measure)
 PICTURE_FORMATS: Final[tuple[PictureFormat, ...]] = get_args(PictureFormat)
 
@@ -35,7 +34,7 @@ class Common:
 
     text: str = EXAMPLES[0].text
     picture_digest: Annotated[str, SessionOnly()] = ""
-    site: Site = "encoder.self"
+    site: Site = ENCODER
     layer: int = 0
     head: int = 0
     further_heads: Annotated[tuple[int, ...], Param("also")] = ()

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Self
 
+from viz.core.sites import SITES
 from viz.selection.atlas import AtlasChoices
 from viz.selection.attention import AttentionChoices
-from viz.selection.common import SITES, Common
+from viz.selection.common import Common
 from viz.selection.coreference import CoreferenceChoices
 from viz.selection.decoding import DecodingChoices
 from viz.selection.fields import Field, fields_of

@@ -5,8 +5,8 @@ import pytest
 
 from tests.viz.reading import traced
 from viz.access import attention, models, traces
+from viz.core.sites import SITES
 from viz.selection.attention import METRICS
-from viz.selection.common import SITES
 from viz.selection.selection import Selection
 
 TEXT = Selection().common.text

@@ -9,8 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 from tests.paths import ROOT
 from tests.viz.sent import charts
+from viz.core.sites import SITES
 from viz.selection.catalogue import ROOT_VARIABLE
-from viz.selection.common import SITES
 from viz.selection.examples import EXAMPLES
 
 PAGES = {

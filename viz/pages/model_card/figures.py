@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from viz.core import theme
+from viz.core import sites, theme
 from viz.core.html import visible
 
 if TYPE_CHECKING:
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 #: In the order in which they are stacked: as data pass through them.
 PART_LABELS: Final = {
     "embedding": "Embedding",
-    "encoder_self_attention": "Encoder self-attention",
+    "encoder_self_attention": sites.label(sites.ENCODER),
     "encoder_feed_forward": "Encoder feed-forward",
-    "decoder_self_attention": "Decoder self-attention",
+    "decoder_self_attention": sites.label(sites.DECODER),
     "cross_attention": "Cross-attention",
     "decoder_feed_forward": "Decoder feed-forward",
     "norms": "Norms",

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from viz.core.caching import cached
+from viz.core.sites import CROSS
 from viz.pages.coreference.data import MEASURES
 from viz.pages.coreference.marks import Marks, word_spans
 from viz.selection.common import Measure
@@ -74,7 +75,7 @@ def candidate_weights(
     from model.analysis.coreference.pronoun_rows import reads_sentence
     from model.analysis.coreference.span_attention import read_case
 
-    if not (reads_sentence(trace, site) or site == "decoder.cross"):
+    if not (reads_sentence(trace, site) or site == CROSS):
         return "neither candidate is among the tokens that this attention looks at"
     read = read_case(reader, case)
     if isinstance(read, str):
@@ -112,7 +113,7 @@ def opened_row(
     keys = axes.whole_words(tokens, trace.special_tokens) if whole_words else axes.single_tokens(tokens)
     joined = axes.between(values, axes.Axis(("",), (tuple(range(len(rows))),)), keys)[:, 0].numpy()
     joined.setflags(write=False)
-    holds_case = pronoun_rows.reads_sentence(trace, site) or site == "decoder.cross"
+    holds_case = pronoun_rows.reads_sentence(trace, site) or site == CROSS
     read = read_case(reader, case) if case is not None and holds_case else None
     pieces = () if read is None or isinstance(read, str) else read.pieces
     columns = [sorted({i for piece in span if (i := keys.index_of(piece)) is not None}) for span in pieces]

@@ -17,6 +17,7 @@ from model.errors import SessionError, TokenError
 from viz.access import traces
 from viz.core.background_jobs import Progress, Task
 from viz.core.bounded_cache import BoundedCache
+from viz.core.sites import ENCODER
 from viz.core.token_text import display_token
 from viz.pages.decoding.branch_codes import MAX_PIECES, Action, Draw, EditHead, Path, Write
 
@@ -230,7 +231,7 @@ def _edited(writer: "Writer", text: str, origin: "Session", path: Path) -> "Sess
             session.force(done.token_id)
         return session
     # What acted on single rows before this step stays in force there; the encoder's edits are in the memory.
-    acting = [edit for edit in edits if edit.site != "encoder.self" and (edit.row is None or edit.row >= before + step)]
+    acting = [edit for edit in edits if edit.site != ENCODER and (edit.row is None or edit.row >= before + step)]
     return _standing_at(origin, step).branch(edits=acting)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from viz.core.caching import cached
+from viz.core.sites import CROSS, DECODER
 from viz.pages.decoding.film.payload import (
     ONE_ATTENTION,
     TWO_ATTENTIONS,
@@ -26,10 +27,10 @@ MAX_FILMS: Final = 16
 def film(trace: "Trace", writer: "Writer") -> PlayerData:
     """Every step of a trace with all its weights and its distribution, ready to be sent."""
     before = trace.rows_before
-    own = _stacked(trace, "decoder.self")[:, :, before:]
-    titles = TWO_ATTENTIONS if "decoder.cross" in trace.sites else ONE_ATTENTION
+    own = _stacked(trace, DECODER)[:, :, before:]
+    titles = TWO_ATTENTIONS if CROSS in trace.sites else ONE_ATTENTION
     if titles == TWO_ATTENTIONS:
-        sources, cross, own = trace.source_tokens, _stacked(trace, "decoder.cross"), own[..., before:]
+        sources, cross, own = trace.source_tokens, _stacked(trace, CROSS), own[..., before:]
     else:
         # A decoder alone looks at the text and at what it has written in one row: the text stands where a source would.
         sources, cross, own = trace.target_tokens[:before], own[..., :before], own[..., before:]

@@ -10,9 +10,9 @@ from tests.paths import ROOT
 from tests.viz.reading import traced
 from tests.viz.sent import sent_to
 from viz.access import attention
+from viz.core.sites import SITES
 from viz.selection.attention import METRICS
 from viz.selection.catalogue import ROOT_VARIABLE
-from viz.selection.common import SITES
 from viz.selection.selection import Selection
 
 TEXT = Selection().common.text

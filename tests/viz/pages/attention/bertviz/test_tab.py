@@ -7,10 +7,10 @@ from streamlit.proto.IFrame_pb2 import IFrame
 from streamlit.testing.v1 import AppTest
 
 from tests.paths import ROOT
+from viz.core.sites import SITES
 from viz.pages.attention.bertviz import view as bertviz_view
 from viz.selection.attention import BERTVIZ_VIEWS
 from viz.selection.catalogue import ROOT_VARIABLE
-from viz.selection.common import SITES
 
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed file .*_view.js:ResourceWarning")
 

@@ -13,12 +13,12 @@ from tests.viz.reading import traced
 from tests.viz.sent import sent_to
 from viz.access import attention, models
 from viz.access.attention import MatrixView, OpenedLayer
+from viz.core.sites import SITES
 from viz.pages.attention.opened_head import panel
 from viz.pages.attention.opened_head.lines_component import LinesPlace
 from viz.selection import state
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.common import MEASURE_NAMES as MEASURE_NAMES
-from viz.selection.common import SITES
 from viz.selection.selection import Selection
 from viz.ui.measures import MEASURES
 

@@ -10,8 +10,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.paths import ROOT
+from viz.core.sites import SITES
 from viz.selection.catalogue import ROOT_VARIABLE
-from viz.selection.common import SITES
 from viz.selection.selection import Selection
 from viz.selection.url import MAX_TEXT_IN_URL, parse
 from viz.ui import trace_tables

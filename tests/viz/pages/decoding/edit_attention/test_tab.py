@@ -14,10 +14,10 @@ from tests.viz.reading import traced
 from tests.viz.sent import charts
 from viz.access import models
 from viz.core.background_jobs import Progress
+from viz.core.sites import SITES
 from viz.pages.decoding.branch_codes import EditHead
 from viz.pages.decoding.data import branches
 from viz.pages.decoding.edit_attention import tab as edit_attention
-from viz.selection.common import SITES
 from viz.selection.selection import Selection
 
 TEXT = "Tom was late again."
