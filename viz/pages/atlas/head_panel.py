@@ -7,7 +7,7 @@ import streamlit as st
 
 from viz.core.html import visible
 from viz.pages.atlas import data, metric_texts
-from viz.pages.atlas.map_of_heads.figures import neighbours
+from viz.pages.atlas.figures import neighbours
 from viz.pages.atlas.view import View
 from viz.selection import state
 from viz.selection.attention import ALL_HEADS

@@ -7,11 +7,42 @@ import numpy as np
 from jaxtyping import Float
 
 from viz.pages.atlas import metric_texts
-from viz.pages.atlas.layer_maps.component import HeadMap
 from viz.selection.atlas import CORPUS_METRICS
 
 if TYPE_CHECKING:
     from model.analysis.atlas.measure import Atlas
+
+
+@dataclass(frozen=True, eq=False)
+class HeadMap:
+    """One metric of all heads.
+
+    Attributes:
+        key: by which it is chosen.
+        name, unit: as people read them.
+        values: none below 0; NaN where a head has none.
+        decimals: how many are shown.
+    """
+
+    key: str
+    name: str
+    unit: str
+    values: Float[np.ndarray, "layer head"]
+    decimals: int
+
+    def packed(self) -> dict[str, object]:
+        """The map as `head_maps.js` reads it: numbers as texts, and as parts of the highest one, layer by layer."""
+        high = float(self.values[~np.isnan(self.values)].max(initial=0.0))
+        return {
+            "key": self.key,
+            "name": self.name,
+            "unit": self.unit,
+            "texts": ["–" if np.isnan(value) else f"{value:.{self.decimals}f}" for value in self.values.flat],
+            "shades": [
+                None if np.isnan(part) else round(float(part) / max(high, 1e-9), 3) for part in self.values.flat
+            ],
+            "high": f"{high:.{self.decimals}f}",
+        }
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,49 +4,15 @@ Packs numbers and their names for `head_maps.js`, and reads back which map or he
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
-import numpy as np
 import streamlit as st
-from jaxtyping import Float
 
 from viz.components.declare import declare
 from viz.components.head_grid.component import HeadChoice, read_choice
 from viz.core import fingerprint, payload, theme
+from viz.pages.atlas.view import HeadMap
 
 _COMPONENT = declare("pages/atlas/layer_maps/head_maps.js", "pages/atlas/layer_maps/head_maps.css")
-
-
-@dataclass(frozen=True, eq=False)
-class HeadMap:
-    """One metric of all heads.
-
-    Attributes:
-        key: by which it is chosen.
-        name, unit: as people read them.
-        values: none below 0; NaN where a head has none.
-        decimals: how many are shown.
-    """
-
-    key: str
-    name: str
-    unit: str
-    values: Float[np.ndarray, "layer head"]
-    decimals: int
-
-    def packed(self) -> dict[str, object]:
-        """The map as `head_maps.js` reads it: numbers as texts, and as parts of the highest one, layer by layer."""
-        high = float(self.values[~np.isnan(self.values)].max(initial=0.0))
-        return {
-            "key": self.key,
-            "name": self.name,
-            "unit": self.unit,
-            "texts": ["–" if np.isnan(value) else f"{value:.{self.decimals}f}" for value in self.values.flat],
-            "shades": [
-                None if np.isnan(part) else round(float(part) / max(high, 1e-9), 3) for part in self.values.flat
-            ],
-            "high": f"{high:.{self.decimals}f}",
-        }
 
 
 def pack_maps(maps: Sequence[HeadMap], chosen: str, selected: HeadChoice, name: str) -> bytes:

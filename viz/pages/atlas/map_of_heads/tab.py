@@ -7,7 +7,7 @@ import streamlit as st
 
 from viz.core.file_names import file_name
 from viz.pages.atlas import data, head_panel, metric_texts, tables
-from viz.pages.atlas.map_of_heads.figures import head_scatter
+from viz.pages.atlas.figures import head_scatter
 from viz.pages.atlas.view import View
 from viz.selection import state
 from viz.ui import frame, number_controls

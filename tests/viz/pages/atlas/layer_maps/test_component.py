@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from viz.components.head_grid.component import HeadChoice
-from viz.pages.atlas.layer_maps.component import HeadMap, pack_maps, read_map
+from viz.pages.atlas.layer_maps.component import pack_maps, read_map
+from viz.pages.atlas.view import HeadMap
 
 VALUES = np.array([[0.5, np.nan], [1.0, 0.25]], np.float32)
 MAPS = (HeadMap("a", "First", "bits", VALUES, 2), HeadMap("b", "Second", "", np.zeros((2, 2), np.float32), 1))

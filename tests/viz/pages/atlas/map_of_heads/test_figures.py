@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from model.analysis.atlas.head_distance import head_map, share_held
-from viz.pages.atlas.map_of_heads.figures import head_scatter, nearest, neighbours
+from viz.pages.atlas.figures import head_scatter, nearest, neighbours
 
 VALUES = np.array([[0.5, np.nan], [1.0, 0.25]], np.float32)
 DISTANCES = np.array([[0, 1, 5, 5], [1, 0, 2, 2], [5, 2, 0, 3], [5, 2, 3, 0]], np.float32)
