@@ -6,8 +6,6 @@ from typing import Self
 from streamlit.testing.v1 import AppTest
 
 from model import Trace
-from viz.pages.decoding import translations
-from viz.selection import state
 from viz.selection.selection import Selection
 
 TEXT = "Tom was late again."
@@ -16,6 +14,9 @@ TEXT = "Tom was late again."
 def studio_page() -> None:
     """As the decoding page: a person does something, then the translation is shown."""
     import streamlit as st
+
+    from viz.pages.decoding import translations
+    from viz.selection import state
 
     state.begin(["en-de"])
     if "do" in st.session_state:

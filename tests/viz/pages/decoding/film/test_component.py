@@ -16,7 +16,7 @@ from viz.pages.decoding.film.component import (
     read_state,
     read_wish,
 )
-from viz.pages.decoding.film.payload import PlayerCandidate, PlayerData, PlayerSpread, PlayerStep
+from viz.pages.decoding.film.payload import PlayerData
 
 CROSS = np.full((2, 3, 3, 2), 0.25, np.float32)
 SELF = np.tril(np.full((2, 3, 3, 3), 0.5, np.float32))
@@ -109,7 +109,7 @@ def player_page() -> None:
     import streamlit as st
 
     from viz.pages.decoding.film.component import PlayerState, decode_player
-    from viz.pages.decoding.film.payload import PlayerData
+    from viz.pages.decoding.film.payload import PlayerCandidate, PlayerData, PlayerSpread, PlayerStep
 
     steps = tuple(PlayerStep(7, "b", -0.5, 0.7, 1, (PlayerCandidate(7, "b", -0.5),)) for _ in range(4))
     numbers = np.zeros((4, 1), np.float32)
