@@ -45,13 +45,9 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class EditHead:
-    """A head's attention is changed.
+    """A head's attention is changed, from a step on or `once`: never at encoder.self, which runs before the first step.
 
-    Attributes:
-        edit: "off", "uniform" or "point".
-        site, layer, head: which head.
-        key: the only key that it looks at, if `edit` is "point".
-        once: in this step only, not from it on. Never at encoder.self, which has run before the first step.
+    `edit` is "off", "uniform" or "point"; `key` is the only key that the head looks at, if it is "point".
     """
 
     edit: str
@@ -72,13 +68,7 @@ class EditHead:
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """Tokens are drawn up to the end.
-
-    Attributes:
-        temperature, top_p: in hundredths; 100 changes nothing.
-        top_k: 0 for all.
-        seed: of `model.decoding.sampling.Draws`.
-    """
+    """Tokens are drawn up to the end; temperature and top p in hundredths, a top k of 0 for all."""
 
     temperature: int
     top_k: int
@@ -102,12 +92,9 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The choices of a list of codes.
+    """The choices of a list of codes that can be read; their parents are numbers of `choices`.
 
-    Attributes:
-        choices: those that can be read; their parents are numbers of this list.
-        number_of: the number that stood in the list → the number here, of those that stayed and of 0.
-        problems: a sentence about each that did not.
+    `number_of` leads from a number of the list to the one here, also for 0; `problems` has a sentence about each other.
     """
 
     choices: tuple[Choice, ...]
@@ -121,15 +108,8 @@ def write_code(choice: Choice) -> str:
         case Write(token_ids):
             done = "-".join(f"t{token_id}" for token_id in token_ids)
         case EditHead(edit, site, layer, head, key, once):
-            parts = (
-                edit,
-                NAMES[site].tag,
-                layer,
-                head,
-                *(() if key is None else (key,)),
-                *(("once",) if once else ()),
-            )
-            done = "-".join(map(str, parts))
+            parts = (edit, NAMES[site].tag, layer, head, key, "once" if once else None)
+            done = "-".join(str(part) for part in parts if part is not None)
         case Draw(temperature, top_k, top_p, seed):
             done = f"draw-{temperature}-{top_k}-{top_p}-{seed}"
     return f"{choice.parent}-{choice.step}-{done}"
@@ -181,14 +161,18 @@ def without(choices: Sequence[Choice], number: int) -> tuple[tuple[Choice, ...],
     return tuple(kept), number_of
 
 
+def line_of(choices: Sequence[Choice], number: int) -> list[int]:
+    """Branch `number` and those that it comes from, the first one first."""
+    line = []
+    while number:
+        line.append(number)
+        number = choices[number - 1].parent
+    return line[::-1]
+
+
 def path_of(choices: Sequence[Choice], number: int) -> Path:
     """What was done from the model's own translation to branch `number`."""
-    steps: list[tuple[int, Action]] = []
-    while number:
-        choice = choices[number - 1]
-        steps.append((choice.step, choice.action))
-        number = choice.parent
-    return tuple(reversed(steps))
+    return tuple((choices[own - 1].step, choices[own - 1].action) for own in line_of(choices, number))
 
 
 def origin_of(choices: Sequence[Choice], number: int, step: int, action: Action) -> int:

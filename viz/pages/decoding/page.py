@@ -1,4 +1,4 @@
-"""The decoding studio: watch a translation being written, and make the model write another one."""
+"""The decoding page: watch a translation being written, and make the model write another one."""
 
 import streamlit as st
 

@@ -1,7 +1,4 @@
-"""What stands above the tabs of the decoding page: what could not be done, and which translation is shown.
-
-And the field in which a person types a word of their own.
-"""
+"""What several tabs of the decoding page let a person choose: translation, step, candidate, head, a word to write."""
 
 from collections.abc import Sequence
 from math import exp

@@ -4,7 +4,7 @@ A branch is a choice (what was done at which step of which branch), and all choi
 (`Selection.branches`): whoever opens the link sees the same tree. Branch 0 is the model's own translation. What a
 branch has computed stays in the session of the viewer.
 
-The functions that change something draw nothing: a fragment, or a callback of one, draws the whole page anew by
+The functions that change something draw nothing: a fragment, or a callback of one, draws the whole page again by
 `st.rerun`. What cannot be done leaves everything as it was, with a sentence in `take_notices`.
 """
 
@@ -15,19 +15,8 @@ import streamlit as st
 
 from model.errors import CancelledError, HeadlightError, SessionError
 from viz.access import models
-from viz.pages.decoding.branch_codes import (
-    MAX_BRANCHES,
-    Action,
-    Choice,
-    Draw,
-    Path,
-    Write,
-    origin_of,
-    path_of,
-    read_codes,
-    without,
-    write_code,
-)
+from viz.pages.decoding import branch_codes
+from viz.pages.decoding.branch_codes import Action, Choice, Draw, Path, Write, path_of, write_code
 from viz.pages.decoding.data import branches
 from viz.selection import state
 from viz.selection.url import MAX_TEXT_IN_URL
@@ -35,6 +24,7 @@ from viz.ui import sentence
 
 if TYPE_CHECKING:
     from model import Trace
+    from model.writer import Writer
 
 _SESSIONS: Final = "decoding/sessions"
 _NOTICES: Final = "decoding/notices"
@@ -43,7 +33,7 @@ _NOTICES: Final = "decoding/notices"
 def choices() -> tuple[Choice, ...]:
     """What made each branch, number 1 first. Codes that mean nothing are dropped from the selection, with a notice."""
     decoding = state.current().decoding
-    reading = read_codes(decoding.branches)
+    reading = branch_codes.read_codes(decoding.branches)
     codes = codes_of(reading.choices)
     if codes != decoding.branches:
         number_of = reading.number_of
@@ -78,15 +68,18 @@ def trace_of(number: int) -> "Trace":
 
 def trace_along(path: Path) -> "Trace":
     """The trace of a branch, or of one that is only tried, as `trace_of`."""
+    return branches.grow(*source(), path)
+
+
+def source() -> "tuple[branches.Sessions, Writer, str]":
+    """What every branch is grown from: what this viewer's branches have computed, the model, and the sentence."""
     selection = state.current()
-    return branches.grow(sessions(), models.writer(selection.model), selection.common.text, path)
+    return sessions(), models.writer(selection.model), selection.common.text
 
 
 def sessions() -> branches.Sessions:
     """What this viewer's branches have computed."""
-    if _SESSIONS not in st.session_state:
-        st.session_state[_SESSIONS] = branches.Sessions()
-    own: branches.Sessions = st.session_state[_SESSIONS]
+    own: branches.Sessions = st.session_state.setdefault(_SESSIONS, branches.Sessions())
     return own
 
 
@@ -139,7 +132,7 @@ def add(step: int, action: Action, *, parent: int | None = None) -> None:
         parent: the branch that it leaves; by default the one that is shown.
     """
     made = choices()
-    origin = origin_of(made, state.current().decoding.branch if parent is None else parent, step, action)
+    origin = branch_codes.origin_of(made, state.current().decoding.branch if parent is None else parent, step, action)
     choice = Choice(origin, step, action)
     if choice not in made:
         try:
@@ -207,6 +200,7 @@ def _shown() -> "Trace":
 def _computed(path: Path) -> "Trace":
     """The trace of a branch, with its progress."""
     selection, own = state.current(), sessions()
+    # The model may be loaded only in the other thread, below the placeholder.
     return sentence.computed(
         ("written", selection.common.text, path),
         lambda progress: branches.grow(own, models.writer(selection.model), selection.common.text, path, progress),
@@ -227,39 +221,28 @@ def _or_notice(step: int) -> "Trace | None":
 
 
 def _begin(choice: Choice, made: Sequence[Choice]) -> None:
-    if len(made) >= MAX_BRANCHES:
-        raise SessionError(f"There is room for {MAX_BRANCHES} branches. Remove one of them first.")
+    if len(made) >= branch_codes.MAX_BRANCHES:
+        raise SessionError(f"There is room for {branch_codes.MAX_BRANCHES} branches. Remove one of them first.")
     if len(".".join(codes_of((*made, choice)))) > MAX_TEXT_IN_URL:
         raise SessionError("The branches fill the address. Remove one of them first.")
-    selection = state.current()
-    path = (*path_of(made, choice.parent), (choice.step, choice.action))
-    branches.begin(sessions(), models.writer(selection.model), selection.common.text, path)
+    branches.begin(*source(), (*path_of(made, choice.parent), (choice.step, choice.action)))
 
 
 def _drop(number: int, error: HeadlightError) -> None:
     """Leave out a branch of the address that cannot be grown, or the one before it that is to blame."""
     made = choices()
-    for culprit in _line(made, number):
+    for culprit in branch_codes.line_of(made, number):
         try:
             trace_along(path_of(made, culprit))
         except HeadlightError as reason:
             number, error = culprit, reason
             break
-    kept, number_of = without(made, number)
+    kept, number_of = branch_codes.without(made, number)
     decoding = state.current().decoding
     against = None if decoding.compared_branch is None else number_of.get(decoding.compared_branch)
     state.change(branches=codes_of(kept), branch=number_of.get(decoding.branch, 0), compared_branch=against)
     code = write_code(made[number - 1])
     tell(f"The branch “{code}” of the address is left out, with the branches that leave it. {error}")
-
-
-def _line(made: Sequence[Choice], number: int) -> list[int]:
-    """A branch and those that it comes from, the first one first."""
-    line = []
-    while number:
-        line.append(number)
-        number = made[number - 1].parent
-    return line[::-1]
 
 
 def codes_of(made: Sequence[Choice]) -> tuple[str, ...]:

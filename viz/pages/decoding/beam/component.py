@@ -27,13 +27,7 @@ _COLOURS: Final = {
 
 
 def pack_tree(tree: "BeamTree", *, chosen: int, name: str) -> bytes:
-    """The payload of `beam_picture.js`.
-
-    Args:
-        tree: what is shown.
-        chosen: the node that is open.
-        name: of the files in which a person saves the tree, without their ending.
-    """
+    """The payload of `beam_picture.js`; `chosen` is the node that is open, `name` that of saved pictures."""
     roles = beam_story.roles(tree)
     rows = beam_story.rows(tree, range(len(tree.nodes)))
     folded = beam_story.rows(tree, beam_story.living(tree))

@@ -1,7 +1,4 @@
-"""What a beam search did with each hypothesis, for people: the role it played, its fate as a sentence, its place.
-
-Steps, ranks and rows are counted from 1 here.
-"""
+"""Say what a beam search did with each hypothesis: its role, its fate as a sentence, its rank; all counted from 1."""
 
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Final

@@ -78,10 +78,9 @@ def _chosen(tree: "BeamTree") -> int:
     """The node that is open: the winner, unless another one was chosen."""
     asked, winner = state.current().decoding.beam_node, tree.winner.index
     if asked is not None and asked >= len(tree.nodes):
-        st.info(
+        frame.note(
             f"Hypothesis {asked} does not exist here: this tree has {len(tree.nodes)}, counted from 0. This shows the "
-            "winner.",
-            icon=":material/info:",
+            "winner."
         )
     return state.position("beam_node", len(tree.nodes), winner)
 
@@ -177,17 +176,12 @@ def _attention(text: str, tree: "BeamTree", index: int) -> None:
         "token; the lighter, the more."
     )
     path, rows = tree.path(index), tree.rows(index)
-    st.plotly_chart(
-        ancestor_heatmap(
-            trace.weights(CROSS, layer, [head])[0].numpy(),
-            trace.target_tokens,
-            [node.token for node in path],
-            rows,
-            trace.source_tokens,
-        ),
-        key="beam-attention",
-        config=frame.chart_config(file_name("beam", f"node{index}", f"layer{layer} head{head}", sentence=text)),
-        alt=f"Cross-attention of layer {layer + 1}, head {head + 1} along the hypothesis, as a heatmap",
+    weights, written = trace.weights(CROSS, layer, [head])[0].numpy(), [node.token for node in path]
+    frame.chart(
+        ancestor_heatmap(weights, trace.target_tokens, written, rows, trace.source_tokens),
+        "beam-attention",
+        file_name("beam", f"node{index}", f"layer{layer} head{head}", sentence=text),
+        f"Cross-attention of layer {layer + 1}, head {head + 1} along the hypothesis, as a heatmap",
     )
 
 

@@ -20,13 +20,11 @@ ACTS: Final = ("show", "compare", "remove")
 
 @dataclass(frozen=True, slots=True)
 class BranchRow:
-    """One translation.
+    """A translation; number 0 is the model's own.
 
     Attributes:
-        number: 0 is the model's own.
-        parent, start: the one that it leaves, and the step at which it does; None and 0 for the model's own.
+        parent, start: the branch that it leaves, and the step at which it does; None and 0 for the model's own.
         length: its steps.
-        name: what it is called.
         deed: what was done.
         words: its text in pieces, each with whether the one that it leaves has the same there.
         log_prob: of all of it, in nats.
@@ -121,13 +119,12 @@ def branch_tree(
 
     Args:
         rows: number 0 first.
-        shown: the branch that the page shows.
-        against: the one that it is compared with.
-        step: where the page stands in the branch shown.
+        shown, against: the branch that the page shows, and the one that it is compared with.
+        step: of the branch shown.
         on_act: called before the next run, with what a person wants.
         key: of the component.
-        name: of the files in which a person saves the picture, without their ending.
-        language: of the texts, as HTML names it; "" if nobody knows.
+        name: of saved pictures, without their ending.
+        language: of the texts, as HTML names it; "" if unknown.
     """
 
     def take() -> None:

@@ -1,4 +1,4 @@
-"""Branches removed, and brought back."""
+"""Remove branches, and bring them back."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -17,10 +17,7 @@ _REMOVED: Final = "decoding/removed"
 class Removed:
     """What the branches were before some were removed.
 
-    Attributes:
-        before: the selection then.
-        after: the codes that were left.
-        number, count: the branch that was removed, and how many went with it, itself included.
+    `after` are the codes that were left; `count` branches went with branch `number`, itself included.
     """
 
     before: Selection

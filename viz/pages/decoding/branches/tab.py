@@ -128,13 +128,12 @@ def _compare(made: Sequence[Choice], traces: Sequence["Trace"], other: int) -> N
             language=models.target_language(selection.model),
         )
     )
-    st.plotly_chart(
-        probability_curves(
-            _written(names[shown], ours), _written(names[other], theirs), first_difference(ours, theirs)
-        ),
-        key="branch-probabilities",
-        config=frame.chart_config(file_name(f"branch{shown} against branch{other} probabilities", sentence=ours.text)),
-        alt=f"Probability of each token when it was written: {names[shown]} and {names[other]}, step by step",
+    pair = _written(names[shown], ours), _written(names[other], theirs)
+    frame.chart(
+        probability_curves(*pair, first_difference(ours, theirs)),
+        "branch-probabilities",
+        file_name(f"branch{shown} against branch{other} probabilities", sentence=ours.text),
+        f"Probability of each token when it was written: {names[shown]} and {names[other]}, step by step",
     )
     st.caption(
         "How probable each token was when it was written, under the edits of its branch. The dashed line stands before "
@@ -148,24 +147,21 @@ def _compare_attention(ours: "Trace", theirs: "Trace", shown: int, other: int) -
     site, layer, head = translation_controls.which_head(ours)
     axes = [(ours.axis_tokens(site)[side], theirs.axis_tokens(site)[side]) for side in (0, 1)]
     rows, columns = (align(*tokens) for tokens in axes)
-    difference = common_difference(
-        ours.weights(site, layer, [head])[0].numpy(), theirs.weights(site, layer, [head])[0].numpy(), rows, columns
-    )
+    mine, other_weights = (trace.weights(site, layer, [head])[0].numpy() for trace in (ours, theirs))
+    difference = common_difference(mine, other_weights, rows, columns)
     if not difference.size:
-        st.info("They have no token in common.", icon=":material/info:")
+        frame.note("They have no token in common.")
         return
     largest = float(abs(difference).max())
     if largest == 0:
         shared = " Both read the same encoded sentence." if site == ENCODER else ""
-        st.info(f"This head looks alike in both, wherever they have the same tokens.{shared}", icon=":material/info:")
+        frame.note(f"This head looks alike in both, wherever they have the same tokens.{shared}")
         return
-    st.plotly_chart(
+    frame.chart(
         attention_difference(difference, [axes[0][0][i] for i in rows.first], [axes[1][0][i] for i in columns.first]),
-        key="branch-attention",
-        config=frame.chart_config(
-            file_name(f"branch{shown} minus branch{other}", head_name(site, layer, head), sentence=ours.text)
-        ),
-        alt="Weights of the branch shown minus those of the other one, for the tokens that both have",
+        "branch-attention",
+        file_name(f"branch{shown} minus branch{other}", head_name(site, layer, head), sentence=ours.text),
+        "Weights of the branch shown minus those of the other one, for the tokens that both have",
     )
     left_out = len(rows.only_first) + len(rows.only_second)
     st.caption(
@@ -185,8 +181,5 @@ def first_difference(first: "Trace", second: "Trace") -> int | None:
 
 
 def _written(name: str, trace: "Trace") -> Written:
-    return Written(
-        name,
-        tuple(display_token(step.token) for step in trace.steps),
-        tuple(exp(step.log_prob) for step in trace.steps),
-    )
+    tokens = tuple(display_token(step.token) for step in trace.steps)
+    return Written(name, tokens, tuple(exp(step.log_prob) for step in trace.steps))

@@ -46,11 +46,7 @@ def cache_blocks(states: UInt8[np.ndarray, "position"], tokens: Sequence[str], n
 
 
 def part_bars(parts: Mapping[str, tuple[int, int]]) -> go.Figure:
-    """Multiply-adds of one step by part, with the cache and recomputed, below one another.
-
-    Args:
-        parts: name of a part → (with the cache, recomputed).
-    """
+    """Multiply-adds of one step, name of a part → (with the cache, recomputed), as bars below one another."""
     names = list(parts)
     bars = [
         go.Bar(

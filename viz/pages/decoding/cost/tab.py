@@ -11,17 +11,7 @@ from viz.core import html
 from viz.core.file_names import file_name
 from viz.core.token_text import display_token
 from viz.pages.decoding import tables as decoded_tables
-from viz.pages.decoding.cost import data
-from viz.pages.decoding.cost.figures import (
-    COLOURS,
-    STATES,
-    WAY_COLOURS,
-    cache_blocks,
-    cost_curve,
-    part_bars,
-    source_states,
-    target_states,
-)
+from viz.pages.decoding.cost import data, figures
 from viz.selection import state
 from viz.ui import frame, number_controls
 from viz.ui.controls import plain
@@ -106,18 +96,19 @@ def _cache(trace: "Trace", cost: "StepCost", step: int, name: str) -> None:
         f"from the cache ({cost.reused_numbers * 4 / 1e6:.2f} MB in float32). A block is the key and the value of one "
         "position, for all heads of a layer."
     )
-    st.html(html.swatches(list(zip(reversed(COLOURS), reversed(STATES), strict=True))))
+    st.html(html.swatches(list(zip(reversed(figures.COLOURS), reversed(figures.STATES), strict=True))))
+    target, source = figures.target_states(step, len(trace.steps)), figures.source_states(step, len(trace.source_ids))
     blocks = (
-        ("Self-attention: target positions", "self", target_states(step, len(trace.steps)), trace.target_tokens),
-        ("Cross-attention: source positions", "cross", source_states(step, len(trace.source_ids)), trace.source_tokens),
+        ("Self-attention: target positions", "self", target, trace.target_tokens),
+        ("Cross-attention: source positions", "cross", source, trace.source_tokens),
     )
     for title, kind, states, tokens in blocks:
         st.markdown(f"**{title}**")
-        st.plotly_chart(
-            cache_blocks(states, tokens, trace.layers_of(f"decoder.{kind}")),
-            key=f"cache-{kind}",
-            config=frame.chart_config(f"{name}-cache-{kind}"),
-            alt=f"{title}: which keys and values step {step + 1} computes and which it reuses",
+        frame.chart(
+            figures.cache_blocks(states, tokens, trace.layers_of(f"decoder.{kind}")),
+            f"cache-{kind}",
+            f"{name}-cache-{kind}",
+            f"{title}: which keys and values step {step + 1} computes and which it reuses",
         )
 
 
@@ -125,33 +116,28 @@ def _work(trace: "Trace", costs: "Sequence[StepCost]", step: int, name: str) -> 
     st.subheader("What it spares", anchor=False)
     cached = np.array([cost.cached.total for cost in costs])
     recomputed = np.array([cost.recomputed.total for cost in costs])
-    st.html(
-        html.table(
-            _COLUMNS,
-            [
-                _line(f"Step {step + 1}", int(cached[step]), int(recomputed[step])),
-                _line(f"All {len(costs)} steps", int(cached.sum()), int(recomputed.sum())),
-            ],
-            label="Multiply-adds with the cache and recomputed",
-        )
-    )
+    lines = [
+        _line(f"Step {step + 1}", int(cached[step]), int(recomputed[step])),
+        _line(f"All {len(costs)} steps", int(cached.sum()), int(recomputed.sum())),
+    ]
+    st.html(html.table(_COLUMNS, lines, label="Multiply-adds with the cache and recomputed"))
     st.caption(
         "A multiply-add is one product added to a sum. The bars are the parts of this step, the curves the whole of "
         "every step. The encoder runs once either way and is not counted."
     )
-    st.html(html.swatches([(colour, way) for way, colour in WAY_COLOURS.items()]))
+    st.html(html.swatches([(colour, way) for way, colour in figures.WAY_COLOURS.items()]))
     parts = {
         label: (getattr(costs[step].cached, part), getattr(costs[step].recomputed, part))
         for part, label in PARTS.items()
     }
     tokens = [done.token for done in trace.steps]
-    figures = (
-        (part_bars(parts), "parts", f"Multiply-adds of step {step + 1} by part, with the cache and recomputed"),
-        (cost_curve(cached, recomputed, step, tokens), "steps", "Multiply-adds of each step, two curves"),
+    charts = (
+        (figures.part_bars(parts), "parts", f"Multiply-adds of step {step + 1} by part, with the cache and recomputed"),
+        (figures.cost_curve(cached, recomputed, step, tokens), "steps", "Multiply-adds of each step, two curves"),
     )
     with st.grid(2, min_column_width=330, gap="medium"):
-        for figure, kind, alt in figures:
-            st.plotly_chart(figure, key=f"cost-{kind}", config=frame.chart_config(f"{name}-{kind}"), alt=alt)
+        for figure, kind, alt in charts:
+            frame.chart(figure, f"cost-{kind}", f"{name}-{kind}", alt)
 
 
 def _line(name: str, cached: int, recomputed: int) -> tuple[str, ...]:

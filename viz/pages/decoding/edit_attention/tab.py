@@ -36,13 +36,9 @@ MAX_PILLS: Final = 60
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Tried:
-    """An edit that is tried, before anyone keeps it.
+    """An edit that is tried and not kept: the branch that it would be, the path and trace of its parent, its trace.
 
-    Attributes:
-        choice: the branch that it would be; its parent is what it is compared with.
-        before: the path of the parent.
-        original, edited: both traces.
-        log_prob: of the original's token at that step, under the edit.
+    `log_prob` is that of the original's token at the step, under the edit.
     """
 
     choice: Choice
@@ -138,13 +134,9 @@ def _try(made: tuple[Choice, ...], base: int, step: int, action: EditHead) -> _T
     path = (*before, (step, action))
     with st.spinner("Translating under the edit …", show_time=True):
         original, edited = translations.trace_along(before), translations.trace_along(path)
-        selection, token_id = state.current(), original.steps[step].token_id
-        log_prob = branches.log_prob(
-            translations.sessions(), models.writer(selection.model), selection.common.text, path, step, token_id
-        )
-    return _Tried(
-        choice=Choice(origin, step, action), before=before, original=original, edited=edited, log_prob=log_prob
-    )
+        log_prob = branches.log_prob(*translations.source(), path, step, original.steps[step].token_id)
+    choice = Choice(origin, step, action)
+    return _Tried(choice=choice, before=before, original=original, edited=edited, log_prob=log_prob)
 
 
 def _show_numbers(tried: _Tried) -> None:
@@ -205,11 +197,11 @@ def _show_row(tried: _Tried, action: EditHead) -> None:
     queries, keys = tried.original.axis_tokens(site)
     # A row of the decoder sees no key after itself.
     seen = row + 1 if site == DECODER else len(keys)
-    st.plotly_chart(
+    frame.chart(
         row_before_after(before[:seen], after[:seen], keys[:seen]),
-        key="edit-row",
-        config=frame.chart_config(file_name("edit", action.edit, head_name(site, layer, head), f"row{row}")),
-        alt="The weights of the edited row before and after, a pair of bars for each token",
+        "edit-row",
+        file_name("edit", action.edit, head_name(site, layer, head), f"row{row}"),
+        "The weights of the edited row before and after, a pair of bars for each token",
     )
     off = " Switched off, it gives no weight to anything." if action.edit == "off" else ""
     st.caption(
@@ -221,21 +213,18 @@ def _show_row(tried: _Tried, action: EditHead) -> None:
 
 def _show_all_heads(tried: _Tried, site: str) -> None:
     """What each single head of the site is worth to the token of this step; computed when it is asked for."""
-    step, selection = tried.choice.step, state.current()
+    step = tried.choice.step
     token = plain(display_token(tried.original.steps[step].token))
     st.markdown(f"**Every head of this attention, switched off in turn: what it is worth to “{token}”**")
-    own = translations.sessions()
-    task = branches.effects_of_heads(
-        own, models.writer(selection.model), selection.common.text, tried.before, step, site
-    )
+    task = branches.effects_of_heads(*translations.source(), tried.before, step, site)
     changes = long_work.outcome(task, "Switch off each head in turn", key="each-head")
     if changes is None:
         return
-    st.plotly_chart(
+    frame.chart(
         effects_map(changes),
-        key="edit-effects",
-        config=frame.chart_config(file_name(f"{site} heads switched off step{step}", sentence=selection.common.text)),
-        alt="Change of the token’s log-probability for each layer and head switched off",
+        "edit-effects",
+        file_name(f"{site} heads switched off step{step}", sentence=tried.original.text),
+        "Change of the token’s log-probability for each layer and head switched off",
     )
     layer, head = np.unravel_index(int(changes.argmin()), changes.shape)
     st.caption(

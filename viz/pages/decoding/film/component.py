@@ -1,7 +1,7 @@
 """A decoding that can be stepped through in the browser: prefix, candidates, and the new row of every head.
 
-The whole decoding is sent once; stepping and every choice happen in `decode_player.js`, which then reports where it
-stands, so that a URL can follow, and what a person wishes written instead.
+The whole decoding is sent once; stepping and every choice happen in `decode_player.js`, which then reports its step and
+choices, so that a URL can follow, and what a person wants written instead.
 """
 
 from collections.abc import Mapping
@@ -23,10 +23,9 @@ TOP_P: Final = (1, 100)
 
 @dataclass(frozen=True)
 class PlayerState:
-    """Where the player stands and what it shows. Step, layer and heads count from 0.
+    """What the player shows. Step, layer and heads count from 0.
 
     Attributes:
-        step: the one that is shown.
         layer, head, also: the open head, and further heads of its layer that are drawn with it.
         whose: "in" or "out": a row is called that of the token which it reads, or of the one which it writes.
         candidates: how many are listed.
@@ -64,7 +63,7 @@ class Draw:
 
 @dataclass(frozen=True)
 class Wished:
-    """What a person wishes written instead, and where the player stood when they said so."""
+    """What a person wishes written instead, and what the player showed then."""
 
     wish: Force | Draw
     state: PlayerState | None
@@ -72,7 +71,7 @@ class Wished:
 
 @dataclass(frozen=True)
 class Command:
-    """A place the player is sent to. It obeys each `number` once, so that sending it again changes nothing."""
+    """A state the player is set to. It obeys each `number` once, so that sending it again changes nothing."""
 
     number: int
     state: PlayerState
@@ -112,7 +111,7 @@ def read_state(value: object, data: PlayerData, command: Command) -> PlayerState
         return None
     numbers = [value.get(name) for name in ("step", "layer", "head", "candidates", "temperature", "top_k", "top_p")]
     also, whose = value.get("also"), value.get("whose")
-    if not isinstance(also, list) or not all(map(_is_whole, (*numbers, *also))) or whose not in WHOSE:
+    if not isinstance(also, list) or {type(number) for number in (*numbers, *also)} != {int} or whose not in WHOSE:
         return None
     step, layer, head, candidates, temperature, top_k, top_p = numbers
     state = PlayerState(step, layer, head, tuple(also), whose, candidates, temperature, top_k, top_p)  # type: ignore[arg-type]
@@ -137,7 +136,7 @@ def read_wish(value: object, data: PlayerData) -> Force | Draw | None:
 
 
 def clamp(state: PlayerState, data: PlayerData) -> PlayerState:
-    """The nearest place that exists: a URL may have been written for another sentence or model."""
+    """The nearest state that exists: a URL may have been written for another sentence or model."""
     head = _within(state.head, 0, data.heads - 1)
     return PlayerState(
         step=_within(state.step, 0, len(data.steps) - 1),
@@ -155,15 +154,7 @@ def clamp(state: PlayerState, data: PlayerData) -> PlayerState:
 def pack_player(
     data: PlayerData, last: Exchange | None, asked: PlayerState, value: object, name: str
 ) -> tuple[bytes, Command]:
-    """The payload of `decode_player.js` and the command in it.
-
-    Args:
-        data: what to show.
-        last: what was said before.
-        asked: where the page wants the player.
-        value: what the browser reported before this run.
-        name: of saved pictures, without step and ending.
-    """
+    """The payload of `decode_player.js` and the command in it; `value` is what the browser reported before this run."""
     reported = None if last is None else read_state(value, data, last.command)
     command = next_command(last, asked, reported, data.digest)
     order = {"number": command.number, **asdict(command.state)}
@@ -172,38 +163,26 @@ def pack_player(
 
 
 def wished(data: PlayerData, *, key: str) -> Wished | None:
-    """What a person wishes in this run, known before the player is drawn: another decoding may be drawn at once.
-
-    Args:
-        data: the decoding that was drawn last.
-        key: of the component.
-    """
+    """What a person wishes in this run, of the decoding drawn last, known before the player is drawn."""
     said = st.session_state.get(key, {})
     last: Exchange | None = st.session_state.get(f"{key}/exchange")
     wish = read_wish(said.get("wish"), data)
-    if wish is None or last is None:
-        return None
-    return Wished(wish, read_state(said.get("view"), data, last.command))
+    return None if wish is None or last is None else Wished(wish, read_state(said.get("view"), data, last.command))
 
 
 def decode_player(data: PlayerData, state: PlayerState, *, key: str, name: str) -> PlayerState | None:
-    """Show a decoding; return where the player stands once a person has moved it. What they wish says `wished`.
+    """Show a decoding; return the player's state once a person has changed it. What they wish says `wished`.
 
     What is returned may be handed in again in the next run, through the URL or otherwise. What does not exist in a
-    `state` is replaced by the nearest that does, which is then returned.
-
-    Args:
-        data: the decoding.
-        state: where to stand.
-        key: of the component.
-        name: of saved pictures, without step and ending.
+    `state` is replaced by the nearest that does, which is then returned. `name` is that of saved pictures, without step
+    and ending.
     """
     asked = clamp(state, data)
     memory_key = f"{key}/exchange"
     is_alive = key in st.session_state
     last: Exchange | None = st.session_state.get(memory_key)
     if last is not None and not is_alive:
-        # Streamlit forgets a component that a run leaves out. Its successor stands nowhere, so whatever the page asks
+        # Streamlit forgets a component that a run leaves out. Its successor has no state, so whatever the page asks
         # is news; the number goes on, because the browser remembers the ones it has obeyed.
         last = Exchange(last.command, None, None)
     payload, command = pack_player(data, last, asked, st.session_state[key].get("view") if is_alive else None, name)
@@ -211,11 +190,6 @@ def decode_player(data: PlayerData, state: PlayerState, *, key: str, name: str) 
     reported = read_state(result.view, data, command)
     st.session_state[memory_key] = Exchange(command, asked, reported)
     return asked if reported is None and asked != state else reported
-
-
-def _is_whole(number: object) -> bool:
-    # A boolean is an int to Python, but no place.
-    return type(number) is int
 
 
 def _within(number: int, low: int, high: int) -> int:

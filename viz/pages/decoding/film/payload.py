@@ -48,7 +48,7 @@ class PlayerStep:
 
     @property
     def chosen(self) -> int | None:
-        """The place of the token taken among the candidates; None if it is not one of them (it was forced or drawn)."""
+        """The index of the token taken among the candidates; None if it is not one of them (it was forced or drawn)."""
         ids = [candidate.token_id for candidate in self.candidates]
         return ids.index(self.token_id) if self.token_id in ids else None
 
@@ -67,14 +67,8 @@ class PlayerSpread:
 class PlayerData:
     """A finished decoding, ready to be sent. Row t of both attentions reads `target_tokens[t]` and writes `steps[t]`.
 
-    Attributes:
-        source_tokens, target_tokens: what the encoder and the decoder read.
-        steps: one for each target token.
-        layers, heads: of the decoder.
-        vocab_size: of the target.
-        deflated: compressed weights of the cross- and of the self-attention, and distributions.
-        header: what else the browser needs to know.
-        digest: a fingerprint of all that.
+    `deflated` has the compressed weights of the cross- and of the self-attention, and the distributions; `header` what
+    else the browser needs; `digest` is a fingerprint of both.
     """
 
     source_tokens: tuple[str, ...]

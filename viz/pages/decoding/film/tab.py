@@ -27,10 +27,9 @@ _SENT: Final = 0.02
 def show(trace: "Trace") -> None:
     """The film. Another token that a person chooses in it, or has drawn, makes a branch: its film comes first."""
     if any(long_texts.is_long(trace, site) for site in trace.sites):
-        st.info(
+        frame.note(
             f"The film carries the rows of all heads in every step, up to {long_texts.SHORT} tokens a side; there are "
-            f"{max(len(trace.source_tokens), len(trace.target_tokens)):,} here. The attention page shows them all.",
-            icon=":material/info:",
+            f"{max(len(trace.source_tokens), len(trace.target_tokens)):,} here. The attention page shows them all."
         )
         return
     if CROSS not in trace.sites:

@@ -25,14 +25,7 @@ def level_names(count: int) -> list[str]:
 
 
 def pack_lens(lens: "LogitLens", read: Sequence[str], *, step: int, name: str) -> bytes:
-    """The payload of `lens_table.js`.
-
-    Args:
-        lens: what is shown.
-        read: the token that goes in at each step.
-        step: the one that is chosen.
-        name: of the files in which a person saves the table, without their ending.
-    """
+    """The payload of `lens_table.js`: `read` goes in at each step, `step` is chosen, `name` is that of saved files."""
     content: dict[str, object] = {
         "levels": level_names(len(lens.tokens)),
         "read": token_text.display_tokens(read),

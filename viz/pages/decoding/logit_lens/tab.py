@@ -34,18 +34,9 @@ def show(trace: "Trace") -> None:
     )
     lens = data.logit_lens(trace, models.writer(state.current().model))
     _badge(trace, lens)
-    name = file_name("logit lens", sentence=trace.text)
-    lens_table(
-        lens,
-        trace.target_tokens[-len(trace.steps) :],
-        step=state.current().decoding.step,
-        on_choose=_choose,
-        key="lens",
-        name=name,
-    )
-    number_controls.table_button(
-        "Table (CSV)", partial(decoded_tables.lens, lens, trace.target_tokens[-len(trace.steps) :]), name
-    )
+    name, read = file_name("logit lens", sentence=trace.text), trace.target_tokens[-len(trace.steps) :]
+    lens_table(lens, read, step=state.current().decoding.step, on_choose=_choose, key="lens", name=name)
+    number_controls.table_button("Table (CSV)", partial(decoded_tables.lens, lens, read), name)
 
 
 def deviation(trace: "Trace", lens: "LogitLens") -> float:

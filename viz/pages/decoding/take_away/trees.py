@@ -1,7 +1,7 @@
 """Trees as JSON: the branches that a person made of a translation, and those that a beam search compared.
 
 Numbers, steps, layers and heads count from 0; log-probabilities are natural, and null where a token was written that
-the model's rules forbid: JSON has no −∞. Texts stand as they are, in UTF-8.
+the model's rules forbid: JSON has no −∞. Texts are in UTF-8.
 """
 
 import json
@@ -67,13 +67,7 @@ def _written(trace: "Trace") -> Mapping[str, object]:
         "translation": trace.translation,
         "log_prob": sum(step.log_prob for step in trace.steps),
         "steps": [
-            {
-                "step": step.index,
-                "token_id": step.token_id,
-                "token": step.token,
-                "log_prob": step.log_prob,
-                "entropy": step.entropy,
-            }
+            {"step": step.index} | {name: getattr(step, name) for name in ("token_id", "token", "log_prob", "entropy")}
             for step in trace.steps
         ],
     }
