@@ -1,19 +1,14 @@
 """The pronoun curriculum: right German, nothing held out is trained on, nothing is taken from what is scored."""
 
 import itertools
-import json
 import random
 import re
 from collections.abc import Iterator
 
 import pytest
 
-from model.analysis.coreference.case_files import curated_cases
-from model.pairs import read_pairs
-from model.training.augmentation import CONTRACTED
-from model.training.command import PRONOUN_PAIRS
-from model.training.compositions import ANY_OPENINGS, CONTINUATIONS, FRAME_OPENINGS, compositions
-from model.training.frames import DRAWN_FRAMES, FRAMES, HELD_OUT_FRAMES, HELD_OUT_PARTS, SLOT, HeldOutPart
+from model.training.compositions import ANY_OPENINGS, compositions
+from model.training.frames import FRAMES, HELD_OUT_FRAMES, HeldOutPart
 from model.training.lexicon import NOUNS, Noun
 from model.training.pronouns import (
     HELD_OUT,
@@ -22,58 +17,17 @@ from model.training.pronouns import (
     PronounPair,
     _part_of_noun,
     different,
-    held_out_twins,
     pronouns_in,
-    training_pairs,
 )
-from tests.paths import ROOT
+from tests.model.training.curriculum import ALL_FRAMES, FRAME, words_around_slots
 
-SHARED = ROOT.parent / "shared" / "data"
 BY_NAME = {noun.english: noun for nouns in NOUNS.values() for noun in nouns}
-ALL_FRAMES = [*FRAMES["train"], *HELD_OUT_FRAMES]
-FRAME = {frame.name: frame for frame in ALL_FRAMES}
-
-
-@pytest.fixture(scope="module")
-def training() -> list[PronounPair]:
-    """Sentences of the curriculum; what holds for all of them is shown on an eighth of what a model is trained on."""
-    return training_pairs(PRONOUN_PAIRS // 8, seed=1)
-
-
-@pytest.fixture(scope="module")
-def training_sentences(training: list[PronounPair]) -> set[str]:
-    return {normal(pair.source) for pair in training}
-
-
-@pytest.fixture(scope="module")
-def twins_of() -> dict[tuple[HeldOut, HeldOutPart], list[tuple[PronounPair, PronounPair]]]:
-    return {(kind, part): held_out_twins(kind, part, 60, seed=1) for kind in HELD_OUT for part in HELD_OUT_PARTS}
 
 
 def test_it_has_the_size_that_was_asked_for() -> None:
     assert len(BY_NAME) >= 200
     assert len(ALL_FRAMES) == len(FRAME) >= 40
     assert {noun.gender for noun in BY_NAME.values()} == {"m", "f", "n"}
-
-
-def words_around_slots(english: str) -> str:
-    return SLOT.sub("_", english)
-
-
-def test_no_test_frame_has_the_words_of_a_training_frame() -> None:
-    trained = {words_around_slots(frame.english) for frame in FRAMES["train"]}
-    trained |= {
-        words_around_slots(one.frame.english) for one in itertools.islice(compositions(random.Random(1)), 20_000)
-    }
-    assert len(trained) > 1_000
-    held_out = (*FRAMES["test"], *DRAWN_FRAMES["test"])
-    assert not trained & {words_around_slots(frame.english) for frame in held_out}
-
-
-def test_a_noun_has_one_translation_wherever_it_is_listed() -> None:
-    for nouns in NOUNS.values():
-        for noun in nouns:
-            assert noun == BY_NAME[noun.english]
 
 
 @pytest.mark.parametrize(
@@ -231,76 +185,6 @@ def test_twins_differ_in_the_cue_alone_and_need_different_pronouns(
             assert pronouns_in(one.target) != pronouns_in(other.target)
 
 
-def normal(sentence: str) -> str:
-    return " ".join(re.findall(r"\w+", CONTRACTED.sub(r"\1 not", sentence.lower())))
-
-
-def test_the_best_known_sentences_are_never_trained_on(
-    training: list[PronounPair], training_sentences: set[str]
-) -> None:
-    assert not any({"animal", "street"} <= set(sentence.split()) for sentence in training_sentences)
-    assert {"animal", "street"} <= {pair.antecedent.english for pair in training}
-
-
-def pattern_of(template: str) -> re.Pattern[str]:
-    """Matches every sentence that a template gives, whatever stands in its slots; `*` is an opening."""
-    parts = re.split(r"\{[^}]*\}|\*", template)
-    return re.compile("(.+)".join(map(re.escape, parts)), re.IGNORECASE)
-
-
-CURATED = [case.sentence for case in curated_cases().cases]
-
-
-def test_the_pattern_of_a_template_matches_what_the_curriculum_makes_of_it(training: list[PronounPair]) -> None:
-    for draw in itertools.islice(compositions(random.Random(2)), 200):
-        assert pattern_of(draw.frame.english).fullmatch(re.sub(r"\{[^}]*\}", "the word", draw.frame.english))
-    by_frame = {pair.frame: pair.source for pair in training if pair.frame in FRAME}
-    assert len(by_frame) > 500
-    assert all(pattern_of(FRAME[name].english).fullmatch(source) for name, source in by_frame.items())
-
-
 def test_a_composed_sentence_has_no_two_marks_side_by_side() -> None:
     for draw in itertools.islice(compositions(random.Random(3)), 20_000):
         assert not re.search(r"[,.?!;:]\s*[,.?!;:]", draw.frame.english + "|" + draw.frame.german), draw.frame
-
-
-def test_no_frame_of_the_curriculum_gives_a_curated_sentence() -> None:
-    for frame in ALL_FRAMES:
-        pattern = pattern_of(frame.english)
-        assert not [sentence for sentence in CURATED if pattern.fullmatch(sentence)], frame.english
-
-
-def test_no_composition_of_the_curriculum_gives_a_curated_sentence() -> None:
-    openings = [pattern_of(opening.english) for opening in (*ANY_OPENINGS, *FRAME_OPENINGS)]
-    for continuation in (english for pairs in CONTINUATIONS.values() for english, _ in pairs):
-        pattern, place = pattern_of(continuation), len(re.findall(r"\{", continuation.partition("*")[0]))
-        for sentence in CURATED:
-            found = pattern.fullmatch(sentence)
-            assert not (found and any(one.fullmatch(found[place + 1]) for one in openings)), (continuation, sentence)
-
-
-def test_no_curated_sentence_is_in_the_curriculum(
-    training_sentences: set[str], twins_of: dict[tuple[HeldOut, HeldOutPart], list[tuple[PronounPair, PronounPair]]]
-) -> None:
-    held_out = {normal(pair.source) for twins in twins_of.values() for both in twins for pair in both}
-    assert not (training_sentences | held_out) & {normal(sentence) for sentence in CURATED}
-
-
-@pytest.mark.skipif(not SHARED.exists(), reason="needs the data beside the project")
-def test_nothing_that_is_scored_is_in_the_curriculum_or_the_training_sets(training_sentences: set[str]) -> None:
-    scored = {normal(pair.source) for path in (SHARED / "en-de" / "dev").glob("*.xz") for pair in read_pairs(path)}
-    rows = (SHARED / "coreference" / "winograd_dev.jsonl").read_text(encoding="utf-8").splitlines()
-    coreference = {normal(json.loads(row)["sentence"]) for row in rows}
-    for path in (SHARED / "coreference").glob("winobias_*.txt"):
-        lines = path.read_text(encoding="utf-8").splitlines()
-        coreference |= {normal(line.partition(" ")[2].replace("[", "").replace("]", "")) for line in lines}
-    assert len(scored) > 6_000
-    assert len(coreference) > 1_500
-    curated = {normal(sentence) for sentence in CURATED}
-    assert not curated & (scored | coreference)
-    known = {f"the animal did not cross the street because it was too {cue}" for cue in ("tired", "wide", "narrow")}
-    known |= curated
-    assert not training_sentences & (scored | coreference | known)
-    for path in (SHARED / "en-de" / "train").glob("*.xz"):
-        overlap = {normal(pair.source) for pair in read_pairs(path)} & (scored | coreference | known)
-        assert not overlap, (path.name, sorted(overlap)[:3])

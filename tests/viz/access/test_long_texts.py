@@ -22,7 +22,6 @@ from viz.access import attention, long_texts, models, trace_files
 from viz.access.attention import MatrixView
 from viz.components.tiles.server import Tile
 from viz.core.background_jobs import Progress
-from viz.core.tiles import GridSpec, LayerTiles, Tiles, pool
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 
@@ -62,22 +61,6 @@ def opened(app: AppTest, **params: int | str) -> AppTest:
 
 def said(app: AppTest) -> str:
     return " ".join(element.value for element in (*app.caption, *app.info))
-
-
-# ---- the grid ----
-
-
-def test_layers_sent_one_by_one_are_the_tiles_of_the_whole() -> None:
-    weights = np.random.default_rng(0).dirichlet(np.ones(300), (2, 3, 200)).astype(np.float32)
-    spec = GridSpec.of(weights.shape)
-    whole = np.frombuffer(zlib.decompress(Tiles.of(weights.shape, iter(weights)).deflated), np.uint8)
-    whole = whole.reshape(4, 2, -1)
-    for layer in range(2):
-        pooled = [pool(matrix, spec) for matrix in weights[layer]]
-        maxima, offsets = (np.stack(part) for part in zip(*pooled, strict=True))
-        down, across = (part.astype(np.int64) for part in np.divmod(offsets, spec.block_keys))
-        tiles = LayerTiles.of(spec, layer, maxima, down, across)
-        np.testing.assert_array_equal(np.frombuffer(zlib.decompress(tiles.deflated), np.uint8), whole[:, layer].ravel())
 
 
 @pytest.mark.parametrize("site", SITES)
@@ -127,9 +110,6 @@ def test_figures_of_a_long_text_come_with_progress_and_are_those_of_a_short_one(
     texts = sent_to(app, "head_grid")[0][0]["figure"]["texts"]
     values = attention.head_metrics(traced(TEXT, selection), "encoder.self")["entropy"]
     assert texts == [f"{value:.2f}" for value in values.flat]
-
-
-# ---- the open head ----
 
 
 @pytest.mark.parametrize("measure", ["weights", "norms", "rollout"])
@@ -190,9 +170,6 @@ def test_words_and_hidden_special_tokens_are_shown_too(app: AppTest) -> None:
     assert header["previews"] == []
 
 
-# ---- lines ----
-
-
 @pytest.mark.parametrize("site", SITES)
 def test_lines_join_a_window_of_the_whole_layer(selection: Selection, site: str) -> None:
     trace = traced(TEXT, selection)
@@ -229,9 +206,6 @@ def test_many_heads_have_a_shorter_window() -> None:
     assert [long_texts.window_length(heads) for heads in (4, 32, 10_000)] == [128, 118, 16]
 
 
-# ---- what is left out, and said ----
-
-
 def test_the_grid_page_and_the_film_say_what_they_leave_out(app: AppTest) -> None:
     opened(app, view="Take it with you")
     assert "offered up to 8 tokens" in said(app)
@@ -246,9 +220,6 @@ def test_a_file_without_room_for_weights_says_so(app: AppTest, monkeypatch: pyte
     opened(app, view="Take it with you")
     assert "too many for a file and left out" in said(app)
     assert "every weight, query" not in said(app)
-
-
-# ---- as long as it gets ----
 
 
 @pytest.mark.parametrize("model_type", zoo.LONGEST)

@@ -7,7 +7,7 @@ import zlib
 import numpy as np
 import pytest
 
-from viz.core.tiles import FIRST_CELL, FIRST_THOUSANDTH, GridSpec, Tiles, code, edges, pool
+from viz.core.tiles import FIRST_CELL, FIRST_THOUSANDTH, GridSpec, LayerTiles, Tiles, code, edges, pool
 
 
 def attention(*shape: int) -> np.ndarray:
@@ -127,3 +127,16 @@ def test_512_tokens_take_under_a_second_and_a_fraction_of_the_weights_memory() -
     tracemalloc.stop()
     assert seconds < 1.5
     assert peak < 6 * layer.nbytes / 3
+
+
+def test_layers_sent_one_by_one_are_the_tiles_of_the_whole() -> None:
+    weights = np.random.default_rng(0).dirichlet(np.ones(300), (2, 3, 200)).astype(np.float32)
+    spec = GridSpec.of(weights.shape)
+    whole = np.frombuffer(zlib.decompress(Tiles.of(weights.shape, iter(weights)).deflated), np.uint8)
+    whole = whole.reshape(4, 2, -1)
+    for layer in range(2):
+        pooled = [pool(matrix, spec) for matrix in weights[layer]]
+        maxima, offsets = (np.stack(part) for part in zip(*pooled, strict=True))
+        down, across = (part.astype(np.int64) for part in np.divmod(offsets, spec.block_keys))
+        tiles = LayerTiles.of(spec, layer, maxima, down, across)
+        np.testing.assert_array_equal(np.frombuffer(zlib.decompress(tiles.deflated), np.uint8), whole[:, layer].ravel())

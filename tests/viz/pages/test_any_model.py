@@ -10,12 +10,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.adapters.text_writer import TextWriter
-from model.errors import InputTextError
 from tests.model.adapters import zoo
 from tests.paths import ROOT
 from tests.viz.reading import traced
 from tests.viz.sent import sent_to
-from viz.access import attention, long_texts, models, pictures, traces
+from viz.access import attention, long_texts, models, traces
 from viz.access.attention import MatrixView
 from viz.core.html import literal
 from viz.selection.catalogue import DOWNLOADS_VARIABLE, ROOT_VARIABLE
@@ -151,9 +150,6 @@ def test_a_text_is_never_taken_for_what_was_written_after_another(
     assert traced("written late again", selection).text == "written late again"
 
 
-# ---- a folder of one's own ----
-
-
 def add(app: AppTest, folder: Path | str) -> AppTest:
     app.text_input(key="add/folder").set_value(str(folder))
     next(button for button in app.button if button.label == "Add").click().run()
@@ -282,19 +278,3 @@ def test_a_rollout_of_too_large_a_picture_is_refused_in_a_sentence(
     opened(app, "vit")
     assert "offered up to 5 tokens" in said(app)
     assert not sent_to(app, "picture_attention")
-
-
-@pytest.mark.parametrize("content", [b"", b"no picture", b"GIF89a" + b"\x00" * 20, b"\x89PNG\r\n\x1a\n" + b"\xff" * 99])
-def test_a_file_that_is_no_picture_is_refused(content: bytes) -> None:
-    with pytest.raises(InputTextError, match="no picture that can be read"):
-        pictures.keep(content, "x.png")
-
-
-def test_the_same_picture_is_asked_for_by_the_same_name() -> None:
-    from io import BytesIO
-
-    from model.adapters.example_picture import example_picture
-
-    file = BytesIO()
-    example_picture().save(file, "PNG")
-    assert pictures.keep(file.getvalue(), "a.png") == pictures.keep(file.getvalue(), "a.png")

@@ -1,0 +1,24 @@
+"""What several tests of the curriculum read."""
+
+import pytest
+
+from model.training.command import PRONOUN_PAIRS
+from model.training.frames import HELD_OUT_PARTS, HeldOutPart
+from model.training.pronouns import (
+    HELD_OUT,
+    HeldOut,
+    PronounPair,
+    held_out_twins,
+    training_pairs,
+)
+
+
+@pytest.fixture(scope="module")
+def training() -> list[PronounPair]:
+    """Sentences of the curriculum; what holds for all of them is shown on an eighth of what a model is trained on."""
+    return training_pairs(PRONOUN_PAIRS // 8, seed=1)
+
+
+@pytest.fixture(scope="module")
+def twins_of() -> dict[tuple[HeldOut, HeldOutPart], list[tuple[PronounPair, PronounPair]]]:
+    return {(kind, part): held_out_twins(kind, part, 60, seed=1) for kind in HELD_OUT for part in HELD_OUT_PARTS}

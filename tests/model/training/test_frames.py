@@ -1,0 +1,18 @@
+"""Frames of the curriculum: training and test share no words."""
+
+import itertools
+import random
+
+from model.training.compositions import compositions
+from model.training.frames import DRAWN_FRAMES, FRAMES
+from tests.model.training.curriculum import words_around_slots
+
+
+def test_no_test_frame_has_the_words_of_a_training_frame() -> None:
+    trained = {words_around_slots(frame.english) for frame in FRAMES["train"]}
+    trained |= {
+        words_around_slots(one.frame.english) for one in itertools.islice(compositions(random.Random(1)), 20_000)
+    }
+    assert len(trained) > 1_000
+    held_out = (*FRAMES["test"], *DRAWN_FRAMES["test"])
+    assert not trained & {words_around_slots(frame.english) for frame in held_out}
