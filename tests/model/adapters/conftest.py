@@ -1,5 +1,7 @@
 """Folders with small random models, and readers of them, made once."""
 
+import shutil
+import socket
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -54,3 +56,21 @@ def short_texts(monkeypatch: pytest.MonkeyPatch) -> None:
 def writers() -> dict[str, TextWriter]:
     """Model type → a model that writes; not to be changed."""
     return {model_type: writer(model_type) for model_type in (*DECODERS, *BOTH)}
+
+
+Folder = Callable[[str], Path]
+
+
+@pytest.fixture
+def bert(folder: Folder, tmp_path: Path) -> Path:
+    """A folder with a BERT that a test may spoil."""
+    return Path(shutil.copytree(folder("bert"), tmp_path / "bert"))
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("a connection was opened")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)

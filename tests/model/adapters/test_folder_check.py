@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,41 +10,18 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from model.adapters import free_memory
 from model.adapters.folder_check import check_folder
 from model.adapters.text_reader import TextReader
-from model.errors import CheckpointError
 from model.opening import open_reader
+from tests.model.adapters.folders import refused
 from tests.model.adapters.zoo import CONFIGS, save_model
 
 Folder = Callable[[str], Path]
 
 
-@pytest.fixture
-def bert(folder: Folder, tmp_path: Path) -> Path:
-    """A folder with a BERT that a test may spoil."""
-    return Path(shutil.copytree(folder("bert"), tmp_path / "bert"))
-
-
-@pytest.fixture(autouse=True)
-def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object) -> None:
-        raise AssertionError("a connection was opened")
-
-    monkeypatch.setattr(socket.socket, "connect", refuse)
-    monkeypatch.setattr(socket, "getaddrinfo", refuse)
-
-
 def set_config(folder: Path, **values: object) -> None:
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({**config, **values}))
-
-
-def refused(folder: Path, words: str) -> None:
-    with pytest.raises(CheckpointError, match=words) as error:
-        open_reader(folder)
-    assert len(str(error.value)) < 1200
-    assert "\n" not in str(error.value)
 
 
 def test_a_folder_without_a_model_says_what_is_expected(tmp_path: Path) -> None:
@@ -221,32 +197,6 @@ def test_a_damaged_tokenizer_is_refused(bert: Path, text: str) -> None:
     refused(bert, "tokenizer")
 
 
-def test_a_model_too_large_for_memory_is_refused_with_both_numbers(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(free_memory, "available_bytes", lambda device: 50_000)
-    refused(bert, r"need 0\.\d GB, and 0\.0 GB are free")
-
-
-def test_memory_is_counted_in_the_number_type_that_is_loaded(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    numbers = check_folder(bert).numbers
-    assert numbers == sum(tensor.numel() for tensor in load_file(bert / "model.safetensors").values())
-    monkeypatch.setattr(free_memory, "available_bytes", lambda device: 4 * numbers)
-    free_memory.check_room("bert", numbers, torch.float32, torch.device("cpu"))
-    with pytest.raises(CheckpointError, match="too large"):
-        free_memory.check_room("bert", numbers + 1, torch.float32, torch.device("cpu"))
-    free_memory.check_room("bert", 2 * numbers, torch.bfloat16, torch.device("cpu"))
-
-
-def test_tables_that_a_model_computes_need_room_too(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
-    numbers = check_folder(folder("gpt_neo")).numbers
-    # Two layers, each of which makes booleans for every two of 96 positions.
-    for there, fits in ((4 * numbers + 2 * 96**2 - 1, False), (4 * numbers + 2 * 96**2 + 100, True)):
-        monkeypatch.setattr(free_memory, "available_bytes", lambda device, there=there: there)
-        if fits:
-            assert open_reader(folder("gpt_neo")).abilities.family == "GPT-Neo"
-        else:
-            refused(folder("gpt_neo"), "and its tables of positions and masks need")
-
-
 def test_heads_that_share_no_keys_evenly_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(CONFIGS, "llama", CONFIGS["llama"] | {"num_key_value_heads": 3})
     refused(save_model(tmp_path / "llama", "llama", "bytes"), "do not fit each other")
@@ -266,10 +216,6 @@ def test_a_file_that_may_not_be_read_is_refused(bert: Path, monkeypatch: pytest.
 
     monkeypatch.setattr(Path, "read_text", forbidden)
     refused(bert, "cannot be read .Permission denied")
-
-
-def test_some_memory_is_available_here() -> None:
-    assert 1e6 < free_memory.available_bytes(torch.device("cpu")) < 1e15
 
 
 def test_the_digest_names_the_content(bert: Path, folder: Folder) -> None:

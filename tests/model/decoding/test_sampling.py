@@ -9,18 +9,12 @@ import torch
 from transformers.generation.logits_process import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
 from model import Translator
-from model.decoding.samples import sample
 from model.decoding.sampling import Draws, Sampling, draw_tokens, filtered_log_probs
 from model.errors import ConfigError
 from tests.conftest import SENTENCES
 
 TEXT = "The dog."
 SAMPLING = Sampling(temperature=0.7, top_k=40, top_p=0.9)
-
-
-@pytest.fixture(scope="module")
-def sources(translator: Translator) -> torch.Tensor:
-    return torch.tensor(translator.source_ids(TEXT))
 
 
 @pytest.mark.parametrize("temperature", [0.3, 1.0, 2.5])
@@ -72,16 +66,6 @@ def test_settings_out_of_range_are_refused(wrong: dict[str, Any], message: str) 
         Sampling(**wrong)
 
 
-def test_a_seed_or_number_of_samples_out_of_range_is_refused(translator: Translator) -> None:
-    with pytest.raises(ConfigError, match="seed"):
-        Draws(seed=-1)
-    with pytest.raises(ConfigError, match="sample"):
-        Draws(sample=-1)
-    for n in (0, 65):
-        with pytest.raises(ConfigError, match=f"got {n}"):
-            translator.sample(TEXT, n=n)
-
-
 def test_every_token_is_drawn_as_often_as_its_probability_says() -> None:
     log_probs = filtered_log_probs(torch.randn(30, generator=torch.Generator().manual_seed(2)), Sampling(top_k=9))
     places = 10_000
@@ -108,19 +92,6 @@ def test_numbers_are_even_and_differ_with_seed_sample_and_step() -> None:
     assert all(abs(count - 400) < 5 * math.sqrt(4000 * 0.1 * 0.9) for count in in_tenth.values())
 
 
-def test_each_sample_of_a_batch_is_the_one_drawn_alone(translator: Translator, sources: torch.Tensor) -> None:
-    together = sample(translator.model, sources, 5, SAMPLING, seed=11)
-    assert len({one.token_ids for one in together}) == 5
-    for i, drawn in enumerate(together):
-        session = translator.decode(TEXT)
-        session.run(Draws(sampling=SAMPLING, seed=11, sample=i))
-        assert drawn.token_ids == session.target_ids[1:]
-        assert drawn.log_probs == pytest.approx([step.log_prob for step in session.steps], abs=1e-4)
-    assert [one.token_ids for one in sample(translator.model, sources, 2, SAMPLING, seed=11)] == [
-        one.token_ids for one in together[:2]
-    ]
-
-
 def test_the_same_seed_gives_the_same_whatever_else_draws_random_numbers(translator: Translator) -> None:
     torch.manual_seed(1)
     first = translator.sample(TEXT, n=2, sampling=SAMPLING, seed=3)
@@ -144,16 +115,6 @@ def test_a_sample_tells_its_text_and_both_of_its_log_probabilities(translator: T
         assert ours == pytest.approx(rows.gather(1, written)[:, 0].tolist(), abs=1e-3)
     assert drawn.log_prob == pytest.approx(sum(drawn.log_probs))
     assert 0 > drawn.filtered_log_prob > drawn.log_prob
-
-
-def test_a_sample_ends_with_its_first_end_or_at_the_length_limit(translator: Translator, sources: torch.Tensor) -> None:
-    hot = sample(translator.model, sources, 40, Sampling(temperature=3.0), seed=0)
-    eos_id, limit = translator.config.eos_id, len(sources) - 1 + 50
-    for one in hot:
-        assert eos_id not in one.token_ids[:-1]
-        assert one.token_ids[-1] == eos_id or len(one.token_ids) == limit
-        assert len(one.token_ids) == len(one.log_probs) == len(one.filtered_log_probs) <= limit
-    assert len({len(one.token_ids) for one in hot}) > 1
 
 
 def test_top_k_one_is_greedy(translator: Translator) -> None:

@@ -9,13 +9,14 @@ import torch
 import model.decoding.session
 from model import Transformer, Translator
 from model.decoding import prefix_batch
-from model.decoding.beam import Hypothesis, SentenceBeam, length_penalty
-from model.decoding.search import beam_search, greedy_search, run_searches
+from model.decoding.beam import Hypothesis, length_penalty
+from model.decoding.search import beam_search, greedy_search
 from model.decoding.session import DecodingSession
 from model.errors import SessionError
 from model.nn.hooks import listen
 from model.nn.masks import key_padding, pad
 from tests.conftest import SENTENCES
+from tests.model.decoding.hypotheses import plain
 
 
 def uncached_greedy(translator: Translator, text: str) -> list[int]:
@@ -98,61 +99,9 @@ def reference_beam(
     return sorted(finished, key=score, reverse=True)[:beam]
 
 
-def plain(hypotheses: list[Hypothesis]) -> list[tuple[list[int], float]]:
-    return [(one.token_ids, one.log_prob) for one in hypotheses]
-
-
 def assert_same(ours: list[Hypothesis], theirs: list[tuple[list[int], float]]) -> None:
     assert [one.token_ids for one in ours] == [token_ids for token_ids, _ in theirs]
     assert [one.log_prob for one in ours] == pytest.approx([log_prob for _, log_prob in theirs], abs=1e-4)
-
-
-class Forbidding:
-    """Texts that nothing may follow."""
-
-    def logits(self, last: torch.Tensor) -> torch.Tensor:
-        return torch.full((len(last), 6), -math.inf)
-
-    def log_probs(self, last: torch.Tensor) -> torch.Tensor:
-        return self.logits(last)
-
-    def select(self, rows: torch.Tensor) -> None:
-        pass
-
-
-def test_what_rules_forbid_continues_nothing_and_sentences_of_a_batch_need_not_have_as_many_left() -> None:
-    class Rules(Forbidding):
-        """Scores by hand of two sentences; 0 ends, 1 begins."""
-
-        def __init__(self) -> None:
-            self.steps, self.sentences = 0, torch.tensor([0, 1])
-
-        def log_probs(self, last: torch.Tensor) -> torch.Tensor:
-            self.steps += 1
-            # First the one sentence must write 2 and the other may write 3, 4 or 5; last, each must end.
-            allowed = {1: {0: [2], 1: [3, 4, 5]}, 2: {0: [3, 4, 5], 1: [3, 4, 5]}, 3: {0: [0], 1: [0]}}[self.steps]
-            table = self.logits(last)
-            for row, sentence in enumerate(self.sentences.tolist()):
-                for place, token in enumerate(allowed[sentence]):
-                    table[row, token] = -1.0 - self.steps * place
-            return table
-
-        def select(self, rows: torch.Tensor) -> None:
-            self.sentences = self.sentences[rows]
-
-    begun = [SentenceBeam(3, 2, 0.0) for _ in range(2)]
-    first, other = run_searches(begun, Rules(), torch.tensor([1, 1]), (0,))
-    assert plain(first.finished) == [([2, 3], -3.0), ([2, 4], -5.0)]
-    assert plain(other.finished) == [([3, 3], -3.0), ([4, 3], -4.0)]
-    assert all(
-        one.log_prob > -math.inf for search in (first, other) for step in search.steps for one in step.candidates
-    )
-    assert [len(step.kept) for step in first.steps] == [1, 2, 0]
-
-
-def test_where_all_is_forbidden_the_search_still_ends() -> None:
-    (search,) = run_searches([SentenceBeam(2, 3, 0.6)], Forbidding(), torch.tensor([1]), (3,))
-    assert plain(search.finished) == [([0, 0], -math.inf)]
 
 
 def ids(session: DecodingSession) -> list[int]:
@@ -250,12 +199,6 @@ def test_beam_hypotheses_come_best_first_and_a_wide_beam_beats_greedy(translator
     assert scores == sorted(scores, reverse=True)
     greedy = beam_search(translator.model, source, None, beam=1)[0][0]
     assert scores[0] >= greedy.log_prob / length_penalty(len(greedy.token_ids) + 1, 0.6) - 1e-5
-
-
-def test_length_penalty_is_one_for_length_one_and_grows() -> None:
-    assert length_penalty(1, 0.6) == 1
-    assert length_penalty(13, 0.6) == pytest.approx(3**0.6)
-    assert length_penalty(13, 0.0) == 1
 
 
 def test_no_translation_is_longer_than_its_source_plus_fifty(translator: Translator) -> None:

@@ -2,13 +2,11 @@
 
 import json
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-import torch.nn.functional as F
 
 from model.config import TransformerConfig
 from model.errors import ConfigError, DataError
@@ -18,64 +16,14 @@ from model.pairs import Pair
 from model.tokenizer import Tokenizer
 from model.training.batches import Batch, encode_pairs
 from model.training.loop import TrainingRun, TrainSettings, read_log
-from model.training.loss import smoothed_cross_entropy
-from model.training.objective import pronoun_pieces
 from model.training.schedule import learning_rate
 from tests.conftest import SENTENCES
-from tests.paths import ROOT
 
 PAIRS = [Pair(english, german) for english, german in zip(SENTENCES[::2][:4], SENTENCES[1::2][:4], strict=True)]
 SETTINGS = TrainSettings(
     steps=12, tokens_per_batch=60, warmup=4, peak=3e-3, bf16=False, dev_every=100, save_every=4, average=2
 )
 CPU = torch.device("cpu")
-
-
-@pytest.mark.parametrize("smoothing", [0.0, 0.1])
-def test_loss_and_gradient_equal_torchs(smoothing: float) -> None:
-    generator = torch.Generator().manual_seed(1)
-    logits = torch.randn(20, 50, generator=generator).mul_(5).requires_grad_()
-    ids = torch.randint(0, 50, (20,), generator=generator)
-    ours = smoothed_cross_entropy(logits, ids, smoothing)
-    theirs = F.cross_entropy(logits, ids, label_smoothing=smoothing)
-    torch.testing.assert_close(ours, theirs)
-    for a, b in zip(torch.autograd.grad(2 * ours, logits), torch.autograd.grad(2 * theirs, logits), strict=True):
-        torch.testing.assert_close(a, b)
-
-
-def test_a_token_of_weight_three_counts_as_if_it_stood_there_three_times() -> None:
-    generator = torch.Generator().manual_seed(1)
-    logits = torch.randn(4, 50, generator=generator).requires_grad_()
-    ids = torch.tensor([7, 8, 7, 9])
-    weighted = smoothed_cross_entropy(logits, ids, 0.1, torch.tensor([3.0, 1.0, 1.0, 1.0])) * 4
-    repeated = smoothed_cross_entropy(logits[[0, 0, 0, 1, 2, 3]], ids[[0, 0, 0, 1, 2, 3]], 0.1) * 6
-    torch.testing.assert_close(weighted, repeated)
-    torch.testing.assert_close(*(torch.autograd.grad(loss, logits) for loss in (weighted, repeated)))
-
-
-def test_the_pieces_that_are_emphasised_are_pronouns() -> None:
-    tokenizer = Tokenizer.load(ROOT / "checkpoints" / "en-de" / "tokenizer.model")
-    pieces = set(tokenizer.tokens(sorted(pronoun_pieces(tokenizer))))
-    assert {"▁er", "▁sie", "▁es", "▁ihn", "▁ihm", "▁ihr", "▁Er", "▁Sie", "▁Es"} <= pieces
-    assert {piece.lower() for piece in pieces} <= {"▁er", "▁sie", "▁es", "▁ihn", "▁ihm", "▁ihr"}
-
-
-def test_the_papers_rate_peaks_at_the_end_of_the_warm_up() -> None:
-    rates = [
-        learning_rate(step, decay="paper", warmup=4000, d_model=512, peak=1, total=100_000)
-        for step in (1, 2000, 3999, 4000, 4001, 16_000)
-    ]
-    assert max(rates) == rates[3] == pytest.approx(512**-0.5 * 4000**-0.5)
-    assert rates[5] == pytest.approx(rates[3] / 2)
-    assert rates[1] == pytest.approx(rates[3] / 2)
-
-
-def test_the_linear_rate_rises_to_its_peak_and_falls_to_zero() -> None:
-    rates = [learning_rate(s, decay="linear", warmup=10, d_model=8, peak=0.5, total=30) for s in range(1, 31)]
-    assert rates[9] == max(rates) == 0.5
-    assert rates[19] == pytest.approx(0.25)
-    assert rates[29] == 0
-    assert all(a > b for a, b in pairwise(rates[9:]))
 
 
 def new_run(folder: Path, config: TransformerConfig, tokenizer: Tokenizer, **changes: Any) -> TrainingRun:

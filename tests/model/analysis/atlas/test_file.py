@@ -10,7 +10,7 @@ from model import Translator
 from model.__main__ import main
 from model.analysis.atlas.file import cached_atlas, load_atlas, save_atlas
 from model.analysis.atlas.measure import Atlas, build_atlas
-from model.analysis.corpus import OWN_CORPUS, CorpusSentence, corpus_digest, read_text
+from model.analysis.corpus import CorpusSentence
 from model.checkpoint import model_digest
 from model.errors import DataError
 from tests.conftest import SENTENCES
@@ -135,31 +135,6 @@ def test_an_atlas_of_something_else_under_the_same_name_is_not_taken(
 def test_a_cache_that_cannot_be_written_costs_no_result(translator: Translator, tmp_path: Path, atlas: Atlas) -> None:
     (tmp_path / "file").write_text("no folder")
     assert_same(cached_atlas(translator, CORPUS, tmp_path / "file" / "cache"), atlas)
-
-
-def test_the_digest_tells_sentences_apart() -> None:
-    digests = [
-        corpus_digest([CorpusSentence(*texts) for texts in corpus])
-        for corpus in ([("ab",), ("c",)], [("a",), ("bc",)], [("ab", "c")], [("ab", ""), ("c",)], [("c",), ("ab",)])
-    ]
-    assert len(set(digests)) == len(digests)
-
-
-def test_a_text_file_holds_sentences_and_perhaps_translations(tmp_path: Path) -> None:
-    path = tmp_path / "text.txt"
-    path.write_text("\ufeffOne.\n\n  Two.\tZwei.\nThree.\t\n", encoding="utf-8")
-    expected = [CorpusSentence("One."), CorpusSentence("Two.", "Zwei."), CorpusSentence("Three.")]
-    assert read_text(path) == expected
-    assert read_text(path, 2) == expected[:2]
-    path.write_text("\n")
-    with pytest.raises(DataError, match="holds no sentence"):
-        read_text(path)
-
-
-def test_our_own_corpus_has_200_different_sentences() -> None:
-    sentences = read_text(OWN_CORPUS)
-    assert len({sentence.text for sentence in sentences}) == 200
-    assert all(sentence.target is None for sentence in sentences)
 
 
 def test_the_command_writes_the_file_and_prints_its_figures(

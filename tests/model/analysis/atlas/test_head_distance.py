@@ -5,7 +5,6 @@ import pytest
 import torch
 
 from model.analysis.atlas.head_distance import classical_scaling, divergence_sums, head_map
-from model.analysis.atlas.strongest import Strongest
 
 EVERY_ROW = torch.ones(3, dtype=torch.bool)
 
@@ -61,15 +60,3 @@ def test_a_map_of_heads_keeps_the_root_of_their_divergence() -> None:
     weights = torch.rand(3, 3, 5, generator=torch.Generator().manual_seed(2)).softmax(-1)
     mean = divergence_sums(weights, EVERY_ROW).numpy() / 3
     np.testing.assert_allclose(distances(head_map(mean)) ** 2, mean, atol=1e-9)
-
-
-def test_strongest_are_those_of_sorting_everything() -> None:
-    values = np.random.default_rng(1).integers(0, 40, size=(3, 150)).astype(float)
-    strongest = Strongest(3, 4)
-    for number in np.random.default_rng(2).permutation(150):
-        strongest.add(int(number), values[:, number])
-    expected = [sorted(range(150), key=lambda n: (-row[n], n))[:4] for row in values]
-    assert strongest.numbers().tolist() == expected
-    few = Strongest(1, 3)
-    few.add(7, np.array([0.5]))
-    assert few.numbers().tolist() == [[7, -1, -1]]

@@ -7,7 +7,7 @@ import torch
 
 from model import Translator
 from model.analysis.interventions.edit_comparison import compare_edit
-from model.analysis.word_diff import WordSpan, word_diff
+from model.analysis.word_diff import WordSpan
 from model.decoding.session import DecodingSession
 from model.errors import EditError, SessionError
 from model.nn.edits import MakeUniform, PointAt, SwitchOff
@@ -106,14 +106,3 @@ def test_a_step_or_a_row_that_cannot_be_is_said(translator: Translator, original
     with pytest.raises(EditError, match="Layers"):
         compare_edit(translator, TEXT, 2, [SwitchOff("decoder.self", 5, 0)])
     assert compare_edit(translator, TEXT, last, [SwitchOff("encoder.self", 0, 0, row=0)]).edits[0].row == 0
-
-
-def test_words_are_compared_in_reading_order() -> None:
-    assert word_diff("Die Katze schläft heute .", "Eine Katze schläft .") == (
-        WordSpan(("Die",), ("Eine",)),
-        WordSpan(("Katze", "schläft"), ("Katze", "schläft")),
-        WordSpan(("heute",), ()),
-        WordSpan((".",), (".",)),
-    )
-    assert word_diff("", "neu") == (WordSpan((), ("neu",)),)
-    assert word_diff("", " ") == ()

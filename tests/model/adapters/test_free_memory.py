@@ -1,0 +1,46 @@
+"""A model that memory does not hold is refused before it is loaded."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from model.adapters import free_memory
+from model.adapters.folder_check import check_folder
+from model.errors import CheckpointError
+from model.opening import open_reader
+from tests.model.adapters.folders import refused
+
+Folder = Callable[[str], Path]
+
+
+def test_a_model_too_large_for_memory_is_refused_with_both_numbers(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(free_memory, "available_bytes", lambda device: 50_000)
+    refused(bert, r"need 0\.\d GB, and 0\.0 GB are free")
+
+
+def test_memory_is_counted_in_the_number_type_that_is_loaded(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = check_folder(bert).numbers
+    assert numbers == sum(tensor.numel() for tensor in load_file(bert / "model.safetensors").values())
+    monkeypatch.setattr(free_memory, "available_bytes", lambda device: 4 * numbers)
+    free_memory.check_room("bert", numbers, torch.float32, torch.device("cpu"))
+    with pytest.raises(CheckpointError, match="too large"):
+        free_memory.check_room("bert", numbers + 1, torch.float32, torch.device("cpu"))
+    free_memory.check_room("bert", 2 * numbers, torch.bfloat16, torch.device("cpu"))
+
+
+def test_tables_that_a_model_computes_need_room_too(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = check_folder(folder("gpt_neo")).numbers
+    # Two layers, each of which makes booleans for every two of 96 positions.
+    for there, fits in ((4 * numbers + 2 * 96**2 - 1, False), (4 * numbers + 2 * 96**2 + 100, True)):
+        monkeypatch.setattr(free_memory, "available_bytes", lambda device, there=there: there)
+        if fits:
+            assert open_reader(folder("gpt_neo")).abilities.family == "GPT-Neo"
+        else:
+            refused(folder("gpt_neo"), "and its tables of positions and masks need")
+
+
+def test_some_memory_is_available_here() -> None:
+    assert 1e6 < free_memory.available_bytes(torch.device("cpu")) < 1e15

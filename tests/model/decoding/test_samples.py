@@ -1,0 +1,50 @@
+"""Several samples of one sentence, drawn together."""
+
+import pytest
+import torch
+
+from model import Translator
+from model.decoding.samples import sample
+from model.decoding.sampling import Draws, Sampling
+from model.errors import ConfigError
+
+TEXT = "The dog."
+SAMPLING = Sampling(temperature=0.7, top_k=40, top_p=0.9)
+
+
+@pytest.fixture(scope="module")
+def sources(translator: Translator) -> torch.Tensor:
+    return torch.tensor(translator.source_ids(TEXT))
+
+
+def test_a_seed_or_number_of_samples_out_of_range_is_refused(translator: Translator) -> None:
+    with pytest.raises(ConfigError, match="seed"):
+        Draws(seed=-1)
+    with pytest.raises(ConfigError, match="sample"):
+        Draws(sample=-1)
+    for n in (0, 65):
+        with pytest.raises(ConfigError, match=f"got {n}"):
+            translator.sample(TEXT, n=n)
+
+
+def test_each_sample_of_a_batch_is_the_one_drawn_alone(translator: Translator, sources: torch.Tensor) -> None:
+    together = sample(translator.model, sources, 5, SAMPLING, seed=11)
+    assert len({one.token_ids for one in together}) == 5
+    for i, drawn in enumerate(together):
+        session = translator.decode(TEXT)
+        session.run(Draws(sampling=SAMPLING, seed=11, sample=i))
+        assert drawn.token_ids == session.target_ids[1:]
+        assert drawn.log_probs == pytest.approx([step.log_prob for step in session.steps], abs=1e-4)
+    assert [one.token_ids for one in sample(translator.model, sources, 2, SAMPLING, seed=11)] == [
+        one.token_ids for one in together[:2]
+    ]
+
+
+def test_a_sample_ends_with_its_first_end_or_at_the_length_limit(translator: Translator, sources: torch.Tensor) -> None:
+    hot = sample(translator.model, sources, 40, Sampling(temperature=3.0), seed=0)
+    eos_id, limit = translator.config.eos_id, len(sources) - 1 + 50
+    for one in hot:
+        assert eos_id not in one.token_ids[:-1]
+        assert one.token_ids[-1] == eos_id or len(one.token_ids) == limit
+        assert len(one.token_ids) == len(one.log_probs) == len(one.filtered_log_probs) <= limit
+    assert len({len(one.token_ids) for one in hot}) > 1
