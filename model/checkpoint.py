@@ -16,6 +16,7 @@ from torch import Tensor
 
 from model.config import TransformerConfig
 from model.errors import CheckpointError, ConfigError
+from model.folder_files import open_file, read_file
 from model.nn.transformer import Transformer
 from model.nn.weight_layout import lay_out_for_decoding
 from model.tokenizer import Tokenizer
@@ -28,6 +29,8 @@ CONFIG, WEIGHTS, TOKENIZER, CARD, MANIFEST = (
     "manifest.json",
 )
 REQUIRED = (CONFIG, WEIGHTS, TOKENIZER)
+#: Bytes beyond which a file is refused.
+LARGEST = {CONFIG: 1 << 20, WEIGHTS: 16 << 30, TOKENIZER: 32 << 20, MANIFEST: 1 << 20}
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,7 @@ def save_checkpoint(folder: Path, model: Transformer, tokenizer: Tokenizer, *, c
 def write_manifest(folder: Path) -> None:
     """Write the SHA-256 of every file in the folder to its manifest."""
     files = sorted(path for path in folder.iterdir() if path.is_file() and path.name != MANIFEST)
-    digests = {path.name: _sha256(path) for path in files}
+    digests = {path.name: _sha256(folder, path.name) for path in files}
     (folder / MANIFEST).write_text(json.dumps({"sha256": digests}, indent=2) + "\n", encoding="utf-8")
 
 
@@ -70,13 +73,13 @@ def load_checkpoint(folder: Path, device: torch.device, dtype: torch.dtype = tor
     """
     digest = verify(folder)
     try:
-        config = TransformerConfig.from_json((folder / CONFIG).read_text(encoding="utf-8"))
+        config = TransformerConfig.from_json(read_file(folder, CONFIG, LARGEST[CONFIG]).decode("utf-8"))
     except (ConfigError, UnicodeDecodeError) as error:
         raise CheckpointError(f"{folder.name}/{CONFIG}: {error}") from error
-    tokenizer = Tokenizer.load(folder / TOKENIZER)
+    tokenizer = Tokenizer(read_file(folder, TOKENIZER, LARGEST[TOKENIZER]))
     tokenizer.check(config)
     try:
-        weights = load((folder / WEIGHTS).read_bytes())
+        weights = load(read_file(folder, WEIGHTS, LARGEST[WEIGHTS]))
     except SafetensorError as error:
         raise CheckpointError(f"{folder.name}/{WEIGHTS} is no safetensors file: {error}.") from error
     check_weights(weights, config)
@@ -118,7 +121,7 @@ def verify(folder: Path) -> str:
     if not folder.is_dir():
         raise CheckpointError(f"There is no checkpoint folder {folder.name!r}; train one with `python -m model train`.")
     try:
-        manifest = (folder / MANIFEST).read_bytes()
+        manifest = read_file(folder, MANIFEST, LARGEST[MANIFEST])
         digests = json.loads(manifest)["sha256"]
         listed = all(isinstance(name, str) and isinstance(digest, str) for name, digest in digests.items())
     except FileNotFoundError as error:
@@ -132,22 +135,21 @@ def verify(folder: Path) -> str:
     if not listed or any(Path(name).name != name for name in digests):
         raise CheckpointError(f"{folder.name}/{MANIFEST} must list plain file names and their SHA-256.")
     for name, digest in digests.items():
-        path = folder / name
-        if not path.is_file():
+        if not (folder / name).is_file():
             raise CheckpointError(f"{folder.name} lacks {name}; restore it from the repository.")
-        if _sha256(path) != digest:
+        if _sha256(folder, name) != digest:
             raise CheckpointError(
                 f"{folder.name}/{name} differs from its manifest (damaged or changed); restore it from the repository."
             )
     return hashlib.sha256(manifest).hexdigest()
 
 
-def _sha256(path: Path) -> str:
+def _sha256(folder: Path, name: str) -> str:
     try:
-        with path.open("rb") as file:
+        with open_file(folder, name) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise CheckpointError(f"{path.parent.name}/{path.name} cannot be read: {error.strerror}.") from error
+        raise CheckpointError(f"{folder.name}/{name} cannot be read: {error.strerror}.") from error
 
 
 def model_digest(model: Transformer, tokenizer: Tokenizer) -> str:

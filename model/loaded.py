@@ -13,6 +13,7 @@ from model.decoding.beam import Penalty
 from model.decoding.prefix_batch import EXTRA_LENGTH
 from model.nn.transformer import SITES, Transformer, site_path
 from model.tokenizer import Tokenizer
+from model.training_record import LANGUAGES
 
 _BYTE: Final = re.compile(r"<0x[0-9A-F]{2}>")
 
@@ -31,6 +32,11 @@ class Loaded:
     def __init__(self, model: nn.Module, *, name: str, digest: str, languages: tuple[str, str] = ("", "")) -> None:
         self.model = model.eval()
         self.name, self.digest, self.languages = name, digest, languages
+
+    @property
+    def is_english_german(self) -> bool:
+        """Whether it is known to translate English to German: only of such a model German words are looked for."""
+        return self.languages == LANGUAGES
 
     @property
     def key(self) -> str:

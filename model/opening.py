@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from model.checkpoint import MANIFEST
 from model.errors import CheckpointError, SessionError
+from model.folder_files import entries
 from model.marian.loading import is_opus_mt
 from model.reader import Reader
 from model.translator import Translator
@@ -27,6 +28,8 @@ def open_reader(folder: str | Path, device: str | None = None, dtype: str = "flo
         DeviceError: there is no such device, or it does not run this number type.
     """
     path = Path(folder)
+    if path.is_dir():
+        entries(path)
     if (path / MANIFEST).is_file() or is_opus_mt(path):
         # MarianMT has our own architecture: what works for our checkpoints works for it.
         return Translator.load(path, device=device, dtype=dtype)

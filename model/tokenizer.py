@@ -7,8 +7,10 @@ from pathlib import Path
 
 import sentencepiece as spm
 
+from model.checked import Malformed
 from model.config import TransformerConfig
 from model.errors import CheckpointError, ConfigError, TokenError
+from model.sentencepiece_limits import check_normalizer
 
 SPECIAL_TOKENS = ("<pad>", "<unk>", "<s>", "</s>")
 
@@ -28,8 +30,11 @@ class Tokenizer:
         """
         self.serialized = serialized
         try:
+            check_normalizer(serialized)
             self._processor = spm.SentencePieceProcessor(model_proto=serialized)
             size = self._processor.get_piece_size()
+        except Malformed as error:
+            raise CheckpointError(f"tokenizer.model cannot be used: {error}.") from error
         except RuntimeError as error:
             raise CheckpointError(
                 "tokenizer.model is no SentencePiece model; copy it again from its origin."

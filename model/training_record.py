@@ -8,11 +8,12 @@ All four files are optional, and of unknown origin:
     README.md           the card
 
 A reader returns None where its file is absent. A file must be listed in the manifest with its SHA-256 (only a card may
-be in a folder without one) and be of a limited size, and each value in it must have the expected type and range; else
-each reader raises a CheckpointError.
+be in a folder without one), lie in the folder (`folder_files`) and be of a limited size, and each value in it must have
+the expected type and range; else each reader raises a CheckpointError.
 """
 
 import hashlib
+import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ from typing import Any, Final, TypeVar
 from model import checked
 from model.checked import Malformed, Range, Scalar
 from model.errors import CheckpointError
+from model.folder_files import open_file
 
 TRAINING, LOG, METRICS = "training.json", "training_log.jsonl", "metrics.json"
 CARD, MANIFEST = "README.md", "manifest.json"
@@ -130,7 +132,7 @@ def read_card(folder: Path) -> str | None:
 
 def _read(folder: Path, name: str, parse: Callable[[str], Content]) -> Content | None:
     try:
-        if not (folder / name).is_file():
+        if not os.path.lexists(folder / name):
             return None
         content = _bounded(folder, name)
         if name == CARD and not (folder / MANIFEST).exists():  # of a model from elsewhere, whose files nobody listed
@@ -151,7 +153,7 @@ def _read(folder: Path, name: str, parse: Callable[[str], Content]) -> Content |
 
 
 def _bounded(folder: Path, name: str) -> bytes:
-    with (folder / name).open("rb") as file:
+    with open_file(folder, name) as file:
         content = file.read(LARGEST[name] + 1)
     if len(content) > LARGEST[name]:
         raise Malformed(f"{name} may have at most {LARGEST[name]:,} bytes")

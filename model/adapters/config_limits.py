@@ -4,7 +4,7 @@ A configuration says how many layers to build and how long tables of positions a
 looks at the weights. Real models stay far below these bounds.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from model.abilities import PositionScheme
@@ -45,6 +45,24 @@ def check_values(config: dict[str, Any], positions: PositionScheme) -> None:
             raise CheckpointError(f"config.json says {name[:60]} = {number:.6g}; at most {most:,} can be read.")
 
 
+def check_token_ids(settings: Mapping[str, Any], file: str) -> None:
+    """Make sure that what settings say of special tokens are ids: whole numbers, or lists of them.
+
+    Raises:
+        CheckpointError: one is something else; the message names it.
+    """
+    for name, value in settings.items():
+        if name.endswith(("_token_id", "_words_ids", "suppress_tokens")) and not _are_ids(value):
+            shown = name[:60].encode("utf-8", errors="replace").decode()
+            raise CheckpointError(f"{file} says {shown} = {ascii(value)[:60]}, which is no id of a token.")
+
+
+def _are_ids(value: object) -> bool:
+    if isinstance(value, list):
+        return all(map(_are_ids, value))
+    return value is None or (isinstance(value, int) and not isinstance(value, bool))
+
+
 def check_picture_sizes(sizes: dict[str, Any]) -> None:
     """Make sure that an image processor does not scale, cut or fill up pictures to sizes beyond reason.
 
@@ -62,7 +80,7 @@ def check_picture_sizes(sizes: dict[str, Any]) -> None:
 def _numbers(value: Any, name: str) -> Iterator[tuple[str, int | float]]:
     if isinstance(value, dict):
         for key, inner in value.items():
-            yield from _numbers(inner, str(key))
+            yield from _numbers(inner, str(key).encode("utf-8", errors="replace").decode())
     elif isinstance(value, list):
         for inner in value:
             yield from _numbers(inner, name)

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from model.checked import Malformed, parsed
 from model.errors import CheckpointError
+from model.folder_files import entries, open_file, read_file
 from model.hub import is_hub_blob
 
 CONFIG: Final = "config.json"
@@ -35,6 +36,7 @@ TOKENIZER_FILES: Final = (
     "vocab.txt",
     "merges.txt",
 )
+MARIAN_TOKENIZER: Final = ("source.spm", "target.spm", "vocab.json")
 #: Settings by which a folder could ask for code, for files elsewhere or for another way of computing; and labels, of
 #: which nothing is shown.
 _NEVER: Final = re.compile(
@@ -68,8 +70,8 @@ class Folder:
         whole = hashlib.sha256()
         kinds = {".json", ".safetensors", ".txt", ".model", ".spm", ".jinja"}
         with _readable(self.path):
-            for path in sorted(file for file in self.path.iterdir() if file.suffix in kinds and file.is_file()):
-                with path.open("rb") as file:
+            for path in [file for file in entries(self.path) if file.suffix in kinds and file.is_file()]:
+                with open_file(self.path, path.name) as file:
                     whole.update(f"{path.name}\0{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
         return whole.hexdigest()
 
@@ -119,12 +121,19 @@ def _checked(path: Path) -> Folder:
     return Folder(path, _without_orders(config), weights, numbers)
 
 
-def check_tokenizer_files(path: Path) -> None:
+def check_tokenizer_files(path: Path, model_type: object) -> None:
     """Make sure that there is a tokenizer beside the model.
 
     Raises:
-        CheckpointError: there is none.
+        CheckpointError: there is none, or a part of MarianMT's is missing.
     """
+    if model_type == "marian" and not (path / "tokenizer.json").is_file():
+        lacked = [name for name in MARIAN_TOKENIZER if not (path / name).is_file()]
+        if lacked:
+            raise CheckpointError(
+                f"{path.name} lacks {' and '.join(lacked)}: MarianMT (OPUS-MT) cuts texts with source.spm and "
+                "target.spm and numbers the pieces by vocab.json. Copy them from where the model comes from."
+            )
     if not any((path / name).is_file() for name in TOKENIZER_FILES):
         raise CheckpointError(
             f"{path.name} holds a model but no tokenizer, so no text can be read. Save it beside the model: "
@@ -135,7 +144,7 @@ def check_tokenizer_files(path: Path) -> None:
 def _check_inside(path: Path) -> None:
     """No link leads out of the folder, and no file that is read whole is too large to be one of its kind."""
     root = path.resolve()
-    for file in path.iterdir():
+    for file in entries(path):
         # Unlike `resolve`, no error where links lead in a circle.
         inside = Path(os.path.realpath(file)).is_relative_to(root) or is_hub_blob(file, root)
         if not inside:
@@ -185,7 +194,7 @@ def _count_numbers(path: Path) -> int:
     """
     name = f"{path.parent.name}/{path.name}"
     size = path.stat().st_size
-    with path.open("rb") as file:
+    with open_file(path.parent, path.name) as file:
         length = int.from_bytes(file.read(8), "little")
         if not 2 <= length <= min(LARGEST_HEADER, size - 8):
             raise CheckpointError(f"{name} is no safetensors file, or it is not complete.")
@@ -213,7 +222,7 @@ def _read_json(path: Path, largest: int) -> dict[str, Any]:
     if path.stat().st_size > largest:
         raise CheckpointError(f"{name} is larger than {largest >> 20} MB; it is refused.")
     try:
-        return parsed(path.read_text(encoding="utf-8"))
+        return parsed(read_file(path.parent, path.name, largest).decode("utf-8"))
     except (Malformed, UnicodeDecodeError) as error:
         raise CheckpointError(f"{name} cannot be read: {error}.") from error
 

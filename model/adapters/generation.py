@@ -102,9 +102,9 @@ class GenerationSession:
 
     @property
     def num_bytes(self) -> int:
-        """About how many bytes the finished session holds: query, key, value and output of every row, in float32."""
+        """About how many bytes it holds once it is finished: query, key, value, output and logits of every row."""
         rows, layers = self.max_steps + len(self.target_ids), sum(map(len, self._reader.abilities.heads.values()))
-        return 4 * 4 * rows * self._reader.d_model * layers
+        return 4 * rows * (4 * self._reader.d_model * layers + self._reader.vocab_size)
 
     @property
     def translation(self) -> str:

@@ -156,13 +156,24 @@ def open_picture(path: Path) -> Image.Image:
         raise InputTextError(f"{path.name} is no picture that can be read; give a PNG or JPEG file.") from error
 
 
-def picture_of(content: bytes, name: str) -> Image.Image:
-    """The picture that the bytes of a file hold, as `open_picture`; `name` is what an error calls it."""
+def picture_of(content: bytes, name: str, largest_side: int | None = None) -> Image.Image:
+    """The picture that the bytes of a file hold, as `open_picture`.
+
+    Args:
+        content: of the file.
+        name: what an error calls it.
+        largest_side: pixels to which the longer side of a larger picture is shrunk, without unpacking all of a JPEG.
+    """
     try:
         # Only formats that hold nothing but pixels.
         with Image.open(BytesIO(content), formats=("PNG", "JPEG", "WEBP", "BMP", "GIF")) as image:
             _check_size(image.size)
-            return image.convert("RGB")
+            if largest_side is None:
+                return image.convert("RGB")
+            image.draft("RGB", (largest_side, largest_side))
+            picture = image.convert("RGB")
+            picture.thumbnail((largest_side, largest_side))
+            return picture
     except (UnidentifiedImageError, OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
         raise InputTextError(f"{name} is no picture that can be read; give a PNG or JPEG file.") from error
 

@@ -1,5 +1,6 @@
 """Tell whether a folder that a person names holds a model that can be opened, without loading it."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -8,6 +9,7 @@ from model.adapters.families import family_of
 from model.adapters.folder_check import CONFIG, LARGEST_CONFIG, check_folder, check_tokenizer_files
 from model.checked import Malformed, parsed
 from model.errors import CheckpointError
+from model.folder_files import entries, read_file
 from model.training_record import MANIFEST
 
 #: No path of a file system is longer.
@@ -16,17 +18,23 @@ MAX_PATH: Final = 4_096
 _SHOWN: Final = 80
 
 
-def folder_with_model(typed: str) -> Path:
+def folder_with_model(typed: str, allowed: Sequence[Path] | None = None) -> Path:
     """The folder at a path as a person types or pastes it: quotation marks around it and ~ are understood.
 
+    Args:
+        typed: the path.
+        allowed: folders below which it must lie; None for anywhere.
+
     Raises:
-        CheckpointError: there is no folder, or it holds no model that can be opened; the message says what works.
+        CheckpointError: there is no folder, it lies elsewhere, or it holds no model that can be opened; the message
+            says what works.
     """
-    path = _folder(typed)
+    path = _folder(typed, allowed)
     if (path / MANIFEST).is_file():
         return path
-    if family_of(check_folder(path).config.get("model_type")).kind != "image":
-        check_tokenizer_files(path)
+    model_type = check_folder(path).config.get("model_type")
+    if family_of(model_type).kind != "image":
+        check_tokenizer_files(path, model_type)
     return path
 
 
@@ -35,14 +43,13 @@ def kind_in(path: Path) -> Kind | None:
     if (path / MANIFEST).is_file():
         return "encoder-decoder"
     try:
-        if (path / CONFIG).stat().st_size > LARGEST_CONFIG:
-            return None
-        return family_of(parsed((path / CONFIG).read_text(encoding="utf-8")).get("model_type")).kind
+        content = read_file(path, CONFIG, LARGEST_CONFIG)
+        return family_of(parsed(content.decode("utf-8")).get("model_type")).kind
     except (OSError, UnicodeDecodeError, Malformed, CheckpointError):
         return None
 
 
-def _folder(typed: str) -> Path:
+def _folder(typed: str, allowed: Sequence[Path] | None) -> Path:
     text = typed.strip().strip("\"'").removeprefix("file://")
     if not text:
         raise CheckpointError("Type or paste the path of a folder with a model in it, for example ~/models/bert.")
@@ -51,8 +58,12 @@ def _folder(typed: str) -> Path:
         raise CheckpointError(f"“{shown}” is no path of a folder: it is too long, or holds signs that cannot be seen.")
     try:
         path = Path(text).expanduser().resolve()
+        if allowed is not None:
+            _check_below(path, allowed)
         is_folder, is_file = path.is_dir(), path.is_file()
     except (OSError, RuntimeError, ValueError) as error:
+        if allowed is not None:
+            _check_below(None, allowed)
         raise CheckpointError(f"“{shown}” is no path of a folder that can be opened here.") from error
     if is_file:
         raise CheckpointError(f"“{shown}” is a file. Give the folder that it lies in.")
@@ -61,8 +72,16 @@ def _folder(typed: str) -> Path:
             f"There is no folder “{shown}” on the machine that Headlight runs on. Give the whole path of a folder that "
             "`save_pretrained` of transformers wrote, or of a checkpoint of Headlight's own."
         )
-    try:
-        next(path.iterdir(), None)
-    except OSError as error:
-        raise CheckpointError(f"The folder “{shown}” cannot be read; allow it and try again.") from error
+    entries(path)
     return path
+
+
+def _check_below(path: Path | None, allowed: Sequence[Path]) -> None:
+    """Refuse a path that does not lead into one of these folders, with the same words whatever lies there."""
+    if path is not None and any(path.is_relative_to(folder.resolve()) for folder in allowed):
+        return
+    where = f"It looks below {', '.join(map(str, allowed))}." if allowed else "It looks into no folder."
+    raise CheckpointError(
+        f"This server opens only folders that whoever runs it has named. {where} Ask them to put the model there, or "
+        "to name its folder in HEADLIGHT_MODEL_FOLDERS."
+    )

@@ -18,6 +18,7 @@ from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 from transformers.utils import logging as _transformers_logging
 
+from model.adapters.config_limits import check_token_ids
 from model.errors import CheckpointError, HeadlightError
 
 OURS: Final = "headlight"
@@ -129,20 +130,27 @@ def load_weights(folder: Path, kind: str, config: Any, implementation: str, dtyp
     return loaded
 
 
-def load_tokenizer(folder: Path, config: Any) -> Any:
-    """The tokenizer of a folder; without our `config` the library would read config.json again, unchecked.
+def load_tokenizer(folder: Path, config: Any, name: str) -> Any:
+    """The tokenizer of a folder; without our `config` the library would read config.json again.
+
+    Nothing else waits meanwhile: no lock is held.
+
+    Args:
+        folder: with its files.
+        config: from `make_config`.
+        name: of the model, for messages.
 
     Raises:
         CheckpointError: there is none that can be loaded.
     """
     try:
-        with _LOADING, quiet():
+        with quiet():
             return transformers.AutoTokenizer.from_pretrained(
                 str(folder), config=config, local_files_only=True, trust_remote_code=False
             )
     except Exception as error:
         raise CheckpointError(
-            f"The tokenizer in {folder.name} cannot be loaded: {first_line(error)}. Save it beside the model with "
+            f"The tokenizer in {name} cannot be loaded: {first_line(error)}. Save it beside the model with "
             "`tokenizer.save_pretrained(folder)`."
         ) from error
 
@@ -216,6 +224,7 @@ def knows_interface(kind: str, config: Any) -> bool:
 def _tokens_only(settings: Any) -> Any:
     """Which tokens begin, end and may not be written, as the folder says; how to search is never its business."""
     kept = {name: getattr(settings, name, None) for name in TOKEN_SETTINGS}
+    check_token_ids(kept, "generation_config.json")
     made: Any = transformers.GenerationConfig
     return made(**{name: value for name, value in kept.items() if value is not None})
 
@@ -237,4 +246,6 @@ def first_line(error: Exception) -> str:
     """What an error of the library says, shortened to a part of a sentence."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     line = lines[0].rstrip(".") if lines else type(error).__name__
+    # Half of a surrogate pair in a file's JSON cannot be sent to a browser.
+    line = line.encode("utf-8", errors="replace").decode()
     return line if len(line) <= 200 else f"{line[:200]} …"

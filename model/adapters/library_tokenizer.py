@@ -5,13 +5,14 @@ are no whole character are "<0xF0>"; special tokens stay as their model writes t
 need to know one spelling only.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
 from threading import Lock
 from typing import Any, Final, Literal
 
-from model.errors import TokenError
+from model.errors import HeadlightError, InputTextError, TokenError
 from model.trace.axes import LINE_END, WORD_BEGIN
 
 Spelling = Literal["metaspace", "bytes", "wordpiece"]
@@ -45,7 +46,7 @@ class LibraryTokenizer:
         """Token ids of a text, with the special tokens that the model expects."""
         text = text.encode("utf-8", errors="replace").decode("utf-8")
         options = {"add_special_tokens": with_special, "return_offsets_mapping": self._has_offsets, "verbose": False}
-        with self._calling:
+        with self._calling, _failures_said():
             encoding = self.tokenizer(**{"text_target" if is_target else "text": text}, **options)
         ids = tuple(map(int, encoding["input_ids"]))
         tokens = list(self.tokens(ids))
@@ -62,7 +63,7 @@ class LibraryTokenizer:
         if not self._has_offsets:
             return None
         text = text.encode("utf-8", errors="replace").decode("utf-8")
-        with self._calling:
+        with self._calling, _failures_said():
             offsets = self.tokenizer(text, return_offsets_mapping=True, verbose=False)["offset_mapping"]
         return [(int(begin), int(end)) for begin, end in offsets]
 
@@ -88,7 +89,8 @@ class LibraryTokenizer:
 
     def decode(self, token_ids: Sequence[int]) -> str:
         """The text of token ids; special tokens leave no trace."""
-        return str(self.tokenizer.decode(list(token_ids), skip_special_tokens=True))
+        with _failures_said():
+            return str(self.tokenizer.decode(list(token_ids), skip_special_tokens=True))
 
     @cached_property
     def _ids(self) -> dict[str, int]:
@@ -111,6 +113,27 @@ class LibraryTokenizer:
         if self._spelling == "wordpiece":
             return str(piece).removeprefix("##") if piece.startswith("##") else WORD_BEGIN + str(piece)
         return _from_bytes(str(piece)) if self._spelling == "bytes" else str(piece).translate(_BLANKS)
+
+
+@contextmanager
+def _failures_said() -> Iterator[None]:
+    """What goes wrong in a tokenizer is the doing of its files, which may hold any expression.
+
+    Raises:
+        InputTextError: it fails on this text.
+    """
+    try:
+        yield
+    except HeadlightError:
+        raise
+    except BaseException as error:
+        # A panic of compiled code is no Exception, so that nobody catches it without meaning to.
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
+        raise InputTextError(
+            f"The tokenizer of this model fails on this text ({type(error).__name__}). Change the text, or choose "
+            "another model."
+        ) from error
 
 
 def _spelling_of(vocabulary: dict[str, int]) -> Spelling:

@@ -9,16 +9,18 @@ from torch import Tensor, nn
 
 from model.abilities import Abilities, Kind, View
 from model.adapters import capture, library
-from model.adapters.config_limits import check_picture_sizes, check_values
+from model.adapters.config_limits import check_picture_sizes, check_token_ids, check_values
 from model.adapters.decoder_lens import final_norm
 from model.adapters.eager_weights import eager_weights, longest_text
 from model.adapters.families import FAMILIES, family_of, max_length_of, positions_of
-from model.adapters.folder_check import check_folder, check_tokenizer_files
+from model.adapters.folder_check import CONFIG, Folder, check_folder, check_tokenizer_files
 from model.adapters.free_memory import check_room
 from model.adapters.layout import SOURCE_LENGTH, TARGET_LENGTH, Layout, find_layout
 from model.adapters.library_tokenizer import LibraryTokenizer
 from model.adapters.text_reader import TextReader
 from model.adapters.text_writer import TextWriter
+from model.adapters.tokenizer_files import private_copy
+from model.adapters.tokenizer_trial import try_once
 from model.device import choose_device, choose_dtype
 from model.errors import CheckpointError
 from model.reader import Reader
@@ -49,8 +51,9 @@ def open_folder(path: Path, *, device: str | None = None, dtype: str = "float32"
     family = family_of(model_type)
     assert isinstance(model_type, str)
     if family.kind != "image":
-        check_tokenizer_files(path)
+        check_tokenizer_files(path, model_type)
     check_values(folder.config, family.positions)
+    check_token_ids(folder.config, CONFIG)
     config = library.make_config(
         model_type, {key: value for key, value in folder.config.items() if key != "model_type"}
     )
@@ -59,9 +62,10 @@ def open_folder(path: Path, *, device: str | None = None, dtype: str = "float32"
     check_room(path.name, folder.numbers, number_type, chosen, tables=tables)
     if numbers > MOST_MISSING * folder.numbers:
         raise CheckpointError(f"The weights in {path.name} are far fewer than its config.json speaks of. Copy it anew.")
+    pieces = None if family.kind == "image" else _open_tokenizer(folder, config)
     is_ours = library.knows_interface(family.kind, config)
     model = library.load_weights(path, family.kind, config, library.OURS if is_ours else EAGER, number_type).to(chosen)
-    if family.kind == "image":
+    if pieces is None:
         # Only who looks at pictures needs what reads them.
         from model.adapters.image_reader import ImageReader
 
@@ -69,10 +73,16 @@ def open_folder(path: Path, *, device: str | None = None, dtype: str = "float32"
         check_picture_sizes(library.picture_sizes(processor))
         layout, abilities = explore(model, model_type, library.blank_pixels(processor))
         return ImageReader(model, processor, layout, abilities, name=path.name, digest=folder.digest())
-    pieces = LibraryTokenizer(library.load_tokenizer(path, config))
     layout, abilities = explore(model, model_type)
     made = TextWriter if abilities.generates else TextReader
     return made(model, pieces, layout, abilities, name=path.name, digest=folder.digest())
+
+
+def _open_tokenizer(folder: Folder, config: Any) -> LibraryTokenizer:
+    """The tokenizer of a folder, tried in a process of its own before it is opened in this one."""
+    with private_copy(folder) as copy:
+        try_once(copy, folder.path.name)
+        return LibraryTokenizer(library.load_tokenizer(copy.path, config, folder.path.name))
 
 
 def explore(model: nn.Module, model_type: str, pixels: Tensor | None = None) -> tuple[Layout, Abilities]:

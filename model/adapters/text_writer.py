@@ -16,7 +16,7 @@ from model.decoding.beam_tree import LARGEST_WIDTH, BeamTree, grow_tree
 from model.decoding.logit_lens import LogitLens
 from model.decoding.samples import SampledTranslation, draw_samples
 from model.decoding.sampling import UNCHANGED, Draws, Sampling
-from model.decoding.search import run_searches
+from model.decoding.search import StepsDone, not_told, run_searches
 from model.errors import ConfigError, TraceError
 from model.nn.edit_hooks import Edits
 from model.trace.spread import Spread
@@ -73,7 +73,13 @@ class TextWriter(TextReader):
 
     @torch.inference_mode()
     def beam_tree(
-        self, text: str, beam: int = 4, alpha: float | None = None, *, early_stopping: bool | str | None = None
+        self,
+        text: str,
+        beam: int = 4,
+        alpha: float | None = None,
+        *,
+        early_stopping: bool | str | None = None,
+        progress: StepsDone = not_told,
     ) -> BeamTree:
         """Beam search as `generate(num_beams=beam)` does it, with everything that it compared on the way.
 
@@ -82,6 +88,7 @@ class TextWriter(TextReader):
             beam: width.
             alpha: exponent of the length penalty n^α; by default the model's own (`length_penalty`).
             early_stopping: False, True or "never" (see `BeamRule`); by default the model's own.
+        progress: called after every step with the number of steps done and the most there can be.
 
         Raises:
             SessionError: the model does not write.
@@ -102,12 +109,18 @@ class TextWriter(TextReader):
             raise ConfigError(f'early_stopping must be False, True or "never", got {early_stopping!r}.')
         rows, last = self._rows_before_last(beginning.token_ids, GenerationRows(self.model, beginning))
         begun = SentenceBeam(most, beam, alpha, rule=BeamRule("power", STOPS[early_stopping]))
-        (search,) = run_searches([begun], rows, last, beginning.eos_ids)
+        (search,) = run_searches([begun], rows, last, beginning.eos_ids, progress)
         return grow_tree(search, beginning.token_ids[-1], self.pieces)
 
     @torch.inference_mode()
     def sample(
-        self, text: str, *, n: int = 1, sampling: Sampling = UNCHANGED, seed: int = 0
+        self,
+        text: str,
+        *,
+        n: int = 1,
+        sampling: Sampling = UNCHANGED,
+        seed: int = 0,
+        progress: StepsDone = not_told,
     ) -> list[SampledTranslation]:
         """Draw `n` texts, at most 64, as `Translator.sample` does.
 
@@ -124,7 +137,7 @@ class TextWriter(TextReader):
         beginning = beginning_of(self, source_ids, most)
         rows, last = self._rows_before_last(beginning.token_ids, GenerationRows(self.model, beginning))
         draws = [Draws(sampling=sampling, seed=seed, sample=i) for i in range(n)]
-        drawn = draw_samples(rows, last, draws, limit=most, eos_ids=beginning.eos_ids)
+        drawn = draw_samples(rows, last, draws, limit=most, eos_ids=beginning.eos_ids, progress=progress)
         return [SampledTranslation(**vars(sample), text=self.pieces.decode(sample.token_ids)) for sample in drawn]
 
     def trace_tokens(self, text: str, token_ids: Sequence[int]) -> Trace:

@@ -5,6 +5,7 @@ the folder itself, or where the hub's cache that the folder belongs to keeps its
 """
 
 import hashlib
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -12,7 +13,7 @@ from typing import Any, Final
 from model import checked
 from model.checked import Malformed
 from model.errors import CheckpointError
-from model.hub import is_hub_blob
+from model.folder_files import open_file, read_file, real_path
 
 CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
 SOURCE, TARGET, VOCABULARY = "source.spm", "target.spm", "vocab.json"
@@ -23,19 +24,21 @@ LARGEST: Mapping[str, int] = {
     CONFIG: 1 << 20,
     TOKENIZER_SETTINGS: 1 << 20,
     INDEX: 8 << 20,
-    SOURCE: 32 << 20,
-    TARGET: 32 << 20,
-    VOCABULARY: 64 << 20,
+    SOURCE: 16 << 20,
+    TARGET: 16 << 20,
+    VOCABULARY: 16 << 20,
     WEIGHTS: 16 << 30,
 }
 MAX_SHARDS: Final = 100
+#: The codes of three letters that matter here (ISO 639-2 and -3), with those that HTML prefers.
+TWO_LETTERS: Mapping[str, str] = {"eng": "en", "deu": "de", "ger": "de"}
 
 
 def digest(folder: Path) -> str:
     """SHA-256 over everything that the model and tokenizer are made from."""
     whole = hashlib.sha256()
     for name in (CONFIG, SOURCE, TARGET, VOCABULARY, *weight_files(folder)):
-        with file_path(folder, name).open("rb") as file:
+        with open_file(folder, name) as file:
             whole.update(name.encode())
             whole.update(hashlib.file_digest(file, "sha256").digest())
     return whole.hexdigest()
@@ -68,6 +71,21 @@ def weight_files(folder: Path) -> list[str]:
     return files
 
 
+def languages(folder: Path) -> tuple[str, str]:
+    """What a folder says that its model reads and writes, as HTML names languages; "" where it does not say."""
+    try:
+        settings = json_file(folder, TOKENIZER_SETTINGS)
+    except CheckpointError:
+        return "", ""
+    source, target = (settings.get(name) for name in ("source_lang", "target_lang"))
+    return _language(source), _language(target)
+
+
+def _language(code: object) -> str:
+    is_code = isinstance(code, str) and re.fullmatch("[a-z]{2,3}", code)
+    return TWO_LETTERS.get(str(code), str(code)) if is_code else ""
+
+
 def json_file(folder: Path, name: str) -> dict[str, Any]:
     """The JSON object in a file of the folder.
 
@@ -87,7 +105,8 @@ def file_bytes(folder: Path, name: str) -> bytes:
         CheckpointError: it is missing, too large, outside of the folder, or cannot be read.
     """
     try:
-        return file_path(folder, name).read_bytes()
+        _check_there(folder, name)
+        return read_file(folder, name, LARGEST.get(name, LARGEST[WEIGHTS]))
     except OSError as error:
         raise CheckpointError(f"{folder.name}/{name} cannot be read: {error.strerror}.") from error
 
@@ -98,15 +117,14 @@ def file_path(folder: Path, name: str) -> Path:
     Raises:
         CheckpointError: it is missing, too large, or outside of the folder.
     """
-    path = folder / name
-    if not path.is_file():
-        raise CheckpointError(f"{folder.name} lacks {name}; copy it again from its origin.")
-    root = folder.resolve()
-    if path.resolve().parent != root and not is_hub_blob(path, root):
-        raise CheckpointError(
-            f"{folder.name}/{name} is a link out of its folder; copy the files themselves (`cp -rL`) into one folder."
-        )
+    _check_there(folder, name)
+    path = real_path(folder, name)
     most = LARGEST.get(name, LARGEST[WEIGHTS])
     if path.stat().st_size > most:
         raise CheckpointError(f"{folder.name}/{name} has more than {most:,} bytes; it is refused.")
     return path
+
+
+def _check_there(folder: Path, name: str) -> None:
+    if not (folder / name).is_file():
+        raise CheckpointError(f"{folder.name} lacks {name}; copy it again from its origin.")

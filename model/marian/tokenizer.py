@@ -8,6 +8,7 @@ from model import checked
 from model.checked import Malformed
 from model.config import TransformerConfig
 from model.errors import CheckpointError, TokenError
+from model.sentencepiece_limits import check_normalizer
 from model.tokenizer import Tokenizer, visible_spans, without_surrogates
 
 PAD, UNK, EOS = "<pad>", "<unk>", "</s>"
@@ -102,9 +103,12 @@ class MarianTokenizer(Tokenizer):
 
 def _processor(serialized: bytes, name: str) -> spm.SentencePieceProcessor:
     try:
+        check_normalizer(serialized)
         processor = spm.SentencePieceProcessor(model_proto=serialized)
         if processor.get_piece_size() == 0:  # it takes an empty file for a model not loaded yet
             raise RuntimeError("no pieces")
+    except Malformed as error:
+        raise CheckpointError(f"{name} cannot be used: {error}.") from error
     except RuntimeError as error:
         raise CheckpointError(f"{name} is no SentencePiece model; copy it again from its origin.") from error
     return processor

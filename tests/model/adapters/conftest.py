@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from model.adapters import tokenizer_trial
 from model.adapters.text_reader import TextReader
 from model.adapters.text_writer import TextWriter
 from model.opening import open_reader
@@ -65,6 +66,12 @@ Folder = Callable[[str], Path]
 def bert(folder: Folder, tmp_path: Path) -> Path:
     """A folder with a BERT that a test may spoil."""
     return Path(shutil.copytree(folder("bert"), tmp_path / "bert"))
+
+
+@pytest.fixture(autouse=True)
+def trials(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tokenizers of our own making are not tried first: each trial takes a second."""
+    monkeypatch.setattr(tokenizer_trial, "_outcome", lambda path: "")
 
 
 @pytest.fixture(autouse=True)

@@ -214,7 +214,7 @@ def test_a_file_that_may_not_be_read_is_refused(bert: Path, monkeypatch: pytest.
     def forbidden(*_: object, **__: object) -> str:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "read_text", forbidden)
+    monkeypatch.setattr("model.adapters.folder_check.read_file", forbidden)
     refused(bert, "cannot be read .Permission denied")
 
 
@@ -238,3 +238,12 @@ def test_how_to_search_is_not_for_a_folder_to_say(folder: Folder, tmp_path: Path
     assert (kept.num_beams, kept.do_sample, kept.min_new_tokens) == (None, None, None)
     assert kept.bad_words_ids == [[5]]
     assert kept.decoder_start_token_id == 2
+
+
+@pytest.mark.parametrize("value", [{"a": 1}, "x", [[None, "x"]], True, 1.5])
+@pytest.mark.parametrize("file", ["config.json", "generation_config.json"])
+def test_special_tokens_that_are_no_ids_are_refused(folder: Folder, tmp_path: Path, file: str, value: object) -> None:
+    changed = Path(shutil.copytree(folder("t5"), tmp_path / "t5"))
+    settings = json.loads((changed / file).read_text())
+    (changed / file).write_text(json.dumps({**settings, "decoder_start_token_id": value}))
+    refused(changed, "decoder_start_token_id|generation_config")

@@ -98,7 +98,7 @@ def test_a_forbidden_token_that_a_person_writes_has_no_number_in_the_export() ->
     session = writer("gpt2", suppress_tokens=[20]).decode(TEXT)
     assert session.force(20).log_prob == -math.inf
     session.force(21)
-    found = json.loads(trees.branches((), [session.trace()], checkpoint="gpt2", digest="d"))["branches"][0]
+    found = json.loads(trees.branches((), [session.trace()], text=TEXT, checkpoint="gpt2", digest="d"))["branches"][0]
     assert found["log_prob"] is None
     assert [step["log_prob"] is None for step in found["steps"][-2:]] == [True, False]
 

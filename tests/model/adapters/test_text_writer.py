@@ -12,7 +12,7 @@ from model.adapters.library_tokenizer import LibraryTokenizer
 from model.adapters.open_folder import explore
 from model.adapters.text_reader import TextReader
 from model.adapters.text_writer import TextWriter
-from model.errors import ConfigError, EditError, InputTextError, SessionError
+from model.errors import CancelledError, ConfigError, EditError, InputTextError, SessionError
 from model.opening import open_reader
 from tests.model.adapters import zoo
 from tests.model.adapters.writers import writer
@@ -98,3 +98,13 @@ def test_a_text_that_fills_the_positions_gets_its_last_token() -> None:
     session = reader.decode(words)
     session.run()
     assert len(session.prompt_ids) + len(session.steps) == 97
+
+
+def test_progress_may_end_a_search_and_a_draw(writers: dict[str, TextWriter]) -> None:
+    def stop(done: int, most: int) -> None:
+        assert 0 < done <= most
+        raise CancelledError
+
+    for write in (writers["gpt2"].beam_tree, writers["gpt2"].sample):
+        with pytest.raises(CancelledError):
+            write(TEXT, progress=stop)

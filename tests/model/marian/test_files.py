@@ -11,6 +11,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from model import Translator
+from model.adapters.inspect_folder import folder_with_model
 from model.errors import CheckpointError
 from model.marian.loading import is_marian
 from model.opening import open_reader
@@ -66,11 +67,23 @@ def test_a_missing_or_damaged_file_is_named(
         Translator.load(folder, device="cpu")
 
 
+@pytest.mark.parametrize("gone", [["source.spm"], ["source.spm", "target.spm"]])
+def test_a_folder_without_its_pieces_says_which_files_are_missing(
+    pairs: dict[str, Pair], tmp_path: Path, gone: list[str]
+) -> None:
+    folder = changed(pairs["swish"].folder, tmp_path / "m", "config.json")
+    for name in gone:
+        (folder / name).unlink()
+    for use in (open_reader, lambda path: folder_with_model(str(path))):
+        with pytest.raises(CheckpointError, match=f"m lacks {' and '.join(gone)}: MarianMT.*Copy them"):
+            use(folder)
+
+
 def test_a_link_out_of_the_folder_is_refused(pairs: dict[str, Pair], tmp_path: Path) -> None:
     folder = changed(pairs["swish"].folder, tmp_path / "m", "config.json")
     (folder / "vocab.json").rename(tmp_path / "elsewhere.json")
     os.symlink(tmp_path / "elsewhere.json", folder / "vocab.json")
-    with pytest.raises(CheckpointError, match="link out of its folder"):
+    with pytest.raises(CheckpointError, match="outside of the folder"):
         Translator.load(folder, device="cpu")
 
 
@@ -86,7 +99,7 @@ def test_the_cache_of_the_hub_may_link_to_its_own_blobs(pairs: dict[str, Pair], 
     assert found.digest == pairs["swish"].ours.digest
     (snapshot / "vocab.json").unlink()
     (snapshot / "vocab.json").symlink_to(pairs["swish"].folder / "vocab.json")
-    with pytest.raises(CheckpointError, match="link out of its folder"):
+    with pytest.raises(CheckpointError, match="outside of the folder"):
         open_reader(snapshot, device="cpu")
 
 

@@ -1,0 +1,81 @@
+"""Try a tokenizer of unknown origin once, in a process of its own with limits on time and memory.
+
+A tokenizer runs expressions and tables that its files bring along, in compiled code, which can take all memory, never
+return, or end the process. What it does to the process of a trial it would have done to the server.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+from model.adapters.tokenizer_files import TokenizerCopy
+from model.errors import CheckpointError
+
+#: Seconds of computing, and bytes of memory, that a trial may take.
+SECONDS: Final = 40
+MEMORY: Final = 3 << 30
+#: Seconds by the clock; a machine that has much else to do is slow.
+PATIENCE: Final = 120
+MAX_REMEMBERED: Final = 256
+#: Digest of a tokenizer → what is wrong with it, "" if nothing is.
+_tried: Final[dict[str, str]] = {}
+
+
+def try_once(copy: TokenizerCopy, name: str) -> None:
+    """Open the tokenizer and cut a few texts, in another process, unless the same files were tried before.
+
+    Args:
+        copy: its files.
+        name: of the folder, for messages.
+
+    Raises:
+        CheckpointError: it cannot be opened, or takes too much time or memory.
+    """
+    wrong = _tried.get(copy.digest)
+    if wrong is None:
+        try:
+            wrong = _outcome(copy.path)
+        except subprocess.TimeoutExpired as error:
+            raise CheckpointError(
+                f"The tokenizer in {name} was not opened after {PATIENCE} seconds. Try again when this machine has "
+                "less to do."
+            ) from error
+        while len(_tried) >= MAX_REMEMBERED:
+            _tried.pop(next(iter(_tried)), None)
+        _tried[copy.digest] = wrong
+    if wrong:
+        raise CheckpointError(
+            f"The tokenizer in {name} cannot be used: {wrong}. Save it beside the model with "
+            "`tokenizer.save_pretrained(folder)`, or choose another model."
+        )
+
+
+def _outcome(path: Path) -> str:
+    """What is wrong with a tokenizer, as a part of a sentence; "" if nothing is."""
+    searched = [str(Path(__file__).parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join(searched),
+        "HF_HUB_OFFLINE": "1",
+        "TOKENIZERS_PARALLELISM": "false",
+        "RAYON_NUM_THREADS": "1",
+    }
+    program = [sys.executable, "-P", "-m", "model.adapters.tokenizer_trial_process"]
+    done = subprocess.run(
+        [*program, str(path), str(SECONDS), str(MEMORY)],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    try:
+        wrong = str(json.loads(done.stdout.splitlines()[-1])["wrong"])
+        return wrong.replace(str(path), "its folder").encode("utf-8", errors="replace").decode()
+    except (IndexError, ValueError, KeyError, TypeError):
+        return (
+            f"to open it and to cut a few texts takes more than {SECONDS} seconds or {MEMORY / 2**30:.3g} GB, or ends "
+            "the process that does it"
+        )

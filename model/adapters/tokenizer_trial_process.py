@@ -1,0 +1,79 @@
+"""The program that `tokenizer_trial` runs: open a folder's tokenizer under limits, and say what is wrong with it."""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from model.adapters.tokenizer_rules import check_files
+
+MOST_TOKENS: Final = 2_000_000
+#: Tokens for each byte of a text, and beside these, that are believed.
+MOST_FOR_A_BYTE: Final = 8
+MOST_BESIDE: Final = 512
+
+
+def texts() -> Iterator[str]:
+    """Texts of every kind: ordinary, every printable character of the first plane, and repetitions that regular
+    expressions stumble over.
+    """
+    yield "a"
+    yield "The animal didn't cross the street because it was too tired. " * 20
+    printable = [chr(code) for code in range(0x20, 0xFFFF) if chr(code).isprintable()]
+    yield " ".join("".join(printable[start : start + 12]) for start in range(0, len(printable), 12))
+    for repeated in ("a", "1", " ", ".", "\n"):
+        yield repeated * 300 + "!"
+
+
+def wrong_with(tokenizer: Any) -> str:
+    """What is wrong with a tokenizer, as a part of a sentence; "" if nothing is."""
+    from transformers import PreTrainedTokenizerBase
+
+    if not isinstance(tokenizer, PreTrainedTokenizerBase):
+        return f"{type(tokenizer).__name__[:60]} is none that cuts one text into tokens"
+    if len(tokenizer) > MOST_TOKENS or len(tokenizer.get_vocab()) > MOST_TOKENS:
+        return f"it has {len(tokenizer):,} tokens; at most {MOST_TOKENS:,} can be read"
+    for text in texts():
+        token_ids = tokenizer(text, verbose=False)["input_ids"]
+        if len(token_ids) > MOST_FOR_A_BYTE * len(text.encode()) + MOST_BESIDE:
+            return f"it makes {len(token_ids):,} tokens of {len(text):,} characters"
+        tokenizer.convert_ids_to_tokens(token_ids)
+        tokenizer.decode(token_ids[:2_000], skip_special_tokens=True)
+    return ""
+
+
+def limit(seconds: int, memory: int) -> None:
+    """Take no more time and memory than this, where the system knows such limits."""
+    try:
+        import resource
+    except ImportError:
+        return
+    for what, most in ((resource.RLIMIT_CPU, seconds), (resource.RLIMIT_AS, memory), (resource.RLIMIT_CORE, 0)):
+        try:
+            resource.setrlimit(what, (most, most))
+        except (ValueError, OSError):
+            continue
+
+
+def main(folder: str, seconds: str, memory: str) -> None:
+    """Print what is wrong as JSON, in a line of its own."""
+    limit(int(seconds), int(memory))
+    # A tokenizer needs no torch, which takes seconds to import and most of the memory.
+    sys.modules["torch"] = None  # type: ignore[assignment]
+    try:
+        check_files(Path(folder))
+        from transformers import AutoTokenizer
+
+        opened: Any = AutoTokenizer.from_pretrained
+        wrong = wrong_with(opened(folder, local_files_only=True, trust_remote_code=False))
+    except MemoryError:
+        wrong = "it takes too much memory"
+    except BaseException as error:  # A panic of compiled code is no Exception.
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        wrong = lines[0].rstrip(".")[:200] if lines else type(error).__name__
+    print(json.dumps({"wrong": wrong}), flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

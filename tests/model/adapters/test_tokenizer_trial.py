@@ -1,0 +1,188 @@
+"""A tokenizer that could freeze or end the server is refused in a sentence, and an honest one is tried once."""
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import transformers
+
+from model.adapters import library, open_folder, tokenizer_trial
+from model.adapters.folder_check import check_folder
+from model.adapters.library_tokenizer import LibraryTokenizer
+from model.adapters.tokenizer_files import TokenizerCopy, private_copy
+from model.adapters.tokenizer_rules import check_pipeline, check_settings
+from model.checked import Malformed
+from model.errors import InputTextError
+from model.opening import open_reader
+from tests.model.adapters.folders import refused
+from tests.model.adapters.zoo import save_model
+
+Change = Callable[[dict[str, Any]], object]
+
+
+@pytest.fixture(autouse=True)
+def trials(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here they are, and none has been before."""
+    monkeypatch.setattr(tokenizer_trial, "_tried", {})
+
+
+def pipeline(folder: Path, change: Change) -> None:
+    content = json.loads((folder / "tokenizer.json").read_text())
+    change(content)
+    (folder / "tokenizer.json").write_text(json.dumps(content))
+
+
+def replacing(pattern: dict[str, str], content: str, times: int) -> dict[str, Any]:
+    step = {"type": "Replace", "pattern": pattern, "content": content}
+    return {"type": "Sequence", "normalizers": [step] * times}
+
+
+def template(repeated: int, ids: int) -> dict[str, Any]:
+    piece = {"SpecialToken": {"id": "[CLS]", "type_id": 0}}
+    special = {"[CLS]": {"id": "[CLS]", "ids": [1] * ids, "tokens": ["[CLS]"] * ids}}
+    single = [piece] * repeated + [{"Sequence": {"id": "A", "type_id": 0}}]
+    return {"type": "TemplateProcessing", "single": single, "pair": single, "special_tokens": special}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (
+            lambda json: json.update(normalizer=replacing({"Regex": "."}, "x" * 1_000, 4)),
+            "1,000,000,000,000 characters",
+        ),
+        (
+            lambda json: json.update(decoder=replacing({"String": "a"}, "x" * 100, 1)["normalizers"][0]),
+            "100 characters",
+        ),
+        (lambda json: json.update(normalizer={"type": "Prepend", "prepend": "x" * 300}), "puts 307 tokens around"),
+        (lambda json: json.update(post_processor=template(300, 1)), "tokens around every text"),
+        (lambda json: json.update(post_processor=template(1, 300)), "tokens around every text"),
+        (lambda json: json.update(padding={"strategy": {"Fixed": 10**7}}), "fills every text up"),
+    ],
+    ids=["replacements", "a decoder's", "prepended", "long template", "long token", "padding"],
+)
+def test_a_pipeline_that_makes_very_much_of_a_text_is_refused(bert: Path, change: Change, words: str) -> None:
+    pipeline(bert, change)
+    with pytest.raises(Malformed, match=words):
+        check_pipeline(json.loads((bert / "tokenizer.json").read_text()))
+
+
+@pytest.mark.parametrize("name", ["extra_ids", "offset", "num_madeup_words"])
+def test_settings_that_make_up_millions_of_tokens_are_refused(name: str) -> None:
+    check_settings({name: 100, "model_max_length": 10**30})
+    with pytest.raises(Malformed, match=f"{name} is 10,000,000; at most 1,000"):
+        check_settings({name: 10_000_000})
+
+
+def test_replacements_that_would_end_the_process_are_refused_when_the_folder_is_opened(bert: Path) -> None:
+    pipeline(bert, lambda json: json.update(normalizer=replacing({"Regex": "."}, "x" * 1_000, 4)))
+    refused(bert, "tokenizer in bert cannot be used: its replacements make up to 1,000,000,000,000 characters")
+
+
+def test_an_expression_that_panics_is_refused(bert: Path) -> None:
+    split = {"type": "Split", "pattern": {"Regex": "(a+)+$"}, "behavior": "Isolated", "invert": False}
+    pipeline(bert, lambda json: json.update(pre_tokenizer=split))
+    refused(bert, "tokenizer in bert cannot be used: ")
+
+
+def test_a_tokenizer_that_takes_too_long_is_ended_and_not_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = save_model(tmp_path / "t5", "t5", "metaspace")
+    (folder / "tokenizer.json").unlink()
+    (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "ByT5Tokenizer", "extra_ids": 900}))
+    (folder / "spiece.model").touch()
+    monkeypatch.setattr(tokenizer_trial, "SECONDS", 1)
+    refused(folder, "takes more than 1 seconds")
+    monkeypatch.setattr(subprocess, "run", None)
+    refused(folder, "takes more than 1 seconds")
+
+
+def test_memory_is_limited(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokenizer_trial, "MEMORY", 64 << 20)
+    pipeline(bert, lambda json: json.update(truncation=None, version="1.0 "))
+    refused(bert, "cannot be used: ")
+
+
+@pytest.mark.parametrize(("name", "size"), [("vocab.txt", 90 << 20), ("tokenizer.json", 100 << 20)])
+def test_a_vocabulary_of_90_megabytes_is_refused_unread(
+    bert: Path, name: str, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with (bert / name).open("wb") as file:
+        file.truncate(size)
+    monkeypatch.setattr(subprocess, "run", None)
+    refused(bert, f"{name} has more than")
+
+
+def test_a_class_that_is_no_tokenizer_of_one_text_is_refused(bert: Path) -> None:
+    (bert / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "RagTokenizer"}))
+    refused(bert, "tokenizer in bert cannot be used")
+
+
+def test_the_same_files_are_tried_once(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    open_reader(bert)
+    monkeypatch.setattr(subprocess, "run", None)
+    open_reader(bert)
+
+
+def test_other_folders_can_be_opened_while_a_tokenizer_is_tried(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = tokenizer_trial.try_once
+
+    def watched(copy: TokenizerCopy, name: str) -> None:
+        assert not library._LOADING.locked()
+        tried(copy, name)
+
+    monkeypatch.setattr(open_folder, "try_once", watched)
+    open_reader(bert)
+
+
+def test_what_is_tried_is_what_is_opened_although_the_folder_changes_meanwhile(
+    bert: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = open_reader(bert).trace("The animal was tired.").source_tokens
+    tried = tokenizer_trial.try_once
+
+    def exchanged_after(copy: TokenizerCopy, name: str) -> None:
+        tried(copy, name)
+        (bert / "tokenizer.json").write_text("{}")
+
+    monkeypatch.setattr(open_folder, "try_once", exchanged_after)
+    assert open_reader(bert).trace("The animal was tired.").source_tokens == whole
+
+
+def test_nothing_of_the_copy_stays_behind(bert: Path) -> None:
+    with private_copy(check_folder(bert)) as copy:
+        assert (copy.path / "tokenizer.json").read_bytes() == (bert / "tokenizer.json").read_bytes()
+    assert not copy.path.exists()
+
+
+class PanicException(BaseException):
+    """As compiled code raises it, to be caught by nobody who does not mean to."""
+
+
+def test_a_panic_on_a_text_is_a_sentence(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def panic(*_: object, **__: object) -> None:
+        raise PanicException("called `Option::unwrap()` on a `None` value")
+
+    tokenizer = transformers.AutoTokenizer.from_pretrained(bert)
+    pieces = LibraryTokenizer(tokenizer)
+    monkeypatch.setattr(type(tokenizer), "__call__", panic)
+    monkeypatch.setattr(type(tokenizer), "decode", panic)
+    for use in (lambda: pieces.encode("The cat."), lambda: pieces.offsets("The cat."), lambda: pieces.decode([5])):
+        with pytest.raises(InputTextError, match="fails on this text"):
+            use()
+
+
+def test_who_stops_the_program_is_obeyed(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    tokenizer = transformers.AutoTokenizer.from_pretrained(bert)
+    pieces = LibraryTokenizer(tokenizer)
+    monkeypatch.setattr(type(tokenizer), "__call__", stop)
+    with pytest.raises(KeyboardInterrupt):
+        pieces.encode("The cat.")
