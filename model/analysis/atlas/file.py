@@ -1,7 +1,8 @@
 """Save an atlas in one .npz file without pickle, load it, and cache such files.
 
 `atlas.json` (UTF-8 bytes) holds digests, texts and the names of metrics; beside it are `figures/NAME`
-[site, layer, head], `strongest/NAME`, `divergences` and `mean_outputs`, which NumPy reads without Headlight.
+[site, layer, head], `intervals/NAME` [site, layer, head, end], `strongest/NAME`, `divergences` and `mean_outputs`,
+which NumPy reads without Headlight. A file of the first format has no intervals; it is read all the same.
 """
 
 import contextlib
@@ -9,29 +10,29 @@ import hashlib
 import json
 import os
 import tempfile
-import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from model.analysis.atlas.measure import Atlas, build_atlas, reading_digest
+from model.analysis.coreference.cases import PronounCases
 from model.analysis.corpus import CorpusSentence, Progress
 from model.analysis.metrics.alignment import AlignedPair
+from model.arrays_file import Array, TooLargeError, open_arrays, read_json, reason
 from model.checkpoint import model_digest
 from model.errors import DataError
 from model.nn.transformer import SITES
 from model.translator import Translator
 
-FORMAT: Final = "headlight-atlas-1"
+FORMAT: Final = "headlight-atlas-2"
+_READABLE: Final = (FORMAT, "headlight-atlas-1")
 #: Bytes of unpacked content beyond which a file is refused.
 LARGEST: Final = 1 << 28
-
-Array = npt.NDArray[Any]
-UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile, EOFError, RecursionError)
+#: Bytes that all files of a cache may take together; the oldest go first.
+LARGEST_CACHE: Final = 1 << 28
 
 
 def save_atlas(atlas: Atlas, path: Path) -> None:
@@ -49,6 +50,7 @@ def save_atlas(atlas: Atlas, path: Path) -> None:
     arrays: dict[str, Array] = {
         "atlas.json": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
         **{f"figures/{name}": table for name, table in atlas.metrics.items()},
+        **{f"intervals/{name}": table for name, table in atlas.intervals.items()},
         **{f"strongest/{name}": table for name, table in atlas.strongest.items()},
         "divergences": atlas.divergences,
         "mean_outputs": atlas.mean_outputs,
@@ -72,15 +74,16 @@ def load_atlas(path: Path) -> Atlas:
         DataError: there is no such file, it is no atlas, damaged, or unreasonably large.
     """
     try:
-        with zipfile.ZipFile(path) as archive:
-            if sum(entry.file_size for entry in archive.infolist()) > LARGEST:
-                raise DataError(f"{path.name} unpacks to more than {LARGEST >> 20} MiB; it is refused.")
-        with np.load(path, allow_pickle=False) as arrays:
+        with open_arrays(path, LARGEST) as arrays:
             return _read({name: arrays[name] for name in arrays})
     except FileNotFoundError as error:
         raise DataError(f"There is no file {path}.") from error
-    except UNREADABLE as error:
-        raise DataError(f"{path.name} is not an atlas written by Headlight, or it is damaged ({error}).") from error
+    except TooLargeError as error:
+        raise DataError(f"{path.name} is refused: {error}.") from error
+    except Exception as error:  # Whatever NumPy and our own reading think of bytes from outside.
+        raise DataError(
+            f"{path.name} is not an atlas written by Headlight, or it is damaged ({reason(error)})."
+        ) from error
 
 
 def cache_path(folder: Path, model: str, corpus: str) -> Path:
@@ -94,6 +97,7 @@ def cached_atlas(
     folder: Path,
     aligned: Sequence[AlignedPair] = (),
     progress: Progress = lambda done: None,
+    cases: PronounCases | None = None,
 ) -> Atlas:
     """The atlas of this model and these sentences, from the folder if it is there, else made and kept there.
 
@@ -106,17 +110,28 @@ def cached_atlas(
         atlas = load_atlas(path)
         if (atlas.model, atlas.corpus) == (model, corpus):
             return atlas
-    atlas = build_atlas(translator, sentences, aligned, progress)
+    atlas = build_atlas(translator, sentences, aligned, progress, cases)
     # A cache that cannot be written costs time the next time, not the result now.
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
         save_atlas(atlas, path)
+        _drop_oldest(folder, path)
     return atlas
 
 
+def _drop_oldest(folder: Path, spared: Path) -> None:
+    """Delete the atlases of a cache that were written longest ago until the others fit `LARGEST_CACHE`."""
+    files = [(file.stat(), file) for file in folder.glob("atlas-*.npz") if file != spared]
+    room = LARGEST_CACHE - spared.stat().st_size
+    for stat, file in sorted(files, key=lambda entry: entry[0].st_mtime_ns, reverse=True):
+        room -= stat.st_size
+        if room < 0:
+            file.unlink(missing_ok=True)
+
+
 def _read(arrays: Mapping[str, Array]) -> Atlas:
-    header = json.loads(arrays["atlas.json"].tobytes().decode())
-    if header["format"] != FORMAT or tuple(header["sites"]) != SITES:
+    header = read_json(arrays, "atlas.json")
+    if header["format"] not in _READABLE or tuple(header["sites"]) != SITES:
         raise ValueError(f"format {header['format']!r} with {header['sites']}, expected {FORMAT!r} with {list(SITES)}")
     texts, translations = (_texts(header[name]) for name in ("texts", "translations"))
     mean_outputs = _checked(arrays["mean_outputs"], np.float32, (len(SITES), None, None, None))
@@ -124,6 +139,11 @@ def _read(arrays: Mapping[str, Array]) -> Atlas:
     heads = shape[1] * shape[2]
     rows = {str(name): tuple(int(count) for count in counts) for name, counts in header["rows"].items()}
     metrics = {name: _checked(arrays[f"figures/{name}"], np.float32, shape) for name in rows}
+    intervals = {
+        name: _checked(arrays[f"intervals/{name}"], np.float32, (*shape, 2))
+        for name in rows
+        if f"intervals/{name}" in arrays
+    }
     strongest = {
         name: _checked(arrays[f"strongest/{name}"], np.int32, (*shape, None))
         for name in rows
@@ -140,6 +160,7 @@ def _read(arrays: Mapping[str, Array]) -> Atlas:
         translations=translations,
         skipped=MappingProxyType({str(reason): int(count) for reason, count in header["skipped"].items()}),
         metrics=MappingProxyType(metrics),
+        intervals=MappingProxyType(intervals),
         rows=MappingProxyType(rows),
         strongest=MappingProxyType(strongest),
         divergences=_checked(arrays["divergences"], np.float32, (len(SITES), heads, heads)),

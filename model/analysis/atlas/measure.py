@@ -18,7 +18,11 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from model.analysis.atlas.head_distance import divergence_sums, head_map
+from model.analysis.atlas.intervals import RatioInterval
+from model.analysis.atlas.jobs import ANTECEDENT
 from model.analysis.atlas.strongest import Strongest
+from model.analysis.coreference.cases import PronounCases
+from model.analysis.coreference.measure_translator import measure_coreference
 from model.analysis.corpus import MOST_SENTENCES, CorpusSentence, Progress, SentenceRun, corpus_digest, read_corpus
 from model.analysis.interventions.replacement import MeanOutputs
 from model.analysis.metrics.alignment import AlignedPair, score_alignment
@@ -48,7 +52,8 @@ class Atlas:
         texts, translations: the sentences that were read, in their order.
         skipped: reason → sentences left out.
         metrics: name → [site, layer, head], NaN where it means nothing; `head_metrics.METRICS`, the same with the
-            prefix "norm_", and, where gold alignments were given, `AER`.
+            prefix "norm_", where gold alignments were given, `AER`, and where pronoun cases were, `jobs.ANTECEDENT`.
+        intervals: name → [site, layer, head, end], the ends of 95 % intervals; not of error rates.
         rows: name → over how many rows of each site it is the mean; of error rates, links made by hand.
         strongest: name → [site, layer, head, rank], the sentences in which the metric of the head is highest, best
             first; −1 where there are no more.
@@ -62,6 +67,7 @@ class Atlas:
     translations: tuple[str, ...]
     skipped: Mapping[str, int]
     metrics: Mapping[str, Float[Table, "site layer head"]]
+    intervals: Mapping[str, Float[Table, "site layer head end"]]
     rows: Mapping[str, tuple[int, ...]]
     strongest: Mapping[str, Int[npt.NDArray[np.int32], "site layer head rank"]]
     divergences: Float[Table, "site layer_head layer_head"]
@@ -79,6 +85,7 @@ def build_atlas(
     sentences: Iterable[CorpusSentence],
     aligned: Sequence[AlignedPair] = (),
     progress: Progress = lambda done: None,
+    cases: PronounCases | None = None,
 ) -> Atlas:
     """Read a corpus and measure every head.
 
@@ -88,6 +95,7 @@ def build_atlas(
         aligned: sentence pairs with links made by hand, for error rates; a set of its own.
         progress: called with the number of sentences and aligned pairs done since the last call; each aligned pair is
             read twice.
+        cases: sentences with a pronoun and two candidates, for `jobs.ANTECEDENT`; a set of its own.
 
     Raises:
         DataError: no sentence could be read, or there are too many.
@@ -97,11 +105,13 @@ def build_atlas(
     reading = read_corpus(translator, given, progress)
     for run in reading.runs:
         survey.add(run)
-    metrics, rows = survey.tables()
+    metrics, intervals, rows = survey.tables()
     if aligned:
         error_rates, links = _error_rates(translator, aligned, progress)
         metrics |= error_rates
         rows |= dict.fromkeys(error_rates, (0, 0, links))
+    if cases is not None:
+        metrics[ANTECEDENT], intervals[ANTECEDENT], rows[ANTECEDENT] = _antecedents(translator, cases, progress)
     texts, translations = zip(*(survey.texts[number] for number in range(len(survey.texts))), strict=True)
     return Atlas(
         model=model_digest(translator.model, translator.tokenizer),
@@ -110,6 +120,7 @@ def build_atlas(
         translations=translations,
         skipped=MappingProxyType(dict(reading.skipped)),
         metrics=MappingProxyType({name: _frozen(table) for name, table in metrics.items()}),
+        intervals=MappingProxyType({name: _frozen(ends) for name, ends in intervals.items()}),
         rows=MappingProxyType(rows),
         strongest=MappingProxyType({name: _frozen(table) for name, table in survey.strongest().items()}),
         divergences=_frozen(survey.divergences()),
@@ -139,8 +150,7 @@ class _Survey:
         }
         heads = config.equal_layers * config.num_heads
         names = [prefix + name for prefix in ("", NORM) for name in METRICS]
-        self._sums = {name: torch.zeros(len(SITES), heads, dtype=torch.float64) for name in names}
-        self._rows = {name: [0] * len(SITES) for name in names}
+        self._means = {name: [RatioInterval(heads) for _ in SITES] for name in names}
         self._best = {name: [Strongest(heads, STRONGEST) for _ in SITES] for name in names}
         self._divergences = torch.zeros(len(SITES), heads, heads, dtype=torch.float64)
         self._compared = [0] * len(SITES)
@@ -165,15 +175,17 @@ class _Survey:
             self._compared[site_number] += int(chosen.sum())
             self.outputs.add(site, weights @ inputs.value)
 
-    def tables(self) -> tuple[dict[str, Table], dict[str, tuple[int, ...]]]:
-        """Means over all rows, and how many rows there were."""
-        tables = {
-            name: self.by_head(
-                torch.stack([of_site / rows for of_site, rows in zip(sums, self._rows[name], strict=True)])
-            )
-            for name, sums in self._sums.items()
+    def tables(self) -> tuple[dict[str, Table], dict[str, Table], dict[str, tuple[int, ...]]]:
+        """Means over all rows, their intervals, and how many rows there were."""
+        means = {
+            name: self.by_head(torch.stack([of_site.mean() for of_site in sites]))
+            for name, sites in self._means.items()
         }
-        return tables, {name: tuple(rows) for name, rows in self._rows.items()}
+        ends = {
+            name: self.by_head(torch.stack([of_site.ends() for of_site in sites]))
+            for name, sites in self._means.items()
+        }
+        return means, ends, {name: tuple(of_site.rows for of_site in sites) for name, sites in self._means.items()}
 
     def strongest(self) -> dict[str, npt.NDArray[np.int32]]:
         """Numbers of the strongest sentences."""
@@ -197,9 +209,29 @@ class _Survey:
         rows = int(metric.counts.sum())
         if rows:
             total = metric.values[:, metric.counts].double().sum(1)
-            self._sums[name][site_number] += total
-            self._rows[name][site_number] += rows
+            self._means[name][site_number].add(total, rows)
             self._best[name][site_number].add(sentence, (total / rows).numpy())
+
+
+def _antecedents(
+    translator: Translator, cases: PronounCases, progress: Progress
+) -> tuple[Table, Table, tuple[int, ...]]:
+    """Shares of cases in which a head looks more at the antecedent, their intervals, and how many cases there were.
+
+    NaN where a site cannot be scored.
+    """
+    shape = (len(SITES), translator.config.equal_layers, translator.config.num_heads)
+    shares, ends = np.full(shape, np.nan, np.float32), np.full((*shape, 2), np.nan, np.float32)
+    rows = [0] * len(SITES)
+    # A stop is heard between two sentences; they are not counted.
+    scores = measure_coreference(translator, cases, progress=lambda done: progress(0))
+    for name, scored in scores.sites.items():
+        site = SITES.index(name)
+        accuracy = scored.accuracy
+        shares[site] = accuracy.value
+        ends[site] = torch.stack([accuracy.low, accuracy.high], -1)
+        rows[site] = len(scored.cases)
+    return shares, ends, tuple(rows)
 
 
 def _error_rates(

@@ -23,6 +23,7 @@ from model.analysis.coreference.cases import GermanChoice, PronounCase, PronounC
 from model.analysis.coreference.winobias import read_brackets, winobias_case
 from model.analysis.data_files import JsonRow, LineError, parse_json_row
 from model.errors import DataError
+from model.training_record import LANGUAGES
 from model.words import Span, find_words
 
 CURATED: Final = Path(__file__).with_name("curated.jsonl")
@@ -45,6 +46,11 @@ class Line:
 def curated_cases() -> PronounCases:
     """The set that ships: minimal pairs in groups, with controls, and German to choose from where “it” decides."""
     return read_pronoun_cases(CURATED)
+
+
+def cases_for(languages: tuple[str, str]) -> PronounCases | None:
+    """The set that ships, for a translator that reads and writes its languages; None for another."""
+    return curated_cases() if languages == LANGUAGES else None
 
 
 def read_pronoun_cases(path: Path) -> PronounCases:
@@ -167,7 +173,7 @@ def _own_case(row: JsonRow) -> PronounCase:
 def _own_span(row: JsonRow, name: str, sentence: str) -> Span:
     if isinstance(row.fields.get(name), list):
         return row.span(name, len(sentence))
-    return _found(row, name, _clean(row, name), sentence)
+    return _only_span(row, name, _clean(row, name), sentence)
 
 
 def _read_tsv(path: Path, line: Line) -> PronounCase:
@@ -176,12 +182,12 @@ def _read_tsv(path: Path, line: Line) -> PronounCase:
     if len(cells) not in (4, 6):
         raise row.error(f"expected 4 or 6 columns ({', '.join(TSV_COLUMNS)}), got {len(cells)}.")
     sentence = row.text("sentence")
-    pronoun, antecedent, distractor = (_found(row, name, row.text(name), sentence) for name in TSV_COLUMNS[1:4])
+    pronoun, antecedent, distractor = (_only_span(row, name, row.text(name), sentence) for name in TSV_COLUMNS[1:4])
     german = _german(row, *cells[4:]) if len(cells) == 6 else None
     return PronounCase(sentence, pronoun, antecedent, distractor, german=german)
 
 
-def _found(row: JsonRow, name: str, phrase: str, sentence: str) -> Span:
+def _only_span(row: JsonRow, name: str, phrase: str, sentence: str) -> Span:
     """The only span of a phrase in the sentence."""
     spans = phrase_spans(sentence, phrase)
     if not spans:

@@ -89,7 +89,7 @@ def measure_coreference(
     translator: Translator,
     given: PronounCases,
     *,
-    sites: Sequence[str] = SCORED_SITES,
+    sites: Sequence[str] | None = None,
     measure: Measure = "raw",
     progress: Progress = lambda done: None,
 ) -> CoreferenceScores:
@@ -98,7 +98,8 @@ def measure_coreference(
     Args:
         translator: the model that is measured.
         given: the cases; those that the model cannot read are counted with the lines that were left out before.
-        sites: of `SCORED_SITES`.
+        sites: of `SCORED_SITES`; by default both, or the encoder's alone of a translator that is not known to translate
+            English to German.
         measure: "raw", "norm" or "rollout".
         progress: called with the number of cases done since the last call; if it returns False, the measurement stops.
 
@@ -106,6 +107,8 @@ def measure_coreference(
         DataError: no sentence could be read, no site could be scored, or a site is none of `SCORED_SITES`.
         CancelledError: `progress` returned False.
     """
+    if sites is None:
+        sites = SCORED_SITES if translator.is_english_german else (ENCODER,)
     if unknown := sorted(set(sites) - set(SCORED_SITES)):
         raise DataError(f"Sites that can be scored are {' and '.join(SCORED_SITES)}, got {', '.join(unknown)}.")
     skipped = Counter(given.skipped)

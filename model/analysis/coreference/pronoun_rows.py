@@ -34,7 +34,7 @@ def pronoun_rows(translator: Reader, trace: Trace, case: PronounCase, site: str)
     if reads_sentence(trace, site):
         read = read_case(translator, case)
         return read if isinstance(read, str) else read.pieces[0]
-    if not isinstance(translator, Translator):
+    if not isinstance(translator, Translator) or not translator.is_english_german:
         return "which token was written for it is known of translators to German only"
     end = translator.config.eos_id
     pronoun = find_pronoun(translator, case, [step.token_id for step in trace.steps if step.token_id != end])

@@ -148,7 +148,7 @@ def _tokens_of(reader: Reader, text: str) -> tuple[Sequence[int], Sequence[Span]
 
 
 def _german_ids(translator: Reader, case: PronounCase) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-    if case.german is None or not isinstance(translator, Translator):
+    if case.german is None or not isinstance(translator, Translator) or not translator.is_english_german:
         return None
     try:
         return tuple(translator.target_ids(case.german.right)), tuple(translator.target_ids(case.german.wrong))

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from model.analysis.corpus import Progress
@@ -48,6 +48,12 @@ class HeadEffects:
         return self.changes.abs().mean(0)
 
     @property
+    def flips(self) -> Bool[Tensor, "case site layer head"]:
+        """Whether switching off the head makes the model prefer the other translation."""
+        intact = self.intact[:, None, None, None].expand_as(self.changes)
+        return is_flipped(intact, intact + self.changes)
+
+    @property
     def accuracy(self) -> float:
         """Share of cases in which the right translation is preferred, with every head on."""
         return accuracy_of(self.intact)
@@ -71,9 +77,19 @@ class RemovalEffect:
         return self.removed - self.intact
 
     @property
+    def flips(self) -> Bool[Tensor, "case"]:
+        """Whether the model prefers the other translation without the heads."""
+        return is_flipped(self.intact, self.removed)
+
+    @property
     def accuracy_change(self) -> float:
         """How much larger the share of right preferences becomes, −1 to 1."""
         return accuracy_of(self.removed) - accuracy_of(self.intact)
+
+
+def is_flipped(before: Float[Tensor, "*shape"], after: Float[Tensor, "*shape"]) -> Bool[Tensor, "*shape"]:
+    """Whether log-odds changed sides: what was preferred before is not preferred any more, or the other way round."""
+    return (before > 0) != (after > 0)
 
 
 def preferred(log_odds: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
@@ -170,6 +186,23 @@ def remove_heads(
         with listen(edits=edits):
             removed[numbers] = batch.log_odds(model, batch.encode(model))[0].cpu()
     return RemovalEffect(intact=intact, removed=removed)
+
+
+@torch.inference_mode()
+def translate_without(
+    translator: Translator,
+    text: str,
+    heads: Collection[HeadName],
+    replacement: Float[Tensor, "site layer head d_v"],
+) -> str:
+    """The greedy translation of a text with a set of heads switched off; with none, that of the model as it is.
+
+    Raises:
+        InputTextError: the text is blank or too long.
+        EditError: a head does not exist.
+    """
+    with listen(edits=removal_edits(translator.config, heads, replacement)):
+        return translator.translate(text)
 
 
 def scores_without(

@@ -1,6 +1,9 @@
 """An atlas on disk: the same as before, read by NumPy alone, and made anew when a file is damaged."""
 
 import json
+import os
+import zipfile
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +30,7 @@ def assert_same(a: Atlas, b: Atlas) -> None:
     for name in ("model", "corpus", "texts", "translations"):
         assert getattr(a, name) == getattr(b, name)
     assert (dict(a.skipped), dict(a.rows)) == (dict(b.skipped), dict(b.rows))
-    for name in ("metrics", "strongest"):
+    for name in ("metrics", "intervals", "strongest"):
         one, other = getattr(a, name), getattr(b, name)
         assert one.keys() == other.keys()
         for key in one:
@@ -110,6 +113,29 @@ def test_a_damaged_file_is_said_and_one_of_the_cache_is_made_anew(
         assert kept.read_bytes() == good, name
     with pytest.raises(DataError, match="no file"):
         load_atlas(tmp_path / "none.npz")
+
+
+def test_a_header_that_speaks_of_more_memory_than_there_is_is_said(tmp_path: Path) -> None:
+    content = BytesIO()
+    np.lib.format.write_array_header_1_0(content, {"descr": "|u1", "fortran_order": False, "shape": (10**15,)})
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("atlas.json.npy", content.getvalue())
+    with pytest.raises(DataError, match=r"a\.npz is not an atlas"):
+        load_atlas(tmp_path / "a.npz")
+
+
+def test_the_oldest_files_of_a_full_cache_go(
+    translator: Translator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cached_atlas(translator, CORPUS, tmp_path)
+    (oldest,) = tmp_path.iterdir()
+    os.utime(oldest, (1, 1))
+    monkeypatch.setattr("model.analysis.atlas.file.LARGEST_CACHE", int(2.5 * oldest.stat().st_size))
+    cached_atlas(translator, CORPUS[:1], tmp_path)
+    assert oldest.exists()
+    cached_atlas(translator, CORPUS[1:], tmp_path)
+    assert not oldest.exists()
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 def test_the_second_time_nothing_is_computed(

@@ -9,7 +9,10 @@ import pytest
 import torch
 
 from model import Translator
+from model.analysis.atlas.jobs import ANTECEDENT
 from model.analysis.atlas.measure import Atlas, build_atlas
+from model.analysis.coreference.case_files import curated_cases
+from model.analysis.coreference.measure_translator import measure_coreference
 from model.analysis.corpus import CorpusSentence
 from model.analysis.metrics.alignment import AlignedPair, score_alignment
 from model.analysis.metrics.head_metrics import METRICS, AttentionRows, after_earlier_copy
@@ -33,6 +36,18 @@ ALIGNED = [
 @pytest.fixture(scope="module")
 def atlas(translator: Translator) -> Atlas:
     return build_atlas(translator, CORPUS)
+
+
+def test_following_antecedents_is_what_the_coreference_lab_measures(translator: Translator) -> None:
+    cases = curated_cases()
+    atlas = build_atlas(translator, CORPUS[:1], cases=cases)
+    scores = measure_coreference(translator, cases)
+    for name, scored in scores.sites.items():
+        site = SITES.index(name)
+        np.testing.assert_array_equal(atlas.metrics[ANTECEDENT][site], scored.accuracy.value)
+        np.testing.assert_array_equal(atlas.intervals[ANTECEDENT][site][..., 0], scored.accuracy.low)
+        assert atlas.rows[ANTECEDENT][site] == len(scored.cases)
+    assert np.isnan(atlas.metrics[ANTECEDENT][SITES.index("decoder.self")]).all()
 
 
 @pytest.fixture(scope="module")

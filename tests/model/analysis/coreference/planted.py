@@ -28,7 +28,7 @@ class PlantedTranslator(Translator):
     """Traces of `translator`, with one site's heads replaced as planned."""
 
     def __init__(self, translator: Translator, site: str, plan: Plan) -> None:
-        super().__init__(translator.model, translator.tokenizer)
+        super().__init__(translator.model, translator.tokenizer, languages=translator.languages)
         self.site, self.plan = site, plan
 
     def trace(self, *args: Any, **kwargs: Any) -> Trace:

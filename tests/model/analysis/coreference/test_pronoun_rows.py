@@ -1,11 +1,13 @@
 """One pronoun's row in a trace: the same figures as those measured over a set, and movements by hand."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 from model import Translator
-from model.analysis.coreference.cases import PronounCase
-from model.analysis.coreference.measure_translator import RECORDED
+from model.analysis.coreference.cases import GermanChoice, PronounCase, PronounCases
+from model.analysis.coreference.measure_translator import RECORDED, measure_coreference
 from model.analysis.coreference.pronoun_rows import candidate_weights, measured_rows, movement, pronoun_rows
 from model.analysis.coreference.span_attention import (
     CandidateWeights,
@@ -98,3 +100,15 @@ def test_the_reason_is_given_where_the_translation_has_no_such_pronoun(
     translator: Translator, trace: Trace, case: PronounCase
 ) -> None:
     assert isinstance(pronoun_rows(translator, trace, case, "decoder.cross"), str)
+
+
+def test_german_is_not_looked_for_in_what_a_translator_of_another_language_writes(
+    translator: Translator, trace: Trace, case: PronounCase
+) -> None:
+    french = Translator(translator.model, translator.tokenizer, languages=("en", "fr"))
+    assert "German only" in str(pronoun_rows(french, trace, case, "decoder.cross"))
+    assert pronoun_rows(french, trace, case, "encoder.self") == pronoun_rows(translator, trace, case, "encoder.self")
+    german = replace(case, german=GermanChoice("weil es müde war.", "weil sie müde war."))
+    scores = measure_coreference(french, PronounCases((german,)))
+    assert set(scores.sites) == {"encoder.self"}
+    assert scores.contrast is None

@@ -6,11 +6,13 @@ import torch
 from model import Translator
 from model.analysis.interventions.contrast import ContrastCase
 from model.analysis.interventions.head_effects import (
+    RemovalEffect,
     estimate_effects,
     measure_effects,
     preferred,
     remove_heads,
     scores_without,
+    translate_without,
 )
 from model.analysis.interventions.replacement import zero_outputs
 from model.analysis.metrics.head_names import HeadName
@@ -90,6 +92,25 @@ def test_importance_and_accuracy_follow_from_the_changes(translator: Translator)
     without = (effects.intact[:, None, None, None] + effects.changes > 0).float().mean(0)
     torch.testing.assert_close(effects.accuracy_changes, without - effects.accuracy)
     assert preferred(torch.tensor([2.0, 0.0, -1.0])).tolist() == [1, 0.5, 0]
+
+
+def test_a_choice_flips_where_the_other_translation_is_preferred_without_the_head(translator: Translator) -> None:
+    effects = measure_effects(translator, CASES, zero_outputs(translator.config))
+    for number, intact in enumerate(effects.intact.tolist()):
+        without = intact + effects.changes[number]
+        assert effects.flips[number].tolist() == ((without <= 0) if intact > 0 else (without > 0)).tolist()
+    removal = RemovalEffect(intact=torch.tensor([1.0, 1.0, -1.0]), removed=torch.tensor([0.5, -0.5, 0.5]))
+    assert removal.flips.tolist() == [False, True, True]
+
+
+def test_a_translation_without_heads_is_that_of_a_session_that_switches_them_off(translator: Translator) -> None:
+    heads = [HeadName(site, layer, 1) for site in SITES for layer in range(2)]
+    session = translator.decode(SENTENCES[0], edits=[SwitchOff(*place) for place in heads])
+    session.run()
+    zero = zero_outputs(translator.config)
+    without = translate_without(translator, SENTENCES[0], heads, zero)
+    assert without == session.translation
+    assert without != translate_without(translator, SENTENCES[0], [], zero) == translator.translate(SENTENCES[0])
 
 
 def test_scores_are_those_of_the_translations_without_the_heads(translator: Translator) -> None:

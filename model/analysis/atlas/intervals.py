@@ -1,0 +1,46 @@
+"""Bound the mean over all rows of a corpus, sentence by sentence, without keeping the sentences."""
+
+from typing import Final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+#: Standard errors on either side of a mean that hold 95 % of a normal distribution.
+_REACH: Final = 1.96
+
+
+class RatioInterval:
+    """The 95 % interval of Σ s ÷ Σ n, where sentence k adds s_k from n_k rows.
+
+    Rows of a sentence are not independent, so sentences are the sample, and the mean is a ratio of two sums: its
+    variance is Σ (s_k − m n_k)² ÷ (Σ n_k)² · K ÷ (K − 1) (Cochran 1977, "Sampling Techniques", §6.4). The squares are
+    summed apart, so that a corpus of any length takes three numbers a head.
+    """
+
+    def __init__(self, heads: int) -> None:
+        self.sums = torch.zeros(heads, dtype=torch.float64)
+        self._squares, self._products = torch.zeros_like(self.sums), torch.zeros_like(self.sums)
+        self._square_counts, self.rows, self._sentences = 0, 0, 0
+
+    def add(self, total: Float[Tensor, "head"], rows: int) -> None:
+        """Take in one sentence: the sum over its rows, and how many there are."""
+        self.sums += total
+        self._squares += total**2
+        self._products += total * rows
+        self.rows += rows
+        self._square_counts += rows**2
+        self._sentences += 1
+
+    def mean(self) -> Float[Tensor, "head"]:
+        """The mean over all rows; NaN without any."""
+        return self.sums / self.rows
+
+    def ends(self) -> Float[Tensor, "head end"]:
+        """The lower and the upper end; NaN for fewer than two sentences."""
+        mean, count = self.mean(), self._sentences
+        if count < 2:
+            return torch.full((len(mean), 2), float("nan"), dtype=torch.float64)
+        deviations = self._squares - 2 * mean * self._products + mean**2 * self._square_counts
+        error = (deviations.clamp_min(0) * count / (count - 1)).sqrt() / self.rows
+        return torch.stack([mean - _REACH * error, mean + _REACH * error], -1)
