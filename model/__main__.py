@@ -153,6 +153,7 @@ def run_atlas(arguments: argparse.Namespace) -> None:
     """Write the atlas of a model's heads over a corpus."""
     from model.analysis.atlas.file import save_atlas
     from model.analysis.atlas.measure import build_atlas
+    from model.analysis.coreference.case_files import cases_for
     from model.analysis.corpus import OWN_CORPUS, read_text
     from model.analysis.metrics.alignment import read_alignments
     from model.analysis.report_json import atlas_json
@@ -163,7 +164,7 @@ def run_atlas(arguments: argparse.Namespace) -> None:
     aligned = read_alignments(arguments.align) if arguments.align else []
     translator = _translator(arguments)
     with tqdm(total=len(sentences) + 2 * len(aligned), unit="sentence") as bar:
-        atlas = build_atlas(translator, sentences, aligned, bar.update)
+        atlas = build_atlas(translator, sentences, aligned, bar.update, cases_for(translator.languages))
     save_atlas(atlas, arguments.out)
     print(json.dumps(atlas_json(atlas)) if arguments.json else atlas_report(atlas))
     print(arguments.out, file=sys.stderr)

@@ -12,12 +12,13 @@ from model.decoding.logit_lens import LogitLens, logit_lens, spread
 from model.decoding.prefix_batch import EXTRA_LENGTH
 from model.decoding.samples import SampledTranslation, sample
 from model.decoding.sampling import UNCHANGED, Sampling
-from model.decoding.search import beam_search, greedy_search, search_beams
+from model.decoding.search import StepsDone, beam_search, greedy_search, not_told, search_beams
 from model.decoding.session import DecodingSession
 from model.device import choose_device, choose_dtype
 from model.errors import ConfigError, InputTextError, TokenError
 from model.input_text import checked_ids
 from model.loaded import LoadedTranslator
+from model.marian.files import languages
 from model.marian.loading import is_marian, load_marian
 from model.nn.edit_hooks import Edits, edit_functions
 from model.nn.hooks import ALWAYS_RECORDED, listen
@@ -54,7 +55,7 @@ class Translator(LoadedTranslator):
             checkpoint.tokenizer,
             name=Path(folder).name,
             digest=checkpoint.digest,
-            languages=LANGUAGES if is_ours else ("", ""),
+            languages=LANGUAGES if is_ours else languages(Path(folder)),
         )
 
     def translate(self, text: str, *, beam: int = 1, alpha: float = 0.6) -> str:
@@ -71,9 +72,15 @@ class Translator(LoadedTranslator):
         return self.tokenizer.decode(beam_search(self.model, source_ids, None, beam=beam, alpha=alpha)[0][0].token_ids)
 
     def sample(
-        self, text: str, *, n: int = 1, sampling: Sampling = UNCHANGED, seed: int = 0
+        self,
+        text: str,
+        *,
+        n: int = 1,
+        sampling: Sampling = UNCHANGED,
+        seed: int = 0,
+        progress: StepsDone = not_told,
     ) -> list[SampledTranslation]:
-        """Draw `n` translations, at most 64.
+        """Draw `n` translations, at most 64; `progress` is told the steps done and the most there can be.
 
         The same seed gives the same ones again, and the first of them for a smaller `n`.
 
@@ -86,11 +93,11 @@ class Translator(LoadedTranslator):
         source_ids = torch.tensor(self.source_ids(text), device=self.device)
         return [
             SampledTranslation(**vars(drawn), text=self.tokenizer.decode(drawn.token_ids))
-            for drawn in sample(self.model, source_ids, n, sampling, seed)
+            for drawn in sample(self.model, source_ids, n, sampling, seed, progress)
         ]
 
-    def beam_tree(self, text: str, beam: int = 4, alpha: float = 0.6) -> BeamTree:
-        """Beam search as in `translate`, with everything that it compared on the way.
+    def beam_tree(self, text: str, beam: int = 4, alpha: float = 0.6, *, progress: StepsDone = not_told) -> BeamTree:
+        """Beam search as in `translate`, with everything that it compared on the way; `progress` as in `sample`.
 
         Raises:
             InputTextError: the text is blank or too long.
@@ -101,7 +108,7 @@ class Translator(LoadedTranslator):
         if not 0 <= alpha <= LARGEST_ALPHA:
             raise ConfigError(f"The length penalty's exponent must lie between 0 and {LARGEST_ALPHA:g}, got {alpha}.")
         source_ids = torch.tensor([self.source_ids(text)], device=self.device)
-        (search,) = search_beams(self.model, source_ids, None, beam=beam, alpha=alpha)
+        (search,) = search_beams(self.model, source_ids, None, beam=beam, alpha=alpha, progress=progress)
         return grow_tree(search, self.config.bos_id, self.tokenizer)
 
     def decode(self, text: str, *, extras: Collection[str] = (), edits: Edits | None = None) -> DecodingSession:
@@ -200,7 +207,7 @@ class Translator(LoadedTranslator):
         most = self.config.max_length + EXTRA_LENGTH
         if not 1 <= len(token_ids) <= most:
             raise TokenError(f"A translation of 1 to {most:,} tokens can be traced, got {len(token_ids):,}.")
-        if unknown := [one for one in token_ids if not 0 <= one < self.config.vocab_size]:
+        if unknown := [token_id for token_id in token_ids if not 0 <= token_id < self.config.vocab_size]:
             raise TokenError(f"Token ids run from 0 to {self.config.vocab_size - 1}, got {unknown[0]}.")
         return self._forced_trace(text, token_ids, extras, edits)
 
@@ -229,7 +236,7 @@ class Translator(LoadedTranslator):
         """
         if not texts:
             raise InputTextError("Give at least one sentence.")
-        names = [f"Sentence {place}" if len(texts) > 1 else "The sentence" for place in range(1, len(texts) + 1)]
+        names = [f"Sentence {number}" if len(texts) > 1 else "The sentence" for number in range(1, len(texts) + 1)]
         source_ids = [self.source_ids(text, name) for text, name in zip(texts, names, strict=True)]
         return run_batch(self.model, self.tokenizer, source_ids)
 

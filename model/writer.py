@@ -12,6 +12,7 @@ from model.decoding.beam_tree import BeamTree
 from model.decoding.logit_lens import LogitLens
 from model.decoding.samples import SampledTranslation
 from model.decoding.sampling import UNCHANGED, Draws, Sampling
+from model.decoding.search import StepsDone
 from model.nn.edit_hooks import Edits
 from model.reader import Reader
 from model.trace.spread import Spread
@@ -107,11 +108,11 @@ class Writer(Reader, Protocol):
     def trace_tokens(self, text: str, token_ids: Sequence[int]) -> Trace:
         """What is computed while these tokens are written, finished or not; for example a hypothesis of a beam."""
 
-    def beam_tree(self, text: str, beam: int = 4, alpha: float = ...) -> BeamTree:
+    def beam_tree(self, text: str, beam: int = 4, alpha: float = ..., *, progress: StepsDone = ...) -> BeamTree:
         """Beam search with everything that it compared on the way."""
 
     def sample(
-        self, text: str, *, n: int = 1, sampling: Sampling = UNCHANGED, seed: int = 0
+        self, text: str, *, n: int = 1, sampling: Sampling = UNCHANGED, seed: int = 0, progress: StepsDone = ...
     ) -> list[SampledTranslation]:
         """Draw texts side by side."""
 

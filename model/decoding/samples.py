@@ -9,6 +9,7 @@ from torch import Tensor
 
 from model.decoding.prefix_batch import PrefixBatch, Prefixes, length_limits
 from model.decoding.sampling import Draws, Sampling, draw_tokens, filtered_log_probs
+from model.decoding.search import StepsDone, not_told
 from model.nn.transformer import Transformer
 
 
@@ -46,7 +47,12 @@ class SampledTranslation(Sample):
 
 @torch.inference_mode()
 def sample(
-    model: Transformer, source_ids: Int[Tensor, " source"], n: int, sampling: Sampling, seed: int
+    model: Transformer,
+    source_ids: Int[Tensor, " source"],
+    n: int,
+    sampling: Sampling,
+    seed: int,
+    progress: StepsDone = not_told,
 ) -> list[Sample]:
     """Draw `n` translations of one sentence.
 
@@ -55,16 +61,23 @@ def sample(
         n: samples; sample i is what `Draws(sampling=…, seed=…, sample=i)` gives a session, alone or beside others.
         seed: the same gives the same samples on any device and for any `n`, unless rounding (of float32, and of
             bfloat16 more often) moves a probability across the number drawn or a token across the edge of top k or p.
+        progress: called after every step with the number of steps done and the most there can be.
     """
     draws = [Draws(sampling=sampling, seed=seed, sample=i) for i in range(n)]
     batch, last = PrefixBatch(model, source_ids[None], None), source_ids.new_tensor([model.config.bos_id])
     limit = int(length_limits(source_ids[None], None))
-    return draw_samples(batch, last, draws, limit=limit, eos_ids=(model.config.eos_id,))
+    return draw_samples(batch, last, draws, limit=limit, eos_ids=(model.config.eos_id,), progress=progress)
 
 
 @torch.inference_mode()
 def draw_samples(
-    batch: Prefixes, last: Int[Tensor, " row"], draws: Sequence[Draws], *, limit: int, eos_ids: Collection[int]
+    batch: Prefixes,
+    last: Int[Tensor, " row"],
+    draws: Sequence[Draws],
+    *,
+    limit: int,
+    eos_ids: Collection[int],
+    progress: StepsDone = not_told,
 ) -> list[Sample]:
     """Draw texts of any model, one for each of `draws` (all of the same sampling), from the one row of the batch.
 
@@ -81,6 +94,7 @@ def draw_samples(
         chances = (rows.gather(1, drawn[:, None])[:, 0].tolist() for rows in (logits.log_softmax(-1), filtered))
         for i, token in zip(active, zip(drawn.tolist(), *chances, strict=True), strict=True):
             written[i].append(token)
+        progress(step + 1, limit)
         unfinished = (~torch.isin(drawn, ends)).nonzero()[:, 0]
         if len(unfinished) == 0:
             break

@@ -9,6 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from model.errors import ConfigError
+from model.trace.steps import no_probabilities
 
 LEAST_TEMPERATURE, MOST_TEMPERATURE = 0.01, 100.0
 LARGEST_SEED = 2**63 - 1
@@ -108,7 +109,12 @@ def draw_tokens(log_probs: Float[Tensor, "row vocab"], uniforms: list[float]) ->
     """One token of each row: the first at which the cumulative probability, by token id, exceeds the row's number.
 
     By id and not by probability: two tokens that rounding ranks in another order on another device stay where they are.
+
+    Raises:
+        SessionError: in a row no token has a probability.
     """
     cumulative = log_probs.double().exp().cumsum(-1)
+    if not bool(cumulative[:, -1].isfinite().all()):
+        raise no_probabilities("In one of the samples")
     threshold = cumulative.new_tensor(uniforms)[:, None] * cumulative[:, -1:]
     return torch.searchsorted(cumulative, threshold, right=True)[:, 0]

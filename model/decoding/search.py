@@ -1,6 +1,6 @@
 """Translate many sentences at once, greedily or by beam search; one step at a time: `model.decoding.session`."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from math import inf, isfinite
 
 import torch
@@ -10,6 +10,13 @@ from torch import Tensor
 from model.decoding.beam import Candidate, Hypothesis, SentenceBeam
 from model.decoding.prefix_batch import PrefixBatch, Prefixes, length_limits
 from model.nn.transformer import Transformer
+
+#: Told after every step how many are done, and the most there can be; it may end the work by an exception.
+StepsDone = Callable[[int, int], None]
+
+
+def not_told(done: int, most: int) -> None:
+    """For who wants to be told nothing."""
 
 
 @torch.inference_mode()
@@ -60,6 +67,7 @@ def search_beams(
     *,
     beam: int,
     alpha: float,
+    progress: StepsDone = not_told,
 ) -> list[SentenceBeam]:
     """Beam search of this width for each sentence of the batch, with `alpha` the exponent of the length penalty.
 
@@ -69,12 +77,17 @@ def search_beams(
     limits = length_limits(source_ids, source_padding).tolist()
     searches = [SentenceBeam(limit, beam, alpha) for limit in limits]
     batch = PrefixBatch(model, source_ids, source_padding)
-    return run_searches(searches, batch, torch.full_like(source_ids[:, 0], model.config.bos_id), (model.config.eos_id,))
+    last = torch.full_like(source_ids[:, 0], model.config.bos_id)
+    return run_searches(searches, batch, last, (model.config.eos_id,), progress)
 
 
 @torch.inference_mode()
 def run_searches(
-    begun: Sequence[SentenceBeam], batch: Prefixes, last: Int[Tensor, "sentence"], eos_ids: Collection[int]
+    begun: Sequence[SentenceBeam],
+    batch: Prefixes,
+    last: Int[Tensor, "sentence"],
+    eos_ids: Collection[int],
+    progress: StepsDone = not_told,
 ) -> list[SentenceBeam]:
     """Run beam searches of the same width over any model's texts to their end, each from its row's `last` token."""
     searches = list(begun)
@@ -86,6 +99,7 @@ def run_searches(
         totals = batch.log_probs(last) + log_probs[:, None]
         for i, candidates in zip(alive, best_candidates(totals, len(alive), count), strict=True):
             searches[i] = searches[i].extended(candidates, eos_ids)
+        progress(max(len(search.steps) for search in searches), max(search.limit for search in searches))
         width = len(last) // len(alive)
         first_rows = {i: row * width for row, i in enumerate(alive)}
         alive = [i for i in alive if searches[i].living]

@@ -25,12 +25,18 @@ from model.trace.trace import Recorded, Trace
 
 
 class Written(NamedTuple):
-    """One row of the decoder: the token it wrote, what was recorded, its logits [vocab] and the likeliest token."""
+    """One row of the decoder: the token it wrote, what was recorded, and the likeliest token."""
 
     token_id: int
     recorded: Recorded
-    logits: Tensor
     likeliest: int
+
+
+class Described(NamedTuple):
+    """The steps that are described, and the logits [vocab] of the rows after them, which nobody has read yet."""
+
+    steps: tuple[DecodingStep, ...] = ()
+    logits: tuple[Tensor, ...] = ()
 
 
 class DecodingSession:
@@ -70,7 +76,7 @@ class DecodingSession:
         self._record = ALWAYS_RECORDED | extras
         self._edits = self._edit_functions(edits)
         self._written: list[Written] = []
-        self._described: tuple[DecodingStep, ...] = ()
+        self._described = Described()
         self._cache = model.new_cache()
         with torch.inference_mode(), listen(record=self._record, edits=self._edits) as recorded:
             self._memory = model.encode(torch.tensor([self._source_ids], device=model.device))
@@ -80,11 +86,11 @@ class DecodingSession:
     def steps(self) -> tuple[DecodingStep, ...]:
         """The steps so far; new ones are described together, when they are read."""
         # Viewers share finished sessions: two threads may be here at once, with the same result.
-        known = self._described
-        if new := self._written[len(known) :]:
-            logits, token_ids = torch.stack([row.logits for row in new]), [row.token_id for row in new]
-            known = (*known, *describe_steps(logits, token_ids, len(known), self._tokenizer))
-            self._described = known
+        known, logits = self._described
+        if logits:
+            token_ids = [row.token_id for row in self._written[len(known) :]]
+            known = (*known, *describe_steps(torch.stack(logits), token_ids, len(known), self._tokenizer))
+            self._described = Described(known)
         return known
 
     @property
@@ -146,7 +152,8 @@ class DecodingSession:
         if not self._written:
             raise SessionError("Nothing is written yet, so there is no step to take back.")
         self._written.pop()
-        self._described = self._described[: len(self._written)]
+        steps, logits = self._described
+        self._described = Described(steps, logits[:-1]) if logits else Described(steps[:-1])
         self._forget_unwritten()
 
     def run(self, draws: Draws | None = None) -> None:
@@ -220,7 +227,8 @@ class DecodingSession:
             # An edit may raise half-way: rows that some layers have cached by then must not stay.
             self._forget_unwritten()
             raise
-        self._written.append(Written(token_id, recorded, logits, likeliest))
+        self._written.append(Written(token_id, recorded, likeliest))
+        self._described = self._described._replace(logits=(*self._described.logits, logits))
 
     @property
     def _next_read(self) -> int:

@@ -13,6 +13,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from model.tokenizer import SPECIAL_TOKENS
+from model.trace.unspaced import begins_word
 from model.words import attention_between_words
 
 #: SentencePiece's sign for the space before a word.
@@ -44,6 +45,27 @@ class Axis:
         kept = [i for i, skipped in enumerate(is_special) if not skipped]
         return Axis(tuple(self.labels[i] for i in kept), tuple(self.groups[i] for i in kept))
 
+    def named_by_what_follows(self, read: "Axis", written: Sequence[str]) -> "Axis":
+        """The rows of a decoder, each named by what it reads and what it writes: "weil → es".
+
+        A row writes what the next one reads; the row of a word, the word after it.
+
+        Args:
+            read: all tokens or words that are read, also those without a row here.
+            written: the tokens that the last so many rows wrote. The rows before, of a text that was given, keep their
+                names.
+        """
+        if not written:
+            return self
+        count = read.groups[-1][-1] + 1
+        following = {group[0]: label for label, group in zip(read.labels, read.groups, strict=True)}
+        following[count] = written[-1]
+        names = (
+            row_name(label, following[group[-1] + 1]) if group[-1] >= count - len(written) else label
+            for label, group in zip(self.labels, self.groups, strict=True)
+        )
+        return Axis(tuple(names), self.groups)
+
     def part(self, indices: slice) -> "Axis":
         """A part of the axis, with the same positions."""
         return Axis(self.labels[indices], self.groups[indices])
@@ -51,6 +73,11 @@ class Axis:
     def index_of(self, position: int) -> int | None:
         """The index on this axis of the token at a position, if it has one."""
         return next((i for i, group in enumerate(self.groups) if position in group), None)
+
+
+def row_name(read: str, written: str) -> str:
+    """What a row of a decoder is called: "weil → es" reads "weil" and writes "es"."""
+    return f"{read} → {written}"
 
 
 def single_tokens(tokens: Sequence[str]) -> Axis:
@@ -62,6 +89,7 @@ def whole_words(tokens: Sequence[str], special: Collection[str] = SPECIAL_TOKENS
     """An axis with every word: a word begins at a piece with "▁" in front; a special token is a word of its own.
 
     So a word is what white space separates, as in `words.word_spans`, and punctuation and byte tokens stay with it.
+    Chinese and Japanese, which have no spaces, are parted as `unspaced` says.
     """
     groups: list[list[int]] = []
     for position, token in enumerate(tokens):
@@ -69,8 +97,18 @@ def whole_words(tokens: Sequence[str], special: Collection[str] = SPECIAL_TOKENS
         if not groups or token.startswith(_BEGINS) or token in special or follows_special:
             groups.append([])
         groups[-1].append(position)
-    labels = (spelled([tokens[position] for position in group]) for group in groups)
-    return Axis(tuple(labels), tuple(map(tuple, groups)))
+    parted = [part for group in groups for part in _parted(group, tokens)]
+    labels = (spelled([tokens[position] for position in group]) for group in parted)
+    return Axis(tuple(labels), tuple(map(tuple, parted)))
+
+
+def _parted(group: list[int], tokens: Sequence[str]) -> list[list[int]]:
+    """The words within a run of tokens that no white space separates."""
+    if len(group) == 1:
+        return [group]
+    begins = begins_word([tokens[position].removeprefix(WORD_BEGIN) for position in group])
+    starts = [number for number, is_first in enumerate(begins) if is_first]
+    return [group[start:end] for start, end in zip(starts, [*starts[1:], len(group)], strict=True)]
 
 
 def spelled(pieces: Sequence[str]) -> str:

@@ -7,7 +7,6 @@ the weights as `SITE/weights` [layer, head, query, key].
 """
 
 import json
-import zipfile
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -15,11 +14,12 @@ from types import MappingProxyType
 from typing import Any, BinaryIO
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from model.errors import EditError, TraceError
+from model import checked
+from model.arrays_file import Array, TooLargeError, open_arrays, read_json, reason
+from model.errors import TraceError
 from model.nn.attention import AttentionInputs
 from model.nn.distance_bias import DistanceBias
 from model.nn.edit_hooks import check_edit
@@ -27,7 +27,7 @@ from model.nn.edits import HeadEdit, MakeUniform, PointAt, SwitchOff
 from model.nn.masks import AttentionMask
 from model.tokenizer import SPECIAL_TOKENS
 from model.trace.picture import Picture
-from model.trace.steps import Candidate, DecodingStep
+from model.trace.steps import DecodingStep
 from model.trace.trace import Trace
 from model.trace.weights_only import WeightsOnly
 
@@ -35,8 +35,6 @@ FORMAT = "headlight-trace-1"
 LARGEST = 2 * 1024**3
 """Bytes of unpacked content beyond which a file is refused."""
 
-Array = npt.NDArray[Any]
-UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile, RecursionError, EditError)
 TOKENS = ("source_ids", "source_tokens", "target_ids", "target_tokens", "predicted_ids", "predicted_tokens")
 MASK = ("causal", "first_query", "window", "chunk")
 PICTURE = ("rows", "columns", "first_patch")
@@ -53,7 +51,7 @@ def write_trace(trace: Trace, file: BinaryIO, extra: Mapping[str, Array] | None 
     header: dict[str, Any] = {"format": FORMAT, "reader_key": trace.reader_key, "text": trace.text}
     header["translation"] = trace.translation
     header |= {name: getattr(trace, name) for name in TOKENS}
-    header["steps"] = [asdict(step) for step in trace.steps]
+    header["steps"] = [step.as_fields() for step in trace.steps]
     header["sites"] = {site: [_layer_header(inputs) for inputs in layers] for site, layers in trace.inputs.items()}
     header["special_tokens"] = sorted(trace.special_tokens)
     header["edits"] = [{"kind": type(edit).__name__, **asdict(edit)} for edit in trace.edits]
@@ -102,15 +100,16 @@ def load_trace(path: str | Path) -> Trace:
     """
     path = Path(path)
     try:
-        with zipfile.ZipFile(path) as archive:
-            if sum(entry.file_size for entry in archive.infolist()) > LARGEST:
-                raise TraceError(f"{path.name} unpacks to more than {LARGEST >> 30} GiB; it is refused.")
-        with np.load(path, allow_pickle=False) as arrays:
+        with open_arrays(path, LARGEST) as arrays:
             return _read(arrays)
     except FileNotFoundError as error:
         raise TraceError(f"There is no file {path}.") from error
-    except UNREADABLE as error:
-        raise TraceError(f"{path.name} is not a trace written by Headlight, or it is damaged ({error}).") from error
+    except TooLargeError as error:
+        raise TraceError(f"{path.name} is refused: {error}.") from error
+    except Exception as error:  # Whatever NumPy, torch and our own reading think of bytes from outside.
+        raise TraceError(
+            f"{path.name} is not a trace written by Headlight, or it is damaged ({reason(error)})."
+        ) from error
 
 
 def _layer_header(inputs: AttentionInputs | WeightsOnly) -> dict[str, Any]:
@@ -137,7 +136,7 @@ def _array(tensor: Tensor) -> Array:
 
 
 def _read(arrays: Mapping[str, Array]) -> Trace:
-    header = json.loads(arrays["trace.json"].tobytes().decode())
+    header = read_json(arrays, "trace.json")
     if header["format"] != FORMAT:
         raise ValueError(f"format {header['format']!r}, expected {FORMAT!r}")
     # A file written before there were edits has none.
@@ -146,12 +145,9 @@ def _read(arrays: Mapping[str, Array]) -> Trace:
         site: tuple(_read_inputs(arrays, site, number, values, edits) for number, values in enumerate(layers))
         for site, layers in header["sites"].items()
     }
-    steps = tuple(
-        DecodingStep(**{**step, "candidates": tuple(Candidate(**candidate) for candidate in step["candidates"])})
-        for step in header["steps"]
-    )
+    steps = tuple(map(DecodingStep.from_fields, header["steps"]))
     names = (name for name in arrays if name.startswith("recorded/"))
-    recorded = {name.removeprefix("recorded/"): torch.from_numpy(arrays[name]) for name in names}
+    recorded = {name.removeprefix("recorded/"): _tensor(arrays, name) for name in names}
     tokens: dict[str, Any] = {name: tuple(header[name]) for name in TOKENS}
     trace = Trace(
         reader_key=str(header.get("reader_key", "")),
@@ -165,6 +161,8 @@ def _read(arrays: Mapping[str, Array]) -> Trace:
         picture=_read_picture(arrays, header),
     )
     for site in trace.sites:
+        if not trace.inputs[site]:
+            raise ValueError(f"{site} has no layers")
         queries, keys = trace.axis_tokens(site)
         for inputs_of_layer in trace.inputs[site]:
             if inputs_of_layer.shape[1:] != (len(queries), len(keys)):
@@ -190,7 +188,15 @@ def _read_picture(arrays: Mapping[str, Array], header: Mapping[str, Any]) -> Pic
     if "picture" not in arrays:
         return None
     numbers = {part: int(header["picture"][part]) for part in PICTURE}
-    return Picture(pixels=torch.from_numpy(arrays["picture"]), **numbers)
+    return Picture(pixels=_tensor(arrays, "picture", "u"), **numbers)
+
+
+def _tensor(arrays: Mapping[str, Array], name: str, kind: str = "f") -> Tensor:
+    """An array of the file, whose numbers are floats ("f"), true or false ("b") or bytes ("u")."""
+    array = arrays[name]
+    if array.dtype.kind != kind:
+        raise ValueError(f"{name} holds numbers of the type {array.dtype}")
+    return torch.from_numpy(array)
 
 
 def _read_inputs(
@@ -198,27 +204,28 @@ def _read_inputs(
 ) -> AttentionInputs | WeightsOnly:
     path = f"{site}/{layer}"
 
-    def optional(part: str) -> Tensor | None:
-        return torch.from_numpy(arrays[f"{path}/{part}"]) if f"{path}/{part}" in arrays else None
+    def optional(part: str, kind: str = "f") -> Tensor | None:
+        return _tensor(arrays, f"{path}/{part}", kind) if f"{path}/{part}" in arrays else None
 
     def number(name: str) -> int | None:
-        return None if values.get(name) is None else int(values[name])
+        value = values.get(name)
+        return None if value is None else checked.count(value, name)
 
     held = optional("held")
     if held is None:
-        query, key, value = (torch.from_numpy(arrays[f"{path}/{part}"]) for part in ("query", "key", "value"))
+        query, key, value = (_tensor(arrays, f"{path}/{part}") for part in ("query", "key", "value"))
         if key.size(1) != value.size(1):
             raise ValueError(f"keys and values of {path} differ in number")
     num_queries, num_keys = (query.size(1), key.size(1)) if held is None else held.shape[1:]
     mask = AttentionMask(
         num_queries=num_queries,
         num_keys=num_keys,
-        key_padding=optional("key_padding"),
+        key_padding=optional("key_padding", "b"),
         causal=bool(values["causal"]),
-        first_query=int(values["first_query"]),
+        first_query=number("first_query") or 0,
         window=number("window"),
         chunk=number("chunk"),
-        explicit=optional("explicit"),
+        explicit=optional("explicit", "b"),
     )
     if held is not None:
         return WeightsOnly(held=held, mask=mask, why=str(values["why"]))

@@ -1,13 +1,15 @@
 """Describe what a decoding step chose: its token, log-probability, entropy and rivals, from a row of logits."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
 from math import inf
+from typing import Any, overload
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from model.errors import SessionError
 from model.vocabulary import Vocabulary
 
 NUM_CANDIDATES = 20
@@ -15,7 +17,7 @@ ROWS_AT_ONCE = 64
 """So many rows of logits are described together: of a large vocabulary more would not be small."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """A token that could come next, and its log-probability (nats)."""
 
@@ -24,7 +26,42 @@ class Candidate:
     log_prob: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
+class Candidates(Sequence[Candidate]):
+    """The candidates of a step, as three columns: an object is made of one when it is asked for.
+
+    Python's collector looks at every object again and again, and not at a tuple of numbers or texts. Kept as objects,
+    the candidates of ninety sentences are 300,000 of them, for which every run of a page waits a third of a second.
+    """
+
+    token_ids: tuple[int, ...] = ()
+    tokens: tuple[str, ...] = ()
+    log_probs: tuple[float, ...] = ()
+
+    @classmethod
+    def of(cls, candidates: Iterable[Candidate]) -> "Candidates":
+        """These candidates, in this order."""
+        listed = list(candidates)
+        return cls(
+            tuple(one.token_id for one in listed),
+            tuple(one.token for one in listed),
+            tuple(one.log_prob for one in listed),
+        )
+
+    def __len__(self) -> int:
+        return len(self.token_ids)
+
+    @overload
+    def __getitem__(self, index: int) -> Candidate: ...
+    @overload
+    def __getitem__(self, index: slice) -> "Candidates": ...
+    def __getitem__(self, index: int | slice) -> "Candidate | Candidates":
+        if isinstance(index, slice):
+            return Candidates(self.token_ids[index], self.tokens[index], self.log_probs[index])
+        return Candidate(self.token_ids[index], self.tokens[index], self.log_probs[index])
+
+
+@dataclass(frozen=True, slots=True)
 class DecodingStep:
     """One emitted token.
 
@@ -41,7 +78,38 @@ class DecodingStep:
     token: str
     log_prob: float
     entropy: float
-    candidates: tuple[Candidate, ...]
+    candidates: Sequence[Candidate]
+
+    def as_fields(self) -> dict[str, Any]:
+        """Everything as JSON has it."""
+        return {name: getattr(self, name) for name in ("index", "token_id", "token", "log_prob", "entropy")} | {
+            "candidates": [asdict(candidate) for candidate in self.candidates]
+        }
+
+    @classmethod
+    def from_fields(cls, fields: dict[str, Any]) -> "DecodingStep":
+        """The step of which these are the fields."""
+        return cls(**{**fields, "candidates": Candidates.of(Candidate(**one) for one in fields["candidates"])})
+
+
+def check_probabilities(steps: Sequence[DecodingStep]) -> None:
+    """Refuse steps at which no token has a probability.
+
+    Raises:
+        SessionError: the logits of a step are NaN, or all of them −∞.
+    """
+    for number, step in enumerate(steps, start=1):
+        if not step.candidates:
+            raise no_probabilities(f"At step {number}")
+
+
+def no_probabilities(where: str) -> SessionError:
+    """The error of a step at which no token has a probability; `where` begins its sentence."""
+    return SessionError(
+        f"{where} the model gives no token a probability: what it computes is no number (NaN), or its "
+        "generation_config.json forbids every token. Mend its weights or these settings; the attention page still "
+        "shows what its heads look at."
+    )
 
 
 def most_probable(logits: Float[Tensor, " vocab"]) -> int:
@@ -70,8 +138,9 @@ def describe_steps(
         own = log_probs.gather(-1, torch.tensor(token_ids, device=logits.device)[:, None])[:, 0]
         columns = (column.tolist() for column in (own, _entropies(log_probs), best.indices, best.values))
         for token_id, log_prob, entropy, ids, values in zip(token_ids, *columns, strict=True):
-            named = zip(ids, tokenizer.tokens(ids), values, strict=True)
-            candidates = tuple(Candidate(*fields) for fields in named if fields[2] > -inf)
+            # Best first, so what cannot be written stands last.
+            count = sum(value > -inf for value in values)
+            candidates = Candidates(tuple(ids[:count]), tuple(tokenizer.tokens(ids[:count])), tuple(values[:count]))
             (token,) = tokenizer.tokens([token_id])
             steps.append(DecodingStep(first + len(steps), token_id, token, log_prob, entropy, candidates))
     return steps

@@ -15,8 +15,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
+import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
@@ -26,6 +27,7 @@ from model.nn.edits import HeadEdit
 from model.nn.masks import Rows
 from model.nn.transformer import site_path
 from model.tokenizer import SPECIAL_TOKENS
+from model.trace.axes import single_tokens
 from model.trace.picture import Picture
 from model.trace.row_blocks import row_slices
 from model.trace.spread import Spread
@@ -37,6 +39,9 @@ SiteLayers = Mapping[str, tuple[AttentionInputs | WeightsOnly, ...]]
 
 Recorded = dict[str, list[Any]]
 """Full hook name → the values of one call of the model, as `hooks.listen` yields them."""
+
+ROUNDING: Final = {torch.float64: 1e-5, torch.float32: 1e-5, torch.float16: 3e-3, torch.bfloat16: 2e-2}
+"""Type of number → the share of the largest head output by which rounding moves any of them at most."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -157,6 +162,16 @@ class Trace:
         queries = self.source_tokens if stack == "encoder" else self.target_tokens
         return queries, self.source_tokens if kind == "cross" else queries
 
+    def written_tokens(self, site: str) -> tuple[str, ...]:
+        """The tokens that the last so many query rows of a site wrote; none in an encoder, which writes nothing."""
+        self._check_site(site)
+        return () if site.startswith("encoder") else tuple(step.token for step in self.steps)
+
+    def row_names(self, site: str) -> tuple[str, ...]:
+        """What the query rows of a site are called: the token, and in a decoder also what it writes, "weil → es"."""
+        tokens = single_tokens(self.axis_tokens(site)[0])
+        return tokens.named_by_what_follows(tokens, self.written_tokens(site)).labels
+
     def attention(self, site: str, layer: int) -> AttentionInputs:
         """What this site and layer computed its weights from."""
         self._check(site, layer, None)
@@ -200,12 +215,27 @@ class Trace:
         Raises:
             TraceError: the run did not record "hook_head_output".
         """
+        inputs, real = self.attention(site, layer), self._real_outputs(site, layer).float()
+        blocks = row_slices(0, inputs.query.size(1), inputs.num_heads * inputs.key.size(1))
+        return max(float((inputs.head_output(rows=rows) - real[:, rows]).abs().max()) for rows in blocks)
+
+    def largest_head_output(self, site: str, layer: int) -> float:
+        """The largest absolute value among the head outputs that the model computed. Raises as the deviation."""
+        return float(self._real_outputs(site, layer).float().abs().max())
+
+    def head_output_tolerance(self, site: str, layer: int) -> float:
+        """The largest deviation that rounding alone explains: a share of the largest head output.
+
+        Which share depends on the numbers that the model computed in (`ROUNDING`). Raises as the deviation.
+        """
+        share = ROUNDING[self._real_outputs(site, layer).dtype]
+        return share * self.largest_head_output(site, layer)
+
+    def _real_outputs(self, site: str, layer: int) -> Tensor:
         name = f"{site_path(site, layer)}.hook_head_output"
         if name not in self.recorded:
             raise TraceError("This trace holds no real head outputs; trace with extras={'hook_head_output'}.")
-        inputs, real = self.attention(site, layer), self.recorded[name].float()
-        blocks = row_slices(0, inputs.query.size(1), inputs.num_heads * inputs.key.size(1))
-        return max(float((inputs.head_output(rows=rows) - real[:, rows]).abs().max()) for rows in blocks)
+        return self.recorded[name]
 
     def _of_both_sides(self, hook: str) -> Mapping[str, Tensor]:
         sides = {"source": "encoder", "target": "decoder"}

@@ -6,7 +6,7 @@ import torch
 from model import Translator
 from model.decoding.samples import sample
 from model.decoding.sampling import Draws, Sampling
-from model.errors import ConfigError
+from model.errors import CancelledError, ConfigError
 
 TEXT = "The dog."
 SAMPLING = Sampling(temperature=0.7, top_k=40, top_p=0.9)
@@ -48,3 +48,19 @@ def test_a_sample_ends_with_its_first_end_or_at_the_length_limit(translator: Tra
         assert one.token_ids[-1] == eos_id or len(one.token_ids) == limit
         assert len(one.token_ids) == len(one.log_probs) == len(one.filtered_log_probs) <= limit
     assert len({len(one.token_ids) for one in hot}) > 1
+
+
+def test_progress_is_told_after_every_step_and_may_end_the_work(translator: Translator) -> None:
+    told: list[tuple[int, int]] = []
+
+    def stop_at_three(done: int, most: int) -> None:
+        told.append((done, most))
+        if done == 3:
+            raise CancelledError
+
+    for write in (translator.sample, translator.beam_tree):
+        told.clear()
+        with pytest.raises(CancelledError):
+            write(TEXT, progress=stop_at_three)
+        assert [done for done, _ in told] == [1, 2, 3]
+        assert all(most == translator.decode(TEXT).max_steps for _, most in told)

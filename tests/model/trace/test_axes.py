@@ -26,7 +26,7 @@ def test_a_piece_after_a_special_token_begins_a_word_also_without_a_space() -> N
 def test_words_of_a_text_are_what_white_space_separates(tokenizer: Tokenizer, text: str) -> None:
     tokens = tokenizer.tokens(tokenizer.encode(text))
     words = whole_words(tokens)
-    assert list(words.labels) == text.split()
+    assert list(words.labels) == text.replace("漢字", "漢 字").split()
     assert [position for group in words.groups for position in group] == list(range(len(tokens)))
 
 
@@ -73,3 +73,24 @@ def test_rows_of_weights_still_sum_to_one_between_words(translator: Translator) 
 def test_an_axis_may_be_empty() -> None:
     nothing = single_tokens(("<s>",)).without_special_tokens()
     assert between(torch.rand(2, 1, 3), nothing, single_tokens("abc")).shape == (2, 0, 3)
+
+
+def test_a_row_of_a_decoder_is_named_by_what_it_reads_and_what_it_writes() -> None:
+    read = single_tokens(("<s>", "▁weil", "▁es"))
+    rows = read.named_by_what_follows(read, ("▁weil", "▁es", "</s>"))
+    assert rows.labels == ("<s> → ▁weil", "▁weil → ▁es", "▁es → </s>")
+    shown = read.without_special_tokens({"<s>"})
+    assert shown.named_by_what_follows(read, ("▁weil", "▁es", "</s>")).labels == rows.labels[1:]
+
+
+def test_rows_of_a_given_text_write_nothing_and_keep_their_tokens() -> None:
+    read = single_tokens(("a", "b", "c"))
+    assert read.named_by_what_follows(read, ("c", "d")).labels == ("a", "b → c", "c → d")
+    assert read.named_by_what_follows(read, ()) is read
+
+
+def test_the_row_of_a_word_is_named_with_the_word_after_it() -> None:
+    read = whole_words(("<s>", "▁Ti", "er", "▁war", "▁mü", "de"))
+    assert read.named_by_what_follows(read, ("▁Ti", "er", "▁war", "▁mü", "de", "</s>")).labels == (
+        "<s> → Tier", "Tier → war", "war → müde", "müde → </s>",
+    )  # fmt: skip

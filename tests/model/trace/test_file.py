@@ -1,11 +1,14 @@
 """A trace in a file: nothing lost, no pickle, damage noticed."""
 
+import json
 import pickle
+import tracemalloc
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -95,6 +98,86 @@ def test_a_file_that_unpacks_to_too_much_is_refused_before_it_is_read(
         archive.writestr("trace.json.npy", bytes(2_000_000))
     with pytest.raises(TraceError, match="refused"):
         load_trace(tmp_path / "bomb.npz")
+
+
+def test_a_small_file_of_zeros_is_refused_without_taking_memory_for_them(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "bomb.npz", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("trace.json.npy", bytes(100 << 20))
+    tracemalloc.start()
+    with pytest.raises(TraceError, match=r"bomb\.npz is refused"):
+        load_trace(tmp_path / "bomb.npz")
+    assert tracemalloc.get_traced_memory()[1] < 10 << 20
+    tracemalloc.stop()
+
+
+@pytest.fixture
+def arrays(translator: Translator, tmp_path: Path) -> dict[str, np.ndarray]:
+    save_trace(translator.trace("Tom."), tmp_path / "trace.npz")
+    with np.load(tmp_path / "trace.npz") as held:
+        return dict(held)
+
+
+def with_header(arrays: dict[str, np.ndarray], change: Callable[[dict[str, Any]], object]) -> dict[str, np.ndarray]:
+    header = json.loads(arrays["trace.json"].tobytes())
+    change(header)
+    return arrays | {"trace.json": np.frombuffer(json.dumps(header).encode(), np.uint8)}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda header: header["sites"]["encoder.self"][0].update(first_query=1e999),
+        lambda header: header["sites"]["encoder.self"][0].update(first_query=10**40),
+        lambda header: header["sites"].update({"encoder.self": []}),
+        lambda header: header.update(steps=[[]]),
+        lambda header: header.update(source_tokens=7),
+        lambda header: header.update(format="\ud800" * 1_000),
+        lambda header: header.update(translation="\ud800"),
+    ],
+    ids=["infinite", "huge", "no layers", "no step", "no tokens", "no format", "half a character"],
+)
+def test_a_header_of_nonsense_is_said_in_a_sentence(
+    arrays: dict[str, np.ndarray], change: Callable[[dict[str, Any]], object], tmp_path: Path
+) -> None:
+    np.savez(tmp_path / "bad.npz", **with_header(arrays, change))  # type: ignore[arg-type]
+    with pytest.raises(TraceError, match=r"bad\.npz") as error:
+        load_trace(tmp_path / "bad.npz")
+    assert len(str(error.value).encode("utf-8")) < 500
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("encoder.self/0/query", lambda array: array.astype(np.complex64)),
+        ("encoder.self/0/query", lambda array: array[0]),
+        ("encoder.self/0/key", lambda array: array[0, 0, 0]),
+        ("encoder.self/0/value", lambda array: array.astype(np.int64)),
+    ],
+    ids=["complex", "flat", "one number", "whole numbers"],
+)
+def test_arrays_of_another_type_or_shape_are_said_in_a_sentence(
+    arrays: dict[str, np.ndarray], name: str, change: Callable[[np.ndarray], np.ndarray], tmp_path: Path
+) -> None:
+    np.savez(tmp_path / "bad.npz", **{**arrays, name: change(arrays[name])})  # type: ignore[arg-type]
+    with pytest.raises(TraceError, match=r"bad\.npz"):
+        load_trace(tmp_path / "bad.npz")
+
+
+def test_a_header_that_speaks_of_more_memory_than_there_is_is_said_in_a_sentence(tmp_path: Path) -> None:
+    content = BytesIO()
+    np.lib.format.write_array_header_1_0(content, {"descr": "|u1", "fortran_order": False, "shape": (10**15,)})
+    with zipfile.ZipFile(tmp_path / "bad.npz", "w") as archive:
+        archive.writestr("trace.json.npy", content.getvalue())
+    with pytest.raises(TraceError, match=r"bad\.npz"):
+        load_trace(tmp_path / "bad.npz")
+
+
+def test_a_header_that_python_cannot_parse_is_said_in_a_sentence(tmp_path: Path) -> None:
+    header = b"{'descr': '|u1', (\n"
+    with zipfile.ZipFile(tmp_path / "bad.npz", "w") as archive:
+        archive.writestr("trace.json.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
+    with pytest.raises(TraceError, match=r"bad\.npz"):
+        load_trace(tmp_path / "bad.npz")
 
 
 def test_the_size_is_known_before_the_file_is_made(translator: Translator) -> None:

@@ -1,6 +1,6 @@
 """What a trace promises: exact weights on demand, for every site, layer and head."""
 
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 
 import pytest
 import torch
@@ -37,6 +37,20 @@ def test_weights_at_value_equal_the_heads_real_output(trace: Trace, site: str, l
     real = trace.recorded[f"{site.split('.')[0]}.layers.{layer}.{site.split('.')[1]}_attention.hook_head_output"]
     torch.testing.assert_close(weights @ inputs.value, real, atol=1e-5, rtol=0)
     assert trace.head_output_deviation(site, layer) <= 1e-5
+
+
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
+def test_what_rounding_explains_grows_with_the_outputs(trace: Trace, size: float) -> None:
+    name = "encoder.layers.0.self_attention.hook_head_output"
+    whole = [trace.attention("encoder.self", layer) for layer in range(2)]
+    inputs = [replace(one, value=one.value * size) for one in whole]
+    recorded = {**trace.recorded, name: trace.recorded[name] * size}
+    scaled = replace(trace, inputs={**trace.inputs, "encoder.self": tuple(inputs)}, recorded=recorded)
+    tolerance = scaled.head_output_tolerance("encoder.self", 0)
+    assert tolerance == pytest.approx(size * trace.head_output_tolerance("encoder.self", 0))
+    assert scaled.head_output_deviation("encoder.self", 0) <= tolerance
+    wrong = replace(scaled, recorded={**recorded, name: recorded[name] * (1 + 1e-4)})
+    assert wrong.head_output_deviation("encoder.self", 0) > wrong.head_output_tolerance("encoder.self", 0)
 
 
 @pytest.mark.parametrize("site", SITES)
@@ -145,3 +159,12 @@ def test_masks_of_a_batch_hide_the_padding_of_each_sentence(translator: Translat
         assert (masks.decoder_self[i] == (masks.causal & real)).all()
     assert "<pad>" in masks.source_tokens[1]
     assert (masks.causal == torch.ones(masks.causal.shape).tril().bool().numpy()).all()
+
+
+def test_rows_of_the_decoder_are_named_by_their_steps_and_those_of_the_encoder_by_their_tokens(
+    translator: Translator,
+) -> None:
+    trace = translator.trace("The dog was tired.", "Der Hund war müde.")
+    pairs = zip(trace.target_tokens, trace.steps, strict=True)
+    assert trace.row_names("decoder.cross") == tuple(f"{read} → {step.token}" for read, step in pairs)
+    assert trace.row_names("encoder.self") == trace.source_tokens
