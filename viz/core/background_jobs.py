@@ -2,6 +2,9 @@
 
 In the thread of a page it could not be stopped: Streamlit 1.67 lets no click within a fragment interrupt a run (its
 `on_scriptrunner_yield` passes over reruns of fragments), while any click elsewhere would end it unasked.
+
+A job stops when its viewer has gone. One that computes for more than a second waits in the queue of
+`viz.core.job_queue`.
 """
 
 import weakref
@@ -9,18 +12,34 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from threading import Event, Thread
 from time import monotonic
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from model.errors import CancelledError
+from viz.core import process_end, viewers
+from viz.core.job_queue import LONG_JOBS, QueuedJob
 
 Result = TypeVar("Result")
+#: Seconds that a job computes before it counts as long.
+SHORT: Final = 1.0
+#: What is under way in this process.
+_RUNS: "weakref.WeakSet[_Run]" = weakref.WeakSet()
+
+
+def _nothing() -> None:
+    """For who need not be told."""
 
 
 class Progress:
-    """How far a computation is, told by its thread and read by pages."""
+    """How far a computation is, told by its thread and read by pages.
 
-    def __init__(self, total: int, unit: str) -> None:
-        self.total, self.unit = total, unit
+    Args:
+        total: how many units of work there are.
+        unit: what these are called, in the plural.
+        on_unit: called whenever units are done; it may wait, or end the computation by a CancelledError.
+    """
+
+    def __init__(self, total: int, unit: str, on_unit: Callable[[], None] = _nothing) -> None:
+        self.total, self.unit, self.on_unit = total, unit, on_unit
         self.done = 0
         self.stopping = Event()
         self._started = monotonic()
@@ -36,8 +55,13 @@ class Progress:
     def reached(self, done: int, total: int) -> None:
         """So many units are done in all, of so many. Raises as a call does."""
         self.done, self.total = min(done, total), total
+        self.check()
+        self.on_unit()
+
+    def check(self) -> None:
+        """Raise a CancelledError if the computation is to stop."""
         if self.stopping.is_set():
-            raise CancelledError(f"Stopped after {self.done:,} of {total:,} {self.unit}.")
+            raise CancelledError(f"Stopped after {self.done:,} of {self.total:,} {self.unit}.")
 
     @property
     def share(self) -> float:
@@ -72,27 +96,80 @@ class Task(Generic[Result]):
 
 @dataclass
 class _Outcome:
-    """What the thread leaves; it holds no job, so that a job that no session holds any more can stop."""
+    """What came of a computation."""
 
     result: object = None
     error: Exception | None = None
-    finished: Event = field(default_factory=Event)
+
+
+class _AnsweredError(CancelledError):
+    """Another job has computed the same meanwhile."""
+
+
+class _Run:
+    """A task under way in its thread; it holds no job, so that a job that no session holds any more can stop."""
+
+    def __init__(self, task: Task[Result], viewer: str) -> None:
+        self.progress = Progress(task.total, task.unit, self._wait_if_long)
+        self.queued = QueuedJob(viewer, task.key)
+        self.finished = Event()
+        self.outcome = _Outcome()
+        self._began, self._has_waited = monotonic(), False
+        undo = viewers.when_gone(viewer, self.progress.stopping.set) if viewer else None
+        _RUNS.add(self)
+        Thread(target=self._work, args=(task, undo), daemon=True, name=process_end.JOB_THREAD).start()
+
+    def _work(self, task: Task[Result], undo: Callable[[], None] | None) -> None:
+        try:
+            self.outcome.result = task.compute(self.progress)
+        except _AnsweredError:
+            assert isinstance(self.queued.answer, _Outcome), "whoever was answered has an answer"
+            self.outcome = self.queued.answer
+        # Whatever it is, the page that asks for the result raises it.
+        except Exception as error:
+            self.outcome.error = error
+        finally:
+            # Else the two would hold each other, and the result with them.
+            self.progress.on_unit = _nothing
+            LONG_JOBS.leave(self.queued, None if isinstance(self.outcome.error, CancelledError) else self.outcome)
+            self.finished.set()
+            if undo is not None:
+                undo()
+
+    def _wait_if_long(self) -> None:
+        """Once the job turns out to be long."""
+        if not self._has_waited and monotonic() - self._began > SHORT:
+            LONG_JOBS.enter(self.queued, self._check)
+            self._has_waited = True
+
+    def _check(self) -> None:
+        self.progress.check()
+        if self.queued.answer is not None:
+            raise _AnsweredError
 
 
 class Job(Generic[Result]):
-    """A task under way, or finished. It stops when `stop` is called, and when no session holds it any more."""
+    """A task under way, or finished.
+
+    It stops when `stop` is called, when the viewer of the page run that began it has gone, and when no session holds
+    it any more.
+    """
 
     def __init__(self, task: Task[Result]) -> None:
         # The task itself is not kept: it holds a model, which may leave the memory once all is computed.
-        self.key, self.progress, self._text = task.key, Progress(task.total, task.unit), task.progress_text
-        self._outcome = _Outcome()
+        self.key, self._text = task.key, task.progress_text
+        self._run = _Run(task, viewers.current())
         weakref.finalize(self, self.progress.stopping.set)
-        Thread(target=_work, args=(task, self.progress, self._outcome), daemon=True, name="headlight-job").start()
+
+    @property
+    def progress(self) -> Progress:
+        """How far it is."""
+        return self._run.progress
 
     @property
     def finished(self) -> bool:
         """Whether there is a result, or an error."""
-        return self._outcome.finished.is_set()
+        return self._run.finished.is_set()
 
     @property
     def stopping(self) -> bool:
@@ -100,9 +177,19 @@ class Job(Generic[Result]):
         return self.progress.stopping.is_set()
 
     @property
+    def before(self) -> int | None:
+        """How many other long jobs wait before it; None if it does not wait."""
+        return LONG_JOBS.before(self._run.queued)
+
+    @property
     def text(self) -> str:
         """How far it is, in words."""
-        return self.progress.text("Stopping: {done:,} of {total:,} {unit}" if self.stopping else self._text)
+        if self.stopping:
+            return self.progress.text("Stopping: {done:,} of {total:,} {unit}")
+        if (before := self.before) is not None:
+            return f"Waiting until others have computed: {f'{before} before you' if before else 'you are next'}"
+        # Where only the computation finds out how much there is to do, nothing can be said at first.
+        return self.progress.text(self._text) if self.progress.total else "Beginning …"
 
     def stop(self) -> None:
         """Stop it when the next unit of work is done."""
@@ -110,7 +197,7 @@ class Job(Generic[Result]):
 
     def wait(self, seconds: float) -> bool:
         """Wait for its end, at most so long; whether it came."""
-        return self._outcome.finished.wait(seconds)
+        return self._run.finished.wait(seconds)
 
     def result(self) -> Result:
         """What came of it, once it is finished.
@@ -119,17 +206,16 @@ class Job(Generic[Result]):
             HeadlightError: whatever the computation raised; a CancelledError where it was stopped.
         """
         assert self.finished, "a job that is under way has no result"
-        if self._outcome.error is not None:
-            raise self._outcome.error.with_traceback(None)
-        result: Result = self._outcome.result  # type: ignore[assignment]
+        outcome = self._run.outcome
+        if outcome.error is not None:
+            raise outcome.error.with_traceback(None)
+        result: Result = outcome.result  # type: ignore[assignment]
         return result
 
 
-def _work(task: Task[Result], progress: Progress, outcome: _Outcome) -> None:
-    try:
-        outcome.result = task.compute(progress)
-    # Whatever it is, the page that asks for the result raises it.
-    except Exception as error:
-        outcome.error = error
-    finally:
-        outcome.finished.set()
+def _stop_all() -> None:
+    for run in list(_RUNS):
+        run.progress.stopping.set()
+
+
+process_end.at_end(_stop_all)

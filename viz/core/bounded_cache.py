@@ -75,6 +75,11 @@ class BoundedCache(Generic[Key, Value]):
             self._key_locks.pop(key, None)
         return value
 
+    def drop(self, key: Key) -> None:
+        """Forget the value of a key, if there is one."""
+        with self._lock:
+            self._entries.pop(key, None)
+
     def clear(self) -> None:
         """Forget every value."""
         with self._lock:

@@ -55,5 +55,5 @@ def cache_key(value: object) -> object:
     if isinstance(value, frozenset):
         return sorted(map(repr, map(cache_key, value)))
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return type(value).__qualname__, *(cache_key(getattr(value, one.name)) for one in dataclasses.fields(value))
+        return type(value).__qualname__, *(cache_key(getattr(value, item.name)) for item in dataclasses.fields(value))
     raise TypeError(f"A {type(value).__name__} cannot be told from another; give it a `key`, or pass plain values.")

@@ -1,5 +1,6 @@
 """Write numbers as people do: with a real minus sign, in percent, as powers of ten."""
 
+from math import exp, inf, log
 from typing import Final
 
 #: The largest difference between two float32 computations of the same thing.
@@ -22,6 +23,19 @@ def signed(value: float, digits: int = 2) -> str:
 def percent(share: float) -> str:
     """A share from 0 to 1 in percent, with one decimal."""
     return f"{100 * share:.1f} %"
+
+
+def times_less(log_prob: float, other: float) -> str:
+    """How many times less, or more, likely a token is than another, "230 × less"; "" where it is by 5 % at most.
+
+    Both are natural log-probabilities; "" also where one is −∞. The scripts have the same, `timesLess`.
+    """
+    gap = abs(log_prob - other)
+    if not 0.05 < gap < inf:
+        return ""
+    times = exp(min(gap, log(1e6)))
+    shown = "> 1 million" if gap > log(1e6) else f"{float(f'{times:.2g}'):,.10g}"
+    return f"{shown} × {'less' if log_prob < other else 'more'}"
 
 
 def scientific(value: float) -> str:

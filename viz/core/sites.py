@@ -39,3 +39,24 @@ SITES: Final[tuple[Site, ...]] = (ENCODER, DECODER, CROSS)
 def label(site: str) -> str:
     """A site in full, as a heading begins."""
     return NAMES[site].label
+
+
+def head_label(layer: int, head: int | None, site: str | None = None) -> str:
+    """A head as people read it, counted from 1: "L4 H2"; with its site where several stand together: "cross L4 H2".
+
+    Args:
+        layer, head: counted from 0; None for a measure that makes the heads of a layer one: "L4, all heads".
+        site: named by its short name.
+    """
+    name = f"L{layer + 1}, all heads" if head is None else f"L{layer + 1} H{head + 1}"
+    return name if site is None else f"{NAMES[site].short} {name}"
+
+
+def layer_labels(count: int) -> list[str]:
+    """The layers of a site as rows of a map: "L1", "L2", …"""
+    return [f"L{layer + 1}" for layer in range(count)]
+
+
+def head_numbers(count: int) -> list[str]:
+    """The heads of a layer as columns of a map: "H1", "H2", …"""
+    return [f"H{head + 1}" for head in range(count)]

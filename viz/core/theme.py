@@ -120,7 +120,7 @@ def colour_bar(title: str, ticks: tuple[tuple[float, str], ...]) -> PlotlySpec:
         "tickmode": "array",
         "tickvals": [position for position, _ in ticks],
         "ticktext": [label for _, label in ticks],
-        "tickfont": {"size": 11},
+        "tickfont": {"size": 12},
         "ticks": "",
         "thickness": 10,
         "outlinewidth": 0,

@@ -24,15 +24,23 @@ def _display_character(character: str) -> str:
     return character
 
 
+#: Between what a row of a decoder reads and what it writes (`model.trace.axes.row_name`).
+_WRITES: Final = " → "
+
+
 def display_token(token: str) -> str:
     """A token as it can be shown: every character visible, and none that reorders the text around it.
 
     SentencePiece's "▁" stays. Control characters become their control pictures (␀ ␉ ␊), a plain space ␣; invisible and
     bidirectional controls, private and unassigned characters become `\\u` escapes. A combining mark that begins a token
-    gets a dotted circle to stand on, a variation selector there is escaped. The empty token is shown as ∅.
+    gets a dotted circle to stand on, a variation selector there is escaped. The empty token is shown as ∅. Of a row's
+    name, "weil → es", the two tokens are shown so.
     """
     if not token:
         return "∅"
+    read, arrow, written = token.partition(_WRITES)
+    if read and written:
+        return f"{display_token(read)}{arrow}{display_token(written)}"
     first = token[0]
     if "\ufe00" <= first <= "\ufe0f":
         return f"\\u{ord(first):04x}" + "".join(map(_display_character, token[1:]))

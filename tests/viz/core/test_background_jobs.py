@@ -2,12 +2,15 @@
 
 import gc
 import threading
+import time
 from typing import Never
 
 import pytest
 
 from model.errors import CancelledError, DataError
+from viz.core import background_jobs, viewers
 from viz.core.background_jobs import Job, Progress, Task
+from viz.core.job_queue import JobQueue
 
 SOON = 10
 
@@ -89,3 +92,46 @@ def test_a_total_may_be_known_only_while_it_is_computed() -> None:
     assert progress.share == 0
     progress.reached(3, 12)
     assert (progress.done, progress.total, progress.share) == (3, 12, 0.25)
+
+
+def test_a_job_whose_viewer_has_gone_stops(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = True
+    monkeypatch.setattr(viewers, "current", lambda: "viewer")
+    monkeypatch.setattr(viewers, "is_here", lambda viewer: here)
+    monkeypatch.setattr(viewers, "GRACE", 0.0)
+    begun, stopped = threading.Event(), threading.Event()
+    job = Job(waiting(begun, stopped))
+    assert begun.wait(SOON)
+    assert not stopped.is_set()
+    here = False
+    assert stopped.wait(SOON)
+    assert job.wait(SOON)
+
+
+def test_a_long_job_says_that_it_waits_and_takes_the_answer_that_another_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background_jobs, "LONG_JOBS", JobQueue(1))
+    monkeypatch.setattr(background_jobs, "SHORT", 0.0)
+    has_place, step = threading.Event(), threading.Event()
+
+    def compute(progress: Progress) -> str:
+        progress(1)
+        has_place.set()
+        assert step.wait(SOON)
+        return "theirs"
+
+    def compute_alone(progress: Progress) -> str:
+        progress(1)
+        return "mine"
+
+    first = Job(Task("same", 2, "units", compute))
+    assert has_place.wait(SOON)
+    second = Job(Task("same", 2, "units", compute_alone))
+    last = time.monotonic() + SOON
+    while second.before is None:
+        assert time.monotonic() < last, "it never waited"
+        time.sleep(0.01)
+    assert "you are next" in second.text
+    step.set()
+    assert first.wait(SOON)
+    assert second.wait(SOON)
+    assert first.result() == second.result() == "theirs"

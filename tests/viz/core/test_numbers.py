@@ -1,8 +1,10 @@
 """Numbers as people read them."""
 
+from math import inf, log
+
 import pytest
 
-from viz.core.numbers import decimal, percent, scientific, signed
+from viz.core.numbers import decimal, percent, scientific, signed, times_less
 
 
 @pytest.mark.parametrize(
@@ -31,3 +33,10 @@ def test_small_numbers_are_written_as_people_do() -> None:
 
 def test_signs_are_real_and_nothing_has_none() -> None:
     assert [signed(value) for value in (0.004, -0.004, 1.0, -0.5)] == ["0.00", "0.00", "+1.00", "−0.50"]
+
+
+def test_a_rare_token_is_so_many_times_less_likely() -> None:
+    assert times_less(log(0.0004), log(0.92)) == "2,300 × less"
+    assert times_less(log(0.9), log(0.3)) == "3 × more"
+    assert times_less(log(0.5), log(0.49)) == times_less(-inf, 0.0) == ""
+    assert times_less(-30.0, 0.0) == "> 1 million × less"

@@ -47,3 +47,8 @@ def test_no_shown_token_holds_a_control_or_bidirectional_character() -> None:
             mark in shown for mark in "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
         )
         assert all(ord(character) >= 0x20 for character in shown)
+
+
+def test_of_a_rows_name_both_tokens_are_shown_as_tokens_are() -> None:
+    assert display_token("▁weil → a b") == "▁weil → a␣b"
+    assert display_token(" → ") == "␣→␣"

@@ -1,0 +1,50 @@
+"""Tell which language a text is written in, where that is beyond doubt, offline."""
+
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from py3langid.langid import LanguageIdentifier
+
+#: Code → what people call it. Of these languages one is chosen.
+NAMES: Final = {
+    "ar": "Arabic", "cs": "Czech", "da": "Danish", "de": "German", "el": "Greek", "en": "English", "es": "Spanish",
+    "fi": "Finnish", "fr": "French", "he": "Hebrew", "hi": "Hindi", "hu": "Hungarian", "it": "Italian",
+    "ja": "Japanese", "ko": "Korean", "la": "Latin", "nl": "Dutch", "no": "Norwegian", "pl": "Polish",
+    "pt": "Portuguese", "ro": "Romanian", "ru": "Russian", "sv": "Swedish", "th": "Thai", "tr": "Turkish",
+    "uk": "Ukrainian", "vi": "Vietnamese", "zh": "Chinese",
+}  # fmt: skip
+#: How likely a language has to be, and how unlikely the expected one at most: names and single words look like any
+#: language, and near relatives share the likelihood of what is surely one of them.
+_SURE: Final = ((0.9, 0.02), (0.55, 0.0005))
+#: More does not make it surer.
+_READ_CHARACTERS: Final = 1_000
+
+
+# A page asks in every run.
+@lru_cache(maxsize=256)
+def other_language(text: str, expected: str) -> str:
+    """The name of a text's language, if it is surely not the expected one; "" else.
+
+    Args:
+        text: any text.
+        expected: the code of a language of `NAMES`.
+    """
+    read = text[:_READ_CHARACTERS].strip()
+    # In one word of letters there is too little to tell by; a Chinese sentence is one word.
+    if read.isascii() and len(read.split()) < 2:
+        return ""
+    ranked = dict(_identifier().rank(read))
+    code = max(ranked, key=ranked.__getitem__)
+    is_sure = any(ranked[code] >= likely and ranked[expected] <= unlikely for likely, unlikely in _SURE)
+    return NAMES[code] if is_sure else ""
+
+
+@cache
+def _identifier() -> "LanguageIdentifier":
+    # Half a second: only a text that a person typed asks for it.
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    identifier.set_languages(list(NAMES))
+    return identifier
