@@ -87,9 +87,10 @@ def shown_axes(trace: "Trace", site: str, view: MatrixView) -> tuple["Axis", "Ax
         axes.whole_words(tokens, own) if view.whole_words else axes.single_tokens(tokens)
         for tokens in trace.axis_tokens(site)
     )
-    if view.special_tokens:
-        return queries, keys
-    return queries.without_special_tokens(own), keys.without_special_tokens(own)
+    rows, columns = queries, keys
+    if not view.special_tokens:
+        rows, columns = (axis.without_special_tokens(own) for axis in (queries, keys))
+    return rows.named_by_what_follows(queries, trace.written_tokens(site)), columns
 
 
 @cached(max_entries=MAX_TILES)
@@ -114,7 +115,7 @@ def head_metrics(trace: "Trace", site: str) -> Mapping[str, Float[np.ndarray, "l
 def collect_head_metrics(
     trace: "Trace", site: str, progress: Callable[[int], object]
 ) -> Mapping[str, Float[np.ndarray, "layer head"]]:
-    """`head_metrics`, computed; `progress` is told of every layer."""
+    """`head_metrics`, computed; `progress` is sentences of every layer."""
     from model.analysis.metrics.head_metrics import AttentionRows, head_metrics, streamed_head_metrics
 
     _, key_tokens = trace.axis_tokens(site)
@@ -130,6 +131,16 @@ def collect_head_metrics(
     for values in tables.values():
         values.setflags(write=False)
     return MappingProxyType(tables)
+
+
+def cell_weights(trace: "Trace", site: str, row: int, key: int) -> Float[np.ndarray, "layer head"]:
+    """The weight of one query on one key in every head of a site; NaN where a layer has fewer heads."""
+    layers, heads = trace.shapes[site]
+    values = np.full((layers, heads), np.nan)
+    for layer in range(layers):
+        weights = trace.weights(site, layer, rows=[row])[:, 0, key].numpy()
+        values[layer, : len(weights)] = weights
+    return values
 
 
 def derived_row(
@@ -160,15 +171,17 @@ def head_part(
 def added_to_scores(trace: "Trace", site: str, layer: int, head: int, row: int, key: int) -> str:
     """What else a model does to the scaled score of a query and a key, in words; "" where it does nothing else."""
     inputs = trace.attention(site, layer)
-    told = []
+    sentences = []
     bias = inputs.bias_rows([head], [row])
     if bias is not None:
-        told.append(f"Then the model adds a bias for where the two stand: {float(bias[0, 0, key]):+.3f} for this key.")
+        sentences.append(
+            f"Then the model adds a bias for how far apart the two are: {float(bias[0, 0, key]):+.3f} for this key."
+        )
     if inputs.softcap is not None:
-        told.append(f"A soft cap keeps scores within ±{inputs.softcap:g}: c · tanh(s ÷ c).")
+        sentences.append(f"A soft cap keeps scores within ±{inputs.softcap:g}: c · tanh(s ÷ c).")
     if inputs.sinks is not None:
-        told.append("A sink takes a part of the softmax, so the weights of a row add up to less than 1.")
-    return " ".join(told)
+        sentences.append("A sink takes a part of the softmax, so the weights of a row add up to less than 1.")
+    return " ".join(sentences)
 
 
 def dot_product_spread(trace: "Trace", site: str, layer: int, head: int) -> "DotProductSpread":
@@ -178,7 +191,26 @@ def dot_product_spread(trace: "Trace", site: str, layer: int, head: int) -> "Dot
     return dot_product_spread(trace.attention(site, layer), head)
 
 
+@dataclass(frozen=True, slots=True)
+class OutputCheck:
+    """How far the head outputs derived from a trace are from those that the model computed in that run.
+
+    Attributes:
+        deviation: the largest difference.
+        largest: the largest of the model's outputs.
+        tolerance: the largest deviation that rounding explains.
+    """
+
+    deviation: float
+    largest: float
+    tolerance: float
+
+
 @cached(max_entries=MAX_DEVIATIONS)
-def head_output_deviation(trace: "Trace", site: str, layer: int) -> float:
-    """Largest difference between the head outputs derived from a trace and those the model computed in that run."""
-    return trace.head_output_deviation(site, layer)
+def output_check(trace: "Trace", site: str, layer: int) -> OutputCheck:
+    """Compare the head outputs of a layer with the model's own."""
+    return OutputCheck(
+        trace.head_output_deviation(site, layer),
+        trace.largest_head_output(site, layer),
+        trace.head_output_tolerance(site, layer),
+    )

@@ -10,11 +10,12 @@ def checked(path: str) -> Path:
     """A folder that a person names, once it is clear that a model lies in it; nothing of the model is loaded.
 
     Raises:
-        CheckpointError: it is none, or holds no model that can be opened; the message says what works.
+        CheckpointError: it is none, is not to be looked into, or holds no model that can be opened; the message says
+            what works.
     """
     from model.adapters import inspect_folder
 
-    return inspect_folder.folder_with_model(path)
+    return inspect_folder.folder_with_model(path, catalogue.folders_to_add_from())
 
 
 def fetched(name: str) -> Path:

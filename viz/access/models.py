@@ -1,12 +1,15 @@
 """Open the chosen model and keep it for all viewers; say what is known of it before it is opened."""
 
+import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
 from model.errors import CheckpointError
-from model.training_record import LANGUAGES, MANIFEST
+from model.folder_files import entries
+from model.training_record import LANGUAGES, MANIFEST, read_training
 from viz.access import traces
 from viz.core.bounded_cache import BoundedCache, share_of_memory
 from viz.core.caching import cached
@@ -22,6 +25,13 @@ MAX_MODELS, MAX_VOCABULARIES = 8, 8
 #: The share of the machine's memory that loaded models may take.
 MODELS_SHARE: Final = 0.5
 Stamp = tuple[tuple[str, int, int], ...]
+
+
+def has_gpu() -> bool:
+    """Whether torch can compute on a graphics card; False until a model has been loaded, for torch comes with it."""
+    # While another page's thread is still importing it, torch has no `cuda` yet.
+    is_available = getattr(getattr(sys.modules.get("torch"), "cuda", None), "is_available", None)
+    return is_available is not None and bool(is_available())
 
 
 def reader(choice: ModelChoice) -> "Reader":
@@ -85,8 +95,11 @@ def kind(choice: ModelChoice) -> "Kind | None":
 
 def languages(choice: ModelChoice) -> tuple[str, str]:
     """What the chosen model reads and writes, as HTML names languages, before anything is loaded; "" if unknown."""
+    from model.marian import files as marian_files
+
     try:
-        return LANGUAGES if (folder(choice) / MANIFEST).is_file() else ("", "")
+        path = folder(choice)
+        return LANGUAGES if (path / MANIFEST).is_file() else marian_files.languages(path)
     except CheckpointError:
         return "", ""
 
@@ -99,6 +112,12 @@ def is_english_german(choice: ModelChoice) -> bool:
 def target_language(choice: ModelChoice) -> str:
     """The language that the chosen model writes, as HTML names it; "" if nobody knows."""
     return languages(choice)[1]
+
+
+def label_smoothing(choice: ModelChoice) -> float | None:
+    """ε of the label smoothing (§5.4) with which the chosen model was trained, if its training record says so."""
+    path = folder(choice)
+    return _label_smoothing(str(path), _stamp(path))
 
 
 def name_of(choice: ModelChoice) -> str:
@@ -118,6 +137,8 @@ def folder(choice: ModelChoice) -> Path:
         CheckpointError: there is none of that name.
     """
     if choice.folder:
+        if os.path.realpath(choice.folder) != choice.folder:
+            raise CheckpointError("This folder leads elsewhere than when it was added. Add it anew on the left.")
         return Path(choice.folder)
     models = catalogue.server_models()
     name = name_of(choice)
@@ -136,10 +157,20 @@ def vocabulary(reader: "Reader") -> tuple[str, ...]:
     return reader.all_tokens()
 
 
+@cached(max_entries=MAX_MODELS)
+def _label_smoothing(path: str, stamp: Stamp) -> float | None:
+    try:
+        training = read_training(Path(path))
+    except CheckpointError:
+        return None
+    smoothing = None if training is None else dict(training.settings).get("smoothing")
+    return smoothing if isinstance(smoothing, float) and 0 < smoothing < 1 else None
+
+
 def _stamp(folder: Path) -> Stamp:
     """Changes when any file of a checkpoint does, so that a damaged one is read, and refused, instead of remembered."""
     try:
-        stats = [(path.name, path.stat()) for path in sorted(folder.iterdir())]
+        stats = [(path.name, path.stat()) for path in entries(folder)]
     except OSError as error:
         raise CheckpointError(f"There is no folder {folder.name} any more, or it cannot be read.") from error
     return tuple((name, stat.st_size, stat.st_mtime_ns) for name, stat in stats)

@@ -13,19 +13,24 @@ if TYPE_CHECKING:
 
 MAX_PICTURES: Final = 32
 MAX_PICTURE_BYTES: Final = 64 * 1024**2
+#: Pixels of a side to which a larger picture is shrunk when it arrives: models look at a few hundred.
+LARGEST_SIDE: Final = 1_024
 
 
 def keep(content: bytes, name: str) -> str:
     """Keep a picture that a person gives, for all runs of theirs, and return what it is asked for by.
+
+    Whoever gives the same bytes under another name has another picture, so nobody sees what others call theirs.
 
     Raises:
         InputTextError: there is no picture in it, or it is too large.
     """
     from model.adapters.image_reader import picture_of
 
-    picture = picture_of(content, name)
-    digest = fingerprint.digest(content.hex())
-    _kept().put(digest, (name, picture), picture.width * picture.height * 3)
+    digest = fingerprint.digest(name.encode("utf-8", errors="replace").hex(), content.hex())
+    if _kept().get(digest) is None:
+        picture = picture_of(content, name, LARGEST_SIDE)
+        _kept().put(digest, (name, picture), picture.width * picture.height * 3)
     return digest
 
 

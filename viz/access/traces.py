@@ -53,7 +53,7 @@ def trace(reader: "Reader", text: str, picture_digest: str = "", progress: Progr
     result = _traces().get(key)
     if result is None:
         result = _look(reader, picture_digest) if kind == "image" else reader.trace(text, extras=extras(reader))
-        result = _traces().put(key, result, _trace_bytes(result))
+        result = _traces().put(key, result, num_bytes(result))
     return result
 
 
@@ -63,7 +63,7 @@ def written(writer: "Writer", text: str, progress: Progress = no_progress) -> "T
     result = _traces().get(key)
     if result is None:
         result = written_trace(session(writer, text, progress))
-        result = _traces().put(key, result, _trace_bytes(result))
+        result = _traces().put(key, result, num_bytes(result))
     return result
 
 
@@ -104,7 +104,7 @@ def _look(reader: "Reader", picture_digest: str) -> "Trace":
     return as_image_reader(reader).trace_picture(picture, name=name, extras=extras(reader))
 
 
-def _trace_bytes(trace: "Trace") -> int:
+def num_bytes(trace: "Trace") -> int:
     """Bytes of what a trace was computed from and what was recorded beside."""
     from model.trace.file import expected_bytes, weight_bytes
 

@@ -9,7 +9,7 @@ AtlasTab = Literal["Layer × head", "Map of heads", "Table"]
 Corpus = Literal["own", "file"]
 CorpusMetric = Literal[
     "entropy", "distance", "confidence", "previous", "same", "next", "first", "last", "diagonal", "punctuation",
-    "induction", "aer_word_in", "aer_word_out",
+    "induction", "antecedent", "aer_word_in", "aer_word_out",
 ]  # fmt: skip
 ReadOff = Literal["weights", "norms"]
 

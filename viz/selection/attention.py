@@ -7,12 +7,14 @@ from viz.selection.fields import Param, ResetBy
 
 AttentionTab = Literal["All heads", "Where a weight comes from", "bertviz", "Take it with you"]
 Metric = Literal[
-    "", "entropy", "distance", "previous", "same", "next", "first", "last", "diagonal", "punctuation"
+    "", "entropy", "distance", "previous", "same", "next", "first", "last", "diagonal", "punctuation", "kept"
 ]  # fmt: skip
 Order = Literal["layers", "highest", "lowest"]
 DrawnAs = Literal["Heatmap", "Lines"]
 BertvizView = Literal["Head view", "Model view"]
 
+#: The metric that is the weight of the kept cell.
+KEPT: Final[Metric] = "kept"
 ALL_HEADS: Final[AttentionTab] = "All heads"
 METRICS: Final[tuple[Metric, ...]] = get_args(Metric)
 ORDERS: Final[tuple[Order, ...]] = get_args(Order)
@@ -34,6 +36,7 @@ class AttentionChoices:
         window_start: the first query of a long text that is drawn as lines; None leaves that to the page.
         scaled, masked: whether scores are divided by √d_k and masked, where a weight is computed step by step.
         bertviz_view: which of bertviz's views.
+        from_atlas: whether the atlas led to the sentence, so that a link leads back.
     """
 
     attention_tab: Annotated[AttentionTab, Param("view")] = ALL_HEADS
@@ -46,3 +49,4 @@ class AttentionChoices:
     scaled: bool = True
     masked: bool = True
     bertviz_view: Annotated[BertvizView, Param("bertviz")] = "Head view"
+    from_atlas: Annotated[bool, ResetBy("text", "checkpoint")] = False

@@ -4,6 +4,7 @@ The server's are the sub-folders of `checkpoints/` and the folders that it was s
 is known to that session alone; addresses name models, never a path.
 """
 
+import ipaddress
 import os
 import sys
 from collections.abc import Iterable
@@ -14,6 +15,7 @@ import streamlit as st
 
 ROOT_VARIABLE: Final = "HEADLIGHT_CHECKPOINTS"
 DOWNLOADS_VARIABLE: Final = "HEADLIGHT_ALLOW_DOWNLOADS"
+FOLDERS_VARIABLE: Final = "HEADLIGHT_MODEL_FOLDERS"
 #: A session adds no more folders than this.
 MAX_ADDED: Final = 20
 _ADDED: Final = "catalogue/added"
@@ -28,6 +30,18 @@ def checkpoint_root() -> Path:
 def downloads_allowed() -> bool:
     """Whether the server's setting allows downloads of models at all; a person must ask for one too."""
     return os.environ.get(DOWNLOADS_VARIABLE) == "1"
+
+
+def folders_to_add_from() -> tuple[Path, ...] | None:
+    """The folders below which a person may name one with a model: those of HEADLIGHT_MODEL_FOLDERS.
+
+    Where the variable is not set, these are all folders (None) of a server that only this machine reaches, and none of
+    one that others reach, to whom an answer would tell which files there are.
+    """
+    named = os.environ.get(FOLDERS_VARIABLE, "")
+    if named:
+        return tuple(Path(folder).expanduser() for folder in named.split(os.pathsep) if folder)
+    return None if _only_this_machine_reaches() else ()
 
 
 def server_models() -> dict[str, Path]:
@@ -63,9 +77,23 @@ def add(folder: Path) -> str:
 def display_name(folder: Path) -> str:
     """How people call the model in a folder: the folder's or link's name, or the model's in a cache of the hub."""
     real = folder.resolve()
+    name = os.fsencode(Path(os.path.abspath(folder)).name).decode("utf-8", errors="replace")
     if real.parent.name == "snapshots" and (cached := real.parents[1].name).startswith("models--"):
         return cached.removeprefix("models--").replace("--", "/")
-    return Path(os.path.abspath(folder)).name or "model"
+    return name or "model"
+
+
+def _only_this_machine_reaches() -> bool:
+    """Whether the server listens on a loopback address and answers to no other name."""
+    hosts = [st.get_option("server.address"), *(st.get_option("server.allowedHosts") or [""])]
+    return all(map(_is_loopback, hosts))
+
+
+def _is_loopback(host: str | None) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address((host or "").strip("[]")).is_loopback
+    except ValueError:
+        return False
 
 
 def _added() -> dict[str, Path]:

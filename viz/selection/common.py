@@ -5,13 +5,15 @@ from typing import Annotated, Final, Literal, get_args
 
 from viz.core.sites import ENCODER, Site
 from viz.selection.examples import EXAMPLES
-from viz.selection.fields import Param, ResetBy, SessionOnly
+from viz.selection.fields import Param, Proposed, ResetBy, SessionOnly
 
 Measure = Literal["weights", "norms", "rollout"]
-PictureFormat = Literal["PNG", "SVG"]
+PictureFormat = Literal["PNG", "SVG", "PDF"]
+PicturePaper = Literal["shown", "white", "transparent"]
 
 MEASURE_NAMES: Final[tuple[Measure, ...]] = get_args(Measure)
 PICTURE_FORMATS: Final[tuple[PictureFormat, ...]] = get_args(PictureFormat)
+PICTURE_PAPERS: Final[tuple[PicturePaper, ...]] = get_args(PicturePaper)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,7 @@ class Common:
         picture_digest: the picture that a person gave to a model of pictures; "" for the one we draw.
         site: which of the three attentions.
         layer, head: which head of it.
+        head_chosen: whether a person chose site, layer and head; else the page proposes what is most worth seeing.
         further_heads: heads drawn beside it.
         token: the query that is looked at; None leaves that to the page.
         key_token: the key that is looked at; None leaves that to the page.
@@ -30,13 +33,15 @@ class Common:
         whole_words: whether the pieces of a word are joined.
         special_tokens: whether special tokens are shown.
         picture_format: what the camera of a chart saves.
+        picture_paper: what saved pictures lie on.
     """
 
     text: str = EXAMPLES[0].text
     picture_digest: Annotated[str, SessionOnly()] = ""
-    site: Site = ENCODER
-    layer: int = 0
-    head: int = 0
+    site: Annotated[Site, Proposed("head_chosen")] = ENCODER
+    layer: Annotated[int, Proposed("head_chosen")] = 0
+    head: Annotated[int, Proposed("head_chosen")] = 0
+    head_chosen: Annotated[bool, SessionOnly()] = False
     further_heads: Annotated[tuple[int, ...], Param("also")] = ()
     token: Annotated[int | None, ResetBy("text", "picture_digest", "site", "checkpoint", "pair", "pronoun")] = None
     key_token: Annotated[int | None, ResetBy("text", "picture_digest", "site", "checkpoint")] = None
@@ -44,6 +49,7 @@ class Common:
     whole_words: Annotated[bool, Param("words")] = False
     special_tokens: Annotated[bool, Param("special")] = True
     picture_format: Annotated[PictureFormat, Param("pictures")] = "PNG"
+    picture_paper: Annotated[PicturePaper, Param("paper")] = "shown"
 
     @property
     def is_plain(self) -> bool:

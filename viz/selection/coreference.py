@@ -3,23 +3,21 @@
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal, get_args
 
-from viz.selection.examples import EXAMPLES
 from viz.selection.fields import MaxLength, Param, ResetBy
 
 CoreferenceTab = Literal["Side by side", "Measured", "Cause"]
 PairSet = Literal["curated", "file"]
 Replacement = Literal["zero", "mean"]
 CauseScope = Literal["pair", "set"]
+OthersOf = Literal["model", "attention", "layer"]
 
 PAIR_SETS: Final[tuple[PairSet, ...]] = get_args(PairSet)
-REPLACEMENTS: Final[tuple[Replacement, ...]] = get_args(Replacement)
-CAUSE_SCOPES: Final[tuple[CauseScope, ...]] = get_args(CauseScope)
 #: The fields of words marked in the first sentence, and in the second.
 MARKS: Final = ("pronoun", "antecedent", "distractor")
 OTHER_MARKS: Final = ("other_pronoun", "other_antecedent", "other_distractor")
 
 _OfText = Annotated[int | None, ResetBy("text")]
-_OfOtherText = Annotated[int | None, ResetBy("other_text")]
+_OfOtherText = Annotated[int | None, ResetBy("text", "other_text")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +26,7 @@ class CoreferenceChoices:
 
     Attributes:
         coreference_tab: the open tab.
-        other_text: the second sentence; the first is the text of all pages.
+        other_text: the second sentence, "" where the page offers one; the first is the text of all pages.
         other_token: the query that is looked at in the second; None leaves that to the page.
         pair: the name of a pair of the curated set; "" compares the two texts.
         pronoun, antecedent, distractor: positions of words marked in the text; None where the page guesses.
@@ -36,12 +34,13 @@ class CoreferenceChoices:
         pair_set: what heads are measured on: the curated set, or a file.
         heads_off: codes of the heads that are switched off.
         others_off: whether these stay on, and all others are switched off.
+        others_of: of what all others are: of the whole model, or of the attentions or the layers of the chosen heads.
         replacement: what a head that is switched off gives instead of its output.
         cause_scope: whether a cause is looked for in one pair or in all of them.
     """
 
     coreference_tab: Annotated[CoreferenceTab, Param("lab")] = "Side by side"
-    other_text: Annotated[str, Param("other")] = EXAMPLES[0].twin
+    other_text: Annotated[str, Param("other"), ResetBy("text")] = ""
     other_token: Annotated[int | None, ResetBy("other_text", "site", "checkpoint", "pair", "other_pronoun")] = None
     pair: Annotated[str, MaxLength(60), ResetBy("text", "other_text")] = ""
     pronoun: _OfText = None
@@ -53,5 +52,6 @@ class CoreferenceChoices:
     pair_set: Annotated[PairSet, Param("given")] = "curated"
     heads_off: Annotated[tuple[str, ...], Param("off")] = ()
     others_off: Annotated[bool, Param("spare")] = False
+    others_of: Annotated[OthersOf, Param("of")] = "model"
     replacement: Annotated[Replacement, Param("instead")] = "zero"
     cause_scope: Annotated[CauseScope, Param("scope")] = "pair"

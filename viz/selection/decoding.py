@@ -1,18 +1,30 @@
 """What is chosen on the decoding page."""
 
 from dataclasses import dataclass
-from typing import Annotated, Final, Literal, get_args
+from typing import Annotated, Final, Literal, NamedTuple, get_args
 
-from viz.selection.fields import Param, ResetBy
+from viz.selection.fields import Param, Proposed, ResetBy, SessionOnly
 
 DecodingTab = Literal[
     "Film", "Branches", "Edit attention", "Logit lens", "Beam search", "Sampling", "Cost", "Take it with you"
 ]  # fmt: skip
-RowToken = Literal["in", "out"]
 Edit = Literal["off", "uniform", "point"]
 
-ROW_TOKENS: Final[tuple[RowToken, ...]] = get_args(RowToken)
 EDITS: Final[tuple[Edit, ...]] = get_args(Edit)
+
+
+class TokenFilter(NamedTuple):
+    """Which tokens can be sampled: temperature and top p in hundredths; a top k of 0 and a top p of 100 keep all."""
+
+    temperature: int
+    top_k: int
+    top_p: int
+
+
+#: The model's own probabilities.
+NO_FILTER: Final = TokenFilter(temperature=100, top_k=0, top_p=100)
+#: What leaves out the unlikely tokens, from which a translation derails.
+LIKELY_TOKENS: Final = TokenFilter(temperature=70, top_k=0, top_p=90)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,36 +34,44 @@ class DecodingChoices:
     Attributes:
         decoding_tab: the open tab.
         step: the step of decoding that is looked at.
+        step_chosen: whether a person chose the step; else the page proposes the one most worth seeing.
         branches: what made other translations, as codes of `viz.pages.decoding.branch_codes`.
         branch: the one that is shown; 0 is the model's own translation.
         compared_branch: the one that it is compared with, if any.
-        row_token: whether a row belongs to the token that the decoder reads ("in") or writes ("out").
         num_candidates: how many candidates are listed.
-        temperature, top_p: of sampling, in hundredths; a `top_p` of 100 keeps all tokens.
-        top_k: how many of the likeliest tokens are drawn from; 0 for all.
+        temperature, top_k, top_p: as in `TokenFilter`.
+        filter_chosen: whether a person chose these three; else each tab proposes its own.
         num_samples: how many translations are drawn.
         sampling_seed: the seed of the first of them.
         beam_size: how many hypotheses beam search keeps.
         length_penalty: by which they compete, in hundredths.
         beam_node: the hypothesis that is open; None for the winner.
         edit: what happens to the weights of the chosen head.
+        edit_chosen: whether a person chose that; else the page proposes it.
         edit_once: whether that holds in this step only, and not from it on.
     """
 
     decoding_tab: Annotated[DecodingTab, Param("studio")] = "Film"
-    step: Annotated[int, ResetBy("text", "site", "checkpoint")] = 0
+    step: Annotated[int, Proposed("step_chosen"), ResetBy("text", "site", "checkpoint")] = 0
+    step_chosen: Annotated[bool, SessionOnly(), ResetBy("text", "site", "checkpoint")] = False
     branches: Annotated[tuple[str, ...], ResetBy("text", "checkpoint")] = ()
     branch: Annotated[int, ResetBy("text", "checkpoint")] = 0
     compared_branch: Annotated[int | None, Param("against"), ResetBy("text", "checkpoint")] = None
-    row_token: Annotated[RowToken, Param("whose")] = "out"
     num_candidates: Annotated[int, Param("candidates")] = 10
-    temperature: int = 100
-    top_k: int = 0
-    top_p: int = 100
+    temperature: Annotated[int, Proposed("filter_chosen")] = 100
+    top_k: Annotated[int, Proposed("filter_chosen")] = 0
+    top_p: Annotated[int, Proposed("filter_chosen")] = 100
+    filter_chosen: Annotated[bool, SessionOnly()] = False
     num_samples: Annotated[int, Param("samples")] = 5
     sampling_seed: Annotated[int, Param("draw")] = 1
     beam_size: Annotated[int, Param("beam")] = 4
     length_penalty: Annotated[int, Param("penalty")] = 60
     beam_node: Annotated[int | None, Param("node"), ResetBy("text", "checkpoint", "beam_size", "length_penalty")] = None
-    edit: Edit = "off"
+    edit: Annotated[Edit, Proposed("edit_chosen")] = "off"
+    edit_chosen: Annotated[bool, SessionOnly()] = False
     edit_once: Annotated[bool, Param("once")] = False
+
+    @property
+    def token_filter(self) -> TokenFilter:
+        """The temperature, top k and top p."""
+        return TokenFilter(self.temperature, self.top_k, self.top_p)

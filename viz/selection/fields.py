@@ -27,6 +27,16 @@ class SessionOnly:
     """The field is in no address and stays in the session."""
 
 
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """A page proposes the value until a person chooses one; the field with this name says whether one has.
+
+    What is proposed is in no address. Fields with one such field are chosen together.
+    """
+
+    chosen: str
+
+
 @dataclass(frozen=True, slots=True, init=False)
 class ResetBy:
     """The fields after whose change by a person this one becomes its default again."""
@@ -50,6 +60,7 @@ class Field:
         in_address: whether addresses carry it at all.
         max_length: the most characters that an address may give it; None for no limit of its own.
         reset_by: the fields after whose change it becomes its default again.
+        chosen_in: the field that says whether a person has chosen it; "" where no page proposes its value.
     """
 
     section: str
@@ -60,11 +71,22 @@ class Field:
     in_address: bool
     max_length: int | None
     reset_by: frozenset[str]
+    chosen_in: str = ""
 
     @property
     def options(self) -> tuple[str, ...]:
         """The values that it can have, where they can be listed."""
         return get_args(self.kind) if get_origin(self.kind) is Literal else ()
+
+    def can_be(self, value: object) -> bool:
+        """Whether it can have a value at all; a number that it can have may still name nothing that exists."""
+        if self.options:
+            return isinstance(value, str) and value in self.options
+        if isinstance(value, tuple):
+            kinds = get_args(self.kind) if get_origin(self.kind) is tuple else ()
+            return bool(kinds) and all(_is_plain(part, kinds[0]) for part in value)
+        kinds = get_args(self.kind) or (self.kind,)
+        return any(_is_plain(value, kind) for kind in kinds)
 
 
 def fields_of(selection: type) -> Mapping[str, Field]:
@@ -85,6 +107,11 @@ def fields_of(selection: type) -> Mapping[str, Field]:
     return known
 
 
+def _is_plain(value: object, kind: object) -> bool:
+    """Whether a value is of exactly this type; a number counts from 0, and True is none."""
+    return type(value) is kind and not (isinstance(value, int) and value < 0)
+
+
 def _field(section: str, name: str, hint: object, default: object) -> Field:
     kind, *notes = get_args(hint) if get_origin(hint) is Annotated else (hint,)
     return Field(
@@ -96,4 +123,5 @@ def _field(section: str, name: str, hint: object, default: object) -> Field:
         in_address=not any(isinstance(note, SessionOnly) for note in notes),
         max_length=next((note.characters for note in notes if isinstance(note, MaxLength)), None),
         reset_by=frozenset().union(*(note.fields for note in notes if isinstance(note, ResetBy))),
+        chosen_in=next((note.chosen for note in notes if isinstance(note, Proposed)), ""),
     )

@@ -40,9 +40,13 @@ class Selection:
         return value
 
     def changed(self, **values: object) -> Self:
-        """The same selection with other values of these choices, each put into its section."""
+        """The same selection with other values of these choices, each put into its section.
+
+        Of those that a page may propose, these are chosen now, and with them all that are chosen together.
+        """
+        chosen = {FIELDS[name].chosen_in: True for name in values if FIELDS[name].chosen_in}
         sections: dict[str, dict[str, object]] = defaultdict(dict)
-        for name, value in values.items():
+        for name, value in (chosen | values).items():
             sections[FIELDS[name].section][name] = value
         return replace(self, **{name: replace(getattr(self, name), **new) for name, new in sections.items()})
 
@@ -50,6 +54,11 @@ class Selection:
         """As `changed`, when a person chose these: what belonged to the values before becomes its default again."""
         resets = {name: known.default for name, known in FIELDS.items() if not known.reset_by.isdisjoint(values)}
         return self.changed(**(resets | values))
+
+    def proposed(self, **values: object) -> Self:
+        """The same selection with these values of a page for those choices that no person has made."""
+        left_open = {name: value for name, value in values.items() if not self.value(FIELDS[name].chosen_in)}
+        return self.changed(**left_open, **{FIELDS[name].chosen_in: False for name in left_open})
 
     def for_model(self, shapes: Mapping[str, tuple[int, int]]) -> Self:
         """The same selection, with an attention, layer or head that this model lacks set back to its first.

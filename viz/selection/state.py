@@ -8,20 +8,28 @@ The `Selection` is what holds; a widget only shows one of its fields and hands b
 survives a change of page, a link opens the same view again, and a wrong value in a link becomes the default.
 """
 
-from collections.abc import Sequence
-from typing import Final, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from viz.core.widget_values import sent
 from viz.selection import catalogue
-from viz.selection.selection import Selection
+from viz.selection.selection import FIELDS, Selection
 from viz.selection.url import parse, to_params
 
 Value = TypeVar("Value")
 
 _SELECTION: Final = "selection"
+#: How many runs there were, and which run of which page bound a field last.
+_RUN, _BOUND = "selection/run", "selection/bound"
 _MISSING: Final = "selection/missing-model"
+_PAGE: Final = "selection/page"
+
+
+def _as_sent(value: object) -> object:
+    return value
 
 
 def begin(checkpoints: Sequence[str]) -> None:
@@ -30,6 +38,7 @@ def begin(checkpoints: Sequence[str]) -> None:
     An address is new when a session begins and when the browser goes back or forward. In every other run it is what
     `publish` wrote, or lags behind it: clicks that follow fast bring the address of the run before with them.
     """
+    st.session_state[_RUN] = st.session_state.get(_RUN, 0) + 1
     selection: Selection | None = st.session_state.get(_SELECTION)
     context = get_script_run_ctx()
     if selection is None or (context is not None and context.is_history_navigation):
@@ -79,22 +88,60 @@ def choose(**values: object) -> None:
     put(current().chosen(**values))
 
 
-def bind(field: str, shown: object = None) -> str:
+def propose(**values: object) -> None:
+    """Set what a page proposes for choices that no person has made (`Proposed`)."""
+    put(current().proposed(**values))
+
+
+def bind(field: str, shown: object = None, *, always: bool = True) -> str:
     """The key of the widget that shows a field, once its value is set; to be passed with `on_change=take`.
 
     Args:
         field: the field of the selection.
         shown: what to show instead of the field's value, where that leaves the choice to the page.
+        always: tell the browser the value in every run, as lists need whose labels change. Otherwise only a value that
+            the browser does not show yet: what a person clicks while a run is under way is then not undone by what that
+            run says of the moment before.
     """
     value = current().value(field) if shown is None else shown
-    st.session_state[field] = list(value) if isinstance(value, tuple) else value
+    value = list(value) if isinstance(value, tuple) else value
+    if always or not _was_drawn(field) or sent(field) != value:
+        st.session_state[field] = value
     return field
 
 
-def take(field: str) -> None:
-    """A person changed the widget that shows a field: its value becomes the selection's."""
-    value = st.session_state[field]
-    choose(**{field: tuple(value) if isinstance(value, list) else value})
+def _was_drawn(field: str) -> bool:
+    """Whether this run or the one before bound the field on this page; notes that this run does."""
+    run, bound = st.session_state.get(_RUN, 0), st.session_state.setdefault(_BOUND, {})
+    context = get_script_run_ctx()
+    here = (run, "" if context is None else context.page_script_hash)
+    last = bound.get(field)
+    bound[field] = here
+    return last is not None and last[1] == here[1] and here[0] - last[0] <= 1
+
+
+def take(field: str, read: Callable[[Any], object] = _as_sent) -> None:
+    """A person changed the widget that shows a field: its value becomes the selection's, if it can be that.
+
+    Args:
+        field: of the selection, and the key of the widget.
+        read: the field's value for that of the widget; it may raise what Python raises for a value of another type.
+    """
+    if (chosen := taken(field, read)) is not None:
+        choose(**{field: chosen[0]})
+
+
+def taken(field: str, read: Callable[[Any], object] = _as_sent) -> tuple[object] | None:
+    """What `take` would choose, alone in a tuple; None where the field cannot be that.
+
+    A browser that has not drawn the newest list yet sends a label of the one before; Streamlit hands it on as it is.
+    """
+    try:
+        value = read(sent(field))
+    except (TypeError, ValueError, OverflowError):
+        return None
+    value = tuple(value) if isinstance(value, list) else value
+    return (value,) if FIELDS[field].can_be(value) else None
 
 
 def position(field: str, count: int, default: int) -> int:
@@ -104,6 +151,19 @@ def position(field: str, count: int, default: int) -> int:
         return chosen
     change(**{field: None})
     return default
+
+
+def carry_to_page() -> None:
+    """Keep the address's parameters where another page has been opened; to be called before `st.navigation`.
+
+    A link of the navigation drops them, and the browser remembers the address that `st.navigation` then shows. Without
+    parameters that would be a step back of its own, to an address that says nothing of the sentence.
+    """
+    context = get_script_run_ctx()
+    page = "" if context is None else context.page_script_hash
+    if st.session_state.get(_PAGE, page) != page:
+        publish()
+    st.session_state[_PAGE] = page
 
 
 def publish() -> None:

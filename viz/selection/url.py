@@ -15,6 +15,8 @@ from viz.selection.selection import FIELDS, Selection
 MAX_TEXT_IN_URL: Final = 2_000
 #: A number of more digits is wrong.
 MAX_DIGITS: Final = 6
+#: They follow from what else is in an address.
+_SAY_WHAT_IS_CHOSEN: Final = frozenset(field.chosen_in for field in FIELDS.values())
 _CODE_CHARACTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-.")
 
 
@@ -27,7 +29,8 @@ def parse(params: Mapping[str, str], base: Selection) -> Selection:
     values: dict[str, object] = {}
     for name, field in FIELDS.items():
         if not field.in_address:
-            values[name] = base.value(name)
+            if name not in _SAY_WHAT_IS_CHOSEN:
+                values[name] = base.value(name)
         elif field.param in params:
             try:
                 values[name] = _READERS[name](params[field.param])
@@ -35,15 +38,19 @@ def parse(params: Mapping[str, str], base: Selection) -> Selection:
                 continue
         elif field.kind is str and len(str(base.value(name))) > MAX_TEXT_IN_URL:
             values[name] = base.value(name)
+    if "branches" in values:
+        # Older addresses leave the first step out, and a branch is looked at from a step of it on.
+        values.setdefault("step", 0)
     return Selection().changed(**values)
 
 
 def to_params(selection: Selection) -> dict[str, str]:
-    """The address's parameters: every choice that differs from the default."""
+    """The address's parameters: every choice that differs from the default; where a page may propose, every choice."""
     params = {}
     for name, field in FIELDS.items():
         value = selection.value(name)
-        if field.in_address and value != field.default:
+        is_written = selection.value(field.chosen_in) if field.chosen_in else value != field.default
+        if field.in_address and is_written:
             params[field.param] = ".".join(map(str, value)) if isinstance(value, tuple) else str(value)
     return {name: value for name, value in params.items() if len(value) <= MAX_TEXT_IN_URL}
 

@@ -6,7 +6,7 @@ import pytest
 from tests.viz.reading import traced
 from viz.access import attention, models, traces
 from viz.core.sites import SITES
-from viz.selection.attention import METRICS
+from viz.selection.attention import KEPT, METRICS
 from viz.selection.selection import Selection
 
 TEXT = Selection().common.text
@@ -15,7 +15,7 @@ TEXT = Selection().common.text
 @pytest.mark.parametrize("site", SITES)
 def test_figures_are_those_of_the_traces_weights_and_cannot_be_written(selection: Selection, site: str) -> None:
     figures = attention.head_metrics(traced(TEXT, selection), site)
-    assert tuple(figures) == METRICS[1:]
+    assert ("", *figures, KEPT) == METRICS
     trace = traced(TEXT, selection)
     free = trace.mask(site, 1).sum(-1) > 1
     weights = trace.weights(site, 1).numpy()[:, free]

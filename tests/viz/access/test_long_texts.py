@@ -16,6 +16,7 @@ from streamlit.testing.v1 import AppTest
 from tests.model.adapters import zoo
 from tests.paths import ROOT
 from tests.viz.components.tiles.decoded import numbers_of
+from tests.viz.page_run import opened
 from tests.viz.reading import traced
 from tests.viz.sent import sent_to
 from viz.access import attention, long_texts, models, trace_files
@@ -48,15 +49,6 @@ def app(_short: None) -> AppTest:
 @pytest.fixture
 def selection(_short: None) -> Selection:
     return Selection().changed(checkpoint="en-de", text=TEXT)
-
-
-def opened(app: AppTest, **params: int | str) -> AppTest:
-    for name, value in params.items():
-        app.query_params[name] = str(value)
-    app.run()
-    assert not app.exception, app.exception[0].value
-    assert not app.error, app.error[0].value
-    return app
 
 
 def said(app: AppTest) -> str:
@@ -104,10 +96,10 @@ def test_figures_of_a_long_text_come_with_progress_and_are_those_of_a_short_one(
 ) -> None:
     opened(app, figure="entropy")
     deadline = time.monotonic() + 20
-    while sent_to(app, "head_grid")[0][0]["figure"] is None and time.monotonic() < deadline:
+    while sent_to(app, "head_grid")[0][0]["metric"] is None and time.monotonic() < deadline:
         time.sleep(0.2)
         app.run()
-    texts = sent_to(app, "head_grid")[0][0]["figure"]["texts"]
+    texts = sent_to(app, "head_grid")[0][0]["metric"]["texts"]
     values = attention.head_metrics(traced(TEXT, selection), "encoder.self")["entropy"]
     assert texts == [f"{value:.2f}" for value in values.flat]
 

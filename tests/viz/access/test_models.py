@@ -1,7 +1,9 @@
 """Which models the pages find, open, keep and refuse."""
 
 import shutil
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -70,3 +72,8 @@ def test_a_path_is_no_checkpoint_name(selection: Selection) -> None:
 def test_only_headlights_own_checkpoints_are_known_to_read_english_and_write_german(selection: Selection) -> None:
     assert models.languages(selection.model) == ("en", "de") == models.reader(selection.model).languages
     assert models.languages(selection.changed(checkpoint="nothing").model) == ("", "")
+
+
+def test_a_torch_that_is_still_being_imported_has_no_gpu_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", ModuleType("torch"))
+    assert not models.has_gpu()

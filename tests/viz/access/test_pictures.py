@@ -1,6 +1,10 @@
 """Pictures that are given to a model: read, refused, known by their content."""
 
+from io import BytesIO
+
+import numpy as np
 import pytest
+from PIL import Image
 
 from model.errors import InputTextError
 from viz.access import pictures
@@ -12,11 +16,29 @@ def test_a_file_that_is_no_picture_is_refused(content: bytes) -> None:
         pictures.keep(content, "x.png")
 
 
-def test_the_same_picture_is_asked_for_by_the_same_name() -> None:
-    from io import BytesIO
-
-    from model.adapters.example_picture import example_picture
-
+def a_file(size: tuple[int, int], kind: str) -> bytes:
     file = BytesIO()
-    example_picture().save(file, "PNG")
-    assert pictures.keep(file.getvalue(), "a.png") == pictures.keep(file.getvalue(), "a.png")
+    Image.linear_gradient("L").resize(size).convert("RGB").save(file, kind)
+    return file.getvalue()
+
+
+def test_the_same_picture_is_asked_for_by_the_same_name() -> None:
+    content = a_file((30, 20), "PNG")
+    assert pictures.keep(content, "a.png") == pictures.keep(content, "a.png")
+
+
+def test_nobody_sees_what_another_calls_the_same_picture() -> None:
+    content = a_file((40, 30), "PNG")
+    first, second = pictures.keep(content, "secret.png"), pictures.keep(content, "mine.png")
+    assert pictures.given(first)[0].startswith("secret.png")
+    assert "secret" not in pictures.given(second)[0]
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG"])
+def test_a_photograph_of_24_megapixels_is_shrunk_and_kept(kind: str) -> None:
+    _, picture = pictures.given(pictures.keep(a_file((6_000, 4_000), kind), f"{kind}.photo"))
+    assert max(picture.size) <= pictures.LARGEST_SIDE
+    assert picture.width / picture.height == pytest.approx(1.5, rel=0.01)
+    # A gradient from black above to white below is still one.
+    column = np.asarray(picture.convert("L"))[:, picture.width // 2]
+    assert column[0] < 10 < 245 < column[-1]

@@ -1,5 +1,6 @@
 """The list of models that can be chosen."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -64,3 +65,50 @@ def test_a_model_in_a_cache_of_the_hub_has_its_name_there(root: Path) -> None:
     snapshot = root / "models--org--name" / "snapshots" / "abc"
     snapshot.mkdir(parents=True)
     assert catalogue.display_name(snapshot) == "org/name"
+
+
+def served(monkeypatch: pytest.MonkeyPatch, address: str | None, hosts: list[str]) -> None:
+    options = {"server.address": address, "server.allowedHosts": hosts}
+    monkeypatch.setattr(st, "get_option", options.__getitem__)
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "localhost", "::1", "127.0.0.9"])
+def test_on_ones_own_machine_any_folder_may_be_named(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    served(monkeypatch, address, ["localhost", "127.0.0.1"])
+    assert catalogue.folders_to_add_from() is None
+
+
+@pytest.mark.parametrize(
+    ("address", "hosts"),
+    [
+        (None, ["localhost"]),
+        ("", ["localhost"]),
+        ("0.0.0.0", ["localhost"]),
+        ("192.168.1.5", ["localhost"]),
+        ("headlight.school.example", ["localhost"]),
+        ("127.0.0.1", ["localhost", "headlight.school.example"]),  # behind another server that passes requests on
+        ("127.0.0.1", []),
+    ],
+)
+def test_where_others_reach_the_server_no_folder_may_be_named(
+    monkeypatch: pytest.MonkeyPatch, address: str | None, hosts: list[str]
+) -> None:
+    served(monkeypatch, address, hosts)
+    assert catalogue.folders_to_add_from() == ()
+    monkeypatch.setenv(catalogue.FOLDERS_VARIABLE, os.pathsep.join(["/srv/models", "/srv/more"]))
+    assert catalogue.folders_to_add_from() == (Path("/srv/models"), Path("/srv/more"))
+
+
+def test_named_folders_bind_also_on_ones_own_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    served(monkeypatch, "127.0.0.1", ["localhost"])
+    monkeypatch.setenv(catalogue.FOLDERS_VARIABLE, "/srv/models")
+    assert catalogue.folders_to_add_from() == (Path("/srv/models"),)
+
+
+def test_the_settings_that_ship_are_those_of_ones_own_machine() -> None:
+    assert catalogue.folders_to_add_from() is None
+
+
+def test_a_folder_whose_name_is_not_utf_8_is_listed_with_one_that_can_be_shown(root: Path) -> None:
+    (Path(os.fsdecode(os.fsencode(root / "checkpoints") + b"/m\xff"))).mkdir()
+    assert "m\ufffd" in catalogue.server_models()

@@ -12,3 +12,20 @@ def test_every_example_differs_from_its_twin_in_a_few_words_only() -> None:
     for example in EXAMPLES:
         words, others = example.text.split(), example.twin.split()
         assert 1 <= sum(word != other for word, other in zip(words, others, strict=True)) <= 2
+
+
+def test_there_are_ten_examples_each_with_one_sentence_on_what_to_look_for() -> None:
+    assert len({example.text for example in EXAMPLES}) == 10
+    for example in EXAMPLES:
+        assert len([sign for sign in example.look_for if sign in ".?!"]) == 1, example.look_for
+        assert example.look_for[-1] in ".?"
+
+
+def test_the_nouns_that_it_stands_for_stand_in_both_sentences() -> None:
+    known = [example for example in EXAMPLES if example.stands_for is not None]
+    assert known[0] is EXAMPLES[0]
+    for example in known:
+        for text in (example.text, example.twin):
+            words = text.rstrip(".").split()
+            assert words.count("it") == 1
+            assert set(example.stands_for or ()) < set(words)

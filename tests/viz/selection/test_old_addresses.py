@@ -39,8 +39,8 @@ KEPT: dict[str, dict[str, object]] = {
     "device=cpu&view=Take+it+with+you&measure=rollout&pictures=SVG": {
         "device": "cpu", "attention_tab": "Take it with you", "measure": "rollout", "picture_format": "SVG",
     },
-    "text=Gr%C3%BC%C3%9Fe+%26+%3Cb%3E%3F%3D%23%3C%2Fb%3E+%F0%9F%98%80&layer=2&step=5&also=1&whose=in&candidates=5": {
-        "text": "Grüße & <b>?=#</b> 😀", "layer": 2, "step": 5, "further_heads": (1,), "row_token": "in",
+    "text=Gr%C3%BC%C3%9Fe+%26+%3Cb%3E%3F%3D%23%3C%2Fb%3E+%F0%9F%98%80&layer=2&step=5&also=1&candidates=5": {
+        "text": "Grüße & <b>?=#</b> 😀", "layer": 2, "step": 5, "further_heads": (1,),
         "num_candidates": 5,
     },
     "text=It+is+late.&step=6&studio=Branches&branches=0-2-t40.0-4-t41-t90.1-3-point-c-0-0-2&branch=3&against=0": {
@@ -58,7 +58,7 @@ KEPT: dict[str, dict[str, object]] = {
         "decoding_tab": "Sampling", "temperature": 150, "top_k": 20, "top_p": 90, "num_samples": 12,
         "sampling_seed": 7,
     },
-    "studio=Cost&step=4&whose=in": {"decoding_tab": "Cost", "step": 4, "row_token": "in"},
+    "studio=Cost&step=4": {"decoding_tab": "Cost", "step": 4},
     f"{PAIR}&token=9&other_token=10&words=True": {
         "text": "The trophy doesn't fit into the suitcase because it is too big.",
         "other_text": "The trophy doesn't fit into the suitcase because it is too small.", "token": 9,
@@ -96,10 +96,14 @@ CORRECTED: dict[str, tuple[dict[str, object], str]] = {
     "site=encoder&layer=-1&head=two&token=None&step=+1&device=tpu&side=both&threshold=1000000": ({}, ""),
     "view=x&part=x&about=x&studio=x&lab=x&atlas=&figure=x&measure=&drawn=lines&words=1&special=true": ({}, ""),
     "also=1.a&branches=0-2-T40&off=%2Fetc&pair=" + 61 * "x": ({}, ""),
-    "layer=0&head=00&beam=4&words=False&studio=Film&text=": ({"text": ""}, "text="),
-    "layer=007&also=4.4.2.&branches=..0-2-t40&utm_source=x": (
-        {"layer": 7, "further_heads": (4, 2), "branches": ("0-2-t40",)}, "layer=7&also=4.2&branches=0-2-t40",
+    "layer=0&head=00&beam=4&words=False&studio=Film&text=": (
+        {"text": "", "layer": 0}, "text=&site=encoder.self&layer=0&head=0",
     ),
+    "layer=007&also=4.4.2.&branches=..0-2-t40&utm_source=x": (
+        {"layer": 7, "further_heads": (4, 2), "branches": ("0-2-t40",), "step": 0},
+        "site=encoder.self&layer=7&head=0&also=4.2&branches=0-2-t40&step=0",
+    ),
+    "studio=Film&step=5&whose=in": ({"step": 5}, "step=5"),
     "folder=%2Fetc&picture=abc&picture_digest=abc&beam_size=9&decoding_tab=Cost&metric=entropy": ({}, ""),
 }  # fmt: skip
 
@@ -114,8 +118,26 @@ def test_an_old_address_opens_the_same_view(address: str) -> None:
 
 
 @pytest.mark.parametrize("address", KEPT)
-def test_an_old_address_is_written_again_as_it_was(address: str) -> None:
-    assert to_params(parse(params_of(address), Selection())) == params_of(address)
+def test_an_old_address_is_written_again_as_it_was_with_the_whole_name_of_its_head(address: str) -> None:
+    params = params_of(address)
+    head = {"site": "encoder.self", "layer": "0", "head": "0"} if {"site", "layer", "head"} & params.keys() else {}
+    assert to_params(parse(params, Selection())) == head | params
+
+
+def test_an_address_without_a_head_leaves_it_to_the_page() -> None:
+    selection = parse(params_of("text=It+is+late.&token=3&studio=Cost"), Selection().changed(head=2, step=4))
+    assert not selection.common.head_chosen
+    assert not selection.decoding.step_chosen
+
+
+@pytest.mark.parametrize("address", ["site=encoder.self", "layer=0", "head=0"])
+def test_an_old_address_with_a_part_of_a_head_means_the_first_of_the_others(address: str) -> None:
+    assert parse(params_of(address), Selection()).common == Selection().changed(layer=0).common
+
+
+def test_an_old_address_with_a_branch_and_no_step_means_the_first_step() -> None:
+    selection = parse(params_of("branches=0-2-t40&branch=1"), Selection())
+    assert (selection.decoding.step, selection.decoding.step_chosen) == (0, True)
 
 
 @pytest.mark.parametrize("address", CORRECTED)

@@ -13,9 +13,9 @@ CHOSEN = Selection().changed(
 
 
 def test_a_change_goes_to_the_section_that_holds_the_choice() -> None:
-    selection = Selection().changed(layer=2, beam_size=6, checkpoint="other")
-    assert (selection.common.layer, selection.decoding.beam_size, selection.model.checkpoint) == (2, 6, "other")
-    assert selection.changed(layer=0, beam_size=4, checkpoint="") == Selection()
+    selection = Selection().changed(threshold=2, beam_size=6, checkpoint="other")
+    assert (selection.attention.threshold, selection.decoding.beam_size, selection.model.checkpoint) == (2, 6, "other")
+    assert selection.changed(threshold=0, beam_size=4, checkpoint="") == Selection()
 
 
 def test_a_choice_that_does_not_exist_cannot_be_changed() -> None:
@@ -32,14 +32,14 @@ def test_a_choice_is_found_by_its_name() -> None:
     [
         (
             {"text": "It is late."},
-            "token key_token window_start step branches branch compared_branch beam_node pair pronoun antecedent "
-            "distractor",
+            "token key_token window_start step step_chosen branches branch compared_branch beam_node pair pronoun "
+            "antecedent distractor other_text other_pronoun other_antecedent other_distractor",
         ),
         (
             {"checkpoint": "other"},
-            "token key_token window_start step branches branch compared_branch beam_node other_token",
+            "token key_token window_start step step_chosen branches branch compared_branch beam_node other_token",
         ),
-        ({"site": "decoder.cross"}, "token key_token window_start step other_token"),
+        ({"site": "decoder.cross"}, "token key_token window_start step step_chosen other_token"),
         ({"other_text": "It is late."}, "other_token pair other_pronoun other_antecedent other_distractor"),
         ({"pair": "it-04"}, "token other_token"),
         ({"pronoun": 2}, "token"),
@@ -57,6 +57,22 @@ def test_what_belonged_to_a_choice_before_goes_with_it(chosen: dict[str, object]
 
 def test_what_is_chosen_together_is_not_reset() -> None:
     assert CHOSEN.chosen(text="It is late.", token=1).common.token == 1
+
+
+def test_a_page_proposes_a_head_until_a_person_chooses_any_part_of_one() -> None:
+    proposed = Selection().proposed(site="decoder.cross", layer=3, head=1)
+    assert (proposed.common.site, proposed.common.layer, proposed.common.head) == ("decoder.cross", 3, 1)
+    assert proposed.proposed(layer=2).common.layer == 2
+    chosen = proposed.chosen(head=5)
+    assert chosen.proposed(site="encoder.self", layer=0, head=0) == chosen
+    assert (chosen.common.site, chosen.common.layer, chosen.common.head) == ("decoder.cross", 3, 5)
+    assert chosen.chosen(text="It is late.").common.head_chosen
+
+
+def test_a_step_is_proposed_anew_for_another_text() -> None:
+    chosen = Selection().chosen(step=4)
+    assert chosen.proposed(step=9).decoding.step == 4
+    assert chosen.chosen(text="It is late.").proposed(step=9).decoding.step == 9
 
 
 @pytest.mark.parametrize(

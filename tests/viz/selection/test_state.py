@@ -56,6 +56,26 @@ def test_a_widget_shows_its_field_and_hands_back_a_change(session: dict[str, obj
     assert state.current() == Selection().changed(further_heads=(1,), token=3)
 
 
+@pytest.mark.parametrize(
+    ("field", "sent"),
+    [("token", "4 · s"), ("token", True), ("token", -1), ("token", 1.0), ("order", "4 · s"), ("further_heads", ["1"])],
+)
+def test_what_a_field_cannot_be_changes_nothing(session: dict[str, object], field: str, sent: object) -> None:
+    state.change(token=3)
+    session[field] = sent
+    state.take(field)
+    assert state.current() == Selection().changed(token=3)
+
+
+def test_a_value_that_cannot_be_read_changes_nothing(session: dict[str, object]) -> None:
+    session["temperature"] = "4 · s"
+    state.take("temperature", lambda value: round(value * 100))
+    assert state.current() == Selection()
+    session["temperature"] = 1.5
+    state.take("temperature", lambda value: round(value * 100))
+    assert state.current().decoding.temperature == 150
+
+
 def test_a_widget_may_show_what_the_page_chose(session: dict[str, object]) -> None:
     state.bind("token", 4)
     assert session["token"] == 4

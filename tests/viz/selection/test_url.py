@@ -36,12 +36,14 @@ CHANGED = Selection().changed(
     scaled=False,
     masked=False,
     bertviz_view="Model view",
+    from_atlas=True,
     position=3,
     dimension=4,
     shift=5,
     width=64,
     base=100,
     picture_format="SVG",
+    picture_paper="white",
     coreference_tab="Cause",
     pair="it-04",
     pronoun=7,
@@ -59,7 +61,14 @@ def test_a_link_brings_back_every_choice() -> None:
 
 def test_defaults_are_left_out_of_the_link() -> None:
     assert to_params(Selection()) == {}
-    assert to_params(Selection().changed(layer=2)) == {"layer": "2"}
+    assert to_params(Selection().changed(threshold=2)) == {"threshold": "2"}
+
+
+def test_what_a_page_proposes_is_left_out_of_the_link_and_what_a_person_chose_is_not() -> None:
+    proposed = Selection().proposed(site="decoder.cross", layer=3, head=1, step=9)
+    assert to_params(proposed) == {}
+    assert to_params(proposed.changed(head=0)) == {"site": "decoder.cross", "layer": "3", "head": "0"}
+    assert to_params(proposed.changed(step=0)) == {"step": "0"}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,77 @@
+"""Find what is most worth seeing of a trace, so that a page can open on it; computed once for all viewers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from viz.access import attention, long_texts
+from viz.core.caching import cached
+from viz.core.marks import Span, pronoun_and_nouns, word_spans
+
+if TYPE_CHECKING:
+    from model import Reader, Trace
+    from model.analysis.coreference.cases import PronounCase
+    from model.analysis.coreference.pronoun_link import PronounLink
+    from model.analysis.metrics.surest_head import SurestHead
+
+MAX_FINDINGS: Final = 200
+#: Of the words before a pronoun, only so many of the nearest are looked at.
+MAX_CANDIDATES: Final = 8
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The head of a trace that is most worth seeing, and why.
+
+    Attributes:
+        site, layer, head: which head.
+        link: the pronoun and antecedent that it links, if it is known for that.
+        is_guess: whether that antecedent is not known, but of the words that could be it the one that a head puts most
+            weight on.
+        surest: else the metric in which no head is surer; None of a text too long to measure all heads.
+    """
+
+    site: str
+    layer: int = 0
+    head: int = 0
+    link: "PronounLink | None" = None
+    is_guess: bool = False
+    surest: "SurestHead | None" = None
+
+
+@cached(max_entries=MAX_FINDINGS)
+def finding(trace: "Trace", reader: "Reader") -> Finding:
+    """The head that looks most from a pronoun at its antecedent; without one, the head that is surest of its job."""
+    from model.analysis.coreference.pronoun_link import pronoun_link
+    from model.analysis.metrics.surest_head import surest_head
+
+    pronoun, candidates, is_guess = _known(trace.text) or _guessed(trace.text)
+    if trace.picture is None and pronoun is not None:
+        link = pronoun_link(reader, trace, pronoun, candidates)
+        if link is not None:
+            return Finding(link.site, link.layer, link.head, link, is_guess=is_guess)
+    if any(long_texts.is_long(trace, site) for site in trace.sites):
+        return Finding(trace.sites[0])
+    surest = surest_head({site: attention.head_metrics(trace, site) for site in trace.sites})
+    return Finding(trace.sites[0]) if surest is None else Finding(surest.site, surest.layer, surest.head, surest=surest)
+
+
+def _known(text: str) -> tuple[Span | None, Sequence[Span], bool] | None:
+    """Pronoun and antecedent of a sentence of the curated set; its controls have no antecedent."""
+    case = _curated().get(text)
+    return None if case is None else (case.pronoun, (case.antecedent,), False)
+
+
+def _guessed(text: str) -> tuple[Span | None, Sequence[Span], bool]:
+    """The first pronoun of a text, and the words before it that it could stand for."""
+    spans, (pronoun, nouns) = word_spans(text), pronoun_and_nouns(text)
+    return None if pronoun is None else spans[pronoun], [spans[noun] for noun in nouns[-MAX_CANDIDATES:]], True
+
+
+@cache
+def _curated() -> "Mapping[str, PronounCase]":
+    """Sentence → its case."""
+    from model.analysis.coreference.case_files import curated_cases
+
+    return {case.sentence: case for case in curated_cases().cases if not case.is_control}

@@ -1,0 +1,71 @@
+"""What each head of the chosen model is for: from the atlas beside the model, or else from the open sentence alone."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from model.errors import DataError
+from viz.access import attention
+from viz.core.caching import cached
+from viz.selection import catalogue
+
+if TYPE_CHECKING:
+    from model import Reader, Trace
+    from model.analysis.atlas.jobs import Job
+    from model.analysis.atlas.measure import Atlas
+
+MAX_ATLASES: Final = 4
+MAX_SITES: Final = 64
+#: The atlas that lies beside a model.
+SHIPPED: Final = "atlas.npz"
+
+
+@dataclass(frozen=True, eq=False)
+class HeadJobs:
+    """Layer and head → its jobs, the surest first; heads without a job are not there.
+
+    Attributes:
+        sentences: how many the corpus has; 0 where the open sentence alone was measured.
+    """
+
+    of_heads: "Mapping[tuple[int, int], tuple[Job, ...]]"
+    sentences: int
+
+
+@cached(max_entries=MAX_SITES)
+def of_model(reader: "Reader", site: str) -> HeadJobs | None:
+    """What the heads of a site do over a corpus; None for a model without an atlas."""
+    from model.analysis.atlas.jobs import jobs_of_heads
+    from model.nn.transformer import SITES
+
+    atlas = _shipped(reader)
+    if atlas is None:
+        return None
+    at = SITES.index(site)
+    metrics, intervals = ({name: table[at] for name, table in of.items()} for of in (atlas.metrics, atlas.intervals))
+    return HeadJobs(jobs_of_heads(site, metrics, intervals), len(atlas.texts))
+
+
+def in_sentence(trace: "Trace", site: str) -> HeadJobs:
+    """What the heads of a site do in one sentence that is not long; without intervals."""
+    from model.analysis.atlas.jobs import jobs_of_heads
+
+    return HeadJobs(jobs_of_heads(site, attention.head_metrics(trace, site), {}), 0)
+
+
+@cached(max_entries=MAX_ATLASES)
+def _shipped(reader: "Reader") -> "Atlas | None":
+    """The atlas among the server's checkpoints that was made with exactly this model."""
+    from model import Translator
+    from model.analysis.atlas.file import load_atlas
+    from model.checkpoint import model_digest
+
+    path = catalogue.checkpoint_root() / reader.name / SHIPPED
+    if not isinstance(reader, Translator) or not path.is_file():
+        return None
+    try:
+        atlas = load_atlas(path)
+    except DataError:
+        # The atlas page says what is wrong with the file.
+        return None
+    return atlas if atlas.model == model_digest(reader.model, reader.tokenizer) else None
