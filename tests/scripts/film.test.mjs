@@ -1,10 +1,12 @@
 // The pure parts of the film: filters of a distribution, texts of probabilities, sizes, and where sliders stand.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { onLogScale, timesLess } from "../../viz/components/shared/probability.js";
 import { formatProbability, formatShare, formatSigned } from "../../viz/pages/decoding/film/film_candidates.js";
 import { distributionAt, filterDistribution } from "../../viz/pages/decoding/film/film_distribution.js";
 import { isFilter, stopOf } from "../../viz/pages/decoding/film/film_filters.js";
 import { sizesFor } from "../../viz/pages/decoding/film/film_heads.js";
+import { lineColour } from "../../viz/pages/decoding/film/film_rows.js";
 import { cellAt } from "../../viz/pages/decoding/film/film_strip.js";
 
 const near = (found, wanted) => assert.ok(Math.abs(found - wanted) < 1e-6, `${found} is not ${wanted}`);
@@ -61,6 +63,26 @@ test("what is possible never reads as 0 %", () => {
   assert.equal(formatProbability(-Infinity), "0.0 %");
   assert.equal(formatSigned(-1.234), "−1.23");
   assert.equal(formatSigned(-Infinity), "−∞");
+});
+
+test("a rare token is said to be so many times less likely than the one written", () => {
+  assert.equal(timesLess(Math.log(0.0004), Math.log(0.92)), "2,300 × less");
+  assert.equal(timesLess(Math.log(0.9), Math.log(0.3)), "3 × more");
+  assert.equal(timesLess(Math.log(0.5), Math.log(0.49)), "");
+  assert.equal(timesLess(-Infinity, Math.log(0.5)), "");
+  assert.equal(timesLess(-30, 0), "> 1 million × less");
+});
+
+test("on the logarithmic scale a power of ten is a fifth, from 0.001 % to certainty", () => {
+  near(onLogScale(1), 1);
+  near(onLogScale(0.1), 0.8);
+  near(onLogScale(1e-5), 0);
+  assert.equal(onLogScale(0), 0);
+});
+
+test("a line is lighter on a dark page, and as it is on a light one", () => {
+  assert.equal(lineColour("#0072b2", false), "#0072b2");
+  assert.equal(lineColour("#000000", true), "rgb(102 102 102)");
 });
 
 test("a slider stands at the stop nearest to what a link asks for; no top k is beyond all numbers", () => {

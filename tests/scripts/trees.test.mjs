@@ -5,6 +5,7 @@ import { scrolledTo, targetOf } from "../../viz/components/shared/items.js";
 import { cellHeight } from "../../viz/pages/atlas/layer_maps/head_maps.js";
 import { layOut, pathTo } from "../../viz/pages/decoding/beam/beam_picture.js";
 import { formatLogProb, lanePath } from "../../viz/pages/decoding/branches/branch_tree.js";
+import { partsOf } from "../../viz/pages/decoding/logit_lens/lens_table.js";
 
 const measure = ({ token }) => ({ token: 10 * token.length, total: 20, badge: 30 });
 const node = (step, parent, row, folded, token = "ab") => ({ step, parent, row, folded, token, badge: "" });
@@ -38,6 +39,20 @@ test("a folded tree leaves the dropped ones out", () => {
     columns.flat().map(({ index }) => index),
     [0, 1, 3],
   );
+});
+
+test("columns are broken into parts of about one width that fit, and none is lost", () => {
+  assert.deepEqual(partsOf([50, 50, 50, 50, 50], 400), [[0, 5]]);
+  assert.deepEqual(partsOf([50, 50, 50, 50, 50, 50], 260), [
+    [0, 4],
+    [4, 6],
+  ]);
+  // One that is wider than the room has a part of its own.
+  assert.deepEqual(partsOf([300, 50, 300], 200), [
+    [0, 1],
+    [1, 2],
+    [2, 3],
+  ]);
 });
 
 test("a node's path leads to the root", () => {

@@ -15,8 +15,8 @@ from viz.core.token_text import display_token
 
 #: More labels than this cannot be read below one another, or upright beside one another in half a page's width.
 MAX_ROW_LABELS, MAX_COLUMN_LABELS = 64, 32
-#: So many labels fit when they are slanted; more must stand upright.
-MAX_SLANTED: Final = 20
+#: So many labels can be large.
+MAX_LARGE: Final = 20
 
 
 def token_labels(tokens: Sequence[str]) -> list[str]:
@@ -33,9 +33,9 @@ def row_axis(labels: Sequence[str]) -> PlotlySpec:
 
 
 def column_axis(labels: Sequence[str]) -> PlotlySpec:
-    """The axis that is read from left to right; thinned out above `MAX_COLUMN_LABELS`."""
-    angle = -45 if len(labels) <= MAX_SLANTED else -90
-    return _thinned(labels, MAX_COLUMN_LABELS) | {"range": [-0.5, len(labels) - 0.5], "tickangle": angle}
+    """The axis that is read from left to right, its labels upright; thinned out above `MAX_COLUMN_LABELS`."""
+    # Slanted ones would lean over the columns beside their own.
+    return _thinned(labels, MAX_COLUMN_LABELS) | {"range": [-0.5, len(labels) - 0.5], "tickangle": -90}
 
 
 def full_axis(labels: Sequence[str], *, shares: Literal["x", "y"]) -> PlotlySpec:
@@ -58,7 +58,7 @@ def _axis(positions: range, labels: Sequence[str]) -> PlotlySpec:
         "tickmode": "array",
         "tickvals": list(positions),
         "ticktext": [labels[i] for i in positions],
-        "tickfont": {"size": 13 if len(positions) <= MAX_SLANTED else 11, "color": CHART_TEXT},
+        "tickfont": {"size": 13 if len(positions) <= MAX_LARGE else 12, "color": CHART_TEXT},
         "showgrid": False,
         "zeroline": False,
         "ticks": "",

@@ -12,7 +12,6 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 
 from viz.figures.axes import token_labels
-from viz.figures.heads import head_labels
 from viz.figures.matrix import matrix, signed_scale
 
 #: Differences smaller than this everywhere are drawn as the small differences they are.
@@ -51,17 +50,21 @@ def row_difference(
 
 
 def difference_heatmap(
-    difference: Float[np.ndarray, "head pair"], tokens: Sequence[str], names: Sequence[str] = ()
+    difference: Float[np.ndarray, "head pair"],
+    tokens: Sequence[str],
+    names: Sequence[str],
+    *,
+    bound: float = DIFFERENCE_FLOOR,
 ) -> go.Figure:
     """Per head and shared token: warm where the second sentence gives it more weight, cold where the first does.
 
-    The rows have these names; without them `head_labels`.
+    The colours reach at least to ± `bound`.
     """
     return matrix(
         difference,
         difference,
-        names or head_labels(len(difference)),
+        names,
         token_labels(tokens),
-        scale=signed_scale("second − first", difference, floor=DIFFERENCE_FLOOR),
+        scale=signed_scale("second − first", difference, floor=bound),
         hover="<b>%{y}</b>, key <b>%{x}</b><br>second − first %{customdata:+.4f}",
     )

@@ -21,7 +21,7 @@ def head_heatmap(
         token_labels(query_tokens),
         token_labels(key_tokens),
         scale=WEIGHT_SCALE,
-        hover="<b>%{y}</b> → <b>%{x}</b><br>weight %{customdata:.4f}",
+        hover="<b>%{y}</b> looks at <b>%{x}</b><br>weight %{customdata:.4f}",
     )
 
 
@@ -31,7 +31,7 @@ def head_rows(
     *,
     number: str = "weight",
     top: float = 1.0,
-    names: Sequence[str] = (),
+    names: Sequence[str],
     marked: int | None = None,
 ) -> go.Figure:
     """One query token's row in every head of a layer: a head a row.
@@ -41,13 +41,13 @@ def head_rows(
         key_tokens: one for each column.
         number: what one number is called.
         top: the number that is lightest.
-        names: of the rows; without them `head_labels`.
+        names: of the rows.
         marked: a head whose row is framed.
     """
     figure = matrix(
         rows,
         np.sqrt(rows / np.float32(top)),
-        names or head_labels(len(rows)),
+        names,
         token_labels(key_tokens),
         scale=root_scale(number, top),
         hover=f"<b>%{{y}}</b> looks at <b>%{{x}}</b><br>{number} %{{customdata:.4f}}",
@@ -55,11 +55,6 @@ def head_rows(
     if marked is not None:
         _frame_row(figure, marked, len(key_tokens))
     return figure
-
-
-def head_labels(count: int) -> list[str]:
-    """`Head 1`, `Head 2`, …: people count from 1."""
-    return [f"Head {head + 1}" for head in range(count)]
 
 
 def _frame_row(figure: go.Figure, row: int, columns: int) -> None:

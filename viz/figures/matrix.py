@@ -49,7 +49,7 @@ def signed_scale(title: str, values: NDArray[np.generic], *, floor: float) -> Sc
 
 def height_for(rows: int, labels: Sequence[str] = ()) -> int:
     """Pixels for so many rows and the labels above their columns."""
-    above = 40 + 6 * min(14, max((len(label) for label in labels), default=0))
+    above = 30 + 8 * min(14, max((len(label) for label in labels), default=0))
     return min(MAX_HEIGHT, max(MIN_HEIGHT, rows * ROW_HEIGHT + above))
 
 

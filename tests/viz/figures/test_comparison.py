@@ -37,7 +37,6 @@ def test_difference_is_second_minus_first_at_the_aligned_keys() -> None:
 
 
 def test_difference_heatmap_is_centred_on_zero() -> None:
-    figure = difference_heatmap(np.array([[0.3, -0.5]], np.float32), ["a", "b"])
+    figure = difference_heatmap(np.array([[0.3, -0.5]], np.float32), ["a", "b"], ["L1 H1"])
     assert heatmap_of(figure).zmin == -0.5
     assert heatmap_of(figure).zmax == 0.5
-    assert list(figure.layout.yaxis.ticktext) == ["Head 1"]

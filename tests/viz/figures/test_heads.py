@@ -56,7 +56,7 @@ def test_wrong_number_of_tokens_is_a_programmers_mistake() -> None:
         head_heatmap(WEIGHTS, QUERIES, KEYS[:-1])
 
 
-def test_head_rows_counts_heads_from_one() -> None:
-    figure = head_rows(WEIGHTS, KEYS)
-    assert list(figure.layout.yaxis.ticktext) == ["Head 1", "Head 2", "Head 3"]
+def test_head_rows_has_a_named_row_for_each_head() -> None:
+    figure = head_rows(WEIGHTS, KEYS, names=("L1 H1", "L1 H2", "L1 H3"))
+    assert list(figure.layout.yaxis.ticktext) == ["L1 H1", "L1 H2", "L1 H3"]
     np.testing.assert_array_equal(heatmap_of(figure).customdata, WEIGHTS)

@@ -6,14 +6,15 @@ back which head a person opened.
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from math import prod
 
 import numpy as np
-import streamlit as st
 from jaxtyping import Float
 
 from viz.components.declare import declare
 from viz.core import payload
 from viz.core.theme import SEQUENTIAL, SQRT_TICKS
+from viz.core.widget_values import sent
 
 _COMPONENT = declare("components/head_grid/head_grid.js", "components/head_grid/head_grid.css")
 
@@ -54,6 +55,14 @@ class TileMetric:
 
 
 @dataclass(frozen=True)
+class TileJobs:
+    """What heads are for, layer by layer: a word under the tile, all of it on hover; "" for a head without a job."""
+
+    short: tuple[str, ...]
+    said: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Ranking:
     """Heads in an order of their own instead of layer by layer; perhaps not all of them.
 
@@ -87,19 +96,24 @@ def pack_grid(
     ranking: Ranking | None,
     followed: Followed | None,
     name: str = "heads",
+    caption: str = "",
+    jobs: TileJobs | None = None,
 ) -> bytes:
     """The payload of `head_grid.js`: whose tiles are shown, their colours, and the order of heads."""
     _, heads = shape
     if metric is not None:
         assert metric.values.shape == shape, "one metric for each head"
+    assert jobs is None or len(jobs.short) == len(jobs.said) == prod(shape), "one job, or none, for each head"
     header = {
         "address": address,
         "stops": SEQUENTIAL,
         "ticks": SQRT_TICKS,
         "name": name,
+        "caption": caption,
         "selected": None if selected is None else [selected.layer, selected.head],
         "ranked": None if ranking is None else [choice.layer * heads + choice.head for choice in ranking.heads],
-        "figure": None if metric is None else _described(metric),
+        "metric": None if metric is None else _described(metric),
+        "jobs": None if jobs is None else asdict(jobs),
         "notes": [part.note for part in (metric, ranking) if part is not None],
         "followed": None if followed is None else asdict(followed),
     }
@@ -128,9 +142,11 @@ def head_grid(
     metric: TileMetric | None = None,
     ranking: Ranking | None = None,
     followed: Followed | None = None,
+    jobs: TileJobs | None = None,
     on_open: Callable[[HeadChoice], None],
     key: str,
     name: str = "heads",
+    caption: str = "",
 ) -> None:
     """Show all heads, layer by layer or as ranked, as soon as their tiles are in the browser.
 
@@ -141,14 +157,17 @@ def head_grid(
         metric: the number under each tile.
         ranking: another order than layer by layer.
         followed: a switch between tiles that the grid need not wait for Python to obey.
+        jobs: what heads are for.
         on_open: called before the next run, with the head that a person has opened.
         key: of the component.
         name: of the files in which a person saves the picture, without their ending.
+        caption: what is shown, in a saved picture, where no page says it.
     """
 
     def take() -> None:
-        choice = read_choice(st.session_state[key].get("head"), *shape)
+        choice = read_choice(sent(key, "head"), *shape)
         if choice is not None:
             on_open(choice)
 
-    _COMPONENT(data=pack_grid(address, shape, selected, metric, ranking, followed, name), key=key, on_head_change=take)
+    packed = pack_grid(address, shape, selected, metric, ranking, followed, name, caption, jobs)
+    _COMPONENT(data=packed, key=key, on_head_change=take)

@@ -1,11 +1,13 @@
 // @ts-check
 // The board of the grid: a transparent cell a head, the names beside them, and below all of it the canvas.
+import { headLabel } from "../shared/head_label.js";
 import { element } from "../shared/picture.js";
 
 /** @import { Head, TilesHeader } from "../shared/head_tiles.js" */
 
-/** @typedef {{ name: string, unit: string, texts: string[], bars: number[] }} TileFigure a number under every tile */
-/** @typedef {{ layers: number, heads: number, ranked: number[] | null, figure: TileFigure | null }} Order which heads stand where */
+/** @typedef {{ name: string, unit: string, texts: string[], bars: number[] }} TileMetric a number under every tile */
+/** @typedef {{ short: string[], said: string[] }} TileJobs what heads are for; "" for a head without a job */
+/** @typedef {{ layers: number, heads: number, ranked: number[] | null, metric: TileMetric | null, jobs: TileJobs | null }} Order which heads stand where */
 /** @typedef {{ width: number, height: number }} Size */
 
 const LABEL_WIDTH = 60;
@@ -19,9 +21,10 @@ const READABLE_TILE = 56;
 const ROOM_FOR_HEAD_NAME = 46;
 // What the name of a ranked head ("L12 H16") and the number under a tile need.
 const ROOM_FOR_RANKED = 50;
-const ROOM_FOR_FIGURE = 28;
+const ROOM_FOR_METRIC = 28;
 const NAME_HEIGHT = 20;
-const FIGURE_HEIGHT = 26;
+const METRIC_HEIGHT = 26;
+const JOB_HEIGHT = 20;
 // So few ranked heads get large tiles, in lines of four.
 const FEW = 16;
 const FEW_ACROSS = 4;
@@ -55,7 +58,7 @@ export class HeadBoard {
   /** Lines of cells in so much room; says whether any changed. A head keeps its focus. @param {Order} order @param {number} width */
   arrange(order, width) {
     const across = this.tilesAcross(order, width);
-    const arrangement = JSON.stringify([across, order.layers, order.heads, order.ranked, order.figure]);
+    const arrangement = JSON.stringify([across, order.layers, order.heads, order.ranked, order.metric, order.jobs]);
     if (arrangement === this.arrangement) return false;
     const focused = this.cells.find((cell) => cell.matches(":focus"));
     const last = this.cells.find((cell) => cell.tabIndex === 0);
@@ -68,7 +71,7 @@ export class HeadBoard {
   }
 
   build() {
-    const { layers, heads, ranked, figure } = this.order;
+    const { layers, heads, ranked, metric } = this.order;
     const shown = ranked ?? Array.from({ length: layers * heads }, (_, index) => index);
     const label = `Attention of ${layers} layers of ${heads} heads each. Arrow keys move, Enter opens a head.`;
     this.cells = shown.map((index) => this.buildCell(index));
@@ -81,31 +84,38 @@ export class HeadBoard {
     this.headNames = [];
     this.element.replaceChildren(...(ranked ? [] : [this.buildHeadNames()]), this.canvas, ...lines, this.marker);
     this.element.classList.toggle("ranked", ranked !== null);
-    this.element.ariaLabel = ranked ? `${label} Ranked by ${figure?.name}.` : label;
+    this.element.ariaLabel = ranked ? `${label} Ranked by ${metric?.name}.` : label;
   }
 
   /** @param {number} index */
   buildCell(index) {
-    const { ranked, figure, heads } = this.order;
+    const { ranked, metric, jobs, heads } = this.order;
     const [layer, head] = [Math.floor(index / heads), index % heads];
     const cell = element("div", { className: "cell", role: "gridcell", tabIndex: -1, dataset: { layer, head } });
-    if (ranked) cell.append(element("span", "cell-name", `L${layer + 1} H${head + 1}`));
-    if (figure) {
-      const bar = element("span", { className: "bar", style: `--part:${figure.bars[index]}` });
-      cell.append(element("span", "cell-figure", bar, element("span", "number", figure.texts[index])));
+    if (ranked) cell.append(element("span", "cell-name", headLabel(layer, head)));
+    if (metric) {
+      const bar = element("span", { className: "bar", style: `--part:${metric.bars[index]}` });
+      cell.append(element("span", "cell-metric", bar, element("span", "number", metric.texts[index])));
     }
+    if (jobs?.short[index]) cell.append(element("span", "cell-job", jobs.short[index]));
     this.describe(cell, false);
     return cell;
   }
 
+  /** What a head is for, with its number; "" without a job. @param {Head} head */
+  jobOf([layer, head]) {
+    return this.order.jobs?.said[layer * this.order.heads + head] ?? "";
+  }
+
   /** @param {HTMLElement} cell @param {boolean} isOpen */
   describe(cell, isOpen) {
-    const { figure, heads } = this.order;
+    const { metric, heads } = this.order;
     const [layer, head] = this.headOf(cell);
-    const said = figure ? `, ${figure.name} ${figure.texts[layer * heads + head]} ${figure.unit}`.trimEnd() : "";
+    const job = this.jobOf([layer, head]);
+    const said = metric ? `, ${metric.name} ${metric.texts[layer * heads + head]} ${metric.unit}`.trimEnd() : "";
     cell.classList.toggle("open", isOpen);
     cell.ariaSelected = String(isOpen);
-    cell.ariaLabel = `Layer ${layer + 1}, head ${head + 1}${said}${isOpen ? ", open" : ""}`;
+    cell.ariaLabel = `${headLabel(layer, head)}${job ? `, ${job}` : ""}${said}${isOpen ? ", open" : ""}`;
   }
 
   buildHeadNames() {
@@ -144,13 +154,13 @@ export class HeadBoard {
    * @param {TilesHeader} tiles @param {number} available @param {number} ratio @returns {Size}
    */
   tileSides({ queryTokens, keyTokens, rows, columns }, available, ratio) {
-    const { ranked, figure } = this.order;
+    const { ranked, metric } = this.order;
     const room = (available - (ranked ? 0 : LABEL_WIDTH) - GAP * this.across) / this.across;
     // Tiles follow the sentence's shape, but never become a strip.
     const aspect = Math.min(2, Math.max(0.5, queryTokens.length / keyTokens.length));
     const height = Math.max(READABLE_TILE, LARGEST_BOARD / Math.ceil(this.cells.length / this.across) - GAP);
     const largest = Math.min(LARGEST_TILE, LARGEST_TILE / aspect, height / aspect);
-    const width = Math.min(largest, Math.max(figure ? ROOM_FOR_FIGURE : SMALLEST_TILE, room));
+    const width = Math.min(largest, Math.max(metric ? ROOM_FOR_METRIC : SMALLEST_TILE, room));
     const snap = (/** @type {number} */ length, /** @type {number} */ count) => {
       const whole = Math.floor(length / count) * count;
       const least = length / count < 4 ? 0.8 : 0.94;
@@ -161,10 +171,9 @@ export class HeadBoard {
 
   /** Give cells tiles of this size, in device pixels; returns how far tiles are apart. @param {Size} tile @param {number} ratio */
   setSizes({ width, height }, ratio) {
-    const { ranked, figure } = this.order;
-    const [gap, above, below] = [GAP, ranked ? NAME_HEIGHT : 0, figure ? FIGURE_HEIGHT : 0].map((length) =>
-      Math.round(length * ratio),
-    );
+    const { ranked, metric, jobs } = this.order;
+    const under = (metric ? METRIC_HEIGHT : 0) + (jobs ? JOB_HEIGHT : 0);
+    const [gap, above, below] = [GAP, ranked ? NAME_HEIGHT : 0, under].map((length) => Math.round(length * ratio));
     const label = ranked ? 0 : LABEL_WIDTH * ratio;
     const lengths = { label, "tile-w": width, "tile-h": height, gap, above, below };
     for (const [name, length] of Object.entries(lengths))

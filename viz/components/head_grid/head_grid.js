@@ -5,7 +5,9 @@
 // (tile_store.js), and what a person turns to is drawn from them before Python answers.
 // Data: the payload of head_grid.py. Sends back the trigger `head`: { layer, head }. Tells the page of a head to be
 // opened: the event `headlight-preview` on the window, which matrix_picture.js draws.
+
 import { Awaited } from "../shared/awaited.js";
+import { headLabel } from "../shared/head_label.js";
 import { hearItems, reachByTab, targetOf } from "../shared/items.js";
 import { mount, onResize, View } from "../shared/mount.js";
 import {
@@ -41,12 +43,13 @@ class HeadGrid extends View {
   board = new HeadBoard();
   awaited = new Awaited();
   status = element("p", { className: "status", role: "status", dataset: { notInPicture: "" } });
+  caption = element("div", "picture-caption only-saved");
   foot = element("div", "foot muted");
   tooltip = new Tooltip(this.root);
 
   start() {
     const scroller = element("div", "scroller", this.board.element);
-    this.root.replaceChildren(scroller, this.foot, this.tooltip.box);
+    this.root.replaceChildren(this.caption, scroller, this.foot, this.tooltip.box);
     hearItems(this.board.element, ".cell", this);
     const { signal } = this.ended;
     document.addEventListener("click", (event) => this.follow(event), { capture: true, signal });
@@ -82,6 +85,7 @@ class HeadGrid extends View {
     if (this.tiles !== tiles) this.painted = null;
     this.header = header;
     this.tiles = tiles;
+    this.caption.textContent = header.caption;
     this.tooltip.hide();
     this.board.marker.hidden = true;
     this.board.element.classList.toggle("unknown", Boolean(header.isPreview));
@@ -119,9 +123,9 @@ class HeadGrid extends View {
     const { clientWidth } = this.root;
     if (!this.tiles || !clientWidth) return;
     const { layers, heads } = this.tiles.header;
-    const { ranked, figure, selected } = this.header;
+    const { ranked, metric, jobs, selected } = this.header;
     const ratio = window.devicePixelRatio || 1;
-    if (this.board.arrange({ layers, heads, ranked, figure }, clientWidth)) {
+    if (this.board.arrange({ layers, heads, ranked, metric, jobs }, clientWidth)) {
       this.painted = null;
       this.board.mark(selected);
     }
@@ -173,7 +177,7 @@ class HeadGrid extends View {
     const [layer, head] = this.board.headOf(cell);
     const { query, key, weight } = this.tiles.largest([layer, head], rowRun, columnRun);
     const isBlock = this.tiles.isPooled || rowRun[1] - rowRun[0] > 1 || columnRun[1] - columnRun[0] > 1;
-    const title = `Layer ${layer + 1} · Head ${head + 1}`;
+    const title = [headLabel(layer, head), this.board.jobOf([layer, head])].filter(Boolean).join(" · ");
     this.tooltip.show(event, title, query, key, isBlock ? `${weight} (max of block)` : weight);
     this.frameWeight(cell, rowRun, columnRun);
   }
@@ -201,10 +205,17 @@ class HeadGrid extends View {
     reachByTab(this.board.cells, cell);
     const [layer, head] = this.board.headOf(cell);
     const { rows, columns } = this.tiles.header;
-    const name = `Layer ${layer + 1}, head ${head + 1}: `;
+    const name = `${headLabel(layer, head)}: `;
     if (this.isMissing(cell)) return this.status.replaceChildren(name, "being computed");
     const { query, key, weight } = this.tiles.largest([layer, head], [0, rows], [0, columns]);
-    this.status.replaceChildren(name, "strongest ", tokenElement(query), " → ", tokenElement(key), `, ${weight}`);
+    this.status.replaceChildren(
+      name,
+      "strongest ",
+      tokenElement(query),
+      " looks at ",
+      tokenElement(key),
+      `, ${weight}`,
+    );
   }
 
   /** @param {HTMLElement} cell @param {string} key */

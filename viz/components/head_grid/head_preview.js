@@ -1,13 +1,16 @@
 // @ts-check
 // What the grid shows before Python answers: the tiles that a switch of the page asks for, and the head that it opens.
+import { headLabel } from "../shared/head_label.js";
+
 /** @import { Head, Tiles } from "../shared/head_tiles.js" */
-/** @import { TileFigure } from "./head_board.js" */
+/** @import { TileJobs, TileMetric } from "./head_board.js" */
 
 /**
  * What `pack_grid` packs; `isPreview` is set here, while Python has not answered.
  * @typedef {{
- *   address: string, stops: string[], ticks: number[], name: string, selected: Head | null, ranked: number[] | null,
- *   figure: TileFigure | null, notes: string[], followed: { control: string, addresses: string[] } | null, isPreview?: true,
+ *   address: string, stops: string[], ticks: number[], name: string, caption: string, selected: Head | null,
+ *   ranked: number[] | null, jobs: TileJobs | null,
+ *   metric: TileMetric | null, notes: string[], followed: { control: string, addresses: string[] } | null, isPreview?: true,
  * }} GridHeader
  */
 /**
@@ -28,7 +31,7 @@ export function followedAddress({ followed }, { target }) {
 /** Tell the page of a head that is to be shown in full. @param {string} address @param {Head} head @param {Tiles} tiles */
 export function announceHead(address, [layer, head], tiles) {
   const { rows, columns, queryTokens: rowTokens, keyTokens: columnTokens } = tiles.header;
-  const title = `Layer ${layer + 1} · Head ${head + 1}`;
+  const title = headLabel(layer, head);
   const values = tiles.weightsOf([layer, head]);
   /** @type {Preview} */
   const detail = { address, layer, head, title, rows, columns, rowTokens, columnTokens, values };

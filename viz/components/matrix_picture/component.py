@@ -1,4 +1,4 @@
-"""Show a matrix as a heatmap that the browser draws: exact numbers on hover, a kept row and column, zoom, PNG and SVG.
+"""Show a matrix as a heatmap that the browser draws: exact numbers on hover, a kept row and column, zoom, pictures.
 
 One too large to be sent whole is sent as the largest number of every block; the browser then asks `tile_server` for
 exact tiles of what a person looks at.
@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-import streamlit as st
 from jaxtyping import Float
 
 from viz.components.declare import declare
 from viz.core import fingerprint, payload, theme, token_text
 from viz.core.decimals import decimals_for, pack_decimals
+from viz.core.widget_values import sent
 
 _COMPONENT = declare("components/matrix_picture/matrix_picture.js", "components/matrix_picture/matrix_picture.css")
 
@@ -82,6 +82,8 @@ class MatrixData:
         title: above the picture and on hover.
         label: what the picture is, read aloud.
         note: what to know of the numbers, on hover.
+        caption: what is shown, over the title of a saved picture, where no page says it.
+        row_name, column_name: what rows and columns are, in a saved picture.
         file_name: of saved pictures, without their ending.
         block: the rows and columns of a block; those at the ends may be smaller. No number is then below 0.
         address: under which `tile_server` offers tiles of a matrix that is pooled.
@@ -94,6 +96,9 @@ class MatrixData:
     title: str
     label: str
     note: str = ""
+    caption: str = ""
+    row_name: str = ""
+    column_name: str = ""
     file_name: str = "matrix"
     block: tuple[int, int] = (1, 1)
     address: str = ""
@@ -132,6 +137,8 @@ def pack_matrix(data: MatrixData, kept: Kept, preview: Preview | None) -> bytes:
         "title": data.title,
         "label": data.label,
         "note": data.note,
+        "caption": data.caption,
+        "sides": [data.row_name, data.column_name],
         "fileName": data.file_name,
         "number": scale.number,
         "stops": scale.stops,
@@ -181,7 +188,7 @@ def matrix_picture(
     """
 
     def take() -> None:
-        choice = read_kept(st.session_state[key].get("kept"), data)
+        choice = read_kept(sent(key, "kept"), data)
         if choice is not None:
             on_keep(choice)
 

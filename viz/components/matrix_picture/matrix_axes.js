@@ -8,7 +8,7 @@ import { clamp, element, tokenElement } from "../shared/picture.js";
 /** @typedef {"rows" | "columns"} Side */
 
 const LABEL_SIZE = 13;
-const SMALL_LABEL = 11;
+const SMALL_LABEL = 12;
 // So few columns, this far apart, have slanted labels; others stand upright.
 const MOST_SLANTED = 24;
 const ROOM_FOR_SLANTED = 17;

@@ -74,6 +74,6 @@ export class MatrixKeys {
     const { row, column } = this.visited;
     const { rowTokens, columnTokens, number } = this.picture.header;
     const [query, key] = [tokenElement(rowTokens[row]), tokenElement(columnTokens[column])];
-    this.status.replaceChildren(query, " → ", key, `: ${number} ${this.picture.format(row, column)}`);
+    this.status.replaceChildren(query, " looks at ", key, `: ${number} ${this.picture.format(row, column)}`);
   }
 }

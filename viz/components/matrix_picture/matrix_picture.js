@@ -5,6 +5,7 @@
 // A matrix too large to be sent whole comes as maxima of blocks (matrix_tiles.js).
 // Data: the payload of component.py. Sends back the trigger `kept`: { row, column, axes }.
 import { Awaited } from "../shared/awaited.js";
+import { savedFrom } from "../shared/canvas_cells.js";
 import { decimalsOf } from "../shared/decimals.js";
 import { mount, onResize, View } from "../shared/mount.js";
 import { inflate } from "../shared/payload.js";
@@ -25,6 +26,8 @@ import { extentOf, isWhole, paintView, shadesOf, wholeSpan } from "./matrix_view
 const ROW_HEIGHT = 25;
 const [LOWEST, HIGHEST] = [60, 720];
 const WIDEST_CELL = 72;
+// The name of the rows runs upwards, about the middle.
+const ABOUT_HALF_A_NAME = 9;
 
 export class MatrixPicture extends View {
   /** What Python sent last. @type {MatrixHeader} */ received;
@@ -49,6 +52,9 @@ export class MatrixPicture extends View {
   stage = element("div", { className: "stage", tabIndex: 0, role: "application", ariaRoleDescription: "heatmap" });
   keys = new MatrixKeys(this);
   gestures = new MatrixGestures(this);
+  caption = element("div", "picture-caption only-saved");
+  rowName = element("div", "row-name only-saved");
+  columnName = element("div", "column-name only-saved");
   foot = element("div", "matrix-foot muted");
   extent = element("p", "extent");
   tooltip = new Tooltip(this.root);
@@ -64,7 +70,9 @@ export class MatrixPicture extends View {
       this.whole,
     );
     const bar = element("div", "matrix-bar", this.title, this.note, tools);
-    this.root.replaceChildren(bar, this.stage, this.foot, this.tooltip.box);
+    this.stage.append(this.rowName, this.columnName);
+    this.root.replaceChildren(this.caption, bar, this.stage, this.foot, this.tooltip.box);
+    savedFrom(this.canvas, () => this.aPixelACell());
     this.stage.addEventListener("dblclick", () => this.showWhole());
     const hear = (/** @type {any} */ { detail }) => this.preview(detail);
     window.addEventListener("headlight-preview", hear, { signal: this.ended.signal });
@@ -131,8 +139,10 @@ export class MatrixPicture extends View {
   }
 
   describe() {
-    const { title, label, stops, marks, number, rowTokens, isPreview, keptColour } = this.header;
+    const { title, label, stops, marks, number, rowTokens, isPreview, keptColour, caption, sides } = this.header;
     this.title.textContent = title;
+    this.caption.textContent = caption;
+    [this.rowName.textContent, this.columnName.textContent] = sides;
     this.extent.textContent = "";
     this.note.textContent =
       isPreview && this.matrix.rows < rowTokens.length ? "preview: each spot is the largest number around it" : "";
@@ -170,6 +180,8 @@ export class MatrixPicture extends View {
     const [across, down] = [Math.round(width * ratio), Math.round(height * ratio)];
     if (this.canvas.width !== across || this.canvas.height !== down) sizeCanvas(this.canvas, across, down, ratio);
     Object.assign(this.canvas.style, { left: `${left}px`, top: `${above}px` });
+    Object.assign(this.rowName.style, { top: `${above + height / 2 + ABOUT_HALF_A_NAME}px` });
+    Object.assign(this.columnName.style, { left: `${left}px`, width: `${width}px` });
     this.paint(ratio);
     const { kept } = this.header;
     this.axes.place(this.sizes, this.spans, kept);
@@ -177,6 +189,14 @@ export class MatrixPicture extends View {
     this.frame(this.keptColumn, null, kept[1]);
     this.stage.classList.toggle("near", this.isNear);
     this.out.disabled = this.whole.disabled = !this.isNear;
+  }
+
+  /** The matrix for a saved picture, where all of it is seen and at hand: its cells are then of one size. */
+  aPixelACell() {
+    if (this.isNear || this.header.deep) return null;
+    const canvas = element("canvas", { width: this.matrix.columns, height: this.matrix.rows });
+    paintView(canvas, this.matrix, this.scale, this.spans, 1);
+    return canvas;
   }
 
   /** @param {number} ratio */

@@ -9,8 +9,8 @@ import { blockOf } from "./matrix_view.js";
  * What `pack_matrix` packs; a row or column that is null is not kept. `isPreview` is set here, of what was announced.
  * @typedef {ShadeScale & {
  *   rowTokens: string[], columnTokens: string[], axes: string | null, title: string, label: string, note: string,
- *   fileName: string, number: string, stops: string[], marks: [number, string][], kept: [number | null, number | null],
- *   keptColour: string, shows: [string, number, number] | null, previews: string[],
+ *   fileName: string, number: string, caption: string, sides: [string, string], stops: string[], marks: [number, string][],
+ *   kept: [number | null, number | null], keptColour: string, shows: [string, number, number] | null, previews: string[],
  *   deep: { address: string, block: [number, number], decimals: number } | null, isPreview?: true,
  * }} MatrixHeader
  */

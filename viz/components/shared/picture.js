@@ -137,12 +137,12 @@ export class Tooltip {
   }
 
   /**
-   * A title, one token or two with an arrow between them, and a note.
+   * A title, a row or a row and the key that it looks at, and a note.
    * @param {Point} point @param {string} title @param {string} query @param {string | null} key @param {string} note
    */
   show(point, title, query, key, note) {
-    const arrow = key === null ? [] : [element("span", "arrow", " → "), tokenElement(key)];
-    const pair = element("div", "tooltip-pair", tokenElement(query), ...arrow);
+    const looksAt = key === null ? [] : [element("span", "looks-at", " looks at "), tokenElement(key)];
+    const pair = element("div", "tooltip-pair", tokenElement(query), ...looksAt);
     this.showContent(point, title, pair, element("div", "tooltip-value", note));
   }
 

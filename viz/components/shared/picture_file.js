@@ -1,8 +1,24 @@
 // @ts-check
-// Pictures as files: SVG text made safe, drawn as pixels, and handed to the person.
+// Pictures as files: SVG text made safe, drawn as pixels or printed, and handed to the person. What a picture lies on is
+// a choice of the whole page (copy_link.js hears of it); every component is a module of its own, and here they meet.
 
 /** Device pixels for a CSS pixel in what is saved as PNG. */
 export const PICTURE_SCALE = 2;
+
+/** @typedef {"shown" | "white" | "transparent"} Paper */
+const pictures = /** @type {{ headlightPaper?: Paper }} */ (globalThis);
+
+/** @param {Paper} paper */
+export function choosePaper(paper) {
+  pictures.headlightPaper = paper;
+}
+
+/** Ink and paper of a saved picture; the page's own where nothing else was chosen. @param {string} ink @param {string} paper */
+export function inkAndPaper(ink, paper) {
+  const chosen = pictures.headlightPaper ?? "shown";
+  if (chosen === "shown") return { ink, paper, isShown: true };
+  return { ink: "#000000", paper: chosen === "white" ? "#ffffff" : "none", isShown: false };
+}
 
 /** Text for SVG; markup in it stays text. @param {string} text */
 export const escapeXml = (text) => text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
@@ -41,3 +57,25 @@ export async function rasterised(text, width, height) {
   URL.revokeObjectURL(image.src);
   return canvas;
 }
+
+/**
+ * Print an SVG on a sheet of its size: a browser's print window saves it as PDF, with its shapes and letters as they are.
+ * @param {string} text @param {number} width @param {number} height @param {string} name of the file, as the window proposes it
+ */
+export function printPicture(text, width, height, name) {
+  const frame = document.createElement("iframe");
+  frame.style.cssText = "position:fixed;width:0;height:0;border:0";
+  frame.ariaHidden = "true";
+  frame.srcdoc = printedPage(text, width, height, name);
+  frame.onload = () => {
+    const printed = /** @type {Window} */ (frame.contentWindow);
+    printed.onafterprint = () => frame.remove();
+    printed.print();
+  };
+  document.body.append(frame);
+}
+
+/** A page that holds an SVG and nothing else. @param {string} text @param {number} width @param {number} height @param {string} name */
+export const printedPage = (text, width, height, name) =>
+  `<!doctype html><meta charset="utf-8"><title>${escapeXml(name)}</title>` +
+  `<style>@page { size: ${width}px ${height}px; margin: 0 } body { margin: 0 } body > svg { display: block }</style>${text}`;

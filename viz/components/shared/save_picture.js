@@ -3,26 +3,16 @@
 // The picture is read off the page: canvases, drawings, texts, frames and plain or graded backgrounds, each where it
 // stands and in its colour, so a component need not describe itself. Buttons without `data-in-picture` stay out, and so
 // does what has `data-not-in-picture`.
+import { cellsOf } from "./canvas_cells.js";
+import { drawingOf } from "./drawing_copy.js";
 import { element, toolButton } from "./picture.js";
-import { escapeXml, rasterised, savePng, saveSvg } from "./picture_file.js";
+import { inkAndPaper, printPicture, rasterised, savePng, saveSvg } from "./picture_file.js";
+import { HOLDS_PIXELS, svgOf } from "./picture_svg.js";
 
 // Room for labels: whoever opens the picture may have a wider font.
 const PICTURE_MARGIN = 20;
 
-/** @typedef {{ hex: string, alpha: number }} Colour */
-/** @typedef {{ x: number, y: number, width: number, height: number }} Box */
-/** @typedef {{ text: string, size: number, weight: string, colour: Colour }} Words */
-/**
- * @typedef {Box & (
- *   | { kind: "drawing", markup: string }
- *   | { kind: "text" } & Words
- *   | { kind: "turned", angle: number, across: number, down: number } & Words
- *   | { kind: "fill", colour: Colour }
- *   | { kind: "gradient", stops: string[] }
- *   | { kind: "image", canvas: HTMLCanvasElement }
- *   | { kind: "frame", thickness: number, colour: Colour }
- * )} Shape
- */
+/** @import { Box, Colour, Picture, Shape, Words } from "./picture_svg.js" */
 
 /** @type {OffscreenCanvasRenderingContext2D | null} */
 let colourReader = null;
@@ -66,7 +56,7 @@ function shapesOf(root) {
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, (node) => {
     const isHidden =
       node instanceof Element &&
-      (node.matches("button:not([data-in-picture]), [data-not-in-picture]") ||
+      (node.matches("button:not([data-in-picture]), [data-not-in-picture], .modebar-container") ||
         !node.checkVisibility({ visibilityProperty: true }));
     const isOut = isHidden || node.parentElement?.closest("svg");
     return isOut ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT;
@@ -115,35 +105,20 @@ function turnedText(node, turned, origin) {
   const before = document.createRange();
   before.setStart(turned, 0);
   before.setEnd(node, 0);
+  const [x, y] = [parent.x + turned.offsetLeft + pivotX - origin.x, parent.y + turned.offsetTop + pivotY - origin.y];
+  const end = turned.getBoundingClientRect();
   return {
     kind: "turned",
     ...wordsOf(node.parentElement ?? turned, before.toString() + node.data),
     angle: (Math.atan2(b, a) * 180) / Math.PI,
     across: Number.parseFloat(style.paddingLeft) - pivotX,
     down: turned.offsetHeight / 2 - pivotY,
-    x: parent.x + turned.offsetLeft + pivotX - origin.x,
-    y: parent.y + turned.offsetTop + pivotY - origin.y,
-    width: 0,
-    height: 0,
+    length: turned.offsetWidth - Number.parseFloat(style.paddingLeft) - Number.parseFloat(style.paddingRight),
+    x,
+    y,
+    width: end.right - origin.x - x,
+    height: end.bottom - origin.y - y,
   };
-}
-
-const DRAWN_BY = (
-  "fill fill-opacity stroke stroke-opacity stroke-width stroke-dasharray opacity font-size font-weight font-style " +
-  "text-anchor dominant-baseline font-variant-numeric"
-).split(" ");
-
-/** An SVG element as markup that carries its own styles, for they stand in the component's style sheet. @param {Element} drawing */
-function drawingOf(drawing) {
-  const copy = /** @type {Element} */ (drawing.cloneNode(true));
-  const [originals, copies] = [drawing, copy].map((top) => [top, ...top.querySelectorAll("*")]);
-  originals.forEach((original, i) => {
-    const style = getComputedStyle(original);
-    copies[i].removeAttribute("class");
-    copies[i].setAttribute("style", DRAWN_BY.map((name) => `${name}:${style.getPropertyValue(name)}`).join(";"));
-  });
-  copy.setAttribute("overflow", "visible");
-  return new XMLSerializer().serializeToString(copy);
 }
 
 /** What an element shows beside its text. @param {Element} node @param {Box} box */
@@ -163,8 +138,11 @@ function boxShapes(node, box) {
   const isGraded = style.backgroundImage.startsWith("linear-gradient(to right");
   const stops = style.backgroundImage.match(/rgba?\([^)]*\)/g);
   if (isGraded && stops) shapes.push({ kind: "gradient", stops: stops.map((stop) => plainColour(stop).hex), ...box });
-  if (node instanceof HTMLCanvasElement && node.width && node.height)
-    shapes.push({ kind: "image", canvas: node, ...box });
+  if (node instanceof HTMLCanvasElement && node.width && node.height) {
+    const { width, height, cells } = cellsOf(node);
+    if (cells) shapes.push({ kind: "cells", cells, columns: width, rows: height, ...box });
+    else shapes.push({ kind: "image", canvas: node, ...box });
+  }
   const width = style.outlineStyle === "none" ? 0 : Number.parseFloat(style.outlineWidth);
   if (width) {
     const off = Number.parseFloat(style.outlineOffset) + width / 2;
@@ -174,85 +152,62 @@ function boxShapes(node, box) {
   return shapes;
 }
 
-/** The picture of `root`: its size, paper and shapes, of which canvases lie lowest. @param {HTMLElement} root */
-function pictureOf(root) {
+/** The picture of `root`: its size, paper and shapes, of which canvases lie lowest. @param {HTMLElement} root @returns {Picture} */
+export function pictureOf(root) {
   const style = getComputedStyle(root);
+  const shown = plainColour(style.getPropertyValue("--st-background-color") || "white").hex;
+  const { ink, paper, isShown } = inkAndPaper("", shown);
+  const colours = {
+    "--st-text-color": ink,
+    "--st-background-color": "#ffffff",
+    "--st-secondary-background-color": "#ffffff",
+  };
   root.classList.add("being-saved");
+  if (!isShown) for (const [name, colour] of Object.entries(colours)) root.style.setProperty(name, colour);
   const shapes = shapesOf(root);
   root.classList.remove("being-saved");
-  const isImage = (/** @type {Shape} */ shape) => shape.kind === "image";
-  const reach = (/** @type {(shape: Shape) => number} */ end) => Math.ceil(Math.max(...shapes.map(end)));
+  for (const name of Object.keys(colours)) root.style.removeProperty(name);
+  const isImage = (/** @type {Shape} */ shape) => shape.kind === "image" || shape.kind === "cells";
+  const reach = (/** @type {(shape: Shape) => number} */ end) => Math.ceil(Math.max(0, ...shapes.map(end)));
+  // An axis may have its name left of the picture's own corner.
+  const [left, above] = [reach((shape) => -shape.x), reach((shape) => -shape.y)].map((side) => side + PICTURE_MARGIN);
   return {
-    width: reach((shape) => shape.x + shape.width) + 2 * PICTURE_MARGIN,
-    height: reach((shape) => shape.y + shape.height) + 2 * PICTURE_MARGIN,
-    paper: plainColour(style.getPropertyValue("--st-background-color") || "white").hex,
+    left,
+    above,
+    width: left + reach((shape) => shape.x + shape.width) + PICTURE_MARGIN,
+    height: above + reach((shape) => shape.y + shape.height) + PICTURE_MARGIN,
+    paper,
     font: style.fontFamily,
+    holdsPixels: shapes.some((shape) => shape.kind === "image"),
     shapes: [...shapes.filter(isImage), ...shapes.filter((shape) => !isImage(shape))],
   };
 }
 
-/** @param {ReturnType<typeof pictureOf>} picture */
-function svgOf({ width, height, paper, font, shapes }) {
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`,
-    `<rect width="${width}" height="${height}" fill="${paper}"/>`,
-    `<g transform="translate(${PICTURE_MARGIN} ${PICTURE_MARGIN})" font-family="${escapeXml(font)}">`,
-    ...shapes.map(shapeAsSvg),
-    "</g></svg>",
-  ].join("\n");
-}
-
-/** @param {Shape} shape @param {number} i */
-function shapeAsSvg(shape, i) {
-  const rounded = (/** @type {number} */ length) => Number(length.toFixed(2));
-  const [x, y, width, height] = [shape.x, shape.y, shape.width, shape.height].map(rounded);
-  const box = `x="${x}" y="${y}" width="${width}" height="${height}"`;
-  switch (shape.kind) {
-    case "drawing":
-      return `<g transform="translate(${x} ${y})">${shape.markup}</g>`;
-    case "turned":
-      return (
-        `<text transform="translate(${x} ${y}) rotate(${shape.angle})" x="${shape.across}" y="${shape.down}" ` +
-        `${lookOf(shape)}>${escapeXml(shape.text)}</text>`
-      );
-    case "image":
-      return `<image ${box} preserveAspectRatio="none" style="image-rendering:pixelated" href="${shape.canvas.toDataURL()}"/>`;
-    case "fill":
-      return `<rect ${box} ${painted("fill", shape.colour)}/>`;
-    case "frame":
-      return `<rect ${box} fill="none" ${painted("stroke", shape.colour)} stroke-width="${shape.thickness}"/>`;
-    case "gradient": {
-      const stops = shape.stops.map(
-        (stop, at) => `<stop offset="${at / (shape.stops.length - 1)}" stop-color="${stop}"/>`,
-      );
-      return `<linearGradient id="scale${i}">${stops.join("")}</linearGradient><rect ${box} fill="url(#scale${i})"/>`;
-    }
-    default:
-      // The width is given, so that a reader whose fonts are wider keeps every label in its place.
-      return (
-        `<text x="${x}" y="${rounded(y + height / 2)}" ${lookOf(shape)} textLength="${width}" ` +
-        `lengthAdjust="spacingAndGlyphs">${escapeXml(shape.text)}</text>`
-      );
-  }
-}
-
-/** @param {"fill" | "stroke"} name @param {Colour} colour */
-const painted = (name, { hex, alpha }) => `${name}="${hex}" ${name}-opacity="${alpha}"`;
-
-/** @param {Words} words */
-const lookOf = ({ size, weight, colour }) =>
-  `dominant-baseline="central" font-size="${size}" font-weight="${weight}" ${painted("fill", colour)}`;
-
-/** Two buttons that save what `root` shows; `nameOf()` is the file's name without its ending. @param {HTMLElement} root @param {() => string} nameOf */
+/**
+ * Buttons that save what `root` shows, and say it where that is not all shapes; `nameOf()` is the file's name without its ending.
+ * @param {HTMLElement} root @param {() => string} nameOf
+ */
 export function pictureButtons(root, nameOf) {
-  const savePixels = async () => {
-    const [picture, name] = [pictureOf(root), nameOf()];
-    savePng(await rasterised(svgOf(picture), picture.width, picture.height), name);
+  const said = element("span", { className: "muted", ariaLive: "polite" });
+  const save = (/** @type {"PNG" | "SVG" | "PDF"} */ format) => {
+    const picture = pictureOf(root);
+    said.textContent = picture.holdsPixels && format !== "PNG" ? HOLDS_PIXELS : "";
+    return savePictureAs(format, picture, nameOf());
   };
   return element(
     "span",
     { className: "picture-buttons", dataset: { notInPicture: "" } },
-    toolButton("PNG", "Save this picture as PNG", savePixels),
-    toolButton("SVG", "Save this picture as SVG", () => saveSvg(svgOf(pictureOf(root)), nameOf())),
+    said,
+    toolButton("PNG", "Save this picture as PNG", () => save("PNG")),
+    toolButton("SVG", "Save this picture as SVG", () => save("SVG")),
+    toolButton("PDF", "Save this picture as PDF, by the browser's print window", () => save("PDF")),
   );
+}
+
+/** @param {"PNG" | "SVG" | "PDF"} format @param {Picture} picture @param {string} name */
+export async function savePictureAs(format, picture, name) {
+  const [text, { width, height }] = [svgOf(picture), picture];
+  if (format === "SVG") saveSvg(text, name);
+  else if (format === "PDF") printPicture(text, width, height, name);
+  else savePng(await rasterised(text, width, height), name);
 }

@@ -15,6 +15,7 @@ from viz.components.declare import declare
 from viz.core import payload
 from viz.core.decimals import pack_decimals
 from viz.core.tile_source import Source
+from viz.core.widget_values import sent
 
 #: As in tile_requests.js.
 TILE_SIDE: Final = 256
@@ -92,7 +93,7 @@ def tile_server(source: Source, *, key: str) -> None:
     request_key = f"{key}/request"
 
     def take() -> None:
-        request = read_request(st.session_state[key].get("asked"), source)
+        request = read_request(sent(key, "asked"), source)
         if request is not None:
             st.session_state[request_key] = (source.address, request)
 

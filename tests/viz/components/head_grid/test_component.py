@@ -5,7 +5,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.sent import sent_to, unpack
-from viz.components.head_grid.component import Followed, HeadChoice, Ranking, TileMetric, pack_grid, read_choice
+from viz.components.head_grid.component import (
+    Followed,
+    HeadChoice,
+    Ranking,
+    TileJobs,
+    TileMetric,
+    pack_grid,
+    read_choice,
+)
 from viz.core.theme import SEQUENTIAL
 
 METRIC = TileMetric("Entropy", np.array([[1.0, np.nan], [0.5, 0.0]]), 2, "bits", "What it means.")
@@ -28,7 +36,7 @@ def test_the_payload_names_tiles_colours_and_the_open_head() -> None:
     assert (header["address"], header["selected"]) == ("here", [1, 2])
     assert header["followed"] == {"control": "site", "addresses": ["here", "there"]}
     assert tuple(header["stops"]) == SEQUENTIAL
-    assert (header["ranked"], header["figure"], header["notes"]) == (None, None, [])
+    assert (header["ranked"], header["metric"], header["notes"]) == (None, None, [])
 
 
 def test_the_payload_says_what_stands_where_and_under_each_tile() -> None:
@@ -36,7 +44,7 @@ def test_the_payload_says_what_stands_where_and_under_each_tile() -> None:
     header = header_of("here", (2, 2), None, METRIC, ranking, None)
     assert header["ranked"] == [2, 1]
     texts, bars = ["1.00", "–", "0.50", "0.00"], [1.0, 0.0, 0.5, 0.0]
-    assert header["figure"] == {"name": "Entropy", "unit": "bits", "texts": texts, "bars": bars}
+    assert header["metric"] == {"name": "Entropy", "unit": "bits", "texts": texts, "bars": bars}
     assert header["notes"] == ["What it means.", "Ranked."]
 
 
@@ -78,3 +86,11 @@ def test_on_a_page_nothing_is_chosen_until_a_person_chooses() -> None:
     ((header, _),) = sent_to(app, "head_grid")
     assert not app.text
     assert header["selected"] == [1, 0]
+
+
+def test_jobs_are_sent_one_for_each_head() -> None:
+    jobs = TileJobs(("", "previous"), ("", "previous token 0.88"))
+    header, _ = unpack(pack_grid("a", (1, 2), None, None, None, None, jobs=jobs))
+    assert header["jobs"] == {"short": ["", "previous"], "said": ["", "previous token 0.88"]}
+    with pytest.raises(AssertionError, match="for each head"):
+        pack_grid("a", (2, 2), None, None, None, None, jobs=jobs)

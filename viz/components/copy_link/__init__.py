@@ -1,0 +1,1 @@
+"""A button that copies a link to what is shown."""

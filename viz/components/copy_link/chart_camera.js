@@ -1,0 +1,48 @@
+// @ts-check
+// The camera of plotly's charts, where plotly's own cannot do what was chosen: PDF, or another background than the page's.
+import { inkAndPaper } from "../shared/picture_file.js";
+import { pictureOf, savePictureAs } from "../shared/save_picture.js";
+
+/** @typedef {"PNG" | "SVG" | "PDF"} Format */
+/** @typedef {HTMLElement & { _context?: { toImageButtonOptions?: { filename?: string } } }} Chart */
+
+// Letters paler than this would not be read on white; plotly writes the page's ink into each.
+const PALE = 140;
+
+/** Hear clicks on every camera of the page. @param {() => Format} formatOf @param {AbortSignal} signal */
+export function hearCameras(formatOf, signal) {
+  const hear = (/** @type {MouseEvent} */ event) => {
+    const format = formatOf();
+    if (inkAndPaper("", "").isShown && format !== "PDF") return;
+    const button = event.target instanceof Element && event.target.closest(".modebar-btn[data-title^='Download']");
+    const chart = button && /** @type {Chart | null} */ (button.closest(".js-plotly-plot"));
+    if (!chart) return;
+    event.preventDefault();
+    event.stopPropagation();
+    saveChart(chart, format);
+  };
+  document.addEventListener("click", hear, { capture: true, signal });
+}
+
+/** @param {Chart} chart @param {Format} format */
+function saveChart(chart, format) {
+  const { isShown } = inkAndPaper("", "");
+  const changed = isShown ? [] : blackened(chart);
+  const picture = pictureOf(chart);
+  for (const [node, fill] of changed) node.style.fill = fill;
+  savePictureAs(format, picture, chart._context?.toImageButtonOptions?.filename ?? "chart");
+}
+
+/** Make pale letters beside the cells black, and the chart's own paper clear; returns what each part was. @param {Chart} chart @returns {[SVGElement, string][]} */
+function blackened(chart) {
+  /** @type {[SVGElement, string][]} */
+  const before = [];
+  for (const node of /** @type {NodeListOf<SVGElement>} */ (chart.querySelectorAll("text, rect.bg"))) {
+    const isPaper = node.matches("rect.bg");
+    const parts = getComputedStyle(node).fill.match(/\d+/g)?.map(Number) ?? [];
+    if (!isPaper && (Math.min(...parts.slice(0, 3)) < PALE || node.closest(".plot"))) continue;
+    before.push([node, node.style.fill]);
+    node.style.fill = isPaper ? "transparent" : "black";
+  }
+  return before;
+}

@@ -1,0 +1,65 @@
+// @ts-check
+// A button that copies the browser's address, with the parameters that a link needs to mean the same elsewhere. As it
+// stands on every page, it also tells the other components and the charts how pictures are saved.
+import { mount, View } from "../shared/mount.js";
+import { button, element } from "../shared/picture.js";
+import { choosePaper } from "../shared/picture_file.js";
+import { hearCameras } from "./chart_camera.js";
+
+/** @import { Format } from "./chart_camera.js" */
+/** @import { Paper } from "../shared/picture_file.js" */
+
+const SAID_FOR_MS = 4_000;
+
+/** The address with the parameters that it leaves out. @param {string} address @param {Record<string, string>} always */
+export function linkOf(address, always) {
+  const url = new URL(address);
+  for (const [name, value] of Object.entries(always))
+    if (!url.searchParams.has(name)) url.searchParams.set(name, value);
+  return url.href;
+}
+
+/** Put a text on the clipboard; by a selected field where the page came over plain HTTP. @param {string} text */
+async function copy(text) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const field = element("textarea", { value: text, style: "position:fixed;opacity:0" });
+  document.body.append(field);
+  field.select();
+  const isCopied = document.execCommand("copy");
+  field.remove();
+  if (!isCopied) throw new Error("The browser does not let this page copy.");
+}
+
+class CopyLink extends View {
+  /** @type {Record<string, string>} */ always = {};
+  note = "";
+  /** @type {Format} */ format = "PNG";
+  said = element("span", { className: "copy-said", role: "status" });
+  press = button({ className: "copy-button", title: "Copy a link to this view" }, () => this.copied(), "Copy link");
+
+  start() {
+    this.root.append(this.said, this.press);
+    hearCameras(() => this.format, this.ended.signal);
+  }
+
+  /** @param {{ header: { always: Record<string, string>, note: string, paper: Paper, format: Format } }} payload */
+  receive({ header }) {
+    this.always = header.always;
+    this.note = header.note;
+    this.format = header.format;
+    choosePaper(header.paper);
+  }
+
+  async copied() {
+    const link = linkOf(location.href, this.always);
+    try {
+      await copy(link);
+      this.said.textContent = this.note || "Copied";
+    } catch {
+      this.said.textContent = "The browser does not let this page copy: take the address above";
+    }
+    setTimeout(() => this.said.replaceChildren(), SAID_FOR_MS);
+  }
+}
+
+export default mount(".copy-link", CopyLink);
