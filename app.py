@@ -7,13 +7,15 @@ import streamlit as st
 from viz.core import concurrency_limit, gc_freeze
 from viz.selection import catalogue, state
 from viz.ui.add_model import say_missing
+from viz.ui.page_style import page_style
 from viz.ui.sidebar import sidebar
 
 # A file of our own: Streamlit fetches a Material icon for the browser's tab from the network.
 MARK = Path(__file__).parent / "viz" / "mark.svg"
-st.set_page_config(page_title="Headlight", page_icon=str(MARK), layout="wide", initial_sidebar_state=290)
+# A menu with an entry of our own is shown, and in it the choice of the light, the dark or the system's theme.
+ABOUT = "Headlight shows every attention head of a Transformer. It runs on this machine and talks to no other."
 st.logo(str(MARK), size="large")
-# Without icons all of them fit beside one another at 800 pixels.
+# Without icons three of them fit beside the menu at 800 pixels, all with the sidebar closed.
 PAGES = [
     st.Page("viz/pages/attention/page.py", title="Attention", default=True),
     st.Page("viz/pages/decoding/page.py", title="Decode", url_path="decode"),
@@ -22,12 +24,16 @@ PAGES = [
     st.Page("viz/pages/masks_positions/page.py", title="Masks & positions", url_path="masks"),
     st.Page("viz/pages/model_card/page.py", title="Model", url_path="model"),
 ]
-page = st.navigation(PAGES, position="top")
 names = list(catalogue.models())
 state.begin(names)
+state.carry_to_page()
+page = st.navigation(PAGES, position="top")
+title = f"{page.title} – Headlight"
+st.set_page_config(title, str(MARK), layout="wide", initial_sidebar_state=290, menu_items={"About": ABOUT})
+page_style()
 sidebar(names)
 say_missing(names)
 with concurrency_limit.page_run():
     page.run()
 state.publish()
-gc_freeze.freeze_modules()
+gc_freeze.freeze_kept()

@@ -16,19 +16,25 @@ _FETCH = "add/fetch"
 def add_model() -> None:
     """The field for a folder, the choice to fetch, and what is wrong with what was typed."""
     with st.expander("Add a model", icon=":material/add:"):
+        allowed = catalogue.folders_to_add_from()
+        if allowed == () and not catalogue.downloads_allowed():
+            st.caption(
+                "Others can reach this server, so it opens no folder that is typed here. Whoever runs it can name "
+                f"folders with models in `{catalogue.FOLDERS_VARIABLE}`; see “For a class” in the README."
+            )
+            return
         with st.form("add", border=False):
             typed = st.text_input(
                 "Folder",
                 key=_TYPED,
-                placeholder="/path/to/a/folder",
+                placeholder=f"{allowed[0]}/…" if allowed else "/path/to/a/folder",
                 help="A folder that transformers saved (BERT, GPT-2, Llama, T5, OPUS-MT, ViT …: safetensors and a "
                 "tokenizer), or a checkpoint of Headlight's own. Only this session will have it on its list.",
             )
-            fetch = st.checkbox(
+            fetch = catalogue.downloads_allowed() and st.checkbox(
                 "Fetch it from the Hugging Face hub",
                 key=_FETCH,
-                help="Then type a name such as google-bert/bert-base-uncased. Nothing is fetched unless you tick this "
-                f"and the server was started with {catalogue.DOWNLOADS_VARIABLE}=1.",
+                help="Then type a name such as google-bert/bert-base-uncased. Nothing is fetched unless you tick this.",
             )
             pressed = st.form_submit_button("Add", icon=":material/add:")
         if not pressed:

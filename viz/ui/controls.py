@@ -3,6 +3,7 @@
 Each shows one field of the selection (`viz.selection.state`) and returns its value. Labels count from 1, values from 0.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from math import log
 from typing import Final, Literal, TypeVar
@@ -17,6 +18,8 @@ from viz.ui.measures import MEASURES
 
 Option = TypeVar("Option")
 
+#: How the addresses begin of which GitHub's Markdown makes links, wherever they stand in a text.
+_ADDRESS: Final = re.compile(r"https?:(?=//)|www(?=\.)|@(?=[\w-])", re.IGNORECASE)
 #: As large as a number in the URL may be.
 MAX_SEED: Final = 999_999
 #: The widths and bases that the formula of the positions can be tried with.
@@ -39,12 +42,12 @@ def bertviz_view() -> str:
 
 def layer(count: int) -> int:
     """Which layer, labelled from 1."""
-    return dropdown("layer", "Layer", _from_one(count), width=110)
+    return dropdown("layer", "Layer", _from_one(count), width=80)
 
 
 def head(count: int, *, disabled: bool = False) -> int:
     """Which head, labelled from 1; disabled where what is shown has no head."""
-    return dropdown("head", "Head", _from_one(count), width=110, disabled=disabled)
+    return dropdown("head", "Head", _from_one(count), width=80, disabled=disabled)
 
 
 def drawn_as() -> str:
@@ -170,7 +173,7 @@ def seed() -> int:
 
 def metric(labels: Mapping[str, str]) -> str:
     """Which metric of a head its tile carries; "" is none."""
-    return dropdown("metric", "Figure under each tile", labels, width=165)
+    return dropdown("metric", "Metric under each tile", labels, width=165)
 
 
 def order(*, disabled: bool) -> str:
@@ -187,8 +190,13 @@ def max_heads(count: int, *, disabled: bool) -> int:
 
 
 def plain(text: str) -> str:
-    """Text with every sign that Streamlit's Markdown reads taken literally: `![…](…)` must not fetch a picture."""
-    return "".join(f"\\{c}" if c.isascii() and not (c.isalnum() or c.isspace()) else c for c in text)
+    """Text with every sign that Streamlit's Markdown reads taken literally: `![…](…)` must not fetch a picture.
+
+    A web or mail address becomes a link in spite of its backslashes, unless a word joiner, unseen, breaks it.
+    """
+    # Half of a surrogate pair, which JSON can spell, cannot be sent to a browser.
+    unlinked = _ADDRESS.sub("\\g<0>\u2060", text.encode("utf-8", errors="replace").decode())
+    return "".join(f"\\{c}" if c.isascii() and not (c.isalnum() or c.isspace()) else c for c in unlinked)
 
 
 def segmented(
@@ -204,7 +212,7 @@ def segmented(
     chosen = st.segmented_control(
         label,
         list(labels),
-        key=state.bind(field, shown),
+        key=state.bind(field, shown, always=False),
         format_func=labels.__getitem__,
         required=True,
         help=help_text,
@@ -244,8 +252,8 @@ def _from_one(count: int) -> dict[int, str]:
 
 
 def _take_width(own: int) -> None:
-    chosen = st.session_state["width"]
-    state.change(width=0 if chosen == own else chosen)
+    if (chosen := state.taken("width")) is not None:
+        state.change(width=0 if chosen[0] == own else chosen[0])
 
 
 def _next_seed() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -10,6 +11,8 @@ from viz.access import models
 from viz.selection import state, url
 from viz.selection.selection import Selection
 from viz.selection.url import MAX_TEXT_IN_URL
+
+_TOO_LONG: Final = "The sentence is too long for an address and is not in it: send it along."
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +46,16 @@ def show_offer(offer: Offer) -> None:
 
 def link(selection: Selection) -> str:
     """A selection as the query of an address."""
-    name = models.name_of(selection.model)
-    # Both are named even where they are the usual ones: elsewhere, or next year, others may be.
-    always = {"checkpoint": name} | ({"text": selection.common.text} if _fits(selection) else {})
-    return urlencode(always | url.to_params(selection.changed(checkpoint=name)))
+    always, _ = link_needs(selection)
+    return urlencode(always | url.to_params(selection.changed(checkpoint=always["checkpoint"])))
+
+
+def link_needs(selection: Selection) -> tuple[dict[str, str], str]:
+    """The parameters that a link has even with their usual values, for others may be usual elsewhere; what it lacks."""
+    always = {"checkpoint": models.name_of(selection.model)}
+    if _fits(selection):
+        return always | {"text": selection.common.text}, ""
+    return always, _TOO_LONG
 
 
 def show_link(address: str, what_it_shows: str) -> None:
@@ -55,7 +64,7 @@ def show_link(address: str, what_it_shows: str) -> None:
     st.code(address, language=None, wrap_lines=True)
     st.caption(what_it_shows)
     if not _fits(state.current()):
-        st.caption("The sentence is too long for an address and is not in it: send it along.")
+        st.caption(_TOO_LONG)
 
 
 def _fits(selection: Selection) -> bool:

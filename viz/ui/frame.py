@@ -9,12 +9,15 @@ import streamlit as st
 
 from model.errors import HeadlightError
 from viz.access import models
+from viz.components.copy_link.component import copy_link
 from viz.core import concurrency_limit
 from viz.selection import state
+from viz.ui import downloads
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
+    from streamlit.delta_generator import DeltaGenerator
 
     from model import Abilities
 
@@ -38,7 +41,8 @@ Tab = tuple[Label, Callable[..., None]]
 
 def chart_config(name: str) -> dict[str, object]:
     """`CHART_CONFIG` with a camera that saves in the format that was chosen, under a name of `viz.core.file_names`."""
-    chosen = state.current().common.picture_format.lower()
+    # plotly knows no PDF: `chart_camera.js` makes it.
+    chosen = state.current().common.picture_format.replace("PDF", "SVG").lower()
     camera = {"format": chosen, "filename": name, "scale": PICTURE_SCALE if chosen == "png" else 1}
     return CHART_CONFIG | {"toImageButtonOptions": camera}
 
@@ -60,11 +64,23 @@ def note(text: str) -> None:
     st.info(text, icon=":material/info:")
 
 
-def title(text: str, how_to_read: str) -> None:
-    """The head of a page. It is on the screen before anything is computed."""
-    st.title(text, anchor=False)
-    st.caption(how_to_read)
+def title(text: str, how_to_read: str | None = None) -> "DeltaGenerator":
+    """The head of a page, which stays in sight. It is on the screen before anything is computed.
+
+    Args:
+        text: the name of the page.
+        how_to_read: what the page shows, behind a question mark; None where that stands beside the title.
+
+    Returns:
+        the room beside the title, for a sentence or a caption.
+    """
+    with st.container(key="page-head", horizontal=True, vertical_alignment="center"):
+        st.title(text, anchor=False, help=how_to_read, width="content")
+        beside = st.container(width="stretch", gap=None)
+        common = state.current().common
+        copy_link(*downloads.link_needs(state.current()), common.picture_paper, common.picture_format)
     concurrency_limit.acquire()
+    return beside
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Long computations on a page: the button that starts one, its progress, the button that stops it, and its result.
 
-A job under way belongs to the session and goes on whatever else a person clicks. Its result stays in the session, and
-for all viewers among those computed last.
+A job under way belongs to the session, goes on whatever else a person clicks, and ends when the browser leaves. Its
+result stays in the session, and for all viewers among those computed last.
 """
 
 from typing import Final, Literal, TypeVar
@@ -10,12 +10,12 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from model.errors import CancelledError, HeadlightError
-from viz.core.background_jobs import Job, Task
+from viz.core.background_jobs import Job, Progress, Task
 from viz.core.bounded_cache import BoundedCache
 from viz.ui.controls import plain
 
 Result = TypeVar("Result")
-MAX_RESULTS: Final = 32
+MAX_RESULTS: Final = 64
 #: A page that can go on without a result waits so many seconds before it shows progress, and looks again so often.
 PATIENCE, INTERVAL = 0.3, 0.5
 #: One that cannot waits so many seconds before it shows progress, since most are done before, and looks so often.
@@ -44,6 +44,7 @@ def outcome(
     key: str,
     start: bool = False,
     button: Literal["primary", "secondary"] = "secondary",
+    patience: float = PATIENCE,
 ) -> Result | None:
     """The result of a task; until it is there, the button that starts it or its progress, and None.
 
@@ -53,6 +54,7 @@ def outcome(
         key: of the widgets; another task of the same key stops the one before.
         start: begin without a click, unless it was stopped.
         button: its kind.
+        patience: seconds until progress is shown.
     """
     job = job_of(task, key)
     if job is None:
@@ -62,7 +64,7 @@ def outcome(
             _start_button(task, label, key, button)
             return None
         job = begin(task, key)
-    if not job.wait(PATIENCE):
+    if not job.wait(patience):
         _watch(job, key)
         return None
     try:
@@ -73,6 +75,12 @@ def outcome(
         st.error(plain(str(error)), icon=":material/error:")
     _start_button(task, label, key, button)
     return None
+
+
+def in_this_thread(task: Task[Result]) -> Result:
+    """The result of a task outside of a page run, as where a file is made. Raises whatever the computation raises."""
+    result: Result | None = _results().get(task.key)  # type: ignore[assignment]
+    return task.compute(Progress(task.total, task.unit)) if result is None else result
 
 
 def awaited(task: Task[Result], *, key: str) -> Result:
@@ -87,7 +95,7 @@ def awaited(task: Task[Result], *, key: str) -> Result:
         patience = SHORTER_INTERVAL
         if bar is not None:
             bar.progress(job.progress.share, text=job.text)
-        elif job.progress.done:
+        elif job.progress.done or job.before is not None:
             with slot.container():
                 # One page may wait for several: each has a button of its own.
                 bar = show_progress(job, f"{key}-{id(job)}")

@@ -62,8 +62,8 @@ def hundredths_slider(field: str, label: str, low: int, high: int, *, help_text:
         key=state.bind(field, state.value(field, int) / 100),
         help=help_text,
         width=220,
-        on_change=_take_hundredths,
-        args=(field,),
+        on_change=state.take,
+        args=(field, _in_hundredths),
     )
 
 
@@ -95,5 +95,5 @@ def table_button(label: str, make: Callable[[], bytes], name: str) -> None:
     )
 
 
-def _take_hundredths(field: str) -> None:
-    state.choose(**{field: round(st.session_state[field] * 100)})
+def _in_hundredths(value: float) -> int:
+    return round(value * 100)

@@ -1,20 +1,25 @@
 """Read a sentence with the chosen model, and show it above a figure beside what the model wrote."""
 
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from viz.access import models, traces
+from viz.access import models, texts, traces
 from viz.core.background_jobs import Task
 from viz.core.html import literal
+from viz.core.language import NAMES, other_language
 from viz.core.sites import CROSS
 from viz.selection import state
+from viz.selection.examples import EXAMPLES
 from viz.ui import long_work
 from viz.ui.frame import SKELETON_HEIGHT
 
 if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
     from model import Trace
 
 #: A text longer than this is shown with its end cut off; the figure below shows all of it.
@@ -23,28 +28,52 @@ MAX_SHOWN: Final = 600
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A text above a figure: what it is, its language ("" if nobody knows), and the text."""
+    """A text above a figure.
+
+    Attributes:
+        mark: what it is.
+        language: its language; "" if nobody knows.
+        text: as typed or written.
+        rare: word → how many pieces it is broken into, for words that are marked as rare.
+    """
 
     mark: str
     language: str
     text: str
+    rare: Mapping[str, int] = field(default_factory=dict)
 
 
-def read_and_show(text: str) -> "Trace":
-    """Translate a sentence, with a placeholder for the figure meanwhile, and show both sides.
+def read_and_show(text: str, head: "DeltaGenerator") -> "Trace":
+    """Translate a sentence, with a placeholder for the figure meanwhile, and show both sides in the head of the page.
 
     Raises:
         HeadlightError: the text, the checkpoint or the device will not do.
     """
-    return show_trace_of(lambda: read(text))
-
-
-def show_trace_of(compute: Callable[[], "Trace"]) -> "Trace":
-    """As `read_and_show`, of the trace that `compute` returns."""
-    slot = st.container()
-    trace = compute()
-    slot.html(lines_html(lines_of(trace)))
+    trace = read(text)
+    show(trace, head)
     return trace
+
+
+def show(trace: "Trace", head: "DeltaGenerator") -> None:
+    """What the model read and what it wrote, beside the title of the page (`viz.ui.frame.title`)."""
+    lines = lines_of(trace)
+    head.html(lines_html(lines))
+    for said in _cautions(lines[0]):
+        head.caption(said)
+
+
+def _cautions(source: Line) -> list[str]:
+    """What makes a translation doubtful: the text is in another language, or has words that the model barely knows."""
+    said = []
+    # The examples are English: the check would only cost time.
+    is_example = any(source.text == example.text for example in EXAMPLES)
+    language = "" if is_example or source.language not in NAMES else other_language(source.text, source.language)
+    if language:
+        known = NAMES[source.language]
+        said.append(f":material/warning: This looks like {language}. The model has learned to read {known} only.")
+    if source.rare:
+        said.append("Dotted words are rare: the model has them in small pieces only.")
+    return said
 
 
 def lines_of(trace: "Trace") -> list[Line]:
@@ -53,10 +82,13 @@ def lines_of(trace: "Trace") -> list[Line]:
         height, width = trace.picture.pixels.shape[:2]
         patches = f"{width} × {height} pixels as the model sees it, {trace.picture.rows} × {trace.picture.columns}"
         return [Line("PICTURE", "", trace.text), Line("", "", f"{patches} patches")]
-    if models.is_english_german(state.current().model):
-        return [Line("EN", "en", trace.text), Line("DE", "de", trace.translation)]
     if CROSS in trace.sites:
-        return [Line("SOURCE", "", trace.text), Line("TARGET", "", trace.translation or "(nothing but special tokens)")]
+        source, target = models.languages(state.current().model)
+        rare = texts.rare_words(trace.source_tokens, trace.special_tokens) if source else {}
+        return [
+            Line(source.upper() or "SOURCE", source, trace.text, rare),
+            Line(target.upper() or "TARGET", target, trace.translation or "(nothing but special tokens)"),
+        ]
     written = [Line("WRITTEN", "", trace.translation)] if trace.translation else []
     return [Line("TEXT", "", trace.text), *written]
 
@@ -97,7 +129,7 @@ def computed(what: Hashable, compute: Callable[[traces.Progress], "Trace"], key:
 def lines_html(lines: Sequence[Line]) -> str:
     """A sentence above its translation. All lines are escaped; each takes its own writing direction."""
     return (
-        '<div style="display:grid;grid-template-columns:max-content 1fr;column-gap:0.9rem;row-gap:0.3rem;'
+        '<div style="display:grid;grid-template-columns:max-content 1fr;column-gap:0.9rem;'
         'align-items:baseline;line-height:1.4">' + "".join(map(_line, lines)) + "</div>"
     )
 
@@ -105,8 +137,22 @@ def lines_html(lines: Sequence[Line]) -> str:
 def _line(line: Line) -> str:
     shown = " ".join(line.text.split())
     cut = shown if len(shown) <= MAX_SHOWN else shown[:MAX_SHOWN] + " …"
-    size = "1.15rem" if line.mark else "0.9rem"
+    # Of a long text two lines are in sight, and the rest scrolls: the head must not push the picture off the screen.
+    size = f"font-size:{'1.1rem' if line.mark else '0.9rem'};max-height:2.8em;overflow-y:auto"
     return (
         f'<span aria-hidden="true" style="font-size:0.75rem;letter-spacing:0.08em;opacity:0.65">{line.mark}</span>'
-        f'<span lang="{line.language}" dir="auto" style="font-size:{size};overflow-wrap:anywhere">{literal(cut)}</span>'
+        f'<span lang="{line.language}" dir="auto" style="{size};overflow-wrap:anywhere">'
+        f"{_with_rare_words(cut, line.rare)}</span>"
+    )
+
+
+def _with_rare_words(text: str, rare: Mapping[str, int]) -> str:
+    """A text as HTML, its rare words underlined."""
+    parts = re.split(r"(\s+)", text) if rare else [text]
+    return "".join(
+        f'<mark style="background:none;color:inherit;text-decoration:underline dotted;text-underline-offset:0.2em" '
+        f'title="{rare[part]} pieces">{literal(part)}</mark>'
+        if part in rare
+        else literal(part)
+        for part in parts
     )

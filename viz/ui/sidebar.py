@@ -7,12 +7,15 @@ import streamlit as st
 
 from model.errors import HeadlightError
 from viz.access import models, pictures
+from viz.core.widget_values import sent
 from viz.selection import state
 from viz.selection.common import PICTURE_FORMATS
 from viz.selection.examples import EXAMPLES, Example
+from viz.selection.model_choice import DEVICES
 from viz.ui import controls
 from viz.ui.add_model import add_model
 
+PAPER_LABELS: Final = {"shown": "Page", "white": "White", "transparent": "None"}
 DEVICE_LABELS: Final = {"auto": "Automatic", "cpu": "CPU", "cuda": "GPU"}
 #: Kind of model → the label of the field, its placeholder, and the label of the button.
 _FIELDS: Final = {
@@ -38,10 +41,23 @@ def sidebar(checkpoints: Sequence[str]) -> None:
             args=("checkpoint",),
         )
         add_model()
-        controls.segmented("device", "Device", DEVICE_LABELS)
-        help_text = "What the camera in the corner of a chart saves: pixels, or shapes that stay sharp at any size."
+        _device()
+        help_text = (
+            "What the camera in the corner of a chart saves: pixels (PNG), or shapes that stay sharp at any size (SVG; "
+            "PDF by the browser's print window)."
+        )
         labels = {name: name for name in PICTURE_FORMATS}
-        controls.segmented("picture_format", "Save pictures as", labels, help_text=help_text)
+        controls.segmented("picture_format", "Save charts as", labels, help_text=help_text)
+        help_text = "What a saved picture lies on. White and transparent have black letters, for a paper."
+        controls.segmented("picture_paper", "Background of saved pictures", PAPER_LABELS, help_text=help_text)
+
+
+def _device() -> None:
+    """Where the model computes, if there is a choice; a link's device is always shown, so that it can be changed."""
+    chosen = state.current().model.device
+    if models.has_gpu() or chosen != "auto":
+        offered = [name for name in DEVICES if name != "cuda" or chosen == "cuda" or models.has_gpu()]
+        controls.segmented("device", "Device", {name: DEVICE_LABELS[name] for name in offered})
 
 
 def _given() -> None:
@@ -66,6 +82,9 @@ def _given() -> None:
     with st.container(horizontal=True):
         st.button(button, type="primary", icon=":material/translate:" if button == "Translate" else ":material/search:")
         st.menu_button("Examples", EXAMPLES, key="examples", format_func=_example_label, on_click=_take_example)
+    looked_for = next((example.look_for for example in EXAMPLES if example.text == state.current().common.text), "")
+    if looked_for:
+        st.caption(f"**Look for:** {controls.plain(looked_for)}")
 
 
 def _picture() -> None:
@@ -96,5 +115,6 @@ def _example_label(example: Example) -> str:
 
 
 def _take_example() -> None:
-    example = st.session_state["examples"]
-    state.choose(text=example.text, other_text=example.twin)
+    example = sent("examples")
+    if isinstance(example, Example):
+        state.choose(text=example.text, other_text=example.twin)

@@ -7,8 +7,8 @@ rows of the decoder are therefore named by both.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from viz.core.sites import CROSS, ENCODER
-from viz.core.token_text import display_token
+from viz.core.sites import CROSS, DECODER, ENCODER
+from viz.core.token_text import display_tokens
 
 if TYPE_CHECKING:
     from model import Trace
@@ -43,17 +43,15 @@ def default_row(trace: "Trace", site: str) -> int:
 
 
 def row_labels(trace: "Trace", site: str) -> list[str]:
-    """How each query row is listed: its position, since a piece may occur twice, and its token."""
-    tokens = trace.axis_tokens(site)[0]
-    if site == ENCODER or len(trace.steps) != len(tokens):
-        return [f"{position} · {display_token(piece)}" for position, piece in enumerate(tokens, start=1)]
-    return step_labels(trace)
+    """How each query row is listed: its position and its name."""
+    return numbered(trace.row_names(site))
 
 
 def step_labels(trace: "Trace") -> list[str]:
     """How each step is listed: its position, the token that it reads and the one that it writes."""
-    read_by = trace.target_tokens[len(trace.target_tokens) - len(trace.steps) :]
-    return [
-        f"{position} · {display_token(read)} → {display_token(step.token)}"
-        for position, (read, step) in enumerate(zip(read_by, trace.steps, strict=True), start=1)
-    ]
+    return numbered(trace.row_names(DECODER)[trace.rows_before :])
+
+
+def numbered(names: Sequence[str]) -> list[str]:
+    """Each with its position before it, since a piece may occur twice."""
+    return [f"{position} · {name}" for position, name in enumerate(display_tokens(names), start=1)]

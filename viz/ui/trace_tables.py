@@ -52,8 +52,8 @@ def matrix(values: Float[np.ndarray, "row column"], rows: Sequence[str], columns
 
 
 def open_head(trace: "Trace", site: str, layer: int, head: int) -> bytes:
-    """The weights of one head: a row for each query token, a column for each key token."""
-    queries, keys = trace.axis_tokens(site)
+    """The weights of one head: a row for each query, a column for each key token."""
+    queries, keys = trace.row_names(site), trace.axis_tokens(site)[1]
     lines = (
         [cell(queries[row]), *numbers]
         for rows, weights in _blocks_of_rows(trace, site, layer, head)
@@ -111,17 +111,18 @@ def num_weights(trace: "Trace", site: str) -> int:
 
 def all_heads(trace: "Trace", site: str) -> bytes:
     """Every weight of every head of a site, one a row."""
-    titles = ("layer", "head", "query_position", "query_token", "key_position", "key_token", "weight")
+    titles = ("layer", "head", "query_position", "query", "key_position", "key_token", "weight")
     return table(titles, _weights(trace, site))
 
 
 def _weights(trace: "Trace", site: str) -> Iterator[Row]:
-    queries, keys = (list(enumerate(map(cell, tokens))) for tokens in trace.axis_tokens(site))
+    sides = trace.row_names(site), trace.axis_tokens(site)[1]
+    queries, keys = (list(enumerate(map(cell, names))) for names in sides)
     for layer in range(len(trace.inputs[site])):
         for head, weights in enumerate(trace.weights(site, layer).numpy()):
-            for (query, query_token), row in zip(queries, digits(weights), strict=True):
+            for (query, name), row in zip(queries, digits(weights), strict=True):
                 for (key, key_token), weight in zip(keys, row, strict=True):
-                    yield layer, head, query, query_token, key, key_token, weight
+                    yield layer, head, query, name, key, key_token, weight
 
 
 def tokens(trace: "Trace") -> bytes:

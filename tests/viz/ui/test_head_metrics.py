@@ -5,7 +5,7 @@ import pytest
 
 from viz.components.head_grid.component import HeadChoice, Ranking, TileMetric
 from viz.core.sites import SITES
-from viz.selection.attention import METRICS
+from viz.selection.attention import KEPT, METRICS
 from viz.ui.head_metrics import TEXTS, labels, ranking, tile_metric, why_none
 
 VALUES = np.array([[0.5, 0.1, np.nan], [0.9, 0.5, 0.2]])
@@ -27,8 +27,8 @@ def ranked(order: str, keep: int) -> Ranking:
     return heads
 
 
-def test_every_metric_has_a_name() -> None:
-    assert tuple(labels()) == METRICS
+def test_every_metric_of_heads_has_a_name() -> None:
+    assert (*labels(), KEPT) == METRICS
 
 
 def test_highest_first_and_of_equal_ones_the_first_by_layer_and_those_without_a_number_last() -> None:

@@ -57,7 +57,7 @@ def test_every_table_guards_its_tokens(trace: Trace) -> None:
     for file in files:
         cells = [found for row in read(file) for found in row if "HYPERLINK" in found]
         assert cells
-        assert set(cells) == {f"'{hostile}"}
+        assert all(found.startswith(f"'{hostile}") for found in cells)
 
 
 def test_a_file_says_that_it_is_utf_8(trace: Trace) -> None:
@@ -69,7 +69,7 @@ def test_a_file_says_that_it_is_utf_8(trace: Trace) -> None:
 def test_the_open_head_comes_back_bit_by_bit(trace: Trace) -> None:
     rows = read(trace_tables.open_head(trace, "decoder.cross", 1, 2))
     assert rows[0] == ["", *trace.source_tokens]
-    assert [row[0] for row in rows[1:]] == list(trace.target_tokens)
+    assert [row[0] for row in rows[1:]] == list(trace.row_names("decoder.cross"))
     again = np.array([row[1:] for row in rows[1:]], np.float32)
     assert (again == trace.weights("decoder.cross", 1)[2].numpy()).all()
 
@@ -83,7 +83,7 @@ def test_all_heads_come_back_bit_by_bit_each_with_its_place(trace: Trace) -> Non
     place = tuple(found[name] for name in ("layer", "head", "query_position", "key_position"))
     assert (exact[place] == found["weight"]).all()
     assert (np.array(trace.target_tokens)[found["key_position"]] == found["key_token"]).all()
-    assert (np.array(trace.target_tokens)[found["query_position"]] == found["query_token"]).all()
+    assert (np.array(trace.row_names("decoder.self"))[found["query_position"]] == found["query"]).all()
 
 
 def test_sites_may_have_layers_of_their_own_number(trace: Trace) -> None:

@@ -1,0 +1,83 @@
+"""What people read about the jobs of heads: names on tiles and in titles, numbers with their intervals."""
+
+from typing import TYPE_CHECKING, Final
+
+import streamlit as st
+
+from viz.access import head_jobs, long_texts, models
+from viz.access.head_jobs import HeadJobs
+from viz.components.head_grid.component import TileJobs
+from viz.core import sites
+from viz.selection import state
+
+if TYPE_CHECKING:
+    from model import Trace
+    from model.analysis.atlas.jobs import Job
+
+#: Metric → the name of the job, and the word that stands under a tile.
+NAMES: Final = {
+    "antecedent": ("follows antecedents", "follows"),
+    "aer_word_out": ("aligns word coming out", "word out"),
+    "aer_word_in": ("aligns word going in", "word in"),
+    "previous": ("previous token", "previous"),
+    "same": ("same token", "same"),
+    "next": ("next token", "next"),
+    "induction": ("induction", "induct."),
+    "first": ("first token", "first"),
+    "last": ("last token", "last"),
+    "punctuation": ("punctuation", "punct."),
+}
+
+
+def title(site: str, layer: int, head: int | None) -> str:
+    """The name of a head of the chosen model and its surest job: "L4 H2 · follows antecedents 0.72"."""
+    measured = head_jobs.of_model(models.reader(state.current().model), site)
+    jobs = () if measured is None or head is None else measured.of_heads.get((layer, head), ())
+    return named(sites.head_label(layer, head), jobs)
+
+
+def named(name: str, jobs: "tuple[Job, ...]") -> str:
+    """A name with the surest job behind it, if there is any."""
+    return f"{name} · {NAMES[jobs[0].metric][0]} {jobs[0].value:.2f}" if jobs else name
+
+
+def show(trace: "Trace", site: str, layer: int, head: int) -> None:
+    """What was measured of a head, in a line; of a model without an atlas in this sentence, if that is not long."""
+    measured = head_jobs.of_model(models.reader(state.current().model), site)
+    if measured is None and not long_texts.is_long(trace, site):
+        measured = head_jobs.in_sentence(trace, site)
+    if measured is not None:
+        st.caption(sentence(measured, layer, head))
+
+
+def sentence(measured: HeadJobs, layer: int, head: int) -> str:
+    """What was measured of one head, with the intervals behind it, or that it has no job."""
+    jobs = measured.of_heads.get((layer, head), ())
+    where = f"over {measured.sentences:,} sentences" if measured.sentences else "in this sentence alone"
+    if not jobs:
+        return f"Job, measured {where}: none. No metric of this head is high enough to name it by."
+    said = "; ".join(f"**{NAMES[job.metric][0]}** {_number(job)}" for job in jobs)
+    more = "; following antecedents over the curated pronoun sentences" if _follows(jobs) else ""
+    ends = ", in brackets the 95 % interval" if any(job.low is not None for job in jobs) else ""
+    return f"Job, measured {where}{more}: {said}{ends}."
+
+
+def on_tiles(measured: HeadJobs | None, shape: tuple[int, int]) -> TileJobs | None:
+    """The surest job of each head for its tile; None where no head has one."""
+    if measured is None or not measured.of_heads:
+        return None
+    layers, heads = shape
+    surest = [measured.of_heads.get(divmod(index, heads), ())[:1] for index in range(layers * heads)]
+    return TileJobs(
+        tuple("".join(NAMES[job.metric][1] for job in jobs) for jobs in surest),
+        tuple("".join(f"{NAMES[job.metric][0]} {_number(job)}" for job in jobs) for jobs in surest),
+    )
+
+
+def _follows(jobs: "tuple[Job, ...]") -> bool:
+    return any(job.metric == "antecedent" for job in jobs)
+
+
+def _number(job: "Job") -> str:
+    interval = "" if job.low is None or job.high is None else f" ({job.low:.2f} to {job.high:.2f})"
+    return f"{job.value:.2f}{interval}"

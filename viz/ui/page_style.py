@@ -1,0 +1,14 @@
+"""Lay every page out: room for its pictures, and a head that stays in sight while one scrolls."""
+
+from pathlib import Path
+from typing import Final
+
+import streamlit as st
+
+_RULES: Final = Path(__file__).with_name("page_style.css").read_text(encoding="utf-8")
+
+
+def page_style() -> None:
+    """Send the style sheet of all pages, with the colours of the paper that `config.toml` names."""
+    light, dark = (st.get_option(f"theme.{scheme}.backgroundColor") for scheme in ("light", "dark"))
+    st.html(f"<style>:root {{ --paper: light-dark({light}, {dark}); }}\n{_RULES}</style>")
