@@ -4,6 +4,7 @@ from model import BeamTree, Trace
 from viz.access import models, traces
 from viz.pages.decoding.beam import data
 from viz.selection.selection import Selection
+from viz.ui import long_work
 
 
 def traced(text: str, selection: Selection) -> Trace:
@@ -13,4 +14,4 @@ def traced(text: str, selection: Selection) -> Trace:
 
 def tree_of(text: str, selection: Selection) -> BeamTree:
     """The tree of the beam search of a selection."""
-    return data.beam_tree(models.writer(selection.model), text, *data.beam_settings(selection.decoding))
+    return long_work.in_this_thread(data.searching(models.writer(selection.model), text, selection.decoding))

@@ -1,5 +1,6 @@
 """What a component on a page was sent, read as the browser reads it."""
 
+import base64
 import json
 import struct
 from typing import Any
@@ -31,3 +32,11 @@ def sent_to(app: AppTest, component: str) -> list[tuple[dict[str, Any], list[np.
 def charts(app: AppTest) -> list[dict[str, Any]]:
     """The plotly figures on the page, in order."""
     return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
+
+
+def numbers_of(heatmap: dict[str, Any]) -> np.ndarray:
+    """The numbers of a heatmap, which plotly may have packed."""
+    z = heatmap["z"]
+    if isinstance(z, dict):
+        return np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"]).reshape(tuple(map(int, z["shape"].split(","))))
+    return z

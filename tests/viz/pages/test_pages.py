@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.paths import ROOT
+from tests.viz.page_run import healthy
 from tests.viz.sent import charts
 from viz.core.sites import SITES
 from viz.selection.catalogue import ROOT_VARIABLE
@@ -40,19 +41,13 @@ def opened(app: AppTest, page: str = "viz/pages/attention/page.py") -> AppTest:
     return app
 
 
-def healthy(app: AppTest) -> AppTest:
-    assert not app.exception, app.exception[0].value
-    assert not app.error, app.error[0].value
-    return app
-
-
 def payloads(app: AppTest) -> list[bytes]:
     return [element.proto.bytes for element in app.get("bidi_component")]
 
 
 def texts(app: AppTest) -> str:
-    """What is read on the page: a marked word is a word."""
-    return re.sub("</?mark[^>]*>", "", " ".join(element.value for element in app.html))
+    """What is read on the page: a marked word is a word, with the sign of a guess or without it."""
+    return re.sub("</?mark[^>]*>|<sup[^>]*>[^<]*</sup>", "", " ".join(element.value for element in app.html))
 
 
 @pytest.mark.parametrize(("page", "title"), PAGES.items())
@@ -69,6 +64,14 @@ def test_every_page_carries_the_shared_sidebar(app: AppTest, page: str) -> None:
     opened(app, page)
     assert app.sidebar.text_area[0].value == EXAMPLES[0].text
     assert app.sidebar.selectbox[0].options == ["en-de"]
+
+
+def test_a_sentence_of_the_atlas_leads_back_to_it_until_another_one_is_typed(app: AppTest) -> None:
+    app.query_params["from_atlas"] = "True"
+    (back,) = healthy(opened(app)).get("page_link")
+    assert back.proto.page == "atlas"
+    app.sidebar.text_area[0].set_value("It is late.").run()
+    assert not healthy(app).get("page_link")
 
 
 # ---- one control changed on each page ----
@@ -107,7 +110,8 @@ def test_compare_begins_with_it_in_both_sentences_and_shows_another_layer(app: A
     assert token is not None
     assert token > 0
     before = charts(app)
-    healthy(app.selectbox(key="layer").set_value(1).run())
+    layer = app.selectbox(key="layer")
+    healthy(layer.set_value(0 if layer.value else 1).run())
     assert len(charts(app)) == 4  # the map of all heads, a row in each sentence, their difference
     assert charts(app) != before
 
@@ -172,9 +176,11 @@ def test_wrong_parameters_in_a_link_become_defaults(app: AppTest, page: str) -> 
     for name, value in wrong.items():
         app.query_params[name] = value
     healthy(opened(app, page))
-    assert set(app.query_params) <= {"token"}  # no position is too large before there is a sentence to count
+    # No position is too large before there is a sentence to count; a layer that is lacking becomes the first.
+    head = {"site": "encoder.self", "layer": "0", "head": "0"}
+    assert set(app.query_params) <= {"token", *head}
     healthy(app.switch_page("viz/pages/coreference/page.py").run())
-    assert dict(app.query_params) == {}
+    assert dict(app.query_params) == head
 
 
 # ---- bad input ----
@@ -243,12 +249,15 @@ def test_a_damaged_checkpoint_is_named_and_another_can_be_chosen(
     healthy(app.selectbox(key="checkpoint").set_value("en-de").run())
 
 
-def test_a_device_that_is_not_there_is_named(app: AppTest) -> None:
+def test_a_device_that_is_not_there_is_not_offered_and_is_named_where_a_link_asks_for_it(app: AppTest) -> None:
     import torch
 
     if torch.cuda.is_available():
         pytest.skip("this machine has the device")
+    assert "device" not in {control.key for control in opened(app).segmented_control}
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app.query_params["device"] = "cuda"
     opened(app)
-    app.segmented_control(key="device").set_value("cuda").run()
     assert not app.exception
     assert "cuda" in app.error[0].value
+    healthy(app.segmented_control(key="device").set_value("auto").run())

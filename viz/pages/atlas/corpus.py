@@ -20,6 +20,8 @@ from viz.ui import controls, long_work
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
     from model.analysis.atlas.measure import Atlas
     from model.analysis.corpus import CorpusSentence
 
@@ -41,27 +43,29 @@ class _Loaded(Generic[Row]):
     error: str = ""
 
 
-def measured() -> "Atlas | None":
+def measured(above: "DeltaGenerator") -> "Atlas | None":
     """The atlas of what is chosen, once it is measured; until then, the means to measure it.
+
+    Args:
+        above: where a person is told what is to be done first; the choice of the corpus stands below it.
 
     Raises:
         HeadlightError: the checkpoint or the device will not do, or nothing could be read.
     """
-    slot = st.container()
     with st.expander("Corpus", icon=":material/library_books:", key="atlas-corpus"):
         reading = _reading()
     if reading is None:
-        slot.info("Load a text file under “Corpus”: one sentence a line.", icon=":material/upload_file:")
+        above.info("Load a text file under “Corpus”: one sentence a line.", icon=":material/upload_file:")
         return None
     with st.spinner("Loading the model …"):
         stored = data.find(reading, models.translator(state.current().model))
-    with slot:
+    with above:
         if stored.refused:
             st.warning(plain(f"Not used: {stored.refused}"), icon=":material/warning:")
         if stored.atlas is None:
             stored = _measured(reading) or stored
-        if stored.atlas is not None:
-            st.caption(_origin(stored.atlas, stored.path, reading))
+    if stored.atlas is not None:
+        st.caption(_origin(stored.atlas, stored.path, reading))
     return stored.atlas
 
 

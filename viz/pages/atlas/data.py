@@ -166,14 +166,16 @@ def measuring(reading: Reading, translator: "Translator") -> Task[StoredAtlas]:
     """
     from model.analysis.atlas.file import cache_path, cached_atlas
     from model.analysis.atlas.measure import build_atlas
+    from model.analysis.coreference.case_files import cases_for
 
     folder, known = cache_folder(), _atlases()
 
     def compute(progress: Progress) -> StoredAtlas:
+        cases = cases_for(translator.languages)
         if folder is None:
-            atlas = build_atlas(translator, reading.sentences, reading.aligned, progress)
+            atlas = build_atlas(translator, reading.sentences, reading.aligned, progress, cases)
             return known.put((atlas.model, atlas.corpus), StoredAtlas(atlas))
-        atlas = cached_atlas(translator, reading.sentences, folder, reading.aligned, progress)
+        atlas = cached_atlas(translator, reading.sentences, folder, reading.aligned, progress, cases)
         path = cache_path(folder, atlas.model, atlas.corpus)
         # A folder that cannot be written to costs time the next time, not the result now.
         return known.put((atlas.model, atlas.corpus), StoredAtlas(atlas, path if path.is_file() else None))

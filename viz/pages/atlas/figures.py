@@ -1,6 +1,7 @@
 """Draw heads as points on a map on which near ones look alike."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -8,15 +9,38 @@ import plotly.graph_objects as go
 from jaxtyping import Float, Int
 
 from viz.core import theme
+from viz.core.sites import head_label
 
 HEIGHT: Final = 460
 #: Heads that are named on hover.
 NEAREST: Final = 3
+#: About the pixels that the points span, half a point, a letter of a name, and its line.
+_DRAWN, _POINT, _LETTER, _LINE = 330.0, 8.0, 7.0, 14.0
+#: Where plotly writes the text of a point: to which side of it, and above or below.
+_PLACES: Final = {
+    "top center": (0, 1),
+    "bottom center": (0, -1),
+    "middle right": (1, 0),
+    "middle left": (-1, 0),
+    "top right": (1, 1),
+    "top left": (-1, 1),
+    "bottom right": (1, -1),
+    "bottom left": (-1, -1),
+}
 
 
-def head_name(layer: int, head: int) -> str:
-    """A head in two numbers, as the map names it: layer.head, both from 1."""
-    return f"{layer + 1}.{head + 1}"
+@dataclass(frozen=True, slots=True)
+class _Box:
+    """A rectangle on the chart, in pixels."""
+
+    left: float
+    low: float
+    right: float
+    high: float
+
+    def meets(self, other: "_Box") -> bool:
+        """Whether both share a part of the chart."""
+        return self.left < other.right and other.left < self.right and self.low < other.high and other.low < self.high
 
 
 def nearest(
@@ -32,24 +56,42 @@ def nearest(
 def neighbours(distances: Float[np.ndarray, "layer_head layer_head"], heads: int) -> list[str]:
     """The nearest heads of each as a text, with their distances."""
     return [
-        ", ".join(f"{head_name(*divmod(int(other), heads))} ({distances[index, other]:.2f})" for other in others)
+        ", ".join(f"{head_label(*divmod(int(other), heads))} ({distances[index, other]:.2f})" for other in others)
         or "none"
         for index, others in enumerate(nearest(distances))
     ]
 
 
-def _beside(positions: Float[np.ndarray, "layer_head 2"]) -> list[str]:
-    """Where each name is written: away from the nearest point, so that two near points keep both names."""
-    apart = positions[:, None] - positions[None]
-    squares = (apart**2).sum(-1)
-    np.fill_diagonal(squares, np.inf)
-    if len(positions) < 2:
-        return ["top center"]
-    across, up = np.take_along_axis(apart, squares.argmin(1)[:, None, None], 1)[:, 0].T
-    upright = np.where(up >= 0, "top center", "bottom center")
-    sides = np.where(across >= 0, "middle right", "middle left")
-    chosen: list[str] = np.where(np.abs(up) >= np.abs(across), upright, sides).tolist()
-    return chosen
+def name_places(
+    positions: Float[np.ndarray, "layer_head 2"], names: Sequence[str], *, first: int = 0
+) -> list[str | None]:
+    """Where each name is written, of plotly's eight places around a point; None where all of them are taken.
+
+    A name lies over no point and over no other name. Sizes are those of a chart of `HEIGHT`.
+
+    Args:
+        positions: of the points.
+        names: one each.
+        first: the point whose name is written before the others, and in any case.
+    """
+    span = float(np.ptp(positions, axis=0).max(initial=0.0)) or 1.0
+    points = positions * (_DRAWN / span)
+    taken = [_Box(x - _POINT, y - _POINT, x + _POINT, y + _POINT) for x, y in points.tolist()]
+    places: list[str | None] = [None] * len(names)
+    for index in sorted(range(len(names)), key=lambda index: index != first):
+        others = [box for at, box in enumerate(taken) if at != index]
+        boxes = {place: _name_box(points[index].tolist(), names[index], *side) for place, side in _PLACES.items()}
+        free = [place for place, box in boxes.items() if not any(box.meets(other) for other in others)]
+        if free or index == first:
+            places[index] = chosen = (free or list(_PLACES))[0]
+            taken.append(boxes[chosen])
+    return places
+
+
+def _name_box(point: Sequence[float], name: str, across: int, up: int) -> _Box:
+    half = _LETTER * len(name) / 2
+    x, low = point[0] + across * (half + _POINT), point[1] + up * (_LINE / 2 + _POINT) - _LINE / 2
+    return _Box(x - half, low, x + half, low + _LINE)
 
 
 def head_scatter(
@@ -61,7 +103,7 @@ def head_scatter(
     shown: Sequence[str],
     selected: tuple[int, int],
 ) -> go.Figure:
-    """One point a head, named layer.head from 1; `customdata` begins with layer and head from 0.
+    """One point a head; `customdata` begins with layer and head from 0.
 
     Args:
         positions: of the points.
@@ -73,19 +115,22 @@ def head_scatter(
     """
     layers, heads = values.shape
     flat = positions.reshape(-1, 2)
-    names = [head_name(*head) for head in np.ndindex(layers, heads)]
+    names = [head_label(*head) for head in np.ndindex(layers, heads)]
     near = neighbours(distances, heads)
-    custom = [[*head, text, others] for head, text, others in zip(np.ndindex(layers, heads), shown, near, strict=True)]
+    every = zip(np.ndindex(layers, heads), shown, near, names, strict=True)
+    custom = [[*head, text, others, label] for head, text, others, label in every]
+    places = name_places(flat, names, first=selected[0] * heads + selected[1])
     known = values[~np.isnan(values)]
     top = max(float(known.max(initial=0.0)), 1e-9)
     points = go.Scatter(
         x=flat[:, 0],
         y=flat[:, 1],
         customdata=custom,
-        text=names,
+        # A head whose name has no room is named on hover.
+        text=[label if place else "" for label, place in zip(names, places, strict=True)],
         mode="markers+text",
-        textposition=_beside(flat),
-        textfont={"size": 11},
+        textposition=[place or "top center" for place in places],
+        textfont={"size": 12},
         marker={
             "size": 14,
             "color": values.ravel().tolist(),
@@ -102,7 +147,7 @@ def head_scatter(
         # A click is taken as a choice, not shown as a selection: the others do not fade.
         selected={"marker": {"opacity": 1}},
         unselected={"marker": {"opacity": 1}},
-        hovertemplate=f"<b>head %{{text}}</b><br>{name} %{{customdata[2]}}<br>nearest: %{{customdata[3]}}"
+        hovertemplate=f"<b>%{{customdata[4]}}</b><br>{name} %{{customdata[2]}}<br>nearest: %{{customdata[3]}}"
         "<extra></extra>",
     )
     ring_at = flat[selected[0] * heads + selected[1]]
@@ -116,4 +161,6 @@ def head_scatter(
     axis = {"zeroline": False, "showticklabels": False, "showgrid": False, "ticks": ""}
     # Distances are the same in both directions.
     axes = {"xaxis": axis, "yaxis": axis | {"scaleanchor": "x"}, "clickmode": "event+select"}
-    return go.Figure([ring, points], theme.figure_layout(HEIGHT) | axes)
+    # Room above for the buttons, which would lie over a name.
+    margin = {"margin": {"l": 24, "r": 8, "t": 36, "b": 16, "pad": 0}}
+    return go.Figure([ring, points], theme.figure_layout(HEIGHT) | axes | margin)

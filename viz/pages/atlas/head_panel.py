@@ -28,7 +28,7 @@ def show(atlas: "Atlas", view: View) -> None:
         layer, head = controls.layer(layers), controls.head(heads)
     st.markdown(_numbers(view, layer, head))
     near = neighbours(data.distances(atlas, view.index), heads)[layer * heads + head]
-    st.caption(f"Looks most like the heads {near}: layer.head, and the distance, 0 to 1.")
+    st.caption(f"Looks most like {near}: in brackets the distance, 0 to 1.")
     _strongest(atlas, view, layer, head)
 
 
@@ -48,12 +48,12 @@ def _strongest(atlas: "Atlas", view: View, layer: int, head: int) -> None:
     ranked = atlas.strongest.get(view.name)
     name = metric_texts.TEXTS[view.key].name
     if ranked is None:
-        st.caption(f"“{name}” is measured over pairs aligned by hand, so no sentence of the corpus is strongest in it.")
+        st.caption(f"“{name}” is measured over sentences of its own, so no sentence of the corpus is strongest in it.")
         return
     numbers = [int(number) for number in ranked[view.index, layer, head] if number >= 0]
     st.markdown(f"Sentences in which **{name.lower()}** of this head is highest")
     if not numbers:
-        st.caption("None: no token of the corpus says anything about this figure here.")
+        st.caption("None: no token of the corpus says anything about this metric here.")
         return
     opened = None
     with st.container(gap="xsmall"):
@@ -66,5 +66,7 @@ def _strongest(atlas: "Atlas", view: View, layer: int, head: int) -> None:
     st.caption("A click opens the sentence on the Attention page at this head, with the model's own translation.")
     if opened is not None:
         state.choose(text=atlas.texts[opened])
-        state.change(attention_tab=ALL_HEADS, measure=view.read_off)
+        state.change(attention_tab=ALL_HEADS, measure=view.read_off, from_atlas=True)
+        # Chosen, so that the page shows this head and not its own finding.
+        state.change(site=view.site, layer=layer, head=head)
         st.switch_page("viz/pages/attention/page.py")

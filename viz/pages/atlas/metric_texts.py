@@ -14,12 +14,18 @@ _CONFIDENCE: Final = MetricText(
 _INDUCTION: Final = MetricText(
     "Induction", "where a token was written before, the weight on what followed it then, between 0 and 1"
 )
+_ANTECEDENT: Final = MetricText(
+    "Follows antecedents",
+    "the share of our pronoun sentences in which the pronoun's row gives the right noun more weight than the wrong "
+    "one; guessing gives 0.5",
+)
 _ERROR: Final = "0 where every link that people made is found and no other, 1 where none is; here less is better"
 
 TEXTS: Final[Mapping[str, MetricText]] = {
     **{key: head_metrics.TEXTS[key] for key in CORPUS_METRICS if key in head_metrics.TEXTS},
     "confidence": _CONFIDENCE,
     "induction": _INDUCTION,
+    "antecedent": _ANTECEDENT,
     "aer_word_in": MetricText("Alignment error, word in", f"asked when a German word is read: {_ERROR}"),
     "aer_word_out": MetricText("Alignment error, word out", f"asked when a German word is written: {_ERROR}"),
 }
@@ -45,6 +51,10 @@ def why_none(key: str, site: str) -> str:
         if site != CROSS:
             return "Alignment error rates are of cross-attention: only there a German word looks at English ones."
         return "No links made by hand have been read. Load a file with them under “Corpus”."
+    if key == "antecedent":
+        if site == DECODER:
+            return "The decoder's self-attention never sees the nouns of the sentence, so it cannot follow one of them."
+        return "Following antecedents is measured of weights, and of translators from English into German."
     if key == "induction" and site != DECODER:
         return "Induction is measured in the decoder's self-attention, which sees only what was written before."
     return head_metrics.why_none(key, site) if key in head_metrics.TEXTS else f"“{TEXTS[key].name}” says nothing here."

@@ -7,18 +7,19 @@ import streamlit as st
 from viz.pages.atlas import corpus, tabs
 from viz.ui import formulas, frame
 
-frame.title(
-    "Atlas",
+frame.title("Atlas").caption(
     "What every head does, not in one sentence but over many: how sharply it looks, how far, and at which tokens. The "
     "sentence on the left plays no part here; the sentences in which a head is strongest lead back to it.",
 )
 with frame.errors_shown():
     if not frame.for_translators(
-        "The atlas reads 200 sentences with their translations, and its figures of cross-attention come from these.",
-        "The attention page has the same figures for one text, under each tile and as an order of heads.",
+        "The atlas reads 200 sentences with their translations, and its metrics of cross-attention come from these.",
+        "The attention page has the same metrics for one text, under each tile and as an order of heads.",
     ):
-        measured = corpus.measured()
+        pictures = st.container()
+        measured = corpus.measured(pictures)
         if measured is not None:
-            tabs.show(measured)
+            with pictures:
+                tabs.show(measured)
 with st.expander("Formulas and sources", icon=":material/function:"):
     formulas.show(Path(__file__).with_name("formulas.md"))

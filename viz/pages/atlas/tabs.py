@@ -27,22 +27,22 @@ def show(atlas: "Atlas") -> None:
     layers, heads = atlas.mean_outputs.shape[1:3]
     state.put(state.current().within(layers, heads))
     view = _view(atlas)
-    st.caption(controls.plain(metric_texts.meaning(view.key, view.site, view.read_off)))
     tabs: list[frame.Tab[AtlasTab]] = [
         ("Layer × head", layer_maps.show),
         ("Map of heads", map_of_heads.show),
         ("Table", table.show),
     ]
     frame.tabs("atlas_tab", tabs, atlas, view)
+    st.caption(controls.plain(metric_texts.meaning(view.key, view.site, view.read_off)))
 
 
 def _view(atlas: "Atlas") -> View:
-    site = controls.site(sites.SITES)
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        site = controls.site(sites.SITES)
         names = {key: metric_texts.TEXTS[key].name for key in CORPUS_METRICS}
-        controls.dropdown("corpus_metric", "Figure", names, width=250)
+        controls.dropdown("corpus_metric", "Metric", names, width=250)
         help_text = "Weights, or how long the vectors are that a head adds for each token (Kobayashi et al. 2020)."
-        controls.segmented("read_off", "Read off", metric_texts.READ_OFF_LABELS, help_text=help_text)
+        controls.segmented("read_off", "Computed from", metric_texts.READ_OFF_LABELS, help_text=help_text)
     index, read_off, key = sites.SITES.index(site), state.current().atlas.read_off, state.current().atlas.corpus_metric
     maps = maps_of(atlas, index, read_off)
     if key not in {head_map.key for head_map in maps}:

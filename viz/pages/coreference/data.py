@@ -8,16 +8,20 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from viz.core.background_jobs import Progress, Task
+from viz.core.caching import cached
+from viz.core.marks import Marks, word_spans
 from viz.selection.common import Measure
 
 if TYPE_CHECKING:
-    from model import Reader
+    from model import Reader, Translator
     from model.analysis.coreference.cases import PronounCase, PronounCases
     from model.analysis.coreference.measure_translator import CoreferenceScores
+    from model.analysis.coreference.pronoun_choice import PronounChoice
     from model.analysis.coreference.span_attention import Measure as ModelMeasure
 
 #: What the selection calls a measure → what the model's analysis does.
 MEASURES: "Final[Mapping[Measure, ModelMeasure]]" = {"weights": "raw", "norms": "norm", "rollout": "rollout"}
+MAX_CHOICES: Final = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,12 +35,23 @@ class CaseSet:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A minimal pair of the curated set; where `is_control`, its pronouns stand for neither candidate."""
+    """A minimal pair: one of the curated set, or a person's own, which has no name.
+
+    Attributes:
+        name, group: "" of one's own sentences.
+        cases: a case for each of its two sentences.
+        is_control: whether its pronouns stand for neither candidate.
+    """
 
     name: str
     group: str
     cases: "tuple[PronounCase, PronounCase]"
-    is_control: bool
+    is_control: bool = False
+
+    @property
+    def is_own(self) -> bool:
+        """Whether a person wrote it: then nobody knows which German is right."""
+        return not self.name
 
 
 @cache
@@ -69,6 +84,25 @@ def curated_pairs() -> Mapping[str, Pair]:
         of_pair.setdefault(case.pair, []).append(case)
     both = {name: (cases[0], cases[1]) for name, cases in of_pair.items() if len(cases) == 2}
     return MappingProxyType({name: Pair(name, of[0].group, of, of[0].is_control) for name, of in both.items()})
+
+
+def marked_case(text: str, marks: Marks) -> "PronounCase | None":
+    """A sentence with its pronoun and candidates, by word positions; None where one is missing or two are one."""
+    from model.analysis.coreference.cases import PronounCase
+
+    spans = word_spans(text)
+    pronoun, antecedent, distractor = marks.positions
+    if pronoun is None or antecedent is None or distractor is None or len(set(marks.positions)) < 3:
+        return None
+    return PronounCase(text, spans[pronoun], spans[antecedent], spans[distractor])
+
+
+@cached(max_entries=MAX_CHOICES)
+def pronoun_choice(translator: "Translator", case: "PronounCase") -> "PronounChoice":
+    """What the model writes for a pronoun, and how probable each of its rivals is there. Raises what the model does."""
+    from model.analysis.coreference.pronoun_choice import pronoun_choice
+
+    return pronoun_choice(translator, case)
 
 
 def scores_task(cases: CaseSet, reader: "Reader", measure: Measure) -> Task["CoreferenceScores"]:

@@ -1,4 +1,4 @@
-"""Draw a number of every head of a site as a map; "3·2" is head 2 of layer 3."""
+"""Draw a number of every head of a site as a map; on hover "L3 H2" is head 2 of layer 3."""
 
 from collections.abc import Mapping
 
@@ -7,14 +7,13 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 
 from viz.core import theme
+from viz.core.sites import head_label, head_numbers, layer_labels
 from viz.figures.matrix import Scale, matrix
 
 
 def short_names(layers: int, heads: int, *, averaged: bool = False) -> list[str]:
-    """Every head as "layer·head", in the order of a table [layer, head]; where heads are averaged, "layer 3"."""
-    if averaged:
-        return [f"layer {layer + 1}" for layer in range(layers)]
-    return [f"{layer + 1}·{head + 1}" for layer, head in np.ndindex(layers, heads)]
+    """Every head as "L3 H2", in the order of a table [layer, head]; where heads are averaged, "L3, all heads"."""
+    return [head_label(layer, None if averaged else head) for layer, head in np.ndindex(layers, heads)]
 
 
 def head_map(
@@ -44,14 +43,14 @@ def head_map(
     sign, decimals = "+" if centre == 0 else "", "2f" if bound >= 0.05 else "3f"
     levels = [centre + bound * k / 2 for k in (-2, -1, 0, 1, 2)]
     ticks = tuple((level, f"{level:{sign if level else ''}.{decimals}}") for level in levels)
-    columns = ["all"] if averaged else [str(head + 1) for head in range(heads)]
+    columns = ["all heads"] if averaged else head_numbers(heads)
     figure = matrix(
         values,
         values,
-        [f"Layer {layer + 1}" for layer in range(layers)],
+        layer_labels(layers),
         columns,
         scale=Scale(title, theme.DIVERGING, centre - bound, centre + bound, ticks),
-        hover=f"<b>%{{y}}</b>, head <b>%{{x}}</b><br>{title} %{{customdata:{sign}{number}}}",
+        hover=f"<b>%{{y}} %{{x}}</b><br>{title} %{{customdata:{sign}{number}}}",
     )
     if marked is not None:
         layer, head = marked

@@ -14,6 +14,7 @@ from viz.core.theme import HEAD_COLOURS
 Span = tuple[int, int]
 #: A text longer than this is cut off after its last mark.
 MAX_SHOWN: Final = 600
+_GUESS: Final = '<sup title="a guess of this page">?</sup>'
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,8 @@ def marked_sentence(
     translation: str,
     pronoun: Span | None,
     names: tuple[str, str] = ("EN", "DE"),
+    *,
+    is_guess: bool = False,
 ) -> str:
     """A sentence above its translation; each takes its own writing direction.
 
@@ -47,27 +50,37 @@ def marked_sentence(
         translation: German.
         pronoun: its characters in the translation.
         names: what the two are; without a translation there is one line.
+        is_guess: whether which of the candidates is which is only guessed.
     """
     german = {} if pronoun is None else {"pronoun": pronoun}
     return (
         '<div style="display:grid;grid-template-columns:max-content 1fr;column-gap:0.9rem;row-gap:0.3rem;'
         'align-items:baseline;line-height:1.6">'
-        + _line(names[0], "en", source, spans)
+        + _line(names[0], "en", source, spans, is_guess=is_guess)
         + (_line(names[1], "de" if names[1] == "DE" else "", translation, german) if translation else "")
         + "</div>"
     )
 
 
-def legend() -> str:
-    """What each line under a word means."""
+def marked_line(mark: str, source: str, spans: Mapping[str, Span], after: str, *, is_guess: bool) -> str:
+    """A sentence in a line of its own, with a mark before it and a text after it; arguments as of `marked_sentence`."""
     return (
-        '<div style="display:flex;flex-wrap:wrap;column-gap:1.2rem;font-size:0.85rem;line-height:1.9">'
-        + "".join(f"<span>{_mark(role, role)}</span>" for role in ROLES)
-        + "</div>"
+        '<div style="display:flex;flex-wrap:wrap;column-gap:0.9rem;align-items:baseline;line-height:1.6">'
+        f'{_line(mark, "en", source, spans)}<span style="opacity:0.8">{literal(after)}</span></div>'
     )
 
 
-def _line(mark: str, language: str, text: str, spans: Mapping[str, Span]) -> str:
+def legend(*, is_guess: bool = False) -> str:
+    """What each line under a word means, and the sign of a guess."""
+    guess = "<span>? guessed by this page: mark other words above, or say that it is right</span>" if is_guess else ""
+    return (
+        '<div style="display:flex;flex-wrap:wrap;column-gap:1.2rem;font-size:0.85rem;line-height:1.9">'
+        + "".join(f"<span>{_mark(role, role)}</span>" for role in ROLES)
+        + f"{guess}</div>"
+    )
+
+
+def _line(mark: str, language: str, text: str, spans: Mapping[str, Span], *, is_guess: bool = False) -> str:
     # Each becomes one space, so that the spans hold; the browser joins those that follow one another.
     shown = re.sub(r"\s", " ", text)
     end = max([MAX_SHOWN, *(stop for _, stop in spans.values())])
@@ -75,15 +88,16 @@ def _line(mark: str, language: str, text: str, spans: Mapping[str, Span]) -> str
     return (
         f'<span aria-hidden="true" style="font-size:0.75rem;letter-spacing:0.08em;opacity:0.65">{mark}</span>'
         f'<span lang="{language}" dir="auto" style="font-size:1.15rem;overflow-wrap:anywhere">'
-        f"{_marked(shown[:end].rstrip(), spans)}{rest}</span>"
+        f"{_marked(shown[:end].rstrip(), spans, is_guess=is_guess)}{rest}</span>"
     )
 
 
-def _marked(text: str, spans: Mapping[str, Span]) -> str:
+def _marked(text: str, spans: Mapping[str, Span], *, is_guess: bool) -> str:
     parts, at = [], 0
     for role, (begin, end) in sorted(spans.items(), key=lambda item: item[1]):
         if begin >= at:
-            parts += [literal(text[at:begin]), _mark(role, text[begin:end])]
+            sign = _GUESS if is_guess and role != "pronoun" else ""
+            parts += [literal(text[at:begin]), _mark(role, text[begin:end]), sign]
             at = end
     return "".join(parts) + literal(text[at:])
 

@@ -10,8 +10,7 @@ from viz.selection import state
 from viz.selection.coreference import CoreferenceTab
 from viz.ui import frame
 
-frame.title(
-    "Compare",
+frame.title("Compare").caption(
     "“The animal didn't cross the street because it was too tired”, or “too wide”: one word decides what “it” stands "
     "for. See which heads follow, measure them over many sentences, and test whether they are the cause.",
 )

@@ -4,16 +4,24 @@ A pair or a word that a link asks for and that does not exist is answered with a
 """
 
 from collections.abc import Sequence
-from typing import Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from viz.pages.coreference.data import Pair, curated_pairs
-from viz.pages.coreference.marks import Marks, guessed, last_word, word_spans
+from viz.access import models
+from viz.core.marks import Marks, guessed, last_word, word_spans
+from viz.core.widget_values import sent
+from viz.pages.coreference import twins
+from viz.pages.coreference.data import Pair, curated_pairs, marked_case
 from viz.selection import state
 from viz.selection.coreference import MARKS, OTHER_MARKS
+from viz.selection.examples import EXAMPLES
 from viz.ui import controls, frame
 from viz.ui.controls import plain
+
+if TYPE_CHECKING:
+    from model.analysis.coreference.cases import PronounCase
 
 #: Groups of the curated set as people read them; "" are one's own sentences.
 GROUPS: Final = {
@@ -29,6 +37,15 @@ NAMES: Final = ("first", "second")
 #: With more words than this a list is easier to read than a field of buttons.
 MAX_PILLS: Final = 60
 _GROUP: Final = "pair-group"
+_CHANGE: Final = "pair-change"
+
+
+@dataclass(frozen=True, slots=True)
+class OwnMarks:
+    """The marked words of one of one's own sentences, and whether the page only guesses its candidates."""
+
+    marks: Marks
+    is_guess: bool
 
 
 def chosen_pair() -> Pair | None:
@@ -70,36 +87,132 @@ def chosen_pair() -> Pair | None:
     return pair
 
 
-def marked_words(texts: Sequence[str]) -> list[Marks]:
+def not_german(asked: str) -> str:
+    """Why German pronouns are not looked for in what the chosen translator writes."""
+    source, target = models.languages(state.current().model)
+    says = f"says that it translates {source or 'something'} to {target}" if target else "does not say what it writes"
+    return (
+        f"{plain(asked[0].upper() + asked[1:])} is asked only of a model that translates English to German. "
+        f"{plain(models.name_of(state.current().model))} {says}, so it is not asked here."
+    )
+
+
+def own_texts() -> tuple[str, str]:
+    """One's own two sentences. A second one that nobody typed is the first one's twin, "" where none can be offered."""
+    text, other = state.current().common.text, state.current().coreference.other_text
+    how = st.session_state.get(_CHANGE) or twins.change(EXAMPLES[0].text, EXAMPLES[0].twin)
+    if not other:
+        other = twins.known_twin(text)
+    if not other and how is not None and (other := twins.changed(text, how)):
+        # Whoever opens the link has not seen the words that differed before.
+        state.change(other_text=other)
+    if (how := twins.change(text, other)) is not None:
+        st.session_state[_CHANGE] = how
+    return text, other
+
+
+def second_sentence() -> str:
+    """The field of the second sentence, with a word on how it belongs to the first."""
+    text, other = own_texts()
+    st.text_input(
+        "Compare with",
+        key=state.bind("other_text", other),
+        placeholder="The same sentence with the word that decides changed",
+        on_change=state.take,
+        args=("other_text",),
+    )
+    shared, count = twins.shared_words(text, other)
+    if not other:
+        frame.note(
+            "Nothing is compared yet, for this sentence has no twin that is known. Type it again with the word changed "
+            "that decides what the pronoun stands for."
+        )
+        st.button(
+            "Copy the sentence", icon=":material/content_copy:", on_click=state.choose, kwargs={"other_text": text}
+        )
+    elif other == text:
+        frame.note("Both sentences are the same so far. Change the word that decides what the pronoun stands for.")
+    elif 2 * shared < count:
+        st.warning(
+            f"These sentences share {shared} of {count} words. What differs between them need not come from what the "
+            "pronoun stands for: change a single word of the first sentence instead.",
+            icon=":material/warning:",
+        )
+    return other
+
+
+def marked_words(texts: Sequence[str]) -> list[OwnMarks]:
     """The words marked in one's own two sentences, to be clicked; the page's guess where a person marked none."""
-    guesses = [guessed(text, swapped=number == 1) for number, text in enumerate(texts)]
-    is_guessed = all(None not in guess.positions for guess in guesses)
-    with (
-        st.expander("Mark the pronoun and its candidates", expanded=not is_guessed, icon=":material/ads_click:"),
-        st.grid(2, min_column_width=360, gap="medium"),
-    ):
-        return [_marks(*of) for of in zip(NAMES, texts, (MARKS, OTHER_MARKS), guesses, strict=True)]
+    before = own_marks(texts)
+    is_complete = all(None not in own.marks.positions for own in before)
+    is_guess = any(own.is_guess for own in before)
+    label = "Mark the pronoun and its candidates" + (": those with “?” are guessed" if is_guess else "")
+    with st.expander(label, expanded=not is_complete, icon=":material/ads_click:"):
+        with st.grid(2, min_column_width=360, gap="medium"):
+            for name, text, fields, own in zip(NAMES, texts, (MARKS, OTHER_MARKS), before, strict=True):
+                _mark_words(name, text, fields, own.marks)
+        if is_guess and is_complete:
+            st.button("The guess is right", key="marks-right", on_click=_keep_marks, args=(before,))
+    return own_marks(texts)
 
 
-def _marks(name: str, text: str, fields: Sequence[str], guess: Marks) -> Marks:
+def own_marks(texts: Sequence[str]) -> list[OwnMarks]:
+    """The words that are marked in one's own two sentences, or known of them, or else guessed."""
+    marks = []
+    for number, (text, fields) in enumerate(zip(texts, (MARKS, OTHER_MARKS), strict=True)):
+        known, count = _known_marks(text), len(word_spans(text))
+        default = guessed(text, swapped=number == 1) if known is None else known
+        values = [state.current().value(field) for field in fields]
+        chosen = [mark if isinstance(mark, int) and mark < count else None for mark in values]
+        kept = [a if b is None else b for a, b in zip(default.positions, chosen, strict=True)]
+        # Which word is the pronoun is hardly a guess.
+        is_guess = any(one is None and shown is not None for one, shown in zip(chosen[1:], kept[1:], strict=True))
+        marks.append(OwnMarks(Marks(*kept), is_guess=known is None and is_guess))
+    return marks
+
+
+def own_cases(texts: Sequence[str]) -> "tuple[PronounCase, PronounCase] | None":
+    """One's own two sentences with their marked words; None where some are missing."""
+    first, second = (marked_case(text, own.marks) for text, own in zip(texts, own_marks(texts), strict=True))
+    return None if first is None or second is None else (first, second)
+
+
+def _known_marks(text: str) -> Marks | None:
+    """The marks of a sentence of the curated set, or of an example."""
+    cases = (case for pair in curated_pairs().values() for case in pair.cases)
+    case = next((case for case in cases if case.sentence == text), None)
+    if case is not None:
+        return Marks(*(last_word(text, span) for span in case.spans))
     words = [text[slice(*span)] for span in word_spans(text)]
-    labels = [f"{role.capitalize()} in the {name} sentence" for role in MARKS]
+    for example in EXAMPLES:
+        if example.stands_for is not None and text in (example.text, example.twin):
+            nouns = example.stands_for if text == example.text else example.stands_for[::-1]
+            return Marks(words.index("it"), *map(words.index, nouns))
+    return None
+
+
+def _mark_words(name: str, text: str, fields: Sequence[str], shown: Marks) -> None:
+    words = [text[slice(*span)] for span in word_spans(text)]
     with st.container():
-        chosen = zip(fields, labels, guess.positions, strict=True)
-        return Marks(*(_word(field, label, words, default) for field, label, default in chosen))
+        for role, field, default in zip(MARKS, fields, shown.positions, strict=True):
+            _word(field, f"{role.capitalize()} in the {name} sentence", words, default)
 
 
-def _word(field: str, label: str, words: Sequence[str], default: int | None) -> int | None:
+def _keep_marks(marks: Sequence[OwnMarks]) -> None:
+    for own, fields in zip(marks, (MARKS, OTHER_MARKS), strict=True):
+        state.change(**dict(zip(fields, own.marks.positions, strict=True)))
+
+
+def _word(field: str, label: str, words: Sequence[str], shown: int | None) -> None:
     chosen = state.current().value(field)
     assert chosen is None or isinstance(chosen, int)
     if chosen is not None and chosen >= len(words):
         state.change(**{field: None})
         frame.note(f"{label}: there is no word {chosen + 1}, the sentence has {len(words)}.")
-        chosen = None
-    value = default if chosen is None else chosen
-    key, options = state.bind(field, value), range(len(words))
-    if len(words) > MAX_PILLS:
-        return st.selectbox(
+    is_list, options = len(words) > MAX_PILLS, range(len(words))
+    key = state.bind(field, shown, always=is_list)
+    if is_list:
+        st.selectbox(
             label,
             options,
             key=key,
@@ -108,7 +221,8 @@ def _word(field: str, label: str, words: Sequence[str], default: int | None) -> 
             on_change=state.take,
             args=(field,),
         )
-    return st.pills(label, options, key=key, format_func=lambda i: plain(words[i]), on_change=state.take, args=(field,))
+    else:
+        st.pills(label, options, key=key, format_func=lambda i: plain(words[i]), on_change=state.take, args=(field,))
 
 
 def _both(first: str, second: str) -> str:
@@ -119,7 +233,7 @@ def _both(first: str, second: str) -> str:
 
 
 def _take_group() -> None:
-    group = st.session_state[_GROUP]
+    group = sent(_GROUP)
     pairs = curated_pairs().values()
     state.choose(pair=next((pair.name for pair in pairs if pair.group == group), ""))
 

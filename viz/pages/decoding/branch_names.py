@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from viz.core.sites import DECODER, NAMES
+from viz.core.sites import DECODER, head_label
 from viz.core.token_text import display_token
 from viz.pages.decoding.branch_codes import Action, Choice, Draw, EditHead, Write
 
@@ -20,9 +20,7 @@ def deed(action: Action, vocabulary: Sequence[str], source_tokens: Sequence[str]
             done = {"off": "switched off", "uniform": "made uniform"}.get(
                 edit
             ) or f"pointed at {_key(site, key, source_tokens)}"
-            return (
-                f"{NAMES[site].phrase}, layer {layer + 1}, head {head + 1} {done}{', this step only' if once else ''}"
-            )
+            return f"{head_label(layer, head, site)} {done}{', this step only' if once else ''}"
         case Draw(temperature, top_k, top_p, seed):
             limits = f"{f', top k {top_k}' if top_k else ''}{f', top p {top_p / 100:g}' if top_p < 100 else ''}"
             return f"drawn at temperature {temperature / 100:g}{limits}, seed {seed}"

@@ -9,9 +9,9 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 
 from viz.core import theme
+from viz.core.sites import head_numbers, layer_labels
 from viz.figures.axes import column_axis, full_axis, token_labels
 from viz.figures.comparison import DIFFERENCE_FLOOR, Alignment
-from viz.figures.heads import head_labels
 from viz.figures.matrix import matrix, signed_scale
 
 CURVES_HEIGHT, BARS_HEIGHT = 300, 290
@@ -67,7 +67,7 @@ def attention_difference(
         token_labels(row_tokens),
         token_labels(column_tokens),
         scale=signed_scale("difference", difference, floor=DIFFERENCE_FLOOR),
-        hover="<b>%{y}</b> → <b>%{x}</b><br>difference %{customdata:+.4f}",
+        hover="<b>%{y}</b> looks at <b>%{x}</b><br>difference %{customdata:+.4f}",
     )
 
 
@@ -121,9 +121,9 @@ def effects_map(changes: Float[np.ndarray, "layer head"]) -> go.Figure:
     figure = matrix(
         changes,
         changes,
-        [f"Layer {layer + 1}" for layer in range(layers)],
-        [label.removeprefix("Head ") for label in head_labels(heads)],
+        layer_labels(layers),
+        head_numbers(heads),
         scale=signed_scale("Δ log p", changes, floor=CHANGE_FLOOR),
-        hover="<b>%{y}, head %{x}</b> switched off<br>Δ log p %{customdata:+.4f}",
+        hover="<b>%{y} %{x}</b> switched off<br>Δ log p %{customdata:+.4f}",
     )
-    return figure.update_layout(xaxis_title={"text": "head", "standoff": 4}, xaxis_tickangle=0)
+    return figure.update_layout(xaxis_tickangle=0)

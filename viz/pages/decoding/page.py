@@ -3,7 +3,7 @@
 import streamlit as st
 
 from viz.access import models
-from viz.pages.decoding import translation_controls, translations
+from viz.pages.decoding import opening, translation_controls, translations
 from viz.pages.decoding.beam import tab as beam
 from viz.pages.decoding.branches import tab as branches
 from viz.pages.decoding.cost import tab as cost
@@ -16,7 +16,7 @@ from viz.selection import state
 from viz.selection.decoding import DecodingTab
 from viz.ui import frame
 
-frame.title(
+head = frame.title(
     "Decode",
     "The decoder writes one token at a time, from left to right. Step with the buttons or the arrow keys, see what it "
     "weighed and where every head looks, and make it write something else.",
@@ -25,7 +25,8 @@ with frame.errors_shown():
     with st.spinner("Loading the model …"):
         abilities = models.abilities(state.current().model)
     if not frame.lacking(abilities, "decoding", "The attention page shows what its heads look at."):
-        trace = translations.shown()
+        trace = translations.shown(head)
+        opening.propose(trace)
         translation_controls.above(trace)
         tabs: list[frame.Tab[DecodingTab]] = [
             ("Film", film.show),

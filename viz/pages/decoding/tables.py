@@ -30,8 +30,8 @@ def _lens_rows(values: "LogitLens", read: Sequence[str]) -> Iterator[Row]:
             rank = int(values.chosen_ranks[level, step])
             there = (level, step, *tokens_there, chosen[level][step], rank, entropy[level][step])
             ids = values.token_ids[level, step].tolist()
-            for place, (token_id, token) in enumerate(zip(ids, tokens, strict=True), start=1):
-                yield (*there, place, token_id, cell(token), probabilities[step][place - 1])
+            for candidate, (token_id, token) in enumerate(zip(ids, tokens, strict=True), start=1):
+                yield (*there, candidate, token_id, cell(token), probabilities[step][candidate - 1])
 
 
 def beam_nodes(tree: "BeamTree") -> bytes:

@@ -8,18 +8,21 @@ import streamlit as st
 
 from model.errors import TokenError
 from viz.access import models
+from viz.core.numbers import times_less
 from viz.core.token_text import display_token
+from viz.core.widget_values import sent
 from viz.pages.decoding import translations
 from viz.pages.decoding.branch_codes import Choice
 from viz.pages.decoding.branch_names import ORIGINAL, summary
 from viz.pages.decoding.data import branches
+from viz.pages.decoding.probabilities import percent
 from viz.selection import state
 from viz.ui import controls
 from viz.ui.controls import plain
 from viz.ui.token_labels import step_labels
 
 if TYPE_CHECKING:
-    from model import Trace
+    from model import Candidate, Trace
 
 
 def above(trace: "Trace") -> None:
@@ -44,10 +47,10 @@ def show_notices() -> None:
         st.warning(plain(notice), icon=":material/info:")
 
 
-def all_traces() -> list["Trace"]:
-    """The trace of every translation, the model's own first; a long one takes its time."""
+def known_traces() -> list["Trace | None"]:
+    """The trace of every translation, the model's own first; None of a long one that nobody has looked at."""
     with st.spinner("Writing the branches …", show_time=True):
-        traces = translations.grow_all()
+        traces = translations.known_traces()
     show_notices()
     return traces
 
@@ -83,14 +86,12 @@ def step(trace: "Trace") -> int:
 def candidate(trace: "Trace") -> None:
     """The tokens that the model weighed at the chosen step; the one picked is written there."""
     at = min(state.current().decoding.step, len(trace.steps) - 1)
-    candidates = trace.steps[at].candidates
+    candidates, written = trace.steps[at].candidates, trace.steps[at].log_prob
     st.menu_button(
         "Take another candidate",
         range(len(candidates)),
         key="candidate",
-        format_func=lambda rank: plain(
-            f"{exp(candidates[rank].log_prob):.1%} · {display_token(candidates[rank].token)}"
-        ),
+        format_func=lambda rank: plain(_candidate_label(candidates[rank], written)),
         on_click=_take_candidate,
         args=([option.token_id for option in candidates],),
     )
@@ -115,14 +116,25 @@ def against(names: Sequence[str], chosen: int) -> None:
     controls.dropdown("compared_branch", f"{names[shown]}, compared with", labels, shown=chosen, width=260)
 
 
+def _candidate_label(candidate: "Candidate", written: float) -> str:
+    """A candidate with its probability, and how that compares with the token that was written (nats)."""
+    compared = times_less(candidate.log_prob, written)
+    share = percent(exp(candidate.log_prob)) + (f", {compared}" if compared else "")
+    return f"{display_token(candidate.token)} · {share}"
+
+
 def _take_candidate(token_ids: Sequence[int]) -> None:
-    translations.force(state.current().decoding.step, token_ids[int(st.session_state["candidate"])])
-    st.rerun()
+    rank = sent("candidate")
+    if isinstance(rank, int) and 0 <= rank < len(token_ids):
+        translations.write(state.current().decoding.step, (token_ids[rank],))
+        st.rerun()
 
 
 def _show() -> None:
-    translations.show(int(st.session_state["branch"]))
-    st.rerun()
+    number = sent("branch")
+    if isinstance(number, int):
+        translations.show(number)
+        st.rerun()
 
 
 def _write(key: str) -> None:

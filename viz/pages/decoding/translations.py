@@ -15,17 +15,22 @@ import streamlit as st
 
 from model.errors import CancelledError, HeadlightError, SessionError
 from viz.access import models
+from viz.core.background_jobs import Task
 from viz.pages.decoding import branch_codes
 from viz.pages.decoding.branch_codes import Action, Choice, Draw, Path, Write, path_of, write_code
 from viz.pages.decoding.data import branches
 from viz.selection import state
 from viz.selection.url import MAX_TEXT_IN_URL
-from viz.ui import sentence
+from viz.ui import long_work, sentence
 
 if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
     from model import Trace
     from model.writer import Writer
 
+#: So many tokens are written, about, for branches that nobody looks at but in the tree of all.
+MAX_UNASKED: Final = 400
 _SESSIONS: Final = "decoding/sessions"
 _NOTICES: Final = "decoding/notices"
 
@@ -47,13 +52,15 @@ def choices() -> tuple[Choice, ...]:
     return reading.choices
 
 
-def shown() -> "Trace":
-    """The trace of the branch that is shown, with the sentence and its translation above it.
+def shown(head: "DeltaGenerator") -> "Trace":
+    """The trace of the branch that is shown, with the sentence and its translation in the head of the page.
 
     Raises:
-        HeadlightError: the text, the checkpoint or the device will not do.
+        HeadlightError: the text, the checkpoint or the device will not do, or at a step no token has a probability.
     """
-    trace = sentence.show_trace_of(_shown)
+    trace = _shown()
+    sentence.show(trace, head)
+    branches.check_probabilities(trace)
     if (step := state.current().decoding.step) >= len(trace.steps):
         last = len(trace.steps)
         tell(f"The address asks for step {step + 1}, but this translation has {last}. This is the last.")
@@ -83,26 +90,62 @@ def sessions() -> branches.Sessions:
     return own
 
 
-def grow_all() -> list["Trace"]:
-    """The trace of every branch, number 0 first; one that cannot be grown is dropped with a notice."""
-    grown: list[Trace] = []
-    while len(grown) <= len(choices()):
+def known_traces() -> list["Trace | None"]:
+    """The trace of every branch, number 0 first; None of one that takes long to grow and was not looked at yet.
+
+    One that cannot be grown is dropped with a notice.
+    """
+    root = trace_of(0)
+    known: list[Trace | None] = [root]
+    left = MAX_UNASKED
+    while len(known) <= len(made := choices()):
+        path = path_of(made, len(known))
+        cost = 0 if branches.is_grown(*source(), path) else max(1, len(root.steps) - path[-1][0])
+        if cost > left:
+            known.append(None)
+            continue
+        left -= cost
         try:
-            grown.append(trace_of(len(grown)))
+            known.append(trace_along(path))
         except HeadlightError as error:
-            if not grown:
-                raise
-            _drop(len(grown), error)
-    return grown
+            _drop(len(known), error)
+    return known
 
 
-def force(step: int, token_id: int) -> None:
-    """Write another token at a step of the branch that is shown, decode on, and show that as a branch of its own."""
-    write(step, (token_id,))
+def written(
+    own: branches.Sessions, writer: "Writer", text: str, made: Sequence[Choice]
+) -> "list[Trace | HeadlightError]":
+    """The trace of every branch, number 0 first, or why there is none; in any thread, and however long it takes."""
+
+    def grown(number: int) -> "Trace | HeadlightError":
+        try:
+            return branches.grow(own, writer, text, path_of(made, number))
+        except HeadlightError as error:
+            return error
+
+    return [grown(number) for number in range(len(made) + 1)]
+
+
+def looked_at(number: int) -> "Trace":
+    """The trace of a branch, with progress where it has to be grown. Raises what growing it raises."""
+    return looked_at_along(path_of(choices(), number), "trace-compared")
+
+
+def looked_at_along(path: Path, key: str) -> "Trace":
+    """The trace of a branch, or of one that is only tried, as `looked_at`; each of a page has a key of its own."""
+    own, writer, text = source()
+    task = Task(
+        ("written", writer.key, text, path),
+        0,
+        "tokens",
+        lambda progress: branches.grow(own, writer, text, path, progress.reached),
+        "Writing: {done} of at most {total} tokens",
+    )
+    return long_work.awaited(task, key=key)
 
 
 def write(step: int, token_ids: tuple[int, ...]) -> None:
-    """As `force`, of several tokens, one after the other."""
+    """Write other tokens from a step of the branch that is shown, decode on, and show that as a branch of its own."""
     trace = _or_notice(step)
     if trace is None:
         return

@@ -9,13 +9,13 @@ from viz.selection import state
 from viz.selection.masks_positions import MasksTab
 from viz.ui import frame, sentence
 
-frame.title(
+head = frame.title(
     "Masks & positions",
     "What attention is allowed to see, and how it knows the order. In a mask, a bright cell is a key that the query in "
     "that row may attend to. An encoding is added to each token's embedding: equal tokens then differ by their place.",
 )
 with frame.errors_shown():
-    trace = sentence.read_and_show(state.current().common.text)
+    trace = sentence.read_and_show(state.current().common.text, head)
     state.put(state.current().for_model(trace.shapes))
     has_all = models.abilities(state.current().model).is_headlight
     tabs: list[frame.Tab[MasksTab]] = [

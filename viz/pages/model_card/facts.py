@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 Rows = list[tuple[str, ...]]
 
+#: What stands between the parts of a measured value's name.
+_BETWEEN: Final = " · "
+
 #: What SentencePiece calls the piece of a single byte.
 BYTE: Final = re.compile(r"<0x[0-9A-F]{2}>")
 ACTIVATIONS: Final = {"relu": "ReLU", "silu": "SiLU", "gelu": "GELU"}
@@ -119,8 +122,34 @@ def _both(by_beam: Mapping[int, "Score"], beam: int) -> tuple[str, str]:
 def measured(measurement: "Measurement") -> tuple[Rows, Rows]:
     """What a person reads first, and the values by number, such as one for each head of each layer."""
     rows: Rows = [(name, number(value)) for name, value in measurement.rows]
-    by_number = [row for row in rows if any(part.isdecimal() for part in row[0].split(" · "))]
+    by_number = [row for row in rows if any(part.isdecimal() for part in row[0].split(_BETWEEN))]
     return [row for row in rows if row not in by_number], by_number
+
+
+def tables(rows: Sequence[tuple[str, ...]]) -> list[tuple[list[Column], Rows]]:
+    """Measured values as tables: names that have the same parts share one, a row each; what stands alone comes first.
+
+    “frames · right” and “nouns · right” are the rows “frames” and “nouns” of a column “right”.
+    """
+    groups: dict[str, dict[str, str]] = {}
+    for name, value in rows:
+        before, _, part = name.rpartition(_BETWEEN)
+        groups.setdefault(before, {})[part] = value
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for before, values in groups.items():
+        alike.setdefault(tuple(values), []).append(before)
+    shared = {parts: befores for parts, befores in alike.items() if len(befores) > 1}
+    in_shared = {before for befores in shared.values() for before in befores}
+    alone = [(_words(name), value) for name, value in rows if name.rpartition(_BETWEEN)[0] not in in_shared]
+    made: list[tuple[list[Column], Rows]] = [([Column("Measured"), Column("Value")], list(alone))] if alone else []
+    for parts, befores in shared.items():
+        columns = [Column("Measured"), *(Column(_words(part), is_number=True) for part in parts)]
+        made.append((columns, [(_words(before), *groups[before].values()) for before in befores]))
+    return made
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
 
 
 def subject(command: str) -> str:

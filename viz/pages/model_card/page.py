@@ -11,8 +11,7 @@ from viz.selection import state
 from viz.selection.model_card import ModelCardTab
 from viz.ui import frame
 
-frame.title(
-    "Model",
+frame.title("Model").caption(
     "The checkpoint chosen on the left: what it is made of, what it learned from, how well it does and what not to "
     "expect of it. The sentence on the left plays no part here.",
 )

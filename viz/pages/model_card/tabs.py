@@ -123,7 +123,8 @@ def scores(selection: Selection) -> None:
         )
         if metrics.scores:
             st.html(table(*facts.scores(metrics), label="Scores of each set"))
-            st.code("\n".join(score.command for score in metrics.scores), language=None, wrap_lines=True)
+            with st.expander("The commands that measured these"):
+                st.code("\n".join(score.command for score in metrics.scores), language=None, wrap_lines=True)
             signatures = dict.fromkeys(score.signature for score in metrics.scores)
             st.caption(controls.plain(f"sacrebleu {', '.join(signatures)}"))
         if metrics.measurements:
@@ -151,11 +152,11 @@ def _measurement(measurement: "Measurement") -> None:
     st.subheader(controls.plain(facts.subject(measurement.command)), anchor=False)
     st.code(measurement.command, language=None, wrap_lines=True)
     first, by_number = facts.measured(measurement)
-    columns = [Column("Measured"), Column("Value")]
-    if first:
-        st.html(table(columns, first, label=measurement.command))
+    for columns, rows in facts.tables(first):
+        st.html(table(columns, rows, label=measurement.command))
     if by_number:
         with st.expander(f"{len(by_number)} values by number"):
+            columns = [Column("Measured"), Column("Value")]
             st.html(table(columns, by_number, label=f"{measurement.command}, by number"))
 
 
@@ -196,6 +197,8 @@ def whole_card(selection: Selection) -> None:
         st.subheader(card.LIMITS, anchor=False)
     for paragraph in limits:
         st.text(paragraph)
+    if limits:
+        st.caption("This is a part of the card. Where it says “above”, that is in the whole card, which stands below.")
     # The card's Markdown stays unread: a picture or a link in it would lead outside, and it may be anyone's.
     with st.expander("The whole card, as it was written", expanded=not limits):
         st.code(text, language=None, wrap_lines=True)

@@ -6,6 +6,8 @@ from typing import Any
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button
 
+from tests.viz import page_run
+from tests.viz.sent import sent_to
 from viz.pages.atlas import data
 from viz.ui import long_work
 
@@ -27,23 +29,12 @@ def forget() -> None:
 
 
 def opened(app: AppTest, **params: int | str) -> AppTest:
-    for name, value in params.items():
-        app.query_params[name] = str(value)
-    app.run()
-    return healthy(app.switch_page("viz/pages/atlas/page.py").run())
-
-
-def healthy(app: AppTest) -> AppTest:
-    assert not app.exception, app.exception[0].value
-    assert not app.error, app.error[0].value
-    return app
+    return page_run.opened(app, "atlas", **params)
 
 
 def maps(app: AppTest) -> dict[str, Any]:
-    (element,) = app.get("bidi_component")
-    payload = element.proto.bytes
-    length = int.from_bytes(payload[:4], "little")
-    return json.loads(payload[4 : 4 + length])
+    ((header, _),) = sent_to(app, "head_maps")
+    return header
 
 
 def sentences(app: AppTest) -> list[Button]:

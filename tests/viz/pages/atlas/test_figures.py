@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from model.analysis.atlas.head_distance import head_map, share_held
-from viz.pages.atlas.figures import head_scatter, nearest, neighbours
+from viz.pages.atlas.figures import head_scatter, name_places, nearest, neighbours
 
 VALUES = np.array([[0.5, np.nan], [1.0, 0.25]], np.float32)
 DISTANCES = np.array([[0, 1, 5, 5], [1, 0, 2, 2], [5, 2, 0, 3], [5, 2, 3, 0]], np.float32)
@@ -12,7 +12,7 @@ DISTANCES = np.array([[0, 1, 5, 5], [1, 0, 2, 2], [5, 2, 0, 3], [5, 2, 3, 0]], n
 
 def test_the_nearest_heads_come_first_and_of_equal_ones_the_first() -> None:
     np.testing.assert_array_equal(nearest(DISTANCES, 2), [[1, 2], [0, 2], [1, 3], [1, 2]])
-    assert neighbours(DISTANCES, 2)[2] == "1.2 (2.00), 2.2 (3.00), 1.1 (5.00)"
+    assert neighbours(DISTANCES, 2)[2] == "L1 H2 (2.00), L2 H2 (3.00), L1 H1 (5.00)"
     assert neighbours(np.zeros((1, 1), np.float32), 1) == ["none"]
 
 
@@ -21,13 +21,21 @@ def test_points_carry_their_head_number_and_neighbours_and_the_ring_lies_on_the_
     figure = head_scatter(places, VALUES, DISTANCES, name="first", shown=["a", "b", "c", "d"], selected=(1, 0))
     ring, points = figure.data
     assert (ring.x[0], ring.y[0]) == (4, 5)
-    assert list(points.text) == ["1.1", "1.2", "2.1", "2.2"]
+    assert list(points.text) == ["L1 H1", "L1 H2", "L2 H1", "L2 H2"]
     assert list(points.customdata[2][:3]) == [1, 0, "c"]
     assert np.isnan(points.marker.color[1])
     assert points.marker.cmax == 1.0
-    # 1.1 and 1.2 are nearest to one another: their names stand on opposite sides.
-    assert points.textposition[0] != points.textposition[1]
     assert figure.layout.yaxis.scaleanchor == "x"
+
+
+def test_names_lie_over_no_point_and_where_no_room_is_left_the_chosen_head_keeps_its_name() -> None:
+    apart = name_places(np.array([[0.0, 0.0], [1.0, 1.0]]), ["L1 H1", "L1 H2"])
+    assert apart == ["top center", "top center"]
+    # The name of the lower one would lie over the upper one.
+    assert name_places(np.array([[0.0, 0.0], [0.0, 0.05], [1.0, 1.0]]), ["L1 H1"] * 3)[0] != "top center"
+    crowd = name_places(np.random.default_rng(0).normal(size=(60, 2)) * [[1, 0.1]], ["L1 H1"] * 60, first=59)
+    assert None in crowd
+    assert crowd[59] is not None
 
 
 def test_a_map_of_distances_in_a_plane_loses_nothing_and_one_of_a_simplex_does() -> None:

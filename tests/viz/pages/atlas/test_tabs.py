@@ -8,7 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.analysis.atlas.measure import Atlas
-from tests.viz.pages.atlas.opening import healthy, maps, opened, sentences
+from tests.viz.page_run import healthy
+from tests.viz.pages.atlas.opening import maps, opened, sentences
 from viz.pages.atlas import tabs
 
 
@@ -18,7 +19,7 @@ def test_a_link_brings_back_figure_reading_tab_and_head(app: AppTest, shipped: P
     ring, points = chart["data"]
     place = atlas.map_positions[1, 1, 2]
     assert [ring["x"][0], ring["y"][0]] == pytest.approx(place.tolist())
-    assert points["text"][6] == "2.3"
+    assert points["text"][6] == "L2 H3"
     np.testing.assert_allclose(np.array(points["marker"]["color"], float), atlas.metrics["norm_same"][1].ravel())
 
 

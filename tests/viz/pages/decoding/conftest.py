@@ -8,6 +8,7 @@ import torch
 
 from model.decoding.session import DecodingSession
 from viz.selection.catalogue import ROOT_VARIABLE
+from viz.ui import long_work
 
 
 @pytest.fixture(autouse=True)
@@ -27,3 +28,9 @@ def advances(monkeypatch: pytest.MonkeyPatch) -> list[DecodingSession]:
 
     monkeypatch.setattr(DecodingSession, "_advance", count)
     return counted
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page waits for a search or for samples, however busy the machine is, instead of showing their progress."""
+    monkeypatch.setattr(long_work, "LONGER_PATIENCE", 60.0)

@@ -4,7 +4,7 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from tests.paths import ROOT
+from tests.viz import page_run
 from tests.viz.sent import unpack
 
 TEXT = "Tom was late."
@@ -12,21 +12,12 @@ TEXT = "Tom was late."
 
 def app_at(tab: str) -> AppTest:
     """The app, not run yet, whose address asks for a tab of the decoding page."""
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    app.query_params["text"] = TEXT
-    app.query_params["studio"] = tab
-    return app
+    return page_run.app_of(text=TEXT, studio=tab)
 
 
 def opened(app: AppTest, **params: int | str) -> AppTest:
     """Run the decoding page with these parameters in its address; nothing may go wrong."""
-    for name, value in params.items():
-        app.query_params[name] = str(value)
-    app.run()
-    app.switch_page("viz/pages/decoding/page.py").run()
-    assert not app.exception, app.exception[0].value
-    assert not app.error, app.error[0].value
-    return app
+    return page_run.opened(app, "decoding", **params)
 
 
 def header_of(payload: bytes) -> dict[str, Any]:

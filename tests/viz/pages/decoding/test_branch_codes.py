@@ -78,7 +78,7 @@ def test_anything_else_is_refused_with_a_short_sentence(code: str) -> None:
 
 
 def test_codes_pass_through_the_address_unharmed() -> None:
-    selection = Selection().changed(branches=tuple(CODES), branch=3)
+    selection = Selection().changed(branches=tuple(CODES), branch=3, step=0)
     assert parse(to_params(selection), Selection()) == selection
 
 

@@ -21,8 +21,8 @@ def test_bars_stand_side_by_side_over_tokens_drawn_literally() -> None:
 
 def test_the_map_counts_layers_and_heads_from_one() -> None:
     figure = effects_map(np.array([[0.5, -0.25]], np.float32))
-    assert figure.layout.yaxis2.ticktext == ("Layer 1",)
-    assert figure.layout.xaxis2.ticktext == ("1", "2")
+    assert figure.layout.yaxis2.ticktext == ("L1",)
+    assert figure.layout.xaxis2.ticktext == ("H1", "H2")
     assert (figure.data[0].zmin, figure.data[0].zmax) == (-0.5, 0.5)
 
 

@@ -16,6 +16,7 @@ from viz.pages.decoding.data import branches
 from viz.pages.decoding.sampling import data as sampling_data
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
+from viz.ui import long_work
 
 #: Of the vocabulary of 380 pieces, so many that texts end early.
 ENDS = [2, *range(40, 380, 9)]
@@ -87,7 +88,7 @@ def test_only_samples_without_any_of_the_ends_are_called_cut(app: AppTest) -> No
     opened(app, checkpoint="ending", studio="Sampling", samples=6)
     cards = [element.value for element in app.html if element.value.startswith("<article")]
     selection = Selection().changed(checkpoint="ending", text=TEXT, num_samples=6)
-    samples = sampling_data.samples(models.writer(selection.model), TEXT, selection.decoding)
+    samples = long_work.in_this_thread(sampling_data.drawing(models.writer(selection.model), TEXT, selection.decoding))
     cut = sum(one.token_ids[-1] not in ENDS for one in samples)
     assert cut < len(samples)
     assert sum("Cut at" in card for card in cards) == cut

@@ -32,7 +32,7 @@ def unlike(viewer: Viewer, step: int) -> int:
 def test_a_forced_token_goes_on_as_a_session_of_ones_own_would(saved: Translator) -> None:
     viewer = Viewer()
     own, token_id = viewer.ids, unlike(viewer, 4)
-    viewer.run(lambda: translations.force(4, token_id))
+    viewer.run(lambda: translations.write(4, (token_id,)))
     session = saved.decode(TEXT)
     for done in own[:4]:
         session.force(done)
@@ -48,7 +48,7 @@ def test_a_forced_token_goes_on_as_a_session_of_ones_own_would(saved: Translator
 def test_a_new_branch_is_shown_at_the_step_that_was_changed() -> None:
     viewer = Viewer()
     token_id = unlike(viewer, 4)
-    viewer.run(lambda: translations.force(4, token_id))
+    viewer.run(lambda: translations.write(4, (token_id,)))
     assert viewer.selection.decoding.branches == (f"0-4-t{token_id}",)
     assert (viewer.selection.decoding.branch, viewer.selection.decoding.step) == (1, 4)
     assert viewer.told == []
@@ -58,9 +58,9 @@ def test_only_the_new_rows_are_computed_and_nothing_twice(advances: list[Decodin
     viewer = Viewer(text="Only new rows of this.")
     token_id, other = unlike(viewer, 6), unlike(viewer, 3)
     advances.clear()
-    viewer.run(lambda: translations.force(6, token_id))
+    viewer.run(lambda: translations.write(6, (token_id,)))
     assert len(advances) == len(viewer.ids) - 6
-    viewer.run(lambda: translations.force(3, other))
+    viewer.run(lambda: translations.write(3, (other,)))
     advances.clear()
     for number in (1, 0, 2):
         viewer.run(partial(translations.show, number))
@@ -70,8 +70,8 @@ def test_only_the_new_rows_are_computed_and_nothing_twice(advances: list[Decodin
 def test_an_equal_branch_is_shown_and_not_doubled() -> None:
     viewer = Viewer()
     token_id = unlike(viewer, 4)
-    viewer.run(lambda: translations.force(4, token_id)).run(lambda: translations.show(0))
-    viewer.run(lambda: translations.force(4, token_id))
+    viewer.run(lambda: translations.write(4, (token_id,))).run(lambda: translations.show(0))
+    viewer.run(lambda: translations.write(4, (token_id,)))
     assert len(viewer.selection.decoding.branches) == 1
     assert viewer.selection.decoding.branch == 1
 
@@ -79,13 +79,13 @@ def test_an_equal_branch_is_shown_and_not_doubled() -> None:
 def test_another_token_at_the_same_step_is_a_sibling() -> None:
     viewer = Viewer()
     second, third = (viewer.shown.steps[4].candidates[rank].token_id for rank in (1, 2))
-    viewer.run(lambda: translations.force(4, second)).run(lambda: translations.force(4, third))
+    viewer.run(lambda: translations.write(4, (second,))).run(lambda: translations.write(4, (third,)))
     assert viewer.selection.decoding.branches == (f"0-4-t{second}", f"0-4-t{third}")
 
 
 def test_the_token_that_stands_there_already_makes_no_branch() -> None:
     viewer = Viewer()
-    viewer.run(lambda: translations.force(4, viewer.ids[4]))
+    viewer.run(lambda: translations.write(4, (viewer.ids[4],)))
     assert viewer.selection.decoding.branches == ()
     assert "already" in viewer.told[0]
 
@@ -100,9 +100,9 @@ def test_several_tokens_are_written_one_after_the_other() -> None:
 def test_the_end_can_be_written_and_nothing_after_it(saved: Translator) -> None:
     end = saved.config.eos_id
     viewer = Viewer()
-    viewer.run(lambda: translations.force(3, end))
+    viewer.run(lambda: translations.write(3, (end,)))
     assert len(viewer.ids) == 4
-    viewer.run(lambda: translations.force(4, 40))
+    viewer.run(lambda: translations.write(4, (40,)))
     assert "finished" in viewer.told[0]
     viewer.run(lambda: translations.write(1, (end, 40)))
     assert "finished" in viewer.told[0]
@@ -151,7 +151,7 @@ def test_edits_of_several_branches_add_up(saved: Translator) -> None:
     viewer = Viewer()
     viewer.run(lambda: translations.add(2, first)).run(lambda: translations.add(4, second))
     written = viewer.ids
-    viewer.run(lambda: translations.force(6, 40))
+    viewer.run(lambda: translations.write(6, (40,)))
     session = saved.decode(
         TEXT, edits=[SwitchOff("decoder.cross", 1, 2, since=2), MakeUniform("decoder.cross", 0, 1, row=4)]
     )
@@ -167,7 +167,7 @@ def test_edits_of_several_branches_add_up(saved: Translator) -> None:
 def test_a_link_rebuilds_every_branch() -> None:
     first = Viewer()
     token_id = unlike(first, 4)
-    first.run(lambda: translations.force(4, token_id)).run(lambda: translations.draw(7, 120, 0, 100))
+    first.run(lambda: translations.write(4, (token_id,))).run(lambda: translations.draw(7, 120, 0, 100))
     second = Viewer(**{name: first.app.query_params[name] for name in ("branches", "branch", "step")})
     assert second.ids == first.ids
     assert second.selection.decoding.branches == first.selection.decoding.branches
@@ -214,7 +214,7 @@ def test_a_bad_branch_is_dropped_with_its_children_though_only_a_child_is_shown(
 
 def test_another_text_forgets_the_branches() -> None:
     viewer = Viewer()
-    viewer.run(lambda: translations.force(4, 40))
+    viewer.run(lambda: translations.write(4, (40,)))
 
     def type_text() -> None:
         import streamlit as st
@@ -238,7 +238,7 @@ def test_a_branch_is_compared_with_the_one_that_it_leaves_unless_another_is_chos
     viewer = Viewer()
     found = []
     for step, token_id in ((3, 40), (5, 41)):
-        viewer.run(partial(translations.force, step, token_id))
+        viewer.run(partial(translations.write, step, (token_id,)))
     viewer.run(lambda: found.append(translations.compared(translations.choices())))
     viewer.run(lambda: translations.compare(0))
     viewer.run(lambda: found.append(translations.compared(translations.choices())))

@@ -21,7 +21,7 @@ def studio_page() -> None:
     state.begin(["en-de"])
     if "do" in st.session_state:
         st.session_state.pop("do")()
-    st.session_state["shown"] = translations.shown()
+    st.session_state["shown"] = translations.shown(st.container())
     st.session_state.setdefault("told", []).extend(translations.take_notices())
     state.publish()
 

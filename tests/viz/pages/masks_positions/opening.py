@@ -2,6 +2,8 @@
 
 from streamlit.testing.v1 import AppTest
 
+from tests.viz.page_run import healthy
+
 PAGE = "viz/pages/masks_positions/page.py"
 
 
@@ -14,9 +16,3 @@ def opened(app: AppTest, **choices: int | str) -> AppTest:
 
 def at_positions(app: AppTest, **choices: int | str) -> AppTest:
     return healthy(opened(app, part="Positional encodings", **choices))
-
-
-def healthy(app: AppTest) -> AppTest:
-    assert not app.exception, app.exception[0].value
-    assert not app.error, app.error[0].value
-    return app

@@ -3,7 +3,8 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.pages.masks_positions.opening import at_positions, healthy, opened
+from tests.viz.page_run import healthy
+from tests.viz.pages.masks_positions.opening import at_positions, opened
 
 
 @pytest.mark.parametrize("text", ["x", "Hi.", "The cat sleeps. " * 4, "החתול ישן", "😀", "<b>x</b>"])

@@ -87,3 +87,11 @@ def test_values_by_number_stand_apart() -> None:
 )
 def test_a_measurement_is_named_by_its_command(command: str, subject: str) -> None:
     assert facts.subject(command) == subject
+
+
+def test_values_whose_names_have_the_same_parts_share_a_table() -> None:
+    rows = [("set", "dev"), ("frames · both_right", "0.8"), ("best · layer", "1"), ("nouns · both_right", "0.3")]
+    alone, shared = facts.tables(rows)
+    assert alone[1] == [("set", "dev"), ("best · layer", "1")]
+    assert [column.title for column in shared[0]] == ["Measured", "both right"]
+    assert shared[1] == [("frames", "0.8"), ("nouns", "0.3")]

@@ -5,11 +5,10 @@ Packs numbers and their names for `head_maps.js`, and reads back which map or he
 
 from collections.abc import Callable, Mapping, Sequence
 
-import streamlit as st
-
 from viz.components.declare import declare
 from viz.components.head_grid.component import HeadChoice, read_choice
 from viz.core import fingerprint, payload, theme
+from viz.core.widget_values import sent
 from viz.pages.atlas.view import HeadMap
 
 _COMPONENT = declare("pages/atlas/layer_maps/head_maps.js", "pages/atlas/layer_maps/head_maps.css")
@@ -60,12 +59,12 @@ def head_maps(
     """
 
     def take_map() -> None:
-        picked = read_map(st.session_state[key].get("map"), maps)
+        picked = read_map(sent(key, "map"), maps)
         if picked is not None:
             on_map(picked)
 
     def take_head() -> None:
-        picked = read_choice(st.session_state[key].get("head"), *maps[0].values.shape)
+        picked = read_choice(sent(key, "head"), *maps[0].values.shape)
         if picked is not None:
             on_head(picked)
 

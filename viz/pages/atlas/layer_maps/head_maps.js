@@ -1,7 +1,9 @@
 // @ts-check
 // Metrics of all heads: each as a little map of layers × heads, the chosen one large, with its numbers.
 // Data: the payload of head_maps.py. Sends back the triggers `map`: { key } and `head`: { layer, head }.
+
 import { colourAt } from "../../../components/shared/drawing.js";
+import { headLabel } from "../../../components/shared/head_label.js";
 import { hearItems, reachByTab, targetOf } from "../../../components/shared/items.js";
 import { mount, View } from "../../../components/shared/mount.js";
 import { button, clamp, contextOf, element, Tooltip } from "../../../components/shared/picture.js";
@@ -157,7 +159,7 @@ class HeadMaps extends View {
   point(cell, point) {
     const index = this.cells.indexOf(cell);
     const [layer, head] = this.headOf(index);
-    const title = `Layer ${layer + 1} · Head ${head + 1}`;
+    const title = headLabel(layer, head);
     this.tooltip.showContent(point, title, element("div", "tooltip-value", this.textOf(index)));
   }
 
@@ -193,7 +195,7 @@ class HeadMaps extends View {
       const isOpen = cell === open;
       cell.classList.toggle("open", isOpen);
       cell.ariaSelected = String(isOpen);
-      cell.ariaLabel = `Layer ${layer + 1}, head ${head + 1}, ${this.textOf(index)}${isOpen ? ", open" : ""}`;
+      cell.ariaLabel = `${headLabel(layer, head)}, ${this.textOf(index)}${isOpen ? ", open" : ""}`;
     });
     reachByTab(this.cells, this.cells.find((cell) => cell.matches(":focus")) ?? open);
     this.layerNames.forEach((name, layer) => name.classList.toggle("open", layer === selected[0]));

@@ -33,7 +33,7 @@ def show(atlas: "Atlas", view: View) -> None:
                 name=name,
             )
             st.caption(
-                "Each cell is a head, the lighter, the higher its mean over the corpus. Every figure has a scale of "
+                "Each cell is a head, the lighter, the higher its mean over the corpus. Every metric has a scale of "
                 "its own, from 0 to its highest head. Click a little map to enlarge it, a cell to open its head."
             )
             number_controls.table_button("This map (CSV)", partial(tables.one_metric, view.values), name)

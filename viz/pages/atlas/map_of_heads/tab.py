@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from viz.core.file_names import file_name
+from viz.core.widget_values import sent
 from viz.pages.atlas import data, head_panel, metric_texts, tables
 from viz.pages.atlas.figures import head_scatter
 from viz.pages.atlas.view import View
@@ -38,10 +39,10 @@ def show(atlas: "Atlas", view: View) -> None:
                 on_select=partial(open_point, key, view.values.shape),
                 selection_mode="points",
                 config=frame.chart_config(name),
-                alt="Heads as points named layer.head; those that look alike lie near one another",
+                alt="Heads as points; those that look alike lie near one another",
             )
             st.caption(
-                "A point is a head, named layer.head; heads that look at the same tokens lie near one another, by the "
+                "A point is a head; heads that look at the same tokens lie near one another, by the "
                 "root of the Jensen–Shannon divergence of their weights. The directions mean nothing. The plane holds "
                 f"{data.share_held(atlas, view.index):.0%} of the squared distances; the nearest heads that are "
                 "named on hover are those of the full distances. Click a point to open its head."
@@ -54,7 +55,7 @@ def show(atlas: "Atlas", view: View) -> None:
 
 def open_point(key: str, shape: tuple[int, int]) -> None:
     """Open the head of a point that was clicked, if what the browser says names one."""
-    match st.session_state[key]["selection"]["points"]:
+    match sent(key, "selection", "points"):
         # plotly hands back a list as it was, or as an object of its positions.
         case [{"customdata": [int(layer), int(head), *_] | {"0": int(layer), "1": int(head)}}, *_]:
             if 0 <= layer < shape[0] and 0 <= head < shape[1]:

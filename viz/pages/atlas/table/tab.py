@@ -8,6 +8,7 @@ import streamlit as st
 
 from viz.core import sites
 from viz.core.file_names import file_name
+from viz.core.widget_values import sent
 from viz.pages.atlas import head_panel, tables
 from viz.pages.atlas.view import View
 from viz.selection import state
@@ -21,9 +22,8 @@ def show(atlas: "Atlas", view: View) -> None:
     """All metrics of all heads of the site; a row opens its head."""
     layers, heads = view.values.shape
     common = state.current().common
-    columns: dict[str, list[float | int | None]] = {
-        "Layer": [layer + 1 for layer in range(layers) for _ in range(heads)],
-        "Head": [head + 1 for _ in range(layers) for head in range(heads)],
+    columns: dict[str, list[float | None] | list[str]] = {
+        "Head": [sites.head_label(*head) for head in np.ndindex(layers, heads)],
     }
     numbers = {}
     for metric in view.maps:
@@ -36,22 +36,22 @@ def show(atlas: "Atlas", view: View) -> None:
         hide_index=True,
         column_config=numbers,
         key="atlas-table",
-        on_select=partial(open_row, heads),
+        on_select=partial(open_row, layers, heads),
         selection_mode="single-row-required",
-        alt="All figures of all heads of this attention",
+        alt="All metrics of all heads of this attention",
     )
     st.caption(
         "A click on a title sorts. Choose a row to open its head. The file has all three attentions, also by norms."
     )
     make = partial(tables.all_metrics, atlas, sites.SITES)
-    number_controls.table_button("All heads and figures (CSV)", make, file_name("atlas"))
+    number_controls.table_button("All heads and metrics (CSV)", make, file_name("atlas"))
     with st.container(border=True):
         head_panel.show(atlas, view)
 
 
-def open_row(heads: int) -> None:
-    """Open the head of the row that was chosen."""
-    rows: list[int] = st.session_state["atlas-table"]["selection"]["rows"]
-    if rows:
-        layer, head = divmod(int(rows[0]), heads)
-        state.change(layer=layer, head=head)
+def open_row(layers: int, heads: int) -> None:
+    """Open the head of the row that was chosen, if there is such a row."""
+    match sent("atlas-table", "selection", "rows"):
+        case [int(row), *_] if 0 <= row < layers * heads:
+            layer, head = divmod(row, heads)
+            state.change(layer=layer, head=head)

@@ -1,5 +1,6 @@
 """The grid of a long text: its layers are sent as they are computed, with progress and a way to stop."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 import streamlit as st
@@ -11,6 +12,7 @@ from viz.ui import frame, long_work
 
 if TYPE_CHECKING:
     from model import Trace
+    from viz.core.tiles import LayerTiles
 
 #: Seconds between two looks at what is computed meanwhile.
 INTERVAL: Final = 1.0
@@ -40,12 +42,18 @@ def _fill(
     ready = dict(grid.layers)
     if job is not None and len(ready) < grid.spec.layers:
         _show_progress(job)
-    send_frame(grid.spec, *trace.axis_tokens(site), address=address, key=f"tiles-{site}")
-    for layer in sorted(ready):
-        send_layer(ready[layer], address=address, key=f"tiles-{site}-{layer}")
+    # Nothing of these is seen, and no room may lie between them: of 32 layers it would be 500 pixels.
+    with st.container(gap=None):
+        _send(trace, site, grid, address, ready)
     if job is not None and job.finished and interval is not None:
         # Once more, and no longer every second.
         st.rerun()
+
+
+def _send(trace: "Trace", site: str, grid: long_texts.Grid, address: str, ready: Mapping[int, "LayerTiles"]) -> None:
+    send_frame(grid.spec, trace.row_names(site), trace.axis_tokens(site)[1], address=address, key=f"tiles-{site}")
+    for layer in sorted(ready):
+        send_layer(ready[layer], address=address, key=f"tiles-{site}-{layer}")
 
 
 def _show_progress(job: Job[None]) -> None:

@@ -3,6 +3,8 @@
 // pressed with Enter, what can be pointed at can be focused, and the model view shrinks to the room there is.
 // These are the elements of bertviz 1.4.1.
 
+import { headLabel } from "../../../components/shared/head_label.js";
+
 /** @param {Element} target @param {string} type */
 const fire = (target, type) => target.dispatchEvent(new MouseEvent(type, { bubbles: true }));
 
@@ -52,7 +54,7 @@ function equipThumbnails(backgrounds) {
   const heads = backgrounds.filter((background) => background.id.startsWith("attn_background_0_")).length;
   const thumbnails = backgrounds.map((background) => /** @type {SVGElement} */ (background.parentNode));
   thumbnails.forEach((thumbnail, i) => {
-    const ariaLabel = `Layer ${Math.floor(i / heads) + 1}, head ${(i % heads) + 1}`;
+    const ariaLabel = headLabel(Math.floor(i / heads), i % heads);
     Object.assign(thumbnail, { role: "button", ariaLabel });
   });
   rove(thumbnails, heads, (thumbnail) => fire(/** @type {Element} */ (thumbnail.lastChild), "click"));

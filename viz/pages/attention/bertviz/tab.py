@@ -28,12 +28,17 @@ _WHY_SO_SHORT: Final = (
 def show(trace: "Trace") -> None:
     """bertviz's head view or model view of one attention."""
     # bertviz brings IPython with it; most visits never open this tab.
-    from viz.pages.attention.bertviz.view import bertviz_height, bertviz_page
+    from viz.pages.attention.bertviz.view import bertviz_height, bertviz_page, missing_packages
 
+    if missing := missing_packages():
+        frame.note(
+            f"This tab needs {' and '.join(missing)}: run `pip install -r requirements.txt` where Headlight runs, and "
+            "start it anew. All heads, and the lines of an opened head, show the same weights without it."
+        )
+        return
     with st.container(horizontal=True):
         site = controls.site(trace.sites)
         view = controls.bertviz_view()
-    st.caption(f"{_HOW_TO_READ[view]} {_WHY_SO_SHORT}")
     # A layer of another attention may be missing in this one.
     layer = min(state.current().common.layer, len(trace.inputs[site]) - 1)
     st.iframe(
@@ -41,3 +46,4 @@ def show(trace: "Trace") -> None:
         height=bertviz_height(trace, site, view),
         alt=f"bertviz's {view.lower()}: {sites.label(site)}",
     )
+    st.caption(f"{_HOW_TO_READ[view]} {_WHY_SO_SHORT}")

@@ -9,6 +9,7 @@ attention.
 import importlib.util
 import json
 import re
+from collections.abc import Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -30,6 +31,12 @@ if TYPE_CHECKING:
 MAX_TOKENS: Final = 64
 
 _DECIMALS: Final = 3
+#: The widths of its columns of tokens and of the lines between them: bertviz's own, and as wide as the page leaves.
+_WIDTHS: Final = {
+    "const BOXWIDTH = 110;": "const PAGE = document.documentElement.clientWidth;\n"
+    "const BOXWIDTH = Math.max(130, Math.min(190, PAGE / 5));",
+    "const MATRIX_WIDTH = 115;": "const MATRIX_WIDTH = Math.max(115, Math.min(600, PAGE - 2 * BOXWIDTH - 40));",
+}
 #: CSS pixels of bertviz's own drawing: rows of tokens, and what stands above, around and beside them.
 _HEAD_VIEW_ROW: Final = 22.5
 _HEAD_VIEW_REST: Final = 92
@@ -101,14 +108,26 @@ def bertviz_page(trace: "Trace", site: str, view: str, *, layer: int, dark: bool
             f"{longest}. Choose a shorter sentence, or use the grid and the heatmap, which take any length."
         )
     markup, script = _split(_drawn_by_bertviz(trace, site, view))
+    if view == "Head view":
+        for narrow, wide in _WIDTHS.items():
+            assert narrow in script, "bertviz's script has another form than that of version 1.4.1"
+            script = script.replace(narrow, wide)
     name = escape(file_name("bertviz", site, view, sentence=trace.text))
     return offline_page(
         title=f"{view} of attention, drawn by bertviz",
         style=_STYLE % (DARK if dark else LIGHT) + (_DARK_LINES[view] if dark else ""),
         body=f'<div id="save" data-name="{name}"></div>{markup}',
         libraries=[*_libraries(), _SHIM % json.dumps(HEAD_COLOURS)],
-        script=_with_data_once(script, layer) + bundle.classic_script("pages/attention/bertviz/bertviz_page.js"),
+        script=_with_data_once(script, trace.row_names(site), layer)
+        + bundle.classic_script("pages/attention/bertviz/bertviz_page.js"),
     )
+
+
+def missing_packages() -> list[str]:
+    """The packages that these views need and that are not installed, as pip names them."""
+    needed = {"bertviz": "bertviz", "IPython": "ipython"}
+    missing = [name for module, name in needed.items() if importlib.util.find_spec(module) is None]
+    return missing + [distribution for package, path, distribution in _LIBRARIES if _file_in(package, path) is None]
 
 
 def bertviz_height(trace: "Trace", site: str, view: str) -> int:
@@ -156,8 +175,8 @@ def _split(page: str) -> tuple[str, str]:
     return markup, script
 
 
-def _with_data_once(script: str, layer: int) -> str:
-    """The script with its data rounded and escaped, and without the second copy that stands in a comment."""
+def _with_data_once(script: str, row_names: Sequence[str], layer: int) -> str:
+    """The script with its data rounded and escaped, rows named as everywhere, and without the copy in a comment."""
     start = re.search(r"const params = ", script)
     assert start is not None, "bertviz's script has another form than that of version 1.4.1"
     params, end = json.JSONDecoder().raw_decode(script, start.end())
@@ -165,6 +184,7 @@ def _with_data_once(script: str, layer: int) -> str:
     rest = script[script.index("\n", end) :]
     for view in params["attention"]:
         # In float64: a rounded float32 prints as 0.30000001192092896.
+        view["left_text"] = display_tokens(row_names)
         view["attn"] = np.round(np.asarray(view["attn"], np.float64), _DECIMALS).tolist()
     # Layers and heads are chosen by their place in these lists, so they may as well hold what people read.
     for field in ("include_layers", "include_heads"):
@@ -178,17 +198,15 @@ def _with_data_once(script: str, layer: int) -> str:
 @cache
 def _libraries() -> tuple[str, ...]:
     """jQuery and d3 as the installed packages carry them, without importing those (mpld3 would load matplotlib)."""
-    texts = []
-    for package, path, distribution in _LIBRARIES:
-        try:
-            spec = importlib.util.find_spec(package)
-        except ModuleNotFoundError:
-            spec = None
-        folders = [] if spec is None else list(spec.submodule_search_locations or [])
-        files = [file for folder in folders if (file := Path(folder) / path).is_file()]
-        if not files:
-            raise RuntimeError(
-                f"{path} of the package {distribution} is missing: run `pip install -r requirements.txt`."
-            )
-        texts.append(files[0].read_text(encoding="utf-8"))
-    return tuple(texts)
+    files = [_file_in(package, path) for package, path, _ in _LIBRARIES]
+    return tuple(file.read_text(encoding="utf-8") for file in files if file is not None)
+
+
+def _file_in(package: str, path: str) -> Path | None:
+    """A file of an installed package, which is not imported; None if there is none."""
+    try:
+        spec = importlib.util.find_spec(package)
+    except ModuleNotFoundError:
+        spec = None
+    folders = [] if spec is None else list(spec.submodule_search_locations or [])
+    return next((file for folder in folders if (file := Path(folder) / path).is_file()), None)

@@ -1,12 +1,12 @@
 // @ts-check
 // One or several heads as lines between two columns of tokens. All heads of the layer are here, so switching heads,
 // pointing, keeping a token and the threshold wait for nobody; Python hears of each of them at once and keeps the URL.
-// Data: the payload of lines_component.py. Sends back the state `place`.
+// Data: the payload of lines_component.py. Sends back the state `view`.
 import { consume, isCombination } from "../../../components/shared/items.js";
 import { mount, View } from "../../../components/shared/mount.js";
 import { weightOf } from "../../../components/shared/payload.js";
 import { element, Tooltip } from "../../../components/shared/picture.js";
-import { savePng, saveSvg } from "../../../components/shared/picture_file.js";
+import { inkAndPaper, printPicture, savePng, saveSvg } from "../../../components/shared/picture_file.js";
 import { LineBar } from "./line_bar.js";
 import { LineCanvas } from "./line_canvas.js";
 import { canvasOf, fileNameOf, sceneOf, svgOf } from "./line_export.js";
@@ -14,12 +14,12 @@ import { layoutOf, leastStored, leastVisible, rowsOf, storedAt } from "./line_sc
 import { countSentence, formatNumber, partnerSentence } from "./line_words.js";
 import { isSameToken, OTHER, TokenColumns } from "./token_columns.js";
 
-/** @import { LinesHeader, Place } from "./line_export.js" */
+/** @import { LinesHeader, LinesView } from "./line_export.js" */
 /** @import { Layout, Matrix } from "./line_scene.js" */
 /** @import { Token } from "./token_columns.js" */
 
 /** What each picture showed last, by what is drawn: one that is mounted again goes on from there. */
-const lastPlaces = /** @type {Map<string, Place & { command: number }>} */ (new Map());
+const lastViews = /** @type {Map<string, LinesView & { command: number }>} */ (new Map());
 
 class HeadLines extends View {
   /** @type {LinesHeader} */ header;
@@ -98,20 +98,21 @@ class HeadLines extends View {
       threshold: (threshold, isFinal) => this.change({ threshold }, isFinal),
       savePng: () => savePng(canvasOf(this.scene()), fileNameOf(this.header, this.heads())),
       saveSvg: () => saveSvg(svgOf(this.scene()), fileNameOf(this.header, this.heads())),
+      print: () => this.print(),
     });
   }
 
   /** Do as Python says, once for each command: what a person did since then stays. @param {LinesHeader["command"]} command */
   obey(command) {
     if (this.command !== command.number) {
-      const last = lastPlaces.get(this.header.digest);
-      const place = last?.command === command.number ? last : command;
+      const last = lastViews.get(this.header.digest);
+      const view = last?.command === command.number ? last : command;
       this.command = command.number;
-      this.on = new Set(place.heads);
-      this.threshold = place.threshold;
+      this.on = new Set(view.heads);
+      this.threshold = view.threshold;
       this.kept = null;
-      if (place.key !== null) this.kept = { side: "key", index: place.key };
-      if (place.query !== null) this.kept = { side: "query", index: place.query };
+      if (view.key !== null) this.kept = { side: "key", index: view.key };
+      if (view.query !== null) this.kept = { side: "query", index: view.query };
     }
     this.mark();
     this.resize();
@@ -130,9 +131,9 @@ class HeadLines extends View {
     const { kept, threshold, command } = this;
     const query = kept?.side === "query" ? kept.index : null;
     const key = kept?.side === "key" ? kept.index : null;
-    const place = { heads: this.heads(), query, key, threshold, command, digest };
-    lastPlaces.set(digest, place);
-    this.python.state("place", place);
+    const view = { heads: this.heads(), query, key, threshold, command, digest };
+    lastViews.set(digest, view);
+    this.python.state("view", view);
   }
 
   heads() {
@@ -264,9 +265,14 @@ class HeadLines extends View {
     const { header, matrix, kept, layout } = this;
     const least = kept ? leastVisible(this.threshold) : this.least;
     const style = getComputedStyle(this.root);
-    const colours = { ink: style.color, paper: style.getPropertyValue("--st-background-color") || "white" };
+    const { ink, paper } = inkAndPaper(style.color, style.getPropertyValue("--st-background-color") || "white");
     const numberOf = (/** @type {number} */ stored) => this.format(stored);
-    return sceneOf({ matrix, heads: this.heads(), least, focus: kept, layout, header, ...colours, numberOf });
+    return sceneOf({ matrix, heads: this.heads(), least, focus: kept, layout, header, ink, paper, numberOf });
+  }
+
+  print() {
+    const scene = this.scene();
+    printPicture(svgOf(scene), scene.width, scene.height, fileNameOf(this.header, this.heads()));
   }
 }
 

@@ -6,7 +6,7 @@ import { button, element } from "../../../components/shared/picture.js";
  * What a person does in the bar.
  * @typedef {{
  *   switchHead(head: number): void, leaveAlone(head: number): void, threshold(percent: number, isFinal: boolean): void,
- *   savePng(): void, saveSvg(): void,
+ *   savePng(): void, saveSvg(): void, print(): void,
  * }} Acts
  */
 
@@ -18,7 +18,7 @@ export class LineBar {
   constructor(headNames, colours, act) {
     this.act = act;
     this.chips = headNames.map((name, head) => this.buildChip(name, head, colours[head % colours.length]));
-    const ariaLabel = "Heads. Enter switches a head on or off, Shift + Enter leaves it alone.";
+    const ariaLabel = "Heads. Enter adds a head or takes it away, Shift + Enter shows that head only.";
     const chips = { className: "chips", role: "group", ariaLabel };
     const threshold = (/** @type {boolean} */ isFinal) => act.threshold(Number(this.slider.value), isFinal);
     this.slider.addEventListener("input", () => threshold(false));
@@ -30,13 +30,19 @@ export class LineBar {
       "bar",
       ...(headNames.length > 1 ? [element("div", chips, element("span", "bar-name", "Heads"), ...this.chips)] : []),
       element("label", "threshold", element("span", "bar-name", "Lines from"), this.slider, this.least),
-      element("div", "saving", saveButton("PNG", act.savePng), saveButton("SVG", act.saveSvg)),
+      element(
+        "div",
+        "saving",
+        saveButton("PNG", act.savePng),
+        saveButton("SVG", act.saveSvg),
+        saveButton("PDF", act.print),
+      ),
     );
   }
 
   /** @param {string} name @param {number} head @param {string} colour */
   buildChip(name, head, colour) {
-    const title = `${name}: click switches it on or off, double-click leaves it alone`;
+    const title = `${name}: click adds it or takes it away, double-click shows it only`;
     const look = { className: "chip", title, ariaLabel: name, style: `--head:${colour}` };
     const chip = element("button", look, element("span", "swatch"), element("span", "", String(head + 1)));
     chip.type = "button";

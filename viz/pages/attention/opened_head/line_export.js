@@ -12,10 +12,10 @@ import { isSameToken } from "./token_columns.js";
 /** @import { Side, Token } from "./token_columns.js" */
 
 /**
- * @typedef {{ heads: number[], query: number | null, key: number | null, threshold: number }} Place what a picture shows
+ * @typedef {{ heads: number[], query: number | null, key: number | null, threshold: number }} LinesView what a picture shows
  * @typedef {{
  *   queryTokens: string[], keyTokens: string[], headNames: string[], top: number, number: string, title: string,
- *   fileName: string, colours: string[], digest: string, command: Place & { number: number },
+ *   fileName: string, colours: string[], digest: string, command: LinesView & { number: number },
  * }} LinesHeader what `pack_lines` packs
  * @typedef {{
  *   matrix: Matrix, heads: number[], least: number, focus: Token | null, layout: Layout, header: LinesHeader,
@@ -27,7 +27,9 @@ import { isSameToken } from "./token_columns.js";
  * @typedef {{ width: number, height: number, items: Item[], ink: string, paper: string }} Scene
  */
 
-const TITLE_HEIGHT = 34;
+const TITLE_HEIGHT = 52;
+const NAMES_AT = 44;
+const BESIDE = 8;
 
 /** The picture as primitives: title, both columns, lines and, where a token is kept, boxes. @param {Drawn} drawn @returns {Scene} */
 export function sceneOf(drawn) {
@@ -39,7 +41,7 @@ export function sceneOf(drawn) {
   const { start, end } = lineEnds(layout, focus);
   const shifts = shiftsOf(heads, layout);
   /** @type {Item[]} */
-  const items = [{ kind: "text", x: 8, y: 20, text: title, anchor: "start", size: 13, weight: 600 }];
+  const items = [{ kind: "text", x: BESIDE, y: 20, text: title, anchor: "start", size: 13, weight: 600 }];
   eachLine(matrix, heads, least, focus, (head, query, key, stored) => {
     const { alpha, width } = strength(weightOf(stored));
     const ends = { x1: left + start, x2: left + end };
@@ -59,6 +61,10 @@ export function sceneOf(drawn) {
     const y = top + layout.rowCentre(index) + layout.font / 3;
     items.push({ kind: "text", x, y, text, anchor: side === "query" ? "end" : "start", size: layout.font, weight });
   };
+  const name = (/** @type {string} */ text, /** @type {number} */ x, /** @type {"start" | "end"} */ anchor) =>
+    items.push({ kind: "text", x, y: NAMES_AT, text, anchor, size: 12, weight: 400 });
+  name("query", left - 8, "end");
+  name("key", left + middle + 8, "start");
   queryTokens.forEach((token, index) => label(token, index, "query"));
   keyTokens.forEach((token, index) => label(token, index, "key"));
   return { width: left + middle + right, height: top + height + 8, items, ink, paper };
@@ -74,8 +80,10 @@ export function canvasOf(scene) {
   canvas.height = Math.round(scene.height * scale);
   const context = contextOf(canvas);
   context.scale(scale, scale);
-  context.fillStyle = scene.paper;
-  context.fillRect(0, 0, scene.width, scene.height);
+  if (scene.paper !== "none") {
+    context.fillStyle = scene.paper;
+    context.fillRect(0, 0, scene.width, scene.height);
+  }
   for (const item of scene.items) {
     context.globalAlpha = item.kind === "text" ? 1 : item.alpha;
     if (item.kind === "line") {
@@ -99,8 +107,19 @@ export function canvasOf(scene) {
   return canvas;
 }
 
-/** A scene as the text of an SVG file; tokens are escaped, so that markup in them is text. @param {Scene} scene */
-export function svgOf(scene) {
+/** How wide a text is in the font of the picture. @param {TextItem} item */
+export function widthOf({ weight, size, text }) {
+  const context = /** @type {OffscreenCanvasRenderingContext2D} */ (new OffscreenCanvas(1, 1).getContext("2d"));
+  context.font = `${weight} ${size}px ${FONT}`;
+  return context.measureText(text).width;
+}
+
+/**
+ * A scene as the text of an SVG file; tokens are escaped, so that markup in them is text. Texts are given their width:
+ * with another font nothing is cut off.
+ * @param {Scene} scene @param {(item: TextItem) => number} measured
+ */
+export function svgOf(scene, measured = widthOf) {
   const n = (/** @type {number} */ number) => String(Math.round(number * 100) / 100);
   const written = scene.items.map((item) => {
     if (item.kind === "line") {
@@ -111,13 +130,15 @@ export function svgOf(scene) {
       const position = `x="${n(item.x)}" y="${n(item.y)}" width="${n(item.width)}" height="${n(item.height)}"`;
       return `<rect ${position} fill="${item.colour}" fill-opacity="${n(item.alpha)}"/>`;
     }
-    const look = `font-size="${n(item.size)}" font-weight="${item.weight}" text-anchor="${item.anchor}"`;
+    const length = n(Math.min(measured(item), scene.width - 2 * BESIDE));
+    const fitted = `textLength="${length}" lengthAdjust="spacingAndGlyphs"`;
+    const look = `font-size="${n(item.size)}" font-weight="${item.weight}" text-anchor="${item.anchor}" ${fitted}`;
     return `<text x="${n(item.x)}" y="${n(item.y)}" ${look} xml:space="preserve">${escapeXml(item.text)}</text>`;
   });
   const size = `width="${n(scene.width)}" height="${n(scene.height)}" viewBox="0 0 ${n(scene.width)} ${n(scene.height)}"`;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" ${size} font-family="${escapeXml(FONT)}" fill="${escapeXml(scene.ink)}">`,
-    `<rect width="100%" height="100%" fill="${escapeXml(scene.paper)}"/>`,
+    ...(scene.paper === "none" ? [] : [`<rect width="100%" height="100%" fill="${escapeXml(scene.paper)}"/>`]),
     ...written,
     "</svg>\n",
   ].join("\n");

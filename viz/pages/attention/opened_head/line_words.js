@@ -36,5 +36,5 @@ export function partnerSentence({ queryTokens, keyTokens, headNames, top }, matr
   });
   const left = heads.length - parts.length;
   const token = tokenElement(own[focus.index], "token own");
-  return [token, isQuery ? " → " : " ← ", ...parts, left > 0 ? ` and ${left} more` : ""];
+  return [token, isQuery ? " looks at " : " is looked at by ", ...parts, left > 0 ? ` and ${left} more` : ""];
 }

@@ -19,12 +19,13 @@ from jaxtyping import Float
 from viz.components.declare import declare
 from viz.core import fingerprint, payload, token_text
 from viz.core.theme import HEAD_COLOURS
+from viz.core.widget_values import sent
 
 _COMPONENT = declare("pages/attention/opened_head/head_lines.js", "pages/attention/opened_head/head_lines.css")
 
 
 @dataclass(frozen=True, slots=True)
-class LinesPlace:
+class LinesView:
     """What a picture shows: heads that are on, ascending; the query or key kept, if any; the threshold in percent."""
 
     heads: tuple[int, ...]
@@ -66,12 +67,12 @@ class Memory:
     """The last order, for which matrix, and what the picture is known to show: that order, or what it has reported."""
 
     number: int
-    order: LinesPlace
+    order: LinesView
     digest: str
-    shown: LinesPlace | None
+    shown: LinesView | None
 
 
-def next_memory(last: Memory | None, wanted: LinesPlace, digest: str, *, is_alive: bool) -> Memory:
+def next_memory(last: Memory | None, wanted: LinesView, digest: str, *, is_alive: bool) -> Memory:
     """What to remember after a run in which the page wants this; a new order if the picture shows something else.
 
     `last` is what was remembered before; a picture that was not on the page then (`is_alive`) is empty.
@@ -90,11 +91,11 @@ def after_report(memory: Memory, value: object, shape: tuple[int, int, int]) -> 
     """
     if not isinstance(value, Mapping) or value.get("command") != memory.number:
         return memory
-    lines = read_place(value, shape)
+    lines = read_view(value, shape)
     return replace(memory, shown=lines if value.get("digest") == memory.digest else None)
 
 
-def read_place(value: Mapping[object, object], shape: tuple[int, int, int]) -> LinesPlace | None:
+def read_view(value: Mapping[object, object], shape: tuple[int, int, int]) -> LinesView | None:
     """What the browser reported, if all of it exists in a matrix of this shape [head, query, key]."""
     heads, query, key, threshold = (value.get(name) for name in ("heads", "query", "key", "threshold"))
     if not isinstance(heads, list) or not heads or not all(_is_below(head, shape[0]) for head in heads):
@@ -103,7 +104,7 @@ def read_place(value: Mapping[object, object], shape: tuple[int, int, int]) -> L
         return None
     if not isinstance(threshold, int) or not _is_below(threshold, 101):
         return None
-    return LinesPlace(tuple(sorted(set(heads))), query, key, threshold)
+    return LinesView(tuple(sorted(set(heads))), query, key, threshold)
 
 
 def pack_lines(data: LinesData, memory: Memory) -> bytes:
@@ -129,23 +130,23 @@ def digest_of(data: LinesData) -> str:
     return fingerprint.digest(*names, data.values)
 
 
-def head_lines(data: LinesData, place: LinesPlace, *, on_change: Callable[[LinesPlace], None], key: str) -> None:
-    """Show `place` of `data` as lines; `on_change` is called before the next run with what a person made of it."""
+def head_lines(data: LinesData, view: LinesView, *, on_change: Callable[[LinesView], None], key: str) -> None:
+    """Show `data` as lines as `view` says; `on_change` is called before the next run with what a person made of it."""
     memory_key = f"{key}/memory"
     is_alive = key in st.session_state
-    memory = next_memory(st.session_state.get(memory_key), place, digest_of(data), is_alive=is_alive)
+    memory = next_memory(st.session_state.get(memory_key), view, digest_of(data), is_alive=is_alive)
     st.session_state[memory_key] = memory
 
     def take() -> None:
         before: Memory = st.session_state[memory_key]
-        after = after_report(before, st.session_state[key].get("place"), data.values.shape)
+        after = after_report(before, sent(key, "view"), data.values.shape)
         st.session_state[memory_key] = after
         if after is not before and after.shown is not None:
             on_change(after.shown)
 
-    _COMPONENT(data=pack_lines(data, memory), key=key, on_place_change=take)
+    _COMPONENT(data=pack_lines(data, memory), key=key, on_view_change=take)
 
 
 def _is_below(number: object, limit: int) -> TypeGuard[int]:
-    # A boolean is an int to Python, but no place.
+    # A boolean is an int to Python, but no index.
     return type(number) is int and 0 <= number < limit

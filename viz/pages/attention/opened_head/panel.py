@@ -14,18 +14,19 @@ from viz.components.tiles.server import tile_server
 from viz.core import sites
 from viz.core.file_names import file_name, head_name
 from viz.core.tile_source import Source
-from viz.figures.heads import head_labels
 from viz.pages.attention.opened_head import picture_panel
-from viz.pages.attention.opened_head.lines_component import LinesData, LinesPlace, head_lines
+from viz.pages.attention.opened_head.lines_component import LinesData, LinesView, head_lines
 from viz.selection import state
 from viz.selection.common import Common
-from viz.ui import controls, frame, measures
+from viz.ui import controls, finding, frame, head_jobs, measures
 from viz.ui.measures import MEASURES, Measure
 
 if TYPE_CHECKING:
     from model import Trace
     from model.trace.axes import Axis
 
+#: Positions of the kept query and key.
+Cell = tuple[int | None, int | None]
 Opened = attention.OpenedLayer | long_texts.LongHead
 
 _NOTHING_LEFT: Final = "Nothing but special tokens stands here: show them to see something."
@@ -41,11 +42,16 @@ HOW_TO_READ: Final = {
 }
 
 
-def settings(trace: "Trace") -> None:
-    """How the open head is drawn, what its numbers are, and between what."""
+def settings(trace: "Trace", site: str) -> None:
+    """Which head is open, how it is drawn, what its numbers are, and between what."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.drawn_as()
-        controls.measure(measures.offered(models.abilities(state.current().model)))
+        name = controls.measure(measures.offered(models.abilities(state.current().model)))
+    if name != "weights":
+        st.caption(f"{MEASURES[name].label} are shown of the open head; the tiles keep to weights.")
+    with st.container(horizontal=True):
+        controls.layer(trace.layers_of(site))
+        controls.head(trace.heads_of(site), disabled=not MEASURES[name].is_per_head)
     with st.container(horizontal=True, gap="medium"):
         controls.switch("whole_words", "Whole words", "Joins the pieces of a word.")
         controls.switch("special_tokens", "Special tokens", f"Shows {_named(trace)}, where heads often rest.")
@@ -62,18 +68,18 @@ def show(trace: "Trace", site: str, addresses: Mapping[str, str]) -> None:
     """The chosen head of a site, or several, by the measure that is chosen. From the tiles at `addresses` the browser
     may draw it at once.
     """
-    measure = MEASURES[state.current().common.measure]
-    with st.container(horizontal=True):
-        layer = controls.layer(trace.layers_of(site))
-        controls.head(trace.heads_of(site), disabled=not measure.is_per_head)
+    finding.show(trace)
     common = state.current().common
-    st.caption(_caption(measure, site, common))
+    measure, layer = MEASURES[common.measure], common.layer
     previews = addresses if common.is_plain else {}
     picture_panel.show(trace, site)
     if long_texts.is_long(trace, site):
         _show_long(trace, site, layer, measure, previews)
     else:
         _show_short(trace, site, layer, measure, previews)
+    if measure.is_per_head:
+        head_jobs.show(trace, site, layer, common.head)
+    st.caption(_caption(measure, site, common))
 
 
 def _show_short(trace: "Trace", site: str, layer: int, measure: Measure, addresses: Mapping[str, str]) -> None:
@@ -89,9 +95,9 @@ def _show_short(trace: "Trace", site: str, layer: int, measure: Measure, address
     if selection.attention.drawn_as == "Heatmap":
         head = selection.common.head if measure.is_per_head else 0
         data = _matrix_data(opened.values[head], opened.queries, opened.keys, site, measure, top)
-        _heatmap(data, opened, addresses)
+        _heatmap(data, opened, finding.kept(trace), addresses)
     else:
-        _lines(opened, site, measure, top)
+        _lines(opened, finding.kept(trace), site, measure, top)
     st.caption(HOW_TO_READ[selection.attention.drawn_as])
 
 
@@ -114,7 +120,7 @@ def _show_long(trace: "Trace", site: str, layer: int, measure: Measure, addresse
             opened = long_texts.long_head(trace, reader, site, layer, selection.common.head, view)
         sides = opened.queries, opened.keys
         data = _matrix_data(opened.overview, *sides, site, measure, opened.top, opened.block, opened.source.address)
-        _heatmap(data, opened, addresses)
+        _heatmap(data, opened, finding.kept(trace), addresses)
         _serve(opened.source)
         st.caption(f"{HOW_TO_READ['Heatmap']} {_of_overview(opened, measure)}")
     else:
@@ -139,13 +145,14 @@ def _lines_of_window(trace: "Trace", site: str, layer: int, measure: Measure) ->
     reader, view = models.reader(selection.model), MatrixView.of(selection.common)
     count = long_texts.num_queries(trace, site, view)
     length = long_texts.window_length(trace.heads_of(site))
-    around = selection.common.token if selection.common.token is not None else selection.common.key_token
+    token, key_token = finding.kept(trace)
+    around = key_token if token is None else token
     # A kept token stands in the middle.
     start = controls.window(max(1, count - length), 0 if around is None else around - length // 2)
     opened = long_texts.window(trace, reader, site, layer, start, view)
     st.caption(_of_window(opened, site, start, count))
     top = 1.0 if measure.is_share else float(opened.values.max(initial=0.0)) or 1.0
-    _lines(opened, site, measure, top)
+    _lines(opened, finding.kept(trace), site, measure, top)
     st.caption(HOW_TO_READ["Lines"])
 
 
@@ -184,41 +191,43 @@ def _matrix_data(
     address: str = "",
 ) -> MatrixData:
     common = state.current().common
-    name = f"Head {common.head + 1}" if measure.is_per_head else "All heads"
-    place = head_name(site, common.layer, common.head) if measure.is_per_head else f"{site} layer{common.layer}"
+    shown = head_name(site, common.layer, common.head) if measure.is_per_head else f"{site} layer{common.layer}"
     return MatrixData(
         values=values,
         row_tokens=queries.labels,
         column_tokens=keys.labels,
         scale=ColourScale.root(measure.number, top),
-        title=f"Layer {common.layer + 1} · {name}",
+        title=head_jobs.title(site, common.layer, common.head if measure.is_per_head else None),
         label=f"{sites.label(site)}, {measure.label.lower()} of one head as a heatmap.",
         note="" if measure.is_share else "no upper bound",
-        file_name=file_name(place, common.measure, sentence=common.text),
+        caption=f"{sites.label(site)}, {measure.label.lower()}",
+        row_name="query",
+        column_name="key",
+        file_name=file_name(shown, common.measure, sentence=common.text),
         block=block,
         address=address,
     )
 
 
-def _heatmap(data: MatrixData, opened: Opened, addresses: Mapping[str, str]) -> None:
+def _heatmap(data: MatrixData, opened: Opened, cell: Cell, addresses: Mapping[str, str]) -> None:
     common = state.current().common
     shown = addresses.get(common.site)
     matrix_picture(
         data,
-        Kept(*_kept(opened, common)),
-        on_keep=lambda kept: _keep_in_heatmap(kept, opened),
+        Kept(*_kept(opened, cell)),
+        on_keep=lambda kept: _keep_in_heatmap(kept, opened, cell),
         key="open-head",
         preview=Preview((shown, common.layer, common.head), tuple(addresses.values())) if shown else None,
     )
 
 
-def _keep_in_heatmap(kept: Kept, opened: Opened) -> None:
-    _keep(kept.row, kept.column, opened)
+def _keep_in_heatmap(kept: Kept, opened: Opened, cell: Cell) -> None:
+    _keep(kept.row, kept.column, opened, cell)
     # Lines follow what is kept.
     state.change(window_start=None)
 
 
-def _lines(opened: attention.OpenedLayer, site: str, measure: Measure, top: float) -> None:
+def _lines(opened: attention.OpenedLayer, cell: Cell, site: str, measure: Measure, top: float) -> None:
     selection = state.current()
     common = selection.common
     count = len(opened.values)
@@ -228,35 +237,38 @@ def _lines(opened: attention.OpenedLayer, site: str, measure: Measure, top: floa
         top=top,
         query_tokens=opened.queries.labels,
         key_tokens=opened.keys.labels,
-        head_names=tuple(head_labels(count)) if measure.is_per_head else ("All heads",),
+        head_names=tuple(
+            sites.head_label(common.layer, head if measure.is_per_head else None) for head in range(count)
+        ),
         number=measure.number,
-        title=f"{sites.label(site)} · Layer {common.layer + 1}",
+        title=sites.label(site),
         file_name=file_name(f"{site} layer{common.layer}", common.measure, sentence=common.text),
     )
-    query, key = _kept(opened, common)
+    query, key = _kept(opened, cell)
     # A person who has kept both sees the lines of the query; the key is not forgotten.
-    lines = LinesPlace(
+    lines = LinesView(
         tuple(sorted(on)), query, None if query is not None else key, min(100, selection.attention.threshold)
     )
-    head_lines(data, lines, on_change=lambda lines: _take(lines, opened, measure), key="open-lines")
+    head_lines(data, lines, on_change=lambda lines: _take(lines, opened, cell, measure), key="open-lines")
 
 
-def _kept(opened: Opened, common: Common) -> tuple[int | None, int | None]:
+def _kept(opened: Opened, cell: Cell) -> Cell:
     """The row and the column of the kept query and key; None for one that is not kept or not shown."""
-    query, key = common.token, common.key_token
+    query, key = cell
     return (
         None if query is None else opened.queries.index_of(query),
         None if key is None else opened.keys.index_of(key),
     )
 
 
-def _keep(row: int | None, column: int | None, opened: Opened) -> None:
+def _keep(row: int | None, column: int | None, opened: Opened, cell: Cell) -> None:
     """Keep this row and column; of a word, the token that was kept in it, or else its first."""
-    before = state.current().common
-    query, key = _kept(opened, before)
+    query, key = _kept(opened, cell)
+    # Who lets go of what the page proposed stays at its head.
     state.change(
-        token=_token(row, opened.queries, before.token if row == query else None),
-        key_token=_token(column, opened.keys, before.key_token if column == key else None),
+        token=_token(row, opened.queries, cell[0] if row == query else None),
+        key_token=_token(column, opened.keys, cell[1] if column == key else None),
+        head_chosen=state.current().common.head_chosen or (row, column) == (None, None),
     )
 
 
@@ -264,14 +276,15 @@ def _token(index: int | None, axis: "Axis", kept: int | None) -> int | None:
     return axis.groups[index][0] if kept is None and index is not None else kept
 
 
-def _take(lines: LinesPlace, opened: attention.OpenedLayer, measure: Measure) -> None:
+def _take(lines: LinesView, opened: attention.OpenedLayer, cell: Cell, measure: Measure) -> None:
     """What a person did to the lines becomes the selection; the open head stays as long as it is on."""
-    _, key = _kept(opened, state.current().common)
+    _, key = _kept(opened, cell)
     # Lines keep one token only: a key stays kept behind a query.
-    _keep(lines.query, lines.key if lines.query is None else key, opened)
+    _keep(lines.query, lines.key if lines.query is None else key, opened, cell)
     before = state.current()
     after = before.changed(threshold=lines.threshold)
     if measure.is_per_head:
         head = before.common.head if before.common.head in lines.heads else lines.heads[0]
-        after = after.changed(head=head, further_heads=tuple(other for other in lines.heads if other != head))
+        after = after.changed(further_heads=tuple(other for other in lines.heads if other != head))
+        after = after if head == before.common.head else after.changed(head=head)
     state.put(after)

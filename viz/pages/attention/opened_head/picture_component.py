@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import streamlit as st
 from jaxtyping import Float, UInt8
 
 from viz.components.declare import declare
 from viz.core import payload, theme, token_text
+from viz.core.widget_values import sent
 
 _COMPONENT = declare(
     "pages/attention/opened_head/picture_attention.js",
@@ -80,7 +80,7 @@ def picture_attention(data: PictureData, query: int, *, on_query: Callable[[int]
     """Show a picture with the row of `query` over it; `on_query` is called with the token that a person chooses."""
 
     def take() -> None:
-        chosen = read_query(st.session_state[key].get("query"), len(data.tokens))
+        chosen = read_query(sent(key, "query"), len(data.tokens))
         if chosen is not None:
             on_query(chosen)
 

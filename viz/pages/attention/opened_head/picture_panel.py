@@ -7,6 +7,7 @@ import streamlit as st
 from viz.access import attention, long_texts, models
 from viz.access.attention import MatrixView
 from viz.core.file_names import file_name, head_name
+from viz.core.sites import head_label
 from viz.pages.attention.opened_head.picture_component import PictureData, picture_attention
 from viz.selection import state
 from viz.ui.measures import MEASURES
@@ -37,7 +38,6 @@ def show(trace: "Trace", site: str) -> None:
         values = long_texts.long_row(trace, reader, site, layer, head, query, view)
     else:
         values = attention.opened_layer(trace, reader, site, layer, view).values[head]
-    name = f"Head {head + 1}" if measure.is_per_head else "All heads"
     picture_attention(
         PictureData(
             pixels=picture.pixels.numpy(),
@@ -47,7 +47,7 @@ def show(trace: "Trace", site: str) -> None:
             tokens=tokens,
             values=values,
             number=measure.number,
-            title=f"Layer {common.layer + 1} · {name}",
+            title=head_label(common.layer, head if measure.is_per_head else None),
             file_name=file_name("picture", head_name(site, common.layer, head), sentence=trace.text),
         ),
         query,

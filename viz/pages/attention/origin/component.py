@@ -5,10 +5,9 @@ Sends the plain data of `story.py` to `origin_story.js` and reads back which key
 
 from collections.abc import Callable, Mapping
 
-import streamlit as st
-
 from viz.components.declare import declare
 from viz.core import fingerprint, payload, theme
+from viz.core.widget_values import sent
 from viz.pages.attention.origin.story import Origin, story
 
 _COMPONENT = declare("pages/attention/origin/origin_story.js", "pages/attention/origin/origin_story.css")
@@ -38,7 +37,7 @@ def origin_story(origin: Origin, *, on_follow: Callable[[int], None], key: str, 
     """Show the story, saved in files called `name`; `on_follow` is called with the key that a person clicks."""
 
     def take() -> None:
-        chosen = read_key(st.session_state[key].get("follow"), len(origin.key_tokens))
+        chosen = read_key(sent(key, "follow"), len(origin.key_tokens))
         if chosen is not None:
             on_follow(chosen)
 

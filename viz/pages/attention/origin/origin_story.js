@@ -22,14 +22,16 @@ class OriginStory extends View {
 
   summary = element("div", "summary");
   heads = element("div", { className: "keys", role: "toolbar" });
-  list = element("ol", "steps");
+  /** The first step stands above the keys: its columns are dimensions. */
+  first = element("ol", "steps first");
+  list = element("ol", { className: "steps", start: 2 });
   status = element("p", { className: "status", role: "status", dataset: { notInPicture: "" } });
   tooltip = new Tooltip(this.root);
 
   start() {
     this.heads.ariaLabel = "Keys: arrow keys move, Enter follows a key";
     const save = pictureButtons(this.root, () => this.data.name);
-    this.root.replaceChildren(this.summary, this.heads, this.list, save, this.status, this.tooltip.box);
+    this.root.replaceChildren(this.summary, this.first, this.heads, this.list, save, this.status, this.tooltip.box);
     this.root.addEventListener("pointermove", (event) => this.point(event));
     this.root.addEventListener("pointerleave", () => {
       this.light(-1);
@@ -70,7 +72,12 @@ class OriginStory extends View {
     this.root.classList.toggle("wide", isWide);
     this.columns = new Columns(isWide ? width - 268 : width, this.data.columns.length, this.data.restCount > 0);
     this.drawKeys();
-    this.list.replaceChildren(...this.data.steps.map((_, step) => this.buildStep(step)));
+    const [first, ...others] = this.data.steps.map((_, step) => this.buildStep(step));
+    this.first.replaceChildren(first);
+    this.list.replaceChildren(...others);
+    // The keys stay in sight below the head of the page.
+    const head = document.querySelector(".st-key-page-head")?.getBoundingClientRect().height ?? 0;
+    this.root.style.setProperty("--page-head", `${head}px`);
     this.drawFollowed();
   }
 
@@ -125,7 +132,7 @@ class OriginStory extends View {
   }
 
   drawFollowed() {
-    this.list.querySelector(".picture")?.replaceChildren(this.picture(0));
+    this.first.querySelector(".picture")?.replaceChildren(this.picture(0));
     const followed = this.tokens[this.data.followed];
     for (const token of this.tokens) token.ariaPressed = String(token === followed);
     reachByTab(this.tokens, followed);
@@ -138,7 +145,7 @@ class OriginStory extends View {
 
   /** Whether the event is in the first picture, whose columns are dimensions and not keys; so are the last one's. @param {Event} event */
   isFirst(event) {
-    return this.list.firstElementChild?.contains(/** @type {Node} */ (event.target)) ?? false;
+    return this.first.contains(/** @type {Node} */ (event.target));
   }
 
   /** @param {MouseEvent} event */

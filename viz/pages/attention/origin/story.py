@@ -28,7 +28,7 @@ class Origin:
     """What the story tells.
 
     Attributes:
-        query_token, key_tokens: of the row, and one a key.
+        row_name, key_tokens: of the row, and one a key.
         real: what the model did.
         other: what it would have done with a switch thrown; None where both are on.
         followed: the key whose dot product is shown by hand.
@@ -39,7 +39,7 @@ class Origin:
         added: what else the model does to a score, in words.
     """
 
-    query_token: str
+    row_name: str
     key_tokens: Sequence[str]
     real: "DerivedRow"
     other: "DerivedRow | None"
@@ -91,7 +91,7 @@ def story(origin: Origin) -> dict[str, Any]:
     keys, shown = shown_keys(origin), origin.shown
     rest = [key for key in range(len(origin.key_tokens)) if key not in set(keys)]
     return {
-        "query": display_token(origin.query_token),
+        "query": display_token(origin.row_name),
         "columns": [
             {"label": display_token(origin.key_tokens[key]), "key": key, "gap": key != previous + 1}
             for previous, key in zip([-1, *keys], keys, strict=False)

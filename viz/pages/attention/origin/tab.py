@@ -6,13 +6,12 @@ import streamlit as st
 
 from viz.access import attention, models
 from viz.core.file_names import file_name, head_name
-from viz.core.numbers import TOLERANCE, scientific
+from viz.core.numbers import decimal, scientific
 from viz.core.sites import DECODER
-from viz.core.token_text import display_token
 from viz.pages.attention.origin.component import origin_story
 from viz.pages.attention.origin.story import Origin, strongest
 from viz.selection import state
-from viz.ui import controls, frame, token_labels
+from viz.ui import controls, finding, frame, token_labels
 
 if TYPE_CHECKING:
     from model import Trace
@@ -25,29 +24,24 @@ def show(trace: "Trace") -> None:
     instead = "The grid, the heatmap, the lines and bertviz show its weights."
     if frame.lacking(abilities, "scores", instead) or frame.lacking(abilities, "norms", instead):
         return
-    st.caption(
-        "How one token's weights in one head come about, in seven steps. Every column is a key: point at one to follow "
-        "it through all steps, click it to see its dot product."
-    )
-    site = controls.site(trace.sites)
     with st.container(horizontal=True, vertical_alignment="bottom"):
+        site = controls.site(trace.sites)
         layer = controls.layer(trace.layers_of(site))
         head = controls.head(trace.heads_of(site))
-        row = controls.token(
-            "token", "Query", token_labels.row_labels(trace, site), default=token_labels.default_row(trace, site)
-        )
+        default_row, default_key = finding.default_cell(trace, site)
+        row = controls.token("token", "Query", token_labels.row_labels(trace, site), default=default_row)
         real = attention.derived_row(trace, site, layer, head, row, scaled=True, masked=True)
-        queries, keys = trace.axis_tokens(site)
-        key_labels = [f"{position} · {display_token(piece)}" for position, piece in enumerate(keys, start=1)]
-        key = controls.token("key_token", "Key", key_labels, default=strongest(real))
-    scaled, masked = _switches(site, cuts_off=not bool(real.allowed.all()))
+        keys = trace.axis_tokens(site)[1]
+        default = strongest(real) if default_key is None else default_key
+        key = controls.token("key_token", "Key", token_labels.numbered(keys), default=default)
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        scaled, masked = _switches(site, cuts_off=not bool(real.allowed.all()))
     other = None
     if not (scaled and masked):
         other = attention.derived_row(trace, site, layer, head, row, scaled=scaled, masked=masked)
-    _badge(trace, site, layer)
     reader = models.reader(state.current().model)
     origin = Origin(
-        query_token=queries[row],
+        row_name=trace.row_names(site)[row],
         key_tokens=keys,
         real=real,
         other=other,
@@ -60,29 +54,38 @@ def show(trace: "Trace") -> None:
     )
     name = file_name("origin", head_name(site, layer, head), f"row{row}", sentence=trace.text)
     origin_story(origin, on_follow=lambda key: state.change(key_token=key), key="origin", name=name)
+    st.caption(
+        "From the second step on every column is a key: point at one to follow it, click it for its dot product."
+    )
+    _badge(trace, site, layer)
     _alternative(trace, site, layer, head)
 
 
 def _switches(site: str, *, cuts_off: bool) -> tuple[bool, bool]:
     """Whether to scale and whether to mask; where the mask cuts nothing off, a sentence stands for its switch."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        scaled = st.toggle("Divide by √dₖ", key=state.bind("scaled"), on_change=state.take, args=("scaled",))
-        if cuts_off:
-            masked = st.toggle("Mask", key=state.bind("masked"), on_change=state.take, args=("masked",))
-        else:
-            masked = True
-            why = "it is the last row" if site == DECODER else "a text on its own has no padding"
-            st.caption(f"The mask cuts nothing off here: {why}.", width="content")
+    scaled = st.toggle("Divide by √dₖ", key=state.bind("scaled"), on_change=state.take, args=("scaled",))
+    if cuts_off:
+        masked = st.toggle("Mask", key=state.bind("masked"), on_change=state.take, args=("masked",))
+    else:
+        masked = True
+        why = "it is the last row" if site == DECODER else "a text on its own has no padding"
+        st.caption(f"The mask cuts nothing off here: {why}.", width="content")
     return scaled, masked
 
 
 def _badge(trace: "Trace", site: str, layer: int) -> None:
-    deviation = attention.head_output_deviation(trace, site, layer)
-    figure = f"largest difference {scientific(deviation)}"
-    if deviation <= TOLERANCE:
-        st.badge(f"weights · values = the model's own head output: {figure}", icon=":material/check:", color="green")
+    check = attention.output_check(trace, site, layer)
+    figure = f"largest difference {scientific(check.deviation)}"
+    explained = (
+        f"Over all heads of this layer, whose outputs reach {decimal(check.largest)}. Rounding explains differences up "
+        f"to {scientific(check.tolerance)}."
+    )
+    if check.deviation <= check.tolerance:
+        proof = f"weights · values = the model's own head output: {figure}"
+        st.badge(proof, icon=":material/check:", color="green", help=explained)
     else:
-        st.badge(f"weights · values ≠ the model's own head output: {figure}", icon=":material/warning:", color="red")
+        proof = f"weights · values ≠ the model's own head output: {figure}"
+        st.badge(proof, icon=":material/warning:", color="red", help=explained)
 
 
 def _alternative(trace: "Trace", site: str, layer: int, head: int) -> None:

@@ -15,7 +15,7 @@ from viz.core import sites
 from viz.core.file_names import file_name, head_name
 from viz.selection import state
 from viz.selection.attention import ALL_HEADS
-from viz.ui import controls, downloads, frame, sentence, token_labels, trace_tables
+from viz.ui import controls, downloads, finding, frame, sentence, token_labels, trace_tables
 from viz.ui.downloads import Offer, show_offer
 from viz.ui.measures import MEASURES
 
@@ -66,7 +66,7 @@ def _offer_tables(trace: "Trace", site: str, layer: int, head: int) -> None:
 def _tables_of_weights(trace: "Trace", site: str, layer: int, head: int) -> list[Offer]:
     queries, keys = map(len, trace.axis_tokens(site))
     count = trace_tables.num_weights(trace, site)
-    label = f"Layer {layer + 1}, head {head + 1}"
+    label = sites.head_label(layer, head)
     inside = f"{queries} × {keys} weights: a row for each query token, a column for each key token"
     if queries * keys <= trace_tables.MAX_HEAD_NUMBERS:
         make = partial(trace_tables.open_head, trace, site, layer, head)
@@ -77,11 +77,11 @@ def _tables_of_weights(trace: "Trace", site: str, layer: int, head: int) -> list
         inside = f"{queries:,} × {keys:,} weights for numpy.load: more than a table of a reasonable size holds"
         offer = Offer(label, inside, make, name, "application/octet-stream", 4 * queries * keys)
     downloads = [offer, *_as_shown(trace, site, layer, head), _row(trace, site, layer, head)]
-    inside = "entropy, mean distance and the other figures that tiles can carry: a row for each head"
+    inside = "entropy, mean distance and the other metrics that tiles can carry: a row for each head"
     # When a button is pressed, there is no session to ask what is chosen.
     of_metrics = partial(_metrics, trace, site)
     heads = sum(inputs.num_heads for inputs in trace.inputs[site])
-    downloads.append(_csv(trace, "Figures of heads", inside, of_metrics, f"{site} figures", 60 * heads))
+    downloads.append(_csv(trace, "Metrics of heads", inside, of_metrics, f"{site} figures", 60 * heads))
     if count <= trace_tables.MAX_ROWS:
         inside = f"{count:,} weights, one a row: layer, head, query, key, weight"
         of_heads = partial(trace_tables.all_heads, trace, site)
@@ -107,7 +107,7 @@ def _as_shown(trace: "Trace", site: str, layer: int, head: int) -> list[Offer]:
 
 def _row(trace: "Trace", site: str, layer: int, head: int) -> Offer:
     """The row whose origin is told in another tab."""
-    row = state.position("token", len(token_labels.row_labels(trace, site)), token_labels.default_row(trace, site))
+    row = state.position("token", len(token_labels.row_labels(trace, site)), finding.default_cell(trace, site)[0])
     scaled, masked = state.current().attention.scaled, state.current().attention.masked
     keys = trace.axis_tokens(site)[1]
     how = "" if scaled and masked else ", with the switches as they stand there"
@@ -205,10 +205,10 @@ def _offer_arrays(trace: "Trace") -> None:
 def _tell_of_pictures() -> None:
     st.subheader("Pictures", anchor=False)
     st.caption(
-        "The camera in the upper right corner of a chart saves it; “Save pictures as” on the left says how, for every "
-        "chart of every page: PNG has twice the screen's pixels, SVG stays sharp at any size. The grid of all heads, "
-        "the lines and the story of a weight have two buttons of their own. Pictures have the colours of the page: for "
-        "paper, choose the light theme in the menu at the top right."
+        "The camera in the upper right corner of a chart saves it; “Save charts as” on the left says how, for every "
+        "chart of every page: PNG has twice the screen's pixels, SVG and PDF are shapes and stay sharp at any size. "
+        "All other pictures have buttons of their own. PDF is made by the browser: choose “Save as PDF” in its print "
+        "window. For a paper, choose a white background or none on the left: letters are then black."
     )
 
 

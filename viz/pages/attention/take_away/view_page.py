@@ -17,6 +17,7 @@ from plotly.offline import get_plotlyjs
 from viz.core import bundle
 from viz.core.html import Column, literal, table
 from viz.core.offline_page import DARK, LIGHT, offline_page, script_json
+from viz.core.sites import head_label
 from viz.core.token_text import display_token
 from viz.figures.heads import head_heatmap
 from viz.pages.attention.take_away.tiles import tile_urls
@@ -73,7 +74,7 @@ class OpenView:
 def view_page(trace: "Trace", view: OpenView, *, checkpoint: str, digest: str) -> bytes:
     """The file, about five megabytes, nearly all of them plotly; `digest` tells the checkpoint from any other."""
     weights = np.stack([trace.weights(view.site, layer).numpy() for layer in range(len(trace.inputs[view.site]))])
-    figure = head_heatmap(weights[view.layer, view.head], *trace.axis_tokens(view.site))
+    figure = head_heatmap(weights[view.layer, view.head], trace.row_names(view.site), trace.axis_tokens(view.site)[1])
     # Without plotly's own template, which would bring its colours along, and in the reader's colours alone.
     figure.update_layout(template=None).update_xaxes(tickfont_color=None).update_yaxes(tickfont_color=None)
     drawn = json.loads(figure.to_json())
@@ -117,7 +118,7 @@ def _heading(trace: "Trace", view: OpenView) -> str:
     )
     return (
         f"<h1>Attention</h1>{shown}"
-        f"<h2>{escape(view.site_label)}, layer {view.layer + 1}, head {view.head + 1}</h2>"
+        f"<h2>{escape(view.site_label)}, {head_label(view.layer, view.head)}</h2>"
         '<p class="note">One row is a token that looks, one column a token looked at; the lighter, the more weight. '
         "Each row adds up to 1. Point at a cell for its number.</p>"
     )
@@ -130,7 +131,7 @@ def _all_heads(weights: np.ndarray[tuple[int, ...], np.dtype[np.float32]], view:
         rows.append(f"<span>Layer {layer + 1}</span>")
         for head, url in enumerate(urls):
             mark = ' class="open"' if (layer, head) == (view.layer, view.head) else ""
-            name = f"Layer {layer + 1}, head {head + 1}"
+            name = head_label(layer, head)
             rows.append(f'<img{mark} src="{url}" alt="{name}" title="{name}">')
     return (
         f"<h2>All heads of the {escape(view.site_label[:1].lower() + view.site_label[1:])}</h2>"

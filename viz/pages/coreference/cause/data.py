@@ -1,6 +1,7 @@
 """Heads switched off, or their outputs exchanged: what becomes of the choice of a pronoun, as long computations."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
@@ -11,7 +12,8 @@ from model.errors import DataError
 from viz.access.models import MAX_MODELS
 from viz.core.background_jobs import Progress, Task
 from viz.core.caching import cached
-from viz.pages.coreference.data import Pair, curated_pairs
+from viz.pages.coreference.data import MAX_CHOICES, Pair, curated_pairs, pronoun_choice
+from viz.selection.coreference import OthersOf
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -22,10 +24,27 @@ if TYPE_CHECKING:
     from model.analysis.interventions.head_effects import HeadEffects, RemovalEffect
     from model.analysis.interventions.patching import Patching
     from model.analysis.metrics.head_names import HeadName
+    from model.analysis.word_diff import WordSpan
     from model.pairs import Pair as SentencePair
 
 #: A slice of sentence pairs for BLEU is no longer than this.
 MOST_PAIRS: Final = 200
+#: Of so many sentences translations are shown.
+SENTENCES_OF_PAIR: Final = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Removal:
+    """What heads switched off together change.
+
+    Attributes:
+        effect: on the choices.
+        written: of each sentence, the translation with every head and the one without these, word by word; empty where
+            there are too many sentences to translate.
+    """
+
+    effect: "RemovalEffect"
+    written: "tuple[tuple[WordSpan, ...], ...]"
 
 
 @cache
@@ -42,24 +61,64 @@ def all_heads(translator: "Translator") -> tuple["HeadName", ...]:
     return tuple(all_heads(translator.config))
 
 
+@cached(max_entries=MAX_CHOICES)
+def own_pair(translator: "Translator", cases: "tuple[PronounCase, PronounCase]") -> Pair | str:
+    """A person's two sentences as a choice: the pronoun that the model writes in each, against that of the other.
+
+    Where it writes the same in both, the other one is the most probable of the rest. A text says why there is none.
+
+    Raises:
+        InputTextError: a sentence is blank or too long.
+    """
+    choices = [pronoun_choice(translator, case) for case in cases]
+    words = ["" if isinstance(choice.pronoun, str) else choice.pronoun.text for choice in choices]
+    first, second = (choice.against(other) for choice, other in zip(choices, reversed(words), strict=True))
+    if isinstance(first, str) or isinstance(second, str):
+        return str(first if isinstance(first, str) else second)
+    return Pair("", "", (replace(cases[0], german=first), replace(cases[1], german=second)))
+
+
 def removed_heads(
-    translator: "Translator", chosen: Collection["HeadName"], *, others_off: bool
+    translator: "Translator", chosen: Collection["HeadName"], *, others_off: bool, others_of: OthersOf = "model"
 ) -> frozenset["HeadName"]:
-    """What is switched off: the chosen heads, or all others."""
-    return frozenset(all_heads(translator)) - set(chosen) if others_off else frozenset(chosen)
+    """What is switched off: the chosen heads; or all others of the model, of their attentions, or of their layers."""
+    if not others_off:
+        return frozenset(chosen)
+    parts = {_part(head, others_of) for head in chosen}
+    return frozenset(head for head in all_heads(translator) if _part(head, others_of) in parts) - set(chosen)
+
+
+def _part(head: "HeadName", others_of: OthersOf) -> tuple[object, ...]:
+    """What of the model a head belongs to."""
+    return {"model": (), "attention": (head.site,), "layer": (head.site, head.layer)}[others_of]
+
+
+def strongest_of_each_layer(
+    heads: Sequence["HeadName"], importance: Float[np.ndarray, "site layer head"]
+) -> tuple["HeadName", ...]:
+    """One head for each layer of each attention: the one that matters most; `heads` as of `all_heads`."""
+    count = importance.shape[-1]
+    best = importance.reshape(-1, count).argmax(-1)
+    return tuple(heads[layer * count + int(head)] for layer, head in enumerate(best))
 
 
 def removal(
     translator: "Translator", cases: Sequence["PronounCase"], off: frozenset["HeadName"], instead: str
-) -> Task["RemovalEffect"]:
-    """What becomes of the choice in these sentences when heads are switched off at once."""
+) -> Task[Removal]:
+    """What becomes of the choice in these sentences, and of the translations of a pair, without some heads."""
 
-    def compute(progress: Progress) -> "RemovalEffect":
-        from model.analysis.interventions.head_effects import remove_heads
+    def compute(progress: Progress) -> Removal:
+        from model.analysis.interventions.head_effects import remove_heads, translate_without
+        from model.analysis.word_diff import word_diff
 
-        effect = remove_heads(translator, _contrasts(cases), off, _replacement(translator, instead))
-        progress(len(cases))
-        return effect
+        replacement = _replacement(translator, instead)
+        effect = remove_heads(translator, _contrasts(cases), off, replacement)
+        written = []
+        for case in cases if len(cases) == SENTENCES_OF_PAIR else ():
+            texts = (translate_without(translator, case.sentence, heads, replacement) for heads in ((), off))
+            written.append(word_diff(*texts))
+            progress(1)
+        return Removal(effect, tuple(written))
 
     return Task(_key("removal", translator, cases, (off, instead)), len(cases), "sentences", compute)
 
@@ -162,4 +221,4 @@ def _mean_outputs(translator: "Translator") -> "Tensor":
 
 
 def _key(kind: str, translator: "Translator", cases: Sequence["PronounCase"], asked: object) -> tuple[object, ...]:
-    return kind, translator.key, tuple(case.sentence for case in cases), asked
+    return kind, translator.key, tuple((case.sentence, case.german) for case in cases), asked

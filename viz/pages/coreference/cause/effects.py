@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
@@ -12,7 +12,7 @@ from viz.access import models
 from viz.core import html, sites
 from viz.core.file_names import file_name
 from viz.core.numbers import signed
-from viz.pages.coreference.cause import data, site_maps, switched_heads, tables
+from viz.pages.coreference.cause import data, site_maps, switched_heads, tables, verdicts
 from viz.pages.coreference.cause.figures import SITE_COLOURS, two_metrics
 from viz.pages.coreference.data import Pair, curated, scores_task
 from viz.selection import state
@@ -22,57 +22,42 @@ if TYPE_CHECKING:
     from model.analysis.interventions.head_effects import HeadEffects
     from model.analysis.metrics.head_names import HeadName
 
-#: How many of the strongest heads can be switched off with one button.
-STRONGEST: Final = 5
-
 
 @frame.fragment
 def show(pairs: Sequence[Pair]) -> None:
-    """Maps of the change, a table, and how the rankings agree."""
-    st.subheader("One head at a time", anchor=False)
+    """Which head flips the choice, maps of what each does, a table, and how the rankings agree."""
+    st.subheader("Switch off each head", anchor=False)
     cases = [case for pair in pairs for case in pair.cases]
     replacement, translator = state.current().coreference.replacement, models.translator(state.current().model)
     heads = data.all_heads(translator)
-    st.caption(
-        f"Each of the {len(heads)} heads is switched off alone, in {len(cases)} sentences, and the log-odds are "
-        "compared with those of the whole model."
-    )
     task = data.effects(translator, cases, replacement)
-    effects = long_work.outcome(task, "Switch off every head in turn", key="cause-effects")
+    effects = long_work.outcome(task, "Switch off each head in turn", key="cause-effects", start=len(pairs) == 1)
     if effects is None:
         return
     measured, estimated = effects
-    name = file_name("effects", replacement, pairs[0].name if len(pairs) == 1 else "all pairs")
+    name = file_name("effects", replacement, pairs[0].name or "own pair" if len(pairs) == 1 else "all pairs")
+    st.markdown(verdicts.sweep_sentence(measured, heads, cases))
     site_maps.show(
-        measured.mean_changes.double().numpy(),
-        title="change",
+        -measured.mean_changes.double().numpy(),
+        title="log-odds lost",
+        bound=float(measured.intact.abs().mean()),
         key="cause-effects",
         name=name,
-        alt="Change of the log-odds when each head of {} is switched off",
+        alt="How much the log-odds fall when each head of {} is switched off",
     )
     st.caption(
-        "A row is a layer, a column a head. Mean change of the log-odds without it, in nats, one scale for all three: "
-        "light blue where the head helps the right pronoun (without it the log-odds fall), yellow where it hinders."
+        f"Each of the {len(heads)} heads is switched off alone. Rows are layers, columns heads. Warm: the head works "
+        f"for the {'pronoun that is written' if pairs[0].is_own else 'right pronoun'}, whose log-odds (log p of it − "
+        "log p of the other, in nats) fall without it. Cold: it works against it. One scale for all three, at least as "
+        "wide as the log-odds of the whole model."
     )
-    order = np.argsort(-measured.importance.flatten().numpy(), kind="stable")
-    _switch_off_button([heads[i] for i in order[:STRONGEST]])
     attention = _attention()
-    _rankings(measured.importance.double().numpy(), estimated.importance.double().numpy(), attention, name)
-    with st.expander("All heads as a table", on_change="rerun", key="cause-table") as opened:
+    order = np.argsort(-measured.importance.flatten().numpy(), kind="stable")
+    with st.expander("All heads as a table, and other rankings", on_change="rerun", key="cause-table") as opened:
         if opened.open:
             _table(measured, estimated, attention, [heads[i] for i in order], order)
+            _rankings(measured.importance.double().numpy(), estimated.importance.double().numpy(), attention, name)
     number_controls.table_button("Effects (CSV)", partial(tables.effects, measured, estimated, heads), name)
-
-
-def _switch_off_button(strongest: Sequence["HeadName"]) -> None:
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"Strongest: {switched_heads.names(strongest)}", width="content")
-        st.button(
-            f"Switch off these {len(strongest)}",
-            key="cause-strongest",
-            on_click=state.change,
-            kwargs={"heads_off": tuple(map(switched_heads.code, strongest)), "others_off": False},
-        )
 
 
 def _rankings(
@@ -93,7 +78,7 @@ def _rankings(
         with st.container():
             st.html(html.table(*correlations(measured, estimated, attention), label="How the rankings agree"))
             st.caption(
-                "Spearman’s ρ: 1 where two figures rank the heads alike, 0 where they have nothing in common. "
+                "Spearman’s ρ: 1 where two metrics rank the heads alike, 0 where they have nothing in common. "
                 + ("" if attention is not None else "Measure the curated set in the tab Measured to compare attention.")
             )
 
@@ -134,10 +119,8 @@ def _table(
     heads: Sequence["HeadName"],
     order: np.ndarray,
 ) -> None:
-    table: dict[str, list[float] | list[int] | list[str]] = {
-        "Attention": [sites.NAMES[head.site].short for head in heads],
-        "Layer": [head.layer + 1 for head in heads],
-        "Head": [head.head + 1 for head in heads],
+    table: dict[str, list[float] | list[str]] = {
+        "Head": [switched_heads.name(head) for head in heads],
     }
     columns = {
         "Change": measured.mean_changes.numpy(),

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 
 from viz.core import theme
-from viz.core.sites import CROSS, DECODER, ENCODER
+from viz.core.sites import CROSS, DECODER, ENCODER, NAMES
 from viz.pages.coreference.figures import short_names
 
 HEIGHT: Final = 330
@@ -35,8 +35,8 @@ def two_metrics(
             mode="markers",
             marker={"size": 8, "color": SITE_COLOURS[site], "opacity": 0.85},
             customdata=names,
-            hovertemplate=f"<b>{site} %{{customdata}}</b><br>{titles[0]} %{{x:.3f}}<br>{titles[1]} %{{y:.3f}}"
-            "<extra></extra>",
+            hovertemplate=f"<b>{NAMES[site].short} %{{customdata}}</b>"
+            f"<br>{titles[0]} %{{x:.3f}}<br>{titles[1]} %{{y:.3f}}<extra></extra>",
         )
         for i, site in enumerate(sites)
     ]

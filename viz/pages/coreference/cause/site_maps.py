@@ -8,23 +8,26 @@ from viz.core import sites
 from viz.pages.coreference.figures import head_map
 from viz.ui import frame
 
-#: Changes smaller than this everywhere are drawn as the small ones they are.
-CHANGE_FLOOR = 0.05
 
-
-def show(values: Float[np.ndarray, "site layer head"], *, title: str, key: str, name: str, alt: str) -> None:
+def show(
+    values: Float[np.ndarray, "site layer head"], *, title: str, bound: float, key: str, name: str, alt: str
+) -> None:
     """Show the maps side by side.
 
     Args:
         values: NaN where a head has none.
         title: what the number is called.
+        bound: the scale reaches at least this far from 0: so much would decide the choice.
         key: of the widgets; the site is added, as it is to `name`, that of the saved files.
         alt: what a map shows, with {} for its site.
     """
-    floor = max(CHANGE_FLOOR, float(np.nanmax(np.abs(values))))
+    floor = max(bound, float(np.nanmax(np.abs(values))))
     with st.grid(3, min_column_width=250, gap="medium"):
         for site, of_site in zip(sites.SITES, values, strict=True):
             with st.container():
                 st.markdown(f"**{sites.label(site)}**")
                 figure = head_map(of_site, title=title, centre=0.0, floor=floor)
+                # Three maps side by side leave room for bare numbers.
+                numbers = [str(head + 1) for head in range(of_site.shape[1])]
+                figure.update_layout(xaxis={"ticktext": numbers, "title": {"text": "head", "standoff": 2}})
                 frame.chart(figure, f"{key}-{site}", f"{name}-{site}", alt.format(site))

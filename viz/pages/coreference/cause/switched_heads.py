@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from viz.core.sites import NAMES, SITES
+from viz.core.sites import NAMES, SITES, head_label
+from viz.core.widget_values import sent
 from viz.selection import state
 from viz.ui import controls
 
@@ -25,8 +26,8 @@ def code(head: "HeadName") -> str:
 
 
 def name(head: "HeadName") -> str:
-    """A head as people name it, counted from 1: "cross 4·2"."""
-    return f"{NAMES[head.site].short} {head.layer + 1}·{head.head + 1}"
+    """A head as people name it, counted from 1: "cross L4 H2"."""
+    return head_label(head.layer, head.head, head.site)
 
 
 def names(heads: Sequence["HeadName"]) -> str:
@@ -76,5 +77,7 @@ def _pills(key: str, label: str, heads: "Sequence[HeadName]") -> None:
 
 
 def _take(key: str, heads: Sequence["HeadName"]) -> None:
-    kept = [off for off in state.current().coreference.heads_off if off not in set(map(code, heads))]
-    state.change(heads_off=tuple(kept + [code(head) for head in st.session_state[key]]))
+    chosen = sent(key)
+    if isinstance(chosen, list) and set(chosen) <= set(heads):
+        kept = [off for off in state.current().coreference.heads_off if off not in set(map(code, heads))]
+        state.change(heads_off=tuple(kept + [code(head) for head in chosen]))

@@ -9,20 +9,23 @@ import numpy as np
 import streamlit as st
 
 from viz.access import models
-from viz.core import html, sites
+from viz.core import sites
 from viz.core.file_names import file_name
 from viz.core.numbers import signed
-from viz.pages.coreference.cause import data, effects, site_maps, switched_heads, tables
+from viz.pages.coreference import pair_controls
+from viz.pages.coreference.cause import data, effects, removal, site_maps, switched_heads, tables, verdicts
 from viz.pages.coreference.data import Pair
+from viz.pages.coreference.marked_sentence import marked_line
 from viz.selection import state
+from viz.selection.coreference import MARKS
 from viz.ui import controls, formulas, frame, long_work, number_controls
+from viz.ui.controls import plain
 
 if TYPE_CHECKING:
-    from model.analysis.coreference.cases import PronounCase
     from model.analysis.interventions.patching import Patching
 
 INSTEAD_LABELS: Final = {"zero": "Nothing (zero)", "mean": "Its mean"}
-SPARE_LABELS: Final = {False: "These heads", True: "All but these"}
+OWN: Final = ""
 
 
 @frame.fragment
@@ -31,23 +34,25 @@ def show() -> None:
     why = "A cause is put to the test by what a translator writes: er, sie or es."
     if frame.for_translators(why, "“Side by side” and “Measured” show which heads of it follow the antecedent."):
         return
-    st.caption(
-        "Where a head looks is not yet what it does. Here heads are switched off, or are given what they computed for "
-        "another sentence, while the model chooses between two German sentences that differ in the pronoun alone. "
-        "Log-odds = log p(right) − log p(wrong), in nats: above 0 the model chooses right."
-    )
+    if not models.is_english_german(state.current().model):
+        frame.note(pair_controls.not_german("which of er, sie and es the model prefers"))
+        return
     pairs = data.choice_pairs()
-    chosen = _pair(pairs)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        controls.segmented("cause_scope", "Look at", {"pair": "This pair", "set": f"All {len(pairs)} pairs"})
-        controls.segmented("replacement", "In place of a head", INSTEAD_LABELS)
-    st.caption(
-        "Zero takes a head out; its mean (over all rows of the set’s sentences) leaves what it adds whatever the "
-        "sentence is, and takes out only what it says about this one."
-    )
+        chosen = _pair(pairs)
+        controls.segmented("cause_scope", "Look at", {"pair": "This pair", "set": f"All {len(pairs)} of the set"})
+        controls.segmented(
+            "replacement",
+            "In place of a head",
+            INSTEAD_LABELS,
+            help_text="Zero takes a head out. Its mean, over all rows of the set’s sentences, leaves what it adds "
+            "whatever the sentence is, and takes out only what it says about this one.",
+        )
     looked_at = [chosen] if state.current().coreference.cause_scope == "pair" else list(pairs)
-    _switch(looked_at)
+    if looked_at == [chosen]:
+        _show_pair(chosen)
     effects.show(looked_at)
+    removal.show(looked_at)
     _patch(looked_at)
     _bleu()
     with st.expander("Formulas and sources"):
@@ -55,74 +60,34 @@ def show() -> None:
 
 
 def _pair(pairs: Sequence[Pair]) -> Pair:
-    """The pair of the selection, or the first with German to choose from; both its sentences are shown."""
-    names = {pair.name: pair for pair in pairs}
+    """The pair that is chosen: one's own sentences first; the set's first where those leave no choice."""
+    cases = pair_controls.own_cases(pair_controls.own_texts())
+    own: Pair | str = "mark the pronoun and its candidates in “Side by side” first"
+    if cases is not None:
+        own = data.own_pair(models.translator(state.current().model), cases)
+    by_name = {pair.name: pair for pair in pairs}
+    labels = {name: f"{name}: {pair.cases[0].sentence}" for name, pair in by_name.items()}
+    if isinstance(own, Pair):
+        by_name = {OWN: own} | by_name
+        labels = {OWN: f"Your sentences: {own.cases[0].sentence}"} | labels
     asked = state.current().coreference.pair
-    labels = {name: f"{name}: {pair.cases[0].sentence}" for name, pair in names.items()}
-    name = controls.dropdown("pair", "Pair of sentences", labels, shown=asked if asked in names else pairs[0].name)
-    pair = names[name]
-    columns = (html.Column(""), html.Column("Sentence"), html.Column("It stands for"), html.Column("Right"))
-    rows = [
-        (letter, case.sentence, case.sentence[slice(*case.antecedent)], " not ".join(_german_words(case)))
-        for letter, case in zip("AB", pair.cases, strict=True)
-    ]
-    st.html(html.table(columns, rows, label="The two sentences of the pair"))
-    return pair
+    if isinstance(own, str) and asked == OWN:
+        frame.note(f"Your own sentences cannot be tested here: {plain(own)}. This is the first pair of the set.")
+    shown = asked if asked in by_name else next(iter(by_name))
+    return by_name[controls.dropdown("pair", "Pair of sentences", labels, shown=shown)]
 
 
-def _german_words(case: "PronounCase") -> tuple[str, str]:
-    """The right and the wrong German pronoun."""
-    if case.german is None:
-        return "", ""
-    words = zip(case.german.right.split(), case.german.wrong.split(), strict=True)
-    return next((right.strip(",.;"), wrong.strip(",.;")) for right, wrong in words if right != wrong)
-
-
-@frame.fragment
-def _switch(pairs: Sequence[Pair]) -> None:
-    st.subheader("Switch heads off", anchor=False)
-    translator = models.translator(state.current().model)
-    heads = data.all_heads(translator)
-    chosen = switched_heads.chosen(heads)
-    controls.segmented("others_off", "Switched off", SPARE_LABELS)
-    switched_heads.grid(heads)
-    if not chosen:
-        st.caption("No head is chosen. Choose some above: press a number, or several, in any of the three attentions.")
-        return
-    word = "All but these are off" if state.current().coreference.others_off else "Off"
-    st.caption(f"{word}: {switched_heads.names(chosen)}.")
-    cases = [case for pair in pairs for case in pair.cases]
-    choices = state.current().coreference
-    off = data.removed_heads(translator, chosen, others_off=choices.others_off)
-    task = data.removal(translator, cases, off, choices.replacement)
-    effect = long_work.outcome(task, "Switch them off in all pairs", key="cause-removal", start=len(pairs) == 1)
-    if effect is not None:
-        lines = list(zip(cases, effect.intact.tolist(), effect.removed.tolist(), strict=True))
-        _removal_table(lines, effect.accuracy_change)
-
-
-def _removal_table(lines: Sequence[tuple["PronounCase", float, float]], accuracy_change: float) -> None:
-    """The sentences of one pair, a line each, and in any case the mean of all."""
-    numbers = [html.Column(title, is_number=True) for title in ("Log-odds, all heads", "Without", "Change")]
-    columns = (html.Column("Sentence"), *numbers, html.Column("The model then chooses"))
-    rows = [
-        (letter, signed(intact), signed(without), signed(without - intact), _choice(case, without))
-        for letter, (case, intact, without) in zip("AB", lines if len(lines) == 2 else [], strict=False)
-    ]
-    odds = np.array([(intact, without) for _, intact, without in lines])
-    (before, after), right = odds.mean(0).tolist(), (np.sign(odds) / 2 + 0.5).mean(0).tolist()
-    change = f"right in {right[1]:.0%} instead of {right[0]:.0%}"
-    rows.append((f"Mean of {len(lines)}", signed(before), signed(after), signed(after - before), change))
-    st.html(html.table(columns, rows, label="Log-odds with every head and without those switched off"))
-    st.caption(
-        "A change below 0 means that the heads helped the right pronoun. The accuracy changes by "
-        f"{signed(100 * accuracy_change, 1)} points over {len(lines)} sentences."
-    )
-
-
-def _choice(case: "PronounCase", log_odds: float) -> str:
-    right, wrong = _german_words(case)
-    return f"{right} (right)" if log_odds > 0 else f"{wrong} (wrong)"
+def _show_pair(pair: Pair) -> None:
+    """Both sentences, a line each, with the choice that the model has in them."""
+    lines = []
+    own = pair_controls.own_marks([case.sentence for case in pair.cases]) if pair.is_own else []
+    for number, (letter, case) in enumerate(zip(verdicts.LETTERS, pair.cases, strict=True)):
+        right, wrong = verdicts.german_words(case)
+        asked = f"it writes “{right}” and not “{wrong}”" if pair.is_own else f"“{right}” is right, “{wrong}” wrong"
+        spans = dict(zip(MARKS, case.spans, strict=True))
+        is_guess = pair.is_own and own[number].is_guess
+        lines.append(marked_line(letter, case.sentence, spans, f"→ {asked}", is_guess=is_guess))
+    st.html("".join(lines))
 
 
 @frame.fragment
@@ -141,11 +106,12 @@ def _patch(pairs: Sequence[Pair]) -> None:
     st.markdown(patching_sentence(patching))
     if np.isnan(values).all():
         return
-    name = file_name("patching", pairs[0].name if len(pairs) == 1 else "all pairs")
+    name = file_name("patching", pairs[0].name or "own pair" if len(pairs) == 1 else "all pairs")
     alt = "How far each head of {} carries the choice from A to B"
-    site_maps.show(values, title="0 is A, 1 is B", key="cause-patching", name=name, alt=alt)
+    site_maps.show(values, title="0 is A, 1 is B", bound=1.0, key="cause-patching", name=name, alt=alt)
     st.caption(
-        "A row is a layer, a column a head, one scale for all three: warm where the head carries the choice towards B."
+        "A row is a layer, a column a head, one scale for all three. Warm: the head carries the choice towards B, so "
+        "it works for it; cold: it works against it."
     )
     make = partial(tables.patching, patching, data.all_heads(translator))
     number_controls.table_button("Patching (CSV)", make, name)
@@ -160,7 +126,7 @@ def patching_sentence(patching: "Patching") -> str:
         return f"{start}They are too close together: there is nothing that a head could carry."
     site, layer, head = (int(index) for index in np.unravel_index(int(np.nanargmax(values)), values.shape))
     largest = float(values[site, layer, head])
-    label = f"head {head + 1} of layer {layer + 1}, {sites.label(sites.SITES[site]).lower()}"
+    label = sites.head_label(layer, head, sites.SITES[site])
     if largest <= 0:
         return f"{start}No single head moves the choice towards B."
     confused = " (the model does not tell A from B here)" if b >= a else ""
@@ -184,7 +150,7 @@ def _bleu() -> None:
         if not chosen:
             frame.note("Choose heads to switch off first.")
             return
-        off = data.removed_heads(translator, chosen, others_off=choices.others_off)
+        off = data.removed_heads(translator, chosen, others_off=choices.others_off, others_of=choices.others_of)
         task = data.bleu_change(translator, pairs, off, choices.replacement)
         change = long_work.outcome(task, f"Translate {len(pairs)} sentences twice", key="cause-bleu")
         if change is not None:

@@ -12,8 +12,8 @@ from viz.core import theme
 from viz.figures.matrix import ROW_HEIGHT, Scale, matrix
 
 HEIGHT: Final = 330
-#: Deviations smaller than these everywhere are drawn as the small ones they are.
-ACCURACY_FLOOR, MARGIN_FLOOR = 0.1, 0.01
+#: Margins smaller than this everywhere are drawn as the small ones they are.
+MARGIN_FLOOR: Final = 0.01
 #: The baselines by name, with their colours and dashes.
 LINES: Final = {
     "nearest candidate": (theme.HEAD_COLOURS[1], "solid"),
@@ -90,7 +90,7 @@ def group_map(groups: Mapping[str, Float[np.ndarray, "layer head"]], names: Sequ
         [escape(group or "(no group)", quote=False) for group in groups],
         list(names),
         scale=Scale("accuracy", theme.DIVERGING, 0.0, 1.0, ticks),
-        hover="<b>%{y}</b>, head <b>%{x}</b><br>accuracy %{customdata:.1%}",
+        hover="<b>%{y}</b>, <b>%{x}</b><br>accuracy %{customdata:.1%}",
     )
     figure.update_layout(height=max(190, len(groups) * ROW_HEIGHT + 90))
     return figure

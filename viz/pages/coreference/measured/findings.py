@@ -2,18 +2,49 @@
 
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from viz.core.html import Column
 from viz.core.numbers import percent, signed
-from viz.core.sites import CROSS, DECODER, ENCODER
+from viz.core.sites import CROSS, DECODER, ENCODER, NAMES, head_label
 
 if TYPE_CHECKING:
     from model.analysis.coreference.measure_translator import CoreferenceScores
     from model.analysis.coreference.scores import HeldOutHead, SiteScores
     from model.analysis.metrics.bootstrap import Estimate
 
-COLUMNS: Final = (Column("What"), Column("Own row", is_number=True), Column("Cross", is_number=True))
+COLUMNS: Final = (
+    Column("Right in so many sentences"),
+    Column("Reading “it” (self-attention)", is_number=True),
+    Column("Writing its translation (cross-attention)", is_number=True),
+)
 HALVES: Final = ("first", "second")
 ABSENT: Final = "–"
+
+
+def first_sentence(scores: "CoreferenceScores") -> str:
+    """What was found, in one plain sentence, as Markdown: the head that follows the antecedent, or that none does."""
+    sure = [site for site in scores.sites.values() if site.held_out and all(of.beats_nearest for of in site.held_out)]
+    if not sure:
+        return (
+            "**No head reliably follows what the pronoun stands for:** chosen on one half of the pairs, none beats the "
+            "nearest noun on the other half."
+        )
+    site = max(sure, key=_held_out_share)
+    rows = sum(of.rows for of in site.held_out)
+    nearest = sum(of.nearest * of.rows for of in site.held_out) / rows
+    named = " or ".join(dict.fromkeys(head_name(site, *of.head) for of in site.held_out))
+    return (
+        f"**{named} of the {NAMES[site.site].phrase} follows what the pronoun stands for**: it "
+        f"gives more weight to the right noun in {percent(_held_out_share(site))} of {rows} sentences, where guessing "
+        f"the nearest noun is right in {percent(nearest)}."
+    )
+
+
+def _held_out_share(site: "SiteScores") -> float:
+    """The accuracy of the best head of each half, on the sentences of the other half."""
+    rows = sum(of.rows for of in site.held_out)
+    return float(sum(float(of.accuracy.value) * of.rows for of in site.held_out) / rows)
 
 
 def summary(scores: "CoreferenceScores") -> list[tuple[str, str, str]]:
@@ -58,7 +89,7 @@ def _explained(site: "SiteScores", held_out: "HeldOutHead") -> str:
     gain, low, high = (signed(100 * value, 1) for value in held_out.gain.at())
     excludes = "which excludes" if held_out.beats_nearest else "which does not exclude"
     return (
-        f"{head_name(site, *held_out.head).capitalize()}, chosen on the {HALVES[held_out.chosen_on]} half, is right in "
+        f"{head_name(site, *held_out.head)}, chosen on the {HALVES[held_out.chosen_on]} half, is right in "
         f"{interval(held_out.accuracy)} of the {held_out.rows} sentences of the other, the nearest candidate in "
         f"{percent(held_out.nearest)}: {gain} points ({low} to {high}), {excludes} that they are "
         "equally good."
@@ -78,12 +109,10 @@ def luck(site: "SiteScores") -> str:
     )
 
 
-def head_table(site: "SiteScores") -> dict[str, list[float] | list[int]]:
+def head_table(site: "SiteScores") -> dict[str, list[float] | list[str]]:
     """A column for each metric of every head; accuracies and weights as shares."""
     layers, heads = site.accuracy.value.shape
-    table: dict[str, list[float] | list[int]] = {"Layer": [layer + 1 for layer in range(layers) for _ in range(heads)]}
-    if site.measure != "rollout":
-        table["Head"] = [head + 1 for _ in range(layers) for head in range(heads)]
+    table: dict[str, list[float] | list[str]] = {"Head": [head_name(site, *head) for head in np.ndindex(layers, heads)]}
     columns = {
         "Accuracy": site.accuracy.value,
         "from": site.accuracy.low,
@@ -102,8 +131,8 @@ def head_table(site: "SiteScores") -> dict[str, list[float] | list[int]]:
 
 
 def head_name(site: "SiteScores", layer: int, head: int) -> str:
-    """A head as people name it; with rollout, which averages heads, the layer."""
-    return f"layer {layer + 1}" if site.measure == "rollout" else f"head {head + 1} of layer {layer + 1}"
+    """A head as people name it; with rollout, which averages heads, the layer: "L3, all heads"."""
+    return head_label(layer, None if site.measure == "rollout" else head)
 
 
 def interval(estimate: "Estimate", *index: int) -> str:
@@ -116,7 +145,5 @@ def _held_out(site: "SiteScores | None", half: int) -> str:
     """The best head of a half and its accuracy on the other."""
     for held_out in site.held_out if site else ():
         if site is not None and held_out.chosen_on == half:
-            layer, head = held_out.head
-            name = f"{layer + 1}" if site.measure == "rollout" else f"{layer + 1}·{head + 1}"
-            return f"{name}: {interval(held_out.accuracy)}"
+            return f"{head_name(site, *held_out.head)}: {interval(held_out.accuracy)}"
     return ABSENT

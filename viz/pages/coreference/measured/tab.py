@@ -11,7 +11,7 @@ import streamlit as st
 from viz.access import models
 from viz.core import html, sites
 from viz.core.file_names import file_name
-from viz.pages.coreference import data
+from viz.pages.coreference import data, pair_controls
 from viz.pages.coreference.figures import head_map, short_names
 from viz.pages.coreference.measured import figures, findings, tables
 from viz.selection import state
@@ -48,8 +48,11 @@ def show() -> None:
         f"{len(case_set.cases.cases):,} sentences, {controls_count} of them controls, in which the pronoun stands for "
         "neither noun. Weights are summed over the pieces of a candidate and averaged over those of the pronoun."
     )
+    if _translates() and not models.is_english_german(state.current().model):
+        frame.note(f"Measured where the sentence is read. {pair_controls.not_german('what it writes for a pronoun')}")
     task = data.scores_task(case_set, models.reader(state.current().model), measure)
-    scores = long_work.outcome(task, "Measure", key="measured")
+    start = case_set is data.curated() and _translates()
+    scores = long_work.outcome(task, "Measure", key="measured", start=start)
     if scores is not None:
         _show_scores(scores, file_name("coreference", scores.measure, case_set.name))
 
@@ -75,6 +78,7 @@ def _case_set() -> "data.CaseSet | None":
 
 
 def _show_scores(scores: "CoreferenceScores", name: str) -> None:
+    st.markdown(findings.first_sentence(scores))
     _skipped(scores.skipped, "Not read")
     st.subheader("A head looks there; the model knows", anchor=False)
     st.html(html.table(findings.COLUMNS, findings.summary(scores), label="Accuracies side by side"))
@@ -84,9 +88,12 @@ def _show_scores(scores: "CoreferenceScores", name: str) -> None:
         "heads looks too good on the sentences it was chosen on. The last line asks the model, not a head: whether it "
         "finds the German sentence with the right pronoun more probable."
     )
+    # One scale for all: what glows in one attention would glow in the other.
+    widest = max(float(site.margin.value.abs().max()) for site in scores.sites.values())
     for site in scores.sites.values():
         st.subheader(f"{sites.label(site.site)}: {_scored_row(site.site)}", anchor=False)
-        _site(site, scores.unscored[site.site], f"{name}-{file_name(site.site).removeprefix('headlight-')}")
+        name_of_site = f"{name}-{file_name(site.site).removeprefix('headlight-')}"
+        _site(site, scores.unscored[site.site], name_of_site, max(figures.MARGIN_FLOOR, widest))
     _contrast(scores, name)
     with st.container(horizontal=True):
         number_controls.table_button("Heads (CSV)", partial(tables.heads, scores), f"{name}-heads")
@@ -95,14 +102,19 @@ def _show_scores(scores: "CoreferenceScores", name: str) -> None:
         formulas.show(Path(__file__).with_name("formulas.md"))
 
 
+def _translates() -> bool:
+    """Whether the chosen model is a translator of Headlight's kind, to whichever language."""
+    return models.abilities(state.current().model).is_headlight
+
+
 def _skipped(counts: Mapping[str, int], title: str) -> None:
     if counts:
         reasons = "; ".join(f"{count:,} × {controls.plain(reason)}" for reason, count in list(counts.items())[:8])
         st.caption(f"{title}: {reasons}.")
 
 
-def _site(site: "SiteScores", unscored: Mapping[str, int], name: str) -> None:
-    """Verdict, maps, ladder, table and groups of one site."""
+def _site(site: "SiteScores", unscored: Mapping[str, int], name: str, widest_margin: float) -> None:
+    """Verdict, maps, ladder, table and groups of one site; margins are drawn up to the widest."""
     averaged = site.measure == "rollout"
     st.markdown(findings.verdict(site))
     st.caption(findings.luck(site))
@@ -112,15 +124,15 @@ def _site(site: "SiteScores", unscored: Mapping[str, int], name: str) -> None:
             site.accuracy.value,
             "accuracy",
             0.5,
-            figures.ACCURACY_FLOOR,
+            0.5,
             ".3f",
-            "light blue below chance, yellow above it",
+            "warm above chance, cold below it",
         ),
         (
             site.margin.value,
             "margin",
             0.0,
-            figures.MARGIN_FLOOR,
+            widest_margin,
             ".4f",
             "antecedent minus distractor, mean over sentences",
         ),
@@ -151,7 +163,7 @@ def _ladder(site: "SiteScores", name: str) -> None:
     figure = figures.head_ladder(names, value, low, high, lines)
     frame.chart(figure, f"measured-{site.site}-ladder", f"{name}-heads", alt)
     st.html(html.swatches([(figures.LINES[line][0], f"{line} {height:.1%}") for line, height in lines.items()]))
-    st.caption("A point is a head, named layer·head, the most accurate to the left; its bar is the 95 % interval.")
+    st.caption("A point is a head, the most accurate to the left; its bar is the 95 % interval.")
 
 
 def _table(site: "SiteScores") -> None:
@@ -159,10 +171,7 @@ def _table(site: "SiteScores") -> None:
         if not opened.open:
             return
         numbers = findings.head_table(site)
-        written = {
-            name: st.column_config.NumberColumn(format="%d" if name in ("Layer", "Head") else "%.3f")
-            for name in numbers
-        }
+        written = {name: st.column_config.NumberColumn(format="%.3f") for name in numbers if name != "Head"}
         st.dataframe(numbers, column_config=written, hide_index=True, height=360)
         st.caption(
             "Click a title to sort. Clark’s form asks which candidate holds the word that gets most weight; reverse, "
@@ -178,8 +187,8 @@ def _groups(site: "SiteScores", name: str) -> None:
         alt = f"Accuracy of every head in each group of sentences, {site.site}"
         frame.chart(figures.group_map(groups, names), f"measured-{site.site}-groups", f"{name}-groups", alt)
         st.caption(
-            "A row is a group of sentences, a column a head: yellow where it is right, light blue where it is wrong, "
-            "dark at chance. Groups are small; take single cells with care."
+            "A row is a group of sentences, a column a head: warm where it is right, cold where it is wrong, dark at "
+            "chance. Groups are small; take single cells with care."
         )
     if site.controls is not None:
         layer, head = site.best
@@ -195,7 +204,10 @@ def _contrast(scores: "CoreferenceScores", name: str) -> None:
     st.subheader("What the model itself prefers", anchor=False)
     contrast = scores.contrast
     if contrast is None:
-        st.caption("No sentence of this set carries German to choose from (fields right and wrong).")
+        none = "No sentence of this set carries German to choose from (fields right and wrong)."
+        asked = "which German pronoun the model prefers"
+        is_german = models.is_english_german(state.current().model)
+        st.caption(none if is_german or not _translates() else pair_controls.not_german(asked))
         return
     mean, low, high = contrast.margin.at()
     margins = np.asarray(contrast.margins.double().numpy())

@@ -1,7 +1,7 @@
 """What the model does with the pronouns of two sentences, computed once for all viewers."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -10,18 +10,44 @@ from jaxtyping import Float
 from viz.core.caching import cached
 from viz.core.sites import CROSS
 from viz.pages.coreference.data import MEASURES
-from viz.pages.coreference.marks import Marks, word_spans
 from viz.selection.common import Measure
 from viz.selection.coreference import MARKS as ROLES
 
 if TYPE_CHECKING:
-    from model import Reader, Trace, Translator
+    from model import Reader, Trace
     from model.analysis.coreference.cases import PronounCase
-    from model.analysis.coreference.pronoun_choice import PronounChoice
 
 MAX_WEIGHTS: Final = 64
-MAX_CHOICES: Final = 200
 Positions = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One of the two sentences: its trace, its marked words if all are marked, and the rows that are looked at."""
+
+    number: int
+    trace: "Trace"
+    case: "PronounCase | None"
+    rows: Positions = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Movement:
+    """How far every head moves toward the right antecedent; rollout has one "head".
+
+    Attributes:
+        values: (antecedent − distractor) in the first sentence + the same in the second.
+        parts: what is given to antecedent and distractor in each sentence.
+    """
+
+    values: Float[np.ndarray, "layer head"]
+    parts: Float[np.ndarray, "layer head sentence candidate"]
+
+    @property
+    def farthest(self) -> tuple[int, int]:
+        """Layer and head with the largest value."""
+        layer, head = np.unravel_index(int(self.values.argmax()), self.values.shape)
+        return int(layer), int(head)
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,25 +63,6 @@ class Row:
     values: Float[np.ndarray, "head column"]
     labels: tuple[str, ...]
     marked: Mapping[str, Positions]
-
-
-def marked_case(text: str, marks: Marks) -> "PronounCase | None":
-    """A sentence with its pronoun and candidates, by word positions; None where one is missing or two are one."""
-    from model.analysis.coreference.cases import PronounCase
-
-    spans = word_spans(text)
-    pronoun, antecedent, distractor = marks.positions
-    if pronoun is None or antecedent is None or distractor is None or len(set(marks.positions)) < 3:
-        return None
-    return PronounCase(text, spans[pronoun], spans[antecedent], spans[distractor])
-
-
-@cached(max_entries=MAX_CHOICES)
-def pronoun_choice(translator: "Translator", case: "PronounCase") -> "PronounChoice":
-    """What the model writes for a pronoun, and how probable each of its rivals is there. Raises what the model does."""
-    from model.analysis.coreference.pronoun_choice import pronoun_choice
-
-    return pronoun_choice(translator, case)
 
 
 def pronoun_rows(trace: "Trace", reader: "Reader", case: "PronounCase", site: str) -> Positions | str:
@@ -83,13 +90,36 @@ def candidate_weights(
     return _candidate_weights(trace, reader, site, rows, tuple(map(tuple, read.pieces[1:])), measure)
 
 
-def movement(
-    first: Float[np.ndarray, "layer head candidate"], second: Float[np.ndarray, "layer head candidate"]
-) -> Float[np.ndarray, "layer head"]:
-    """How far each head moves toward the right antecedent (`model.analysis.coreference.pronoun_rows.movement`)."""
+def movement(sides: "Sequence[Side]", reader: "Reader", site: str, measure: Measure) -> Movement | str:
+    """How far the heads of an attention move, from the rows of both sides; or why that cannot be said."""
     from model.analysis.coreference import pronoun_rows
 
-    return pronoun_rows.movement(first, second)
+    weights = []
+    for side in sides:
+        if side.case is None:
+            return "pronoun and candidates are not marked in both sentences"
+        of_side = candidate_weights(side.trace, reader, side.case, site, side.rows, measure)
+        if isinstance(of_side, str):
+            return of_side
+        weights.append(of_side)
+    return Movement(pronoun_rows.movement(*weights), np.stack(weights, axis=2))
+
+
+def movements(sides: "Sequence[Side]", reader: "Reader", measure: Measure) -> Mapping[str, Movement]:
+    """The same from the pronouns' own rows, of every attention in which both have some."""
+    of_site = {}
+    for site in sides[0].trace.sites:
+        looking = [own_rows(side, reader, site) for side in sides]
+        moved = movement(looking, reader, site, measure) if all(side.rows for side in looking) else ""
+        if not isinstance(moved, str):
+            of_site[site] = moved
+    return of_site
+
+
+def own_rows(side: Side, reader: "Reader", site: str) -> Side:
+    """The same side looking from the rows of its pronoun; from none where there are none."""
+    rows = "" if side.case is None else pronoun_rows(side.trace, reader, side.case, site)
+    return replace(side, rows=() if isinstance(rows, str) else rows)
 
 
 def opened_row(

@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 from viz.core import theme
 from viz.core.numbers import signed
-from viz.figures.comparison import DIFFERENCE_FLOOR
+from viz.core.sites import head_label, head_numbers, layer_labels
 from viz.figures.matrix import matrix, signed_scale
 from viz.pages.coreference.figures import frame_cells
 
@@ -25,8 +25,9 @@ def movement_map(
     parts: Float[np.ndarray, "layer head sentence candidate"],
     *,
     number: str,
-    names: Sequence[str],
+    averaged: bool,
     opened: tuple[int, int],
+    bound: float,
 ) -> go.Figure:
     """Layer × head: warm where a head moves to the right antecedent, cold where it moves away. Cells can be clicked.
 
@@ -34,28 +35,27 @@ def movement_map(
         values: how far each head moves.
         parts: the weights that it is made of, on hover.
         number: what a weight is called.
-        names: of the columns, "Head 1" and so on.
+        averaged: whether the one column is all heads of a layer.
         opened: the layer and head to be framed.
+        bound: the colours reach to ± this, the same for all attentions.
     """
     layers, heads = values.shape
     figure = matrix(
         values,
         values,
-        [f"Layer {layer + 1}" for layer in range(layers)],
-        [name.removeprefix("Head ") for name in names],
-        scale=signed_scale("movement", values, floor=DIFFERENCE_FLOOR),
+        layer_labels(layers),
+        ["all heads"] if averaged else head_numbers(heads),
+        scale=signed_scale("movement", values, floor=bound),
         hover="",
     )
     heatmap = figure.data[0]
     if heads <= MAX_NUMBERED:
         heatmap.update(text=[[signed(value) for value in row] for row in values], texttemplate="%{text}")
     heatmap.update(hoverinfo="skip", hovertemplate=None)
-    figure.add_trace(_cells(values, parts, number, names))
+    figure.add_trace(_cells(values, parts, number, averaged=averaged))
     layer, head = opened
     frame_cells(figure, (layer, layer), (head, head), {"color": theme.HEAD_COLOURS[1], "width": 3})
     figure.update_layout(height=max(MIN_MAP_HEIGHT, layers * LAYER_HEIGHT + 60), xaxis_tickangle=0)
-    if names[0].startswith("Head "):
-        figure.update_layout(xaxis_title={"text": "head", "standoff": 4})
     return figure
 
 
@@ -63,7 +63,8 @@ def _cells(
     values: Float[np.ndarray, "layer head"],
     parts: Float[np.ndarray, "layer head sentence candidate"],
     number: str,
-    names: Sequence[str],
+    *,
+    averaged: bool,
 ) -> go.Scatter:
     """A transparent mark on each cell: plotly reports clicks on points, not on cells."""
     cells = list(np.ndindex(values.shape))
@@ -71,7 +72,7 @@ def _cells(
         x=[head for _, head in cells],
         y=[layer for layer, _ in cells],
         customdata=[
-            [layer, head, f"Layer {layer + 1}, {names[head].lower()}", signed(float(values[layer, head]), 4)]
+            [layer, head, head_label(layer, None if averaged else head), signed(float(values[layer, head]), 4)]
             + [f"{part:.4f}" for part in parts[layer, head].ravel()]
             for layer, head in cells
         ],

@@ -9,19 +9,21 @@ from streamlit.delta_generator import DeltaGenerator
 from viz.access import models
 from viz.core.file_names import file_name
 from viz.pages.coreference import pair_controls
+from viz.pages.coreference.data import marked_case, pronoun_choice
 from viz.pages.coreference.marked_sentence import legend, marked_sentence
 from viz.pages.coreference.pair_controls import NAMES
-from viz.pages.coreference.side_by_side import data
+from viz.pages.coreference.side_by_side import heads
+from viz.pages.coreference.side_by_side.data import Side
 from viz.pages.coreference.side_by_side.figures import form_bars
-from viz.pages.coreference.side_by_side.heads import Side, show_heads
 from viz.selection import state
 from viz.selection.coreference import MARKS
-from viz.ui import controls, frame, sentence
+from viz.ui import frame, sentence
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
     from model import Trace
     from model.analysis.coreference.cases import PronounCase
+    from model.analysis.coreference.pronoun_choice import PronounChoice
 
 
 @frame.fragment
@@ -29,7 +31,8 @@ def show() -> None:
     """The choice of a pair, its translations, the map of all heads, and the rows of one layer."""
     pair = pair_controls.chosen_pair()
     if pair is None:
-        texts = [state.current().common.text, controls.sentence("other_text", "Compare with")]
+        texts = [state.current().common.text, pair_controls.second_sentence()]
+        texts = texts if texts[1] else texts[:1]
     else:
         texts = [case.sentence for case in pair.cases]
     above = st.container()
@@ -37,23 +40,22 @@ def show() -> None:
         slots = [st.container() for _ in texts]
     # A sentence that cannot be read must not hide the one before it.
     shown = [_read(number, text, slot) for number, (text, slot) in enumerate(zip(texts, slots, strict=True))]
+    if len(texts) < len(NAMES):
+        return
     with above:
-        cases = _own_cases(texts) if pair is None else list(pair.cases)
-    for number, ((trace, line), case, slot) in enumerate(zip(shown, cases, slots, strict=True)):
-        if case is not None:
-            with slot:
-                _show_choice(number, trace, case, line)
+        cases, guesses = _own_cases(texts) if pair is None else (list(pair.cases), [False] * len(texts))
     if all(cases):
-        st.html(legend())
-        if models.abilities(state.current().model).is_headlight:
-            st.caption(
-                "Bars: how probable each German pronoun was in the place of the written one, given the words before "
-                "it. They need not add up to 1, for other words could follow as well."
-            )
+        st.html(legend(is_guess=any(guesses)))
     if pair is not None and pair.is_control:
         st.caption("A control: the pronoun stands for neither word, so that no head can be right.")
     sides = [Side(number, trace, case) for number, ((trace, _), case) in enumerate(zip(shown, cases, strict=True))]
-    show_heads(sides)
+    choices = [
+        _mark(side.trace, side.case, line, is_guess=is_guess) if side.case is not None else None
+        for side, (_, line), is_guess in zip(sides, shown, guesses, strict=True)
+    ]
+    looking, site = heads.show_all(sides)
+    _show_choices(sides, choices)
+    heads.show_rows(looking, site)
 
 
 def _read(number: int, text: str, slot: DeltaGenerator) -> tuple["Trace", DeltaGenerator]:
@@ -70,9 +72,11 @@ def _names() -> tuple[str, str]:
     return ("EN", "DE") if models.is_english_german(state.current().model) else ("TEXT", "TARGET")
 
 
-def _own_cases(texts: Sequence[str]) -> list["PronounCase | None"]:
-    marks = pair_controls.marked_words(texts)
-    cases = [data.marked_case(text, mark) for text, mark in zip(texts, marks, strict=True)]
+def _own_cases(texts: Sequence[str]) -> "tuple[list[PronounCase | None], list[bool]]":
+    """A case for each of one's own sentences, None where words are missing, and whether its candidates are a guess."""
+    own = pair_controls.marked_words(texts)
+    marks = [one.marks for one in own]
+    cases = [marked_case(text, mark) for text, mark in zip(texts, marks, strict=True)]
     for name, mark, case in zip(NAMES, marks, cases, strict=True):
         if case is None and None not in mark.positions:
             st.warning(
@@ -87,25 +91,48 @@ def _own_cases(texts: Sequence[str]) -> list["PronounCase | None"]:
                 "below in any case.",
                 icon=":material/ads_click:",
             )
-    return cases
+    return cases, [one.is_guess for one in own]
 
 
-def _show_choice(number: int, trace: "Trace", case: "PronounCase", line: DeltaGenerator) -> None:
-    """Mark the pronoun in both languages, and show how probable the other German pronouns were."""
+def _mark(trace: "Trace", case: "PronounCase", line: DeltaGenerator, *, is_guess: bool) -> "PronounChoice | None":
+    """Mark the words of a case in both lines; the choice of its German pronoun is returned, if there is one."""
     spans = dict(zip(MARKS, case.spans, strict=True))
     model = state.current().model
-    choice = data.pronoun_choice(models.translator(model), case) if models.abilities(model).is_headlight else None
+    choice = pronoun_choice(models.translator(model), case) if models.is_english_german(model) else None
     if choice is None or isinstance(choice.pronoun, str):
-        line.html(marked_sentence(trace.text, spans, trace.translation, None, _names()))
-        if choice is not None:
-            why = plain(str(choice.pronoun))
-            st.caption(f"Which German word stands for “{plain(case.pronoun_text)}” cannot be told: {why}.")
+        translation, written = trace.translation, None
+    else:
+        translation, written = choice.translation, choice.pronoun.span
+    line.html(marked_sentence(trace.text, spans, translation, written, _names(), is_guess=is_guess))
+    return choice
+
+
+def _show_choices(sides: Sequence[Side], choices: "Sequence[PronounChoice | None]") -> None:
+    """How probable each German pronoun was where the model wrote one."""
+    if not any(choices):
         return
-    line.html(marked_sentence(trace.text, spans, choice.translation, choice.pronoun.span, _names()))
+    st.subheader("The pronoun that it writes", anchor=False)
+    with st.grid(2, min_column_width=430, gap="medium"):
+        for side, choice in zip(sides, choices, strict=True):
+            with st.container():
+                if side.case is not None and choice is not None:
+                    _show_choice(side, side.case, choice)
+    st.caption(
+        "How probable each German pronoun was in the place of the written one, given the words before it. They need "
+        "not add up to 1, for other words could follow as well."
+    )
+
+
+def _show_choice(side: Side, case: "PronounCase", choice: "PronounChoice") -> None:
+    if isinstance(choice.pronoun, str):
+        st.caption(
+            f"Which German word stands for “{plain(case.pronoun_text)}” cannot be told: {plain(choice.pronoun)}."
+        )
+        return
     frame.chart(
         form_bars(choice.probabilities, choice.pronoun.text),
-        f"forms-{number}",
-        file_name("pronoun", sentence=trace.text),
+        f"forms-{side.number}",
+        file_name("pronoun", sentence=side.trace.text),
         "Probability of each German pronoun at that step: "
         + ", ".join(f"{form} {value:.3f}" for form, value in choice.probabilities.items()),
     )

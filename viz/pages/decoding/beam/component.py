@@ -6,11 +6,10 @@ Sends the tree to `beam_picture.js` and reads back which node a person chose.
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
-import streamlit as st
-
 from viz.components.declare import declare
 from viz.core import fingerprint, payload, theme, token_text
 from viz.core.numbers import decimal
+from viz.core.widget_values import sent
 from viz.pages.decoding.beam import story as beam_story
 
 if TYPE_CHECKING:
@@ -68,8 +67,7 @@ def beam_picture(tree: "BeamTree", *, chosen: int, on_choose: Callable[[int], No
     """Show the tree; `on_choose` is called before the next run with the node that a person opened."""
 
     def take() -> None:
-        sent: object = st.session_state[key].get("node")
-        node = read_node(sent, len(tree.nodes))
+        node = read_node(sent(key, "node"), len(tree.nodes))
         if node is not None:
             on_choose(node)
 

@@ -1,7 +1,8 @@
-"""The tree of a beam search and what its hypotheses looked at, computed once for all viewers."""
+"""The tree of a beam search, as a job, and what its hypotheses looked at, computed once for all viewers."""
 
 from typing import TYPE_CHECKING, Final
 
+from viz.core.background_jobs import Task
 from viz.core.caching import cached
 from viz.selection.decoding import DecodingChoices
 
@@ -9,7 +10,6 @@ if TYPE_CHECKING:
     from model import BeamTree, Trace
     from model.writer import Writer
 
-MAX_TREES: Final = 32
 MAX_NODES: Final = 32
 
 
@@ -21,10 +21,16 @@ def beam_settings(choices: DecodingChoices) -> tuple[int, float]:
     return min(max(choices.beam_size, 1), LARGEST_WIDTH), min(choices.length_penalty / 100, LARGEST_ALPHA)
 
 
-@cached(max_entries=MAX_TREES)
-def beam_tree(writer: "Writer", text: str, beam: int, alpha: float) -> "BeamTree":
-    """The tree of a beam search."""
-    return writer.beam_tree(text, beam, alpha)
+def searching(writer: "Writer", text: str, choices: DecodingChoices) -> "Task[BeamTree]":
+    """The beam search that is chosen."""
+    beam, alpha = beam_settings(choices)
+    return Task(
+        ("beam", writer.key, text, beam, alpha),
+        0,
+        "tokens",
+        lambda progress: writer.beam_tree(text, beam, alpha, progress=progress.reached),
+        "Searching: {done} of at most {total} tokens",
+    )
 
 
 @cached(max_entries=MAX_NODES)

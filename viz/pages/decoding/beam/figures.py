@@ -12,8 +12,7 @@ from viz.figures.matrix import WEIGHT_SCALE, matrix
 
 def ancestor_heatmap(
     weights: Float[np.ndarray, "row key"],
-    read: Sequence[str],
-    written: Sequence[str],
+    row_names: Sequence[str],
     batch_rows: Sequence[int],
     key_tokens: Sequence[str],
 ) -> go.Figure:
@@ -21,12 +20,11 @@ def ancestor_heatmap(
 
     Args:
         weights: none below 0 or above 1.
-        read, written: the token that went in and the one that came out, of each row.
+        row_names: the token that each row read and the one that it wrote.
         batch_rows: which row of the batch computed each of them, from 0; named from 1.
         key_tokens: one for each column.
     """
-    pairs = zip(token_labels(read), token_labels(written), batch_rows, strict=True)
-    labels = [f"{before} → {after} · row {row + 1}" for before, after, row in pairs]
+    labels = [f"{name} · row {row + 1}" for name, row in zip(token_labels(row_names), batch_rows, strict=True)]
     return matrix(
         weights,
         np.sqrt(weights),

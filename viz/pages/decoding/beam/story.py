@@ -1,6 +1,7 @@
 """Say what a beam search did with each hypothesis: its role, its fate as a sentence, its rank; all counted from 1."""
 
 from collections.abc import Collection, Mapping
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def rows(tree: "BeamTree", shown: Collection[int]) -> dict[int, int]:
         column = [
             child.index
             for parent in column
-            for child in sorted(children.get(parent, ()), key=lambda one: (one.index not in won, one.rank))
+            for child in sorted(children.get(parent, ()), key=lambda node: (node.index not in won, node.rank))
         ]
     return row_of
 
@@ -58,6 +59,25 @@ def living(tree: "BeamTree") -> set[int]:
     """The nodes that were kept for at least a step or returned: what stays of the tree without its dropped leaves."""
     parts = roles(tree)
     return {node.index for node in tree.nodes if parts[node.index] != "dropped"}
+
+
+def closest_rival(tree: "BeamTree", step: int | None, token_id: int | None = None) -> int:
+    """The hypothesis to open: what came closest to the winner at a step; the winner where nothing was beside it.
+
+    Of what was compared with one of the winner's ancestors, after the same tokens: at this step the one with this
+    token, else the best; without any there, of all steps the one that was least behind.
+    """
+    won = (tree.nodes[0], *tree.path(tree.hypotheses[0]))
+    after = {parent.index: child for parent, child in pairwise(won)}
+    rivals = [node for node in tree.nodes if node.parent in after and node is not after[node.parent]]
+    at_step = [node for node in rivals if node.step == step]
+    there = [node for node in at_step if node.token_id == token_id] or at_step or rivals
+
+    def behind(node: "BeamNode") -> float:
+        assert node.parent is not None, "a rival follows an ancestor of the winner"
+        return after[node.parent].total - node.total
+
+    return min(there, key=behind, default=tree.winner).index
 
 
 def finish_rank(tree: "BeamTree", node: int) -> int | None:

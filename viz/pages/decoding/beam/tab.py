@@ -10,15 +10,16 @@ from viz.access import models, texts, traces
 from viz.core import html
 from viz.core.file_names import file_name
 from viz.core.numbers import decimal
-from viz.core.sites import CROSS
+from viz.core.sites import CROSS, head_label
 from viz.core.token_text import display_token
+from viz.pages.decoding import opening
 from viz.pages.decoding import tables as decoded_tables
 from viz.pages.decoding.beam import data
 from viz.pages.decoding.beam import story as beam_story
 from viz.pages.decoding.beam.component import beam_picture
 from viz.pages.decoding.beam.figures import ancestor_heatmap
 from viz.selection import state
-from viz.ui import controls, frame, number_controls, word_differences
+from viz.ui import controls, frame, long_work, number_controls, word_differences
 
 if TYPE_CHECKING:
     from model import BeamTree, Trace
@@ -37,10 +38,12 @@ def show(trace: "Trace") -> None:
     )
     _settings()
     selection = state.current()
-    with st.spinner("Searching …", show_time=True):
-        tree = data.beam_tree(models.writer(selection.model), trace.text, *data.beam_settings(selection.decoding))
+    task = data.searching(models.writer(selection.model), trace.text, selection.decoding)
+    tree = long_work.outcome(task, "Search", key="beam", start=True, patience=long_work.LONGER_PATIENCE)
+    if tree is None:
+        return
     _compare(trace.text, tree)
-    node = _chosen(tree)
+    node = _chosen(trace, tree)
     name = file_name("beam", f"width{tree.width}", f"penalty{selection.decoding.length_penalty}", sentence=trace.text)
     st.caption(
         "Read from left to right, a column a step. Each box is a hypothesis: its last token, and the log-probability "
@@ -74,15 +77,18 @@ def _settings() -> None:
         )
 
 
-def _chosen(tree: "BeamTree") -> int:
-    """The node that is open: the winner, unless another one was chosen."""
-    asked, winner = state.current().decoding.beam_node, tree.winner.index
+def _chosen(trace: "Trace", tree: "BeamTree") -> int:
+    """The node that is open: the closest rival of the winner at the chosen step, unless another one was chosen."""
+    decoding = state.current().decoding
+    rival = opening.rival(trace, decoding.step)
+    closest = beam_story.closest_rival(tree, decoding.step, None if rival is None else rival.token_id)
+    asked = decoding.beam_node
     if asked is not None and asked >= len(tree.nodes):
         frame.note(
             f"Hypothesis {asked} does not exist here: this tree has {len(tree.nodes)}, counted from 0. This shows the "
-            "winner."
+            "one that came closest to the winner."
         )
-    return state.position("beam_node", len(tree.nodes), winner)
+    return state.position("beam_node", len(tree.nodes), closest)
 
 
 def _compare(text: str, tree: "BeamTree") -> None:
@@ -144,8 +150,8 @@ def _open(text: str, tree: "BeamTree", index: int) -> None:
         return
     chips = "".join(
         f'<bdi style="padding:1px 7px;border-radius:4px;border:1px solid color-mix(in srgb,currentColor 25%,'
-        f'transparent){";font-weight:700" if one is node else ""}">{html.literal(display_token(one.token))}</bdi>'
-        for one in path
+        f'transparent){";font-weight:700" if step is node else ""}">{html.literal(display_token(step.token))}</bdi>'
+        for step in path
     )
     st.html(f'<div style="display:flex;flex-wrap:wrap;gap:5px;line-height:1.5">{chips}</div>')
     facts = [
@@ -171,17 +177,16 @@ def _attention(text: str, tree: "BeamTree", index: int) -> None:
         layer = controls.layer(trace.layers_of(CROSS))
         head = controls.head(trace.heads_of(CROSS))
     st.caption(
-        "Cross-attention along its own ancestors: a row for each token it wrote (what went in → what came out · the "
+        "Cross-attention along its own ancestors: a row for each token it wrote (what it read → what it wrote · the "
         "row of the batch that computed it, so you see where the beam changed places), a column for each source "
         "token; the lighter, the more."
     )
-    path, rows = tree.path(index), tree.rows(index)
-    weights, written = trace.weights(CROSS, layer, [head])[0].numpy(), [node.token for node in path]
+    weights = trace.weights(CROSS, layer, [head])[0].numpy()
     frame.chart(
-        ancestor_heatmap(weights, trace.target_tokens, written, rows, trace.source_tokens),
+        ancestor_heatmap(weights, trace.row_names(CROSS), tree.rows(index), trace.source_tokens),
         "beam-attention",
         file_name("beam", f"node{index}", f"layer{layer} head{head}", sentence=text),
-        f"Cross-attention of layer {layer + 1}, head {head + 1} along the hypothesis, as a heatmap",
+        f"Cross-attention of {head_label(layer, head)} along the hypothesis, as a heatmap",
     )
 
 

@@ -14,7 +14,7 @@ import { pictureButtons } from "../../../components/shared/save_picture.js";
  * @typedef {"show" | "compare" | "remove"} Act
  * @typedef {{
  *   number: number, parent: number | null, start: number, length: number, name: string, deed: string,
- *   words: [text: string, same: boolean][], logProb: number | null,
+ *   words: [text: string, same: boolean][], isWritten: boolean, logProb: number | null,
  * }} BranchRow
  * @typedef {{
  *   rows: BranchRow[], shown: number, against: number | null, step: number, name: string, language: string,
@@ -84,11 +84,13 @@ class BranchTree extends View {
     if (mark) title.append(element("span", "mark", mark === "shown" ? "shown" : "compared"));
     const text = element("span", { className: "text", dir: "auto", lang: this.data.language });
     row.words.forEach(([words, same], i) => text.append(i ? " " : "", element("span", same ? "same" : "new", words)));
-    if (!row.words.length) text.append(element("span", "muted", "nothing"));
+    const instead = row.isWritten ? "nothing" : "not written yet: a click writes it";
+    if (!row.words.length) text.append(element("span", "muted", instead));
     const look = { className: "open", ariaPressed: String(mark === "shown") };
     const open = this.buildButton(look, "show", row.number, title, text);
     open.dataset.inPicture = "";
-    const total = element("span", "total", formatLogProb(row.logProb), element("small", "muted", "log p"));
+    const total = element("span", "total");
+    if (row.isWritten) total.append(formatLogProb(row.logProb), element("small", "muted", "log p"));
     const parts = [element("span"), open, total, this.buildActs(row, mark)];
     return element("li", { className: `branch ${mark}`, dataset: { number: row.number } }, ...parts);
   }

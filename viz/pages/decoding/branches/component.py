@@ -7,11 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import streamlit as st
-
 from viz.components.declare import declare
 from viz.core import payload, token_text
 from viz.core.theme import HEAD_COLOURS
+from viz.core.widget_values import sent
 
 _COMPONENT = declare("pages/decoding/branches/branch_tree.js", "pages/decoding/branches/branch_tree.css")
 #: What can be wanted of a row.
@@ -27,7 +26,7 @@ class BranchRow:
         length: its steps.
         deed: what was done.
         words: its text in pieces, each with whether the one that it leaves has the same there.
-        log_prob: of all of it, in nats.
+        log_prob: of all of it, in nats; None of a branch that is not written yet.
     """
 
     number: int
@@ -37,7 +36,7 @@ class BranchRow:
     name: str
     deed: str
     words: tuple[tuple[str, bool], ...]
-    log_prob: float
+    log_prob: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +78,8 @@ def pack_tree(
                 "name": row.name,
                 "deed": row.deed,
                 "words": [[" ".join(map(token_text.display_token, text.split())), same] for text, same in row.words],
-                "logProb": payload.known_log_prob(row.log_prob),
+                "isWritten": row.log_prob is not None,
+                "logProb": None if row.log_prob is None else payload.known_log_prob(row.log_prob),
             }
             for row in in_order(rows)
         ],
@@ -128,8 +128,7 @@ def branch_tree(
     """
 
     def take() -> None:
-        sent: object = st.session_state[key].get("act")
-        act = read_act(sent, len(rows))
+        act = read_act(sent(key, "act"), len(rows))
         if act is not None:
             on_act(act)
 

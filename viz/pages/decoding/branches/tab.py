@@ -2,27 +2,31 @@
 
 from collections.abc import Sequence
 from math import exp
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
 from viz.access import models, texts
-from viz.core.file_names import file_name, head_name
-from viz.core.html import word_changes
-from viz.core.sites import ENCODER
+from viz.core.file_names import file_name
+from viz.core.numbers import times_less
 from viz.core.token_text import display_token
-from viz.figures.comparison import align
-from viz.pages.decoding import translation_controls, translations
-from viz.pages.decoding.branch_codes import Choice
+from viz.pages.decoding import opening, translation_controls, translations
+from viz.pages.decoding.branch_codes import Choice, Write, path_of
 from viz.pages.decoding.branch_names import ORIGINAL, deed
-from viz.pages.decoding.branches import removal
+from viz.pages.decoding.branches import comparison, removal
+from viz.pages.decoding.branches.comparison import Translation
 from viz.pages.decoding.branches.component import BranchRow, TreeAct, branch_tree
-from viz.pages.decoding.figures import Written, attention_difference, common_difference, probability_curves
+from viz.pages.decoding.probabilities import percent
 from viz.selection import state
 from viz.ui import frame
+from viz.ui.controls import plain
 
 if TYPE_CHECKING:
     from model import Trace
+
+
+#: A translation is offered unasked where it takes at most so many more tokens, about.
+MAX_UNASKED: Final = 128
 
 
 @frame.fragment
@@ -36,16 +40,18 @@ def show(trace: "Trace") -> None:
         translation_controls.step(trace)
         translation_controls.candidate(trace)
         translation_controls.type_word(trace)
-    traces = translation_controls.all_traces()
+    traces = translation_controls.known_traces()
     made = translations.choices()
-    _tree(made, traces)
+    _tree(made, traces, trace.source_tokens)
     _undo()
     other = translations.compared(made)
     if other is not None:
-        _compare(made, traces, other)
+        _compare(trace, other)
+    else:
+        _offer(trace)
 
 
-def _tree(made: Sequence[Choice], traces: Sequence["Trace"]) -> None:
+def _tree(made: Sequence[Choice], traces: Sequence["Trace | None"], source_tokens: Sequence[str]) -> None:
     selection = state.current()
     st.caption(
         "To the left each translation is a line over its steps, and leaves another one where it was changed; the ring "
@@ -55,7 +61,7 @@ def _tree(made: Sequence[Choice], traces: Sequence["Trace"]) -> None:
         else "So far there is only the model’s own translation."
     )
     branch_tree(
-        tree_rows(made, traces, models.vocabulary(models.reader(selection.model))),
+        tree_rows(made, traces, models.vocabulary(models.reader(selection.model)), source_tokens),
         shown=selection.decoding.branch,
         against=translations.compared(made),
         step=selection.decoding.step,
@@ -66,25 +72,34 @@ def _tree(made: Sequence[Choice], traces: Sequence["Trace"]) -> None:
     )
 
 
-def tree_rows(made: Sequence[Choice], traces: Sequence["Trace"], vocabulary: Sequence[str]) -> list[BranchRow]:
-    """Each translation as a row, number 0 first."""
+def tree_rows(
+    made: Sequence[Choice], traces: Sequence["Trace | None"], vocabulary: Sequence[str], source_tokens: Sequence[str]
+) -> list[BranchRow]:
+    """Each translation as a row, number 0 first; None is that of a branch which is not written yet."""
     rows = []
     for number, (choice, trace) in enumerate(zip((None, *made), traces, strict=True)):
-        origin = trace if choice is None else traces[choice.parent]
-        spans = texts.word_diff(origin.translation, trace.translation)
+        start = 0 if choice is None else choice.step
+        origin = (None if choice is None else traces[choice.parent]) or trace
+        written = () if trace is None or origin is None else _words(origin.translation, trace.translation)
         rows.append(
             BranchRow(
                 number=number,
                 parent=None if choice is None else choice.parent,
-                start=0 if choice is None else choice.step,
-                length=len(trace.steps),
+                start=start,
+                length=start + 1 if trace is None else len(trace.steps),
                 name=ORIGINAL if choice is None else f"Branch {number}",
-                deed="" if choice is None else deed(choice.action, vocabulary, trace.source_tokens),
-                words=tuple((" ".join(span.second), span.is_same) for span in spans if span.second),
-                log_prob=sum(step.log_prob for step in trace.steps),
+                deed="" if choice is None else deed(choice.action, vocabulary, source_tokens),
+                words=written,
+                log_prob=None if trace is None else sum(step.log_prob for step in trace.steps),
             )
         )
     return rows
+
+
+def _words(origin: str, translation: str) -> tuple[tuple[str, bool], ...]:
+    """A translation in pieces, each with whether the one that it leaves has the same there."""
+    spans = texts.word_diff(origin, translation)
+    return tuple((" ".join(span.second), span.is_same) for span in spans if span.second)
 
 
 def _act(act: TreeAct) -> None:
@@ -114,72 +129,40 @@ def _bring_back() -> None:
     st.rerun()
 
 
-def _compare(made: Sequence[Choice], traces: Sequence["Trace"], other: int) -> None:
-    """The branch that is shown beside another one: texts, probabilities, and the attention of the chosen head."""
-    selection = state.current()
-    shown, names = selection.decoding.branch, translation_controls.short_names(len(traces))
-    ours, theirs = traces[shown], traces[other]
+def _compare(ours: "Trace", other: int) -> None:
+    """The branch that is shown beside another one."""
+    shown, names = state.current().decoding.branch, translation_controls.short_names(len(translations.choices()) + 1)
     st.subheader("Compared", anchor=False)
     translation_controls.against(names, other)
-    st.html(
-        word_changes(
-            [(span.first, span.second) for span in texts.word_diff(theirs.translation, ours.translation)],
-            names=(names[other], names[shown]),
-            language=models.target_language(selection.model),
+    theirs = Translation(names[other], f"branch{other}", translations.looked_at(other))
+    comparison.show(Translation(names[shown], f"branch{shown}", ours), theirs)
+
+
+def _offer(trace: "Trace") -> None:
+    """What the model would write from the chosen step on if it wrote another token there."""
+    step = state.current().decoding.step
+    rival = opening.rival(trace, step)
+    if rival is None:
+        return
+    token, written = (plain(display_token(each.token)) for each in (rival, trace.steps[step]))
+    action = Write((rival.token_id,))
+    st.subheader(f"If “{token}” were written at step {step + 1}", anchor=False)
+    ratio = times_less(rival.log_prob, trace.steps[step].log_prob)
+    likely = f"{ratio} likely than" if ratio else "about as likely as"
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"“{token}” has {percent(exp(rival.log_prob))}, {likely} “{written}”.", width="content")
+        st.button(
+            "Keep as a branch", key="keep-offer", icon=":material/call_split:", on_click=_keep, args=(step, action)
         )
-    )
-    pair = _written(names[shown], ours), _written(names[other], theirs)
-    frame.chart(
-        probability_curves(*pair, first_difference(ours, theirs)),
-        "branch-probabilities",
-        file_name(f"branch{shown} against branch{other} probabilities", sentence=ours.text),
-        f"Probability of each token when it was written: {names[shown]} and {names[other]}, step by step",
-    )
-    st.caption(
-        "How probable each token was when it was written, under the edits of its branch. The dashed line stands before "
-        "the first token that differs; before it the curves differ only where a head was edited."
-    )
-    _compare_attention(ours, theirs, shown, other)
-
-
-def _compare_attention(ours: "Trace", theirs: "Trace", shown: int, other: int) -> None:
-    st.markdown("**Where the chosen head looks**")
-    site, layer, head = translation_controls.which_head(ours)
-    axes = [(ours.axis_tokens(site)[side], theirs.axis_tokens(site)[side]) for side in (0, 1)]
-    rows, columns = (align(*tokens) for tokens in axes)
-    mine, other_weights = (trace.weights(site, layer, [head])[0].numpy() for trace in (ours, theirs))
-    difference = common_difference(mine, other_weights, rows, columns)
-    if not difference.size:
-        frame.note("They have no token in common.")
+    if len(trace.steps) - step > MAX_UNASKED:
         return
-    largest = float(abs(difference).max())
-    if largest == 0:
-        shared = " Both read the same encoded sentence." if site == ENCODER else ""
-        frame.note(f"This head looks alike in both, wherever they have the same tokens.{shared}")
-        return
-    frame.chart(
-        attention_difference(difference, [axes[0][0][i] for i in rows.first], [axes[1][0][i] for i in columns.first]),
-        "branch-attention",
-        file_name(f"branch{shown} minus branch{other}", head_name(site, layer, head), sentence=ours.text),
-        "Weights of the branch shown minus those of the other one, for the tokens that both have",
+    path = (*path_of(translations.choices(), state.current().decoding.branch), (step, action))
+    offered = Translation(
+        f"With “{display_token(rival.token)}”", "offered", translations.looked_at_along(path, "trace-offered")
     )
-    left_out = len(rows.only_first) + len(rows.only_second)
-    st.caption(
-        f"Rows look at columns: warm where branch {shown} gives more weight than branch {other}, cold where less, for "
-        f"the tokens that both have, in the same order; {left_out} {'row is' if left_out == 1 else 'rows are'} in one "
-        f"of them only. The largest difference is {largest:.3f}."
-    )
+    comparison.show(offered, Translation(ORIGINAL, "own", trace))
 
 
-def first_difference(first: "Trace", second: "Trace") -> int | None:
-    """The first step at which two translations write different tokens, or at which only one writes any."""
-    tokens = [[step.token_id for step in trace.steps] for trace in (first, second)]
-    pairs = enumerate(zip(*tokens, strict=False))
-    position = next((at for at, (one, two) in pairs if one != two), None)
-    shorter = min(map(len, tokens))
-    return position if position is not None or len(tokens[0]) == len(tokens[1]) else shorter
-
-
-def _written(name: str, trace: "Trace") -> Written:
-    tokens = tuple(display_token(step.token) for step in trace.steps)
-    return Written(name, tokens, tuple(exp(step.log_prob) for step in trace.steps))
+def _keep(step: int, action: Write) -> None:
+    translations.add(step, action)
+    st.rerun()

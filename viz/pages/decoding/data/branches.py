@@ -1,24 +1,24 @@
 """Write the branches of a translation: other tokens, draws and edits of heads from a step on.
 
 A branch is grown out of the session of the one that it leaves, so only its new rows are computed (an edit of the
-encoder changes all of them).
+encoder changes all of them). What is grown is kept for all viewers, by bytes, until the last who looked at it has gone.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from threading import RLock
 from typing import TYPE_CHECKING, Final
 from unicodedata import category
 
-import numpy as np
-from jaxtyping import Float
+import streamlit as st
 
 from model.errors import SessionError, TokenError
 from viz.access import traces
-from viz.core.background_jobs import Progress, Task
-from viz.core.bounded_cache import BoundedCache
+from viz.core import viewers
+from viz.core.bounded_cache import share_of_memory
 from viz.core.sites import ENCODER
 from viz.core.token_text import display_token
+from viz.core.viewed_cache import ViewedCache
 from viz.pages.decoding.branch_codes import MAX_PIECES, Action, Draw, EditHead, Path, Write
 
 if TYPE_CHECKING:
@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from model.nn.edits import HeadEdit
     from model.writer import Session, Writer
 
-#: So many branches of a viewer are remembered, of all sentences; others are grown again when they are wanted.
-MAX_KEPT: Final = 32
+#: So many branches are kept, of all viewers and sentences, and this share of the machine's memory for them; others
+#: are grown again when they are wanted.
+MAX_KEPT: Final = 256
+KEPT_SHARE: Final = 0.05
 #: No word of a language is longer.
 MAX_WORD: Final = 200
 
@@ -36,19 +38,31 @@ MAX_WORD: Final = 200
 _CLINGING: Final = frozenset({"Po", "Pe", "Pf"})
 
 
-@dataclass(eq=False)
+#: The sentence, the key of the model, what was done.
+Key = tuple[str, str, Path]
+
+
+@dataclass(frozen=True)
 class _Grown:
+    """A finished branch; nobody steps its session any more."""
+
     session: "Session"
-    trace: "Trace | None" = None
+    trace: "Trace"
 
 
+@dataclass(eq=False)
 class Sessions:
-    """The decoding sessions of one viewer's branches, those used last."""
+    """What belongs to one viewer alone: the branch that was begun last and is not finished.
 
-    def __init__(self) -> None:
-        self.kept = BoundedCache[tuple[str, str, Path], _Grown](MAX_KEPT)
-        # A file is made in another thread than the page, and two must not write on in one session.
-        self.lock = RLock()
+    Attributes:
+        viewer: who looks at the branches.
+        begun: the branch and its session.
+        lock: a file is made in another thread than the page, and two must not write on in one session.
+    """
+
+    viewer: str = field(default_factory=viewers.current)
+    begun: "tuple[Key, Session] | None" = None
+    lock: RLock = field(default_factory=RLock)
 
 
 def begin(sessions: Sessions, writer: "Writer", text: str, path: Path) -> None:
@@ -58,7 +72,8 @@ def begin(sessions: Sessions, writer: "Writer", text: str, path: Path) -> None:
         HeadlightError: there is no such step, token, head or key, or nothing can follow there.
     """
     with sessions.lock:
-        _begun(sessions, writer, text, path)
+        if _kept().get((text, writer.key, path), sessions.viewer) is None:
+            _begin(sessions, writer, text, path)
 
 
 def grow(
@@ -80,49 +95,26 @@ def grow(
     if not path:
         return traces.written(writer, text, progress)
     with sessions.lock:
-        grown = _finished(sessions, writer, text, path, progress)
-        grown.trace = grown.trace or traces.written_trace(grown.session)
-        return grown.trace
+        return _grown(sessions, writer, text, path, progress).trace
+
+
+def is_grown(sessions: Sessions, writer: "Writer", text: str, path: Path) -> bool:
+    """Whether the trace of a branch is known, so that `grow` computes nothing."""
+    return not path or _kept().get((text, writer.key, path), sessions.viewer) is not None
 
 
 def log_prob(sessions: Sessions, writer: "Writer", text: str, path: Path, step: int, token_id: int) -> float:
     """What a token would have at a step of a branch, in nats, whatever is written there."""
     with sessions.lock:
-        session = _standing_at(_finished(sessions, writer, text, path).session, step)
+        session = _standing_at(finished(sessions, writer, text, path), step)
         return session.force(token_id).log_prob
 
 
-def effects_of_heads(
-    sessions: Sessions,
-    writer: "Writer",
-    text: str,
-    path: Path,
-    step: int,
-    site: str,
-) -> Task[Float[np.ndarray, "layer head"]]:
-    """By how much the log-probability (nats) of a step's token changes if one head of a site is switched off there.
+def check_probabilities(trace: "Trace") -> None:
+    """Refuse a translation with a step at which no token has a probability, by a SessionError."""
+    from model.trace.steps import check_probabilities
 
-    Args:
-        sessions, writer, text, path: as in `grow`.
-        step: whose token is meant.
-        site: whose heads are switched off, one after the other; in the encoder throughout the sentence.
-    """
-    layers, heads = writer.abilities.shapes[site]
-
-    def compute(progress: Progress) -> Float[np.ndarray, "layer head"]:
-        changes = np.zeros((layers, heads), np.float32)
-        with sessions.lock:
-            session = _finished(sessions, writer, text, path).session
-        written = session.steps[step]
-        for layer, head in np.ndindex(changes.shape):
-            edit = EditHead("off", site, layer, head)
-            edited = _edited(writer, text, session, (*path, (step, edit)))
-            changes[layer, head] = edited.force(written.token_id).log_prob - written.log_prob
-            progress(1)
-        return changes
-
-    key = ("effects of heads", text, writer.key, path, step, site)
-    return Task(key, layers * heads, "heads", compute, "{done:,} of {total:,} heads")
+    check_probabilities(trace.steps)
 
 
 def spell(word: str, writer: "Writer") -> tuple[int, ...]:
@@ -170,30 +162,41 @@ def finished_before(step: int, count: int) -> str:
     )
 
 
-def _finished(
+def finished(
     sessions: Sessions,
     writer: "Writer",
     text: str,
     path: Path,
     progress: traces.Progress = traces.no_progress,
-) -> _Grown:
+) -> "Session":
+    """The finished session of a branch; nobody may step it. Raises what `begin` raises."""
     if not path:
-        return _Grown(traces.session(writer, text, progress))
-    grown = _begun(sessions, writer, text, path)
-    draws = _draws(path[-1][1])
-    while not grown.session.finished:
-        grown.session.step(draws)
-        progress(len(grown.session.steps), grown.session.max_steps)
-    return grown
+        return traces.session(writer, text, progress)
+    return _grown(sessions, writer, text, path, progress).session
 
 
-def _begun(sessions: Sessions, writer: "Writer", text: str, path: Path) -> _Grown:
+def _grown(sessions: Sessions, writer: "Writer", text: str, path: Path, progress: traces.Progress) -> _Grown:
     key = (text, writer.key, path)
-    grown = sessions.kept.get(key)
-    if grown is None:
-        origin = _finished(sessions, writer, text, path[:-1]).session
-        grown = sessions.kept.put(key, _Grown(_left(writer, text, origin, path)))
-    return grown
+    grown = _kept().get(key, sessions.viewer)
+    if grown is not None:
+        return grown
+    session = _begin(sessions, writer, text, path)
+    draws = _draws(path[-1][1])
+    while not session.finished:
+        session.step(draws)
+        progress(len(session.steps), session.max_steps)
+    sessions.begun = None
+    grown = _Grown(session, traces.written_trace(session))
+    return _kept().put(key, grown, session.num_bytes + traces.num_bytes(grown.trace), sessions.viewer)
+
+
+def _begin(sessions: Sessions, writer: "Writer", text: str, path: Path) -> "Session":
+    """The session of a branch that is not finished."""
+    key = (text, writer.key, path)
+    if sessions.begun is None or sessions.begun[0] != key:
+        origin = finished(sessions, writer, text, path[:-1])
+        sessions.begun = (key, _left(writer, text, origin, path))
+    return sessions.begun[1]
 
 
 def _left(writer: "Writer", text: str, origin: "Session", path: Path) -> "Session":
@@ -202,7 +205,7 @@ def _left(writer: "Writer", text: str, origin: "Session", path: Path) -> "Sessio
     if step >= len(origin.steps):
         raise SessionError(finished_before(step, len(origin.steps)))
     if isinstance(action, EditHead):
-        return _edited(writer, text, origin, path)
+        return edited(writer, text, origin, path)
     session = _standing_at(origin, step)
     if isinstance(action, Write):
         for written, token_id in enumerate(action.token_ids):
@@ -220,7 +223,7 @@ def _left(writer: "Writer", text: str, origin: "Session", path: Path) -> "Sessio
     return session
 
 
-def _edited(writer: "Writer", text: str, origin: "Session", path: Path) -> "Session":
+def edited(writer: "Writer", text: str, origin: "Session", path: Path) -> "Session":
     """A session that stands at the step of the last action of the path, an edit, with all edits of the path."""
     step, action = path[-1]
     before = len(origin.target_ids) - len(origin.steps) - 1
@@ -260,3 +263,8 @@ def _draws(action: Action) -> "Draws | None":
         return None
     sampling = Sampling(temperature=action.temperature / 100, top_k=action.top_k or None, top_p=action.top_p / 100)
     return Draws(sampling=sampling, seed=action.seed)
+
+
+@st.cache_resource(show_spinner=False)
+def _kept() -> ViewedCache[Key, _Grown]:
+    return ViewedCache(MAX_KEPT, share_of_memory(KEPT_SHARE))

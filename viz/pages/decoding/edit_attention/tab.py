@@ -10,14 +10,15 @@ from viz.access import models, texts
 from viz.core.file_names import file_name, head_name
 from viz.core.html import word_changes
 from viz.core.numbers import decimal, signed
-from viz.core.sites import DECODER, ENCODER
+from viz.core.sites import DECODER, ENCODER, NAMES, head_label
 from viz.core.token_text import display_token
-from viz.pages.decoding import translation_controls, translations
+from viz.pages.decoding import opening, translation_controls, translations
 from viz.pages.decoding.branch_codes import Choice, EditHead, Path, origin_of, path_of
 from viz.pages.decoding.branch_names import ORIGINAL
-from viz.pages.decoding.data import branches
+from viz.pages.decoding.data import branches, effects
 from viz.pages.decoding.figures import effects_map, row_before_after
 from viz.selection import state
+from viz.selection.decoding import EDITS
 from viz.ui import controls, frame, long_work, token_labels
 from viz.ui.controls import plain
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 LABELS: Final = {"off": "Switch off", "uniform": "Make uniform", "point": "Point at a token"}
 MEANINGS: Final = {
-    "off": "The head adds nothing; the other heads stay as they are, on the fused path.",
+    "off": "The head’s output is set to zero; all other heads stay as they are.",
     "uniform": "The head gives every token that the mask allows the same weight.",
     "point": "The head gives one token all of its weight.",
 }
@@ -57,6 +58,7 @@ def show(trace: "Trace") -> None:
         "Change what one head looks at, at one step, and see what the model writes then. Everything from that step on "
         "is computed anew; an edit of the encoder acts on the whole sentence, but the tokens before the step are kept."
     )
+    proposed = _propose(trace)
     site = controls.site(trace.sites)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         step = translation_controls.step(trace)
@@ -65,9 +67,28 @@ def show(trace: "Trace") -> None:
     made = translations.choices()
     tried = _try(made, _base(made, step), step, action)
     _show_numbers(tried)
+    if action == proposed:
+        st.caption(
+            f"This opens on the edit that makes “{plain(display_token(tried.original.steps[step].token))}” least "
+            f"probable: of all heads of the {NAMES[site].phrase} the loss of {head_label(layer, head)} costs most, and "
+            "of all that can be done to it this does."
+        )
     _keep(made, tried)
-    _show_row(tried, action)
     _show_all_heads(tried, site)
+    _show_row(tried, action)
+
+
+def _propose(trace: "Trace") -> EditHead | None:
+    """Propose the strongest edit at the chosen step, where no person chose a head."""
+    selection = state.current()
+    if selection.common.head_chosen:
+        state.propose(edit=EDITS[0])
+        return None
+    with st.spinner("Trying edits …", show_time=True):
+        strongest = opening.strongest_edit(min(selection.decoding.step, len(trace.steps) - 1))
+    if strongest is not None:
+        state.propose(site=strongest.site, layer=strongest.layer, head=strongest.head, edit=strongest.edit)
+    return strongest
 
 
 def _action(trace: "Trace", step: int, site: str, layer: int, head: int) -> EditHead:
@@ -83,16 +104,20 @@ def _action(trace: "Trace", step: int, site: str, layer: int, head: int) -> Edit
             args=("edit_once",),
         )
     st.caption(MEANINGS[edit])
-    key = _key(trace, step, site) if edit == "point" else None
+    key = _key(trace, step, site, layer, head) if edit == "point" else None
     return EditHead(edit, site, layer, head, key, once and not is_of_encoder)
 
 
-def _key(trace: "Trace", step: int, site: str) -> int:
-    """The token to point at: one that the row at this step may see."""
+def _key(trace: "Trace", step: int, site: str, layer: int, head: int) -> int:
+    """The token to point at, one that the row at this step may see; by default that which changes most."""
     tokens = trace.axis_tokens(site)[1]
     allowed = tokens[: trace.rows_before + step + 1] if site == DECODER else tokens
     names = [f"{position} · {display_token(token)}" for position, token in enumerate(allowed, start=1)]
     chosen = state.position("key_token", len(allowed), 0)
+    selection = state.current()
+    if selection.common.key_token is None and not selection.decoding.branch:
+        writer = models.writer(selection.model)
+        chosen = effects.strongest_key(writer, selection.common.text, step, site, layer, head)
     if len(allowed) > MAX_PILLS:
         return controls.token("key_token", "Point at", names, default=chosen)
     picked = st.pills(
@@ -133,7 +158,8 @@ def _try(made: tuple[Choice, ...], base: int, step: int, action: EditHead) -> _T
     before = path_of(made, origin)
     path = (*before, (step, action))
     with st.spinner("Translating under the edit …", show_time=True):
-        original, edited = translations.trace_along(before), translations.trace_along(path)
+        original = translations.looked_at_along(before, "trace-before")
+        edited = translations.looked_at_along(path, "trace-edited")
         log_prob = branches.log_prob(*translations.source(), path, step, original.steps[step].token_id)
     choice = Choice(origin, step, action)
     return _Tried(choice=choice, before=before, original=original, edited=edited, log_prob=log_prob)
@@ -194,7 +220,7 @@ def _show_row(tried: _Tried, action: EditHead) -> None:
     before, after = (
         trace.weights(site, layer, [head], [row])[0, 0].numpy() for trace in (tried.original, tried.edited)
     )
-    queries, keys = tried.original.axis_tokens(site)
+    keys = tried.original.axis_tokens(site)[1]
     # A row of the decoder sees no key after itself.
     seen = row + 1 if site == DECODER else len(keys)
     frame.chart(
@@ -205,19 +231,19 @@ def _show_row(tried: _Tried, action: EditHead) -> None:
     )
     off = " Switched off, it gives no weight to anything." if action.edit == "off" else ""
     st.caption(
-        f"The row in which “{plain(display_token(queries[row]))}” "
-        + ("is read" if action.is_of_encoder else f"is read and token {tried.choice.step + 1} is written")
-        + f". Its weights add up to {before.sum():.3f} before and {after.sum():.3f} after.{off}"
+        f"The row “{plain(display_token(tried.original.row_names(site)[row]))}”: its weights add up to "
+        f"{before.sum():.3f} before and {after.sum():.3f} after.{off}"
     )
 
 
 def _show_all_heads(tried: _Tried, site: str) -> None:
-    """What each single head of the site is worth to the token of this step; computed when it is asked for."""
+    """What each single head of the site is worth to the token of this step; of many heads when it is asked for."""
     step = tried.choice.step
     token = plain(display_token(tried.original.steps[step].token))
     st.markdown(f"**Every head of this attention, switched off in turn: what it is worth to “{token}”**")
-    task = branches.effects_of_heads(*translations.source(), tried.before, step, site)
-    changes = long_work.outcome(task, "Switch off each head in turn", key="each-head")
+    task = effects.effects_of_heads(*translations.source(), tried.before, step, site)
+    is_quick = site != ENCODER and task.total <= effects.MAX_TRIED
+    changes = long_work.outcome(task, "Switch off each head in turn", key="each-head", start=is_quick)
     if changes is None:
         return
     frame.chart(
@@ -229,7 +255,7 @@ def _show_all_heads(tried: _Tried, site: str) -> None:
     layer, head = np.unravel_index(int(changes.argmin()), changes.shape)
     st.caption(
         f"Cold: without this head “{token}” would be less probable at step {step + 1}; warm: more. The strongest loss "
-        f"is {signed(float(changes.min()), 3)} nats, without head {head + 1} of layer {layer + 1}."
+        f"is {signed(float(changes.min()), 3)} nats, without {head_label(int(layer), int(head))}."
         if changes.min() < 0
         else f"No single head of this attention makes “{token}” less probable by its absence."
     )

@@ -12,11 +12,11 @@ import streamlit as st
 
 from viz.components.declare import declare
 from viz.core import payload as wire
+from viz.core.widget_values import sent
 from viz.pages.decoding.film.payload import MOST_CANDIDATES, PlayerData
 
 _COMPONENT = declare("pages/decoding/film/decode_player.js", "pages/decoding/film/film.css")
-#: Whose row a row of attention is called, and the ranges of what is in hundredths.
-WHOSE: Final = ("in", "out")
+#: The ranges of what is in hundredths.
 TEMPERATURES: Final = (10, 500)
 TOP_P: Final = (1, 100)
 
@@ -27,7 +27,6 @@ class PlayerState:
 
     Attributes:
         layer, head, also: the open head, and further heads of its layer that are drawn with it.
-        whose: "in" or "out": a row is called that of the token which it reads, or of the one which it writes.
         candidates: how many are listed.
         temperature, top_k, top_p: the filter that is tried; hundredths, and 0 for no top k.
     """
@@ -36,7 +35,6 @@ class PlayerState:
     layer: int = 0
     head: int = 0
     also: tuple[int, ...] = ()
-    whose: str = WHOSE[1]
     candidates: int = 10
     temperature: int = 100
     top_k: int = 0
@@ -110,11 +108,11 @@ def read_state(value: object, data: PlayerData, command: Command) -> PlayerState
     ):
         return None
     numbers = [value.get(name) for name in ("step", "layer", "head", "candidates", "temperature", "top_k", "top_p")]
-    also, whose = value.get("also"), value.get("whose")
-    if not isinstance(also, list) or {type(number) for number in (*numbers, *also)} != {int} or whose not in WHOSE:
+    also = value.get("also")
+    if not isinstance(also, list) or {type(number) for number in (*numbers, *also)} != {int}:
         return None
     step, layer, head, candidates, temperature, top_k, top_p = numbers
-    state = PlayerState(step, layer, head, tuple(also), whose, candidates, temperature, top_k, top_p)  # type: ignore[arg-type]
+    state = PlayerState(step, layer, head, tuple(also), candidates, temperature, top_k, top_p)  # type: ignore[arg-type]
     return state if state == clamp(state, data) else None
 
 
@@ -143,7 +141,6 @@ def clamp(state: PlayerState, data: PlayerData) -> PlayerState:
         layer=_within(state.layer, 0, data.layers - 1),
         head=head,
         also=tuple(dict.fromkeys(other for other in state.also if 0 <= other < data.heads and other != head)),
-        whose=state.whose,
         candidates=_within(state.candidates, 1, MOST_CANDIDATES),
         temperature=_within(state.temperature, *TEMPERATURES),
         top_k=_within(state.top_k, 0, data.vocab_size),
@@ -152,13 +149,13 @@ def clamp(state: PlayerState, data: PlayerData) -> PlayerState:
 
 
 def pack_player(
-    data: PlayerData, last: Exchange | None, asked: PlayerState, value: object, name: str
+    data: PlayerData, last: Exchange | None, asked: PlayerState, value: object, name: str, note: str = ""
 ) -> tuple[bytes, Command]:
     """The payload of `decode_player.js` and the command in it; `value` is what the browser reported before this run."""
     reported = None if last is None else read_state(value, data, last.command)
     command = next_command(last, asked, reported, data.digest)
     order = {"number": command.number, **asdict(command.state)}
-    header = data.header | {"digest": data.digest, "name": name, "command": order}
+    header = data.header | {"digest": data.digest, "name": name, "note": note, "command": order}
     return wire.pack(header, *data.deflated), command
 
 
@@ -170,12 +167,12 @@ def wished(data: PlayerData, *, key: str) -> Wished | None:
     return None if wish is None or last is None else Wished(wish, read_state(said.get("view"), data, last.command))
 
 
-def decode_player(data: PlayerData, state: PlayerState, *, key: str, name: str) -> PlayerState | None:
+def decode_player(data: PlayerData, state: PlayerState, *, key: str, name: str, note: str = "") -> PlayerState | None:
     """Show a decoding; return the player's state once a person has changed it. What they wish says `wished`.
 
     What is returned may be handed in again in the next run, through the URL or otherwise. What does not exist in a
     `state` is replaced by the nearest that does, which is then returned. `name` is that of saved pictures, without step
-    and ending.
+    and ending; `note` stands below the candidates.
     """
     asked = clamp(state, data)
     memory_key = f"{key}/exchange"
@@ -185,7 +182,8 @@ def decode_player(data: PlayerData, state: PlayerState, *, key: str, name: str) 
         # Streamlit forgets a component that a run leaves out. Its successor has no state, so whatever the page asks
         # is news; the number goes on, because the browser remembers the ones it has obeyed.
         last = Exchange(last.command, None, None)
-    payload, command = pack_player(data, last, asked, st.session_state[key].get("view") if is_alive else None, name)
+    value = sent(key, "view") if is_alive else None
+    payload, command = pack_player(data, last, asked, value, name, note)
     result: Any = _COMPONENT(data=payload, key=key, on_view_change=_nothing, on_wish_change=_nothing)
     reported = read_state(result.view, data, command)
     st.session_state[memory_key] = Exchange(command, asked, reported)

@@ -18,7 +18,6 @@ import { FilmSentence } from "./film_sentence.js";
 import { Transport } from "./film_transport.js";
 
 /** @import { Filter } from "./film_filters.js" */
-/** @import { Side } from "./film_rows.js" */
 /**
  * `chosen` is the index of the token among the candidates, if it is one of them.
  * @typedef {{
@@ -26,13 +25,13 @@ import { Transport } from "./film_transport.js";
  *   candidates: [tokenId: number, token: string, logProb: number][],
  * }} Step
  * @typedef {Filter & {
- *   step: number, layer: number, head: number, also: number[], whose: Side, candidates: number,
+ *   step: number, layer: number, head: number, also: number[], candidates: number,
  * }} PlayerState
  * @typedef {PlayerState & { number: number }} Command
  * @typedef {{
  *   layers: number, heads: number, titles: [string, string], sourceTokens: string[], targetTokens: string[],
  *   steps: Step[], numBest: number, numBins: number, vocabSize: number, stops: string[], ticks: number[],
- *   colours: string[], firstCell: number[], firstThousandth: number[], digest: string, name: string, command: Command,
+ *   colours: string[], firstCell: number[], firstThousandth: number[], digest: string, name: string, note: string, command: Command,
  * }} PlayerHeader
  */
 
@@ -132,7 +131,7 @@ class DecodePlayer extends View {
     });
     this.sentence = new FilmSentence(header, goTo);
     this.curve = new FilmCurve(steps, tooltip, goTo);
-    this.candidates = new FilmCandidates(steps, {
+    this.candidates = new FilmCandidates(steps, header.note, {
       force: (token_id) => this.wish({ kind: "force", token_id }),
       list: (candidates) => this.change({ candidates }),
     });
@@ -145,7 +144,6 @@ class DecodePlayer extends View {
     });
     this.heads = new FilmHeads(header, tilesOver(sourceTokens, cross), tilesOver(targetTokens, self), tooltip, {
       choose: (layer, [head, ...also]) => this.change({ layer, head, also }),
-      whose: (whose) => this.change({ whose }),
     });
     const choices = element("div", "choices", this.candidates.element, this.filters.element);
     this.panels.replaceChildren(choices, this.heads.element);

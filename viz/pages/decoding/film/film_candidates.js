@@ -2,6 +2,7 @@
 // The candidates of one step as bars, what a filter makes of them, and numbers about the distribution.
 import { reachByTab } from "../../../components/shared/items.js";
 import { button, clamp, element, tokenElement } from "../../../components/shared/picture.js";
+import { onLogScale, timesLess } from "../../../components/shared/probability.js";
 
 /** @import { Step } from "./decode_player.js" */
 /** @import { Filtered } from "./film_distribution.js" */
@@ -21,6 +22,10 @@ export const formatProbability = (logProb) => formatShare(Math.exp(logProb));
 /** @param {number} value */
 export const formatSigned = (value) =>
   (value < 0 ? "−" : "") + (Number.isFinite(value) ? Math.abs(value).toFixed(2) : "∞");
+
+/** What stands above the bars: their scale, and what the last column is, without a filter and with one. */
+const SCALE_TITLE = "From 0.001 % to 100 %: from each line to the next a token is ten times as likely";
+const [LAST_COLUMN, LAST_COLUMN_FILTERED] = ["than ✓", "sampled"];
 
 /** What is said of a step beside its candidates, and what that means. */
 const NUMBERS = [
@@ -53,8 +58,12 @@ class CandidateRow {
     this.element = element("li", "bar-row", this.button);
   }
 
-  /** @param {Candidate} candidate @param {number} rank @param {boolean} isWritten @param {Filtered | null} filtered */
-  draw({ id, token, logProb }, rank, isWritten, filtered) {
+  /**
+   * `written` is the token that was written.
+   * @param {Candidate} candidate @param {number} rank @param {Step} written @param {boolean} isWritten
+   * @param {Filtered | null} filtered
+   */
+  draw({ id, token, logProb }, rank, written, isWritten, filtered) {
     const share = Math.exp(logProb);
     const chance = filtered ? filtered.chanceOf(logProb, rank) : share;
     this.id = id;
@@ -63,19 +72,26 @@ class CandidateRow {
     this.element.classList.toggle("left-out", chance === 0);
     this.element.classList.toggle("filtered", filtered !== null);
     this.button.ariaDisabled = String(isWritten);
-    this.button.title = isWritten ? `${token} was written (rank ${rank + 1})` : `Write ${token} instead, and decode on`;
+    const ratio = isWritten ? "" : timesLess(logProb, written.logProb);
+    const compared = ratio && `: it is ${ratio} likely than ${written.token}`;
+    this.button.title = isWritten
+      ? `${token} was written (rank ${rank + 1})`
+      : `Write ${token} instead, and decode on${compared}`;
     this.mark.textContent = isWritten ? "✓" : "";
     this.token.textContent = token;
-    this.fill.style.width = `${chance * 100}%`;
-    this.before.style.left = `${share * 100}%`;
+    this.fill.style.width = `${onLogScale(chance) * 100}%`;
+    this.before.style.left = `${onLogScale(share) * 100}%`;
     this.model.textContent = formatShare(share);
-    this.now.textContent = filtered === null ? "" : chance === 0 ? "out" : formatShare(chance);
+    this.now.textContent = filtered ? formatShare(chance) : ratio;
   }
 }
 
 export class FilmCandidates {
-  /** A token beyond the list has a row of its own. @param {Step[]} steps @param {{ force(id: number): void, list(count: number): void }} act */
-  constructor(steps, act) {
+  /**
+   * A token beyond the list has a row of its own. `note` is what is to be known of this model's probabilities.
+   * @param {Step[]} steps @param {string} note @param {{ force(id: number): void, list(count: number): void }} act
+   */
+  constructor(steps, note, act) {
     this.steps = steps;
     const numbers = Array.from({ length: MOST_CANDIDATES }, (_, i) => new Option(String(i + 1)));
     const onchange = () => act.list(Number(this.count.value));
@@ -87,6 +103,8 @@ export class FilmCandidates {
     const list = element("ol", { className: "bars", ariaLabel }, ...this.rows.map((row) => row.element));
     list.addEventListener("keydown", (event) => this.press(event));
     this.sums = [element("span"), element("span", "bar-value"), element("span", "bar-value bar-now")];
+    this.lastColumn = element("span", "bar-value");
+    const columns = [element("span", { className: "bars-scale", title: SCALE_TITLE }, "log scale"), this.lastColumn];
     const hint = { className: "hint muted", dataset: { notInPicture: "" } };
     this.numbers = NUMBERS.map(() => element("dd"));
     const boxes = NUMBERS.map(([name, title], i) =>
@@ -97,10 +115,12 @@ export class FilmCandidates {
       "section",
       "candidates",
       element("div", "candidates-head", ...head),
+      element("p", { className: "bars-head muted", ariaHidden: "true" }, ...columns),
       list,
       element("p", "together", ...this.sums),
       element("p", hint, "Click one to write it instead and decode on."),
       element("dl", "numbers", ...boxes),
+      element("p", { className: "hint muted", hidden: !note }, note),
     );
   }
 
@@ -127,13 +147,14 @@ export class FilmCandidates {
     const isOutside = isBeyond(chosen);
     const hasOutsiders = this.steps.some((other) => isBeyond(other.chosen));
     this.count.value = String(count);
+    this.lastColumn.textContent = filtered ? LAST_COLUMN_FILTERED : LAST_COLUMN;
     this.rows.forEach((row, at) => {
       const isLast = at === count;
       const candidate = isLast && isOutside ? { id: null, token, logProb } : listed[at];
       row.element.hidden = at > count || (isLast && !hasOutsiders);
       row.isShown = candidate !== undefined && !row.element.hidden;
       row.element.classList.toggle("empty", candidate === undefined);
-      if (candidate) row.draw(candidate, isLast ? rank - 1 : at, isLast ? isOutside : at === chosen, filtered);
+      if (candidate) row.draw(candidate, isLast ? rank - 1 : at, step, isLast ? isOutside : at === chosen, filtered);
     });
     this.drawSums(listed, filtered);
     this.drawNumbers(step);

@@ -71,12 +71,12 @@ export class FilmFilters {
       new FilterSlider("top_p", "Top p", TOP_PS, (value) => (value < 100 ? hundredths(value) : "all"), act.filter),
     ];
     this.left = element("p", "left muted");
-    const title = "Draw the token of this step and all that follow by these chances, as a branch";
-    const draw = button({ className: "button draw", title }, act.draw, "Draw from this");
+    const title = "Sample the token of this step and all that follow with these settings, and keep that as a branch";
+    const draw = button({ className: "button draw", title }, act.draw, "Sample from here");
     this.resetButton = button("button plain", () => act.filter(NO_FILTER), "No filter");
     const rows = this.sliders.map(({ row }) => row);
     const buttons = element("div", "filter-buttons", draw, this.resetButton);
-    const heading = element("h3", "heading", "If it were drawn");
+    const heading = element("h3", "heading", "Sampling in place of greedy");
     this.element = element("section", "filters", heading, ...rows, this.left, buttons);
   }
 
@@ -84,14 +84,16 @@ export class FilmFilters {
   draw(filter, filtered) {
     for (const slider of this.sliders) slider.draw(filter);
     this.resetButton.ariaDisabled = String(filtered === null);
-    this.left.textContent = filtered ? this.describe(filtered) : "Any token may come, as the model has it.";
+    this.left.textContent = filtered
+      ? this.describe(filtered)
+      : "No filter: every token can be sampled, with the probability that the model gives it.";
   }
 
   /** @param {Filtered} filtered */
   describe({ kept, mass, entropy }) {
-    const left = `${kept.toLocaleString("en")} of ${this.vocabSize.toLocaleString("en")} tokens may come`;
-    const share = `which hold ${formatShare(Math.min(1, mass))} in the model`;
-    const some = kept >= this.vocabSize ? "Any token may come" : `${left}, ${share}`;
-    return `${some}; entropy ${entropy.toFixed(2)} nats.`;
+    const left = `${kept.toLocaleString("en")} of ${this.vocabSize.toLocaleString("en")} tokens can be sampled`;
+    const share = `the model gives them ${formatShare(Math.min(1, mass))} together`;
+    const some = kept >= this.vocabSize ? "Every token can be sampled" : `${left}; ${share}`;
+    return `${some}. Entropy ${entropy.toFixed(2)} nats.`;
   }
 }

@@ -1,7 +1,9 @@
 // @ts-check
-// Everything about heads in a film: the choice of layer, heads and of whose row is meant; beside each other the strips of
+// Everything about heads in a film: the choice of layer and heads; beside each other the strips of
 // cross- and self-attention, below them lines and triangle over the same columns, which scroll together.
+import { headLabel } from "../../../components/shared/head_label.js";
 import { button, clamp, element, legendElement, pixelScale, tokenElement } from "../../../components/shared/picture.js";
+import { rowName } from "../../../components/shared/row_name.js";
 import { FilmFan, FilmTriangle } from "./film_rows.js";
 import { FilmStrip } from "./film_strip.js";
 
@@ -9,9 +11,8 @@ import { FilmStrip } from "./film_strip.js";
 /** @import { Point } from "../../../components/shared/items.js" */
 /** @import { Look, Tooltip } from "../../../components/shared/picture.js" */
 /** @import { PlayerHeader, PlayerState } from "./decode_player.js" */
-/** @import { Side, Sides } from "./film_rows.js" */
 
-const GUTTER = 54;
+const GUTTER = 64;
 const [NARROWEST_CELL, WIDEST_CELL] = [14, 34];
 const [LOWEST_STRIP_ROW, HIGHEST_STRIP_ROW] = [9, 15];
 const ROOM_FOR_STRIP = 420;
@@ -23,8 +24,7 @@ const HOW_TO_READ =
   "rows before are faint. The triangle has all rows so far of the head chosen last.";
 
 const HOW_ROWS_ALIGN =
-  ". Other heads align words best in one reading than in the other: a row still holds what it reads and already prepares " +
-  "what it writes.";
+  ": it reads the first token and writes the second. Some heads look for what it reads, others for what it writes.";
 
 /**
  * The width of a column, the height of a row and that of the labels, for as much room as a panel has.
@@ -47,41 +47,35 @@ export class FilmHeads {
   isWide = false;
   share = 0;
   row = element("span");
-  owners = { in: tokenElement("", "token chip"), out: tokenElement("", "token chip") };
-  meant = element("span");
+  named = tokenElement("", "token chip");
   /** What the strips mark: the layer and its heads. */ marked = "";
 
   /**
    * @param {PlayerHeader} header @param {Tiles} cross @param {Tiles} self @param {Tooltip} tooltip
-   * @param {{ choose(layer: number, heads: number[]): void, whose(side: Side): void }} act
+   * @param {{ choose(layer: number, heads: number[]): void }} act
    */
   constructor(header, cross, self, tooltip, act) {
     this.header = header;
     this.tooltip = tooltip;
     this.act = act;
     const { targetTokens, steps, stops, ticks, titles } = header;
-    /** @type {Sides} */
-    this.sides = { in: targetTokens, out: steps.map(({ token }) => token) };
+    this.rowNames = steps.map(({ token }, row) => rowName(targetTokens[row], token));
     const scale = pixelScale(stops);
     this.overSource = new FilmStrip(titles[0], cross, scale, this);
     this.overPrefix = new FilmStrip(titles[1], self, scale, this);
-    this.fan = new FilmFan(cross, this.sides);
+    this.fan = new FilmFan(cross, this.rowNames);
     this.triangle = new FilmTriangle(self, scale, this);
     this.panels = [this.buildPanel(this.overSource, this.fan), this.buildPanel(this.overPrefix, this.triangle)];
     this.layerButtons = Array.from({ length: header.layers }, (_, layer) =>
       this.buildNumber(layer, { ariaLabel: `Layer ${layer + 1}` }, () => act.choose(layer, this.heads())),
     );
     this.headButtons = Array.from({ length: header.heads }, (_, head) => this.buildHead(head));
-    this.whoseButtons = {
-      in: button(SMALL_BUTTON, () => act.whose("in"), "Token going in"),
-      out: button(SMALL_BUTTON, () => act.whose("out"), "Token coming out"),
-    };
     const groups = [this.buildGroup("Layer", this.layerButtons), this.buildGroup("Heads", this.headButtons)];
     this.element = element(
       "section",
       "heads",
       element("div", "heads-bar", ...groups),
-      this.buildMeaning(),
+      element("p", "owner muted", this.row, this.named, HOW_ROWS_ALIGN),
       element("div", "pair", ...this.panels),
       legendElement(stops, ticks),
       element("p", "how muted", HOW_TO_READ),
@@ -107,7 +101,7 @@ export class FilmHeads {
     const look = {
       className: "button small head",
       style: `--head:${this.colour(head)}`,
-      title: "Click switches the head on or off, double-click leaves it alone",
+      title: "Click adds this head or takes it away, double-click shows this head only",
       ariaLabel: `Head ${head + 1}`,
       ondblclick: () => this.act.choose(this.state.layer, [head]),
     };
@@ -120,14 +114,6 @@ export class FilmHeads {
   buildGroup(name, buttons) {
     const look = { className: "group", role: "group", ariaLabel: name };
     return element("div", look, element("span", "group-name", name), ...buttons);
-  }
-
-  buildMeaning() {
-    const { row, owners, meant } = this;
-    const counts = "; here it counts as the row of the token ";
-    const words = [row, owners.in, " and writes ", owners.out, counts, meant, HOW_ROWS_ALIGN];
-    const group = this.buildGroup("Whose row", Object.values(this.whoseButtons));
-    return element("div", "meaning", group, element("p", "owner muted", ...words));
   }
 
   // ---- choosing ----
@@ -153,8 +139,7 @@ export class FilmHeads {
   /** @param {Point} point @param {Tiles} tiles @param {number} layer @param {number} head @param {number} row @param {number} column */
   tell(point, tiles, layer, head, row, column) {
     const { key, weight } = tiles.largest([layer, head], [row, row + 1], [column, column + 1]);
-    const query = this.sides[this.state.whose][row];
-    this.tooltip.show(point, `Layer ${layer + 1} · Head ${head + 1}`, query, key, `weight ${weight}`);
+    this.tooltip.show(point, headLabel(layer, head), this.rowNames[row], key, `weight ${weight}`);
   }
 
   // ---- layout ----
@@ -166,7 +151,7 @@ export class FilmHeads {
     this.element.classList.toggle("stacked", isStacked);
     this.room = (isStacked ? width : (width - 22) / 2) - GUTTER;
     const count = Math.max(sourceTokens.length, targetTokens.length);
-    const longest = Math.max(...[...sourceTokens, ...targetTokens, ...this.sides.out].map((token) => token.length));
+    const longest = Math.max(...[...sourceTokens, ...this.rowNames].map((token) => token.length));
     const sizes = sizesFor(this.room, count, layers * heads, longest);
     this.cell = sizes.cell;
     this.isWide = count * this.cell > this.room;
@@ -206,7 +191,7 @@ export class FilmHeads {
   /** @param {PlayerState} state */
   draw(state) {
     this.state = state;
-    const { step, layer, head, whose } = state;
+    const { step, layer, head } = state;
     const colours = new Map(this.heads().map((each) => [each, this.colour(each)]));
     for (const [i, each] of this.layerButtons.entries()) each.ariaPressed = String(i === layer);
     for (const [i, each] of this.headButtons.entries()) each.ariaPressed = String(colours.has(i));
@@ -219,23 +204,18 @@ export class FilmHeads {
       if (marked !== this.marked) strip.mark(layer, colours);
     }
     this.marked = marked;
-    this.fan.draw(step, layer, colours, whose);
-    this.triangle.draw(step, layer, head, whose);
+    this.fan.draw(step, layer, colours);
+    this.triangle.draw(step, layer, head);
     this.describe(state);
   }
 
   /** @param {PlayerState} state */
-  describe({ step, layer, head, also, whose }) {
-    this.row.textContent = `Row ${step + 1} reads `;
-    this.meant.textContent = whose === "in" ? "going in" : "coming out";
-    for (const side of /** @type {Side[]} */ (["in", "out"])) {
-      this.whoseButtons[side].ariaPressed = String(side === whose);
-      this.owners[side].textContent = this.sides[side][step];
-      this.owners[side].classList.toggle("meant", side === whose);
-    }
-    const names = [head, ...also].map((each) => each + 1).sort((a, b) => a - b);
-    this.fan.title.textContent = `Lines of layer ${layer + 1}, head${also.length ? "s" : ""} ${names.join(", ")}`;
-    this.triangle.title.textContent = `Rows so far of layer ${layer + 1}, head ${head + 1}`;
+  describe({ step, layer, head, also }) {
+    this.row.textContent = `Row ${step + 1}, `;
+    this.named.textContent = this.rowNames[step];
+    const names = [head, ...also].sort((a, b) => a - b).map((each) => headLabel(layer, each));
+    this.fan.title.textContent = `Lines of ${names.join(", ")}`;
+    this.triangle.title.textContent = `Rows so far of ${headLabel(layer, head)}`;
     for (const { canvas, title } of [this.fan, this.triangle]) canvas.ariaLabel = title.textContent;
   }
 }

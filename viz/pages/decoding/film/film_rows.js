@@ -2,35 +2,43 @@
 // Below the two strips, over the same columns: the chosen heads as lines between source and target, and the rows so far
 // of the open head's self-attention.
 import { FAINTEST, strength } from "../../../components/shared/line_strength.js";
-import { clamp, contextOf, element, sizeCanvas, tokenElement } from "../../../components/shared/picture.js";
+import { clamp, contextOf, element, mixStops, sizeCanvas, tokenElement } from "../../../components/shared/picture.js";
 import { cellAt, columnLabels, paintCells } from "./film_strip.js";
 
 /** @import { Tiles } from "../../../components/shared/head_tiles.js" */
 /** @import { FilmHeads } from "./film_heads.js" */
-/** @typedef {{ in: string[], out: string[] }} Sides the tokens that rows are called by: those going in, or those coming out */
-/** @typedef {keyof Sides} Side */
 
 const FAN_HEIGHT = 128;
 const NARROWEST_SPACING = 10;
 /** Lines of so many rows before the current one stay, fainter with every row; of each only what is strong. */
 const TRAIL = 16;
-const TRAIL_STRENGTH = 0.3;
+const TRAIL_STRENGTH = 0.45;
 const TRAIL_FROM = 0.2;
 const TALLEST_TRIANGLE = 240;
 const [LOWEST_ROW, HIGHEST_ROW, LOWEST_NAMED_ROW] = [2, 15, 10];
 
-/**
- * Show the names of one side, and mark the one of the current row and those after it.
- * @param {{ in: HTMLElement, out: HTMLElement }} sides @param {Side} shown @param {number} step @param {string} now
- */
-function markRows(sides, shown, step, now) {
-  for (const [side, names] of Object.entries(sides)) {
-    names.hidden = side !== shown;
-    [...names.children].forEach((name, row) => {
-      name.classList.toggle("future", row > step);
-      name.classList.toggle(now, row === step);
-    });
-  }
+/** On a dark page a colour is mixed with so much white: its own would be lost there, where lines are thin and faint. */
+const WHITE_ON_DARK = 0.4;
+
+/** A colour of the form #rrggbb, lighter on a dark page. @param {string} colour @param {boolean} isDark */
+export function lineColour(colour, isDark) {
+  if (!isDark) return colour;
+  const parts = mixStops([colour, "#ffffff"], WHITE_ON_DARK);
+  return `rgb(${parts.join(" ")})`;
+}
+
+/** Whether text is light where an element stands. @param {HTMLElement} element */
+function isOnDark(element) {
+  const [red, green, blue] = (getComputedStyle(element).color.match(/[\d.]+/g) ?? []).map(Number);
+  return red + green + blue > 382;
+}
+
+/** Mark the name of the current row, and those after it. @param {HTMLElement} names @param {number} step @param {string} now */
+function markRows(names, step, now) {
+  [...names.children].forEach((name, row) => {
+    name.classList.toggle("future", row > step);
+    name.classList.toggle(now, row === step);
+  });
 }
 
 export class FilmFan {
@@ -41,11 +49,11 @@ export class FilmFan {
   title = element("figcaption", "strip-title");
   canvas = element("canvas", { className: "fan-canvas", role: "img" });
 
-  /** `tiles` are the weights of the cross-attention. @param {Tiles} tiles @param {Sides} sides */
-  constructor(tiles, sides) {
+  /** `tiles` are the weights of the cross-attention. @param {Tiles} tiles @param {string[]} names of the rows */
+  constructor(tiles, names) {
     this.tiles = tiles;
-    this.labels = { in: columnLabels(sides.in, "below"), out: columnLabels(sides.out, "below") };
-    this.body = element("div", "fan-body", this.canvas, ...Object.values(this.labels));
+    this.labels = columnLabels(names, "below");
+    this.body = element("div", "fan-body", this.canvas, this.labels);
     this.element = element("figure", "fan", this.title, this.body);
   }
 
@@ -64,15 +72,16 @@ export class FilmFan {
 
   /**
    * The lines of a step, with a trail of those before; the open head is the first of those that have a colour.
-   * @param {number} step @param {number} layer @param {Map<number, string>} colours @param {Side} whose
+   * @param {number} step @param {number} layer @param {Map<number, string>} colours
    */
-  draw(step, layer, colours, whose) {
-    markRows(this.labels, whose, step, "now");
+  draw(step, layer, colours) {
+    markRows(this.labels, step, "now");
     const context = contextOf(this.canvas);
     context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     context.clearRect(0, 0, this.width, FAN_HEIGHT);
-    for (let row = Math.max(0, step - TRAIL); row <= step; row++)
-      this.drawRow(context, row, step - row, layer, colours);
+    const isDark = isOnDark(this.element);
+    const lines = new Map([...colours].map(([head, colour]) => [head, lineColour(colour, isDark)]));
+    for (let row = Math.max(0, step - TRAIL); row <= step; row++) this.drawRow(context, row, step - row, layer, lines);
     context.globalAlpha = 1;
   }
 
@@ -105,9 +114,13 @@ export class FilmFan {
   }
 }
 
-/** @param {string[]} tokens */
-const rowNames = (tokens) =>
-  element("div", "row-names", ...tokens.map((token) => element("span", "row-name", tokenElement(token))));
+/** @param {string[]} names */
+const rowNames = (names) =>
+  element(
+    "div",
+    "row-names",
+    ...names.map((title) => element("span", { className: "row-name", title }, tokenElement(title))),
+  );
 
 export class FilmTriangle {
   title = element("figcaption", "strip-title");
@@ -117,7 +130,7 @@ export class FilmTriangle {
     this.tiles = tiles;
     this.scale = scale;
     this.count = tiles.header.rows;
-    this.names = { in: rowNames(owner.sides.in), out: rowNames(owner.sides.out) };
+    this.names = rowNames(owner.rowNames);
     const onpointermove = (/** @type {PointerEvent} */ event) => {
       const [row, key] = cellAt(event, this.canvas.getBoundingClientRect(), this.count, this.count);
       const { step, layer, head } = owner.state;
@@ -126,7 +139,7 @@ export class FilmTriangle {
     };
     const listeners = { onpointermove, onpointerleave: () => owner.tooltip.hide() };
     this.canvas = element("canvas", { className: "strip-canvas", role: "img", ...listeners });
-    this.body = element("div", "layer-block triangle-body", ...Object.values(this.names), this.canvas);
+    this.body = element("div", "layer-block triangle-body", this.names, this.canvas);
     this.element = element("figure", "triangle", this.title, this.body);
   }
 
@@ -137,10 +150,10 @@ export class FilmTriangle {
     this.body.classList.toggle("unnamed", row < LOWEST_NAMED_ROW);
   }
 
-  /** @param {number} step @param {number} layer @param {number} head @param {Side} whose */
-  draw(step, layer, head, whose) {
+  /** @param {number} step @param {number} layer @param {number} head */
+  draw(step, layer, head) {
     const { tiles, count } = this;
-    markRows(this.names, whose, step, "chosen");
+    markRows(this.names, step, "chosen");
     const base = tiles.baseOf([layer, head]);
     const baseOf = (/** @type {number} */ row) => base + row * count;
     // What is not yet written is not yet there; what the causal mask hides never is.

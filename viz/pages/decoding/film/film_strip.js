@@ -1,6 +1,7 @@
 // @ts-check
 // The new row of every head of one attention: heads run down, layer by layer, key tokens run across. Each layer is a
 // canvas of one pixel a weight, which the page enlarges.
+import { headLabel } from "../../../components/shared/head_label.js";
 import { closest } from "../../../components/shared/items.js";
 import { contextOf, element, tokenElement } from "../../../components/shared/picture.js";
 
@@ -56,7 +57,7 @@ export class FilmStrip {
     this.scale = scale;
     this.owner = owner;
     this.labels = columnLabels(tiles.header.keyTokens, "above");
-    this.labels.prepend(element("span", "corner muted", "layer · head"));
+    this.labels.prepend(element("span", "corner muted", "head"));
     this.blocks = Array.from({ length: tiles.header.layers }, (_, layer) => this.buildLayer(layer));
     const caption = element("figcaption", "strip-title", title);
     this.element = element("figure", "strip", caption, this.labels, ...this.blocks.map(({ block }) => block));
@@ -71,7 +72,7 @@ export class FilmStrip {
   /** @param {number} layer */
   buildLayer(layer) {
     const { heads } = this.tiles.header;
-    const names = Array.from({ length: heads }, (_, head) => element("span", "row-name", `${layer + 1} · ${head + 1}`));
+    const names = Array.from({ length: heads }, (_, head) => element("span", "row-name", headLabel(layer, head)));
     const canvas = element("canvas", { className: "strip-canvas", role: "img" });
     const frames = element("div", "row-frames");
     const block = element("div", "layer-block", element("div", "row-names", ...names), canvas, frames);
@@ -151,7 +152,7 @@ export class FilmStrip {
     const { step, visible, tiles } = this;
     const strongest = Array.from({ length: tiles.header.heads }, (_, head) => {
       const { key, weight } = tiles.largest([layer, head], [step, step + 1], [0, visible]);
-      return `head ${head + 1}: ${key} ${weight}`;
+      return `${headLabel(layer, head)}: ${key} ${weight}`;
     });
     this.blocks.forEach(({ canvas }, i) => {
       const weights = i === layer ? `, strongest weight of each head. ${strongest.join("; ")}` : "";

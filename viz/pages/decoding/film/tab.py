@@ -1,5 +1,6 @@
 """A translation as it was written, token by token, and what could have come."""
 
+from pathlib import Path
 from time import sleep
 from typing import TYPE_CHECKING, Final
 
@@ -12,8 +13,10 @@ from viz.core.sites import CROSS
 from viz.pages.decoding import translation_controls, translations
 from viz.pages.decoding.film import data
 from viz.pages.decoding.film.component import Draw, Force, PlayerState, Wished, decode_player, wished
+from viz.pages.decoding.probabilities import label_smoothing_note
 from viz.selection import state
-from viz.ui import frame
+from viz.selection.decoding import NO_FILTER
+from viz.ui import formulas, frame
 
 if TYPE_CHECKING:
     from model import Trace
@@ -37,17 +40,26 @@ def show(trace: "Trace") -> None:
             "This model has one attention and no source. Of a row, the part that looks at the text stands first, "
             "the part that looks at what was written after it; together they are 1."
         )
+    state.propose(**NO_FILTER._asdict())
     selection = state.current().for_model(trace.shapes)
     film = data.film(trace, models.writer(selection.model))
     asked = wished(film, key="player")
     if asked is not None:
-        state.put(_stood(selection, asked.state))
+        state.put(_with_player(selection, asked.state))
         trace = _written(asked, trace)
         selection = state.current().for_model(trace.shapes)
         film = data.film(trace, models.writer(selection.model))
-    player = decode_player(film, _place(selection), key="player", name=file_name("film", sentence=trace.text))
-    state.put(_stood(selection, player))
+    player = decode_player(
+        film,
+        _player_state(selection),
+        key="player",
+        name=file_name("film", sentence=trace.text),
+        note=label_smoothing_note(),
+    )
+    state.put(_with_player(selection, player))
     translation_controls.type_word(trace, key="write-in-film")
+    with st.expander("Formulas of a step"):
+        formulas.show(Path(__file__).with_name("formulas.md"))
     if asked is not None:
         # The rest of the page follows.
         sleep(_SENT)
@@ -59,7 +71,7 @@ def _written(asked: Wished, trace: "Trace") -> "Trace":
     state.change(step=asked.wish.step)
     match asked.wish:
         case Force(step, token_id):
-            translations.force(step, token_id)
+            translations.write(step, (token_id,))
         case Draw(step, temperature, top_k, top_p):
             translations.draw(step, temperature, top_k, top_p)
     try:
@@ -68,32 +80,30 @@ def _written(asked: Wished, trace: "Trace") -> "Trace":
         return trace  # The whole page, which follows, leaves out what cannot be grown, and says so.
 
 
-def _stood(selection: "Selection", shown: PlayerState | None) -> "Selection":
+def _with_player(selection: "Selection", shown: PlayerState | None) -> "Selection":
     if shown is None:
         return selection
-    return selection.changed(
-        step=shown.step,
-        layer=shown.layer,
-        head=shown.head,
-        further_heads=shown.also,
-        row_token=shown.whose,
-        num_candidates=shown.candidates,
-        temperature=shown.temperature,
-        top_k=shown.top_k,
-        top_p=shown.top_p,
-    )
+    values: dict[str, object] = {
+        "step": shown.step,
+        "layer": shown.layer,
+        "head": shown.head,
+        "further_heads": shown.also,
+        "num_candidates": shown.candidates,
+        "temperature": shown.temperature,
+        "top_k": shown.top_k,
+        "top_p": shown.top_p,
+    }
+    # What stays as the page proposed it is not chosen.
+    return selection.changed(**{name: value for name, value in values.items() if value != selection.value(name)})
 
 
-def _place(selection: "Selection") -> PlayerState:
+def _player_state(selection: "Selection") -> PlayerState:
     decoding = selection.decoding
     return PlayerState(
         step=decoding.step,
         layer=selection.common.layer,
         head=selection.common.head,
         also=selection.common.further_heads,
-        whose=decoding.row_token,
         candidates=decoding.num_candidates,
-        temperature=decoding.temperature,
-        top_k=decoding.top_k,
-        top_p=decoding.top_p,
+        **decoding.token_filter._asdict(),
     )

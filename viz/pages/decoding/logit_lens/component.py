@@ -6,10 +6,9 @@ Sends tokens and probabilities to `lens_table.js` and reads back which step a pe
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-import streamlit as st
-
 from viz.components.declare import declare
 from viz.core import fingerprint, payload, theme, token_text
+from viz.core.widget_values import sent
 
 if TYPE_CHECKING:
     from model.decoding.logit_lens import LogitLens
@@ -71,8 +70,7 @@ def lens_table(
     """Show the table; `on_choose` is called before the next run with the step that a person chose."""
 
     def take() -> None:
-        sent: object = st.session_state[key].get("step")
-        chosen = read_step(sent, len(read))
+        chosen = read_step(sent(key, "step"), len(read))
         if chosen is not None:
             on_choose(chosen)
 

@@ -1,12 +1,12 @@
 // @ts-check
-// What each layer would have said at each step: a table of tokens on the colours of their probabilities. Pointing at a
-// cell, or moving there with the arrow keys, tells its five best; a click, or Enter, chooses its step.
+// What each layer would have said at each step: a table of tokens on the colours of their probabilities, in as many
+// parts, one below the other, as the steps need to be seen without scrolling sideways. Pointing at a cell, or moving there with the arrow keys, tells its five best; a click, or Enter, chooses its step.
 // Data: the payload of lens_table.py. Sends back the trigger `step`: { step }.
 import { colourAt } from "../../../components/shared/drawing.js";
-import { cornerOf, hearItems, reachByTab, scrolledTo } from "../../../components/shared/items.js";
-import { mount, View } from "../../../components/shared/mount.js";
+import { cornerOf, hearItems, reachByTab } from "../../../components/shared/items.js";
+import { mount, onResize, View } from "../../../components/shared/mount.js";
 import { element, Tooltip, tokenElement } from "../../../components/shared/picture.js";
-import { percent, probabilityLegend } from "../../../components/shared/probability.js";
+import { percent, probabilityLegend, timesLess } from "../../../components/shared/probability.js";
 import { pictureButtons } from "../../../components/shared/save_picture.js";
 
 /** @import { InkedScale } from "../../../components/shared/drawing.js" */
@@ -22,19 +22,47 @@ import { pictureButtons } from "../../../components/shared/save_picture.js";
  */
 
 const MARK = "✓ ";
+/** About how many pixels the names of the layers take, a column without its token, and a letter of it. */
+const [NAMES_WIDTH, COLUMN_WIDTH, LETTER_WIDTH] = [108, 14, 7.4];
+const NARROWEST_COLUMN = 54;
 /** @type {Record<string, [number, number]>} */
 const MOVES = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+
+/**
+ * Where columns of these widths are broken into parts that each fit into `room` and are about as wide as one another.
+ * @param {number[]} widths @param {number} room @returns {[number, number][]} first and end of each part: [first, end)
+ */
+export function partsOf(widths, room) {
+  const fill = (/** @type {number} */ limit) => {
+    /** @type {[number, number][]} */
+    const parts = [[0, 0]];
+    let used = 0;
+    widths.forEach((width, at) => {
+      if (used + width > limit && used > 0) {
+        parts.push([at, at]);
+        used = 0;
+      }
+      parts[parts.length - 1][1] = at + 1;
+      used += width;
+    });
+    return parts;
+  };
+  const total = widths.reduce((sum, width) => sum + width, 0);
+  return fill(Math.min(room, total / fill(room).length + Math.max(...widths)));
+}
 
 class LensTable extends View {
   /** @type {LensData} */ data;
   /** @type {HTMLTableCellElement[][]} */ cells = [];
   bar = element("div", "lens-bar");
   scroller = element("div", "scroller");
+  /** The parts that the table was laid out in, as text. */ parts = "";
   tooltip = new Tooltip(this.root);
 
   start() {
     this.root.replaceChildren(this.bar, this.scroller, this.tooltip.box);
     hearItems(this.scroller, "td[data-level]", this);
+    onResize(this, () => this.layOut());
   }
 
   /** @param {{ header: LensData }} payload */
@@ -45,7 +73,6 @@ class LensTable extends View {
       this.tooltip.hide();
       this.build();
       this.cells[0][header.step].tabIndex = 0;
-      this.reveal(this.cells[0][header.step]);
     }
     this.markStep(header.step);
     this.root.dataset.ready = "1";
@@ -54,29 +81,58 @@ class LensTable extends View {
   // ---- the table ----
 
   build() {
-    const { levels, read, written, scale, cells } = this.data;
+    const { scale, cells } = this.data;
     const key = [element("b", {}, MARK.trim()), element("span", {}, "is what was written")];
     const buttons = pictureButtons(this.root, () => this.data.name);
     this.bar.replaceChildren(probabilityLegend(scale.stops), element("span", "lens-key", ...key), buttons);
-    const numbers = read.map((_, step) => String(step + 1));
-    const [goesIn, comesOut] = [read, written].map((tokens) => tokens.map((token) => tokenElement(token)));
     this.cells = cells.map((row, level) => row.map((cell, step) => this.cell(cell, level, step)));
+    this.parts = "";
+    this.layOut();
+  }
+
+  /** Break the steps into parts for the width there is; in a closed tab there is none, and one part. */
+  layOut() {
+    if (!this.data) return;
+    const { read, written, cells, step } = this.data;
+    const widths = read.map((token, at) => {
+      const tokens = [token, written[at], ...cells.map((row) => (row[at].asWritten ? MARK : "") + row[at].tokens[0])];
+      return Math.max(NARROWEST_COLUMN, COLUMN_WIDTH + LETTER_WIDTH * Math.max(...tokens.map(({ length }) => length)));
+    });
+    const parts = partsOf(widths, this.scroller.clientWidth - NAMES_WIDTH || Infinity);
+    if (this.parts === String(parts)) return;
+    this.parts = String(parts);
+    const tables = parts.map(([first, end]) => {
+      const ariaLabel = `Layers and steps ${first + 1} to ${end}: arrow keys move, Enter chooses a step`;
+      const body = element("tbody", {}, ...this.rowsOf(first, end));
+      return element("table", { className: "lens-grid", role: "grid", ariaLabel }, body);
+    });
+    this.scroller.replaceChildren(...tables);
+    this.markStep(step);
+  }
+
+  /** The rows of the steps from `first` to before `end`. @param {number} first @param {number} end */
+  rowsOf(first, end) {
+    const { levels, read, written, cells } = this.data;
+    const tokens = (/** @type {string[]} */ of) => of.slice(first, end).map((token) => tokenElement(token));
+    const numbers = read.slice(first, end).map((_, at) => String(first + at + 1));
     const rows = levels.map((level, i) => {
       const right = cells[i].filter(({ asWritten }) => asWritten).length;
       const heading = this.levelHeading(level, element("small", {}, `${MARK}${right} of ${read.length}`));
-      return element("tr", {}, heading, ...this.cells[i]);
+      return element("tr", {}, heading, ...this.cells[i].slice(first, end));
     });
-    rows.unshift(this.headings("number", "Step", numbers), this.headings("read", "Goes in", goesIn));
-    rows.push(this.headings("written", "Written", comesOut));
-    const ariaLabel = "Layers and steps: arrow keys move, Enter chooses a step";
-    this.scroller.replaceChildren(
-      element("table", { className: "lens-grid", role: "grid", ariaLabel }, element("tbody", {}, ...rows)),
-    );
+    return [
+      this.headings("number", "Step", numbers, first),
+      this.headings("read", "Goes in", tokens(read), first),
+      ...rows,
+      this.headings("written", "Written", tokens(written), first),
+    ];
   }
 
-  /** @param {string} className @param {string} title @param {(string | Node)[]} contents */
-  headings(className, title, contents) {
-    const headings = contents.map((content, step) => element("th", { className, dataset: { step } }, content));
+  /** @param {string} className @param {string} title @param {(string | Node)[]} contents @param {number} first */
+  headings(className, title, contents, first) {
+    const headings = contents.map((content, at) =>
+      element("th", { className, dataset: { step: first + at } }, content),
+    );
     return element("tr", className, this.levelHeading(title), ...headings);
   }
 
@@ -101,14 +157,6 @@ class LensTable extends View {
     for (const heading of headings) heading.classList.toggle("chosen", Number(heading.dataset.step) === step);
   }
 
-  /** Scroll the table, and not the page, until a cell is beside the names of the layers. @param {HTMLElement} cell */
-  reveal(cell) {
-    const { scroller } = this;
-    const names = /** @type {HTMLElement} */ (scroller.querySelector("th.level")).offsetWidth;
-    const [start, end] = [cell.offsetLeft - names, cell.offsetLeft + cell.offsetWidth];
-    scroller.scrollLeft = scrolledTo(scroller.scrollLeft, scroller.clientWidth, start, end);
-  }
-
   // ---- pointer and keyboard ----
 
   /** @param {HTMLElement} cell */
@@ -124,7 +172,9 @@ class LensTable extends View {
       const parts = [tokenElement(token), percent(probabilities[i])].map((part) => element("td", {}, part));
       return element("tr", i === 0 && asWritten ? "as-written" : "", ...parts);
     });
-    const details = `, rank ${rank.toLocaleString("en")} here, ${percent(chosen)}`;
+    const ratio = timesLess(Math.log(chosen), Math.log(probabilities[0]));
+    const compared = ratio && ` (${ratio} likely than the best)`;
+    const details = `, rank ${rank.toLocaleString("en")} here, ${percent(chosen)}${compared}`;
     const note = element("div", "lens-note muted", "Written: ", tokenElement(this.data.written[step]), details);
     const title = `${this.data.levels[level]} · step ${step + 1}`;
     this.tooltip.showContent(point, title, element("table", "lens-top", ...rows), note);
@@ -137,7 +187,6 @@ class LensTable extends View {
   /** @param {HTMLElement} cell */
   visit(cell) {
     reachByTab(this.cells.flat(), cell);
-    this.reveal(cell);
     this.point(cell, cornerOf(cell));
   }
 
@@ -148,7 +197,7 @@ class LensTable extends View {
     /** @type {Record<string, HTMLTableCellElement | undefined>} */
     const ends = { Home: this.cells[level][0], End: this.cells[level].at(-1) };
     const target = ends[key] ?? this.cells[level + down]?.[step + right];
-    target?.focus({ preventScroll: true });
+    target?.focus();
     return target !== undefined || key in MOVES;
   }
 

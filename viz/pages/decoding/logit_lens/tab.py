@@ -12,6 +12,7 @@ from viz.core.numbers import TOLERANCE, scientific
 from viz.pages.decoding import tables as decoded_tables
 from viz.pages.decoding.logit_lens import data
 from viz.pages.decoding.logit_lens.component import lens_table
+from viz.pages.decoding.probabilities import label_smoothing_note
 from viz.selection import state
 from viz.ui import frame, number_controls
 
@@ -34,6 +35,8 @@ def show(trace: "Trace") -> None:
     )
     lens = data.logit_lens(trace, models.writer(state.current().model))
     _badge(trace, lens)
+    if note := label_smoothing_note():
+        st.caption(note)
     name, read = file_name("logit lens", sentence=trace.text), trace.target_tokens[-len(trace.steps) :]
     lens_table(lens, read, step=state.current().decoding.step, on_choose=_choose, key="lens", name=name)
     number_controls.table_button("Table (CSV)", partial(decoded_tables.lens, lens, read), name)

@@ -10,6 +10,7 @@ import streamlit as st
 from viz.core import fingerprint, theme
 from viz.core.html import Marked, literal
 from viz.core.token_text import display_token
+from viz.pages.decoding.probabilities import percent
 
 _MUTED: Final = "opacity:0.7"
 _NUMBERS: Final = "font-variant-numeric:tabular-nums"
@@ -47,16 +48,6 @@ class Card:
     log_probs: tuple[float, ...]
     filtered_log_probs: tuple[float, ...] | None
     note: str = ""
-
-
-def percent(probability: float) -> str:
-    """In percent; what is not certain never reads as 100 %, nor what is possible as 0 %."""
-    value = 100 * probability
-    if 0 < value < 0.1:
-        return "< 0.1 %"
-    if 99.9 < value < 100:
-        return "> 99.9 %"
-    return f"{value:.1f} %" if value < 9.95 or value > 99 else f"{value:.0f} %"
 
 
 def card_html(card: Card, language: str) -> str:

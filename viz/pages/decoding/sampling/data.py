@@ -1,28 +1,26 @@
-"""Translations that are drawn, computed once for all viewers."""
+"""Translations that are drawn, as a job."""
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from viz.core.caching import cached
+from viz.core.background_jobs import Progress, Task
 from viz.selection.decoding import DecodingChoices
 
 if TYPE_CHECKING:
     from model import SampledTranslation
     from model.writer import Writer
 
-MAX_DRAWS: Final = 64
 
+def drawing(writer: "Writer", text: str, choices: DecodingChoices) -> "Task[tuple[SampledTranslation, ...]]":
+    """Draws the translations that the chosen seed, temperature, top k and top p give."""
+    count, seed = choices.num_samples, choices.sampling_seed
+    how = choices.token_filter
 
-def samples(writer: "Writer", text: str, choices: DecodingChoices) -> tuple["SampledTranslation", ...]:
-    """The translations that the chosen seed, temperature, top k and top p draw."""
-    how = choices.temperature, choices.top_k, choices.top_p
-    return _samples(writer, text, choices.num_samples, choices.sampling_seed, *how)
+    def compute(progress: Progress) -> "tuple[SampledTranslation, ...]":
+        from model import Sampling
 
+        temperature, top_k, top_p = how
+        sampling = Sampling(temperature=temperature / 100, top_k=top_k or None, top_p=top_p / 100)
+        return tuple(writer.sample(text, n=count, sampling=sampling, seed=seed, progress=progress.reached))
 
-@cached(max_entries=MAX_DRAWS)
-def _samples(
-    writer: "Writer", text: str, count: int, seed: int, temperature: int, top_k: int, top_p: int
-) -> tuple["SampledTranslation", ...]:
-    from model import Sampling
-
-    sampling = Sampling(temperature=temperature / 100, top_k=top_k or None, top_p=top_p / 100)
-    return tuple(writer.sample(text, n=count, sampling=sampling, seed=seed))
+    progress_text = "Drawing: {done} of at most {total} tokens of each"
+    return Task(("samples", writer.key, text, count, seed, how), 0, "tokens", compute, progress_text)

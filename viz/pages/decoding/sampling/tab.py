@@ -1,6 +1,7 @@
 """Sampling, of the decoding page: translations that are drawn, side by side."""
 
 from functools import partial
+from math import exp, prod
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -9,18 +10,27 @@ from viz.access import models, texts, traces
 from viz.core.file_names import file_name
 from viz.core.html import Marked
 from viz.core.numbers import decimal
+from viz.core.widget_values import sent
 from viz.pages.decoding import tables as decoded_tables
+from viz.pages.decoding.probabilities import label_smoothing_note, percent
 from viz.pages.decoding.sampling import data
 from viz.pages.decoding.sampling.cards import Card, sample_cards
 from viz.selection import state
-from viz.ui import controls, frame, number_controls, word_differences
+from viz.selection.decoding import LIKELY_TOKENS, NO_FILTER, TokenFilter
+from viz.ui import controls, frame, long_work, number_controls, word_differences
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from model import SampledTranslation, Trace
+    from model import DecodingStep, SampledTranslation, Trace
 
 MAX_SAMPLES = 64
+PRESETS: "Mapping[TokenFilter, str]" = {
+    LIKELY_TOKENS: "Likely tokens: temperature 0.7, top p 0.9",
+    NO_FILTER: "All tokens: temperature 1",
+}
+#: Where fewer translations than this get an unlikely token, sampling from all tokens does not derail.
+LEAST_DERAILED = 0.05
 #: In hundredths.
 LEAST_TEMPERATURE, MOST_TEMPERATURE = 1, 300
 LEAST_MASS = 1
@@ -30,24 +40,34 @@ LEAST_MASS = 1
 def show(trace: "Trace") -> None:
     """The settings, the greedy translation and the samples beside it."""
     st.caption(
-        "Instead of the likeliest token, one is drawn at each step, by its probability. Temperature divides the logits "
-        "before the softmax; top k keeps only the k likeliest tokens, top p only the fewest that together hold p. The "
-        "same seed draws the same translations."
+        "At each step a token is sampled by its probability, in place of the likeliest one. Temperature divides the "
+        "logits before the softmax; top k keeps only the k likeliest tokens, top p only the fewest that together hold "
+        "p. The same seed gives the same translations."
     )
     selection = state.current()
     writer = models.writer(selection.model)
     vocabulary = models.vocabulary(writer)
+    greedy = traces.written(writer, trace.text)
+    _presets()
     _settings(len(vocabulary))
     selection = state.current()
-    with st.spinner("Drawing …", show_time=True):
-        drawn = data.samples(writer, trace.text, selection.decoding)
-    greedy = traces.written(writer, trace.text)
+    if reason := why_derailing(greedy.steps, len(vocabulary)):
+        st.caption(" ".join(filter(None, (reason, label_smoothing_note()))))
+    task = data.drawing(writer, trace.text, selection.decoding)
+    drawn = long_work.outcome(task, "Draw", key="samples", start=True, patience=long_work.LONGER_PATIENCE)
+    if drawn is None:
+        return
     groups = grouped(drawn)
     st.caption(
         f"{len(drawn)} drawn, {len(groups)} different; the most frequent first. Words that the greedy translation does "
         f"not have are marked, {word_differences.MISSING} where it has more. “Log-probability” is the model's own; “as "
         "drawn” is that under temperature, top k and top p, all in nats."
     )
+    if len(groups) == 1 and drawn[0].text == greedy.translation:
+        st.caption(
+            "All samples are the greedy translation: at these settings little else can be sampled, so sure is the "
+            "model. A higher temperature or top p lets other tokens in."
+        )
     sample_cards(
         (_greedy_card(greedy), *_cards(drawn, groups, greedy.translation, vocabulary)),
         language=models.target_language(selection.model),
@@ -67,6 +87,40 @@ def grouped(drawn: "Sequence[SampledTranslation]") -> list[list[int]]:
     return sorted(groups.values(), key=lambda group: (-len(group), group[0]))
 
 
+def why_derailing(steps: "Sequence[DecodingStep]", vocab_size: int) -> str:
+    """Why translations that are sampled from all tokens derail, in numbers of these steps; "" where they do not."""
+    listed = max(len(step.candidates) for step in steps)
+    outside = [max(0.0, 1 - sum(exp(candidate.log_prob) for candidate in step.candidates)) for step in steps]
+    mean, derailed = sum(outside) / len(outside), 1 - prod(1 - mass for mass in outside)
+    if listed >= vocab_size or derailed < LEAST_DERAILED:
+        return ""
+    return (
+        f"Why temperature 1 derails: beyond the {listed} likeliest tokens of each step the other "
+        f"{vocab_size - listed:,} hold {percent(mean)} together. Of translations of {len(steps)} tokens, "
+        f"{percent(derailed)} get at least one of these, and what follows has to go on from it."
+    )
+
+
+def _presets() -> None:
+    """Likely tokens only, or the model's own probabilities; none of them while other settings are chosen."""
+    state.propose(**LIKELY_TOKENS._asdict())
+    chosen = state.current().decoding.token_filter
+    st.session_state["sampling-preset"] = chosen if chosen in PRESETS else None
+    st.segmented_control(
+        "Sample from",
+        list(PRESETS),
+        key="sampling-preset",
+        format_func=PRESETS.__getitem__,
+        on_change=_take_preset,
+    )
+
+
+def _take_preset() -> None:
+    for preset in PRESETS:
+        if preset == sent("sampling-preset"):
+            state.choose(**preset._asdict())
+
+
 def _settings(vocab_size: int) -> None:
     hundredths = number_controls.hundredths
     number_controls.settle("num_samples", 1, MAX_SAMPLES, "A number of samples of")
@@ -81,10 +135,10 @@ def _settings(vocab_size: int) -> None:
         number_controls.hundredths_slider(
             "temperature", "Temperature", LEAST_TEMPERATURE, MOST_TEMPERATURE, help_text=help_text
         )
-        help_text = "Only the fewest likeliest tokens that hold this much may be drawn; 1 for all."
+        help_text = "Only the fewest likeliest tokens that together hold this much can be sampled; 1 for all."
         number_controls.hundredths_slider("top_p", "Top p", LEAST_MASS, 100, help_text=help_text)
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-        help_text = "Only so many of the likeliest tokens may be drawn; 0 for all."
+        help_text = "Only so many of the likeliest tokens can be sampled; 0 for all."
         number_controls.number("top_k", "Top k", 0, vocab_size, help_text=help_text)
         help_text = "Names a series of samples."
         number_controls.number("sampling_seed", "Seed", 0, controls.MAX_SEED, help_text=help_text)

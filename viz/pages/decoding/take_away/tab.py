@@ -7,12 +7,12 @@ import streamlit as st
 
 from viz.access import models, trace_files
 from viz.core.file_names import file_name
-from viz.pages.decoding import translation_controls, translations
+from viz.pages.decoding import translations
 from viz.pages.decoding.beam import data as beam_data
 from viz.pages.decoding.take_away import trees
 from viz.selection import state
 from viz.selection.selection import Selection
-from viz.ui import downloads, frame, trace_tables
+from viz.ui import downloads, frame, long_work, trace_tables
 from viz.ui.downloads import Offer, show_offer
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ def show(trace: "Trace") -> None:
     _offer_trees(trace, selection)
     st.subheader("Pictures", anchor=False)
     st.caption(
-        "The camera in the corner of a chart saves it; “Save pictures as” on the left says how. Pictures of a kind of "
-        "their own, such as the tree of branches, have two buttons, PNG and SVG."
+        "The camera in the corner of a chart saves it; “Save charts as” on the left says how. Pictures of a kind of "
+        "their own, such as the tree of branches, have buttons, PNG, SVG and PDF."
     )
     downloads.show_link(
         f"decode?{downloads.link(selection)}",
@@ -61,17 +61,18 @@ def show(trace: "Trace") -> None:
 
 def _offer_trees(trace: "Trace", selection: Selection) -> None:
     st.subheader("Trees", anchor=False)
-    traces, made = translation_controls.all_traces(), translations.choices()
+    made = translations.choices()
+    written = partial(translations.written, *translations.source(), made)
     checkpoint, digest = models.identity(selection.model)
     what = f"the model’s own translation and {len(made)} {'branch' if len(made) == 1 else 'branches'}"
     show_offer(
         Offer(
             "Branches",
             f"JSON: {what}: what was done and where, text, tokens, log-probabilities",
-            partial(trees.branches, made, traces, checkpoint=checkpoint, digest=digest),
+            lambda: trees.branches(made, written(), text=trace.text, checkpoint=checkpoint, digest=digest),
             f"{file_name('branches', sentence=trace.text)}.json",
             "application/json",
-            150 * sum(len(other.steps) for other in traces),
+            150 * (1 + len(made)) * len(trace.steps),
         )
     )
     width, penalty = beam_data.beam_settings(selection.decoding)
@@ -90,6 +91,6 @@ def _offer_trees(trace: "Trace", selection: Selection) -> None:
 
 def _beam(selection: Selection, checkpoint: str, digest: str) -> bytes:
     """When a button is pressed, there is no session to ask what is chosen: it is passed in."""
-    settings = beam_data.beam_settings(selection.decoding)
-    tree = beam_data.beam_tree(models.writer(selection.model), selection.common.text, *settings)
-    return trees.beam(tree, selection.common.text, checkpoint=checkpoint, digest=digest)
+    text = selection.common.text
+    tree = long_work.in_this_thread(beam_data.searching(models.writer(selection.model), text, selection.decoding))
+    return trees.beam(tree, text, checkpoint=checkpoint, digest=digest)

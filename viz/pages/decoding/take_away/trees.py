@@ -10,25 +10,29 @@ from dataclasses import asdict
 from math import isfinite
 from typing import TYPE_CHECKING
 
+from model.errors import HeadlightError
 from viz.pages.decoding.branch_codes import Action, Choice, Draw, EditHead, write_code
 
 if TYPE_CHECKING:
     from model import BeamTree, Trace
 
 
-def branches(made: Sequence[Choice], traces: Sequence["Trace"], *, checkpoint: str, digest: str) -> bytes:
+def branches(
+    made: Sequence[Choice], traces: Sequence["Trace | HeadlightError"], *, text: str, checkpoint: str, digest: str
+) -> bytes:
     """Every translation: how it came about, its text, its tokens and their log-probabilities.
 
     Args:
         made: the choice behind each branch, number 1 first.
-        traces: of each translation, number 0 (the model's own) first.
+        traces: of each translation, number 0 (the model's own) first; the error of one that cannot be written.
+        text: the sentence.
         checkpoint, digest: of the model.
     """
     listed = [
         {"branch": number, **_origin(choice), **_written(trace)}
         for number, (choice, trace) in enumerate(zip((None, *made), traces, strict=True))
     ]
-    return _json({"text": traces[0].text, "checkpoint": checkpoint, "digest": digest, "branches": listed})
+    return _json({"text": text, "checkpoint": checkpoint, "digest": digest, "branches": listed})
 
 
 def beam(tree: "BeamTree", text: str, *, checkpoint: str, digest: str) -> bytes:
@@ -62,7 +66,9 @@ def _kind(action: Action) -> str:
     return "edit" if isinstance(action, EditHead) else "draw" if isinstance(action, Draw) else "write"
 
 
-def _written(trace: "Trace") -> Mapping[str, object]:
+def _written(trace: "Trace | HeadlightError") -> Mapping[str, object]:
+    if isinstance(trace, HeadlightError):
+        return {"translation": None, "error": str(trace)}
     return {
         "translation": trace.translation,
         "log_prob": sum(step.log_prob for step in trace.steps),

@@ -13,7 +13,7 @@ from viz.figures.matrix import ROW_HEIGHT, Scale, matrix
 
 #: What may be said of a cell, by its code: bit 0 is the future, bit 1 padding. Lightness falls in the order of STATES.
 ALLOWED, FUTURE, PADDING, BOTH = range(4)
-STATES: Final = ("may attend", "kept from: future", "kept from: padding", "kept from: future and padding")
+STATES: Final = ("may attend", "masked: future", "masked: padding", "masked: future and padding")
 COLOURS: Final = (theme.SEQUENTIAL[5], theme.SEQUENTIAL[1], theme.DIVERGING[8], theme.DIVERGING[6])
 MASK_SCALE: Final = Scale("", COLOURS, ALLOWED, BOTH, ())
 #: Masks stand three to a row, so their rows are low: the cells are then nearly square.
@@ -49,7 +49,7 @@ def mask_heatmap(
     )
     figure.data[0].showscale = False
     # Three masks stand side by side: upright labels are the only ones that fit above narrow columns.
-    small = {"tickfont": {"size": 11}}
+    small = {"tickfont": {"size": 12}}
     height = len(codes) * MASK_ROW_HEIGHT + LABEL_HEIGHT
     figure.update_layout(
         height=min(MAX_MASK_HEIGHT, max(MIN_MASK_HEIGHT, height)),
@@ -77,7 +77,7 @@ def batch_overview(real: Bool[np.ndarray, "sentence position"], tokens: Sequence
         hover="<b>%{y}</b>, position %{x}<br><b>%{customdata}</b>",
     )
     figure.data[0].showscale = False
-    numbers = _ticks(labels, MAX_NUMBERS) | {"tickangle": 0, "tickfont": {"size": 11}}
+    numbers = _ticks(labels, MAX_NUMBERS) | {"tickangle": 0, "tickfont": {"size": 12}}
     figure.update_layout(height=sentences * ROW_HEIGHT + 44, xaxis=numbers)
     return figure
 

@@ -64,8 +64,8 @@ def show(trace: "Trace") -> None:
             "looking at the source see every key, and each decoder row sees the keys up to its own place."
         )
         return
-    st.html(swatches(tuple(zip(COLOURS, STATES, strict=True))))
     _draw({site: SiteMask.alone(trace, site) for site in trace.sites}, "alone")
+    st.html(swatches(tuple(zip(COLOURS, STATES, strict=True))))
     st.caption(
         "Rows are queries, columns are keys. The decoder must not see what it has not written yet (§3.2.3): that is "
         "the triangle. Alone, a sentence needs no padding, so causality is all that is left; the encoder, and the "
@@ -136,12 +136,11 @@ def _draw(of: Mapping[str, SiteMask], key: str) -> None:
     """The decoder's mask in two parts and whole, then the masks of the two other attentions."""
     decoder, encoder, cross = (of[site] for site in (sites.DECODER, sites.ENCODER, sites.CROSS))
     everything = np.ones_like(decoder.padding)
-    st.markdown(f"**{sites.label(sites.DECODER)}: causal ∧ padding = what is used**")
     # Where three do not fit with labels that can be read, they stand below one another.
     with st.grid(3, min_column_width=300, gap="small"):
-        _panel("Causal alone", reasons(decoder.causal, everything), decoder, f"{key}-causal")
-        _panel("∧ padding alone", reasons(everything, decoder.padding), decoder, f"{key}-padding")
-        _panel("= used by the decoder", reasons(decoder.causal, decoder.padding), decoder, f"{key}-decoder")
+        _panel(f"{sites.label(sites.DECODER)}: causal", reasons(decoder.causal, everything), decoder, f"{key}-causal")
+        _panel("∧ padding", reasons(everything, decoder.padding), decoder, f"{key}-padding")
+        _panel("= the mask that is used", reasons(decoder.causal, decoder.padding), decoder, f"{key}-decoder")
     st.markdown("**The two others: padding of the source alone**")
     with st.grid(3, min_column_width=210, gap="medium"):
         _panel(sites.label(sites.ENCODER), reasons(encoder.causal, encoder.padding), encoder, f"{key}-encoder")

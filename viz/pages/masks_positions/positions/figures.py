@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 
 from viz.core import theme
 from viz.core.theme import PlotlySpec
-from viz.figures.axes import token_labels
+from viz.figures.axes import MAX_ROW_LABELS, token_labels
 from viz.figures.matrix import matrix, signed_scale
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 CURVE_HEIGHT, CIRCLE_HEIGHT, LIKENESS_HEIGHT = 300, 400, 380
 #: A label at every so many dimensions; all of them would not be read.
 DIMENSION_LABELS: Final = 8
+#: Pixels from one row's label to the next.
+ROW_LABEL: Final = 13
 #: More points than these are thinned out evenly.
 MAX_POINTS: Final = 3_000
 #: Points of the arc for each radian.
@@ -54,7 +56,9 @@ def encoding_heatmap(encoding: Float[np.ndarray, "position dimension"], tokens: 
     ticks = list(range(0, dimensions, max(1, -(-dimensions // DIMENSION_LABELS))))
     figure.update_layout(
         xaxis={"tickvals": ticks, "ticktext": [str(tick) for tick in ticks], "tickangle": 0},
-        yaxis={"tickfont": {"size": 10}},
+        yaxis={"tickfont": {"size": 12}},
+        # So that every label stands below the one before.
+        height=min(positions, MAX_ROW_LABELS) * ROW_LABEL + 40,
         shapes=[line] if len(tokens) < positions else [],
     )
     return figure

@@ -75,7 +75,8 @@ def show(trace: "Trace") -> None:
     if is_own:
         deviation = float(np.abs(rows[: len(tokens)] - recorded).max())
         rows[: len(tokens)] = recorded
-    _say_what_is_shown(own, deviation if is_own else None, len(tokens))
+    if not is_own:
+        _say_it_is_another(own)
     shown = Shown(d_model, base, layout, tokens, rows)
     _chart(
         figures.encoding_heatmap(rows, tokens),
@@ -86,6 +87,14 @@ def show(trace: "Trace") -> None:
         f"Each row is added to the embedding of the token at that position. {ARRANGEMENT[layout]} Above the green line "
         "stands this sentence, below it the formula goes on."
     )
+    st.latex(_formula(d_model, base, layout))
+    if is_own:
+        st.success(
+            f"This is what the model added: the {len(tokens)} rows of this sentence were recorded as it ran. The "
+            f"formula with d_model = {own} and base {OWN_BASE:,} gives the same numbers; largest difference "
+            f"{deviation:.1g}.",
+            icon=":material/check:",
+        )
     _show_curves(shown)
     _show_likeness(shown, (trace.embedding[side] + trace.positional[side]).numpy(), recorded, is_own)
 
@@ -94,15 +103,15 @@ def _chart(figure: "Figure", key: str, alt: str) -> None:
     frame.chart(figure, key, file_name(f"positions {key}"), alt)
 
 
-def _say_what_is_shown(own: int, deviation: float | None, length: int) -> None:
-    """Whether this is the model's encoding; `deviation` is None where it is not."""
-    if deviation is not None:
-        st.success(
-            f"This is what the model added: the {length} rows of this sentence were recorded as it ran. The formula "
-            f"with d_model = {own} and base {OWN_BASE:,} gives the same numbers; largest difference {deviation:.1g}.",
-            icon=":material/check:",
-        )
-        return
+def _formula(d_model: int, base: int, layout: "PositionLayout") -> str:
+    """The encoding in TeX (§3.5), with these settings and in the dimensions where the model has each part."""
+    angle = rf"\frac{{pos}}{{{base:,}^{{2i/{d_model}}}}}".replace(",", "{,}")
+    sine, cosine = ("2i", "2i+1") if layout == "interleaved" else ("i", f"i+{d_model // 2}")
+    return rf"PE_{{pos,\,{sine}}} = \sin {angle} \qquad PE_{{pos,\,{cosine}}} = \cos {angle}"
+
+
+def _say_it_is_another(own: int) -> None:
+    """That this is not the model's encoding, and the way back to it."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.warning(
             f"**Not what the model added**, but what the formula would give. The model added d_model = {own}, "
@@ -129,7 +138,7 @@ def _show_curves(shown: Shown) -> None:
     pair = int(np.nonzero(shown.pairs == dimension)[0][0])
     with st.grid(2, min_column_width=400, gap="medium"):
         with st.container(gap="xsmall"):
-            st.markdown(f"**Position {position}**, {_place(shown, position)}")
+            st.markdown(f"**Position {position}**, {_token_at(shown, position)}")
             _chart(
                 figures.position_curve(shown.rows[position], shown.pairs),
                 "position-curve",
@@ -234,7 +243,7 @@ def _explained(share: float | None) -> str:
     return text + f" In this sentence position explains **{share:.0%}** of how pairs differ (R²)."
 
 
-def _place(shown: Shown, position: int) -> str:
+def _token_at(shown: Shown, position: int) -> str:
     if position >= len(shown.tokens):
         return "beyond this sentence"
     return controls.plain(display_token(shown.tokens[position]))

@@ -31,7 +31,7 @@ def grid_of(app: AppTest) -> dict[str, Any]:
 
 def test_at_first_tiles_carry_nothing_and_there_is_nothing_to_rank_by(app: AppTest) -> None:
     header = grid_of(app.run())
-    assert (header["figure"], header["ranked"], header["notes"]) == (None, None, [])
+    assert (header["metric"], header["ranked"], header["notes"]) == (None, None, [])
     assert app.selectbox(key="order").disabled
     assert app.selectbox(key="max_heads").disabled
 
@@ -40,7 +40,7 @@ def test_at_first_tiles_carry_nothing_and_there_is_nothing_to_rank_by(app: AppTe
 def test_every_figure_can_be_chosen_and_stands_in_the_link(app: AppTest, figure: str) -> None:
     app.run()
     header = grid_of(app.selectbox(key="metric").set_value(figure).run())
-    assert len(header["figure"]["texts"]) == 8
+    assert len(header["metric"]["texts"]) == 8
     assert header["ranked"] is None
     assert app.query_params["figure"] == figure
 
@@ -50,8 +50,8 @@ def test_heads_are_ranked_and_filtered(app: AppTest) -> None:
     app.selectbox(key="metric").set_value("entropy").run()
     app.selectbox(key="order").set_value("lowest").run()
     header = grid_of(app.selectbox(key="max_heads").set_value(4).run())
-    numbers = [float(header["figure"]["texts"][head]) for head in header["ranked"]]
-    assert numbers == sorted(map(float, header["figure"]["texts"]))[:4]
+    numbers = [float(header["metric"]["texts"][head]) for head in header["ranked"]]
+    assert numbers == sorted(map(float, header["metric"]["texts"]))[:4]
     assert dict(app.query_params) == {"figure": "entropy", "order": "lowest", "keep": "4"}
     header = grid_of(app.selectbox(key="order").set_value("layers").run())
     assert header["ranked"] is None
@@ -65,10 +65,10 @@ def test_a_link_opens_ranked_heads_and_a_wrong_number_of_them_is_all(app: AppTes
 def test_a_figure_without_meaning_at_a_site_is_explained_and_comes_back_at_another(app: AppTest) -> None:
     app.query_params.update({"figure": "next", "order": "highest", "site": "decoder.cross"})
     header = grid_of(app.run())
-    assert (header["figure"], header["ranked"]) == (None, None)
+    assert (header["metric"], header["ranked"]) == (None, None)
     assert "one sentence into another" in app.info[0].value
     header = grid_of(app.segmented_control(key="site").set_value("encoder.self").run())
-    assert (header["figure"]["name"], len(header["ranked"])) == ("Next token", 8)
+    assert (header["metric"]["name"], len(header["ranked"])) == ("Next token", 8)
     assert not app.info
 
 
@@ -85,4 +85,5 @@ def test_tiles_of_all_three_attentions_wait_in_the_browser_and_the_grid_names_th
     assert header["address"] == addresses[2]
     trace = traced(TEXT, selection)
     for site, address in zip(SITES, addresses, strict=True):
-        assert (tuple(kept[address]["queryTokens"]), tuple(kept[address]["keyTokens"])) == trace.axis_tokens(site)
+        assert tuple(kept[address]["queryTokens"]) == trace.row_names(site)
+        assert tuple(kept[address]["keyTokens"]) == trace.axis_tokens(site)[1]

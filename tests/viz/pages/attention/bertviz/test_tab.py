@@ -1,5 +1,6 @@
 """The tab "bertviz" as a page without a browser."""
 
+import importlib.util
 from pathlib import Path
 
 import pytest
@@ -63,3 +64,15 @@ def test_too_many_tokens_are_refused_with_a_sentence_and_the_tab_stays_alive(
     assert not app.exception
     assert "offered up to 5 tokens" in app.error[0].value.replace("\\", "")
     assert app.segmented_control(key="bertviz_view").value == BERTVIZ_VIEWS[0]
+
+
+@pytest.mark.parametrize(("module", "package"), [("bertviz", "bertviz"), ("IPython", "ipython"), ("mpld3", "mpld3")])
+def test_a_missing_package_is_named_in_a_sentence(
+    app: AppTest, monkeypatch: pytest.MonkeyPatch, module: str, package: str
+) -> None:
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == module else found(name, *rest))
+    app.run()
+    assert not app.exception, app.exception[0].value
+    assert not app.get("iframe")
+    assert f"This tab needs {package}: run `pip install" in " ".join(one.value for one in app.info)

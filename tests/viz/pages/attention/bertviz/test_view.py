@@ -80,8 +80,8 @@ def test_a_token_cannot_close_the_script(page: str) -> None:
 @pytest.mark.parametrize("view", BERTVIZ_VIEWS)
 def test_queries_stand_on_the_left_and_keys_on_the_right_shown_as_everywhere_else(view: str) -> None:
     source = ["▁The", HOSTILE.replace(" ", "␣"), "\\u2028\\u202e", "</s>"]
-    target = ["<s>", "▁Das", "▁Tier"]
-    for site, left, right in zip(SITES, (source, target, target), (source, target, source), strict=True):
+    target, rows = ["<s>", "▁Das", "▁Tier"], ["<s> → ▁Das", "▁Das → ▁Tier", "▁Tier → </s>"]
+    for site, left, right in zip(SITES, (source, rows, rows), (source, target, source), strict=True):
         (attention,) = params_of(drawn(site, view))["attention"]
         assert (attention["left_text"], attention["right_text"]) == (left, right)
 
@@ -146,11 +146,3 @@ def test_the_height_follows_the_longer_side_and_in_the_model_view_the_layers() -
     assert bertviz_height(long_trace(40), "decoder.cross", "Head view") == 900 + 92
     assert bertviz_height(long_trace(40), "encoder.self", "Model view") == 4 * (40 * 10.5 + 10) + 70
     assert bertviz_height(long_trace(40, layers=1), "encoder.self", "Model view") == 40 * 18 + 55 + 70
-
-
-def test_a_missing_library_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bertviz_view, "_LIBRARIES", (("no_such_package.at_all", "x.js", "NoSuch"),))
-    bertviz_view._libraries.cache_clear()
-    with pytest.raises(RuntimeError, match="the package NoSuch is missing"):
-        bertviz_view._libraries()
-    bertviz_view._libraries.cache_clear()

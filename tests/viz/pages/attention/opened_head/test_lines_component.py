@@ -10,13 +10,13 @@ import pytest
 
 from viz.pages.attention.opened_head.lines_component import (
     LinesData,
-    LinesPlace,
+    LinesView,
     Memory,
     after_report,
     digest_of,
     next_memory,
     pack_lines,
-    read_place,
+    read_view,
 )
 
 SHAPE = (3, 4, 5)
@@ -42,10 +42,10 @@ def parts_of(payload: bytes) -> tuple[dict[str, Any], np.ndarray]:
     return json.loads(payload[4 : 4 + length]), np.frombuffer(payload[4 + length :], "<u2")
 
 
-AT_0, AT_1, AT_2 = (LinesPlace((0,), query=query) for query in (0, 1, 2))
+AT_0, AT_1, AT_2 = (LinesView((0,), query=query) for query in (0, 1, 2))
 
 
-def report(place: LinesPlace, memory: Memory) -> dict[str, object]:
+def report(place: LinesView, memory: Memory) -> dict[str, object]:
     return {
         "heads": list(place.heads),
         "query": place.query,
@@ -70,7 +70,7 @@ def test_the_payload_stays_the_same_while_only_a_person_acts(data: LinesData) ->
     """Streamlit then sends about a kilobyte, and the browser has nothing to redraw."""
     memory = next_memory(None, AT_0, digest_of(data), is_alive=False)
     payload = pack_lines(data, memory)
-    for place in (AT_1, AT_2, LinesPlace((0, 2), threshold=7)):
+    for place in (AT_1, AT_2, LinesView((0, 2), threshold=7)):
         memory = after_report(memory, report(place, memory), SHAPE)
         memory = next_memory(memory, replace(place, key=None), digest_of(data), is_alive=True)
         assert pack_lines(data, memory) == payload
@@ -128,11 +128,11 @@ def test_after_a_report_about_another_matrix_the_order_is_given_again() -> None:
 
 
 def test_a_picture_that_was_left_out_is_told_again_where_to_stand() -> None:
-    memory = next_memory(None, LinesPlace((0,)), "abc", is_alive=False)
-    memory = after_report(memory, report(LinesPlace((0,), key=3), memory), SHAPE)
-    assert next_memory(memory, LinesPlace((0,), key=3), "abc", is_alive=True) == memory
-    again = next_memory(memory, LinesPlace((0,), key=3), "abc", is_alive=False)
-    assert (again.number, again.order) == (2, LinesPlace((0,), key=3))
+    memory = next_memory(None, LinesView((0,)), "abc", is_alive=False)
+    memory = after_report(memory, report(LinesView((0,), key=3), memory), SHAPE)
+    assert next_memory(memory, LinesView((0,), key=3), "abc", is_alive=True) == memory
+    again = next_memory(memory, LinesView((0,), key=3), "abc", is_alive=False)
+    assert (again.number, again.order) == (2, LinesView((0,), key=3))
     assert next_memory(memory, AT_1, "abc", is_alive=True).order == AT_1
 
 
@@ -155,8 +155,8 @@ def test_a_picture_that_was_left_out_is_told_again_where_to_stand() -> None:
 )
 def test_a_place_that_does_not_exist_is_not_read(wrong: dict[object, object]) -> None:
     right: dict[object, object] = {"heads": [2, 0], "query": 3, "key": None, "threshold": 100}
-    assert read_place(right, SHAPE) == LinesPlace((0, 2), query=3, threshold=100)
-    assert read_place(right | wrong, SHAPE) is None
+    assert read_view(right, SHAPE) == LinesView((0, 2), query=3, threshold=100)
+    assert read_view(right | wrong, SHAPE) is None
 
 
 @pytest.mark.parametrize("value", [None, [], "x", {}, {"command": 1}])

@@ -9,18 +9,19 @@ from streamlit.testing.v1 import AppTest
 
 from model.trace.trace import Trace
 from tests.paths import ROOT
+from tests.viz.page_run import opened
 from tests.viz.reading import traced
 from tests.viz.sent import sent_to
 from viz.access import attention, models
 from viz.access.attention import MatrixView, OpenedLayer
 from viz.core.sites import SITES
 from viz.pages.attention.opened_head import panel
-from viz.pages.attention.opened_head.lines_component import LinesPlace
+from viz.pages.attention.opened_head.lines_component import LinesView
 from viz.selection import state
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.common import MEASURE_NAMES as MEASURE_NAMES
 from viz.selection.selection import Selection
-from viz.ui.measures import MEASURES
+from viz.ui.measures import MEASURES, Measure
 
 TEXT = "Tom told me that he would be late."
 
@@ -30,15 +31,6 @@ def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     app.query_params["text"] = TEXT
-    return app
-
-
-def opened(app: AppTest, **params: int | str) -> AppTest:
-    for name, value in params.items():
-        app.query_params[name] = str(value)
-    app.run()
-    assert not app.exception, app.exception[0].value
-    assert not app.error, app.error[0].value
     return app
 
 
@@ -71,7 +63,7 @@ def layer_of(app: AppTest, **choices: bool | int | str) -> tuple[Trace, OpenedLa
 def test_opened_weights_are_those_of_the_trace(app: AppTest, site: str) -> None:
     trace, layer = layer_of(app, site=site, layer=1)
     np.testing.assert_array_equal(layer.values, trace.weights(site, 1).numpy())
-    assert (layer.queries.labels, layer.keys.labels) == trace.axis_tokens(site)
+    assert (layer.queries.labels, layer.keys.labels) == (trace.row_names(site), trace.axis_tokens(site)[1])
     assert not layer.values.flags.writeable
 
 
@@ -128,7 +120,7 @@ def test_the_lines_hold_what_the_heatmap_holds(app: AppTest) -> None:
     assert header["fileName"].startswith("headlight-encoder-self-layer1-weights-")
     app.segmented_control(key="drawn_as").set_value("Heatmap").run()
     header, values = heatmap(app)
-    assert header["title"] == "Layer 2 · Head 3"
+    assert header["title"] == "L2 H3"
     assert header["kept"] == [3, None]
     np.testing.assert_array_equal(values, layer.values[2])
     assert app.query_params["also"] == "0.3"
@@ -151,7 +143,7 @@ def test_hidden_special_tokens_and_joined_words_are_said(app: AppTest, drawn: st
 def test_a_rollout_says_that_it_has_no_head_and_keeps_the_chosen_one(app: AppTest) -> None:
     opened(app, measure="rollout", head=2, drawn="Lines")
     assert app.selectbox(key="head").disabled
-    assert lines(app)[0]["headNames"] == ["All heads"]
+    assert lines(app)[0]["headNames"] == ["L1, all heads"]
     assert "no head to choose" in captions(app)
     app.segmented_control(key="measure").set_value("norms").run()
     assert not app.selectbox(key="head").disabled
@@ -159,7 +151,7 @@ def test_a_rollout_says_that_it_has_no_head_and_keeps_the_chosen_one(app: AppTes
 
 
 def test_norms_have_a_scale_of_their_own_and_the_hover_says_so(app: AppTest) -> None:
-    opened(app, measure="norms")
+    opened(app, measure="norms", layer=0)
     _, layer = layer_of(app, measure="norms")
     header, _ = heatmap(app)
     assert header["note"] == "no upper bound"
@@ -192,7 +184,7 @@ def test_a_kept_key_alone_is_kept_in_the_lines(app: AppTest) -> None:
 
 
 def test_a_link_with_heads_and_tokens_that_do_not_exist_still_opens(app: AppTest) -> None:
-    opened(app, also="1.99", token=4000, threshold=5000, drawn="Lines")
+    opened(app, layer=0, also="1.99", token=4000, threshold=5000, drawn="Lines")
     command = lines(app)[0]["command"]
     assert (command["heads"], command["query"], command["threshold"]) == ([0, 1], None, 100)
 
@@ -206,24 +198,27 @@ def test_what_a_person_does_to_the_lines_becomes_the_selection(app: AppTest, mon
 
     monkeypatch.setattr(state, "current", lambda: stored[-1])
     monkeypatch.setattr(state, "put", stored.append)
-    take = panel._take
+
+    def take(lines: LinesView, layer: OpenedLayer, measure: Measure) -> None:
+        panel._take(lines, layer, kept(), measure)
+
     here = layer.queries.index_of(2)
     # The open head stays while it is on, and so does a token within the word that is kept.
-    take(LinesPlace((0, 1), query=here, threshold=9), layer, MEASURES["weights"])
+    take(LinesView((0, 1), query=here, threshold=9), layer, MEASURES["weights"])
     assert (
         stored[-1].common.head,
         stored[-1].common.further_heads,
         stored[-1].common.token,
         stored[-1].attention.threshold,
     ) == (1, (0,), 2, 9)
-    take(LinesPlace((0, 3), query=None), layer, MEASURES["weights"])
+    take(LinesView((0, 3), query=None), layer, MEASURES["weights"])
     assert (stored[-1].common.head, stored[-1].common.further_heads, stored[-1].common.token) == (0, (3,), None)
     last = len(layer.queries.groups) - 1
-    take(LinesPlace((0,), query=last), layer, MEASURES["rollout"])
+    take(LinesView((0,), query=last), layer, MEASURES["rollout"])
     assert (stored[-1].common.head, stored[-1].common.further_heads) == (0, (3,))
     assert stored[-1].common.token == layer.queries.groups[last][0]
     # A key is kept alone, or stays behind a query.
-    take(LinesPlace((0,), key=last), layer, MEASURES["weights"])
+    take(LinesView((0,), key=last), layer, MEASURES["weights"])
     assert kept() == (None, layer.keys.groups[last][0])
-    take(LinesPlace((0,), query=0), layer, MEASURES["weights"])
+    take(LinesView((0,), query=0), layer, MEASURES["weights"])
     assert kept() == (0, layer.keys.groups[last][0])

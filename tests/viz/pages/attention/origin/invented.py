@@ -29,7 +29,7 @@ def origin_of(
     parts = torch.randn(2, 8, generator=generator).numpy()
     is_real = scaled and masked
     return Origin(
-        query_token="▁it",
+        row_name="▁it",
         key_tokens=tokens or [f"▁{place}" for place in range(keys)],
         real=derive_row(inputs, 1, row, scaled=True, masked=True),
         other=None if is_real else derive_row(inputs, 1, row, scaled=scaled, masked=masked),

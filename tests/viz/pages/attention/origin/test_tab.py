@@ -10,10 +10,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.paths import ROOT
-from tests.viz.pages.attention.origin.invented import header_of
 from tests.viz.reading import traced
+from tests.viz.sent import sent_to
 from viz.access import models, traces
-from viz.core.numbers import TOLERANCE
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 
@@ -26,14 +25,15 @@ def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     app.query_params["view"] = VIEW
+    app.query_params["layer"] = "0"
     return app
 
 
 def shown(app: AppTest) -> dict[str, Any]:
     assert not app.exception, app.exception[0].value
     assert not app.error, app.error[0].value
-    (element,) = app.get("bidi_component")
-    return header_of(element.proto.bytes)
+    ((header, _),) = sent_to(app, "origin_story")
+    return header
 
 
 def badge(app: AppTest) -> str:
@@ -112,14 +112,15 @@ def test_head_outputs_that_are_not_the_models_turn_the_proof_into_a_warning(app:
     text, selection = "Nobody else reads this sentence.", Selection().changed(checkpoint="en-de")
     trace = traced(text, selection)
     name = "encoder.layers.0.self_attention.hook_head_output"
-    recorded = MappingProxyType({**trace.recorded, name: trace.recorded[name] + 3 * TOLERANCE})
+    tolerance = trace.head_output_tolerance("encoder.self", 0)
+    recorded = MappingProxyType({**trace.recorded, name: trace.recorded[name] + 3 * tolerance})
     # A cache keeps what came first, so the tampered trace goes where no true one is yet.
     key = ("written", text + " ", models.reader(selection.model).key)
     traces._traces().put(key, replace(trace, text=text + " ", recorded=recorded))
     app.query_params["text"] = text + " "
     app.run()
     shown(app)
-    assert "≠ the model's own head output: largest difference 3·10⁻⁵" in badge(app)
+    assert "≠ the model's own head output: largest difference" in badge(app)
     assert "red" in badge(app)
     app.selectbox(key="layer").set_value(1).run()
     assert "green" in badge(app)

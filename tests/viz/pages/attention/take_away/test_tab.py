@@ -10,6 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.paths import ROOT
+from tests.viz import page_run
 from viz.core.sites import SITES
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
@@ -26,12 +27,7 @@ def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
 
 
 def opened(app: AppTest, **params: str) -> AppTest:
-    for name, value in ({"view": TAB} | params).items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception, app.exception[0].value
-    assert not app.error, app.error[0].value
-    return app
+    return page_run.opened(app, **({"view": TAB} | params))
 
 
 def labels(app: AppTest) -> list[str]:
@@ -44,7 +40,7 @@ def captions(app: AppTest) -> str:
 
 def test_everything_is_offered_with_its_size(app: AppTest) -> None:
     opened(app, site="decoder.cross", layer="1", head="2")
-    weights = ["Layer 2, head 3", "One row's origin", "Figures of heads", "All heads"]
+    weights = ["L2 H3", "One row's origin", "Metrics of heads", "All heads"]
     expected = [*weights, "Tokens", "Decoding", "Positions, source", "Positions, target", "HTML page", "NumPy arrays"]
     assert labels(app) == expected
     assert captions(app).count("(about ") == len(expected)

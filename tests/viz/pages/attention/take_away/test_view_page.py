@@ -31,7 +31,7 @@ def test_the_page_holds_sentence_head_grid_decoding_and_origin(page: str, trace:
     for expected in (
         "The dog was tired.",
         "Der Hund war müde.",
-        "<h2>Decoder cross-attention, layer 2, head 3</h2>",
+        "<h2>Decoder cross-attention, L2 H3</h2>",
         "<code>tiny</code>",
         "<code>0123abc</code>",
         "<code>?checkpoint=en-de&amp;text=%3Cb%3E</code>",

@@ -13,4 +13,4 @@ def test_a_point_is_a_head_and_hangs_on_both_its_figures() -> None:
     cross = figure.data[3]
     assert list(cross.x) == list(first[2].ravel())
     assert list(cross.y) == list(2 * first[2].ravel())
-    assert cross.customdata[-1] == "2·4"
+    assert cross.customdata[-1] == "L2 H4"

@@ -12,7 +12,8 @@ from model.analysis.interventions.patching import Patching
 from model.analysis.interventions.replacement import zero_outputs
 from model.analysis.metrics.head_names import HeadName
 from tests.paths import ROOT
-from tests.viz.sent import charts
+from tests.viz import page_run
+from tests.viz.sent import charts, numbers_of
 from viz.access import models
 from viz.core.numbers import signed
 from viz.pages.coreference.cause import data, switched_heads, tab
@@ -29,11 +30,7 @@ def app(chosen: Selection) -> AppTest:
 
 
 def opened(app: AppTest, **params: str) -> AppTest:
-    for name, value in params.items():
-        app.query_params[name] = str(value)
-    app.run()
-    app.switch_page("viz/pages/coreference/page.py").run()
-    return settled(app)
+    return settled(page_run.opened(app, "coreference", **params))
 
 
 def settled(app: AppTest) -> AppTest:
@@ -64,28 +61,43 @@ def test_heads_switched_off_by_the_address_change_the_log_odds_as_the_model_says
     for intact, without in zip(effect.intact.tolist(), effect.removed.tolist(), strict=True):
         assert signed(intact) in html(app)
         assert signed(without - intact) in html(app)
-    assert any("encoder 1·2, cross 2·3" in one.value for one in app.caption)
+    assert any("2 of 24 heads** are off: encoder L1 H2, cross L2 H3." in one.value for one in app.markdown)
 
 
-def test_patching_of_the_pair_is_there_at_once_with_one_scale_for_three_maps(app: AppTest) -> None:
+def test_each_head_switched_off_and_patched_is_there_at_once_with_one_scale_for_three_maps(app: AppTest) -> None:
     maps = charts(opened(app))
-    assert len(maps) == 3
-    assert len({(one["data"][0]["zmin"], one["data"][0]["zmax"]) for one in maps}) == 1
+    assert len(maps) == 6
+    for three in (maps[:3], maps[3:]):
+        assert len({(one["data"][0]["zmin"], one["data"][0]["zmax"]) for one in three}) == 1
 
 
-def test_every_head_in_turn_gives_maps_rankings_and_a_way_to_switch_off_the_strongest(
+def test_a_head_that_helps_is_as_warm_as_one_that_carries_the_choice(app: AppTest, translator: Translator) -> None:
+    shown = np.array([numbers_of(one["data"][0]) for one in charts(opened(app))[:3]])
+    measured = measure_effects(translator, of_pair(data.choice_pairs()[0]), zero_outputs(translator.config))
+    assert shown == pytest.approx(-measured.mean_changes.numpy(), abs=1e-3)
+
+
+def test_what_the_strongest_head_does_is_there_before_one_is_chosen_and_a_click_chooses_five(
     app: AppTest, translator: Translator
 ) -> None:
     opened(app)
-    app.button(key="cause-effects-start").click().run()
     settled(app)
-    assert len(charts(app)) == 7
+    assert any("1 of 24 heads** is off" in one.value for one in app.markdown)
     measured = measure_effects(translator, of_pair(data.choice_pairs()[0]), zero_outputs(translator.config))
     order = np.argsort(-measured.importance.numpy().ravel())[:5]
     app.button(key="cause-strongest").click().run()
     settled(app)
     heads = data.all_heads(models.translator(Selection().model))
     assert app.session_state["selection"].coreference.heads_off == tuple(switched_heads.code(heads[i]) for i in order)
+
+
+def test_one_head_a_layer_leaves_six_of_24_on_and_shows_what_is_written_then(app: AppTest) -> None:
+    opened(app)
+    settled(app).button(key="cause-single").click().run()
+    settled(app)
+    assert app.query_params["of"] == "layer"
+    assert any("18 of 24 heads** are off: all but" in one.value for one in app.markdown)
+    assert "without these" in html(app) or any("the translation stays" in one.value for one in app.caption)
 
 
 def test_a_head_of_the_grid_is_switched_off_and_on_again(app: AppTest) -> None:
@@ -100,8 +112,15 @@ def test_a_head_of_the_grid_is_switched_off_and_on_again(app: AppTest) -> None:
 def test_a_head_that_the_model_lacks_and_a_pair_that_there_is_not_do_no_harm(app: AppTest) -> None:
     opened(app, off="c-99-1.x-0-0.e-0-0.--", pair="no-such-pair", scope="all", instead="nothing")
     assert not app.error
-    assert any(one.value == "Off: encoder 1·1." for one in app.caption)
-    assert data.choice_pairs()[0].cases[0].sentence in html(app)
+    assert any("1 of 24 heads** is off: encoder L1 H1." in one.value for one in app.markdown)
+    assert app.selectbox(key="pair").value == data.choice_pairs()[0].name
+
+
+def test_german_is_not_asked_of_a_translator_of_another_language(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(models, "languages", lambda _: ("en", "fr"))
+    opened(app)
+    assert "translates en to fr" in app.info[0].value
+    assert not charts(app)
 
 
 def test_the_address_keeps_what_is_switched_off() -> None:
@@ -110,6 +129,7 @@ def test_the_address_keeps_what_is_switched_off() -> None:
         pair="it-03",
         heads_off=("c-3-1", "e-0-2"),
         others_off=True,
+        others_of="layer",
         replacement="mean",
         cause_scope="set",
     )
@@ -125,7 +145,7 @@ def test_the_sentence_names_the_head_that_carries_most_of_the_choice() -> None:
     values = np.zeros((3, 2, 4), dtype=np.float32)
     values[2, 1, 3] = 0.75
     told = tab.patching_sentence(patched(values))
-    assert "head 4 of layer 2, decoder cross-attention: 75%" in told
+    assert "cross L2 H4: 75%" in told
     assert "+2.00 reading A, −2.00 reading B" in told
 
 

@@ -8,10 +8,10 @@ from viz.pages.coreference.measured import figures
 def test_a_ladder_puts_the_most_accurate_head_first_and_keeps_its_interval() -> None:
     values = np.array([0.4, 0.9, 0.6])
     figure = figures.head_ladder(
-        ["1·1", "1·2", "1·3"], values, values - 0.1, values + 0.05, {"chance": 0.5, "nearest candidate": 0.45}
+        ["L1 H1", "L1 H2", "L1 H3"], values, values - 0.1, values + 0.05, {"chance": 0.5, "nearest candidate": 0.45}
     )
     points = figure.data[-1]
-    assert list(figure.layout.xaxis.ticktext) == ["1·2", "1·3", "1·1"]
+    assert list(figure.layout.xaxis.ticktext) == ["L1 H2", "L1 H3", "L1 H1"]
     assert list(points.y) == [0.9, 0.6, 0.4]
     np.testing.assert_allclose(points.error_y.array, 0.05)
     np.testing.assert_allclose(points.error_y.arrayminus, 0.1)

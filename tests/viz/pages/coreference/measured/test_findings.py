@@ -24,8 +24,8 @@ def test_the_verdict_follows_the_interval_of_the_gain(scores: CoreferenceScores,
 
 def test_heads_are_named_from_one_and_rollout_names_layers(scores: CoreferenceScores) -> None:
     site = scores.sites["encoder.self"]
-    assert findings.head_name(site, *LayerHead(1, 2)) == "head 3 of layer 2"
-    assert findings.head_name(replace(site, measure="rollout"), 1, 0) == "layer 2"
+    assert findings.head_name(site, *LayerHead(1, 2)) == "L2 H3"
+    assert findings.head_name(replace(site, measure="rollout"), 1, 0) == "L2, all heads"
 
 
 def test_the_summary_says_what_the_scores_say(scores: CoreferenceScores) -> None:
@@ -35,3 +35,23 @@ def test_the_summary_says_what_the_scores_say(scores: CoreferenceScores) -> None
     assert scores.contrast is not None
     accuracy = float(scores.contrast.accuracy.value)
     assert lines["The model prefers the right German pronoun"][0].startswith(f"{100 * accuracy:.1f} %")
+
+
+def test_the_first_sentence_names_a_head_only_where_it_beats_the_nearest_noun(scores: CoreferenceScores) -> None:
+    site = scores.sites["encoder.self"]
+
+    def told(low: float) -> str:
+        held_out = tuple(
+            replace(
+                one,
+                head=LayerHead(1, 2),
+                accuracy=replace(one.accuracy, value=torch.tensor(0.75)),
+                gain=replace(one.gain, low=torch.tensor(low)),
+            )
+            for one in site.held_out
+        )
+        return findings.first_sentence(replace(scores, sites={"encoder.self": replace(site, held_out=held_out)}))
+
+    assert "No head reliably follows" in told(-0.01)
+    assert "L2 H3" in told(0.02)
+    assert "75.0 %" in told(0.02)

@@ -1,9 +1,7 @@
 """Heads measured on pronouns, on the page."""
 
-import base64
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +11,8 @@ from streamlit.testing.v1 import AppTest
 from model.analysis.coreference.cases import PronounCases
 from model.analysis.coreference.measure_translator import CoreferenceScores
 from tests.paths import ROOT
-from tests.viz.sent import charts
+from tests.viz import page_run
+from tests.viz.sent import charts, numbers_of
 from viz.pages.coreference import data
 from viz.pages.coreference.figures import head_map
 from viz.pages.coreference.measured import findings
@@ -33,17 +32,11 @@ def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch, few: PronounCas
 
 
 def opened(app: AppTest, **params: str) -> AppTest:
-    for name, value in params.items():
-        app.query_params[name] = str(value)
-    app.run()
-    app.switch_page("viz/pages/coreference/page.py").run()
-    assert not app.exception, app.exception[0].value
-    return app
+    return page_run.opened(app, "coreference", **params)
 
 
 def measured(app: AppTest) -> AppTest:
-    """Press the button and wait for the end."""
-    app.button(key="measured-start").click().run()
+    """Wait for the end of what begins by itself."""
     assert app.session_state["long-work/measured"].wait(60)
     return app.run()
 
@@ -72,10 +65,20 @@ def test_a_result_is_kept_for_whoever_comes_back(app: AppTest) -> None:
     assert charts(app)
 
 
-def test_other_weights_need_a_measurement_of_their_own(app: AppTest) -> None:
-    opened(app, measure="rollout")
-    assert not charts(app)
-    assert app.button(key="measured-start").label == "Measure"
+def test_what_was_found_is_said_first(app: AppTest, scores: CoreferenceScores) -> None:
+    shown = [one.value for one in measured(opened(app)).markdown]
+    assert findings.first_sentence(scores) in shown
+    assert shown.index(findings.first_sentence(scores)) < min(
+        shown.index(findings.verdict(site)) for site in scores.sites.values()
+    )
+
+
+def test_every_accuracy_is_drawn_on_one_scale(app: AppTest) -> None:
+    maps = [one["data"][0] for one in charts(measured(opened(app)))]
+    titles = {one["colorbar"]["title"]["text"] for one in maps if "colorbar" in one}
+    for title in titles:
+        of_title = [one for one in maps if "colorbar" in one and one["colorbar"]["title"]["text"] == title]
+        assert len({(one["zmin"], one["zmax"]) for one in of_title}) == 1, title
 
 
 @pytest.mark.parametrize(("measure", "columns"), [("norms", 4), ("rollout", 1)])
@@ -84,11 +87,3 @@ def test_norms_have_a_column_a_head_and_rollout_one_for_all(app: AppTest, measur
     assert not app.error
     heatmap = charts(app)[0]["data"][0]
     assert np.asarray(numbers_of(heatmap)).shape == (2, columns)
-
-
-def numbers_of(heatmap: dict[str, Any]) -> np.ndarray:
-    """The numbers of a heatmap, which plotly may have packed."""
-    z = heatmap["z"]
-    if isinstance(z, dict):
-        return np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"]).reshape(tuple(map(int, z["shape"].split(","))))
-    return z

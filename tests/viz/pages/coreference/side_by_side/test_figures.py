@@ -2,18 +2,17 @@
 
 import numpy as np
 
-from viz.figures.heads import head_labels
 from viz.pages.coreference.side_by_side.figures import form_bars, mark_columns, movement_map
 
 
 def test_the_map_names_every_cell_and_frames_the_open_one() -> None:
     values = np.array([[0.5, -0.25, 0.0], [-1.5, 0.125, 2.0]], np.float32)
     parts = np.arange(24, dtype=np.float32).reshape(2, 3, 2, 2) / 100
-    figure = movement_map(values, parts, number="weight", names=head_labels(3), opened=(1, 2))
+    figure = movement_map(values, parts, number="weight", averaged=False, opened=(1, 2), bound=2.0)
     assert tuple(figure.data[0].text[1]) == ("−1.50", "+0.12", "+2.00")
     cells = figure.data[2]
     assert list(zip(cells.x, cells.y, strict=True)) == [(h, layer) for layer in range(2) for h in range(3)]
-    assert tuple(cells.customdata[3]) == (1, 0, "Layer 2, head 1", "−1.5000", "0.1200", "0.1300", "0.1400", "0.1500")
+    assert tuple(cells.customdata[3]) == (1, 0, "L2 H1", "−1.5000", "0.1200", "0.1300", "0.1400", "0.1500")
     frame = figure.layout.shapes[0]
     assert (frame.x0, frame.x1, frame.y0, frame.y1) == (1.5, 2.5, 0.5, 1.5)
 

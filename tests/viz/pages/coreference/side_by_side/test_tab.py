@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from model import Translator
 from tests.paths import ROOT
+from tests.viz.page_run import app_of, healthy, opened
 from tests.viz.pages.coreference.side_by_side.opening import IT, STREET
 from tests.viz.sent import charts
 from viz.selection.catalogue import ROOT_VARIABLE
@@ -24,17 +25,7 @@ def tiny(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def comparing(**params: bool | int | str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    for name, value in params.items():
-        app.query_params[name] = str(value)
-    app.run()
-    return healthy(app.switch_page("viz/pages/coreference/page.py").run())
-
-
-def healthy(app: AppTest) -> AppTest:
-    assert not app.exception, app.exception[0].value
-    assert not app.error, app.error[0].value
-    return app
+    return opened(app_of(**params), "coreference")
 
 
 def maps(app: AppTest) -> list[list[list[Any]]]:
@@ -68,7 +59,7 @@ def test_the_animal_pair_works_at_once_and_the_map_is_the_models() -> None:
     (cells,) = maps(app)
     shown = {(layer, head): float(value.replace("−", "-")) for layer, head, _, value, *_ in cells}
     assert shown == {place: pytest.approx(moved[place], abs=6e-5) for place in np.ndindex(moved.shape)}
-    for text, pronoun, chart in zip((FIRST, SECOND), ("▁es", "▁sie"), charts(app)[:2], strict=True):
+    for text, pronoun, chart in zip((FIRST, SECOND), ("▁es", "▁sie"), charts(app)[1:3], strict=True):
         step = next(step for step in shipped.trace(text).steps if step.token == pronoun)
         assert f"{np.exp(step.log_prob):.3f} written" in chart["data"][0]["text"]
 
@@ -95,7 +86,52 @@ def test_a_group_opens_its_first_pair_and_whoever_types_sees_their_own(tiny: Non
     healthy(app.text_area(key="text").set_value("Tom was late.").run())
     assert "pair" not in app.query_params
     assert app.segmented_control(key="pair-group").value == ""
-    assert "distractor in the first sentence" in app.info[0].value
+    assert app.text_input(key="other_text").value == ""
+    assert "Nothing is compared yet" in app.info[0].value
+    assert not charts(app)
+
+
+def test_whoever_types_is_offered_the_same_sentence_with_the_word_that_differed(tiny: None) -> None:
+    app = comparing()
+    healthy(app.text_input(key="other_text").set_value(FIRST.replace("tired", "loud")).run())
+    healthy(app.text_area(key="text").set_value("The dog left the house because it was too tired.").run())
+    assert app.text_input(key="other_text").value == "The dog left the house because it was too loud."
+    assert app.query_params["other"] == "The dog left the house because it was too loud."
+
+
+def test_sentences_that_have_little_in_common_are_not_compared_without_a_word(tiny: None) -> None:
+    app = comparing(other="Tom bought a large red car from his neighbour.")
+    assert "share 0 of 11 words" in app.warning[0].value
+
+
+def test_a_guess_is_marked_until_a_person_says_that_it_is_right(tiny: None) -> None:
+    assert "a guess of this page" not in html(comparing())
+    app = comparing(text="The dog left the house because it was too tired.")
+    assert marked(app, "antecedent")[:2] == ["dog", "house"]
+    assert "a guess of this page" in html(app)
+    healthy(app.button(key="marks-right").click().run())
+    assert "a guess of this page" not in html(app)
+    assert app.query_params["antecedent"] == "1"
+
+
+def test_it_opens_on_the_head_that_moves_farthest_of_all_attentions() -> None:
+    app = comparing()
+    common = app.session_state["selection"].common
+    assert (common.site, common.layer, common.head) == ("decoder.cross", 3, 1)
+    assert "site" not in app.query_params
+    (cells,) = maps(app)
+    assert max(cells, key=lambda cell: float(cell[3].replace("−", "-")))[:2] == [3, 1]
+    # Another pair has a head of its own.
+    healthy(app.segmented_control(key="pair-group").set_value("reflexive").run())
+    common = app.session_state["selection"].common
+    assert max(maps(app)[0], key=lambda cell: float(cell[3].replace("−", "-")))[:2] == [common.layer, common.head]
+
+
+def test_the_head_that_moves_farthest_is_named_and_opened_where_another_is_open() -> None:
+    app = comparing(site="encoder.self", layer=0, head=0)
+    assert any("cross L4 H2 moves farthest of 64 heads" in one.value for one in app.markdown)
+    healthy(app.button(key="open-farthest").click().run())
+    assert [app.query_params[name] for name in ("site", "layer", "head")] == ["decoder.cross", "3", "1"]
 
 
 def test_a_pair_or_a_word_that_does_not_exist_gets_a_sentence_and_nothing_is_lost(tiny: None) -> None:
@@ -123,7 +159,7 @@ def test_what_one_attention_or_measure_lacks_is_said_and_not_drawn(tiny: None) -
     app.segmented_control(key="measure").set_value("rollout").run()
     healthy(app.segmented_control(key="site").set_value("encoder.self").run())
     (cells,) = maps(app)
-    assert [cell[2] for cell in cells] == ["Layer 1, all heads", "Layer 2, all heads"]
+    assert [cell[2] for cell in cells] == ["L1, all heads", "L2, all heads"]
     assert app.selectbox(key="head").disabled
 
 

@@ -61,3 +61,11 @@ def test_a_hypothesis_at_the_longest_translation_says_so() -> None:
     assert beam_story.fate(tree, 1) == (
         "Cut at the longest translation, 51 tokens, in step 1 and returned: place 1 of 1 by score."
     )
+
+
+def test_the_closest_rival_follows_the_winners_own_tokens() -> None:
+    tree = by_hand()
+    # The winner is 2 → 4; its rivals are 1 and 3 after <s>, 7 and 8 after 2.
+    assert beam_story.closest_rival(tree, 0) == 1
+    assert beam_story.closest_rival(tree, 1) == 7
+    assert beam_story.closest_rival(tree, None) == 1

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.pages.decoding.opening import TEXT, app_at, header_of, opened
+from tests.viz.pages.decoding.opening import TEXT, app_at, opened
 from tests.viz.reading import tree_of
+from tests.viz.sent import sent_to
 from viz.pages.decoding.beam import story as beam_story
 from viz.selection.selection import Selection
 
@@ -17,21 +18,23 @@ def app(chosen: Selection) -> AppTest:
     return app_at("Beam search")
 
 
-def sent_to(app: AppTest) -> dict[str, Any]:
-    return header_of(app.get("bidi_component")[0].proto.bytes)
+def picture(app: AppTest) -> dict[str, Any]:
+    ((header, _),) = sent_to(app, "beam_picture")
+    return header
 
 
-def test_the_page_shows_the_winner_and_greedy_beside_it(app: AppTest) -> None:
+def test_it_opens_on_the_closest_rival_of_the_winner_and_shows_greedy_beside_it(app: AppTest) -> None:
     opened(app, beam=3)
     tree = tree_of(TEXT, Selection().changed(checkpoint="en-de", text=TEXT, beam_size=3))
-    header = sent_to(app)
-    assert header["chosen"] == tree.winner.index
+    header = picture(app)
+    assert header["chosen"] != tree.winner.index
+    assert tree.nodes[header["chosen"]].parent in {0, *(node.index for node in tree.path(tree.winner.index))}
     assert len(header["nodes"]) == len(tree.nodes)
     tables = " ".join(element.value for element in app.html)
     assert "Greedy" in tables
     assert "Beam, 1. of 3" in tables
     assert 'lang="de"' in tables
-    assert "((5 + tokens) / 6)^α (Wu et al. 2016)" in app.caption[1].value
+    assert any("((5 + tokens) / 6)^α (Wu et al. 2016)" in caption.value for caption in app.caption)
     assert "node" not in app.query_params
     assert len(app.get("plotly_chart")) == 1
 
@@ -40,7 +43,7 @@ def test_a_node_of_a_link_is_opened_with_its_own_attention(app: AppTest, chosen:
     tree = tree_of(TEXT, chosen)
     index = tree.hypotheses[-1]
     opened(app, beam=3, node=index, layer=1, head=2)
-    assert sent_to(app)["chosen"] == index
+    assert picture(app)["chosen"] == index
     figure = json.loads(app.get("plotly_chart")[0].proto.spec)
     labels = figure["layout"]["yaxis2"]["ticktext"]
     assert [int(label.rsplit("row ")[-1]) - 1 for label in labels] == list(tree.rows(index))

@@ -5,23 +5,13 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from tests.paths import ROOT
+from tests.viz.page_run import app_of, opened
 
 TEXT = "Tom was late again."
 
 
 def decoding(tab: str = "Branches", **params: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    for name, value in {"text": TEXT, "studio": tab, **params}.items():
-        app.query_params[name] = value
-    app.run()
-    return healthy(app.switch_page("viz/pages/decoding/page.py").run())
-
-
-def healthy(app: AppTest) -> AppTest:
-    assert not app.exception, app.exception[0].value
-    assert not app.error, app.error[0].value
-    return app
+    return opened(app_of(**{"text": TEXT, "studio": tab, **params}), "decoding")
 
 
 def header(payload: bytes) -> dict[str, Any]:

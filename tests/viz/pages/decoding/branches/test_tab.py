@@ -1,16 +1,24 @@
 """The tab of branches: the tree, two branches compared, a word of one's own."""
 
+from html import unescape
 from typing import Any
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import Translator
-from tests.viz.pages.decoding.branches.opening import TEXT, decoding, header, healthy
+from tests.viz.page_run import healthy
+from tests.viz.pages.decoding.branches.opening import TEXT, decoding, header
 from tests.viz.reading import traced
 from tests.viz.sent import charts
 from viz.access import models
-from viz.pages.decoding.data import branches
+from viz.core.token_text import display_token
+from viz.figures.comparison import align
+from viz.pages.decoding import translations
+from viz.pages.decoding.branch_codes import EditHead
+from viz.pages.decoding.data import branches, effects
+from viz.pages.decoding.data.head_changes import most_changed_head
 from viz.selection import catalogue
 from viz.selection.selection import Selection
 
@@ -33,6 +41,16 @@ def test_the_tree_tells_what_was_done_where_and_what_came_of_it() -> None:
     assert "wrote" in found["rows"][1]["deed"]
     assert (found["shown"], found["against"], found["language"]) == (2, 1, "de")
     assert all(row["logProb"] < 0 for row in found["rows"])
+
+
+def test_a_long_branch_is_written_when_it_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(translations, "MAX_UNASKED", 0)
+    app = decoding(branches="0-4-t50.0-6-t51.0-5-t52")
+    rows = tree(app)["rows"]
+    assert [row["isWritten"] for row in sorted(rows, key=lambda row: row["number"])] == [True, False, False, False]
+    rows = tree(healthy(app.selectbox(key="branch").set_value(2).run()))["rows"]
+    written = {row["number"]: row["isWritten"] for row in rows}
+    assert written == {0: True, 1: False, 2: True, 3: False}
 
 
 def test_the_page_shows_the_translation_of_the_branch() -> None:
@@ -103,14 +121,45 @@ def test_the_attention_of_an_edited_head_differs_and_the_encoders_is_the_same() 
     edited = {"branches": "0-2-off-c-1-2", "branch": "1", "layer": "1", "head": "2"}
     app = decoding(**edited, site="decoder.cross")
     _, difference = charts(app)
-    assert difference["layout"]["yaxis"]["ticktext"][0] == "&lt;s&gt;"
-    assert "warm where branch 1 gives more" in " ".join(caption.value for caption in app.caption)
+    assert difference["layout"]["yaxis"]["ticktext"][0].startswith("&lt;s&gt; → ")
+    assert "warm where the weight is larger in *Branch 1*" in " ".join(caption.value for caption in app.caption)
     app = decoding(**edited, site="encoder.self")
     assert len(charts(app)) == 1
     assert "Both read the same encoded sentence" in app.info[-1].value
 
 
-def test_without_branches_there_is_nothing_to_compare() -> None:
-    app = decoding()
-    assert charts(app) == []
+def test_without_branches_what_the_strongest_edit_writes_is_offered_or_the_best_other_token() -> None:
+    app = decoding(step="3")
+    writer = models.writer(Selection().changed(checkpoint="en-de").model)
+    edit = effects.strongest_edit(writer, TEXT, 3, "decoder.cross")
+    assert edit is not None
+    own, edited = (branches.grow(branches.Sessions(), writer, TEXT, path) for path in ((), ((3, edit),)))
+    wanted = [edited.steps[3].token_id, *(each.token_id for each in own.steps[3].candidates)]
+    of = {each.token_id: each for each in own.steps[3].candidates}
+    rival = next(of[each] for each in wanted if each in of and each != own.steps[3].token_id)
     assert len(tree(app)["rows"]) == 1
+    assert display_token(rival.token) in app.subheader[0].value.replace("\\", "")
+    curves = charts(app)[0]
+    names = [unescape(curve["name"]) for curve in curves["data"]]
+    assert names == ["The model’s own", f"With “{display_token(rival.token)}”"]
+    healthy(app.button(key="keep-offer").click().run())
+    assert app.query_params["branches"] == f"0-3-t{rival.token_id}"
+    assert tree(app)["shown"] == 1
+
+
+def test_no_head_changes_more_than_the_one_that_is_open() -> None:
+    path = ((2, EditHead("uniform", "decoder.cross", 1, 2)),)
+    selection = Selection().changed(checkpoint="en-de")
+    writer = models.writer(selection.model)
+    own, other = (branches.grow(branches.Sessions(), writer, TEXT, each) for each in ((), path))
+
+    def change(site: str, layer: int, head: int) -> float:
+        first, second = (trace.weights(site, layer, [head])[0].numpy() for trace in (own, other))
+        both = [align(own.axis_tokens(site)[side], other.axis_tokens(site)[side]) for side in (0, 1)]
+        rows, columns = (list(zip(each.first, each.second, strict=True)) for each in both)
+        return max(abs(first[a, c] - second[b, d]) for a, b in rows for c, d in columns)
+
+    found = most_changed_head(own, other)
+    assert found is not None
+    heads = [(site, layer, head) for site in own.sites for layer, head in np.ndindex(*own.shapes[site])]
+    assert change(*found) == pytest.approx(max(change(*each) for each in heads))

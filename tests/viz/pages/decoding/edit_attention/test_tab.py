@@ -10,13 +10,14 @@ from streamlit.testing.v1 import AppTest
 from model import SwitchOff, Translator
 from model.analysis.interventions.edit_comparison import compare_edit
 from tests.paths import ROOT
+from tests.viz.page_run import app_of, healthy, opened
 from tests.viz.reading import traced
 from tests.viz.sent import charts
 from viz.access import models
 from viz.core.background_jobs import Progress
 from viz.core.sites import SITES
 from viz.pages.decoding.branch_codes import EditHead
-from viz.pages.decoding.data import branches
+from viz.pages.decoding.data import branches, effects
 from viz.pages.decoding.edit_attention import tab as edit_attention
 from viz.selection.selection import Selection
 
@@ -30,18 +31,8 @@ def saved(tiny_checkpoints: Path) -> Translator:
 
 
 def editing(**params: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     chosen = {"text": TEXT, "studio": "Edit attention", "site": "decoder.cross", "layer": "1", "head": "2", "step": "5"}
-    for name, value in {**chosen, **params}.items():
-        app.query_params[name] = value
-    app.run()
-    return healthy(app.switch_page("viz/pages/decoding/page.py").run())
-
-
-def healthy(app: AppTest) -> AppTest:
-    assert not app.exception, app.exception[0].value
-    assert not app.error, app.error[0].value
-    return app
+    return opened(app_of(**{**chosen, **params}), "decoding")
 
 
 def numbers(app: AppTest) -> str:
@@ -113,7 +104,7 @@ def test_a_row_points_at_keys_that_the_mask_allows_only() -> None:
 @pytest.mark.parametrize(("edit", "expected"), [("off", 0.0), ("uniform", 1.0), ("point", 1.0)])
 def test_the_row_before_and_after_is_that_of_the_traces(saved: Translator, edit: str, expected: float) -> None:
     app = editing(edit=edit, key_token="3")
-    before, after = (np.array(bars["y"]) for bars in charts(app)[0]["data"][:2])
+    before, after = (np.array(bars["y"]) for bars in charts(app)[-1]["data"][:2])
     own = traced(TEXT, Selection().changed(checkpoint="en-de"))
     np.testing.assert_allclose(before, own.weights("decoder.cross", 1, [2], [5])[0, 0], atol=1e-6)
     assert after.sum() == pytest.approx(expected, abs=1e-5)
@@ -123,11 +114,36 @@ def test_the_row_before_and_after_is_that_of_the_traces(saved: Translator, edit:
         np.testing.assert_allclose(after, 1 / len(after), atol=1e-6)
 
 
+def test_it_opens_on_an_edit_that_makes_the_token_least_probable() -> None:
+    writer = models.writer(Selection().changed(checkpoint="en-de").model)
+    token_id = branches.grow(branches.Sessions(), writer, TEXT, ()).steps[5].token_id
+
+    def log_prob(edit: EditHead) -> float:
+        return branches.log_prob(branches.Sessions(), writer, TEXT, ((5, edit),), 5, token_id)
+
+    found = effects.strongest_edit(writer, TEXT, 5, "decoder.cross")
+    assert found is not None
+    others = [EditHead("off", "decoder.cross", layer, head) for layer in range(2) for head in range(4)]
+    others += [EditHead("point", "decoder.cross", found.layer, found.head, key) for key in range(3)]
+    assert log_prob(found) <= min(map(log_prob, others)) + 1e-5
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    for name, value in {"text": TEXT, "studio": "Edit attention", "step": "5"}.items():
+        app.query_params[name] = value
+    app.run()
+    healthy(app.switch_page("viz/pages/decoding/page.py").run())
+    assert app.selectbox(key="layer").value == found.layer
+    assert app.selectbox(key="head").value == found.head
+    assert app.segmented_control(key="edit").value == found.edit
+    assert any("This opens on the edit" in caption.value for caption in app.caption)
+    # What the page proposes is in no address.
+    assert not {"site", "layer", "head", "edit"} & set(app.query_params)
+
+
 @pytest.mark.parametrize("site", SITES)
 def test_the_map_of_heads_is_that_of_edits_made_one_by_one(saved: Translator, site: str) -> None:
     writer = models.writer(Selection().changed(checkpoint="en-de").model)
     path = ((2, EditHead("uniform", "decoder.cross", 0, 0)),)
-    task = branches.effects_of_heads(branches.Sessions(), writer, TEXT, (), 5, site)
+    task = effects.effects_of_heads(branches.Sessions(), writer, TEXT, (), 5, site)
     progress = Progress(task.total, task.unit)
     found = task.compute(progress)
     for layer, head in ((0, 0), (1, 3)):
@@ -135,17 +151,31 @@ def test_the_map_of_heads_is_that_of_edits_made_one_by_one(saved: Translator, si
         assert found[layer, head] == pytest.approx(compared.log_prob_change, abs=1e-4)
     assert progress.done == task.total == 8
     # In a branch, its own edits stay in force.
-    in_branch = branches.effects_of_heads(branches.Sessions(), writer, TEXT, path, 5, site)
+    in_branch = effects.effects_of_heads(branches.Sessions(), writer, TEXT, path, 5, site)
     assert not np.allclose(found, in_branch.compute(Progress(8, "heads")))
 
 
-def test_the_map_is_drawn_when_it_is_asked_for_and_stays() -> None:
-    app = editing()
-    assert len(charts(app)) == 1
-    healthy(app.button(key="each-head-start").click().run())
+def maps_of_heads(app: AppTest) -> list[list[int]]:
+    """Layers and heads of each map of heads."""
+    heatmaps = (chart["data"][0] for chart in charts(app) if chart["data"][0]["type"] == "heatmap")
+    return [np.array(heatmap["customdata"]["shape"].split(", "), int).tolist() for heatmap in heatmaps]
+
+
+def awaiting_the_map(app: AppTest) -> AppTest:
     until = time.monotonic() + 60
-    while len(charts(app)) < 2 and time.monotonic() < until:
+    while not maps_of_heads(app) and time.monotonic() < until:
         healthy(app.run())
-    assert np.array(charts(app)[1]["data"][0]["customdata"]["shape"].split(", "), int).tolist() == [2, 4]
+    return app
+
+
+def test_the_map_of_a_decoders_heads_is_there_without_a_click() -> None:
+    assert maps_of_heads(awaiting_the_map(editing())) == [[2, 4]]
+
+
+def test_the_map_of_the_encoders_is_drawn_when_it_is_asked_for_and_stays() -> None:
+    app = editing(site="encoder.self")
+    assert maps_of_heads(app) == []
+    healthy(app.button(key="each-head-start").click().run())
+    assert maps_of_heads(awaiting_the_map(app)) == [[2, 4]]
     healthy(app.run())
-    assert len(charts(app)) == 2
+    assert maps_of_heads(app) == [[2, 4]]

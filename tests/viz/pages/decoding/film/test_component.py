@@ -23,20 +23,20 @@ SELF = np.tril(np.full((2, 3, 3, 3), 0.5, np.float32))
 
 
 def test_what_does_not_exist_becomes_the_nearest(data: PlayerData) -> None:
-    far = PlayerState(99, 99, 99, (1, 99, 1), "in", 99, 9_999, 9_999, 999)
-    assert clamp(far, data) == PlayerState(2, 1, 2, (1,), "in", 20, 500, 500, 100)
+    far = PlayerState(99, 99, 99, (1, 99, 1), 99, 9_999, 9_999, 999)
+    assert clamp(far, data) == PlayerState(2, 1, 2, (1,), 20, 500, 500, 100)
     low = PlayerState(-1, -5, candidates=0, temperature=0, top_p=0)
     assert clamp(low, data) == PlayerState(0, 0, candidates=1, temperature=10, top_p=1)
 
 
 def test_a_report_counts_only_for_the_decoding_and_the_command_it_speaks_of(data: PlayerData) -> None:
     command = Command(3, PlayerState(0), "abc")
-    state = PlayerState(2, 1, 0, (2,), "in", 5, 80, 3, 95)
+    state = PlayerState(2, 1, 0, (2,), 5, 80, 3, 95)
     report = {**vars(state), "also": [2], "digest": "abc", "command": 3}
     assert read_state(report, data, command) == state
     wrong = (
         *({"digest": "abd"}, {"command": 2}, {"step": 3}, {"layer": -1}, {"step": "2"}, {"step": None}, {"step": True}),
-        *({"head": 3}, {"also": [0]}, {"also": [7]}, {"also": None}, {"also": ["1"]}, {"whose": "both"}),
+        *({"head": 3}, {"also": [0]}, {"also": [7]}, {"also": None}, {"also": ["1"]}),
         *({"candidates": 21}, {"temperature": 9}, {"top_k": 501}, {"top_p": 0}, {"temperature": 80.5}),
     )
     for change in wrong:

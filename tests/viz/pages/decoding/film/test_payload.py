@@ -45,7 +45,7 @@ def test_what_does_not_fit_together_is_a_mistake() -> None:
 
 
 def test_the_payload_holds_what_is_shown(data: PlayerData) -> None:
-    asked = PlayerState(2, 1, head=2, also=(0,), whose="in", candidates=7, temperature=80, top_k=5, top_p=90)
+    asked = PlayerState(2, 1, head=2, also=(0,), candidates=7, temperature=80, top_k=5, top_p=90)
     payload, command = pack_player(data, None, asked, None, "film")
     header = header_of(payload)
     assert header["steps"][2]["token"] == "\\u202e"
@@ -57,7 +57,6 @@ def test_the_payload_holds_what_is_shown(data: PlayerData) -> None:
         "layer": 1,
         "head": 2,
         "also": [0],
-        "whose": "in",
         "candidates": 7,
         "temperature": 80,
         "top_k": 5,

@@ -7,6 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.paths import ROOT
+from tests.viz import page_run
 from viz.pages.decoding import translations
 from viz.pages.decoding.film import tab as film
 from viz.pages.decoding.film.component import Draw, Force, PlayerState, Wished
@@ -21,7 +22,6 @@ CHOICES = {
     "layer": "1",
     "head": "2",
     "also": "0.3",
-    "whose": "in",
     "candidates": "15",
     "temperature": "80",
     "top_k": "5",
@@ -41,7 +41,7 @@ def says(monkeypatch: pytest.MonkeyPatch) -> Says:
     waiting: list[tuple[PlayerState, Wish | None]] = []
     asked: list[PlayerState] = []
 
-    def player(data: PlayerData, state: PlayerState, *, key: str, name: str) -> PlayerState | None:
+    def player(data: PlayerData, state: PlayerState, *, key: str, name: str, note: str) -> PlayerState | None:
         asked.append(state)
         place, wish = waiting.pop() if waiting else (None, None)
         return None if wish is not None else place
@@ -62,26 +62,21 @@ def says(monkeypatch: pytest.MonkeyPatch) -> Says:
 
 
 def opened(app: AppTest) -> AppTest:
-    app.query_params["checkpoint"] = "en-de"
-    app.run()
-    app.switch_page("viz/pages/decoding/page.py").run()
-    assert not app.exception, app.exception[0].value
-    assert not app.error, app.error[0].value
-    return app
+    return page_run.opened(app, "decoding", checkpoint="en-de")
 
 
 def test_a_link_with_every_choice_reaches_the_player_and_stays(app: AppTest, says: Says) -> None:
     for name, value in CHOICES.items():
         app.query_params[name] = value
     opened(app)
-    assert says[1][-1] == PlayerState(3, 1, 2, (0, 3), "in", 15, 80, 5, 90)
+    assert says[1][-1] == PlayerState(3, 1, 2, (0, 3), 15, 80, 5, 90)
     assert {name: app.query_params[name] for name in CHOICES} == CHOICES
 
 
 def test_what_the_player_reports_is_in_the_address(app: AppTest, says: Says) -> None:
     say, _ = says
     opened(app)
-    say(PlayerState(3, 1, 2, (0, 3), "in", 15, 80, 5, 90))
+    say(PlayerState(3, 1, 2, (0, 3), 15, 80, 5, 90))
     app.run()
     assert {name: app.query_params[name] for name in CHOICES} == CHOICES
 
@@ -98,7 +93,7 @@ def test_a_step_that_does_not_exist_is_answered_with_a_sentence_and_the_last_ste
 
 @pytest.mark.parametrize(
     ("wish", "done"),
-    [(Force(2, 17), ("force", 2, 17)), (Draw(1, 80, 5, 90), ("draw", 1, 80, 5, 90))],
+    [(Force(2, 17), ("write", 2, (17,))), (Draw(1, 80, 5, 90), ("draw", 1, 80, 5, 90))],
     ids=["force", "draw"],
 )
 def test_a_wish_is_handed_on_and_the_page_stands_where_it_was_changed(
@@ -106,10 +101,10 @@ def test_a_wish_is_handed_on_and_the_page_stands_where_it_was_changed(
     says: Says,
     monkeypatch: pytest.MonkeyPatch,
     wish: Wish,
-    done: tuple[str | int, ...],
+    done: tuple[object, ...],
 ) -> None:
-    calls: list[tuple[str | int, ...]] = []
-    monkeypatch.setattr(translations, "force", lambda *arguments: calls.append(("force", *arguments)))
+    calls: list[tuple[object, ...]] = []
+    monkeypatch.setattr(translations, "write", lambda *arguments: calls.append(("write", *arguments)))
     monkeypatch.setattr(translations, "draw", lambda *arguments: calls.append(("draw", *arguments)))
     say, asked = says
     opened(app)

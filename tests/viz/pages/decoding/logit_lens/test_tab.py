@@ -3,8 +3,9 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.pages.decoding.opening import TEXT, app_at, header_of, opened
+from tests.viz.pages.decoding.opening import TEXT, app_at, opened
 from tests.viz.reading import traced
+from tests.viz.sent import sent_to
 from viz.access import models
 from viz.pages.decoding.logit_lens import data
 from viz.pages.decoding.logit_lens.tab import deviation
@@ -48,7 +49,7 @@ def test_another_translation_of_the_same_text_has_a_lens_of_its_own(chosen: Sele
 
 def test_the_page_shows_the_table_and_proves_its_last_row(app: AppTest, chosen: Selection) -> None:
     opened(app, step=2)
-    header = header_of(app.get("bidi_component")[0].proto.bytes)
+    header = sent_to(app, "lens_table")[0][0]
     trace = traced(TEXT, chosen)
     assert header["step"] == 2
     assert len(header["cells"][0]) == len(trace.steps)
@@ -62,4 +63,4 @@ def test_a_step_that_does_not_exist_becomes_the_last_one_and_the_page_says_so(ap
     steps = len(traced(TEXT, chosen).steps)
     assert f"asks for step 1000, but this translation has {steps}" in app.warning[0].value.replace("\\", "")
     assert app.query_params["step"] == str(steps - 1)
-    assert header_of(app.get("bidi_component")[0].proto.bytes)["step"] == steps - 1
+    assert sent_to(app, "lens_table")[0][0]["step"] == steps - 1

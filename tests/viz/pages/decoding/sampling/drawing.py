@@ -5,6 +5,7 @@ from tests.viz.pages.decoding.opening import TEXT
 from viz.access import models
 from viz.pages.decoding.sampling import data
 from viz.selection.selection import Selection
+from viz.ui import long_work
 
 
 def drawn(token_ids: tuple[int, ...], text: str = "x") -> SampledTranslation:
@@ -14,4 +15,4 @@ def drawn(token_ids: tuple[int, ...], text: str = "x") -> SampledTranslation:
 
 
 def samples_of(selection: Selection) -> tuple[SampledTranslation, ...]:
-    return data.samples(models.writer(selection.model), TEXT, selection.decoding)
+    return long_work.in_this_thread(data.drawing(models.writer(selection.model), TEXT, selection.decoding))

@@ -3,10 +3,8 @@
 from dataclasses import replace
 from re import findall
 
-import pytest
-
 from viz.core.html import Marked
-from viz.pages.decoding.sampling.cards import Card, card_html, percent, steps_html
+from viz.pages.decoding.sampling.cards import Card, card_html, steps_html
 
 CARD = Card(
     title="1 of 2", which="sample 1", text=Marked((("a\x07<i>", True),)), numbers=(("n", "1"),),
@@ -29,14 +27,3 @@ def test_the_steps_tell_both_probabilities_of_each_token() -> None:
     assert second == "Step 2: &lt; 0.1 % under the model, 37 % as drawn"
     greedy = steps_html(replace(CARD, filtered_log_probs=None))
     assert findall(r'<li title="([^"]*)"', greedy)[0] == "Step 1: 61 % under the model"
-
-
-@pytest.mark.parametrize(
-    ("probability", "shown"),
-    [(0.0, "0.0 %"), (0.0004, "< 0.1 %"), (0.0949, "9.5 %"), (0.5, "50 %"), (0.9951, "99.5 %"),
-     (0.9999, "> 99.9 %"), (1.0, "100.0 %")],
-)  # fmt: skip
-def test_what_is_not_certain_never_reads_as_certain_nor_what_is_possible_as_impossible(
-    probability: float, shown: str
-) -> None:
-    assert percent(probability) == shown

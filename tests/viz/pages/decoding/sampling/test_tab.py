@@ -1,16 +1,19 @@
 """Sampling on its page: groups, the same seed, and settings that do not exist."""
 
 from html import unescape
+from math import log
 from re import findall, sub
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from model.trace.steps import Candidate, DecodingStep
 from tests.viz.pages.decoding.opening import TEXT, app_at, opened
 from tests.viz.pages.decoding.sampling.drawing import drawn, samples_of
 from tests.viz.reading import traced
 from viz.core.html import visible
-from viz.pages.decoding.sampling.tab import grouped
+from viz.pages.decoding.sampling.tab import grouped, why_derailing
+from viz.selection.decoding import NO_FILTER
 from viz.selection.selection import Selection
 from viz.ui import word_differences
 
@@ -94,6 +97,37 @@ def test_settings_that_do_not_exist_become_the_nearest_and_nothing_is_lost(app: 
     assert (app.query_params["samples"], app.query_params["temperature"], app.query_params["top_p"]) == ("1", "1", "1")
     assert app.query_params["text"] == TEXT
     assert len(cards(app)) == 2
+
+
+def test_it_opens_on_likely_tokens_and_all_tokens_are_one_click_away(app: AppTest) -> None:
+    opened(app)
+    assert "temperature" not in app.query_params
+    assert [app.slider(key=key).value for key in ("temperature", "top_p")] == pytest.approx([0.7, 0.9])
+    app.segmented_control(key="sampling-preset").set_value(NO_FILTER).run()
+    assert [app.slider(key=key).value for key in ("temperature", "top_p")] == pytest.approx([1.0, 1.0])
+    assert (app.query_params["temperature"], app.query_params["top_p"]) == ("100", "100")
+
+
+def test_a_change_of_one_setting_leaves_the_others_as_they_are_shown(app: AppTest) -> None:
+    opened(app)
+    app.slider(key="temperature").set_value(0.5).run()
+    assert app.slider(key="top_p").value == pytest.approx(0.9)
+    assert app.query_params["top_p"] == "90"
+
+
+def test_an_address_with_a_temperature_only_samples_from_all_tokens(app: AppTest) -> None:
+    opened(app, temperature=80)
+    assert app.slider(key="top_p").value == pytest.approx(1.0)
+
+
+def test_why_all_tokens_derail_is_computed_from_the_steps() -> None:
+    candidates = tuple(Candidate(i, "x", log(0.045)) for i in range(20))
+    steps = [DecodingStep(i, 0, "x", log(0.045), 1.0, candidates) for i in range(10)]
+    said = why_derailing(steps, 8_000)
+    # 10 % beyond the list in each of ten steps: 1 − 0.9¹⁰
+    assert "the other 7,980 hold 10 % together" in said
+    assert "65 % get" in said
+    assert why_derailing(steps, 20) == ""
 
 
 def test_sliders_speak_in_numbers_and_the_link_in_hundredths(app: AppTest) -> None:

@@ -18,7 +18,7 @@ def test_the_tree_of_branches_as_json_tells_how_each_came_about() -> None:
     selection, sessions = Selection().changed(checkpoint="en-de", text=TEXT), branches.Sessions()
     made = (Choice(0, 4, Write((40,))),)
     grown = [branches.grow(sessions, models.writer(selection.model), TEXT, path) for path in ((), ((4, Write((40,))),))]
-    found = json.loads(trees.branches(made, grown, checkpoint="en-de", digest="d"))
+    found = json.loads(trees.branches(made, grown, text=TEXT, checkpoint="en-de", digest="d"))
     own, branch = found["branches"]
     assert (own["parent"], own["action"], own["translation"]) == (None, None, grown[0].translation)
     assert branch["action"] == {"kind": "write", "token_ids": [40]}

@@ -5,7 +5,8 @@ from streamlit.testing.v1 import AppTest
 
 from model import Translator
 from model.errors import InputTextError
-from tests.viz.pages.masks_positions.opening import healthy, opened
+from tests.viz.page_run import healthy
+from tests.viz.pages.masks_positions.opening import opened
 from tests.viz.sent import charts
 from viz.pages.masks_positions.masks.tab import MAX_COMPANIONS, companions
 

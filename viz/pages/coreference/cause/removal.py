@@ -1,0 +1,126 @@
+"""Switch chosen heads off together: whether the choice flips, by how much, and what the model then writes."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import streamlit as st
+
+from viz.access import models
+from viz.core import html
+from viz.core.numbers import signed
+from viz.pages.coreference.cause import data, switched_heads, verdicts
+from viz.pages.coreference.data import Pair
+from viz.selection import state
+from viz.selection.coreference import OthersOf
+from viz.ui import controls, frame, long_work
+from viz.ui.controls import plain
+
+if TYPE_CHECKING:
+    from model.analysis.coreference.cases import PronounCase
+    from model.analysis.interventions.head_effects import RemovalEffect
+    from model.analysis.metrics.head_names import HeadName
+
+SPARE_LABELS: Final = {False: "These heads", True: "All but these"}
+OTHERS_LABELS: Final[dict[OthersOf, str]] = {
+    "layer": "of their layers",
+    "attention": "of their attentions",
+    "model": "of the whole model",
+}
+
+
+@frame.fragment
+def show(pairs: Sequence[Pair]) -> None:
+    """The heads that are off, what becomes of the choice, and the grid in which they are chosen."""
+    st.subheader("Switch heads off together", anchor=False)
+    translator, choices = models.translator(state.current().model), state.current().coreference
+    heads = data.all_heads(translator)
+    cases = [case for pair in pairs for case in pair.cases]
+    effects = long_work.known(data.effects(translator, cases, choices.replacement))
+    importance = None if effects is None else effects[0].importance.double().numpy()
+    _choices(heads, importance)
+    chosen, others_off = switched_heads.chosen(heads), choices.others_off
+    if not chosen and importance is not None:
+        chosen, others_off = (heads[int(importance.argmax())],), False
+        st.caption("No head is chosen; this is the strongest. Choose others below.")
+    if chosen:
+        off = data.removed_heads(translator, chosen, others_off=others_off, others_of=choices.others_of)
+        rest = f": all but {switched_heads.names(chosen)} {OTHERS_LABELS[choices.others_of]}"
+        named = rest if others_off else f": {switched_heads.names(chosen)}"
+        st.markdown(f"**{len(off)} of {len(heads)} heads** {'is' if len(off) == 1 else 'are'} off{named}.")
+        task = data.removal(translator, cases, off, choices.replacement)
+        removal = long_work.outcome(task, "Switch them off in all pairs", key="cause-removal", start=len(pairs) == 1)
+        if removal is not None:
+            _show_removal(removal, cases, is_own=pairs[0].is_own)
+    else:
+        st.caption("No head is chosen. Choose some below: press a number, or several, in any of the three attentions.")
+    with st.expander("Choose heads"):
+        switched_heads.grid(heads)
+
+
+def _choices(heads: Sequence["HeadName"], importance: "np.ndarray | None") -> None:
+    """Whether the chosen heads are off or all others, and sets of heads that one click chooses."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        if controls.segmented("others_off", "Switched off", SPARE_LABELS):
+            controls.segmented("others_of", "All others", OTHERS_LABELS)
+        one_each = () if importance is None else data.strongest_of_each_layer(heads, importance)
+        st.button(
+            "One head a layer",
+            key="cause-single",
+            icon=":material/filter_1:",
+            help="Would a single head do? Leaves on the strongest head of every layer of every attention, and switches "
+            "all others off." + ("" if one_each else " First switch each head off, to know which are the strongest."),
+            disabled=not one_each,
+            on_click=state.change,
+            kwargs={
+                "heads_off": tuple(map(switched_heads.code, one_each)), "others_off": True, "others_of": "layer",
+            },
+        )  # fmt: skip
+        strongest = () if importance is None else tuple(heads[i] for i in np.argsort(-importance.ravel())[:5])
+        st.button(
+            "The five strongest",
+            key="cause-strongest",
+            disabled=not strongest,
+            on_click=state.change,
+            kwargs={"heads_off": tuple(map(switched_heads.code, strongest)), "others_off": False},
+        )
+
+
+def _show_removal(removal: data.Removal, cases: Sequence["PronounCase"], *, is_own: bool) -> None:
+    st.markdown(verdicts.removal_sentence(removal.effect, cases))
+    _table(removal.effect, cases, is_own=is_own)
+    if removal.written:
+        st.caption(
+            "The choice is between the two pronouns, after the words that the whole model wrote. Left to itself, it "
+            "writes without these heads:"
+        )
+    for letter, spans in zip(verdicts.LETTERS, removal.written, strict=False):
+        if all(span.is_same for span in spans):
+            text = " ".join(word for span in spans for word in span.first)
+            st.caption(f"{letter}: the translation stays “{plain(text)}”")
+        else:
+            changed = html.word_changes(
+                [(span.first, span.second) for span in spans],
+                names=(f"{letter} with every head", "without these"),
+                language=models.target_language(state.current().model),
+            )
+            st.html(changed)
+
+
+def _table(effect: "RemovalEffect", cases: Sequence["PronounCase"], *, is_own: bool) -> None:
+    """The sentences of a pair, a line each; of many, their mean."""
+    numbers = [html.Column(title, is_number=True) for title in ("Log-odds, all heads", "Without", "Change")]
+    columns = (html.Column("Sentence"), *numbers, html.Column("It then chooses"))
+    odds = np.array([effect.intact.tolist(), effect.removed.tolist()]).T
+    rows = []
+    if len(cases) == len(verdicts.LETTERS):
+        for letter, case, (intact, without) in zip(verdicts.LETTERS, cases, odds.tolist(), strict=True):
+            before, after = verdicts.chosen_words(case, intact, without)
+            is_right = "" if is_own else f", {'right' if without > 0 else 'wrong'}"
+            told = f"{after}{is_right}" if before == after else f"{after} instead of {before}{is_right}"
+            rows.append((letter, signed(intact), signed(without), signed(without - intact), told))
+    else:
+        (before, after), right = odds.mean(0).tolist(), (np.sign(odds) / 2 + 0.5).mean(0).tolist()
+        told = f"right in {right[1]:.0%} instead of {right[0]:.0%}"
+        rows.append((f"Mean of {len(cases)}", signed(before), signed(after), signed(after - before), told))
+    st.html(html.table(columns, rows, label="Log-odds with every head and without those switched off"))

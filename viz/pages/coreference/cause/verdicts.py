@@ -1,0 +1,82 @@
+"""Say in a sentence whether a choice flips when heads are switched off."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from viz.core.numbers import signed
+from viz.pages.coreference.cause.switched_heads import name, names
+from viz.ui.controls import plain
+
+if TYPE_CHECKING:
+    from model.analysis.coreference.cases import PronounCase
+    from model.analysis.interventions.head_effects import HeadEffects, RemovalEffect
+    from model.analysis.metrics.head_names import HeadName
+
+LETTERS = "AB"
+
+
+def german_words(case: "PronounCase") -> tuple[str, str]:
+    """The two German pronouns between which the model chooses: the right one, and the other."""
+    if case.german is None:
+        return "", ""
+    words = zip(case.german.right.split(), case.german.wrong.split(), strict=True)
+    return next((right.strip(",.;:!?"), wrong.strip(",.;:!?")) for right, wrong in words if right != wrong)
+
+
+def chosen_words(case: "PronounCase", intact: float, without: float) -> tuple[str, str]:
+    """The pronoun that the model prefers with every head, and the one without some."""
+    right, wrong = german_words(case)
+    return (right if intact > 0 else wrong), (right if without > 0 else wrong)
+
+
+def sweep_sentence(effects: "HeadEffects", heads: Sequence["HeadName"], cases: Sequence["PronounCase"]) -> str:
+    """Which heads flip a choice when each is switched off alone; as Markdown."""
+    flips = effects.flips.flatten(1).numpy()
+    flipped = flips.sum(0)
+    importance = effects.importance.flatten().numpy()
+    order = np.lexsort((-importance, -flipped))
+    most, count = int(order[0]), int((flipped > 0).sum())
+    if count == 0:
+        strongest = int(importance.argmax())
+        change = float(effects.mean_changes.flatten()[strongest])
+        return (
+            f"**No single head of {len(heads)} flips the choice.** {_begin(name(heads[strongest]))} moves it most: "
+            f"{signed(change)} nats on average."
+        )
+    if len(cases) > len(LETTERS):
+        return (
+            f"**Switched off alone, {name(heads[most])} flips most choices: {flipped[most]} of {len(cases)}.** "
+            f"{count} of {len(heads)} heads flip at least one."
+        )
+    changes = effects.changes.flatten(1)[:, most].tolist()
+    sentences = zip(LETTERS, cases, effects.intact.tolist(), changes, flips[:, most], strict=False)
+    said = " and ".join(
+        f"{letter} from “{plain(before)}” to “{plain(after)}”"
+        for letter, (before, after) in (
+            (letter, chosen_words(case, intact, intact + change))
+            for letter, case, intact, change, is_flipped in sentences
+            if is_flipped
+        )
+    )
+    others = [heads[i] for i in order[1:count]]
+    rest = f"So does {names(others)}." if count == 2 else f"So do {names(others)}." if others else "No other head does."
+    return f"**Switched off alone, {name(heads[most])} flips the choice: {said}.** {rest}"
+
+
+def removal_sentence(effect: "RemovalEffect", cases: Sequence["PronounCase"]) -> str:
+    """Whether the choice flips when these heads are switched off together; as Markdown."""
+    count = int(effect.flips.sum())
+    if len(cases) > len(LETTERS):
+        return f"**The choice flips in {count} of {len(cases)} sentences.**" if count else "**No choice flips.**"
+    said = []
+    odds = zip(LETTERS, cases, effect.intact.tolist(), effect.removed.tolist(), strict=False)
+    for letter, case, intact, removed in odds:
+        before, after = (plain(word) for word in chosen_words(case, intact, removed))
+        said.append(f"{letter} flips from “{before}” to “{after}”" if before != after else f"{letter} keeps “{before}”")
+    return f"**The choice {'flips' if count else 'does not flip'}:** {', '.join(said)}."
+
+
+def _begin(text: str) -> str:
+    return text[0].upper() + text[1:]

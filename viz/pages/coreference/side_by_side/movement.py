@@ -1,0 +1,114 @@
+"""Show how far every head moves toward the right antecedent, as a map, and which of all moves farthest."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Final
+
+import numpy as np
+import streamlit as st
+
+from viz.access import models
+from viz.core.file_names import file_name
+from viz.core.numbers import signed
+from viz.core.sites import head_label
+from viz.core.widget_values import sent
+from viz.pages.coreference.side_by_side import data, tables
+from viz.pages.coreference.side_by_side.data import Movement, Side
+from viz.pages.coreference.side_by_side.figures import movement_map
+from viz.selection import state
+from viz.ui import frame, number_controls
+from viz.ui.measures import MEASURES, Measure
+
+_MAP: Final = "movement"
+#: Of shares a head moves at most so far: from one candidate altogether to the other, in both sentences.
+MOST: Final = 2.0
+#: Other movements that are smaller than this everywhere are drawn as the small ones they are.
+FLOOR: Final = 0.1
+
+
+def farthest(moved: Mapping[str, Movement]) -> tuple[str, int, int] | None:
+    """Attention, layer and head of what moves farthest of all; None where nothing can be said."""
+    if not moved:
+        return None
+    site = max(moved, key=lambda name: float(moved[name].values.max()))
+    return site, *moved[site].farthest
+
+
+def say_farthest(moved: Mapping[str, Movement]) -> None:
+    """Which head of all attentions moves farthest, and a button that opens it where another one is open."""
+    found, common = farthest(moved), state.current().common
+    if found is None:
+        return
+    site, layer, head = found
+    measure = MEASURES[common.measure]
+    name = head_label(layer, head if measure.is_per_head else None, site)
+    count = sum(of.values.size for of in moved.values())
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(
+            f"**{name} moves farthest of {count} {'heads' if measure.is_per_head else 'layers'}: "
+            f"{signed(float(moved[site].values.max()), 2)}**" + (f" of {MOST:g} at most." if measure.is_share else "."),
+            width="content",
+        )
+        opened = common.site, common.layer, common.head if measure.is_per_head else 0
+        if opened != found:
+            chosen = {"site": site, "layer": layer, "head": head}
+            st.button("Open it", key="open-farthest", on_click=state.choose, kwargs=chosen)
+
+
+def bound(moved: Mapping[str, Movement]) -> float:
+    """How far the colours of every map reach, the same for all attentions."""
+    if MEASURES[state.current().common.measure].is_share:
+        return MOST
+    return max([FLOOR, *(float(np.abs(of.values).max()) for of in moved.values())])
+
+
+def show(sides: Sequence[Side], site: str, most: float) -> None:
+    """The map of an attention, from the rows of both sides, and what it says of the open head."""
+    common, reader = state.current().common, models.reader(state.current().model)
+    moved = data.movement(sides, reader, site, common.measure)
+    if isinstance(moved, str):
+        frame.note(f"There is no map of this attention: {moved}.")
+        return
+    measure = MEASURES[common.measure]
+    name = file_name(f"movement {site} {common.measure}", sentence=sides[0].trace.text)
+    opened = (common.layer, common.head if measure.is_per_head else 0)
+    averaged = not measure.is_per_head
+    figure = movement_map(
+        moved.values, moved.parts, number=measure.number, averaged=averaged, opened=opened, bound=most
+    )
+    with st.container(horizontal=True, vertical_alignment="top", gap="medium"):
+        st.plotly_chart(
+            figure,
+            key=_MAP,
+            on_select=_open_cell,
+            selection_mode="points",
+            config=frame.chart_config(name),
+            alt="How far each head of each layer moves toward the right antecedent",
+            width=620,
+        )
+        with st.container(width="stretch"):
+            _explain(moved, measure, opened)
+            number_controls.table_button("Map (CSV)", partial(tables.movements, moved.values, moved.parts), name)
+
+
+def _explain(moved: Movement, measure: Measure, opened: tuple[int, int]) -> None:
+    first, second = moved.parts[opened]
+    st.markdown(
+        f"**{head_label(opened[0], opened[1] if measure.is_per_head else None)}** moves "
+        f"**{signed(moved.values[opened], 3)}**: "
+        f"{signed(first[0] - first[1], 3)} in the first sentence ({first[0]:.3f} − {first[1]:.3f}), "
+        f"{signed(second[0] - second[1], 3)} in the second ({second[0]:.3f} − {second[1]:.3f})."
+    )
+    st.caption(
+        f"How far each head moves toward the right antecedent: its {measure.number} on the antecedent minus "
+        "that on the distractor, in the first sentence plus in the second. Warm: it follows the meaning. Cold: it goes "
+        "against it. Near 0: it looks the same way in both, or at neither. One scale for all attentions. Click a cell "
+        "to open its head. The best on one pair proves nothing: “Measured” counts over a set, “Cause” switches it off."
+    )
+
+
+def _open_cell() -> None:
+    """Open the head of a cell that was clicked. What the browser says is checked; a click elsewhere does nothing."""
+    match sent(_MAP, "selection", "points"):
+        case [{"customdata": [int(layer), int(head), *_]}, *_] if layer >= 0 and head >= 0:
+            state.change(layer=layer, head=head)

@@ -1,0 +1,105 @@
+"""Two translations of one sentence side by side: texts, probabilities, and where the chosen head looks."""
+
+from dataclasses import dataclass
+from math import exp
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from viz.access import models, texts
+from viz.core.file_names import file_name, head_name
+from viz.core.html import word_changes
+from viz.core.sites import ENCODER
+from viz.core.token_text import display_token
+from viz.figures.comparison import align
+from viz.pages.decoding import translation_controls
+from viz.pages.decoding.data.head_changes import most_changed_head
+from viz.pages.decoding.figures import Written, attention_difference, common_difference, probability_curves
+from viz.selection import state
+from viz.ui import frame
+from viz.ui.controls import plain
+
+if TYPE_CHECKING:
+    from model import Trace
+
+
+@dataclass(frozen=True, eq=False)
+class Translation:
+    """One of two that are compared: what it is called, for people and in names of files, and its trace."""
+
+    name: str
+    file_name: str
+    trace: "Trace"
+
+
+def show(ours: Translation, theirs: Translation) -> None:
+    """Their words, the probability of each token, and the weights of a head: by default the one that changes most."""
+    st.html(
+        word_changes(
+            [(span.first, span.second) for span in texts.word_diff(theirs.trace.translation, ours.trace.translation)],
+            names=(theirs.name, ours.name),
+            language=models.target_language(state.current().model),
+        )
+    )
+    frame.chart(
+        probability_curves(_written(ours), _written(theirs), first_difference(ours.trace, theirs.trace)),
+        "branch-probabilities",
+        file_name(f"{ours.file_name} against {theirs.file_name} probabilities", sentence=ours.trace.text),
+        f"Probability of each token when it was written: {ours.name} and {theirs.name}, step by step",
+    )
+    st.caption(
+        "How probable each token was when it was written, under the edits of its branch. The dashed line stands before "
+        "the first token that differs; before it the curves differ only where a head was edited."
+    )
+    _compare_attention(ours, theirs)
+
+
+def _compare_attention(ours: Translation, theirs: Translation) -> None:
+    most_changed = most_changed_head(ours.trace, theirs.trace)
+    if most_changed is not None:
+        site, layer, head = most_changed
+        state.propose(site=site, layer=layer, head=head)
+    st.markdown("**Where a head looks**")
+    site, layer, head = translation_controls.which_head(ours.trace)
+    axes = [(ours.trace.axis_tokens(site)[side], theirs.trace.axis_tokens(site)[side]) for side in (0, 1)]
+    rows, columns = (align(*tokens) for tokens in axes)
+    mine, other_weights = (each.trace.weights(site, layer, [head])[0].numpy() for each in (ours, theirs))
+    difference = common_difference(mine, other_weights, rows, columns)
+    if not difference.size:
+        frame.note("They have no token in common.")
+        return
+    largest = float(abs(difference).max())
+    if largest == 0:
+        shared = " Both read the same encoded sentence." if site == ENCODER else ""
+        frame.note(f"This head has the same weights in both, wherever they have the same tokens.{shared}")
+        return
+    names = ours.trace.row_names(site)
+    frame.chart(
+        attention_difference(difference, [names[i] for i in rows.first], [axes[1][0][i] for i in columns.first]),
+        "branch-attention",
+        file_name(f"{ours.file_name} minus {theirs.file_name}", head_name(site, layer, head), sentence=ours.trace.text),
+        f"Weights of {ours.name} minus those of {theirs.name}, for the tokens that both have",
+    )
+    left_out = len(rows.only_first) + len(rows.only_second)
+    most = " No head changes more." if (site, layer, head) == most_changed else ""
+    st.caption(
+        f"Rows look at columns: warm where the weight is larger in *{plain(ours.name)}* than in "
+        f"*{plain(theirs.name)}*, cold where it is smaller, for the tokens that both have, in the same order; "
+        f"{left_out} {'row is' if left_out == 1 else 'rows are'} in one of them only. The largest difference is "
+        f"{largest:.3f}.{most}"
+    )
+
+
+def first_difference(first: "Trace", second: "Trace") -> int | None:
+    """The first step at which two translations write different tokens, or at which only one writes any."""
+    tokens = [[step.token_id for step in trace.steps] for trace in (first, second)]
+    pairs = enumerate(zip(*tokens, strict=False))
+    position = next((at for at, (of_first, of_second) in pairs if of_first != of_second), None)
+    shorter = min(map(len, tokens))
+    return position if position is not None or len(tokens[0]) == len(tokens[1]) else shorter
+
+
+def _written(translation: Translation) -> Written:
+    steps = translation.trace.steps
+    tokens = tuple(display_token(step.token) for step in steps)
+    return Written(translation.name, tokens, tuple(exp(step.log_prob) for step in steps))
