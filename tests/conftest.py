@@ -15,6 +15,7 @@ import torch
 from model import Transformer, TransformerConfig, Translator
 from model.checkpoint import save_checkpoint, write_manifest
 from model.tokenizer import Tokenizer
+from model.training_record import LANGUAGES
 
 SENTENCES = [
     "The animal didn't cross the street because it was too tired.",
@@ -41,7 +42,7 @@ def tokenizer(config: TransformerConfig) -> Tokenizer:
 @pytest.fixture(scope="session")
 def translator(config: TransformerConfig, tokenizer: Tokenizer) -> Translator:
     torch.manual_seed(7)
-    return Translator(Transformer(config), tokenizer, name="tiny")
+    return Translator(Transformer(config), tokenizer, name="tiny", languages=LANGUAGES)
 
 
 @pytest.fixture(scope="session")

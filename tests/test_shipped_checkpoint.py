@@ -7,6 +7,7 @@ import pytest
 
 from model import Translator
 from model.analysis.coreference.held_out_pronouns import BEST_KNOWN, score_twins
+from model.analysis.coreference.pronoun_link import pronoun_link
 from model.evaluation import translate_all
 from model.training.pronouns import held_out_twins, pronouns_in
 from model.training_record import read_log, read_metrics, read_training
@@ -42,6 +43,22 @@ def test_the_weights_shown_reproduce_the_real_output_of_every_head(shipped: Tran
         for layer in range(trace.layers_of(site))
     }
     assert max(deviations.values()) <= 1e-5, deviations
+
+
+@pytest.mark.parametrize(("text", "noun", "german"), [(PAIR[0], "animal", "es"), (PAIR[1], "street", "sie")])
+def test_of_all_heads_one_of_cross_attention_links_the_pronoun_to_its_noun(
+    shipped: Translator, text: str, noun: str, german: str
+) -> None:
+    nouns = [(text.index(word), text.index(word) + len(word)) for word in ("animal", "street")]
+    trace, pronoun = shipped.trace(text), (text.index("it was"), text.index("it was") + 2)
+    link = pronoun_link(shipped, trace, pronoun, nouns)
+    assert link is not None
+    assert (link.site, link.layer, link.head) == ("decoder.cross", 3, 1)
+    assert (link.pronoun, link.antecedent, link.written) == ("it", noun, german)
+    assert trace.steps[link.row].token == f"▁{german}"
+    assert trace.source_tokens[link.key] == f"▁{noun}"
+    assert link.weight == pytest.approx(float(trace.weights(link.site, 3, [1])[0, link.row, link.key]))
+    assert link.weight > 0.98
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import argparse
 import asyncio
 import json
 import os
+import re
 import struct
 import sys
 import tempfile
@@ -154,15 +155,18 @@ def wrong(person: Person, seen: Seen, reader: Reader) -> str:
     if seen.exceptions or seen.errors:
         return f"it shows {(seen.exceptions or seen.errors)[0]!r}"
     trace = reader.trace(person.text)
-    said = " ".join(seen.html)
+    # Rare words are marked within the sentence.
+    said = re.sub(r"<[^>]*>", "", " ".join(seen.html))
     for text in filter(None, (person.text, trace.translation)):
         if escape(text) not in said.replace("&#39;", "&#x27;"):
             return f"it does not say {text!r}"
     grids = [header for header in map(header_of, seen.payloads) if "queryTokens" in header]
     if not grids:
         return "it has no grid"
-    expected = [display_tokens(tokens) for tokens in trace.axis_tokens(trace.sites[0])]
-    if not any([grid["queryTokens"], grid["keyTokens"]] == expected for grid in grids):
+    # The page opens on the attention that is most worth seeing.
+    axes = [(trace.row_names(site), trace.axis_tokens(site)[1]) for site in trace.sites]
+    expected = [[display_tokens(queries), display_tokens(keys)] for queries, keys in axes]
+    if not any([grid["queryTokens"], grid["keyTokens"]] in expected for grid in grids):
         return "its grid has other tokens"
     return ""
 

@@ -226,7 +226,8 @@ def problem_of(hostile: Hostile) -> str:
         if _LIVE.search(value):
             return f"the input is on the page as HTML: {value[:2_000]!r}"
     for value in as_markdown:
-        if any(sign in value for sign in (f"]({EVIL}", "](javascript")):
+        # An address becomes a link in spite of its backslashes.
+        if any(sign in value for sign in (f"]({EVIL}", "](javascript")) or EVIL in value.replace("\\", ""):
             return f"the input is on the page as Markdown: {value[:2_000]!r}"
     return ""
 

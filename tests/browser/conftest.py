@@ -165,6 +165,13 @@ def url(serve: Serve, recorded_checkpoints: Path) -> str:
         del os.environ["HEADLIGHT_CHECKPOINTS"]
 
 
+@pytest.fixture(scope="session")
+def shipped_url(serve: Serve) -> str:
+    """The whole app, with the checkpoint that ships."""
+    # Servers with the same options are shared; this one is no other's.
+    return serve(ROOT / "app.py", "--server.maxUploadSize=201")
+
+
 def is_local(url: str) -> bool:
     parts = urlsplit(url)
     return parts.scheme in {"data", "blob", "about"} or parts.hostname == "127.0.0.1"

@@ -42,6 +42,13 @@ class InventedTrace:
         queries = self.source_tokens if site == "encoder.self" else self.target_tokens
         return queries, self.source_tokens if site == "decoder.cross" else queries
 
+    def row_names(self, site: str) -> tuple[str, ...]:
+        """The tokens of an encoder's rows; of a decoder's, what each reads and writes."""
+        queries, _ = self.axis_tokens(site)
+        if site == "encoder.self":
+            return queries
+        return tuple(f"{read} → {written}" for read, written in zip(queries, (*queries[1:], "</s>"), strict=True))
+
     def weights(self, site: str, layer: int) -> torch.Tensor:
         """Seeded noise through a softmax, causal for the decoder's self-attention."""
         queries, keys = map(len, self.axis_tokens(site))

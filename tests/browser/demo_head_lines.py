@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from viz.pages.attention.opened_head.lines_component import LinesData, LinesPlace, head_lines
+from viz.pages.attention.opened_head.lines_component import LinesData, LinesView, head_lines
 
 CASES = {"small": (4, 6, 5), "long": (8, 128, 128), "one": (1, 1, 1)}
 HOSTILE = ("▁the", "▁cat", "<script>alert(1)</script>", "\u202eabc", "שלום", "</s>")
@@ -13,31 +13,31 @@ heads, queries, keys = CASES[st.query_params.get("case", "small")]
 scores = np.random.default_rng(1).normal(size=(heads, queries, keys)) * 3
 values = np.exp(scores)
 values = (values / values.sum(-1, keepdims=True)).astype(np.float32)
-if "place" not in st.session_state:
-    st.session_state.place = LinesPlace((0,) if heads < 8 else tuple(range(heads)))
+if "view" not in st.session_state:
+    st.session_state.view = LinesView((0,) if heads < 8 else tuple(range(heads)))
 
 
 @st.fragment
 def picture() -> None:
-    def take(place: LinesPlace) -> None:
-        st.session_state.place = place
-        st.session_state.told = place
+    def take(view: LinesView) -> None:
+        st.session_state.view = view
+        st.session_state.report = view
 
-    st.button("Heads 2 and 3", on_click=lambda: st.session_state.update(place=LinesPlace((1, 2))))
+    st.button("Heads 2 and 3", on_click=lambda: st.session_state.update(view=LinesView((1, 2))))
     if not st.toggle("Left out"):
         data = LinesData(
             values=values,
             top=1.0,
             query_tokens=tuple(HOSTILE[i % len(HOSTILE)] for i in range(queries)),
             key_tokens=tuple(HOSTILE[i % len(HOSTILE)] for i in range(keys)),
-            head_names=tuple(f"Head {head + 1}" for head in range(heads)),
+            head_names=tuple(f"L1 H{head + 1}" for head in range(heads)),
             number="weight",
-            title="Invented · Layer 1",
+            title="Invented",
             file_name="invented-layer0",
         )
-        head_lines(data, st.session_state.place, on_change=take, key="lines")
-    place = st.session_state.get("told")
-    st.text(f"told: {place and (place.heads, place.query, place.key, place.threshold)}")
+        head_lines(data, st.session_state.view, on_change=take, key="lines")
+    view = st.session_state.get("report")
+    st.text(f"report: {view and (view.heads, view.query, view.key, view.threshold)}")
 
 
 picture()

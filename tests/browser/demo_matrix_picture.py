@@ -35,7 +35,7 @@ data = MatrixData(
     row_tokens=[WORDS[i % len(WORDS)] for i in range(rows)],
     column_tokens=[WORDS[i % len(WORDS)] for i in range(columns)],
     scale=scale,
-    title="Layer 1 · Head 1",
+    title="L1 H1",
     label="An invented head.",
     file_name="invented",
 )

@@ -51,7 +51,7 @@ def test_the_app_starts_with_a_sentence_its_translation_every_head_and_exact_wei
     picture = page.locator(".matrix-picture[data-exact='1']")
     picture.locator("canvas").hover(position={"x": 5, "y": 5}, timeout=PATIENCE)
     first = picture.locator(".row-label").first.text_content()
-    expect(picture.locator(".tooltip-pair")).to_have_text(f"{first} → {first}")
+    expect(picture.locator(".tooltip-pair")).to_have_text(f"{first} looks at {first}")
     expect(picture.locator(".tooltip-value")).to_have_text(re.compile(r"^weight 0\.\d{4}$"))
 
 
@@ -59,23 +59,23 @@ def test_heads_are_opened_by_a_click_by_keyboard_and_by_quick_clicks_and_back_cl
     opened(page, url)
     title = page.locator(".matrix-picture[data-exact='1'] .matrix-title")
     expect(title).to_be_visible(timeout=PATIENCE)
-    page.get_by_role("gridcell", name="Layer 2, head 3").click()
+    page.get_by_role("gridcell", name="L2 H3").click()
     expect(page).to_have_url(re.compile("layer=1&head=2"))
-    expect(title).to_have_text("Layer 2 · Head 3")
-    expect(page.get_by_role("gridcell", name="Layer 2, head 3, open")).to_be_visible()
+    expect(title).to_have_text("L2 H3")
+    expect(page.get_by_role("gridcell", name="L2 H3, open")).to_be_visible()
     page.go_back()
-    expect(page.get_by_role("gridcell", name="Layer 1, head 1, open")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_role("gridcell", name="L1 H1, open")).to_be_visible(timeout=PATIENCE)
     # Without a mouse.
-    page.get_by_role("gridcell", name="Layer 1, head 1").focus()
+    page.get_by_role("gridcell", name="L1 H1").focus()
     for key in ("ArrowDown", "ArrowRight", "Enter"):
         page.keyboard.press(key)
     expect(page).to_have_url(re.compile("layer=1&head=1"))
     # Of quick clicks none is taken back.
-    for name in ("Layer 1, head 2", "Layer 2, head 1", "Layer 1, head 4", "Layer 2, head 3"):
+    for name in ("L1 H2", "L2 H1", "L1 H4", "L2 H3"):
         page.get_by_role("gridcell", name=name).click()
-    expect(title).to_have_text("Layer 2 · Head 3")
+    expect(title).to_have_text("L2 H3")
     expect(page).to_have_url(re.compile("layer=1&head=2"))
-    expect(page.get_by_role("gridcell", name="Layer 2, head 3, open")).to_be_visible()
+    expect(page.get_by_role("gridcell", name="L2 H3, open")).to_be_visible()
 
 
 def test_a_typed_sentence_is_translated_survives_a_change_of_page_and_is_stepped_through(page: Page, url: str) -> None:
@@ -133,7 +133,7 @@ def test_the_model_page_shows_shape_record_and_translations(page: Page, url: str
 def test_a_link_reopens_the_view(page: Page, url: str) -> None:
     opened(page, url, "?checkpoint=en-de&text=It+is+late.&site=decoder.cross&layer=1&head=3")
     expect(sentence(page, "en")).to_have_text("It is late.")
-    expect(page.get_by_role("gridcell", name="Layer 2, head 4, open")).to_be_visible()
+    expect(page.get_by_role("gridcell", name="L2 H4, open")).to_be_visible()
     chosen = page.get_by_role("radio", name="Decoder cross")
     expect(chosen).to_be_checked()
 

@@ -46,9 +46,9 @@ def test_hostile_tokens_stay_tokens_in_the_model_view_it_has_the_colours_of_the_
 ) -> None:
     frame = opened(page, serve, "Model view", "encoder.self", **dark)
     assert_saved(page, frame, tmp_path)
-    frame.get_by_role("button", name="Layer 1, head 2", exact=True).click()
+    frame.get_by_role("button", name="L1 H2", exact=True).click()
     assert_captive(page, frame)
-    frame.get_by_role("button", name="Layer 2, head 1", exact=True).click()
+    frame.get_by_role("button", name="L2 H1", exact=True).click()
     assert {colour(label, "fill") for label in frame.locator("text").all()} == {text}
     closed = frame.locator("#attn_background_0_0")
     assert colour(closed, "fill") == paper

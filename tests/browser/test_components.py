@@ -44,13 +44,13 @@ def test_every_head_has_a_labelled_cell_and_hovering_names_head_tokens_and_weigh
     assert root.get_by_role("columnheader").all_inner_texts()[1:] == [f"Head {i}" for i in range(1, 9)]
     assert root.get_by_role("rowheader").all_inner_texts() == [f"Layer {i}" for i in range(1, 7)]
     assert pixels_of(root.locator("canvas"))["colours"] > 50
-    cell = root.get_by_role("gridcell", name="Layer 4, head 3")
+    cell = root.get_by_role("gridcell", name="L4 H3")
     box = box_of(cell)
     # The weight in row 10 (▁it), column 1 (▁animal) of 20 × 20.
     cell.hover(position={"x": box["width"] * 1.5 / 20, "y": box["height"] * 9.5 / 20})
     tooltip = root.locator(".tooltip")
-    expect(tooltip.locator(".tooltip-title")).to_have_text("Layer 4 · Head 3")
-    expect(tooltip.locator(".tooltip-pair")).to_have_text("▁it → ▁animal")
+    expect(tooltip.locator(".tooltip-title")).to_have_text("L4 H3")
+    expect(tooltip.locator(".tooltip-pair")).to_have_text("▁it looks at ▁animal")
     expect(tooltip.locator(".tooltip-value")).to_have_text(re.compile(r"^(0\.\d{3}|< 0\.001)$"))
     page.mouse.move(5, 5)
     expect(tooltip).to_be_hidden()
@@ -58,13 +58,13 @@ def test_every_head_has_a_labelled_cell_and_hovering_names_head_tokens_and_weigh
 
 def test_a_click_opens_a_head_python_hears_of_it_and_no_tile_is_painted_again(page: Page, serve: Serve) -> None:
     root = grid(page, serve)
-    root.get_by_role("gridcell", name="Layer 2, head 6").click()
+    root.get_by_role("gridcell", name="L2 H6").click()
     expect(page.get_by_text("open: (1, 5)")).to_be_visible()
-    expect(root.locator(".cell.open")).to_have_attribute("aria-label", "Layer 2, head 6, open")
+    expect(root.locator(".cell.open")).to_have_attribute("aria-label", "L2 H6, open")
     expect(root.locator(".cell.open")).to_have_count(1)
     # Opening another one paints no tile again.
     root.locator("canvas").evaluate("canvas => canvas.getContext('2d').fillRect(0, 0, 5, 5)")
-    root.get_by_role("gridcell", name="Layer 1, head 1").click()
+    root.get_by_role("gridcell", name="L1 H1").click()
     expect(page.get_by_text("open: (0, 0)")).to_be_visible()
     corner = root.locator("canvas").evaluate("canvas => [...canvas.getContext('2d').getImageData(1, 1, 1, 1).data]")
     assert corner == [0, 0, 0, 255]
@@ -90,17 +90,17 @@ def test_cells_lie_over_their_tiles_arrow_keys_move_and_enter_opens(page: Page, 
         "ArrowRight",
     ):
         page.keyboard.press(key)
-    expect(root.locator(".cell:focus")).to_have_attribute("aria-label", "Layer 3, head 2")
-    expect(root.get_by_role("status")).to_have_text(re.compile(r"^Layer 3, head 2: strongest .+ → .+, 0\.\d{3}$"))
+    expect(root.locator(".cell:focus")).to_have_attribute("aria-label", "L3 H2")
+    expect(root.get_by_role("status")).to_have_text(re.compile(r"^L3 H2: strongest .+ looks at .+, 0\.\d{3}$"))
     page.keyboard.press("Enter")
     expect(page.get_by_text("open: (2, 1)")).to_be_visible()
-    expect(root.locator(".cell:focus")).to_have_attribute("aria-label", "Layer 3, head 2, open")
+    expect(root.locator(".cell:focus")).to_have_attribute("aria-label", "L3 H2, open")
 
 
 def test_a_long_sentence_is_pooled_and_says_so(page: Page, serve: Serve) -> None:
     root = grid(page, serve, "pooled")
     expect(root).to_contain_text("largest of up to 3 × 3 weights")
-    root.get_by_role("gridcell", name="Layer 1, head 1").hover()
+    root.get_by_role("gridcell", name="L1 H1").hover()
     expect(root.locator(".tooltip-value")).to_contain_text("(max of block)")
 
 
@@ -110,7 +110,7 @@ def test_sixteen_heads_fit_beside_their_labels_at_any_width(page: Page, serve: S
     for width, first in ((800, "1"), (1400, "Head 1")):
         page.set_viewport_size({"width": width, "height": 900})
         expect(root.get_by_role("columnheader").nth(1)).to_have_text(first)
-        last = box_of(root.get_by_role("gridcell", name="Layer 1, head 16"))
+        last = box_of(root.get_by_role("gridcell", name="L1 H16"))
         assert last["x"] + last["width"] <= width
         assert last["width"] > 30
 

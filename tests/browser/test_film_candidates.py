@@ -33,6 +33,7 @@ def test_candidates_have_probabilities_a_sum_and_the_rank_of_the_token_written(p
     expect(shown_rows(root)).to_have_count(10)
     expect(shown_rows(root).first).to_contain_text("✓")
     expect(shown_rows(root).first.locator(".bar-value").first).to_have_text(re.compile(r"^\d+\.\d %$"))
+    expect(root.locator(".bar-now").nth(1)).to_have_text(re.compile(r"^[\d,.]+ × less$"))
     expect(root.locator(".together")).to_contain_text("Together, these 10")
     expect(root.locator(".numbers")).to_contain_text(re.compile(r"Rank1.*nats"))
     root.locator(".count").select_option("4")
@@ -54,7 +55,7 @@ def test_sliders_change_the_bars_at_once_and_grey_what_is_left_out(page: Page, s
     root.get_by_role("slider", name="Top k").fill("2")
     assert root.locator(".bar-row.left-out:not([hidden])").count() == 7
     assert shown_rows(root).first.locator(".bar-fill").evaluate("bar => bar.style.width") != before
-    expect(root.locator(".left")).to_contain_text("3 of 12 tokens may come")
+    expect(root.locator(".left")).to_contain_text("3 of 12 tokens can be sampled")
     expect(page.get_by_text("top_k=3")).to_be_visible()
     root.get_by_role("button", name="No filter").click()
     expect(root.locator(".bar-row.left-out:not([hidden])")).to_have_count(0)
@@ -69,7 +70,7 @@ def test_a_candidate_is_forced_by_click_or_enter_and_the_filter_is_drawn_from(pa
     page.keyboard.press("Enter")
     expect(page.get_by_text("Force(step=1, token_id=1)]")).to_be_visible()
     root.get_by_role("slider", name="Temperature").fill("0")
-    root.get_by_role("button", name="Draw from this").click()
+    root.get_by_role("button", name="Sample from here").click()
     expect(page.get_by_text("Draw(step=1, temperature=10, top_k=0, top_p=100)]")).to_be_visible()
     expect(root).to_have_attribute("data-step", "1")
 
@@ -122,8 +123,8 @@ def test_the_picture_has_what_the_player_shows(page: Page, serve: Serve, tmp_pat
     text = "".join(ET.parse(tmp_path / "film.svg").getroot().itertext())
     for shown in ("▁überquerte", "Cross-attention", "Self-attention", "Rows so far", "Entropy", "▁tired"):
         assert shown in text, shown
-    images = (tmp_path / "film.svg").read_text(encoding="utf-8").count("<image")
-    assert images == 4 + 4 + 1 + 1
+    groups = (tmp_path / "film.svg").read_text(encoding="utf-8").count("crispEdges")
+    assert groups == 4 + 4 + 1 + 1
     with page.expect_download() as download:
         root.get_by_role("button", name="Save this picture as PNG").click()
     assert download.value.suggested_filename == "headlight-film-step3.png"

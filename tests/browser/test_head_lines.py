@@ -37,7 +37,7 @@ def lines_of(root: Locator) -> int:
 def told(
     page: Page, heads: tuple[int, ...], query: int | None = None, key: int | None = None, threshold: int = 0
 ) -> None:
-    expect(page.get_by_text(f"told: {(heads, query, key, threshold)}", exact=True)).to_be_visible()
+    expect(page.get_by_text(f"report: {(heads, query, key, threshold)}", exact=True)).to_be_visible()
 
 
 def painted(root: Locator, layer: int) -> int:
@@ -64,10 +64,10 @@ def test_pointing_at_a_token_leaves_its_lines_alone_a_click_keeps_them_and_anoth
     root = lines(page, serve)
     assert (painted(root, BASE) > 0, painted(root, TOP)) == (True, 0)
     token(root, "query", 1).hover()
-    expect(root.locator(".status")).to_have_text(re.compile(r"^▁cat → Head 1 .+ 0\.\d{3}$"))
+    expect(root.locator(".status")).to_have_text(re.compile(r"^▁cat looks at L1 H1 .+ 0\.\d{3}$"))
     assert (painted(root, BASE), painted(root, TOP) > 0) == (0, True)
     token(root, "key", 0).hover()
-    expect(root.locator(".status")).to_have_text(re.compile(r"^▁the ← Head 1 .+ 0\.\d{3}$"))
+    expect(root.locator(".status")).to_have_text(re.compile(r"^▁the is looked at by L1 H1 .+ 0\.\d{3}$"))
     page.mouse.move(2, 2)
     expect(root.locator(".status")).to_contain_text("Lines drawn")
     assert (painted(root, BASE) > 0, painted(root, TOP)) == (True, 0)
@@ -75,11 +75,11 @@ def test_pointing_at_a_token_leaves_its_lines_alone_a_click_keeps_them_and_anoth
     told(page, (0,), query=2)
     page.mouse.move(2, 2)
     expect(token(root, "query", 2)).to_have_attribute("aria-selected", "true")
-    expect(root.locator(".status")).to_contain_text("<script>alert(1)</script> →")
+    expect(root.locator(".status")).to_contain_text("<script>alert(1)</script> looks at")
     token(root, "key", 1).hover()
-    expect(root.locator(".tooltip-title")).to_have_text("Invented · Layer 1")
-    expect(root.locator(".tooltip-pair")).to_have_text("<script>alert(1)</script> → ▁cat")
-    expect(root.locator(".tooltip-value")).to_have_text(re.compile(r"^Head 1: weight (0\.\d{3}|< 0\.001)$"))
+    expect(root.locator(".tooltip-title")).to_have_text("Invented")
+    expect(root.locator(".tooltip-pair")).to_have_text("<script>alert(1)</script> looks at ▁cat")
+    expect(root.locator(".tooltip-value")).to_have_text(re.compile(r"^L1 H1: weight (0\.\d{3}|< 0\.001)$"))
     token(root, "query", 2).click()
     told(page, (0,))
     assert root.locator("[aria-selected='true']").count() == 0
@@ -88,14 +88,14 @@ def test_pointing_at_a_token_leaves_its_lines_alone_a_click_keeps_them_and_anoth
 def test_quick_clicks_on_heads_are_all_kept_and_a_double_click_leaves_one(page: Page, serve: Serve) -> None:
     root = lines(page, serve)
     for head in (2, 3, 4, 2):
-        root.get_by_role("button", name=f"Head {head}").click(no_wait_after=True)
+        root.get_by_role("button", name=f"L1 H{head}").click(no_wait_after=True)
     told(page, (0, 2, 3))
     page.wait_for_timeout(500)
     assert chips_on(root) == ["1", "3", "4"]
-    root.get_by_role("button", name="Head 2").dblclick()
+    root.get_by_role("button", name="L1 H2").dblclick()
     told(page, (1,))
     # The last head stays on: without any there is no picture.
-    root.get_by_role("button", name="Head 2").click()
+    root.get_by_role("button", name="L1 H2").click()
     assert chips_on(root) == ["2"]
 
 
@@ -106,27 +106,27 @@ def test_the_page_can_move_the_picture_and_hears_of_it_again(page: Page, serve: 
     page.get_by_role("button", name="Heads 2 and 3").click()
     expect(root.locator("[aria-selected='true']")).to_have_count(0)
     assert chips_on(root) == ["2", "3"]
-    root.get_by_role("button", name="Head 3").click()
+    root.get_by_role("button", name="L1 H3").click()
     told(page, (1,))
     page.get_by_role("button", name="Heads 2 and 3").click()
-    expect(root.get_by_role("button", name="Head 3")).to_have_attribute("aria-pressed", "true")
+    expect(root.get_by_role("button", name="L1 H3")).to_have_attribute("aria-pressed", "true")
 
 
 def test_everything_works_by_keyboard(page: Page, serve: Serve) -> None:
     root = lines(page, serve)
-    root.get_by_role("button", name="Head 1").focus()
+    root.get_by_role("button", name="L1 H1").focus()
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     told(page, (0, 1))
     page.keyboard.press("Shift+Enter")
     told(page, (1,))
-    for _ in range(6):  # two chips, the threshold, two buttons, the first query
+    for _ in range(7):  # two chips, the threshold, three buttons, the first query
         page.keyboard.press("Tab")
     expect(token(root, "query", 0)).to_be_focused()
     for key in ("ArrowDown", "ArrowDown", "ArrowUp", "End", "ArrowDown", "ArrowRight", "Home", "ArrowDown"):
         page.keyboard.press(key)
     expect(token(root, "key", 1)).to_be_focused()
-    expect(root.locator(".status")).to_contain_text("▁cat ← Head 2")
+    expect(root.locator(".status")).to_contain_text("▁cat is looked at by L1 H2")
     page.keyboard.press("Enter")
     told(page, (1,), key=1)
     page.keyboard.press("Escape")
@@ -144,7 +144,7 @@ def test_the_threshold_takes_weak_lines_away_and_is_told_once_let_go(page: Page,
 
 def test_a_picture_that_comes_back_is_as_it_was_left(page: Page, serve: Serve) -> None:
     root = lines(page, serve)
-    root.get_by_role("button", name="Head 4").click()
+    root.get_by_role("button", name="L1 H4").click()
     token(root, "key", 2).click()
     told(page, (0, 3), key=2)
     toggle = page.get_by_text("Left out")
@@ -159,7 +159,7 @@ def test_an_svg_holds_every_token_as_text_and_is_named_by_its_heads_and_a_png_is
     page: Page, serve: Serve, tmp_path: Path
 ) -> None:
     root = lines(page, serve)
-    root.get_by_role("button", name="Head 3").click()
+    root.get_by_role("button", name="L1 H3").click()
     with page.expect_download() as download:
         root.get_by_role("button", name="SVG").click()
     assert download.value.suggested_filename == "invented-layer0-head0+2.svg"
@@ -167,8 +167,9 @@ def test_an_svg_holds_every_token_as_text_and_is_named_by_its_heads_and_a_png_is
     svg = ElementTree.parse(tmp_path / "lines.svg").getroot()
     name = "{http://www.w3.org/2000/svg}"
     texts = [element.text for element in svg.iter(f"{name}text")]
-    assert texts[0] == "Invented · Layer 1 · Head 1, Head 3"
-    assert texts[1:] == root.locator(".option").all_inner_texts()
+    assert texts[0] == "Invented · L1 H1, L1 H3"
+    assert texts[1:3] == ["query", "key"]
+    assert texts[3:] == root.locator(".option").all_inner_texts()
     assert len(list(svg.iter(f"{name}line"))) == lines_of(root)
     with page.expect_download() as download:
         root.get_by_role("button", name="PNG").click()
@@ -186,7 +187,7 @@ def test_a_long_sentence_scrolls_within_the_picture_and_stays_readable(page: Pag
     assert box_of(root.locator(".lines-scroller"))["height"] <= 640
     assert box_of(token(root, "query", 0))["height"] >= 15
     token(root, "query", 120).hover()
-    expect(root.locator(".status")).to_contain_text("→ Head 1")
+    expect(root.locator(".status")).to_contain_text("looks at L1 H1")
 
 
 def test_a_single_token_is_drawn_without_a_choice_of_heads(page: Page, serve: Serve) -> None:

@@ -24,11 +24,11 @@ def test_the_animal_pair_is_compared_a_cell_opens_its_head_and_another_pair_is_c
     chart = page.locator(".st-key-movement .js-plotly-plot")
     expect(chart).to_be_visible(timeout=PATIENCE)
     # Layer 2 of 2, head 3 of 4.
-    expect(pointed_at(chart, 2.5 / 4, 1.5 / 2)).to_contain_text("Layer 2, head 3", timeout=PATIENCE)
+    expect(pointed_at(chart, 2.5 / 4, 1.5 / 2)).to_contain_text("L2 H3", timeout=PATIENCE)
     page.mouse.down()
     page.mouse.up()
     expect(page).to_have_url(re.compile("layer=1&head=2"), timeout=PATIENCE)
-    expect(page.get_by_text("Layer 2, head 3 moves")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("L2 H3 moves")).to_be_visible(timeout=PATIENCE)
     # A pair of the set is chosen, and the other tabs open.
     page.locator("[class*='st-key-pair-group']").get_by_role("radio", name="Equal distance").click()
     expect(page).to_have_url(re.compile("pair=equal-01"), timeout=PATIENCE)
@@ -43,6 +43,8 @@ def test_the_animal_pair_is_compared_a_cell_opens_its_head_and_another_pair_is_c
 
 def test_a_clicked_word_is_marked_and_the_link_remembers_it(page: Page, url: str) -> None:
     opened(page, url)
+    # What a run under way draws again could take a click with it.
+    expect(page.locator("[data-testid='stApp'][data-test-script-state='notRunning']")).to_be_visible(timeout=PATIENCE)
     first = page.locator("[data-testid='stHtml'] span[lang='en']").first
     expect(first.locator("mark[title='distractor']")).to_have_text("street", timeout=PATIENCE)
     page.get_by_text("Mark the pronoun and its candidates").click()

@@ -70,7 +70,7 @@ def test_from_afar_it_shows_maxima_of_blocks_and_zoomed_in_every_exact_number(pa
     expect(root).to_have_attribute("data-block", "1 1")
     expect(root.locator(".extent")).to_contain_text("every number is exact")
     page.mouse.move(box["x"] + box["width"] / 2 + 30, box["y"] + box["height"] / 2 + 90)
-    query, key = root.locator(".tooltip-pair").inner_text().split(" → ")
+    query, key = root.locator(".tooltip-pair").inner_text().split(" looks at ")
     row, column = int(query.removeprefix("row")), int(key.removeprefix("column"))
     number = 0.9 if row == column else (7 * row + column) % 997 / 10_000
     expect(root.locator(".tooltip-value")).to_have_text(f"weight {number:.4f}")
@@ -81,12 +81,12 @@ def test_by_keyboard_one_walks_pages_zooms_where_one_stands_and_keeps(page: Page
     root.get_by_role("application").focus()
     for key in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowRight", "ArrowRight"):
         page.keyboard.press(key)
-    expect(root.get_by_role("status")).to_have_text("row1 → column3: weight 0.0019 (max of a block)")
+    expect(root.get_by_role("status")).to_have_text("row1 looks at column3: weight 0.0019 (max of a block)")
     for _ in range(7):
         page.keyboard.press("+")
-    expect(root.get_by_role("status")).to_have_text("row1 → column3: weight 0.0010")
+    expect(root.get_by_role("status")).to_have_text("row1 looks at column3: weight 0.0010")
     page.keyboard.press("PageDown")
-    expect(root.get_by_role("status")).to_have_text(re.compile(r"^row\d{2,} → column3: weight"))
+    expect(root.get_by_role("status")).to_have_text(re.compile(r"^row\d{2,} looks at column3: weight"))
     page.keyboard.press("Enter")
     expect(page.get_by_text(", 3)")).to_be_visible()
     page.keyboard.press("0")

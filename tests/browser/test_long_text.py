@@ -48,7 +48,7 @@ def test_a_text_of_1500_tokens_is_shown_head_by_head_down_to_exact_numbers(page:
     expect(page.locator(".head-grid[data-waiting='0']")).to_be_visible(timeout=90_000)
     expect(page.locator(".cell.waiting")).to_have_count(0)
     page.locator('.head-grid .cell[data-layer="1"][data-head="2"]').click()
-    expect(root.locator(".matrix-title")).to_have_text("Layer 2 · Head 3")
+    expect(root.locator(".matrix-title")).to_have_text("L2 H3")
     expect(page.locator(".matrix-picture[data-exact='1']")).to_be_visible(timeout=30_000)
     root.get_by_role("application").focus()
     for _ in range(6):

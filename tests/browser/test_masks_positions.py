@@ -27,7 +27,7 @@ def test_a_cell_says_which_query_may_not_attend_to_which_key_and_why(page: Page,
     plot = drawn(page, "mask-batch-decoder")
     hover = pointed_at(plot, 0.99, 0.01)
     expect(hover).to_contain_text("query <s>")
-    expect(hover).to_contain_text(re.compile("key .*kept from: future"))
+    expect(hover).to_contain_text(re.compile("key .*masked: future"))
 
 
 def test_sentences_typed_into_the_batch_are_drawn_and_a_wrong_one_leaves_the_rest(page: Page, url: str) -> None:
@@ -86,8 +86,8 @@ def assert_within(page: Page, width: int) -> None:
 
 
 def test_both_sides_can_be_chosen_on_a_narrow_page(page: Page, url: str) -> None:
-    page.set_viewport_size({"width": 800, "height": 900})
     opened(page, url)
+    page.set_viewport_size({"width": 800, "height": 900})
     page.get_by_role("tab", name="Positional encodings").click()
     drawn(page, "encoding")
     choice = page.locator("[data-testid='stButtonGroup']").filter(has_text="Translation")

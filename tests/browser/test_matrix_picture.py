@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 PREVIEW = """({ address, rows, columns, value }) => {
   const tokens = (count) => Array.from({ length: count }, (_, i) => `t${i}`);
   const values = new Float32Array(rows * columns).fill(value);
-  const title = "Layer 2 · Head 3";
+  const title = "L2 H3";
   const detail = { address, layer: 1, head: 2, title, rows, columns, values };
   Object.assign(detail, { rowTokens: tokens(8), columnTokens: tokens(9) });
   window.dispatchEvent(new CustomEvent("headlight-preview", { detail }));
@@ -59,7 +59,7 @@ def test_labels_colours_and_numbers_stand_there_and_a_click_keeps_row_and_column
     assert colour(root, 2, 2)[:3] > (200, 200, 100)
     assert colour(root, 0, 1)[0] < 40
     page.mouse.move(*place(root, 2, 4))
-    expect(root.locator(".tooltip-pair")).to_have_text("▁was → ▁tired")
+    expect(root.locator(".tooltip-pair")).to_have_text("▁was looks at ▁tired")
     # (2 · 9 + 4) / (20 · 8 · 9)
     expect(root.locator(".tooltip-value")).to_have_text("weight 0.0153")
     # A click keeps row and column, Python hears, and a second click lets go.
@@ -82,7 +82,7 @@ def test_by_keyboard_one_moves_reads_keeps_zooms_and_lets_go(page: Page, serve: 
     root.get_by_role("application").focus()
     for key in ("ArrowDown", "ArrowDown", "ArrowRight"):
         page.keyboard.press(key)
-    expect(root.get_by_role("status")).to_have_text("▁animal → ▁animal: weight 0.9000")
+    expect(root.get_by_role("status")).to_have_text("▁animal looks at ▁animal: weight 0.9000")
     page.keyboard.press("Enter")
     expect(page.get_by_text("kept: (1, 1)")).to_be_visible()
     page.keyboard.press("+")
@@ -142,10 +142,10 @@ def test_a_preview_is_drawn_at_once_and_only_of_what_python_would_send(page: Pag
     assert root.get_attribute("data-exact") == "1"
     page.evaluate(PREVIEW, {"address": "there", "rows": 8, "columns": 9, "value": 0.5})
     assert root.get_attribute("data-exact") == "0"
-    expect(root.locator(".matrix-title")).to_have_text("Layer 2 · Head 3")
+    expect(root.locator(".matrix-title")).to_have_text("L2 H3")
     expect(root.locator(".matrix-preview")).to_have_text("")
     page.mouse.move(*place(root, 2, 4))
-    expect(root.locator(".tooltip-pair")).to_have_text("t2 → t4")
+    expect(root.locator(".tooltip-pair")).to_have_text("t2 looks at t4")
     expect(root.locator(".tooltip-value")).to_have_text("weight 0.500")
     page.evaluate(PREVIEW, {"address": "there", "rows": 4, "columns": 4, "value": 0.5})
     expect(root.locator(".matrix-preview")).to_contain_text("preview")
@@ -192,5 +192,8 @@ def test_it_is_saved_with_labels_and_cells(page: Page, serve: Serve) -> None:
     assert pixels.shape[1] > 2 * box_of(root.locator("canvas"))["width"]
     drawing = ElementTree.fromstring(content["svg"])
     text = " ".join("".join(node.itertext()) for node in drawing.iter() if node.tag.endswith("text"))
-    assert all(word in text for word in ("▁animal", "<b>שלום</b>", "Layer 1 · Head 1", "weight"))
+    assert all(word in text for word in ("▁animal", "<b>שלום</b>", "L1 H1", "weight"))
     assert len(re.findall(rb"rotate\(-45\)", content["svg"])) == 9
+    assert b"<image" not in content["svg"]
+    # Each of 8 × 9 cells is a square of one, before it is scaled.
+    assert sum(path.attrib["d"].count("M") for path in drawing.iter("{http://www.w3.org/2000/svg}path")) > 40

@@ -25,12 +25,12 @@ def names(root: Locator) -> list[str]:
 
 def test_figures_stand_under_tiles_that_stay_in_place(page: Page, serve: Serve) -> None:
     root = grid(page, serve, "/?order=layers")
-    cell = root.get_by_role("gridcell", name="Layer 2, head 8, Invented 8.01")
+    cell = root.get_by_role("gridcell", name="L2 H8, Invented 8.01")
     expect(cell.locator(".number")).to_have_text("8.01")
     tile, bar, number = (box_of(cell), *(box_of(cell.locator(part)) for part in (".bar", ".number")))
     assert tile["y"] + tile["height"] <= bar["y"] < number["y"]
     assert bar["width"] <= tile["width"] + 1
-    below = box_of(root.get_by_role("gridcell", name="Layer 3, head 8"))
+    below = box_of(root.get_by_role("gridcell", name="L3 H8"))
     assert number["y"] + number["height"] <= below["y"]
     canvas, last = box_of(root.locator("canvas")), box_of(root.get_by_role("gridcell").last)
     assert abs(last["y"] + last["height"] - canvas["y"] - canvas["height"]) <= 0.5
@@ -57,7 +57,7 @@ def test_a_ranked_tile_is_the_picture_of_its_head(page: Page, serve: Serve) -> N
         centres = [((np.arange(20) + 0.5) * side / 20).astype(int) for side in (place[3], place[2])]
         return np.array(pixels).reshape(place[3], place[2], 4)[np.ix_(*centres)]
 
-    heads = ("Layer 6, head 8", "Layer 2, head 8", "Layer 1, head 1")
+    heads = ("L6 H8", "L2 H8", "L1 H1")
     root = grid(page, serve, "/?order=layers")
     expected = [picture(root, head) for head in heads]
     assert len(np.unique(expected[0].reshape(-1, 4), axis=0)) > 20
@@ -72,15 +72,15 @@ def test_arrow_keys_move_in_what_is_on_the_screen_and_enter_opens(page: Page, se
     for key in ("Home", "ArrowRight", "ArrowDown", "ArrowDown", "End", "ArrowRight", "ArrowLeft"):
         page.keyboard.press(key)
     expect(root.locator(".cell:focus .cell-name")).to_have_text("L6 H7")
-    expect(root.get_by_role("status")).to_have_text(re.compile("^Layer 6, head 7: strongest "))
+    expect(root.get_by_role("status")).to_have_text(re.compile("^L6 H7: strongest "))
     page.keyboard.press("Enter")
     expect(page.get_by_text("open: (5, 6)")).to_be_visible()
-    expect(root.locator(".cell:focus")).to_have_attribute("aria-label", "Layer 6, head 7, Invented 7.05, open")
+    expect(root.locator(".cell:focus")).to_have_attribute("aria-label", "L6 H7, Invented 7.05, open")
 
 
 def test_at_512_tokens_hover_names_the_exact_maximum_of_a_block(page: Page, serve: Serve) -> None:
     root = grid(page, serve, "/?case=long")
-    cell = root.get_by_role("gridcell", name="Layer 1, head 2")
+    cell = root.get_by_role("gridcell", name="L1 H2")
     cell.hover(position={"x": 20, "y": 20})
     expect(root.locator(".tooltip-value")).to_have_text(re.compile(r"^(0\.\d{3}|< 0\.001) \(max of block\)$"))
     expect(root).to_contain_text("largest of up to 4 × 4 weights")

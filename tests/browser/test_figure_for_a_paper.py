@@ -1,0 +1,64 @@
+"""A figure for a paper: shapes and letters, with what a reader of the paper has to know."""
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.test_app import opened, turned_to
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def test_a_vector_figure_takes_two_clicks(page: Page, url: str, tmp_path: Path) -> None:
+    """On white, also where the page is dark."""
+    page.emulate_media(color_scheme="dark")
+    opened(page, url)
+    page.get_by_role("radio", name="White").click(force=True)
+    expect(page).to_have_url(f"{url}/?paper=white")
+    root = page.locator(".matrix-picture[data-exact='1']")
+    with page.expect_download() as download:
+        root.get_by_role("button", name="Save this picture as SVG").click()
+    download.value.save_as(tmp_path / "figure.svg")
+    figure = ElementTree.parse(tmp_path / "figure.svg").getroot()
+    assert not list(figure.iter(f"{SVG}image"))
+    texts = {text.text: text for text in figure.iter(f"{SVG}text")}
+    assert {"query", "key", root.locator(".matrix-title").inner_text()} <= set(texts)
+    assert any("attention" in str(said) for said in texts)
+    assert all("textLength" in text.attrib for text in texts.values())
+    assert texts["query"].attrib["fill"] == "#000000"
+    assert figure.find(f"{SVG}rect").attrib["fill"] == "#ffffff"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("drawn", ["Heatmap", "Lines"])
+def test_a_picture_is_printed_on_one_sheet_of_its_size(page: Page, url: str, drawn: str) -> None:
+    page.add_init_script("window.print = () => { top.printed = document.documentElement.outerHTML; }")
+    opened(page, url, f"?drawn={drawn}&paper=transparent")
+    root = page.locator({"Heatmap": ".matrix-picture[data-exact='1']", "Lines": ".head-lines"}[drawn])
+    root.get_by_role("button", name="PDF").click()
+    page.wait_for_function("window.printed")
+    printed = page.evaluate("window.printed")
+    sheet = page.context.new_page()
+    sheet.set_content(printed)
+    assert "<title>headlight-encoder-self-layer0" in printed
+    assert sheet.pdf(prefer_css_page_size=True).count(b"/Type /Page\n") == 1
+    assert sheet.locator("svg > :first-child").evaluate("part => part.tagName") != "rect", "nothing lies below"
+
+
+def test_a_chart_of_a_dark_page_is_saved_as_shapes_on_white_in_black_letters(page: Page, url: str) -> None:
+    page.emulate_media(color_scheme="dark")
+    opened(page, url, "?part=Positional+encodings&paper=white&pictures=SVG")
+    turned_to(page, "Masks & positions")
+    chart = page.locator(".st-key-encoding .js-plotly-plot")
+    expect(chart.locator("image")).to_have_count(1, timeout=60_000)
+    chart.hover()
+    with page.expect_download() as download:
+        chart.locator(".modebar-btn").first.click()
+    assert download.value.suggested_filename == "headlight-positions-encoding.svg"
+    figure = ElementTree.parse(download.value.path()).getroot()
+    assert not list(figure.iter(f"{SVG}image"))
+    assert len(list(figure.iter(f"{SVG}path"))) > 50
+    assert figure.find(f"{SVG}rect").attrib["fill"] == "#ffffff"  # type: ignore[union-attr]
+    letters = {text.attrib["style"].split(";")[0] for text in figure.iter(f"{SVG}text")}
+    assert letters == {"fill:rgb(0, 0, 0)"}

@@ -1,0 +1,63 @@
+"""What one sees without scrolling, and what stays in sight while one scrolls."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Serve
+from tests.paths import ROOT
+
+PATIENCE = 60_000
+#: CSS pixels that title, sentence and controls may take.
+ROOM_ABOVE = 260
+SIZES = ((1400, 1000), (1280, 720))
+#: Page and tab → the picture that it is about.
+PICTURES = {
+    ("Attention", "All heads"): ".st-key-heads",
+    ("Attention", "bertviz"): "iframe",
+    ("Decode", "Film"): ".st-key-player",
+    ("Atlas", "Layer × head"): ".st-key-atlas-maps",
+    ("Masks & positions", "Masks"): ".st-key-mask-alone-causal",
+    ("Model", "Vocabulary"): "[data-testid='stMain'] table >> nth=0",
+}
+
+
+@pytest.fixture(scope="session")
+def shipped(serve: Serve) -> str:
+    """The app as it is delivered: random weights would write a sentence that fills the head of the page."""
+    return serve(ROOT / "app.py", "--logger.level=warning")
+
+
+def test_the_pictures_of_all_pages_begin_in_the_upper_part_of_the_screen(page: Page, shipped: str) -> None:
+    page.goto(shipped)
+    for (name, tab), selector in PICTURES.items():
+        page.get_by_role("link", name=name).click()
+        page.get_by_role("tab", name=tab).click(timeout=PATIENCE)
+        picture = page.locator(selector)
+        expect(picture).to_be_visible(timeout=PATIENCE)
+        for width, height in SIZES:
+            page.set_viewport_size({"width": width, "height": height})
+            top = picture.evaluate("(element) => element.getBoundingClientRect().top")
+            assert top <= ROOM_ABOVE, f"{name}, {tab}, {width} × {height}: {top}"
+
+
+def test_the_translation_stays_in_sight_below_the_bar_of_pages(page: Page, url: str) -> None:
+    page.goto(url)
+    expect(page.locator("[data-ready='1']").first).to_be_visible(timeout=PATIENCE)
+    translation = page.locator("[data-testid='stHtml'] span[lang='de']")
+    page.set_viewport_size({"width": 1280, "height": 500})
+    page.get_by_test_id("stMain").evaluate("(main) => main.scrollTo(0, 400)")
+    expect(page.get_by_role("tab", name="All heads")).not_to_be_in_viewport()
+    expect(translation).to_be_in_viewport(ratio=1)
+    # Nothing lies over it.
+    covered = "(text) => { const { left, top } = text.getBoundingClientRect();"
+    assert translation.evaluate(f"{covered} return document.elementFromPoint(left + 5, top + 5) === text; }}")
+
+
+def test_the_theme_is_chosen_in_the_menu(page: Page, url: str) -> None:
+    page.goto(url)
+    expect(page.locator("[data-ready='1']").first).to_be_visible(timeout=PATIENCE)
+    app = page.get_by_test_id("stApp")
+    expect(app).to_have_css("color-scheme", "light")
+    page.get_by_test_id("stMainMenu").get_by_role("button").click()
+    page.get_by_role("menuitemradio", name="Dark").click()
+    expect(app).to_have_css("color-scheme", "dark")

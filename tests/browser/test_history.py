@@ -1,0 +1,52 @@
+"""The browser's own ways: back and forward, titles, and a link to copy."""
+
+import re
+from urllib.parse import parse_qs, urlsplit
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.test_app import opened, sentence, turned_to, typed
+
+TEXT = "She read the book."
+
+
+def test_back_and_forward_go_a_step_a_press_and_keep_the_sentence(page: Page, url: str) -> None:
+    opened(page, url)
+    typed(page, TEXT)
+    expect(page).to_have_url(re.compile("text=She"))
+    page.get_by_role("gridcell").nth(6).click()
+    expect(page).to_have_url(re.compile("layer=1&head=2"))
+    page.get_by_role("tab", name="Take it with you").click()
+    expect(page).to_have_url(re.compile("view=Take"))
+    turned_to(page, "Decode")
+    expect(page).to_have_title("Decode – Headlight")
+    expect(sentence(page, "en")).to_have_text(TEXT)
+    tab = page.get_by_role("tab", name="Take it with you")
+    page.go_back()
+    expect(page).to_have_title("Attention – Headlight")
+    expect(tab).to_have_attribute("aria-selected", "true")
+    page.go_back()
+    expect(page.get_by_role("gridcell", selected=True)).to_have_attribute("data-head", "2")
+    page.go_back()
+    expect(page.get_by_role("gridcell", selected=True)).to_have_attribute("data-head", "0")
+    expect(sentence(page, "en")).to_have_text(TEXT)
+    page.go_back()
+    expect(sentence(page, "en")).to_have_text(re.compile("The animal"))
+    page.go_forward()
+    expect(sentence(page, "en")).to_have_text(TEXT)
+    expect(page.get_by_role("textbox", name="English sentence")).to_have_value(TEXT)
+
+
+def test_the_copied_link_names_the_sentence_and_the_model_even_where_they_are_the_usual_ones(
+    page: Page, url: str
+) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    opened(page, url, "?layer=1")
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.get_by_role("status").filter(has_text="Copied")).to_be_visible()
+    copied = urlsplit(page.evaluate("navigator.clipboard.readText()"))
+    given = {name: values[0] for name, values in parse_qs(copied.query).items()}
+    assert f"{copied.scheme}://{copied.netloc}" == url
+    assert given["layer"] == "1"
+    assert given["checkpoint"] == "en-de"
+    assert given["text"].startswith("The animal")
