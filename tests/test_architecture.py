@@ -65,3 +65,15 @@ def test_importing_these_modules_does_not_load(modules: list[str], absent: list[
         [sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True, timeout=120
     )
     assert done.stdout.strip() == "set()"
+
+
+def test_every_expander_has_a_key() -> None:
+    """Without one the browser knows it by its place: whatever appears above it closes it under a person's hand."""
+    calls = [
+        (name_of(path), call)
+        for path in VIZ
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "expander"
+    ]
+    assert calls
+    assert not [name for name, call in calls if "key" not in {keyword.arg for keyword in call.keywords}]

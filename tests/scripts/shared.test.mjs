@@ -12,14 +12,7 @@ import { cellRuns, largestWithin, pixelScale } from "../../viz/components/shared
 import { escapeXml } from "../../viz/components/shared/picture_file.js";
 import { percent } from "../../viz/components/shared/probability.js";
 import { askForTiles, nameOfTile, onAskedTiles } from "../../viz/components/shared/tile_requests.js";
-
-/** A payload as payload.py packs it. */
-function packed(header, ...arrays) {
-  const listing = arrays.map((array) => [array.constructor.name.replace("Array", "").toLowerCase(), array.length]);
-  const text = new TextEncoder().encode(JSON.stringify({ ...header, arrays: listing }));
-  const length = new Uint8Array(new Uint32Array([text.length]).buffer);
-  return new Uint8Array(Buffer.concat([length, text, ...arrays.map((array) => new Uint8Array(array.buffer))]));
-}
+import { packed } from "./packed.mjs";
 
 test("a payload is unpacked wherever in the message it begins", () => {
   const bytes = packed({ tokens: ["müde", "😀"] }, new Uint8Array([1, 2, 3]), new Float32Array([0.5, Number.NaN]));

@@ -15,7 +15,7 @@ _FETCH = "add/fetch"
 
 def add_model() -> None:
     """The field for a folder, the choice to fetch, and what is wrong with what was typed."""
-    with st.expander("Add a model", icon=":material/add:"):
+    with st.expander("Add a model", key="add-model", icon=":material/add:"):
         allowed = catalogue.folders_to_add_from()
         if allowed == () and not catalogue.downloads_allowed():
             st.caption(

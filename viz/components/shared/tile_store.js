@@ -2,16 +2,23 @@
 // Tiles that wait in the browser, by address. Every component is a module of its own; here they meet.
 /** @import { Tiles } from "./head_tiles.js" */
 
-const page = /** @type {{ headlightTiles?: { kept: Map<string, Tiles>, arrivals: EventTarget } }} */ (globalThis);
+/** @typedef {{ tiles: Tiles, keepers: Set<object> }} Kept tiles, and who keeps them */
+const page = /** @type {{ headlightTiles?: { kept: Map<string, Kept>, arrivals: EventTarget } }} */ (globalThis);
 page.headlightTiles ??= { kept: new Map(), arrivals: new EventTarget() };
 const STORE = page.headlightTiles;
 
 /** The tiles of this address, if they have come. @param {string} address */
-export const tilesAt = (address) => STORE.kept.get(address);
+export const tilesAt = (address) => STORE.kept.get(address)?.tiles;
 
-/** @param {string} address @param {Tiles} tiles */
-export function keepTiles(address, tiles) {
-  STORE.kept.set(address, tiles);
+/**
+ * Where an element of the page is built anew, two keepers keep the same tiles for a while: the first ones stay, with
+ * all layers that have come.
+ * @param {string} address @param {Tiles} tiles @param {object} keeper
+ */
+export function keepTiles(address, tiles, keeper) {
+  const kept = STORE.kept.get(address) ?? { tiles, keepers: new Set() };
+  STORE.kept.set(address, kept);
+  kept.keepers.add(keeper);
   tilesChanged(address);
 }
 
@@ -20,9 +27,11 @@ export function tilesChanged(address) {
   STORE.arrivals.dispatchEvent(new Event(address));
 }
 
-/** @param {string} address */
-export function dropTiles(address) {
-  STORE.kept.delete(address);
+/** These tiles go once nobody keeps them. @param {string} address @param {object} keeper */
+export function dropTiles(address, keeper) {
+  const kept = STORE.kept.get(address);
+  kept?.keepers.delete(keeper);
+  if (!kept?.keepers.size) STORE.kept.delete(address);
 }
 
 /** Calls `go` once, when more of these tiles come; returns what stops the waiting. @param {string} address @param {() => void} go */

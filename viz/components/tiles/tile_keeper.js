@@ -26,8 +26,8 @@ class TileKeeper extends View {
     // Of several sentences that follow fast, the last one stays.
     if (this.name !== name) return;
     if (header.layer === undefined) {
-      keepTiles(address, new Tiles(header, planes));
-      dropTiles(this.kept);
+      keepTiles(address, new Tiles(header, planes), this);
+      dropTiles(this.kept, this);
       this.kept = address;
     } else if (planes) this.fill(header, planes);
     this.root.dataset.kept = name;
@@ -43,9 +43,10 @@ class TileKeeper extends View {
   }
 
   dispose() {
+    super.dispose();
     this.name = "";
     this.stopWaiting?.();
-    dropTiles(this.kept);
+    dropTiles(this.kept, this);
   }
 }
 

@@ -21,5 +21,5 @@ with frame.errors_shown():
         if measured is not None:
             with pictures:
                 tabs.show(measured)
-with st.expander("Formulas and sources", icon=":material/function:"):
+with st.expander("Formulas and sources", key="atlas-formulas", icon=":material/function:"):
     formulas.show(Path(__file__).with_name("formulas.md"))

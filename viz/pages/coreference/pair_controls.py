@@ -147,7 +147,7 @@ def marked_words(texts: Sequence[str]) -> list[OwnMarks]:
     is_complete = all(None not in own.marks.positions for own in before)
     is_guess = any(own.is_guess for own in before)
     label = "Mark the pronoun and its candidates" + (": those with “?” are guessed" if is_guess else "")
-    with st.expander(label, expanded=not is_complete, icon=":material/ads_click:"):
+    with st.expander(label, key="pair-marks", expanded=not is_complete, icon=":material/ads_click:"):
         with st.grid(2, min_column_width=360, gap="medium"):
             for name, text, fields, own in zip(NAMES, texts, (MARKS, OTHER_MARKS), before, strict=True):
                 _mark_words(name, text, fields, own.marks)

@@ -37,7 +37,7 @@ def show(selection: Selection) -> None:
             st.html(table(columns, [*rows, ("Together", facts.number(total), "100.0%")], label="Parameters by part"))
             st.caption("What stands in two places, such as an embedding that is also the output, is counted once.")
     if described.settings:
-        with st.expander(f"config.json: {len(described.settings)} settings that differ from the usual ones"):
+        with st.expander(f"config.json: {len(described.settings)} settings unlike the usual ones", key="card-settings"):
             st.html(table([Column("Setting"), Column("Value")], described.settings, label="Settings of config.json"))
     if described.lacks:
         st.subheader("What cannot be shown of it", anchor=False)

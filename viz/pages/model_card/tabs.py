@@ -123,7 +123,7 @@ def scores(selection: Selection) -> None:
         )
         if metrics.scores:
             st.html(table(*facts.scores(metrics), label="Scores of each set"))
-            with st.expander("The commands that measured these"):
+            with st.expander("The commands that measured these", key="card-commands"):
                 st.code("\n".join(score.command for score in metrics.scores), language=None, wrap_lines=True)
             signatures = dict.fromkeys(score.signature for score in metrics.scores)
             st.caption(controls.plain(f"sacrebleu {', '.join(signatures)}"))
@@ -155,7 +155,7 @@ def _measurement(measurement: "Measurement") -> None:
     for columns, rows in facts.tables(first):
         st.html(table(columns, rows, label=measurement.command))
     if by_number:
-        with st.expander(f"{len(by_number)} values by number"):
+        with st.expander(f"{len(by_number)} values by number", key="card-values"):
             columns = [Column("Measured"), Column("Value")]
             st.html(table(columns, by_number, label=f"{measurement.command}, by number"))
 
@@ -200,7 +200,7 @@ def whole_card(selection: Selection) -> None:
     if limits:
         st.caption("This is a part of the card. Where it says “above”, that is in the whole card, which stands below.")
     # The card's Markdown stays unread: a picture or a link in it would lead outside, and it may be anyone's.
-    with st.expander("The whole card, as it was written", expanded=not limits):
+    with st.expander("The whole card, as it was written", key="card-whole", expanded=not limits):
         st.code(text, language=None, wrap_lines=True)
 
 

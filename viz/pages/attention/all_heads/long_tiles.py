@@ -40,8 +40,10 @@ def _fill(
     trace: "Trace", site: str, grid: long_texts.Grid, address: str, job: Job[None] | None, interval: float | None
 ) -> None:
     ready = dict(grid.layers)
-    if job is not None and len(ready) < grid.spec.layers:
-        _show_progress(job)
+    # Always there, so that what stands below it is not built anew, and sent again, once all is computed.
+    with st.container():
+        if job is not None and len(ready) < grid.spec.layers:
+            _show_progress(job)
     # Nothing of these is seen, and no room may lie between them: of 32 layers it would be 500 pixels.
     with st.container(gap=None):
         _send(trace, site, grid, address, ready)

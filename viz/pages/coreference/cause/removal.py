@@ -54,7 +54,7 @@ def show(pairs: Sequence[Pair]) -> None:
             _show_removal(removal, cases, is_own=pairs[0].is_own)
     else:
         st.caption("No head is chosen. Choose some below: press a number, or several, in any of the three attentions.")
-    with st.expander("Choose heads"):
+    with st.expander("Choose heads", key="cause-heads"):
         switched_heads.grid(heads)
 
 

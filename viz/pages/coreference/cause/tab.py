@@ -55,7 +55,7 @@ def show() -> None:
     removal.show(looked_at)
     _patch(looked_at)
     _bleu()
-    with st.expander("Formulas and sources"):
+    with st.expander("Formulas and sources", key="cause-formulas"):
         formulas.show(Path(__file__).with_name("formulas.md"))
 
 
@@ -136,7 +136,7 @@ def patching_sentence(patching: "Patching") -> str:
 @frame.fragment
 def _bleu() -> None:
     """BLEU of a slice of the person's own sentence pairs."""
-    with st.expander("What it does to translation as a whole: BLEU on sentence pairs of yours"):
+    with st.expander("What it does to translation as a whole: BLEU on sentence pairs of yours", key="cause-bleu-box"):
         st.caption(
             f"A text file, one pair a line: English, a tab, German. The first {data.MOST_PAIRS} pairs are "
             "translated twice, greedily: with every head on, and with those chosen above switched off."

@@ -61,7 +61,7 @@ def _case_set() -> "data.CaseSet | None":
     """The set to measure on; None as long as there is no file."""
     if state.current().coreference.pair_set == PAIR_SETS[0]:
         return data.curated()
-    with st.expander("What a file looks like"):
+    with st.expander("What a file looks like", key="measured-format"):
         st.markdown(FORMATS)
     # The name of a type that is refused comes from Streamlit; our message says what was expected.
     file = st.file_uploader("JSONL, TSV or WinoBias text, UTF-8, at most 5 MB", key="measured-file")
@@ -69,7 +69,8 @@ def _case_set() -> "data.CaseSet | None":
         return None
     case_set = data.read_cases(file.getvalue(), file.name)
     if bad := case_set.cases.rejected:
-        with st.expander(f"{len(bad):,} {'line is' if len(bad) == 1 else 'lines are'} left out, the others are used"):
+        are = "line is" if len(bad) == 1 else "lines are"
+        with st.expander(f"{len(bad):,} {are} left out, the others are used", key="measured-bad"):
             lines = [(str(line.number), line.reason[:300]) for line in bad[:MOST_LISTED]]
             st.html(html.table(_BAD_LINE, lines, label="Lines that are left out"))
             if len(bad) > MOST_LISTED:
@@ -98,7 +99,7 @@ def _show_scores(scores: "CoreferenceScores", name: str) -> None:
     with st.container(horizontal=True):
         number_controls.table_button("Heads (CSV)", partial(tables.heads, scores), f"{name}-heads")
         number_controls.table_button("Sentences (CSV)", partial(tables.rows, scores), f"{name}-rows")
-    with st.expander("Formulas and sources"):
+    with st.expander("Formulas and sources", key="measured-formulas"):
         formulas.show(Path(__file__).with_name("formulas.md"))
 
 

@@ -103,7 +103,7 @@ def _compare(text: str, tree: "BeamTree") -> None:
     st.html(html.table(columns, [of_greedy, winner], label="Greedy search beside the winner of beam search"))
     st.caption(_verdict(total, score, tree))
     if others:
-        with st.expander(f"The other {len(others)} that the search returned"):
+        with st.expander(f"The other {len(others)} that the search returned", key="beam-others"):
             st.html(html.table(columns, others, label="Hypotheses that the winner's score beats"))
 
 

@@ -58,7 +58,7 @@ def show(trace: "Trace") -> None:
     )
     state.put(_with_player(selection, player))
     translation_controls.type_word(trace, key="write-in-film")
-    with st.expander("Formulas of a step"):
+    with st.expander("Formulas of a step", key="film-formulas"):
         formulas.show(Path(__file__).with_name("formulas.md"))
     if asked is not None:
         # The rest of the page follows.
