@@ -43,8 +43,7 @@ def url(serve: Serve, tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathF
 
 
 def opened(page: Page, url: str, ready: str, **chosen: str | int) -> Locator:
-    page.goto(f"{url}/?{urlencode(chosen)}")
-    page.get_by_role("link", name="Atlas").click()
+    page.goto(f"{url}/atlas?{urlencode(chosen)}")
     part = page.locator(ready).first
     expect(part).to_be_visible(timeout=PATIENCE)
     return part

@@ -10,8 +10,7 @@ TEXT = "It was late."
 
 
 def opened(page: Page, url: str, **chosen: str | int) -> Locator:
-    page.goto(f"{url}/?{urlencode({'text': TEXT, 'studio': 'Branches', **chosen})}")
-    page.get_by_role("link", name="Decode").click()
+    page.goto(f"{url}/decode?{urlencode({'text': TEXT, 'studio': 'Branches', **chosen})}")
     expect(page.get_by_role("tab", name="Film")).to_be_visible(timeout=PATIENCE)
     return page.locator(".branch-tree")
 

@@ -10,8 +10,7 @@ PATIENCE = 60_000
 
 
 def opened(page: Page, url: str, query: str = "") -> None:
-    page.goto(f"{url}/?{query}")
-    page.get_by_role("link", name="Compare").click()
+    page.goto(f"{url}/compare?{query}")
     expect(page.locator(".st-key-difference .js-plotly-plot")).to_be_visible(timeout=PATIENCE)
 
 

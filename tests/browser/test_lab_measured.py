@@ -14,8 +14,7 @@ LINE = "Tom told Anna that {} was late at {}.\t{}\tTom\tAnna"
 
 
 def opened(page: Page, url: str, **chosen: str) -> None:
-    page.goto(f"{url}/?{urlencode({'text': 'It was late.', **chosen})}")
-    page.get_by_role("link", name="Compare").click()
+    page.goto(f"{url}/compare?{urlencode({'text': 'It was late.', **chosen})}")
     expect(page.get_by_role("tab", name="Measured")).to_be_visible(timeout=PATIENCE)
 
 

@@ -10,9 +10,7 @@ PATIENCE = 60_000
 
 
 def opened(page: Page, url: str, query: str = "") -> None:
-    """The page by its link in the navigation: an address below the root asks for files that are not there."""
-    page.goto(f"{url}/?{query}")
-    page.get_by_role("link", name="Masks & positions").click()
+    page.goto(f"{url}/masks?{query}")
     expect(page.get_by_role("heading", name="Masks & positions", level=1)).to_be_visible(timeout=PATIENCE)
 
 

@@ -16,8 +16,7 @@ NARROW: ViewportSize = {"width": 800, "height": 1000}
 
 
 def opened(page: Page, url: str, studio: str, ready: str, **chosen: str | int) -> Locator:
-    page.goto(f"{url}/?{urlencode({'studio': studio, 'text': TEXT, **chosen})}")
-    page.get_by_role("link", name="Decode").click()
+    page.goto(f"{url}/decode?{urlencode({'studio': studio, 'text': TEXT, **chosen})}")
     part = page.locator(ready)
     expect(part).to_be_visible(timeout=PATIENCE)
     return part
