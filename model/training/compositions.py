@@ -118,6 +118,11 @@ def _openings() -> tuple[list[Opening], list[Opening]]:
 
 AFFORDANCES: Final = tuple(_affordances())
 ANY_OPENINGS, FRAME_OPENINGS = _openings()
+#: The kinds of things that a noun is one of.
+KINDS_OF: Final[dict[Noun, set[str]]] = {}
+for _kind, _nouns in NOUNS.items():
+    for _noun in _nouns:
+        KINDS_OF.setdefault(_noun, set()).add(_kind)
 KINDS: Final = sorted({kind for affordance in AFFORDANCES for kind in affordance.typical})
 CONTINUATIONS: Final[dict[str, list[tuple[str, str]]]] = {}
 for _form, _english, _german in _lines("continuations.txt"):
@@ -138,8 +143,8 @@ class Composition:
 @cache
 def _deciding(kind: str, other: Noun) -> list[Affordance]:
     """What fits a kind of things and could not be said of the other candidate."""
-    kinds = {kind for kind, nouns in NOUNS.items() if other in nouns}
-    return [affordance for affordance in AFFORDANCES if kind in affordance.typical and not affordance.possible & kinds]
+    of_other = KINDS_OF[other]
+    return [one for one in AFFORDANCES if kind in one.typical and not one.possible & of_other]
 
 
 def compositions(rng: random.Random) -> Iterator[Composition]:

@@ -46,6 +46,7 @@ SERVER_OPTIONS = (
     "--browser.gatherUsageStats=false",
 )
 START_SECONDS = 60.0
+HERE = Path(__file__).parent
 #: So long a test waits for what it expects: a loaded machine is no failure.
 PATIENCE_MS = 30_000
 #: Streamlit asks for these below the address of a page first, and finds them at the root second.
@@ -59,9 +60,8 @@ Serve = Callable[..., str]
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Everything in this folder is a browser test, so that `-m "not browser"` leaves it out."""
-    here = Path(__file__).parent
     for item in items:
-        if item.path.is_relative_to(here):
+        if item.path.is_relative_to(HERE):
             item.add_marker("browser")
 
 
@@ -144,11 +144,16 @@ def streamlit_server(script: Path, options: tuple[str, ...], log: Path) -> Itera
 
 @pytest.fixture(scope="session")
 def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
-    """`serve(script, *streamlit_options)` → the URL of a healthy server; the same arguments share one server."""
+    """`serve(script, *streamlit_options)` → the URL of a healthy server; the same arguments share one server.
+
+    All demo pages, `demo_<name>.py`, share one too, where each has an address of its own.
+    """
     with ExitStack() as running:
         urls: dict[tuple[Path, tuple[str, ...]], str] = {}
 
         def start(script: Path, *options: str) -> str:
+            if script.stem.startswith("demo_"):
+                return f"{start(HERE / 'demos.py')}/{script.stem.removeprefix('demo_')}"
             asked = (script.resolve(), options)
             if asked not in urls:
                 log = tmp_path_factory.mktemp("streamlit") / "server.log"

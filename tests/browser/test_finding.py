@@ -2,32 +2,23 @@
 
 import re
 
-import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Serve
 from tests.browser.pointing import box_of
-from tests.paths import ROOT
 
 PATIENCE = 60_000
 
 
-@pytest.fixture(scope="module")
-def shipped(serve: Serve) -> str:
-    """The app with the checkpoint that ships: only a model that was trained has something to find."""
-    return serve(ROOT / "app.py", "--server.fileWatcherType=none")
-
-
-def test_which_word_it_stands_for_and_in_which_head_is_there_without_a_click(page: Page, shipped: str) -> None:
-    page.goto(shipped)
+def test_which_word_it_stands_for_and_in_which_head_is_there_without_a_click(page: Page, shipped_url: str) -> None:
+    page.goto(shipped_url)
     said = "“it” → L4 H2 of the cross-attention puts 0.9998 of its weight on “animal” while it writes “es”"
     expect(page.get_by_text(said)).to_be_visible(timeout=PATIENCE)
     expect(page.locator(".matrix-picture[data-title^='L4 H2']")).to_be_visible(timeout=PATIENCE)
     expect(page.get_by_role("gridcell", name=re.compile("L4 H2.*, open"))).to_be_visible()
 
 
-def test_any_two_words_head_takes_two_clicks(page: Page, shipped: str) -> None:
-    page.goto(f"{shipped}/?site=decoder.cross&layer=0&head=0")
+def test_any_two_words_head_takes_two_clicks(page: Page, shipped_url: str) -> None:
+    page.goto(f"{shipped_url}/?site=decoder.cross&layer=0&head=0")
     picture = page.locator(".matrix-picture[data-exact='1']")
     expect(picture).to_be_visible(timeout=PATIENCE)
     cells = picture.locator("canvas")

@@ -1,10 +1,6 @@
 """What one sees without scrolling, and what stays in sight while one scrolls."""
 
-import pytest
 from playwright.sync_api import Page, expect
-
-from tests.browser.conftest import Serve
-from tests.paths import ROOT
 
 PATIENCE = 60_000
 #: CSS pixels that title, sentence and controls may take.
@@ -21,14 +17,8 @@ PICTURES = {
 }
 
 
-@pytest.fixture(scope="session")
-def shipped(serve: Serve) -> str:
-    """The app as it is delivered: random weights would write a sentence that fills the head of the page."""
-    return serve(ROOT / "app.py", "--logger.level=warning")
-
-
-def test_the_pictures_of_all_pages_begin_in_the_upper_part_of_the_screen(page: Page, shipped: str) -> None:
-    page.goto(shipped)
+def test_the_pictures_of_all_pages_begin_in_the_upper_part_of_the_screen(page: Page, shipped_url: str) -> None:
+    page.goto(shipped_url)
     for (name, tab), selector in PICTURES.items():
         page.get_by_role("link", name=name).click()
         page.get_by_role("tab", name=tab).click(timeout=PATIENCE)

@@ -3,11 +3,7 @@
 import re
 from urllib.parse import urlencode
 
-import pytest
 from playwright.sync_api import Page, expect
-
-from tests.browser.conftest import Serve
-from tests.paths import ROOT
 
 PATIENCE = 60_000
 LINE = "Tom told Anna that {} was late at {}.\t{}\tTom\tAnna"
@@ -37,10 +33,9 @@ def test_a_file_that_is_none_is_refused_and_another_is_measured_and_its_bad_line
     expect(page.get_by_text("What the model itself prefers")).to_be_visible(timeout=PATIENCE)
 
 
-def test_a_long_computation_stops_when_told_to(page: Page, serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    # With the checkpoint that ships it takes a minute, longer than a click on any machine; a server of its own has it.
-    monkeypatch.delenv("HEADLIGHT_CHECKPOINTS", raising=False)
-    opened(page, serve(ROOT / "app.py", "--logger.level=warning"), lab="Cause", scope="set")
+def test_a_long_computation_stops_when_told_to(page: Page, shipped_url: str) -> None:
+    # With the checkpoint that ships it takes a minute, longer than a click on any machine.
+    opened(page, shipped_url, lab="Cause", scope="set")
     page.get_by_role("button", name="Switch off each head in turn").click()
     page.get_by_role("button", name="Stop").click(timeout=PATIENCE)
     expect(page.get_by_text(re.compile(r"Stopped after [\d,]+ of 7,296 runs"))).to_be_visible(timeout=PATIENCE)

@@ -13,12 +13,12 @@ from model.training.pronouns import (
 )
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def training() -> list[PronounPair]:
-    """Sentences of the curriculum; what holds for all of them is shown on an eighth of what a model is trained on."""
-    return training_pairs(PRONOUN_PAIRS // 8, seed=1)
+    """Sentences of the curriculum; what holds for all of them is shown on a sixteenth of what a model is trained on."""
+    return training_pairs(PRONOUN_PAIRS // 16, seed=1)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def twins_of() -> dict[tuple[HeldOut, HeldOutPart], list[tuple[PronounPair, PronounPair]]]:
     return {(kind, part): held_out_twins(kind, part, 60, seed=1) for kind in HELD_OUT for part in HELD_OUT_PARTS}

@@ -21,5 +21,5 @@ def test_no_composition_of_the_curriculum_gives_a_curated_sentence() -> None:
 
 
 def test_a_composed_sentence_has_no_two_marks_side_by_side() -> None:
-    for draw in itertools.islice(compositions(random.Random(3)), 20_000):
+    for draw in itertools.islice(compositions(random.Random(3)), 5_000):
         assert not re.search(r"[,.?!;:]\s*[,.?!;:]", draw.frame.english + "|" + draw.frame.german), draw.frame
