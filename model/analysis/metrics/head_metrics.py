@@ -77,8 +77,8 @@ class AttentionRows:
         first key.
         """
         queries, keys = self.num_queries or len(self.mask), self.mask.size(1)
-        slope = (keys - 1) / (queries - 1) if queries > 1 else 0.0
-        return (self.columns - self.positions[:, None] * slope).abs()
+        # Divided last, so that a whole number comes out as one: a key just within reach must not fall out of it.
+        return (self.columns - self.positions[:, None] * (keys - 1) / max(1, queries - 1)).abs()
 
 
 class RowMetric(NamedTuple):

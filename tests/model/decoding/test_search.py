@@ -40,14 +40,19 @@ def short_limit(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "EXTRA_LENGTH", 8)
 
 
+def with_end(translator: Translator, likelier: float) -> Transformer:
+    """The tiny model with so much added to the logit of </s>."""
+    model = copy.deepcopy(translator.model)
+    bias = torch.zeros(translator.config.vocab_size)
+    bias[translator.config.eos_id] = likelier
+    model.projection.bias = torch.nn.Parameter(bias)
+    return model
+
+
 @pytest.fixture(scope="module")
 def ending(translator: Translator) -> Transformer:
     """The tiny model with </s> made likelier, so that some translations end early and others at their limit."""
-    model = copy.deepcopy(translator.model)
-    bias = torch.zeros(translator.config.vocab_size)
-    bias[translator.config.eos_id] = 2.0
-    model.projection.bias = torch.nn.Parameter(bias)
-    return model
+    return with_end(translator, 0.5)
 
 
 @pytest.fixture(scope="module")
@@ -152,9 +157,10 @@ def test_beam_search_of_a_batch_equals_one_sentence_at_a_time(
 
 
 def test_each_sentence_of_a_batch_keeps_its_own_length_limit(translator: Translator, sources: list[list[int]]) -> None:
-    together = beam_search(translator.model, *padded(sources, translator), beam=2)
+    # Never </s>, so that nothing but the limit ends a translation.
+    endless = with_end(translator, -100.0)
+    together = beam_search(endless, *padded(sources, translator), beam=2)
     for source, hypotheses in zip(sources, together, strict=True):
-        # This model gives </s> no more than any other token, so nothing but the limit ends a translation.
         assert [len(one.token_ids) for one in hypotheses] == [len(source) - 1 + 50] * 2
 
 

@@ -41,7 +41,7 @@ def test_a_branch_and_the_session_it_leaves_go_on_as_if_each_were_alone(translat
     session = begun(translator, 4)
     branch = session.branch()
     assert branch.steps == session.steps
-    rival = branch.steps[-1].candidates[1].token_id
+    rival = branch.steps[-1].candidates[2].token_id
     # By turns, so that one's rows would end up in the other's cache if they shared it.
     branch.back()
     branch.force(rival)

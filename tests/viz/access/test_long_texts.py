@@ -169,8 +169,7 @@ def test_lines_join_a_window_of_the_whole_layer(selection: Selection, site: str)
     whole = attention.opened_layer(trace, reader, site, 1, view)
     part = long_texts.window(trace, reader, site, 1, 3, view)
     rows, columns = ([group[0] for group in axis.groups] for axis in (part.queries, part.keys))
-    assert len(rows) == 16
-    assert rows == list(range(3, 19))
+    assert rows == list(range(3, min(19, whole.values.shape[1])))
     np.testing.assert_allclose(part.values, whole.values[:, rows][:, :, columns], atol=1e-6)
 
 

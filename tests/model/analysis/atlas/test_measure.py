@@ -3,6 +3,7 @@
 import math
 import unicodedata
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -74,7 +75,7 @@ def slow_rows(matrix: np.ndarray, site: str, queries: tuple[str, ...], keys: tup
     """Figure → its values in the rows that have one, number by number, from the definitions in words."""
     found: dict[str, list[float]] = {name: [] for name in METRICS}
     causal, itself = site == "decoder.self", site != "decoder.cross"
-    slope = (len(keys) - 1) / (len(queries) - 1)
+    slope = Fraction(len(keys) - 1, len(queries) - 1)
     for i in range(len(queries)):
         seen = range(i + 1) if causal else range(len(keys))
         if len(seen) == 1:

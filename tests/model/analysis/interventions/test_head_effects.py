@@ -61,7 +61,7 @@ def test_the_estimate_is_the_slope_of_the_log_odds_where_the_head_begins_to_fade
     replacement = means if kind == "mean" else zero_outputs(translator.config)
     estimate = estimate_effects(translator, CASES, replacement)
     assert estimate.intact.tolist() == pytest.approx([log_odds(translator, case, {}) for case in CASES], abs=1e-3)
-    step = 0.003  # so small that hardly any ReLU changes sides on the way
+    step = 0.001  # so small that hardly any ReLU changes sides on the way
     for place in PLACES:
 
         def faded(share: float, place: HeadName = place) -> Edits:
