@@ -10,6 +10,8 @@ from model.errors import ConfigError
 Norm = Literal["post", "pre"]
 Activation = Literal["relu", "silu", "gelu"]
 PositionLayout = Literal["interleaved", "halves"]
+Score = Literal["scaled_dot", "dot", "additive", "general"]
+Positions = Literal["sinusoidal", "learned", "none"]
 
 # Bounds that keep a configuration of unknown origin from taking all memory.
 LARGEST: Mapping[str, int] = {
@@ -22,8 +24,17 @@ LARGEST: Mapping[str, int] = {
     "max_length": 32_768,
 }
 
-# Settings in which other people's models differ from the paper. A configuration that follows the paper does not write
-# them, so that it reads, and a model's digest stays, as before there were any.
+# Settings that are one of a few words.
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    "norm": get_args(Norm),
+    "activation": get_args(Activation),
+    "position_layout": get_args(PositionLayout),
+    "score": get_args(Score),
+    "positions": get_args(Positions),
+}
+
+# Settings in which other people's models, and ablations, differ from the paper. A configuration that follows the paper
+# does not write them, so that it reads, and a model's digest stays, as before there were any.
 BEYOND_THE_PAPER = (
     "num_decoder_layers",
     "activation",
@@ -31,6 +42,9 @@ BEYOND_THE_PAPER = (
     "scale_embedding",
     "tie_output",
     "output_bias",
+    "score",
+    "positions",
+    "residual",
 )
 
 
@@ -61,6 +75,10 @@ class TransformerConfig:
         scale_embedding: whether embeddings are multiplied by √d_model (§3.4).
         tie_output: with separate embeddings: whether the output projection is the target's.
         output_bias: whether each token's logit has a bias (Marian's final_logits_bias).
+        score: how well a key answers a query: q · k / √d_k as in §3.2.1; without the division; vᵀ tanh(q + k)
+            (Bahdanau et al. 2015); or qᵀ M k (Luong et al. 2015).
+        positions: sinusoids as in §3.5; a row learned for each of `num_positions`; or none at all.
+        residual: whether a sub-layer's input is added to its output (§3.1).
     """
 
     vocab_size: int
@@ -83,6 +101,9 @@ class TransformerConfig:
     scale_embedding: bool = True
     tie_output: bool = False
     output_bias: bool = False
+    score: Score = "scaled_dot"
+    positions: Positions = "sinusoidal"
+    residual: bool = True
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -103,9 +124,9 @@ class TransformerConfig:
         for name in ("dropout", "attention_dropout"):
             if not 0 <= getattr(self, name) < 1:
                 raise ConfigError(f"{name} must lie in [0, 1), got {getattr(self, name)}.")
-        for name, choices in (("norm", Norm), ("activation", Activation), ("position_layout", PositionLayout)):
-            if getattr(self, name) not in get_args(choices):
-                raise ConfigError(f"{name} must be one of {', '.join(get_args(choices))}, got {getattr(self, name)!r}.")
+        for name, choices in CHOICES.items():
+            if getattr(self, name) not in choices:
+                raise ConfigError(f"{name} must be one of {', '.join(choices)}, got {getattr(self, name)!r}.")
         if self.tie_output and self.share_embeddings:
             raise ConfigError("tie_output is for separate embeddings; with share_embeddings the output is tied anyway.")
         self._check_special_ids()
@@ -123,6 +144,16 @@ class TransformerConfig:
     def d_k(self) -> int:
         """Width of one head's queries, keys and values (§3.2.2)."""
         return self.d_model // self.num_heads
+
+    @property
+    def attention_scale(self) -> float:
+        """What scores are multiplied by before the softmax: 1/√d_k (§3.2.1), or 1 where they are not scaled."""
+        return float(self.d_k**-0.5) if self.score == "scaled_dot" else 1.0
+
+    @property
+    def num_positions(self) -> int:
+        """Longest target, in tokens: 50 more than the longest source may have (§6.1), and <s>."""
+        return self.max_length + 51
 
     @property
     def decoder_layers(self) -> int:

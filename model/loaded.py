@@ -16,6 +16,10 @@ from model.tokenizer import Tokenizer
 from model.training_record import LANGUAGES
 
 _BYTE: Final = re.compile(r"<0x[0-9A-F]{2}>")
+NO_POSITIONS: Final = (
+    "This model adds no positional encodings: its encoder cannot tell the order of the words, and its decoder only "
+    "what came before."
+)
 
 
 class Loaded:
@@ -113,7 +117,8 @@ class LoadedTranslator(Loaded):
 
     @property
     def abilities(self) -> Abilities:
-        """What the model has: everything."""
+        """What the model has: everything, but for positions where it was made without."""
+        no_positions = {"positional encodings": NO_POSITIONS} if self.config.positions == "none" else {}
         return Abilities(
             kind="encoder-decoder",
             family="Headlight",
@@ -121,9 +126,10 @@ class LoadedTranslator(Loaded):
             is_headlight=True,
             generates=True,
             knows_inputs=True,
-            positions="sinusoidal",
+            positions=self.config.positions,
             max_length=self.config.max_length,
             max_target_length=self.config.max_length + EXTRA_LENGTH,
+            lacks=no_positions,
         )
 
     def spell(self, word: str) -> list[int] | None:

@@ -259,6 +259,6 @@ class Translator(LoadedTranslator):
             predicted_ids=logits.argmax(-1).tolist(),
             steps=describe_steps(logits, emitted, 0, self.tokenizer),
             recorded=join_recorded([recorded]),
-            config=self.config,
+            model=self.model,
             edits=functions,
         )

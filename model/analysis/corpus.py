@@ -23,6 +23,7 @@ from model.errors import DataError, InputTextError
 from model.nn.attention import attention_weights
 from model.nn.hooks import listen
 from model.nn.masks import AttentionMask, key_padding, pad
+from model.nn.score_functions import ScoreFunction, joined
 from model.nn.transformer import SITES, site_path
 from model.translator import Translator
 
@@ -54,10 +55,12 @@ class SiteRun:
     value: Float[Tensor, "layer_and_head key d_v"]
     mask: Bool[Tensor, "row key"]
     scale: float
+    score: ScoreFunction
 
     def weights(self) -> Float[Tensor, "layer_and_head row key"]:
         """Attention weights, by the model's own equation."""
-        return attention_weights(self.query, self.key, scale=self.scale, mask=self.mask[None]).weights
+        mask = self.mask[None]
+        return attention_weights(self.query, self.key, scale=self.scale, score=self.score, mask=mask).weights
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -192,7 +195,9 @@ def _run_batch(translator: Translator, batch: Sequence[_Tokenized]) -> Iterator[
     with listen(record={"hook_query", "hook_key", "hook_value"}) as recorded:
         memory = model.encode(source_ids, padding)
         model.decode(pad(targets, config.pad_id).to(device), memory, padding)
-    parts = {site: _joined(recorded, site, config.equal_layers) for site in SITES}
+    layers = range(config.equal_layers)
+    parts = {site: _joined(recorded, site, layers) for site in SITES}
+    scores = {site: joined([model.score_of(site, layer) for layer in layers]) for site in SITES}
     tokens = translator.tokenizer.tokens
     for position, (sentence, target, ids) in enumerate(zip(batch, targets, emitted, strict=True)):
         lengths = {"source": len(sentence.source_ids), "target": len(target)}
@@ -204,7 +209,10 @@ def _run_batch(translator: Translator, batch: Sequence[_Tokenized]) -> Iterator[
             target_ids=tuple(target),
             source_tokens=tokens(sentence.source_ids),
             target_tokens=tokens(target),
-            sites={site: _site_run(site, parts[site], position, lengths, config.d_k**-0.5) for site in SITES},
+            sites={
+                site: _site_run(site, parts[site], position, lengths, config.attention_scale, scores[site])
+                for site in SITES
+            },
         )
 
 
@@ -216,19 +224,26 @@ def _translate(translator: Translator, source_ids: Tensor, padding: Tensor) -> l
     return [ids if len(ids) == limit else [*ids, *end] for ids, limit in zip(emitted, limits, strict=True)]
 
 
-def _joined(recorded: Mapping[str, list[Tensor]], site: str, layers: int) -> list[Tensor]:
+def _joined(recorded: Mapping[str, list[Tensor]], site: str, layers: range) -> list[Tensor]:
     """Query, key and value of all layers of a site: [batch, layer · head, position, d_k], on the CPU."""
-    paths = [site_path(site, layer) for layer in range(layers)]
+    paths = [site_path(site, layer) for layer in layers]
     return [
         torch.cat([recorded[f"{path}.{hook}"][0] for path in paths], dim=1).float().cpu()
         for hook in ("hook_query", "hook_key", "hook_value")
     ]
 
 
-def _site_run(site: str, parts: Sequence[Tensor], position: int, lengths: Mapping[str, int], scale: float) -> SiteRun:
+def _site_run(
+    site: str,
+    parts: Sequence[Tensor],
+    position: int,
+    lengths: Mapping[str, int],
+    scale: float,
+    score: ScoreFunction,
+) -> SiteRun:
     stack, kind = site.split(".")
     rows = lengths["source" if stack == "encoder" else "target"]
     keys = lengths["source"] if kind == "cross" else rows
     query, key, value = (part[position, :, :size] for part, size in zip(parts, (rows, keys, keys), strict=True))
     mask = AttentionMask(num_queries=rows, num_keys=keys, causal=site == "decoder.self").rows()[0]
-    return SiteRun(query=query, key=key, value=value, mask=mask, scale=scale)
+    return SiteRun(query=query, key=key, value=value, mask=mask, scale=scale, score=score)

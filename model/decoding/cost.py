@@ -72,6 +72,8 @@ def step_cost(config: TransformerConfig, source_length: int, step: int) -> StepC
         self_attention     N · 2 r n d            cross_attention    N · 2 r S d
         feed_forward       N · 2 r d · d_ff       output_projection  d · vocab_size
 
+    Scores vᵀ tanh(q + k) take as many as q · k, and a hyperbolic tangent each; bilinear ones r d · d_k more, for Q M.
+
     With the cache r = 1, and m = S in step 0, else 0. Without it r = n and m = S in every step. Causality spares
     nothing here: the kernels multiply a row with the keys that the mask hides, too. Not counted, with the cache or
     without: the encoder, which runs once; norms, softmax, biases, and sums of residual connections.
@@ -93,11 +95,12 @@ def step_cost(config: TransformerConfig, source_length: int, step: int) -> StepC
 
 def _work(config: TransformerConfig, source_length: int, prefix_length: int, *, rows: int, memory_rows: int) -> Work:
     d, layers = config.d_model, config.decoder_layers
+    bilinear = rows * d * config.d_k if config.score == "general" else 0
     return Work(
         self_projections=layers * 4 * rows * d * d,
-        self_attention=layers * 2 * rows * prefix_length * d,
+        self_attention=layers * (2 * rows * prefix_length * d + bilinear),
         cross_projections=layers * 2 * (rows + memory_rows) * d * d,
-        cross_attention=layers * 2 * rows * source_length * d,
+        cross_attention=layers * (2 * rows * source_length * d + bilinear),
         feed_forward=layers * 2 * rows * d * config.d_ff,
         output_projection=d * config.vocab_size,
     )

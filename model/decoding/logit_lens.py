@@ -124,7 +124,8 @@ def residual_levels(trace: Trace, model: Transformer) -> list[Float[Tensor, "row
     outputs = [f"decoder.layers.{layer}.hook_output" for layer in range(model.config.decoder_layers)]
     embedding, positional = (f"decoder.embedding.hook_{part}" for part in ("embedding", "positional"))
     shape = (len(trace.steps), model.config.d_model)
-    for name in (embedding, positional, *outputs):
+    begins = [embedding] if model.config.positions == "none" else [embedding, positional]
+    for name in (*begins, *outputs):
         actual = tuple(trace.recorded[name].shape) if name in trace.recorded else None
         if actual != shape:
             raise TraceError(
@@ -133,7 +134,8 @@ def residual_levels(trace: Trace, model: Transformer) -> list[Float[Tensor, "row
             )
     if not all(0 <= step.token_id < model.config.vocab_size for step in trace.steps):
         raise TraceError("This trace was not made by this model: its tokens are not of this vocabulary.")
-    return [trace.recorded[embedding] + trace.recorded[positional], *(trace.recorded[name] for name in outputs)]
+    read = torch.stack([trace.recorded[name] for name in begins]).sum(0)
+    return [read, *(trace.recorded[name] for name in outputs)]
 
 
 def read_rows(states: Float[Tensor, "row d_model"], chosen: Int[Tensor, "row"], readout: Readout, top: int) -> LensRows:

@@ -201,7 +201,7 @@ class DecodingSession:
                 **join_recorded([self._encoder_recorded]),
                 **join_recorded([row.recorded for row in self._written]),
             },
-            config=self._model.config,
+            model=self._model,
             edits=self._edits,
         )
 

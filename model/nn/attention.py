@@ -1,4 +1,4 @@
-"""Compute scaled dot-product attention and its multi-head form (§3.2).
+"""Compute attention and its multi-head form (§3.2).
 
 `attention_weights` is the only implementation of the equation: the model's explicit path, the trace and every figure
 call it. The forward pass uses torch's fused kernel, which gives the same without holding a query × key array.
@@ -14,10 +14,12 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from model.config import TransformerConfig
 from model.nn.distance_bias import DistanceBias
 from model.nn.edits import HeadEdit, edit_scores
 from model.nn.hooks import HookPoint
 from model.nn.masks import AttentionMask, Rows
+from model.nn.score_functions import DOT_PRODUCT, Additive, Bilinear, DotProduct, ScoreFunction
 
 
 class ScoresAndWeights(NamedTuple):
@@ -32,16 +34,20 @@ def attention_weights(
     key: Float[Tensor, "*batch key d_k"],
     *,
     scale: float,
+    score: ScoreFunction = DOT_PRODUCT,
     mask: Bool[Tensor, "*#batch query key"] | None = None,
     bias: Float[Tensor, "*#batch query key"] | None = None,
     softcap: float | None = None,
     sinks: Float[Tensor, "*#batch 1 1"] | None = None,
 ) -> ScoresAndWeights:
-    """scores = QKᵀ · scale (+ bias), −∞ where the mask is False; weights = softmax over keys (§3.2.1, eq. 1).
+    """scores = score(Q, K) · scale (+ bias), −∞ where the mask is False; weights = softmax over keys.
+
+    With the dot product as score function that is softmax(QKᵀ / √d_k) of §3.2.1, eq. 1.
 
     Args:
         query, key: one row per position; leading dimensions broadcast.
         scale: 1/√d_k in the paper.
+        score: of a query and a key; the paper's dot product, or one of those that came before it.
         mask: True where the query may attend to the key.
         bias: added to the scaled (and capped) scores.
         softcap: scaled scores become cap · tanh(scores / cap), before the bias (Gemma 2, arXiv 2408.00118, §2).
@@ -50,7 +56,7 @@ def attention_weights(
 
     A row that may attend to nothing has weights of zero, not NaN, and passes no gradient.
     """
-    scores = query @ key.transpose(-2, -1) * scale
+    scores = score.scores(query, key) * scale
     if softcap is not None:
         scores = softcap * torch.tanh(scores / softcap)
     if bias is not None:
@@ -82,6 +88,7 @@ class AttentionInputs:
 
     Attributes:
         key: [kv_head, key, d_k]; with fewer key/value heads than query heads, each serves a group of query heads.
+        score: what is scaled, see `attention_weights`.
         bias: added to the scaled scores, broadcastable to [head, query, key]; a `DistanceBias` where it depends on how
             far apart query and key are, so that nothing query × key is held.
         softcap: bounds the scaled scores, see `attention_weights`.
@@ -96,6 +103,7 @@ class AttentionInputs:
     value: Float[Tensor, "kv_head key d_v"]
     mask: AttentionMask
     scale: float
+    score: ScoreFunction = DOT_PRODUCT
     bias: Float[Tensor, "..."] | DistanceBias | None = None
     softcap: float | None = None
     sinks: Float[Tensor, "head"] | None = None
@@ -118,6 +126,7 @@ class AttentionInputs:
             self.query[chosen][:, rows].float(),
             self._of_heads(self.key, chosen),
             scale=self.scale,
+            score=self.score.of_heads(chosen),
             mask=self.mask.rows(rows),
             bias=self.bias_rows(chosen, rows),
             softcap=self.softcap,
@@ -204,12 +213,18 @@ class MultiHeadAttention(nn.Module):
     W_Q, W_K, W_V, W_O are `query`, `key`, `value`, `output`; each head has its own columns.
     """
 
-    def __init__(self, d_model: int, num_heads: int, dropout: float) -> None:
+    def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
-        self.num_heads = num_heads
-        self.d_k = d_model // num_heads
-        self.scale = self.d_k**-0.5
-        self.dropout = dropout
+        d_model, num_heads = config.d_model, config.num_heads
+        self.num_heads, self.d_k = num_heads, config.d_k
+        self.scale = config.attention_scale
+        self.dropout = config.attention_dropout
+        self.score_kind = config.score
+        if config.score == "additive":
+            # As wide as the rows of a Xavier-uniform matrix from d_k numbers to one.
+            self.score_vector = nn.Parameter(nn.init.xavier_uniform_(torch.empty(num_heads, self.d_k)))
+        elif config.score == "general":
+            self.score_matrix = nn.Parameter(torch.eye(self.d_k).repeat(num_heads, 1, 1))
         self.query = nn.Linear(d_model, d_model)
         self.key = nn.Linear(d_model, d_model)
         self.value = nn.Linear(d_model, d_model)
@@ -217,6 +232,13 @@ class MultiHeadAttention(nn.Module):
         self.hook_query, self.hook_key, self.hook_value = HookPoint(), HookPoint(), HookPoint()
         self.hook_mask, self.hook_scores, self.hook_weights = HookPoint(), HookPoint(), HookPoint()
         self.hook_head_output = HookPoint()
+
+    @property
+    def score(self) -> ScoreFunction:
+        """Its score function, with what it has learned."""
+        if self.score_kind == "additive":
+            return Additive(self.score_vector)
+        return Bilinear(self.score_matrix) if self.score_kind == "general" else DOT_PRODUCT
 
     def forward(
         self,
@@ -254,11 +276,13 @@ class MultiHeadAttention(nn.Module):
         dropout = self.dropout if self.training else 0.0
         # In training on a CPU the fused kernel's backward pass is slower than the explicit one on short sequences.
         training_on_cpu = self.training and query.device.type == "cpu"
-        if not (training_on_cpu or self.hook_scores.is_wanted or self.hook_weights.is_wanted):
+        score = self.score
+        is_fused = isinstance(score, DotProduct) and not training_on_cpu
+        if is_fused and not (self.hook_scores.is_wanted or self.hook_weights.is_wanted):
             return F.scaled_dot_product_attention(
                 query, key, value, attn_mask=allowed, dropout_p=dropout, scale=self.scale
             )
-        scores, weights = attention_weights(query, key, scale=self.scale, mask=allowed)
+        scores, weights = attention_weights(query, key, scale=self.scale, score=score, mask=allowed)
         if self.hook_scores.is_wanted:
             weights = softmax_over_keys(self.hook_scores(scores))
         weights = self.hook_weights(weights)

@@ -8,6 +8,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from model.config import Activation, TransformerConfig
+from model.errors import InputTextError
 from model.nn.attention import KeyValueCache, MultiHeadAttention
 from model.nn.hooks import HookPoint
 from model.nn.masks import AttentionMask
@@ -61,11 +62,14 @@ class FeedForward(nn.Module):
 
 
 class Residual(nn.Module):
-    """LayerNorm(x + Dropout(Sublayer(x))) (§3.1, §5.4); pre-norm: x + Dropout(Sublayer(LayerNorm(x)))."""
+    """LayerNorm(x + Dropout(Sublayer(x))) (§3.1, §5.4); pre-norm: x + Dropout(Sublayer(LayerNorm(x))).
+
+    A model without residual connections has the same without "x +".
+    """
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
-        self.is_pre_norm = config.norm == "pre"
+        self.is_pre_norm, self.adds_input = config.norm == "pre", config.residual
         self.norm = nn.LayerNorm(config.d_model)
         self.dropout = Dropout(config.dropout)
 
@@ -73,13 +77,18 @@ class Residual(nn.Module):
         self, x: Float[Tensor, "batch position d_model"], sublayer: Callable[[Tensor], Tensor]
     ) -> Float[Tensor, "batch position d_model"]:
         """Run the sub-layer inside this residual connection."""
-        if self.is_pre_norm:
-            return x + self.dropout(sublayer(self.norm(x)))  # type: ignore[no-any-return]
-        return self.norm(x + self.dropout(sublayer(x)))  # type: ignore[no-any-return]
+        result = self.dropout(sublayer(self.norm(x) if self.is_pre_norm else x))
+        if self.adds_input:
+            result = x + result
+        return result if self.is_pre_norm else self.norm(result)  # type: ignore[no-any-return]
 
 
 class Embedding(nn.Module):
-    """Token embeddings scaled by √d_model, plus sinusoidal positions, then dropout (§3.4, §3.5, §5.4)."""
+    """Token embeddings scaled by √d_model, plus positions, then dropout (§3.4, §3.5, §5.4).
+
+    Positions are sinusoids, or rows of a matrix that is learned and scaled as the tokens' is (Gehring et al. 2017; §3.5
+    compares both), or none: then nothing is added, and `hook_positional` is never called.
+    """
 
     positions: Tensor
 
@@ -87,27 +96,38 @@ class Embedding(nn.Module):
         super().__init__()
         self.tokens = tokens
         self.scale = config.d_model**0.5 if config.scale_embedding else 1.0
-        self.layout = config.position_layout
+        self.scheme, self.layout = config.positions, config.position_layout
         self.dropout = Dropout(config.dropout)
         self.hook_embedding, self.hook_positional = HookPoint(), HookPoint()
-        # A target may be 50 tokens longer than the longest source (§6.1), and begins with <s>.
-        table = sinusoidal_encoding(config.max_length + 51, config.d_model, layout=self.layout)
-        self.register_buffer("positions", table, persistent=False)
+        if self.scheme == "learned":
+            self.learned = nn.Embedding(config.num_positions, config.d_model)
+        elif self.scheme == "sinusoidal":
+            table = sinusoidal_encoding(config.num_positions, config.d_model, layout=self.layout)
+            self.register_buffer("positions", table, persistent=False)
 
     def forward(
         self, token_ids: Int[Tensor, "batch position"], first: int = 0
     ) -> Float[Tensor, "batch position d_model"]:
         """Embed tokens at the positions from `first` on."""
         embedded = self.hook_embedding(self.tokens(token_ids) * self.scale)
-        last = first + token_ids.size(1)
-        if last <= len(self.positions):
-            positions = self.positions[first:last]
-        else:
-            positions = sinusoidal_encoding(
-                last - first, embedded.size(-1), first=first, layout=self.layout, device=embedded.device
-            )
-        result: Tensor = self.dropout(embedded + self.hook_positional(positions.to(embedded.dtype)))
+        if self.scheme != "none":
+            positions = self._positions(first, first + token_ids.size(1))
+            embedded = embedded + self.hook_positional(positions.to(embedded.dtype))
+        result: Tensor = self.dropout(embedded)
         return result
+
+    def _positions(self, first: int, last: int) -> Float[Tensor, "position d_model"]:
+        if self.scheme == "learned":
+            if last > len(self.learned.weight):
+                raise InputTextError(
+                    f"This model has learned {len(self.learned.weight):,} positions, and the text needs {last:,}; "
+                    "shorten it."
+                )
+            return self.learned.weight[first:last] * self.scale
+        if last <= len(self.positions):
+            return self.positions[first:last]
+        width, device = self.positions.size(1), self.positions.device
+        return sinusoidal_encoding(last - first, width, first=first, layout=self.layout, device=device)
 
 
 class EncoderLayer(nn.Module):
@@ -115,7 +135,7 @@ class EncoderLayer(nn.Module):
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
-        self.self_attention = MultiHeadAttention(config.d_model, config.num_heads, config.attention_dropout)
+        self.self_attention = MultiHeadAttention(config)
         self.self_attention_residual = Residual(config)
         self.feed_forward = FeedForward(config.d_model, config.d_ff, config.activation)
         self.feed_forward_residual = Residual(config)
@@ -154,9 +174,9 @@ class DecoderLayer(nn.Module):
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
-        self.self_attention = MultiHeadAttention(config.d_model, config.num_heads, config.attention_dropout)
+        self.self_attention = MultiHeadAttention(config)
         self.self_attention_residual = Residual(config)
-        self.cross_attention = MultiHeadAttention(config.d_model, config.num_heads, config.attention_dropout)
+        self.cross_attention = MultiHeadAttention(config)
         self.cross_attention_residual = Residual(config)
         self.feed_forward = FeedForward(config.d_model, config.d_ff, config.activation)
         self.feed_forward_residual = Residual(config)

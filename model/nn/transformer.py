@@ -1,15 +1,18 @@
 """The encoder–decoder Transformer (§3, figure 1), and its key/value cache."""
 
 from collections.abc import Mapping
+from typing import cast
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from model.config import TransformerConfig
+from model.nn.attention import MultiHeadAttention
 from model.nn.hooks import Edit, HookPoint, name_hooks, rows_from
 from model.nn.layers import DecoderLayer, Embedding, EncoderLayer, LayerCache, final_norm, initialise
 from model.nn.masks import AttentionMask
+from model.nn.score_functions import ScoreFunction
 
 SITES = ("encoder.self", "decoder.self", "decoder.cross")
 
@@ -153,6 +156,11 @@ class Transformer(nn.Module):
         """Logits of the token after each target row, all rows at once (teacher forcing)."""
         memory = self.encode(source_ids, source_padding)
         return self.projection(self.decode(target_ids, memory, source_padding, target_padding))  # type: ignore[no-any-return]
+
+    def score_of(self, site: str, layer: int) -> ScoreFunction:
+        """The score function of an attention site, as a constant on the CPU."""
+        attention = cast(MultiHeadAttention, self.get_submodule(site_path(site, layer)))
+        return attention.score.to(torch.device("cpu"))
 
     @property
     def hook_names(self) -> frozenset[str]:

@@ -7,12 +7,11 @@ from uuid import uuid4
 
 import torch
 
-from model.config import TransformerConfig
 from model.nn.attention import AttentionInputs
 from model.nn.edit_hooks import is_named, named_edits
 from model.nn.hooks import Edit
 from model.nn.masks import AttentionMask
-from model.nn.transformer import SITES, site_path
+from model.nn.transformer import SITES, Transformer, site_path
 from model.tokenizer import Tokenizer
 from model.trace.steps import DecodingStep
 from model.trace.trace import Recorded, Trace
@@ -42,7 +41,7 @@ def build_trace(
     predicted_ids: Sequence[int],
     steps: Sequence[DecodingStep],
     recorded: Mapping[str, Any],
-    config: TransformerConfig,
+    model: Transformer,
     edits: Mapping[str, Edit],
 ) -> Trace:
     """Put a trace together from what the hooks recorded of one sentence, and the edits under which it ran.
@@ -52,14 +51,23 @@ def build_trace(
     name to be cached by, so each of its runs has a key of its own.
     """
     inputs: dict[str, tuple[AttentionInputs, ...]] = {}
+    scale = model.config.attention_scale
     for site in SITES:
         layers = []
-        for layer in range(config.layers_of(site)):
+        for layer in range(model.config.layers_of(site)):
             path = site_path(site, layer)
             query, key, value, mask = (recorded[f"{path}.hook_{part}"] for part in ("query", "key", "value", "mask"))
             mask, named = mask.to(torch.device("cpu")), named_edits(edits, path)
             layers.append(
-                AttentionInputs(query=query, key=key, value=value, mask=mask, scale=config.d_k**-0.5, edits=named)
+                AttentionInputs(
+                    query=query,
+                    key=key,
+                    value=value,
+                    mask=mask,
+                    scale=scale,
+                    score=model.score_of(site, layer),
+                    edits=named,
+                )
             )
         inputs[site] = tuple(layers)
     held_by_inputs = ("hook_query", "hook_key", "hook_value", "hook_mask")

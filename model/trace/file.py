@@ -25,6 +25,7 @@ from model.nn.distance_bias import DistanceBias
 from model.nn.edit_hooks import check_edit
 from model.nn.edits import HeadEdit, MakeUniform, PointAt, SwitchOff
 from model.nn.masks import AttentionMask
+from model.nn.score_functions import DOT_PRODUCT, ScoreFunction, read_score_function
 from model.tokenizer import SPECIAL_TOKENS
 from model.trace.picture import Picture
 from model.trace.steps import DecodingStep
@@ -116,7 +117,7 @@ def _layer_header(inputs: AttentionInputs | WeightsOnly) -> dict[str, Any]:
     header = {part: getattr(inputs.mask, part) for part in MASK}
     if isinstance(inputs, WeightsOnly):
         return header | {"why": inputs.why}
-    return header | {"scale": inputs.scale, "softcap": inputs.softcap}
+    return header | {"scale": inputs.scale, "softcap": inputs.softcap, "score": inputs.score.name}
 
 
 def _layer_tensors(inputs: AttentionInputs | WeightsOnly) -> dict[str, Tensor]:
@@ -125,6 +126,7 @@ def _layer_tensors(inputs: AttentionInputs | WeightsOnly) -> dict[str, Tensor]:
         tensors["held"] = inputs.held
     else:
         tensors |= {part: getattr(inputs, part) for part in ("query", "key", "value", "sinks")}
+        tensors |= inputs.score.tensors
         is_table = isinstance(inputs.bias, DistanceBias)
         tensors |= {"distance_bias": inputs.bias.table} if is_table else {"bias": inputs.bias}  # type: ignore[union-attr, dict-item]
     return {part: value for part, value in tensors.items() if value is not None}
@@ -199,6 +201,13 @@ def _tensor(arrays: Mapping[str, Array], name: str, kind: str = "f") -> Tensor:
     return torch.from_numpy(array)
 
 
+def _read_score(arrays: Mapping[str, Array], path: str, values: Mapping[str, Any], query: Tensor) -> ScoreFunction:
+    names = ("score_vector", "score_matrix")
+    tensors = {name: _tensor(arrays, f"{path}/{name}") for name in names if f"{path}/{name}" in arrays}
+    heads, _, d_k = query.shape
+    return read_score_function(values.get("score", DOT_PRODUCT.name), tensors, heads, d_k)
+
+
 def _read_inputs(
     arrays: Mapping[str, Array], site: str, layer: int, values: Mapping[str, Any], edits: list[HeadEdit]
 ) -> AttentionInputs | WeightsOnly:
@@ -236,6 +245,7 @@ def _read_inputs(
         value=value,
         mask=mask,
         scale=float(values["scale"]),
+        score=_read_score(arrays, path, values, query),
         bias=optional("bias") if table is None else DistanceBias(table, num_queries),
         softcap=None if values.get("softcap") is None else float(values["softcap"]),
         sinks=optional("sinks"),

@@ -17,6 +17,7 @@ from model.analysis.metrics.norms import value_weighted_norms
 from model.analysis.metrics.rollout import attention_rollout, cross_rollout
 from model.errors import InputTextError
 from model.nn.attention import attention_weights
+from model.nn.score_functions import ScoreFunction
 from model.nn.transformer import site_path
 from model.reader import Reader
 from model.translator import Translator
@@ -105,6 +106,8 @@ class SiteLayer(NamedTuple):
     key: Float[Tensor, "batch head key d_k"]
     value: Float[Tensor, "batch head key d_v"]
     output_projection: Float[Tensor, "head d_v d_model"]
+    scale: float
+    score: ScoreFunction
 
 
 class SpanRows(NamedTuple):
@@ -168,7 +171,8 @@ def site_layers(translator: Translator, recorded: Recorded, site: str) -> list[S
         path = site_path(site, layer)
         query, key, value = (recorded[f"{path}.hook_{part}"][0].float() for part in ("query", "key", "value"))
         projection = translator.output_projection(site, layer).to(query.device)
-        layers.append(SiteLayer(query, key, value, projection))
+        score = translator.model.score_of(site, layer).to(query.device)
+        layers.append(SiteLayer(query, key, value, projection, translator.config.attention_scale, score))
     return layers
 
 
@@ -238,9 +242,9 @@ def row_weights(
 ) -> Float[Tensor, "batch head row key"]:
     """Weights, or value-weighted norms, of the rows asked for."""
     index = rows.to(layer.query.device)[:, None, :, None].expand(-1, layer.query.size(1), -1, layer.query.size(3))
-    query, scale = layer.query.gather(2, index), layer.query.size(3) ** -0.5
+    query = layer.query.gather(2, index)
     mask = padding[:, None, None, :].expand(-1, -1, query.size(2), -1)
-    weights = attention_weights(query, layer.key, scale=scale, mask=mask).weights
+    weights = attention_weights(query, layer.key, scale=layer.scale, score=layer.score, mask=mask).weights
     return value_weighted_norms(weights, layer.value, layer.output_projection) if measure == "norm" else weights
 
 

@@ -26,8 +26,8 @@ class DerivedRow:
         query: q.
         keys, values: k and v of every key, those of the head's group where heads share them.
         allowed: whether the model's mask lets this row see the key, also when the row was derived without it.
-        products: q_i · k_ji, whose sums over i are `dots`.
-        dots: q · k_j.
+        products: q_i · k_ji, whose sums over i are `dots`; with another score function, its terms.
+        dots: q · k_j, or what that function gives.
         scale: what the dot products were multiplied by, 1/√d_k in the paper, 1 without scaling.
         scaled: dots · scale, plus the bias where there is one, before the mask.
         scores: the same with −∞ where the mask, if it was used, cuts off; in a row that was edited, what the edit left.
@@ -92,10 +92,9 @@ def derive_row(inputs: AttentionInputs, head: int, row: int, *, scaled: bool, ma
     scale = inputs.scale if scaled else 1.0
     allowed = inputs.mask.rows([row])[0]
     mask, cap, sinks = allowed if masked else None, inputs.softcap, inputs.sinks_of([head])
-    before_mask, _ = attention_weights(query[None], keys, scale=scale, bias=bias, softcap=cap)
-    derived = attention_weights(
-        query[None, None], keys[None], scale=scale, bias=bias, mask=mask, softcap=cap, sinks=sinks
-    )
+    asking, asked, score = query[None, None], keys[None], inputs.score.of_heads([head])
+    before_mask, _ = attention_weights(asking, asked, scale=scale, score=score, bias=bias, softcap=cap)
+    derived = attention_weights(asking, asked, scale=scale, score=score, bias=bias, mask=mask, softcap=cap, sinks=sinks)
     scores, weights = (of_head[0] for of_head in inputs.edited(derived, [head], [row]))
     weighted_values = weights[0, :, None] * values
     return DerivedRow(
@@ -103,10 +102,10 @@ def derive_row(inputs: AttentionInputs, head: int, row: int, *, scaled: bool, ma
         keys=keys,
         values=values,
         allowed=allowed[0],
-        products=query * keys,
-        dots=keys @ query,
+        products=score.terms(asking, asked)[0, 0],
+        dots=score.scores(asking, asked)[0, 0],
         scale=scale,
-        scaled=before_mask[0],
+        scaled=before_mask[0, 0],
         scores=scores[0],
         shares=(scores[0] - scores[0].max()).exp().nan_to_num(0.0),
         weights=weights[0],
@@ -143,7 +142,7 @@ def head_parts(
 
 
 def dot_product_spread(inputs: AttentionInputs, head: int) -> DotProductSpread:
-    """Standard deviation of a head's q·k before and after scaling.
+    """Standard deviation of a head's q·k (or other scores) before and after scaling.
 
     Were the components of q and k independent, with mean 0 and variance 1, it would be √d_k before and 1 after
     (§3.2.1, footnote 4).
@@ -152,12 +151,12 @@ def dot_product_spread(inputs: AttentionInputs, head: int) -> DotProductSpread:
         TraceError: there is no such head.
     """
     _check("Heads", head, inputs.num_heads)
-    keys = _of_head(inputs, inputs.key, head)
+    keys, score = _of_head(inputs, inputs.key, head)[None], inputs.score.of_heads([head])
     count, mean, squares = 0, 0.0, 0.0
     # Merged block by block (Chan, Golub & LeVeque 1979), so that nothing n × n is held for a long text.
     for first in range(0, inputs.query.size(1), ROWS_AT_ONCE):
         rows = slice(first, first + ROWS_AT_ONCE)
-        dots = (inputs.query[head, rows].float() @ keys.T)[inputs.mask.rows(rows)[0]].double()
+        dots = score.scores(inputs.query[[head], rows].float(), keys)[0][inputs.mask.rows(rows)[0]].double()
         if not len(dots):
             continue
         shift, total = float(dots.mean()) - mean, count + len(dots)

@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from model.analysis.metrics.derived_row import derive_row
+from model.config import TransformerConfig
 from model.nn.attention import AttentionInputs, KeyValueCache, MultiHeadAttention, attention_weights
 from model.nn.distance_bias import DistanceBias
 from model.nn.hooks import listen, name_hooks
@@ -16,6 +17,10 @@ from model.nn.masks import AttentionMask
 
 def random(*shape: int) -> torch.Tensor:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(sum(shape)))
+
+
+def small(d_model: int, num_heads: int) -> TransformerConfig:
+    return TransformerConfig(vocab_size=8, d_model=d_model, num_heads=num_heads, attention_dropout=0.0)
 
 
 def test_weights_times_value_equal_torchs_fused_attention() -> None:
@@ -55,7 +60,7 @@ def test_a_row_with_nothing_to_attend_is_zero_and_has_finite_gradients() -> None
 
 @pytest.mark.parametrize("training", [False, True], ids=["fused", "explicit"])
 def test_both_paths_of_the_model_give_zeros_for_a_row_with_nothing_to_attend(training: bool) -> None:
-    module = MultiHeadAttention(8, 2, dropout=0.0).train(training)
+    module = MultiHeadAttention(small(d_model=8, num_heads=2)).train(training)
     nothing = AttentionMask(num_queries=3, num_keys=4, key_padding=torch.tensor([[False] * 4, [True] * 4]))
     with listen(record={"hook_head_output"}) as recorded:
         name_hooks(module)
@@ -70,7 +75,7 @@ def test_both_paths_of_the_model_give_zeros_for_a_row_with_nothing_to_attend(tra
 def test_multi_head_attention_equals_torchs_with_copied_weights(training: bool, causal: bool) -> None:
     torch.manual_seed(0)
     ours, theirs = (
-        MultiHeadAttention(24, 3, dropout=0.0).train(training),
+        MultiHeadAttention(small(d_model=24, num_heads=3)).train(training),
         nn.MultiheadAttention(24, 3, batch_first=True),
     )
     with torch.no_grad():

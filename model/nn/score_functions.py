@@ -1,0 +1,176 @@
+"""Score how well a key answers a query: dot product, additive or bilinear, each a value that a trace can keep.
+
+A score is a sum over the components of query and key; `ScoreFunction.terms` are what is summed. Scaling, bias, mask and
+softmax follow in `model.nn.attention.attention_weights`, whatever the function.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+#: Terms [query, key, component] of all heads and sentences that are held at once, 64 MiB in float32.
+TERMS_AT_ONCE: Final = 1 << 24
+
+
+class ScoreFunction(ABC):
+    """A function of a query and a key; what it has learned differs from head to head.
+
+    Leading dimensions of queries and keys end with that of the heads.
+    """
+
+    #: What a file calls it.
+    name: str
+    #: What it has learned, by the names that a file gives it; the first dimension is that of the heads.
+    tensors: Mapping[str, Tensor]
+
+    @abstractmethod
+    def terms(
+        self, query: Float[Tensor, "*batch query d_k"], key: Float[Tensor, "*batch key d_k"]
+    ) -> Float[Tensor, "*batch query key d_k"]:
+        """What is summed over the components."""
+
+    @abstractmethod
+    def scores(
+        self, query: Float[Tensor, "*batch query d_k"], key: Float[Tensor, "*batch key d_k"]
+    ) -> Float[Tensor, "*batch query key"]:
+        """The sums of the terms."""
+
+    @abstractmethod
+    def of_tensors(self, tensors: Mapping[str, Tensor]) -> "ScoreFunction":
+        """The same function with other tensors of the same names."""
+
+    def of_heads(self, heads: Sequence[int]) -> "ScoreFunction":
+        """The function of these heads, in this order, in float32."""
+        chosen = list(heads)
+        return self.of_tensors({name: tensor[chosen].float() for name, tensor in self.tensors.items()})
+
+    def to(self, device: torch.device) -> "ScoreFunction":
+        """The same on another device, as a constant."""
+        return self.of_tensors({name: tensor.detach().to(device) for name, tensor in self.tensors.items()})
+
+
+@dataclass(frozen=True, eq=False)
+class DotProduct(ScoreFunction):
+    """score(q, k) = q · k (§3.2.1; Luong et al. 2015, eq. 8, "dot")."""
+
+    name = "dot"
+    tensors = MappingProxyType({})
+
+    def terms(
+        self, query: Float[Tensor, "*batch query d_k"], key: Float[Tensor, "*batch key d_k"]
+    ) -> Float[Tensor, "*batch query key d_k"]:
+        """q_c k_c."""
+        return query[..., :, None, :] * key[..., None, :, :]
+
+    def scores(
+        self, query: Float[Tensor, "*batch query d_k"], key: Float[Tensor, "*batch key d_k"]
+    ) -> Float[Tensor, "*batch query key"]:
+        """QKᵀ."""
+        return query @ key.transpose(-2, -1)
+
+    def of_tensors(self, tensors: Mapping[str, Tensor]) -> "DotProduct":
+        """Itself: it has none."""
+        return self
+
+
+DOT_PRODUCT: Final = DotProduct()
+
+
+@dataclass(frozen=True, eq=False)
+class Bilinear(ScoreFunction):
+    """score(q, k) = qᵀ M k, with a matrix for each head (Luong et al. 2015, eq. 8, "general")."""
+
+    matrix: Float[Tensor, "head d_k d_k"]
+    name = "general"
+
+    @property
+    def tensors(self) -> Mapping[str, Tensor]:  # type: ignore[override]
+        """M."""
+        return {"score_matrix": self.matrix}
+
+    def terms(
+        self, query: Float[Tensor, "*batch query d_k"], key: Float[Tensor, "*batch key d_k"]
+    ) -> Float[Tensor, "*batch query key d_k"]:
+        """(qᵀ M)_c k_c."""
+        return DOT_PRODUCT.terms(query @ self.matrix, key)
+
+    def scores(
+        self, query: Float[Tensor, "*batch query d_k"], key: Float[Tensor, "*batch key d_k"]
+    ) -> Float[Tensor, "*batch query key"]:
+        """Q M Kᵀ."""
+        return DOT_PRODUCT.scores(query @ self.matrix, key)
+
+    def of_tensors(self, tensors: Mapping[str, Tensor]) -> "Bilinear":
+        """With another matrix."""
+        return Bilinear(tensors["score_matrix"])
+
+
+@dataclass(frozen=True, eq=False)
+class Additive(ScoreFunction):
+    """score(q, k) = vᵀ tanh(q + k), with a vector for each head (Bahdanau et al. 2015, appendix A.1.2).
+
+    The paper's W s and U h are the query and the key here: maps of what they come from, which an attention site has
+    anyway. n queries and m keys make n · m · d_k terms; they are computed for some rows at a time.
+    """
+
+    vector: Float[Tensor, "head d_k"]
+    name = "additive"
+
+    @property
+    def tensors(self) -> Mapping[str, Tensor]:  # type: ignore[override]
+        """v."""
+        return {"score_vector": self.vector}
+
+    def terms(
+        self, query: Float[Tensor, "*batch query d_k"], key: Float[Tensor, "*batch key d_k"]
+    ) -> Float[Tensor, "*batch query key d_k"]:
+        """v_c tanh(q_c + k_c)."""
+        return self._activations(query, key) * self.vector[:, None, None, :]
+
+    def scores(
+        self, query: Float[Tensor, "*batch query d_k"], key: Float[Tensor, "*batch key d_k"]
+    ) -> Float[Tensor, "*batch query key"]:
+        """vᵀ tanh(q + k) of every pair."""
+        terms_a_row = max(1, query[..., :1, :].numel() * key.size(-2))
+        blocks = query.split(max(1, TERMS_AT_ONCE // terms_a_row), dim=-2)
+        vectors = self.vector[:, None, :, None]
+        return torch.cat([(self._activations(rows, key) @ vectors)[..., 0] for rows in blocks], dim=-2)
+
+    def of_tensors(self, tensors: Mapping[str, Tensor]) -> "Additive":
+        """With another vector."""
+        return Additive(tensors["score_vector"])
+
+    @staticmethod
+    def _activations(query: Tensor, key: Tensor) -> Tensor:
+        return (query[..., :, None, :] + key[..., None, :, :]).tanh()
+
+
+def joined(functions: Sequence[ScoreFunction]) -> ScoreFunction:
+    """One function for the heads of several sites, which all have the same kind of it."""
+    first = functions[0]
+    parts = {name: [function.tensors[name] for function in functions] for name in first.tensors}
+    return first.of_tensors({name: torch.cat(tensors) for name, tensors in parts.items()})
+
+
+def read_score_function(name: str, tensors: Mapping[str, Tensor], num_heads: int, d_k: int) -> ScoreFunction:
+    """The function that `name` and `tensors` of a file tell of.
+
+    Raises:
+        ValueError: there is no such function, or its tensors have other shapes.
+        KeyError: a tensor is missing.
+    """
+    if name == DOT_PRODUCT.name:
+        return DOT_PRODUCT
+    if name not in (Additive.name, Bilinear.name):
+        raise ValueError(f"no score function is called {name!r}")
+    tensor = tensors["score_vector" if name == Additive.name else "score_matrix"]
+    expected = (num_heads, d_k) if name == Additive.name else (num_heads, d_k, d_k)
+    if tuple(tensor.shape) != expected:
+        raise ValueError(f"its scores need numbers of the shape {expected}, got {tuple(tensor.shape)}")
+    return Additive(tensor) if name == Additive.name else Bilinear(tensor)
