@@ -13,10 +13,13 @@ from model.checkpoint import CONFIG, TOKENIZER, Checkpoint, check_weights, load_
 from model.config import PRESETS, Norm, TransformerConfig, preset
 from model.device import choose_device
 from model.errors import ConfigError
+from model.nn.transformer import Transformer
 from model.pairs import Pair, data_set_name, read_pairs
 from model.tokenizer import Tokenizer
+from model.training.ablations import ABLATIONS, DEV_SETS, LETTERS, RUNS, TRAINING_SETS, files_in
 from model.training.augmentation import typed_variants
 from model.training.batches import Example, encode_pairs
+from model.training.film_recorder import FilmRecorder
 from model.training.loop import LOG, TrainingRun, TrainSettings
 from model.training.malloc_settings import keep_freed_memory
 from model.training.processes import join_processes, part, wait_for_all
@@ -31,7 +34,8 @@ PRONOUN_PAIRS = 480_000
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of `train`; each training setting has one, with the default of `TrainSettings`."""
-    text = "TSV files (.tsv, .xz, .gz); each pair comes WEIGHT times an epoch (default 1, fractions allowed)"
+    text = "TSV files (.tsv, .xz, .gz); each pair comes WEIGHT times an epoch (default 1, fractions allowed); for an "
+    text += "ablation, the folder that holds " + ", ".join((*TRAINING_SETS, *DEV_SETS))
     parser.add_argument("--data", type=weighted_file, nargs="+", required=True, metavar="FILE[=WEIGHT]", help=text)
     text = "share of pairs that come a second time as people type them: lower-cased, no full stop, did not / didn't"
     parser.add_argument("--typed", type=share, default=0.0, metavar="SHARE", help=text)
@@ -42,28 +46,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     text = "checkpoint whose weights and vocabulary a new run begins with"
     parser.add_argument("--start-from", type=Path, metavar="DIR", help=text)
     text = "TSV files scored while training"
-    parser.add_argument("--dev", type=Path, nargs="*", default=[], metavar="FILE", help=text)
+    parser.add_argument("--dev", type=Path, nargs="*", metavar="FILE", help=text)
     parser.add_argument("--dev-limit", type=int, default=200, metavar="N", help="pairs of each dev file (default 200)")
-    text = "folder of the run; resumed if it exists"
-    parser.add_argument("--run", type=Path, required=True, metavar="DIR", help=text)
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="checkpoint folder to write at the end")
-    parser.add_argument("--preset", choices=list(PRESETS), default="en-de", help="shape of the model (default en-de)")
+    text = f"folder of the run; resumed if it exists (default for an ablation: {RUNS}/PRESET-SEED)"
+    parser.add_argument("--run", type=Path, metavar="DIR", help=text)
+    text = "checkpoint folder to write at the end (default for an ablation: checkpoint, in the run's folder)"
+    parser.add_argument("--out", type=Path, metavar="DIR", help=text)
+    text = "shape of the model (default en-de), or an ablation, which has its own training settings, too"
+    parser.add_argument("--preset", choices=[*PRESETS, *ABLATIONS], default="en-de", help=text)
     parser.add_argument("--norm", choices=get_args(Norm), help="instead of the preset's")
     for name, kind in (
         ("vocab-size", int), ("d-model", int), ("num-layers", int), ("num-heads", int), ("d-ff", int),
         ("dropout", float), ("attention-dropout", float),
     ):  # fmt: skip
         parser.add_argument(f"--{name}", type=kind, help="instead of the preset's")
+    text = "keep the attention on six sentences at 30 steps of the run in this file (.npz)"
+    parser.add_argument("--film", type=Path, metavar="FILE", help=text)
     parser.add_argument("--device", help="cpu, cuda or cuda:N (default: CUDA if present)")
     for field in fields(TrainSettings):
-        option = f"--{field.name.replace('_', '-')}"
+        option, text = f"--{field.name.replace('_', '-')}", f"default {field.default}, or the ablation's"
         if field.name == "decay":
-            parser.add_argument(option, choices=get_args(Decay), default=field.default, help=f"default {field.default}")
+            parser.add_argument(option, choices=get_args(Decay), help=text)
         elif field.name == "bf16":
-            parser.add_argument(option, action=argparse.BooleanOptionalAction, default=field.default)
+            parser.add_argument(option, action=argparse.BooleanOptionalAction, help=text)
         else:
-            text = f"default {field.default}"
-            parser.add_argument(option, type=type(field.default), default=field.default, help=text)
+            parser.add_argument(option, type=type(field.default), help=text)
 
 
 def step_number(text: str) -> int:
@@ -101,7 +108,8 @@ def _number(text: str) -> float:
 def train(arguments: argparse.Namespace) -> None:
     """Train, or resume, and write the checkpoint; prints a JSON summary."""
     keep_freed_memory()
-    settings = TrainSettings(**{field.name: getattr(arguments, field.name) for field in fields(TrainSettings)})
+    settings = settings_from(arguments)
+    fill_in(arguments, settings.seed)
     processes, device = join_processes(choose_device(arguments.device))
 
     def say(text: str) -> None:
@@ -127,17 +135,50 @@ def train(arguments: argparse.Namespace) -> None:
         sets["pronouns"] = pronoun_examples(sets.values(), share_of_tokens, typed, tokenizer, settings.seed)
     examples = [example for examples_of_set in sets.values() for example in examples_of_set]
     say(f"{len(examples):,} pairs of {len(sets)} sets, variants among them, on {device}.")
-    run = TrainingRun(arguments.run, config, tokenizer, settings, device, processes)
+    build = ABLATIONS[arguments.preset].build if arguments.preset in ABLATIONS else Transformer
+    run = TrainingRun(arguments.run, config, tokenizer, settings, device, processes, build)
     if origin is not None:
         run.start_from(origin.model)
-    model = run.train(examples, dev, arguments.until)
+    film = None
+    if arguments.film is not None and processes.is_first:
+        described = {"preset": arguments.preset, **asdict(settings), **asdict(config)}
+        told = {name: value for name, value in described.items() if value is not None}
+        film = FilmRecorder(arguments.film, run.model, tokenizer, run=told, total=settings.steps, dev=dev)
+    model = run.train(examples, dev, arguments.until, film)
     part(processes)
     if processes.is_first:
-        options = {"typed": arguments.typed, "pronouns": arguments.pronouns, "processes": processes.count}
+        options = {name: getattr(arguments, name) for name in ("preset", "typed", "pronouns")}
+        options["processes"] = processes.count
         note = f"Began with the weights of {arguments.start_from.name} ({origin.digest[:12]})." if origin else ""
         write_record(arguments.out, arguments.run, sets, {**asdict(settings), **options}, arguments.dev_limit, note)
         save_checkpoint(arguments.out, model, tokenizer)
         print(json.dumps({"checkpoint": str(arguments.out), "steps": run.step, "pairs": len(examples)}))
+
+
+def settings_from(arguments: argparse.Namespace) -> TrainSettings:
+    """The ablation's settings, or the usual ones, with those given instead."""
+    chosen = ABLATIONS[arguments.preset].settings if arguments.preset in ABLATIONS else TrainSettings()
+    given = {field.name: getattr(arguments, field.name) for field in fields(TrainSettings)}
+    return replace(chosen, **{name: value for name, value in given.items() if value is not None})
+
+
+def fill_in(arguments: argparse.Namespace, seed: int) -> None:
+    """Put in what an ablation need not be told: files below its folder of data, and where the run goes.
+
+    Raises:
+        ConfigError: any other preset was not told where the run and the checkpoint go.
+        DataError: the folder lacks a file.
+    """
+    if arguments.preset in ABLATIONS:
+        (folder, _), *others = arguments.data
+        if folder.is_dir() and not others:
+            arguments.data = [(file, 1.0) for file in files_in(folder, TRAINING_SETS)]
+            arguments.dev = files_in(folder, DEV_SETS) if arguments.dev is None else arguments.dev
+        arguments.run = arguments.run or RUNS / f"{arguments.preset}-{seed}"
+        arguments.out = arguments.out or arguments.run / "checkpoint"
+    if arguments.run is None or arguments.out is None:
+        raise ConfigError("Name the folder of the run (--run) and that of the checkpoint (--out).")
+    arguments.dev = arguments.dev or []
 
 
 def encode_with_variants(
@@ -184,7 +225,8 @@ def config_from(arguments: argparse.Namespace, origin: Checkpoint | None) -> Tra
     names = ("norm", "vocab_size", "d_model", "num_layers", "num_heads", "d_ff", "dropout", "attention_dropout")
     changes = {name: value for name in names if (value := getattr(arguments, name)) is not None}
     if origin is None:
-        return preset(arguments.preset, **changes)
+        ablation = ABLATIONS.get(arguments.preset)
+        return preset(arguments.preset, **changes) if ablation is None else replace(ablation.config, **changes)
     config = replace(origin.model.config, **changes)
     check_weights(dict(origin.model.named_parameters()), config)
     return config
@@ -202,12 +244,20 @@ def open_run(arguments: argparse.Namespace, origin: Checkpoint | None, pairs: li
         if read_run(folder)[0] != config:
             raise ConfigError(f"{folder} holds a run with other settings; resume with those, or name another folder.")
         return
-    if origin is None:
-        print(f"Learning a vocabulary of {config.vocab_size:,} pieces …", file=sys.stderr)
-        tokenizer = Tokenizer.train((sentence for pair in pairs for sentence in pair), config)
-    else:
-        tokenizer = origin.tokenizer
     folder.mkdir(parents=True, exist_ok=True)
+    # Ablations share a vocabulary, so that their losses can be compared.
+    shared = folder.parent / TOKENIZER if arguments.preset in ABLATIONS else None
+    if origin is not None:
+        tokenizer = origin.tokenizer
+    elif shared is not None and shared.exists():
+        tokenizer = Tokenizer.load(shared)
+        tokenizer.check(config)
+    else:
+        print(f"Learning a vocabulary of {config.vocab_size:,} pieces …", file=sys.stderr)
+        sentences = (sentence for pair in pairs for sentence in pair)
+        tokenizer = Tokenizer.train(sentences, config, None if shared is None else LETTERS)
+        if shared is not None:
+            shared.write_bytes(tokenizer.serialized)
     (folder / TOKENIZER).write_bytes(tokenizer.serialized)
     (folder / CONFIG).write_text(config.to_json(), encoding="utf-8")
 

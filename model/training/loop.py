@@ -7,7 +7,7 @@ the last few weights for averaging. The state is replaced in one move, so that a
 import json
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -26,6 +26,7 @@ from model.nn.transformer import Transformer
 from model.pairs import Pair
 from model.tokenizer import Tokenizer
 from model.training.batches import Batch, Example, endless_batches
+from model.training.film_recorder import FilmRecorder
 from model.training.malloc_settings import hand_back_memory
 from model.training.objective import Objective, pronoun_pieces
 from model.training.processes import ALONE, Processes, add_up, wait_for_all
@@ -85,12 +86,13 @@ class TrainingRun:
         settings: TrainSettings,
         device: torch.device,
         processes: Processes = ALONE,
+        build: Callable[[TransformerConfig], Transformer] = Transformer,
     ) -> None:
         self.folder, self.tokenizer, self.settings, self.device = folder, tokenizer, settings, device
         self.processes = processes
         folder.mkdir(parents=True, exist_ok=True)
         torch.manual_seed(settings.seed)
-        self.model = Transformer(config).to(device)
+        self.model = build(config).to(device)
         self.optimizer = torch.optim.Adam(self.model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9, fused=True)
         self.step = 0
         if self._state_file.exists():
@@ -102,7 +104,11 @@ class TrainingRun:
             self._set_weights(dict(model.named_parameters()))
 
     def train(
-        self, examples: Sequence[Example], dev: Mapping[str, Sequence[Pair]], until: int | None = None
+        self,
+        examples: Sequence[Example],
+        dev: Mapping[str, Sequence[Pair]],
+        until: int | None = None,
+        film: FilmRecorder | None = None,
     ) -> Transformer:
         """Run to the last step and return the model with averaged weights, in evaluation mode.
 
@@ -110,6 +116,7 @@ class TrainingRun:
             examples: what to learn from.
             dev: sets to score on the way.
             until: stop at this step already, in the middle of the schedule; the run can be resumed, on other data too.
+            film: what is to see the model after every step.
         """
         settings = self.settings
         batches = endless_batches(
@@ -133,9 +140,13 @@ class TrainingRun:
         losses: list[float] = []
         end = min(settings.steps, until or settings.steps)
         first = self.processes.is_first
+        if film is not None:
+            film.begin(self.step)
         with tqdm(total=settings.steps, initial=self.step, unit="step", mininterval=1.0, disable=not first) as bar:
             for batch in islice(batches, max(0, end - self.step)):
                 losses.append(self._take_step(objective, batch))
+                if film is not None:
+                    film.see(self.step, losses[-1])
                 tokens += batch.num_tokens
                 rate = tokens / (time.perf_counter() - started)
                 bar.set_postfix(loss=f"{losses[-1]:.3f}", tokens_per_s=f"{rate:.0f}", refresh=False)

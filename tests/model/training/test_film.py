@@ -1,0 +1,161 @@
+"""The film of a training: recorded while it runs, gone on with, and refused when it is something else."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from model import Translator
+from model.config import TransformerConfig
+from model.errors import ConfigError, DataError
+from model.nn.transformer import SITES
+from model.tokenizer import Tokenizer
+from model.training.batches import encode_pairs
+from model.training.film import Film, frame_steps, load_film, save_film
+from model.training.film_recorder import SENTENCES, FilmRecorder, piece_links
+from model.training.loop import TrainingRun
+from tests.model.training.test_loop import CPU, PAIRS, SETTINGS
+
+
+def record(
+    folder: Path, config: TransformerConfig, tokenizer: Tokenizer, until: int | None = None, **run_as: Any
+) -> tuple[Film, TrainingRun]:
+    run = TrainingRun(folder / "run", replace(config, dropout=0.2), tokenizer, replace(SETTINGS, steps=8), CPU)
+    told = {"preset": "tiny", **run_as}
+    recorder = FilmRecorder(folder / "film.npz", run.model, tokenizer, run=told, total=8, dev={"same": PAIRS[:1]})
+    run.train(encode_pairs(PAIRS * 4, tokenizer, 100), {}, until, recorder)
+    return load_film(folder / "film.npz"), run
+
+
+@pytest.fixture(scope="module")
+def film(tmp_path_factory: pytest.TempPathFactory, config: TransformerConfig, tokenizer: Tokenizer) -> Film:
+    return record(tmp_path_factory.mktemp("film"), config, tokenizer)[0]
+
+
+def test_frames_are_spaced_by_logarithm_up_to_the_last_step() -> None:
+    steps = frame_steps(2_000)
+    assert len(steps) == len(set(steps)) == 30
+    assert (steps[0], steps[1], steps[-1]) == (0, 1, 2_000)
+    late = np.diff(np.log(steps[12:]))
+    assert late.max() < 1.1 * late.min()
+    assert frame_steps(4) == [0, 1, 2, 3, 4]
+
+
+def test_a_film_holds_every_weight_of_every_frame(film: Film, config: TransformerConfig) -> None:
+    assert film.steps == tuple(range(9))
+    assert np.isnan(film.losses[0])
+    assert all(loss > 0 for loss in film.losses[1:])
+    assert len(film.scores["same"]) == 9
+    for sentence in film.sentences:
+        assert len(sentence.translations) == 9
+        for site in SITES:
+            weights = sentence.frame(8, site)
+            assert weights.shape[:2] == (config.num_layers, config.num_heads)
+            # Each of n keys is off by half a 255th at most.
+            assert abs(weights.sum(-1) - 1).max() <= weights.shape[-1] / 510 + 1e-6
+    changed = film.sentences[0].weights["encoder.self"]
+    assert (changed[0] != changed[8]).any()
+
+
+def test_the_last_frame_is_what_the_model_attends_to(
+    tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer
+) -> None:
+    # The weights that the run ends with are averaged; the film shows the last step's.
+    film, run = record(tmp_path, config, tokenizer, until=8)
+    run = TrainingRun(tmp_path / "run", run.model.config, tokenizer, replace(SETTINGS, steps=8), CPU)
+    source, target, _ = SENTENCES[0]
+    trace = Translator(run.model, tokenizer).trace(source, target)
+    for site in SITES:
+        queries = len(film.sentences[0].target_tokens if site.startswith("decoder") else trace.source_tokens)
+        real = trace.weights(site, 1)[:, :queries]
+        assert abs(film.sentences[0].frame(8, site)[1] - real.numpy()).max() <= 1 / 500
+
+
+def test_a_film_is_gone_on_with_after_a_stop(
+    tmp_path: Path, film: Film, config: TransformerConfig, tokenizer: Tokenizer
+) -> None:
+    record(tmp_path, config, tokenizer, until=5)
+    again, _ = record(tmp_path, config, tokenizer)
+    assert again.steps == film.steps
+    for site in SITES:
+        assert np.array_equal(again.sentences[2].weights[site], film.sentences[2].weights[site])
+
+
+def test_a_film_changes_nothing_in_the_training(
+    tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer
+) -> None:
+    _, watched = record(tmp_path, config, tokenizer)
+    alone = TrainingRun(tmp_path / "alone", replace(config, dropout=0.2), tokenizer, replace(SETTINGS, steps=8), CPU)
+    alone.train(encode_pairs(PAIRS * 4, tokenizer, 100), {})
+    for ours, theirs in zip(watched.model.parameters(), alone.model.parameters(), strict=True):
+        torch.testing.assert_close(ours, theirs)
+
+
+def test_the_film_of_another_run_is_not_written_over(
+    tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer
+) -> None:
+    record(tmp_path, config, tokenizer)
+    with pytest.raises(ConfigError, match="another run"):
+        record(tmp_path, config, tokenizer, seed=2)
+
+
+def test_links_join_the_row_that_reads_a_piece_to_the_pieces_of_its_source_words(tokenizer: Tokenizer) -> None:
+    source, target = "The animal", "Das Tier"
+    links = dict(piece_links(tokenizer, source, target, ((0,), (1,))))
+    target_tokens = ["<s>", *tokenizer.tokens(tokenizer.encode(target))]
+    source_tokens = tokenizer.tokens(tokenizer.encode(source))
+    assert sorted(links) == list(range(1, len(target_tokens)))
+    spelled = "".join(source_tokens[key] for key in links[len(target_tokens) - 1]).replace("▁", "")
+    assert spelled == "animal"
+
+
+def test_every_word_of_the_films_translations_is_linked_to_words_of_its_sentence() -> None:
+    for source, target, links in SENTENCES:
+        assert len(links) == len(target.split())
+        assert all(word < len(source.split()) for linked in links for word in linked)
+
+
+def damaged(film: Film, path: Path, **changes: Any) -> None:
+    save_film(film, path)
+    with np.load(path) as arrays:
+        content = dict(arrays)
+    header = json.loads(content["film.json"].tobytes())
+    weights = changes.pop("weights", None)
+    if weights is not None:
+        content["0/encoder.self"] = weights
+    content["film.json"] = np.frombuffer(json.dumps(header | changes).encode(), dtype=np.uint8)
+    np.savez_compressed(path, **content)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"format": "other"},
+        {"steps": [0, 1, 1, 2, 3, 4, 5, 6, 7]},
+        {"steps": [-1, 1, 2, 3, 4, 5, 6, 7, 8]},
+        {"losses": [1.0]},
+        {"losses": ["<b>"] * 9},
+        {"scores": {"same": [1e999] * 9}},
+        {"run": {"preset": {"deep": 1}}},
+        {"sentences": []},
+        {"weights": np.zeros((9, 2, 4, 3, 3), dtype=np.uint8)},
+        {"weights": np.zeros((9, 2, 4, 3, 3), dtype=np.float32)},
+    ],
+    ids=str,
+)
+def test_a_damaged_film_is_refused_in_a_sentence(film: Film, tmp_path: Path, changes: dict[str, Any]) -> None:
+    damaged(film, tmp_path / "film.npz", **changes)
+    with pytest.raises(DataError, match=r"film\.npz is not a film"):
+        load_film(tmp_path / "film.npz")
+
+
+def test_a_file_that_is_no_film_or_missing_is_said(tmp_path: Path) -> None:
+    (tmp_path / "film.npz").write_bytes(b"PK\x03\x04 no archive")
+    with pytest.raises(DataError, match="not a film"):
+        load_film(tmp_path / "film.npz")
+    with pytest.raises(DataError, match="There is no file"):
+        load_film(tmp_path / "none.npz")
