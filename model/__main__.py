@@ -1,4 +1,4 @@
-"""The command line: python -m model translate | evaluate | pronouns | align | coreference | atlas | trace | train.
+"""The command line: python -m model translate | evaluate | … | trace | train | ablations.
 
 Exit code 0, or 2 with one line on standard error that says what was wrong. Results go to standard output (with
 --json, one JSON object and nothing else), progress to standard error.
@@ -12,12 +12,14 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from model.device import choose_device
 from model.errors import ConfigError, HeadlightError
 from model.evaluation import evaluate, translate_all
 from model.opening import open_reader
 from model.pairs import data_set_name, read_pairs
 from model.trace.file import save_trace, weight_arrays
 from model.training import command
+from model.training.ablations import DEV_SETS, RUNS, files_in
 from model.translator import Translator
 
 DEFAULT_CHECKPOINT = Path(__file__).parent.parent / "checkpoints" / "en-de"
@@ -79,7 +81,15 @@ def build_parser() -> argparse.ArgumentParser:
     atlas.add_argument("--limit", type=_positive, metavar="N", help="only the first N sentences")
     atlas.add_argument("--out", type=Path, required=True, metavar="FILE.npz")
 
-    for reporting in (evaluation, align, coreference, pronouns, atlas):
+    ablations = add("ablations", run_ablations, "print what each part is worth: the table of all trained ablations")
+    text = "folder that holds " + ", ".join(DEV_SETS)
+    ablations.add_argument("--data", type=Path, required=True, metavar="DIR", help=text)
+    text = f"folder of the runs (default {RUNS}); ablations.json is written into it"
+    ablations.add_argument("--runs", type=Path, default=RUNS, metavar="DIR", help=text)
+    ablations.add_argument("--limit", type=_positive, metavar="N", help="only the first N pairs of each set")
+    ablations.add_argument("--device", help="cpu, cuda or cuda:N (default: CUDA if present)")
+
+    for reporting in (evaluation, align, coreference, pronouns, atlas, ablations):
         reporting.add_argument("--json", action="store_true", help="print one JSON object")
     for added in (translate, evaluation, trace, align, coreference, pronouns, atlas):
         added.add_argument("--checkpoint", type=Path, default=DEFAULT_CHECKPOINT, metavar="DIR")
@@ -168,6 +178,21 @@ def run_atlas(arguments: argparse.Namespace) -> None:
     save_atlas(atlas, arguments.out)
     print(json.dumps(atlas_json(atlas)) if arguments.json else atlas_report(atlas))
     print(arguments.out, file=sys.stderr)
+
+
+def run_ablations(arguments: argparse.Namespace) -> None:
+    """Measure what has not been measured yet, and print the table."""
+    from model.analysis.ablations.measure import measure_runs
+    from model.analysis.ablations.results import save_results
+    from model.analysis.ablations.table import ablations_report
+
+    files = files_in(arguments.data, DEV_SETS)
+    dev = {data_set_name(file): read_pairs(file, arguments.limit) for file in files}
+    device = choose_device(arguments.device)
+    results = measure_runs(arguments.runs, dev, device, lambda done: print(done, file=sys.stderr))
+    path = arguments.runs / "ablations.json"
+    save_results(results, path)
+    print(path.read_text(encoding="utf-8").rstrip() if arguments.json else ablations_report(results))
 
 
 def run_pronouns(arguments: argparse.Namespace) -> None:

@@ -1,6 +1,7 @@
 """The film of a training: recorded while it runs, gone on with, and refused when it is something else."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import torch
 from model import Translator
 from model.config import TransformerConfig
 from model.errors import ConfigError, DataError
-from model.nn.transformer import SITES
+from model.nn.transformer import SITES, Transformer
 from model.tokenizer import Tokenizer
 from model.training.batches import encode_pairs
 from model.training.film import Film, frame_steps, load_film, save_film
@@ -20,20 +21,42 @@ from model.training.film_recorder import SENTENCES, FilmRecorder, piece_links
 from model.training.loop import TrainingRun
 from tests.model.training.test_loop import CPU, PAIRS, SETTINGS
 
+SHORT = replace(SETTINGS, steps=4, save_every=2)
+
 
 def record(
-    folder: Path, config: TransformerConfig, tokenizer: Tokenizer, until: int | None = None, **run_as: Any
-) -> tuple[Film, TrainingRun]:
-    run = TrainingRun(folder / "run", replace(config, dropout=0.2), tokenizer, replace(SETTINGS, steps=8), CPU)
-    told = {"preset": "tiny", **run_as}
-    recorder = FilmRecorder(folder / "film.npz", run.model, tokenizer, run=told, total=8, dev={"same": PAIRS[:1]})
-    run.train(encode_pairs(PAIRS * 4, tokenizer, 100), {}, until, recorder)
-    return load_film(folder / "film.npz"), run
+    folder: Path, config: TransformerConfig, tokenizer: Tokenizer, until: int | None = None
+) -> tuple[Film, Transformer]:
+    run = TrainingRun(folder / "run", replace(config, dropout=0.2), tokenizer, SHORT, CPU)
+    recorder = FilmRecorder(
+        folder / "film.npz", run.model, tokenizer, run={"preset": "tiny"}, total=4, dev={"same": PAIRS[:1]}
+    )
+    model = run.train(encode_pairs(PAIRS * 4, tokenizer, 100), {}, until, recorder)
+    return load_film(folder / "film.npz"), model
+
+
+@pytest.fixture(scope="module", autouse=True)
+def short_translations() -> Iterator[None]:
+    """A model that has learned nothing writes as long as it may."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("model.decoding.prefix_batch.EXTRA_LENGTH", -5)
+        yield
 
 
 @pytest.fixture(scope="module")
-def film(tmp_path_factory: pytest.TempPathFactory, config: TransformerConfig, tokenizer: Tokenizer) -> Film:
-    return record(tmp_path_factory.mktemp("film"), config, tokenizer)[0]
+def recorded(
+    tmp_path_factory: pytest.TempPathFactory,
+    config: TransformerConfig,
+    tokenizer: Tokenizer,
+    short_translations: None,
+) -> tuple[Path, Film, Transformer]:
+    folder = tmp_path_factory.mktemp("film")
+    return folder, *record(folder, config, tokenizer)
+
+
+@pytest.fixture
+def film(recorded: tuple[Path, Film, Transformer]) -> Film:
+    return recorded[1]
 
 
 def test_frames_are_spaced_by_logarithm_up_to_the_last_step() -> None:
@@ -46,39 +69,38 @@ def test_frames_are_spaced_by_logarithm_up_to_the_last_step() -> None:
 
 
 def test_a_film_holds_every_weight_of_every_frame(film: Film, config: TransformerConfig) -> None:
-    assert film.steps == tuple(range(9))
+    assert film.steps == tuple(range(5))
     assert np.isnan(film.losses[0])
     assert all(loss > 0 for loss in film.losses[1:])
-    assert len(film.scores["same"]) == 9
+    assert len(film.scores["same"]) == 5
     for sentence in film.sentences:
-        assert len(sentence.translations) == 9
+        assert len(sentence.translations) == 5
         for site in SITES:
-            weights = sentence.frame(8, site)
+            weights = sentence.frame(4, site)
             assert weights.shape[:2] == (config.num_layers, config.num_heads)
             # Each of n keys is off by half a 255th at most.
             assert abs(weights.sum(-1) - 1).max() <= weights.shape[-1] / 510 + 1e-6
     changed = film.sentences[0].weights["encoder.self"]
-    assert (changed[0] != changed[8]).any()
+    assert (changed[0] != changed[4]).any()
 
 
-def test_the_last_frame_is_what_the_model_attends_to(
-    tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer
+def test_the_last_frame_is_what_the_model_attends_to_after_the_last_step(
+    recorded: tuple[Path, Film, Transformer], config: TransformerConfig, tokenizer: Tokenizer
 ) -> None:
-    # The weights that the run ends with are averaged; the film shows the last step's.
-    film, run = record(tmp_path, config, tokenizer, until=8)
-    run = TrainingRun(tmp_path / "run", run.model.config, tokenizer, replace(SETTINGS, steps=8), CPU)
+    # The model that a run gives is the mean of its last states; a resumed one is the last state.
+    folder, film, _ = recorded
+    run = TrainingRun(folder / "run", replace(config, dropout=0.2), tokenizer, SHORT, CPU)
     source, target, _ = SENTENCES[0]
     trace = Translator(run.model, tokenizer).trace(source, target)
     for site in SITES:
-        queries = len(film.sentences[0].target_tokens if site.startswith("decoder") else trace.source_tokens)
-        real = trace.weights(site, 1)[:, :queries]
-        assert abs(film.sentences[0].frame(8, site)[1] - real.numpy()).max() <= 1 / 500
+        shown = film.sentences[0].frame(4, site)[1]
+        assert abs(shown - trace.weights(site, 1)[:, : shown.shape[1]].numpy()).max() <= 1 / 500
 
 
 def test_a_film_is_gone_on_with_after_a_stop(
     tmp_path: Path, film: Film, config: TransformerConfig, tokenizer: Tokenizer
 ) -> None:
-    record(tmp_path, config, tokenizer, until=5)
+    record(tmp_path, config, tokenizer, until=3)
     again, _ = record(tmp_path, config, tokenizer)
     assert again.steps == film.steps
     for site in SITES:
@@ -86,21 +108,20 @@ def test_a_film_is_gone_on_with_after_a_stop(
 
 
 def test_a_film_changes_nothing_in_the_training(
-    tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer
+    tmp_path: Path, recorded: tuple[Path, Film, Transformer], config: TransformerConfig, tokenizer: Tokenizer
 ) -> None:
-    _, watched = record(tmp_path, config, tokenizer)
-    alone = TrainingRun(tmp_path / "alone", replace(config, dropout=0.2), tokenizer, replace(SETTINGS, steps=8), CPU)
+    alone = TrainingRun(tmp_path, replace(config, dropout=0.2), tokenizer, SHORT, CPU)
     alone.train(encode_pairs(PAIRS * 4, tokenizer, 100), {})
-    for ours, theirs in zip(watched.model.parameters(), alone.model.parameters(), strict=True):
+    for ours, theirs in zip(recorded[2].parameters(), alone.model.parameters(), strict=True):
         torch.testing.assert_close(ours, theirs)
 
 
 def test_the_film_of_another_run_is_not_written_over(
-    tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer
+    recorded: tuple[Path, Film, Transformer], tokenizer: Tokenizer
 ) -> None:
-    record(tmp_path, config, tokenizer)
+    folder, _, model = recorded
     with pytest.raises(ConfigError, match="another run"):
-        record(tmp_path, config, tokenizer, seed=2)
+        FilmRecorder(folder / "film.npz", model, tokenizer, run={"preset": "other"}, total=4, dev={})
 
 
 def test_links_join_the_row_that_reads_a_piece_to_the_pieces_of_its_source_words(tokenizer: Tokenizer) -> None:
@@ -135,15 +156,15 @@ def damaged(film: Film, path: Path, **changes: Any) -> None:
     "changes",
     [
         {"format": "other"},
-        {"steps": [0, 1, 1, 2, 3, 4, 5, 6, 7]},
-        {"steps": [-1, 1, 2, 3, 4, 5, 6, 7, 8]},
+        {"steps": [0, 1, 1, 2, 3]},
+        {"steps": [-1, 1, 2, 3, 4]},
         {"losses": [1.0]},
-        {"losses": ["<b>"] * 9},
-        {"scores": {"same": [1e999] * 9}},
+        {"losses": ["<b>"] * 5},
+        {"scores": {"same": [1e999] * 5}},
         {"run": {"preset": {"deep": 1}}},
         {"sentences": []},
-        {"weights": np.zeros((9, 2, 4, 3, 3), dtype=np.uint8)},
-        {"weights": np.zeros((9, 2, 4, 3, 3), dtype=np.float32)},
+        {"weights": np.zeros((5, 2, 4, 3, 3), dtype=np.uint8)},
+        {"weights": np.zeros((5, 2, 4, 3, 3), dtype=np.float32)},
     ],
     ids=str,
 )

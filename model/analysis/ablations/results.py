@@ -1,0 +1,155 @@
+"""Keep what was measured of trained ablations as JSON, and sum it up over seeds."""
+
+import json
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+from model import checked
+from model.checked import Malformed
+from model.errors import DataError
+
+FORMAT: Final = "headlight-ablations-1"
+#: Bytes beyond which a file is refused.
+LARGEST: Final = 1 << 20
+
+
+@dataclass(frozen=True)
+class SetScore:
+    """BLEU and chrF, 0 to 100, of greedy translations of one dev set."""
+
+    set: str
+    bleu: float
+    chrf: float
+    sentences: int
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """One trained model.
+
+    Attributes:
+        preset, seed: which.
+        digest: of its checkpoint.
+        parameters: how many it has.
+        loss: the last training loss that its log has, in nats.
+        scores: one for each dev set.
+    """
+
+    preset: str
+    seed: int
+    digest: str
+    parameters: int
+    loss: float
+    scores: tuple[SetScore, ...]
+
+
+@dataclass(frozen=True)
+class AblationResults:
+    """All runs that were measured.
+
+    Attributes:
+        runs: in the order of the presets, then of the seeds.
+        tokens_per_second: preset → source and target tokens that one thread trains on in a second of its processor.
+    """
+
+    runs: tuple[RunResult, ...]
+    tokens_per_second: Mapping[str, float]
+
+
+class Spread(NamedTuple):
+    """Mean over seeds, and their standard deviation: NaN for a single one."""
+
+    mean: float
+    deviation: float
+    count: int
+
+
+def over_seeds(values: Sequence[float]) -> Spread:
+    """Mean and standard deviation (n − 1) of one value of each seed."""
+    deviation = statistics.stdev(values) if len(values) > 1 else math.nan
+    return Spread(statistics.fmean(values), deviation, len(values))
+
+
+def bleu_of(results: AblationResults, preset: str, dev_set: str) -> Spread | None:
+    """BLEU of a preset's runs on a set; None if none was measured."""
+    return _of(results, preset, dev_set, "bleu")
+
+
+def chrf_of(results: AblationResults, preset: str, dev_set: str) -> Spread | None:
+    """chrF of a preset's runs on a set; None if none was measured."""
+    return _of(results, preset, dev_set, "chrf")
+
+
+def _of(results: AblationResults, preset: str, dev_set: str, measure: str) -> Spread | None:
+    values = [
+        float(getattr(score, measure))
+        for run in results.runs
+        if run.preset == preset
+        for score in run.scores
+        if score.set == dev_set
+    ]
+    return over_seeds(values) if values else None
+
+
+def dev_sets(results: AblationResults) -> tuple[str, ...]:
+    """The sets that were scored."""
+    return tuple({score.set: None for run in results.runs for score in run.scores})
+
+
+def save_results(results: AblationResults, path: Path) -> None:
+    """Write them as JSON."""
+    content = {
+        "format": FORMAT,
+        "runs": [asdict(run) for run in results.runs],
+        "tokens_per_second": dict(results.tokens_per_second),
+    }
+    path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
+def load_results(path: Path) -> AblationResults:
+    """Read what `save_results` wrote.
+
+    Raises:
+        DataError: there is no such file, it is damaged, something else, or too large.
+    """
+    try:
+        if path.stat().st_size > LARGEST:
+            raise DataError(f"{path.name} is refused: it has more than {LARGEST >> 20} MiB.")
+        return _results(checked.parsed(path.read_text(encoding="utf-8")))
+    except FileNotFoundError as error:
+        raise DataError(f"There is no file {path}; `python -m model ablations` writes one.") from error
+    except (OSError, UnicodeDecodeError, Malformed) as error:
+        raise DataError(f"{path.name} holds no results of ablations ({error}).") from error
+
+
+def run_result(value: object, where: str) -> RunResult:
+    """One run, from JSON. Raises `Malformed` where it is none."""
+    content = checked.json_object(value, where)
+    scores = tuple(
+        checked.record(SetScore, score, f"{where}.scores") for score in checked.rows(content.get("scores"), "scores")
+    )
+    return RunResult(
+        preset=checked.text(content.get("preset"), f"{where}.preset"),
+        seed=checked.count(content.get("seed"), f"{where}.seed"),
+        digest=checked.text(content.get("digest"), f"{where}.digest"),
+        parameters=checked.count(content.get("parameters"), f"{where}.parameters"),
+        loss=float(checked.number(content.get("loss"), f"{where}.loss")),
+        scores=scores,
+    )
+
+
+def _results(content: dict[str, Any]) -> AblationResults:
+    if content.get("format") != FORMAT:
+        raise Malformed(f"its format is {content.get('format')!r}, expected {FORMAT!r}")
+    speeds = checked.json_object(content.get("tokens_per_second"), "tokens_per_second")
+    return AblationResults(
+        runs=tuple(run_result(run, "a run") for run in checked.rows(content.get("runs"), "runs")),
+        tokens_per_second=MappingProxyType(
+            {checked.text(name, "a preset"): float(checked.number(speed, name)) for name, speed in speeds.items()}
+        ),
+    )

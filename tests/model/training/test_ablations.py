@@ -1,0 +1,221 @@
+"""Models that lack a part: each is trained by its name, decodes and is traced as any other, and says what it lacks."""
+
+import lzma
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from model import Translator
+from model.__main__ import main
+from model.analysis.ablations.results import load_results
+from model.analysis.corpus import CorpusSentence, read_corpus
+from model.analysis.metrics.derived_row import derive_row, dot_product_spread
+from model.checkpoint import save_checkpoint
+from model.errors import DataError, InputTextError, TraceError
+from model.nn.edits import MakeUniform, SwitchOff
+from model.nn.layers import Residual
+from model.nn.parameter_counts import count_parameters
+from model.nn.transformer import SITES, Transformer
+from model.tokenizer import Tokenizer
+from model.trace.file import load_trace, save_trace
+from model.training.ablations import ABLATIONS, DEV_SETS, TRAINING_SETS, files_in
+from model.training.loop import read_log
+from model.training_record import LANGUAGES
+from tests.conftest import SENTENCES
+
+SHAPE = {"vocab_size": 370, "d_model": 32, "num_layers": 2, "d_ff": 64, "max_length": 64}
+SHAPES = {name: replace(preset.config, **SHAPE) for name, preset in ABLATIONS.items()}
+SHAPES["general"] = replace(SHAPES["full"], score="general")
+# One of each way to compute attention; the others differ in numbers only.
+COMPUTED = ["full", "no-positions", "learned-positions", "no-residual", "unscaled", "additive", "post-norm", "general"]
+every = pytest.mark.parametrize("name", COMPUTED)
+
+
+@pytest.fixture(scope="module")
+def models(tokenizer: Tokenizer) -> dict[str, Translator]:
+    torch.manual_seed(3)
+    made = {name: Transformer(config) for name, config in SHAPES.items()}
+    for model in made.values():
+        # A matrix that begins as one of ones and zeros would hide a mistake.
+        for parameter in model.parameters():
+            parameter.data += 0.05 * torch.randn(parameter.shape)
+    return {
+        name: Translator(model, tokenizer, name=name, digest=name, languages=LANGUAGES) for name, model in made.items()
+    }
+
+
+@every
+def test_weights_times_value_equal_what_the_model_computed(models: dict[str, Translator], name: str) -> None:
+    trace = models[name].trace(SENTENCES[0], SENTENCES[1], extras={"hook_head_output"})
+    for site in SITES:
+        for layer in range(2):
+            assert trace.head_output_deviation(site, layer) <= trace.head_output_tolerance(site, layer)
+
+
+@every
+def test_step_by_step_decoding_equals_one_pass(models: dict[str, Translator], name: str) -> None:
+    session = models[name].decode(SENTENCES[2])
+    for _ in range(6):
+        session.step()
+    stepped = session.trace()
+    whole = models[name].trace_tokens(SENTENCES[2], session.written_ids)
+    for site in SITES:
+        torch.testing.assert_close(stepped.weights(site, 1), whole.weights(site, 1), atol=1e-5, rtol=1e-4)
+    assert [step.token_id for step in stepped.steps] == list(whole.predicted_ids)
+
+
+@every
+def test_a_trace_comes_back_from_its_file(models: dict[str, Translator], name: str, tmp_path: Path) -> None:
+    trace = models[name].trace(SENTENCES[0], SENTENCES[1])
+    save_trace(trace, tmp_path / "trace.npz")
+    again = load_trace(tmp_path / "trace.npz")
+    for site in SITES:
+        assert torch.equal(again.weights(site, 1), trace.weights(site, 1))
+
+
+@every
+def test_heads_can_be_switched_off_and_made_uniform(models: dict[str, Translator], name: str) -> None:
+    edits = [SwitchOff("encoder.self", 0, 0), MakeUniform("decoder.cross", 1, 0)]
+    trace = models[name].trace(SENTENCES[0], SENTENCES[1], extras={"hook_head_output"}, edits=edits)
+    assert (trace.recorded["encoder.layers.0.self_attention.hook_head_output"][0] == 0).all()
+    source = len(trace.source_tokens)
+    torch.testing.assert_close(trace.weights("decoder.cross", 1)[0], torch.full((len(trace.steps), source), 1 / source))
+    for site in SITES:
+        assert trace.head_output_deviation(site, 1) <= trace.head_output_tolerance(site, 1)
+
+
+@every
+def test_one_row_is_derived_as_the_model_computed_it(models: dict[str, Translator], name: str) -> None:
+    trace = models[name].trace(SENTENCES[0], SENTENCES[1])
+    inputs, last = trace.attention("decoder.self", 1), len(trace.steps) - 1
+    head = inputs.num_heads - 1
+    row = derive_row(inputs, head, last, scaled=True, masked=True)
+    torch.testing.assert_close(row.weights, trace.weights("decoder.self", 1)[head, last])
+    torch.testing.assert_close(row.products.sum(-1), row.dots)
+    torch.testing.assert_close(row.dots * row.scale, row.scaled)
+    scores = trace.scores("decoder.self", 1)[head]
+    spread = dot_product_spread(inputs, head)
+    assert spread.after == pytest.approx(float(scores[~scores.isneginf()].std(correction=0)), rel=1e-4)
+
+
+@every
+def test_a_corpus_is_read_with_the_weights_of_a_trace(models: dict[str, Translator], name: str) -> None:
+    (run,) = read_corpus(models[name], [CorpusSentence(SENTENCES[0], SENTENCES[1])]).runs
+    trace = models[name].trace(SENTENCES[0], SENTENCES[1])
+    for site in SITES:
+        expected = torch.cat([trace.weights(site, layer) for layer in range(2)])
+        torch.testing.assert_close(run.sites[site].weights(), expected, atol=1e-5, rtol=1e-4)
+
+
+@every
+def test_the_last_level_of_the_lens_is_the_models_own_prediction(models: dict[str, Translator], name: str) -> None:
+    trace = models[name].trace(SENTENCES[0])
+    lens = models[name].logit_lens(trace, top=1)
+    assert lens.token_ids[-1, :, 0].tolist() == list(trace.predicted_ids)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_parameters_are_counted_as_they_are(name: str) -> None:
+    model = Transformer(SHAPES[name])
+    assert count_parameters(SHAPES[name]).total == sum(parameter.numel() for parameter in model.parameters())
+
+
+@every
+def test_a_checkpoint_of_it_holds_the_same_model(models: dict[str, Translator], name: str, tmp_path: Path) -> None:
+    save_checkpoint(tmp_path / "saved", models[name].model, models[name].tokenizer)
+    loaded = Translator.load(tmp_path / "saved", device="cpu")
+    assert loaded.config == SHAPES[name]
+    ours, theirs = (dict(model.model.named_parameters()) for model in (models[name], loaded))
+    assert ours.keys() == theirs.keys()
+    for parameter, value in ours.items():
+        assert torch.equal(value.half().float(), theirs[parameter]), parameter
+
+
+def test_without_positions_an_encoder_cannot_tell_the_order(models: dict[str, Translator]) -> None:
+    model, order = models["no-positions"].model, torch.tensor([3, 0, 2, 1])
+    token_ids = torch.tensor([[40, 41, 42, 43]])
+    with torch.inference_mode():
+        torch.testing.assert_close(model.encode(token_ids)[:, order], model.encode(token_ids[:, order]))
+        with_positions = models["full"].model
+        assert not torch.allclose(
+            with_positions.encode(token_ids)[:, order], with_positions.encode(token_ids[:, order])
+        )
+
+
+def test_what_a_model_without_positions_lacks_is_said(models: dict[str, Translator]) -> None:
+    abilities = models["no-positions"].abilities
+    assert abilities.positions == "none"
+    assert "no positional encodings" in abilities.lacks["positional encodings"]
+    with pytest.raises(TraceError, match="does not give the positional"):
+        _ = models["no-positions"].trace(SENTENCES[0], SENTENCES[1]).positional
+    assert models["learned-positions"].abilities.positions == "learned"
+    assert not models["learned-positions"].abilities.lacks
+
+
+def test_learned_positions_are_what_is_added_and_end_where_the_matrix_does(models: dict[str, Translator]) -> None:
+    model = models["learned-positions"]
+    trace = model.trace(SENTENCES[0], SENTENCES[1])
+    matrix = model.model.get_parameter("encoder.embedding.learned.weight")
+    torch.testing.assert_close(trace.positional["source"], matrix[: len(trace.source_tokens)].detach() * 32**0.5)
+    with pytest.raises(InputTextError, match="115 positions"):
+        model.model.encode(torch.full((1, 116), 40))
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_without_a_residual_connection_nothing_of_the_input_stays(norm: str) -> None:
+    x, nothing = torch.randn(1, 3, 32), torch.zeros(1, 3, 32)
+    without = Residual(replace(SHAPES["no-residual"], norm=norm)).eval()
+    assert torch.equal(without(x, lambda y: nothing), nothing)
+    assert not torch.equal(Residual(replace(SHAPES["full"], norm=norm)).eval()(x, lambda y: nothing), nothing)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    pairs = "".join(f"{a}\t{b}\n" for a, b in zip(SENTENCES[::2], SENTENCES[1::2], strict=True))
+    for name in (*TRAINING_SETS, *DEV_SETS):
+        file = tmp_path / "data" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(lzma.compress(pairs.encode()))
+    return tmp_path / "data"
+
+
+def test_presets_train_by_name_share_a_vocabulary_and_are_compared_in_a_table(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    tiny = ["--vocab-size", "370", "--d-model", "16", "--num-layers", "1", "--d-ff", "16", "--steps", "2"]
+    for preset, seed in (("full", "0"), ("full", "1"), ("additive", "0")):
+        run = ["--preset", preset, "--seed", seed, "--data", str(data), "--dev-limit", "1", "--device", "cpu"]
+        assert main(["train", *run, *tiny]) == 0
+    runs = tmp_path / "runs" / "ablations"
+    assert (runs / "full-0" / "tokenizer.model").read_bytes() == (runs / "additive-0" / "tokenizer.model").read_bytes()
+    assert {"bleu_tatoeba_dev", "bleu_multi30k_val"} <= read_log(runs / "full-0")[-1].keys()
+    capsys.readouterr()
+    assert main(["ablations", "--data", str(data), "--device", "cpu", "--limit", "1"]) == 0
+    printed = capsys.readouterr().out
+    assert "full" in printed
+    assert "additive" in printed
+    results = load_results(runs / "ablations.json")
+    assert [(run.preset, run.seed) for run in results.runs] == [("full", 0), ("full", 1), ("additive", 0)]
+    assert all(speed > 0 for speed in results.tokens_per_second.values())
+
+
+def test_a_folder_that_lacks_a_file_is_said(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (data / DEV_SETS[0]).unlink()
+    with pytest.raises(DataError, match="tatoeba_dev"):
+        files_in(data, DEV_SETS)
+    assert main(["train", "--preset", "full", "--data", str(data)]) == 2
+    assert "tatoeba_dev" in capsys.readouterr().err
+
+
+def test_any_other_preset_must_be_told_where_its_run_goes(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", "--data", str(data / TRAINING_SETS[0])]) == 2
+    assert "--run" in capsys.readouterr().err
+
+
+def test_every_preset_fits_into_its_share_of_what_ships() -> None:
+    for preset in ABLATIONS.values():
+        assert 2 * count_parameters(preset.config).total < 1_760_000
+    assert sum(2 * count_parameters(preset.config).total for preset in ABLATIONS.values()) < 21_000_000
