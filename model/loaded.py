@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from model.abilities import Abilities
+from model.abilities import Abilities, View
 from model.config import TransformerConfig
 from model.decoding.beam import Penalty
 from model.decoding.prefix_batch import EXTRA_LENGTH
@@ -118,7 +118,7 @@ class LoadedTranslator(Loaded):
     @property
     def abilities(self) -> Abilities:
         """What the model has: everything, but for positions where it was made without."""
-        no_positions = {"positional encodings": NO_POSITIONS} if self.config.positions == "none" else {}
+        lacks: dict[View, str] = {"positional encodings": NO_POSITIONS} if self.config.positions == "none" else {}
         return Abilities(
             kind="encoder-decoder",
             family="Headlight",
@@ -129,7 +129,7 @@ class LoadedTranslator(Loaded):
             positions=self.config.positions,
             max_length=self.config.max_length,
             max_target_length=self.config.max_length + EXTRA_LENGTH,
-            lacks=no_positions,
+            lacks=lacks,
         )
 
     def spell(self, word: str) -> list[int] | None:

@@ -4,6 +4,7 @@ import io
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import sentencepiece as spm
 
@@ -57,8 +58,9 @@ class Tokenizer:
             ConfigError: the text holds too few different pieces for a vocabulary of this size.
         """
         model = io.BytesIO()
-        name = "nmt_nfkc"
-        normalization = {"normalization_rule_name": name} if rules is None else {"normalization_rule_tsv": str(rules)}
+        normalization: dict[str, Any] = {"normalization_rule_name": "nmt_nfkc"}
+        if rules is not None:
+            normalization = {"normalization_rule_tsv": str(rules)}
         try:
             spm.SentencePieceTrainer.train(
                 sentence_iterator=iter(sentences),

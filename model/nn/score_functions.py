@@ -138,7 +138,7 @@ class Additive(ScoreFunction):
     ) -> Float[Tensor, "*batch query key"]:
         """vᵀ tanh(q + k) of every pair."""
         terms_a_row = max(1, query[..., :1, :].numel() * key.size(-2))
-        blocks = query.split(max(1, TERMS_AT_ONCE // terms_a_row), dim=-2)
+        blocks = torch.split(query, max(1, TERMS_AT_ONCE // terms_a_row), dim=-2)
         vectors = self.vector[:, None, :, None]
         return torch.cat([(self._activations(rows, key) @ vectors)[..., 0] for rows in blocks], dim=-2)
 

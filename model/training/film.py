@@ -53,7 +53,8 @@ class FilmSentence:
 
     def frame(self, number: int, site: str) -> Array:
         """The weights of a site at a frame, [layer, head, query, key] in float32, as exact as 255 steps are."""
-        return self.weights[site][number].astype(np.float32) / 255
+        weights: Array = self.weights[site][number].astype(np.float32) / 255
+        return weights
 
     def cut(self, frames: slice) -> "FilmSentence":
         """The same with these frames only."""

@@ -66,7 +66,7 @@ class Spread(NamedTuple):
 
     mean: float
     deviation: float
-    count: int
+    runs: int
 
 
 def over_seeds(values: Sequence[float]) -> Spread:

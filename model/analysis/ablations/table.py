@@ -39,7 +39,7 @@ def ablations_report(results: AblationResults) -> str:
             full = bleu_of(results, "full", name)
             less = "" if bleu is None or full is None or preset == "full" else f"{bleu.mean - full.mean:+.1f}"
             cells += f"{_shown(bleu):>26}{less:>8}{_shown(chrf):>14}"
-            count = 0 if bleu is None else bleu.count
+            count = 0 if bleu is None else bleu.runs
         speed = f"{results.tokens_per_second.get(preset, 0):,.0f}"
         columns = (OFTEN_CLAIMED.get(preset), paper_difference(preset))
         claims = "".join(f"{'–' if value is None else f'{value:+.1f}':>9}" for value in columns)
@@ -57,4 +57,4 @@ def ablations_report(results: AblationResults) -> str:
 def _shown(spread: Spread | None) -> str:
     if spread is None:
         return "–"
-    return f"{spread.mean:.1f}" if spread.count == 1 else f"{spread.mean:.1f} ± {spread.deviation:.1f}"
+    return f"{spread.mean:.1f}" if spread.runs == 1 else f"{spread.mean:.1f} ± {spread.deviation:.1f}"

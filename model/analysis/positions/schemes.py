@@ -8,6 +8,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from model.nn.distance_bias import DistanceBias
+from model.nn.transformer import Transformer
 from model.reader import Reader
 from model.trace.trace import Trace
 
@@ -76,6 +77,9 @@ def rotary_frequencies(model: nn.Module) -> Float[Tensor, "pair"] | None:
 
 @torch.inference_mode()
 def _table(model: nn.Module) -> Float[Tensor, "position d_model"] | None:
+    if isinstance(model, Transformer):
+        embedding = model.encoder.embedding
+        return embedding.learned.weight * embedding.scale
     named = [*model.named_parameters(), *model.named_buffers()]
     for name, values in named:
         if name.endswith(_TABLES) and values.dim() in (2, 3):

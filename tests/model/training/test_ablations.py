@@ -3,6 +3,7 @@
 import lzma
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -13,6 +14,7 @@ from model.analysis.ablations.results import load_results
 from model.analysis.corpus import CorpusSentence, read_corpus
 from model.analysis.metrics.derived_row import derive_row, dot_product_spread
 from model.checkpoint import save_checkpoint
+from model.config import Norm
 from model.errors import DataError, InputTextError, TraceError
 from model.nn.edits import MakeUniform, SwitchOff
 from model.nn.layers import Residual
@@ -25,7 +27,7 @@ from model.training.loop import read_log
 from model.training_record import LANGUAGES
 from tests.conftest import SENTENCES
 
-SHAPE = {"vocab_size": 370, "d_model": 32, "num_layers": 2, "d_ff": 64, "max_length": 64}
+SHAPE: dict[str, Any] = {"vocab_size": 370, "d_model": 32, "num_layers": 2, "d_ff": 64, "max_length": 64}
 SHAPES = {name: replace(preset.config, **SHAPE) for name, preset in ABLATIONS.items()}
 SHAPES["general"] = replace(SHAPES["full"], score="general")
 # One of each way to compute attention; the others differ in numbers only.
@@ -164,7 +166,7 @@ def test_learned_positions_are_what_is_added_and_end_where_the_matrix_does(model
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
-def test_without_a_residual_connection_nothing_of_the_input_stays(norm: str) -> None:
+def test_without_a_residual_connection_nothing_of_the_input_stays(norm: Norm) -> None:
     x, nothing = torch.randn(1, 3, 32), torch.zeros(1, 3, 32)
     without = Residual(replace(SHAPES["no-residual"], norm=norm)).eval()
     assert torch.equal(without(x, lambda y: nothing), nothing)

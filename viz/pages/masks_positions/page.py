@@ -17,9 +17,10 @@ head = frame.title(
 with frame.errors_shown():
     trace = sentence.read_and_show(state.current().common.text, head)
     state.put(state.current().for_model(trace.shapes))
-    has_all = models.abilities(state.current().model).is_headlight
+    abilities = models.abilities(state.current().model)
+    is_sinusoidal = abilities.is_headlight and abilities.positions == "sinusoidal"
     tabs: list[frame.Tab[MasksTab]] = [
-        ("Masks", masks.show if has_all else model_masks.show),
-        ("Positional encodings", positions.show if has_all else model_positions.show),
+        ("Masks", masks.show if abilities.is_headlight else model_masks.show),
+        ("Positional encodings", positions.show if is_sinusoidal else model_positions.show),
     ]
     frame.tabs("masks_tab", tabs, trace)

@@ -23,9 +23,9 @@ import {
  * }} Path
  * @typedef {{
  *   query: string, columns: { label: string, key: number, gap: boolean }[], restCount: number, note: string,
- *   followed: number, isScaled: boolean, q: number[], k: number[][], products: number[][], dots: number[],
- *   restDots: Range | null, real: Path, other: Path | null, ahead: boolean[], values: number[][], weighted: number[][],
- *   restWeighted: number[] | null, output: number[], part: number[], head: number, lengths: number[],
+ *   followed: number, isScaled: boolean, score: string, q: number[], k: number[][], products: number[][],
+ *   dots: number[], restDots: Range | null, real: Path, other: Path | null, ahead: boolean[], values: number[][],
+ *   weighted: number[][], restWeighted: number[] | null, output: number[], part: number[], head: number, lengths: number[],
  *   otherLength: number | null, allLength: number, changed: string,
  *   summary: { name: string, cells: { token?: string, text: string }[] }[],
  *   steps: { title: string, formula: string, text: string }[],

@@ -176,7 +176,7 @@ class OriginStory extends View {
 
   /** All numbers of one key, a line each; or what is known of the keys that have no column. @param {number} column */
   describe(column) {
-    const { dots, restDots, real, other, changed } = this.data;
+    const { score, dots, restDots, real, other, changed } = this.data;
     const isRest = column === this.columns.restAt;
     const range = (/** @type {Range | null} */ ends) => (ends ?? []).map(exactNumber).join(" … ");
     const score = (/** @type {Path} */ { scaled, cut, restScaled }) =>
@@ -185,7 +185,7 @@ class OriginStory extends View {
       `score${score(shown)}`,
       `weight  ${exactNumber(isRest ? shown.restWeight : shown.weights[column])}`,
     ];
-    const lines = [`q · k  ${isRest ? range(restDots) : exactNumber(dots[column])}`, ...path(real)];
+    const lines = [`${score}  ${isRest ? range(restDots) : exactNumber(dots[column])}`, ...path(real)];
     return other ? [...lines, `${changed}:`, ...path(other)] : lines;
   }
 

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from viz.core.numbers import signed
 from viz.core.sites import CROSS, DECODER
 from viz.core.token_text import display_token
+from viz.pages.attention.origin.score_words import SCORES
 
 if TYPE_CHECKING:
     from model.analysis.metrics.derived_row import DerivedRow
@@ -37,6 +38,7 @@ class Origin:
         parts: what each head adds to the output, as the model computed it.
         other_part: what this head would add; None as `other`.
         added: what else the model does to a score, in words.
+        score: the model's score function, by the name that it has in files.
     """
 
     row_name: str
@@ -49,6 +51,7 @@ class Origin:
     parts: Float[np.ndarray, "head d_model"]
     other_part: Float[np.ndarray, "d_model"] | None
     added: str = ""
+    score: str = "dot"
 
     @property
     def shown(self) -> "DerivedRow":
@@ -100,6 +103,7 @@ def story(origin: Origin) -> dict[str, Any]:
         "note": _note(len(keys), len(rest)),
         "followed": keys.index(origin.followed),
         "isScaled": origin.is_scaled,
+        "score": SCORES[origin.score].short,
         "q": _numbers(shown.query),
         "k": _numbers(shown.keys[keys]),
         "products": _numbers(shown.products[keys]),
@@ -157,18 +161,18 @@ def summary(origin: Origin) -> list[dict[str, Any]]:
 
 def steps(origin: Origin) -> list[dict[str, str]]:
     """Title, formula and sentence of each of the seven steps."""
-    d_k, d_v = len(origin.real.query), len(origin.real.head_output)
+    d_k, d_v, words = len(origin.real.query), len(origin.real.head_output), SCORES[origin.score]
     heads, d_model = origin.parts.shape
     sentences = (
         (
-            "One dot product",
-            "q · k = q₁k₁ + q₂k₂ + … = Σ qᵢkᵢ",
-            f"A query and a key are {d_k} numbers each. Multiply them in pairs and add up: the two match if much of "
-            "it is positive. Click another key to follow it.",
+            words.title,
+            words.formula,
+            f"A query and a key are {d_k} numbers each. {words.how}: the two match if much of it is positive. Click "
+            "another key to follow it.",
         ),
-        ("The same for every key", "q · kⱼ", "The higher the bar, the better the key matches the query."),
+        ("The same for every key", f"{words.short}ⱼ", "The higher the bar, the better the key matches the query."),
         (
-            "Divide by √dₖ" if origin.is_scaled else "Division by √dₖ left out",
+            _scaling_title(origin),
             _scaling_formula(origin),
             _scaling_sentence(origin),
         ),
@@ -191,10 +195,16 @@ def steps(origin: Origin) -> list[dict[str, str]]:
 
 
 def _scaling_formula(origin: Origin) -> str:
-    divisor = 1 / origin.real.scale
-    formula = f"q · kⱼ ÷ {divisor:.3g}" if origin.is_scaled else "q · kⱼ ÷ 1"
+    divisor, score = 1 / origin.real.scale, f"{SCORES[origin.score].short}ⱼ"
+    formula = f"{score} ÷ {divisor:.3g}" if origin.is_scaled else f"{score} ÷ 1"
     is_paper = math.isclose(divisor**2, len(origin.real.query), rel_tol=1e-4)
     return f"{formula}, since √{len(origin.real.query)} = {divisor:.3g}" if is_paper and origin.is_scaled else formula
+
+
+def _scaling_title(origin: Origin) -> str:
+    if origin.real.scale == 1:
+        return "This model does not divide by √dₖ"
+    return "Divide by √dₖ" if origin.is_scaled else "Division by √dₖ left out"
 
 
 def _scaling_sentence(origin: Origin) -> str:

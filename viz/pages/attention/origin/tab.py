@@ -49,6 +49,7 @@ def show(trace: "Trace") -> None:
         site=site,
         head=head,
         added=attention.added_to_scores(trace, site, layer, head, row, key),
+        score=trace.attention(site, layer).score.name,
         parts=attention.head_parts(trace, reader, site, layer, row),
         other_part=None if other is None else attention.head_part(other, reader, site, layer, head),
     )

@@ -1,4 +1,4 @@
-"""How a model that is not a translator of ours knows where a token stands."""
+"""How a model that adds no sinusoids knows where a token stands."""
 
 from typing import TYPE_CHECKING, Final
 
@@ -47,8 +47,10 @@ _HOW_TO_READ: Final = {
 @frame.fragment
 def show(trace: "Trace") -> None:
     """The scheme by its name, and its numbers as a picture."""
-    scheme = models.abilities(state.current().model).positions
-    st.markdown(f"**{scheme[0].upper()}{scheme[1:]} positions.** {_SCHEMES[scheme]}")
+    abilities = models.abilities(state.current().model)
+    scheme = abilities.positions
+    words = abilities.lacks.get("positional encodings", _SCHEMES[scheme]) if scheme == "none" else _SCHEMES[scheme]
+    st.markdown(f"**{scheme[0].upper()}{scheme[1:]} positions.** {words}")
     shown = data.position_schemes(trace, models.reader(state.current().model))
     for scheme_of_site in shown:
         if scheme_of_site.site:

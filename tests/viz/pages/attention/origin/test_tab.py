@@ -7,8 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from streamlit.testing.v1 import AppTest
 
+from model import Transformer, TransformerConfig
+from model.checkpoint import save_checkpoint
+from model.tokenizer import Tokenizer
 from tests.paths import ROOT
 from tests.viz.reading import traced
 from tests.viz.sent import sent_to
@@ -136,3 +140,17 @@ def test_unusual_text_is_told_like_any_other(app: AppTest, text: str) -> None:
     app.run()
     assert shown(app)["columns"]
     assert "<b>" not in " ".join(element.value for element in (*app.markdown, *app.caption))
+
+
+def test_additive_scores_are_told_by_their_own_formula(
+    app: AppTest, tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch.manual_seed(1)
+    model = Transformer(replace(config, score="additive"))
+    save_checkpoint(tmp_path / "en-de", model, tokenizer, card="Random weights.\n")
+    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
+    app.run()
+    told = shown(app)
+    assert told["steps"][0]["formula"].startswith("vᵀ tanh(q + k)")
+    assert told["steps"][2]["title"] == "This model does not divide by √dₖ"
+    assert sum(told["products"][told["followed"]]) == pytest.approx(told["dots"][told["followed"]], abs=1e-4)
