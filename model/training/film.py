@@ -186,6 +186,15 @@ def _read(arrays: Mapping[str, Array]) -> Film:
     }
     if not 1 <= len(header["sentences"]) <= MOST_SENTENCES:
         raise ValueError(f"it must hold 1 to {MOST_SENTENCES} sentences")
+    sentences = tuple(
+        _read_sentence(arrays, number, sentence, len(steps)) for number, sentence in enumerate(header["sentences"])
+    )
+    if any(
+        sentence.weights[site].shape[:3] != sentences[0].weights[site].shape[:3]
+        for sentence in sentences
+        for site in SITES
+    ):
+        raise ValueError("its sentences have different layers or heads")
     return Film(
         run=MappingProxyType(
             {
@@ -196,9 +205,7 @@ def _read(arrays: Mapping[str, Array]) -> Film:
         steps=steps,
         losses=losses,
         scores=MappingProxyType(scores),
-        sentences=tuple(
-            _read_sentence(arrays, number, sentence, len(steps)) for number, sentence in enumerate(header["sentences"])
-        ),
+        sentences=sentences,
     )
 
 
@@ -222,7 +229,12 @@ def _read_sentence(arrays: Mapping[str, Array], number: int, values: Mapping[str
         stack, kind = site.split(".")
         queries = len(tokens["source" if stack == "encoder" else "target"])
         keys = len(tokens["source"]) if kind == "cross" else queries
-        if array.dtype != np.uint8 or array.ndim != 5 or (len(array), *array.shape[3:]) != (frames, queries, keys):
+        if (
+            array.dtype != np.uint8
+            or array.ndim != 5
+            or not array.size
+            or (len(array), *array.shape[3:]) != (frames, queries, keys)
+        ):
             raise ValueError(f"the weights of {site} do not fit the tokens of sentence {number}")
         array.setflags(write=False)
         weights[site] = array

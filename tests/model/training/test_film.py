@@ -145,9 +145,10 @@ def damaged(film: Film, path: Path, **changes: Any) -> None:
     with np.load(path) as arrays:
         content = dict(arrays)
     header = json.loads(content["film.json"].tobytes())
-    weights = changes.pop("weights", None)
-    if weights is not None:
-        content["0/encoder.self"] = weights
+    if "weights" in changes:
+        content["0/encoder.self"] = changes.pop("weights")
+    if "heads" in changes:
+        content["0/encoder.self"] = content["0/encoder.self"][:, :, : changes.pop("heads")]
     content["film.json"] = np.frombuffer(json.dumps(header | changes).encode(), dtype=np.uint8)
     np.savez_compressed(path, **content)
 
@@ -165,6 +166,7 @@ def damaged(film: Film, path: Path, **changes: Any) -> None:
         {"sentences": []},
         {"weights": np.zeros((5, 2, 4, 3, 3), dtype=np.uint8)},
         {"weights": np.zeros((5, 2, 4, 3, 3), dtype=np.float32)},
+        {"heads": 3},
     ],
     ids=str,
 )
