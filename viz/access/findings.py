@@ -1,4 +1,4 @@
-"""Find what is most worth seeing of a trace, so that a page can open on it; computed once for all viewers."""
+"""Find what is most worth seeing of a trace or an atlas, so that a page can open on it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Final
 from viz.access import attention, long_texts
 from viz.core.caching import cached
 from viz.core.marks import Span, pronoun_and_nouns, word_spans
+from viz.core.sites import SITES
 
 if TYPE_CHECKING:
     from model import Reader, Trace
+    from model.analysis.atlas.measure import Atlas
     from model.analysis.coreference.cases import PronounCase
     from model.analysis.coreference.pronoun_link import PronounLink
-    from model.analysis.metrics.surest_head import SurestHead
+    from model.analysis.metrics.head_jobs import SurestHead
 
 MAX_FINDINGS: Final = 200
 #: Of the words before a pronoun, only so many of the nearest are looked at.
@@ -44,7 +46,7 @@ class Finding:
 def finding(trace: "Trace", reader: "Reader") -> Finding:
     """The head that looks most from a pronoun at its antecedent; without one, the head that is surest of its job."""
     from model.analysis.coreference.pronoun_link import pronoun_link
-    from model.analysis.metrics.surest_head import surest_head
+    from model.analysis.metrics.head_jobs import surest_head
 
     pronoun, candidates, is_guess = _known(trace.text) or _guessed(trace.text)
     if trace.picture is None and pronoun is not None:
@@ -55,6 +57,17 @@ def finding(trace: "Trace", reader: "Reader") -> Finding:
         return Finding(trace.sites[0])
     surest = surest_head({site: attention.head_metrics(trace, site) for site in trace.sites})
     return Finding(trace.sites[0]) if surest is None else Finding(surest.site, surest.layer, surest.head, surest=surest)
+
+
+def in_atlas(atlas: "Atlas") -> "SurestHead | None":
+    """The head that follows antecedents most; of an atlas without that metric, the surest head."""
+    from model.analysis.metrics.head_jobs import ANTECEDENT, surest_head
+
+    metrics = {
+        str(site): {name: table[index] for name, table in atlas.metrics.items()} for index, site in enumerate(SITES)
+    }
+    followed = {site: {ANTECEDENT: of[ANTECEDENT]} for site, of in metrics.items() if ANTECEDENT in of}
+    return surest_head(followed) or surest_head(metrics)
 
 
 def _known(text: str) -> tuple[Span | None, Sequence[Span], bool] | None:

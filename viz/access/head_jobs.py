@@ -11,8 +11,8 @@ from viz.selection import catalogue
 
 if TYPE_CHECKING:
     from model import Reader, Trace
-    from model.analysis.atlas.jobs import Job
     from model.analysis.atlas.measure import Atlas
+    from model.analysis.metrics.head_jobs import HeadJob
 
 MAX_ATLASES: Final = 4
 MAX_SITES: Final = 64
@@ -28,14 +28,14 @@ class HeadJobs:
         sentences: how many the corpus has; 0 where the open sentence alone was measured.
     """
 
-    of_heads: "Mapping[tuple[int, int], tuple[Job, ...]]"
+    of_heads: "Mapping[tuple[int, int], tuple[HeadJob, ...]]"
     sentences: int
 
 
 @cached(max_entries=MAX_SITES)
 def of_model(reader: "Reader", site: str) -> HeadJobs | None:
     """What the heads of a site do over a corpus; None for a model without an atlas."""
-    from model.analysis.atlas.jobs import jobs_of_heads
+    from model.analysis.metrics.head_jobs import jobs_of_heads
     from model.nn.transformer import SITES
 
     atlas = _shipped(reader)
@@ -48,7 +48,7 @@ def of_model(reader: "Reader", site: str) -> HeadJobs | None:
 
 def in_sentence(trace: "Trace", site: str) -> HeadJobs:
     """What the heads of a site do in one sentence that is not long; without intervals."""
-    from model.analysis.atlas.jobs import jobs_of_heads
+    from model.analysis.metrics.head_jobs import jobs_of_heads
 
     return HeadJobs(jobs_of_heads(site, attention.head_metrics(trace, site), {}), 0)
 

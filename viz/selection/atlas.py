@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal, get_args
 
-from viz.selection.fields import Param
+from viz.selection.fields import Param, Proposed, SessionOnly
 
 AtlasTab = Literal["Layer × head", "Map of heads", "Table"]
 Corpus = Literal["own", "file"]
@@ -26,10 +26,12 @@ class AtlasChoices:
         atlas_tab: the open tab.
         corpus: what was read: our own sentences, or a file.
         corpus_metric: the number of a head over the whole corpus that is looked at.
+        metric_chosen: whether a person chose that; else the page proposes it.
         read_off: what it is computed from.
     """
 
     atlas_tab: Annotated[AtlasTab, Param("atlas")] = "Layer × head"
     corpus: Corpus = "own"
-    corpus_metric: Annotated[CorpusMetric, Param("corpus_figure")] = "confidence"
+    corpus_metric: Annotated[CorpusMetric, Param("corpus_figure"), Proposed("metric_chosen")] = "confidence"
+    metric_chosen: Annotated[bool, SessionOnly()] = False
     read_off: ReadOff = "weights"

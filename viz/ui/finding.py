@@ -62,6 +62,6 @@ def _sentence(found: "Finding") -> str:
         while_writing = f" while it writes “{written}”" if written else ""
         return f"“{pronoun}” → {where} puts **{link.weight:.4f}** of its weight on “{antecedent}”{while_writing}."
     if found.surest is not None:
-        metric = TEXTS[found.surest.metric]
-        return f"{where} is the surest of its job: {metric.name.lower()}, **{found.surest.value:.2f}** on average."
+        metric = TEXTS[found.surest.job.metric]
+        return f"{where} is the surest of its job: {metric.name.lower()}, **{found.surest.job.value:.2f}** on average."
     return ""

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Final
 
 import streamlit as st
+from numpy import ndindex
 
 from viz.access import head_jobs, long_texts, models
 from viz.access.head_jobs import HeadJobs
@@ -12,7 +13,7 @@ from viz.selection import state
 
 if TYPE_CHECKING:
     from model import Trace
-    from model.analysis.atlas.jobs import Job
+    from model.analysis.metrics.head_jobs import HeadJob
 
 #: Metric → the name of the job, and the word that stands under a tile.
 NAMES: Final = {
@@ -29,16 +30,32 @@ NAMES: Final = {
 }
 
 
-def title(site: str, layer: int, head: int | None) -> str:
-    """The name of a head of the chosen model and its surest job: "L4 H2 · follows antecedents 0.72"."""
+def title(site: str, layer: int, head: int | None, *, with_site: bool = False) -> str:
+    """The name of a head of the chosen model and its surest job: "L4 H2 · follows antecedents 0.72".
+
+    Args:
+        site, layer, head: as of `sites.head_label`.
+        with_site: whether the name begins with that of the site.
+    """
+    name = sites.head_label(layer, head, site if with_site else None)
+    return " · ".join([name, *(f"{NAMES[job.metric][0]} {job.value:.2f}" for job in _surest(site, layer, head))])
+
+
+def titles(site: str, shape: tuple[int, int]) -> tuple[str, ...]:
+    """The title of each head of a site, layer by layer."""
+    return tuple(title(site, layer, head) for layer, head in ndindex(shape))
+
+
+def row_name(site: str, layer: int, head: int | None) -> str:
+    """The name of a head, and one word for its surest job: "L4 H2 · follows"."""
+    jobs = _surest(site, layer, head)
+    return " · ".join([sites.head_label(layer, head), *(NAMES[job.metric][1] for job in jobs)])
+
+
+def _surest(site: str, layer: int, head: int | None) -> "tuple[HeadJob, ...]":
+    """The surest job of a head of the chosen model, if it has any."""
     measured = head_jobs.of_model(models.reader(state.current().model), site)
-    jobs = () if measured is None or head is None else measured.of_heads.get((layer, head), ())
-    return named(sites.head_label(layer, head), jobs)
-
-
-def named(name: str, jobs: "tuple[Job, ...]") -> str:
-    """A name with the surest job behind it, if there is any."""
-    return f"{name} · {NAMES[jobs[0].metric][0]} {jobs[0].value:.2f}" if jobs else name
+    return () if measured is None or head is None else measured.of_heads.get((layer, head), ())[:1]
 
 
 def show(trace: "Trace", site: str, layer: int, head: int) -> None:
@@ -74,10 +91,10 @@ def on_tiles(measured: HeadJobs | None, shape: tuple[int, int]) -> TileJobs | No
     )
 
 
-def _follows(jobs: "tuple[Job, ...]") -> bool:
+def _follows(jobs: "tuple[HeadJob, ...]") -> bool:
     return any(job.metric == "antecedent" for job in jobs)
 
 
-def _number(job: "Job") -> str:
+def _number(job: "HeadJob") -> str:
     interval = "" if job.low is None or job.high is None else f" ({job.low:.2f} to {job.high:.2f})"
     return f"{job.value:.2f}{interval}"

@@ -19,13 +19,13 @@ from torch import Tensor
 
 from model.analysis.atlas.head_distance import divergence_sums, head_map
 from model.analysis.atlas.intervals import RatioInterval
-from model.analysis.atlas.jobs import ANTECEDENT
 from model.analysis.atlas.strongest import Strongest
 from model.analysis.coreference.cases import PronounCases
 from model.analysis.coreference.measure_translator import measure_coreference
 from model.analysis.corpus import MOST_SENTENCES, CorpusSentence, Progress, SentenceRun, corpus_digest, read_corpus
 from model.analysis.interventions.replacement import MeanOutputs
 from model.analysis.metrics.alignment import AlignedPair, score_alignment
+from model.analysis.metrics.head_jobs import ANTECEDENT
 from model.analysis.metrics.head_metrics import METRICS, NORM, AttentionRows, RowMetric, has_choice, row_metrics
 from model.analysis.metrics.norms import norm_shares, value_weighted_norms
 from model.checkpoint import model_digest
@@ -52,7 +52,7 @@ class Atlas:
         texts, translations: the sentences that were read, in their order.
         skipped: reason → sentences left out.
         metrics: name → [site, layer, head], NaN where it means nothing; `head_metrics.METRICS`, the same with the
-            prefix "norm_", where gold alignments were given, `AER`, and where pronoun cases were, `jobs.ANTECEDENT`.
+            prefix "norm_", where gold alignments were given, `AER`, and where pronoun cases were, `ANTECEDENT`.
         intervals: name → [site, layer, head, end], the ends of 95 % intervals; not of error rates.
         rows: name → over how many rows of each site it is the mean; of error rates, links made by hand.
         strongest: name → [site, layer, head, rank], the sentences in which the metric of the head is highest, best
@@ -95,7 +95,7 @@ def build_atlas(
         aligned: sentence pairs with links made by hand, for error rates; a set of its own.
         progress: called with the number of sentences and aligned pairs done since the last call; each aligned pair is
             read twice.
-        cases: sentences with a pronoun and two candidates, for `jobs.ANTECEDENT`; a set of its own.
+        cases: sentences with a pronoun and two candidates, for `ANTECEDENT`; a set of its own.
 
     Raises:
         DataError: no sentence could be read, or there are too many.

@@ -7,8 +7,9 @@ from streamlit.testing.v1 import AppTest
 
 from tests.model.marian.marian_folders import write_marian
 from tests.paths import ROOT
+from tests.viz.page_run import healthy
 from tests.viz.pages.masks_positions.opening import at_positions
-from tests.viz.pages.test_pages import MODEL, PAGES, healthy, opened
+from tests.viz.pages.test_pages import MODEL, PAGES, opened
 from viz.selection.catalogue import ROOT_VARIABLE
 
 pytestmark = pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")

@@ -1,21 +1,33 @@
 """What people read about the jobs of heads."""
 
-from model.analysis.atlas.jobs import RULES as JOB_RULES
-from model.analysis.atlas.jobs import Job
-from viz.access.head_jobs import HeadJobs
-from viz.ui.head_jobs import NAMES, named, on_tiles, sentence
+from types import SimpleNamespace
 
-FOLLOWS = Job("antecedent", 0.722, 0.651, 0.785)
-MEASURED = HeadJobs({(0, 1): (FOLLOWS, Job("same", 0.41, 0.40, 0.42))}, 200)
+import pytest
+
+from model.analysis.metrics.head_jobs import RULES as JOB_RULES
+from model.analysis.metrics.head_jobs import HeadJob
+from viz.access.head_jobs import HeadJobs
+from viz.core.sites import CROSS
+from viz.ui import head_jobs
+from viz.ui.head_jobs import NAMES, on_tiles, row_name, sentence, title, titles
+
+FOLLOWS = HeadJob("antecedent", 0.722, 0.651, 0.785)
+MEASURED = HeadJobs({(0, 1): (FOLLOWS, HeadJob("same", 0.41, 0.40, 0.42))}, 200)
 
 
 def test_every_job_has_a_name() -> None:
     assert {rule.metric for rule in JOB_RULES} == set(NAMES)
 
 
-def test_a_title_has_the_surest_job_and_none_where_there_is_none() -> None:
-    assert named("L1 H2", (FOLLOWS,)) == "L1 H2 · follows antecedents 0.72"
-    assert named("L1 H1", ()) == "L1 H1"
+def test_a_title_has_the_surest_job_and_none_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(head_jobs, "state", SimpleNamespace(current=lambda: SimpleNamespace(model=None)))
+    monkeypatch.setattr(head_jobs, "models", SimpleNamespace(reader=lambda model: None))
+    monkeypatch.setattr("viz.access.head_jobs.of_model", lambda reader, site: MEASURED)
+    assert title(CROSS, 0, 1) == "L1 H2 · follows antecedents 0.72"
+    assert title(CROSS, 0, 1, with_site=True) == "cross L1 H2 · follows antecedents 0.72"
+    assert row_name(CROSS, 0, 1) == "L1 H2 · follows"
+    assert titles(CROSS, (1, 2)) == ("L1 H1", title(CROSS, 0, 1))
+    assert title(CROSS, 0, None) == "L1, all heads"
 
 
 def test_the_sentence_has_all_jobs_with_their_intervals_and_says_what_was_measured() -> None:
@@ -23,7 +35,7 @@ def test_the_sentence_has_all_jobs_with_their_intervals_and_says_what_was_measur
     assert "**follows antecedents** 0.72 (0.65 to 0.79); **same token** 0.41 (0.40 to 0.42)" in said
     assert "over 200 sentences" in said
     assert "none" in sentence(MEASURED, 0, 0)
-    alone = HeadJobs({(0, 0): (Job("next", 0.5),)}, 0)
+    alone = HeadJobs({(0, 0): (HeadJob("next", 0.5),)}, 0)
     assert sentence(alone, 0, 0) == "Job, measured in this sentence alone: **next token** 0.50."
 
 

@@ -49,6 +49,9 @@ def _strongest(atlas: "Atlas", view: View, layer: int, head: int) -> None:
     name = metric_texts.TEXTS[view.key].name
     if ranked is None:
         st.caption(f"“{name}” is measured over sentences of its own, so no sentence of the corpus is strongest in it.")
+        if view.key == "antecedent" and st.button("Measured on the Compare page", icon=":material/arrow_forward:"):
+            state.change(coreference_tab="Measured")
+            st.switch_page("viz/pages/coreference/page.py")
         return
     numbers = [int(number) for number in ranked[view.index, layer, head] if number >= 0]
     st.markdown(f"Sentences in which **{name.lower()}** of this head is highest")

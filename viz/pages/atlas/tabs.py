@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
+from viz.access import findings
 from viz.core import sites
 from viz.pages.atlas import metric_texts
 from viz.pages.atlas.layer_maps import tab as layer_maps
@@ -16,6 +17,7 @@ from viz.ui import controls, frame
 
 if TYPE_CHECKING:
     from model.analysis.atlas.measure import Atlas
+    from model.analysis.metrics.head_jobs import SurestHead
 
 #: What is shown where a site has no such metric; every site has this one.
 ELSE: Final = "confidence"
@@ -24,9 +26,12 @@ ELSE: Final = "confidence"
 @frame.fragment
 def show(atlas: "Atlas") -> None:
     """Which attention, metric and reading, and the tabs."""
+    found = findings.in_atlas(atlas)
+    if found is not None:
+        state.propose(site=found.site, layer=found.layer, head=found.head)
     layers, heads = atlas.mean_outputs.shape[1:3]
     state.put(state.current().within(layers, heads))
-    view = _view(atlas)
+    view = _view(atlas, found)
     tabs: list[frame.Tab[AtlasTab]] = [
         ("Layer × head", layer_maps.show),
         ("Map of heads", map_of_heads.show),
@@ -36,16 +41,18 @@ def show(atlas: "Atlas") -> None:
     st.caption(controls.plain(metric_texts.meaning(view.key, view.site, view.read_off)))
 
 
-def _view(atlas: "Atlas") -> View:
+def _view(atlas: "Atlas", found: "SurestHead | None") -> View:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         site = controls.site(sites.SITES)
+        index, read_off = sites.SITES.index(site), state.current().atlas.read_off
+        maps = maps_of(atlas, index, read_off)
+        known = {head_map.key for head_map in maps}
+        state.propose(corpus_metric=found.job.metric if found is not None and found.job.metric in known else ELSE)
         names = {key: metric_texts.TEXTS[key].name for key in CORPUS_METRICS}
-        controls.dropdown("corpus_metric", "Metric", names, width=250)
+        key = controls.dropdown("corpus_metric", "Metric", names, width=250)
         help_text = "Weights, or how long the vectors are that a head adds for each token (Kobayashi et al. 2020)."
         controls.segmented("read_off", "Computed from", metric_texts.READ_OFF_LABELS, help_text=help_text)
-    index, read_off, key = sites.SITES.index(site), state.current().atlas.read_off, state.current().atlas.corpus_metric
-    maps = maps_of(atlas, index, read_off)
-    if key not in {head_map.key for head_map in maps}:
+    if key not in known:
         frame.note(f"{metric_texts.why_none(key, site)} This shows {ELSE}.")
         key = ELSE
     return View(site, index, key, read_off, maps)

@@ -10,12 +10,12 @@ import pytest
 import torch
 
 from model import Translator
-from model.analysis.atlas.jobs import ANTECEDENT
 from model.analysis.atlas.measure import Atlas, build_atlas
 from model.analysis.coreference.case_files import curated_cases
 from model.analysis.coreference.measure_translator import measure_coreference
 from model.analysis.corpus import CorpusSentence
 from model.analysis.metrics.alignment import AlignedPair, score_alignment
+from model.analysis.metrics.head_jobs import ANTECEDENT
 from model.analysis.metrics.head_metrics import METRICS, AttentionRows, after_earlier_copy
 from model.errors import DataError
 from model.nn.transformer import SITES, site_path

@@ -38,7 +38,7 @@ def test_the_atlas_of_the_checkpoint_opens_at_once(
     app: AppTest, shipped: Path, atlas: Atlas, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("model.analysis.atlas.file.build_atlas", None)
-    opened(app)
+    opened(app, site="encoder.self", corpus_figure="confidence")
     assert "6 sentences read" in said(app)
     assert "atlas.npz" in said(app)
     confidence = atlas.metrics["confidence"][0]
@@ -154,7 +154,7 @@ def test_a_measuring_that_is_stopped_can_be_begun_again(app: AppTest, monkeypatc
 
 
 def test_a_file_is_read_line_by_line_and_bad_lines_are_listed(app: AppTest) -> None:
-    opened(app, corpus="file")
+    opened(app, corpus="file", corpus_figure="confidence")
     assert "Load a text file" in app.info[0].value
     content = b"\xef\xbb\xbfTom told me.\tTom sagte mir.\n\n\tnur so\na\tb\tc\n\xff\xfe\nNo.\n" + b"x" * 2001
     app.file_uploader(key="atlas/sentences-file").set_value(("t.txt", content, "text/plain"))
@@ -168,7 +168,7 @@ def test_a_file_is_read_line_by_line_and_bad_lines_are_listed(app: AppTest) -> N
 
 
 def test_a_loaded_file_outlives_another_page_and_can_be_forgotten(app: AppTest, shipped: Path) -> None:
-    opened(app, corpus="file")
+    opened(app, corpus="file", corpus_figure="confidence")
     app.file_uploader(key="atlas/sentences-file").set_value(("t.txt", b"No.\n", "text/plain"))
     healthy(app.run())
     assert not [button for button in app.button if button.key == "atlas/sentences-forget"]
@@ -182,7 +182,7 @@ def test_a_loaded_file_outlives_another_page_and_can_be_forgotten(app: AppTest, 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "no ending", "😀.exe"])
 def test_a_file_is_known_by_what_is_in_it_whatever_its_name(app: AppTest, name: str) -> None:
-    opened(app, corpus="file")
+    opened(app, corpus="file", corpus_figure="confidence")
     app.file_uploader(key="atlas/sentences-file").set_value((name, b"Tom told me.\n", "text/plain"))
     healthy(app.run())
     assert "1 read" in said(app)
@@ -190,7 +190,7 @@ def test_a_file_is_known_by_what_is_in_it_whatever_its_name(app: AppTest, name: 
 
 @pytest.mark.parametrize("content", [b"", b"\n \n", b"\xff\xff", b"a\tb\tc\n"])
 def test_a_file_without_a_sentence_is_an_error_in_a_sentence_and_the_page_lives(app: AppTest, content: bytes) -> None:
-    opened(app, corpus="file")
+    opened(app, corpus="file", corpus_figure="confidence")
     app.file_uploader(key="atlas/sentences-file").set_value(("t.txt", content, "text/plain"))
     app.run()
     assert not app.exception

@@ -1,15 +1,19 @@
 """What is looked at in an atlas: maps, a head and its sentences, the table."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from model.analysis.atlas.file import save_atlas
 from model.analysis.atlas.measure import Atlas
+from model.analysis.metrics.head_jobs import ANTECEDENT
 from tests.viz.page_run import healthy
 from tests.viz.pages.atlas.opening import maps, opened, sentences
+from viz.core.sites import CROSS, DECODER, SITES
 from viz.pages.atlas import tabs
 
 
@@ -23,8 +27,34 @@ def test_a_link_brings_back_figure_reading_tab_and_head(app: AppTest, shipped: P
     np.testing.assert_allclose(np.array(points["marker"]["color"], float), atlas.metrics["norm_same"][1].ravel())
 
 
+def test_the_page_opens_on_the_head_that_follows_antecedents_best(app: AppTest, shipped: Path, atlas: Atlas) -> None:
+    follows = np.full((3, 2, 4), 0.5, np.float32)
+    follows[1] = np.nan
+    follows[2, 1, 3] = 0.9
+    metrics, rows = dict(atlas.metrics) | {ANTECEDENT: follows}, dict(atlas.rows) | {ANTECEDENT: (9, 0, 9)}
+    save_atlas(replace(atlas, metrics=metrics, rows=rows), shipped)
+    opened(app)
+    assert (app.segmented_control(key="site").value, maps(app)["selected"]) == (CROSS, [1, 3])
+    assert maps(app)["chosen"] == ANTECEDENT
+    # What is proposed is in no address; another attention shows what it has, without a word.
+    assert not app.query_params
+    healthy(app.segmented_control(key="site").set_value(DECODER).run())
+    assert maps(app)["chosen"] == tabs.ELSE
+    assert not app.info
+
+
+def test_without_pronouns_measured_it_opens_on_the_head_surest_of_its_job(
+    app: AppTest, shipped: Path, atlas: Atlas
+) -> None:
+    opened(app)
+    shown = maps(app)
+    site, (layer, head) = SITES.index(app.segmented_control(key="site").value), shown["selected"]
+    assert atlas.metrics[shown["chosen"]][site, layer, head] == np.nanmax(atlas.metrics[shown["chosen"]])
+    assert shown["chosen"] != tabs.ELSE
+
+
 def test_a_head_shows_its_rank_and_its_strongest_sentences(app: AppTest, shipped: Path, atlas: Atlas) -> None:
-    opened(app, layer=1, head=3)
+    opened(app, layer=1, head=3, corpus_figure="confidence")
     values = atlas.metrics["confidence"][0]
     rank = int((values > values[1, 3]).sum()) + 1
     assert any(f"rank {rank} of 8 heads" in element.value for element in app.markdown)
@@ -55,7 +85,7 @@ def test_a_sentence_opens_on_the_attention_page_at_its_head(app: AppTest, shippe
 
 
 def test_sentences_on_buttons_are_not_markdown(app: AppTest, shipped: Path) -> None:
-    opened(app)
+    opened(app, corpus_figure="confidence")
     labels = [button.label.replace("\\", "") for button in sentences(app)]
     shown = dict(zip(labels, sentences(app), strict=True))
     dog = "The dog <b>is</b> old."

@@ -13,11 +13,11 @@ interval, because a single sentence was measured, the number itself must reach i
   hand, which a diagonal seldom reaches between English and German.
 
 The decoder's last key is seen by one row alone and its self-attention cannot look ahead, so "last token" is no job
-there. Of several jobs the one named first is that whose number exceeds its threshold most, as a part of what is left
-to 1.
+there. On the first token, the last and punctuation heads rest that have nothing to do (Clark et al. 2019, §3.2). Of
+several jobs the one named first is that whose number exceeds its threshold most, as a part of what is left to 1.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -33,23 +33,30 @@ Numbers = npt.NDArray[np.floating]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A job: by which metric, from which threshold on; of an error rate, 1 − its value is taken."""
+    """A job: by which metric, from which threshold on.
+
+    Attributes:
+        is_error: whether 1 − the metric counts.
+        is_rest: whether heads look there that have nothing to do.
+    """
 
     metric: str
     threshold: float
     is_error: bool = False
+    is_rest: bool = False
 
 
 RULES: Final = (
     Rule(ANTECEDENT, 0.6),
     Rule("aer_word_out", 0.5, is_error=True),
     Rule("aer_word_in", 0.5, is_error=True),
-    *(Rule(metric, 0.4) for metric in ("previous", "same", "next", "induction", "first", "last", "punctuation")),
+    *(Rule(metric, 0.4) for metric in ("previous", "same", "next", "induction")),
+    *(Rule(metric, 0.4, is_rest=True) for metric in ("first", "last", "punctuation")),
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class HeadJob:
     """What a head was measured to do.
 
     Attributes:
@@ -64,11 +71,21 @@ class Job:
     high: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class SurestHead:
+    """A head, and the job that no head is surer of; it may fall short of the job's threshold."""
+
+    site: str
+    layer: int
+    head: int
+    job: HeadJob
+
+
 def jobs_of_heads(
     site: str,
     metrics: Mapping[str, Float[Numbers, "layer head"]],
     intervals: Mapping[str, Float[Numbers, "layer head end"]],
-) -> dict[tuple[int, int], tuple[Job, ...]]:
+) -> dict[tuple[int, int], tuple[HeadJob, ...]]:
     """The jobs of each head of a site that has any, the surest first.
 
     Args:
@@ -76,23 +93,57 @@ def jobs_of_heads(
         metrics: name → numbers, NaN where a head has none; those of no rule are not looked at.
         intervals: name → lower and upper ends; a metric that is missing here is taken as it is.
     """
-    found: dict[tuple[int, int], list[tuple[float, Job]]] = {}
+    found: dict[tuple[int, int], list[tuple[Rule, HeadJob]]] = {}
+    for rule, head, job in _measured(site, metrics, intervals):
+        if _is_reached(rule, job):
+            found.setdefault(head, []).append((rule, job))
+    return {
+        head: tuple(job for _, job in sorted(jobs, key=lambda of: _excess(*of), reverse=True))
+        for head, jobs in found.items()
+    }
+
+
+def surest_head(metrics: Mapping[str, Mapping[str, Float[Numbers, "layer head"]]]) -> SurestHead | None:
+    """The head that is surest of its job, of equal ones the first; None where no head has a number.
+
+    One that rests comes after all that reach the threshold of another job.
+
+    Args:
+        metrics: site → metric → its values, NaN where a head has none.
+    """
+    ranked = [
+        (not rule.is_rest and _is_reached(rule, job), _excess(rule, job), SurestHead(site, *head, job))
+        for site, of_site in metrics.items()
+        for rule, head, job in _measured(site, of_site, {})
+    ]
+    return max(ranked, key=lambda entry: entry[:2])[2] if ranked else None
+
+
+def _measured(
+    site: str,
+    metrics: Mapping[str, Float[Numbers, "layer head"]],
+    intervals: Mapping[str, Float[Numbers, "layer head end"]],
+) -> Iterator[tuple[Rule, tuple[int, int], HeadJob]]:
+    """Every number that a rule is about."""
     for rule in RULES:
         if rule.metric not in metrics or (rule.metric == "last" and site == "decoder.self"):
             continue
-        for layer, head in np.ndindex(metrics[rule.metric].shape):
-            job = _job(rule, float(metrics[rule.metric][layer, head]), intervals.get(rule.metric), layer, head)
-            surest = job.value if job.low is None else job.low
-            # NaN reaches nothing.
-            if surest >= rule.threshold:
-                excess = (job.value - rule.threshold) / (1 - rule.threshold)
-                found.setdefault((layer, head), []).append((-excess, job))
-    return {head: tuple(job for _, job in sorted(jobs, key=lambda entry: entry[0])) for head, jobs in found.items()}
+        for (layer, head), value in np.ndenumerate(metrics[rule.metric]):
+            if not np.isnan(value):
+                yield rule, (layer, head), _job(rule, float(value), intervals.get(rule.metric), layer, head)
 
 
-def _job(rule: Rule, value: float, ends: Float[Numbers, "layer head end"] | None, layer: int, head: int) -> Job:
+def _is_reached(rule: Rule, job: HeadJob) -> bool:
+    return (job.value if job.low is None else job.low) >= rule.threshold
+
+
+def _excess(rule: Rule, job: HeadJob) -> float:
+    return (job.value - rule.threshold) / (1 - rule.threshold)
+
+
+def _job(rule: Rule, value: float, ends: Float[Numbers, "layer head end"] | None, layer: int, head: int) -> HeadJob:
     low, high = (None, None) if ends is None or np.isnan(ends[layer, head]).any() else map(float, ends[layer, head])
     if not rule.is_error:
-        return Job(rule.metric, value, low, high)
+        return HeadJob(rule.metric, value, low, high)
     flipped = (None, None) if low is None or high is None else (1 - high, 1 - low)
-    return Job(rule.metric, 1 - value, *flipped)
+    return HeadJob(rule.metric, 1 - value, *flipped)
