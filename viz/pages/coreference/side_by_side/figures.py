@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 from viz.core import theme
 from viz.core.numbers import signed
-from viz.core.sites import head_label, head_numbers, layer_labels
+from viz.core.sites import head_numbers, layer_labels
 from viz.figures.matrix import matrix, signed_scale
 from viz.pages.coreference.figures import frame_cells
 
@@ -23,6 +23,7 @@ MAX_NUMBERED: Final = 12
 def movement_map(
     values: Float[np.ndarray, "layer head"],
     parts: Float[np.ndarray, "layer head sentence candidate"],
+    names: Sequence[str],
     *,
     number: str,
     averaged: bool,
@@ -34,6 +35,7 @@ def movement_map(
     Args:
         values: how far each head moves.
         parts: the weights that it is made of, on hover.
+        names: of the heads, layer by layer, on hover.
         number: what a weight is called.
         averaged: whether the one column is all heads of a layer.
         opened: the layer and head to be framed.
@@ -52,7 +54,7 @@ def movement_map(
     if heads <= MAX_NUMBERED:
         heatmap.update(text=[[signed(value) for value in row] for row in values], texttemplate="%{text}")
     heatmap.update(hoverinfo="skip", hovertemplate=None)
-    figure.add_trace(_cells(values, parts, number, averaged=averaged))
+    figure.add_trace(_cells(values, parts, names, number))
     layer, head = opened
     frame_cells(figure, (layer, layer), (head, head), {"color": theme.HEAD_COLOURS[1], "width": 3})
     figure.update_layout(height=max(MIN_MAP_HEIGHT, layers * LAYER_HEIGHT + 60), xaxis_tickangle=0)
@@ -62,9 +64,8 @@ def movement_map(
 def _cells(
     values: Float[np.ndarray, "layer head"],
     parts: Float[np.ndarray, "layer head sentence candidate"],
+    names: Sequence[str],
     number: str,
-    *,
-    averaged: bool,
 ) -> go.Scatter:
     """A transparent mark on each cell: plotly reports clicks on points, not on cells."""
     cells = list(np.ndindex(values.shape))
@@ -72,9 +73,9 @@ def _cells(
         x=[head for _, head in cells],
         y=[layer for layer, _ in cells],
         customdata=[
-            [layer, head, head_label(layer, None if averaged else head), signed(float(values[layer, head]), 4)]
+            [layer, head, name, signed(float(values[layer, head]), 4)]
             + [f"{part:.4f}" for part in parts[layer, head].ravel()]
-            for layer, head in cells
+            for (layer, head), name in zip(cells, names, strict=True)
         ],
         mode="markers",
         marker={"size": 40, "symbol": "square", "opacity": 0},

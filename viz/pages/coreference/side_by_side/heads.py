@@ -9,7 +9,6 @@ import streamlit as st
 
 from viz.access import models
 from viz.core.file_names import file_name
-from viz.core.sites import head_label
 from viz.core.token_text import display_token
 from viz.figures.comparison import align, difference_heatmap, row_difference
 from viz.figures.heads import head_rows
@@ -19,7 +18,7 @@ from viz.pages.coreference.side_by_side import data, movement, tables
 from viz.pages.coreference.side_by_side.data import Row, Side
 from viz.pages.coreference.side_by_side.figures import mark_columns
 from viz.selection import state
-from viz.ui import controls, frame, measures, number_controls, token_labels
+from viz.ui import controls, frame, head_jobs, measures, number_controls, token_labels
 from viz.ui.controls import plain
 from viz.ui.measures import MEASURES
 
@@ -79,7 +78,9 @@ def show_rows(sides: Sequence[Side], site: str) -> None:
     ]
     top = 1.0 if measure.is_share else max(float(row.values.max(initial=0.0)) for row in rows) or 1.0
     marked = head if measure.is_per_head else None
-    names = [head_label(layer, each if measure.is_per_head else None) for each in range(len(rows[0].values))]
+    names = [
+        head_jobs.row_name(site, layer, each if measure.is_per_head else None) for each in range(len(rows[0].values))
+    ]
     with st.grid(2, min_column_width=430, gap="medium"):
         for side, row in zip(sides, rows, strict=True):
             figure = head_rows(row.values, row.labels, number=measure.number, top=top, names=names, marked=marked)

@@ -16,7 +16,7 @@ from viz.pages.coreference.side_by_side import data, tables
 from viz.pages.coreference.side_by_side.data import Movement, Side
 from viz.pages.coreference.side_by_side.figures import movement_map
 from viz.selection import state
-from viz.ui import frame, number_controls
+from viz.ui import frame, head_jobs, number_controls
 from viz.ui.measures import MEASURES, Measure
 
 _MAP: Final = "movement"
@@ -41,7 +41,7 @@ def say_farthest(moved: Mapping[str, Movement]) -> None:
         return
     site, layer, head = found
     measure = MEASURES[common.measure]
-    name = head_label(layer, head if measure.is_per_head else None, site)
+    name = head_jobs.title(site, layer, head if measure.is_per_head else None, with_site=True)
     count = sum(of.values.size for of in moved.values())
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
@@ -73,8 +73,12 @@ def show(sides: Sequence[Side], site: str, most: float) -> None:
     name = file_name(f"movement {site} {common.measure}", sentence=sides[0].trace.text)
     opened = (common.layer, common.head if measure.is_per_head else 0)
     averaged = not measure.is_per_head
+    layers, heads = moved.values.shape
+    names = (
+        [head_label(layer, None) for layer in range(layers)] if averaged else head_jobs.titles(site, (layers, heads))
+    )
     figure = movement_map(
-        moved.values, moved.parts, number=measure.number, averaged=averaged, opened=opened, bound=most
+        moved.values, moved.parts, names, number=measure.number, averaged=averaged, opened=opened, bound=most
     )
     with st.container(horizontal=True, vertical_alignment="top", gap="medium"):
         st.plotly_chart(
@@ -87,14 +91,14 @@ def show(sides: Sequence[Side], site: str, most: float) -> None:
             width=620,
         )
         with st.container(width="stretch"):
-            _explain(moved, measure, opened)
+            _explain(moved, measure, names, opened)
             number_controls.table_button("Map (CSV)", partial(tables.movements, moved.values, moved.parts), name)
 
 
-def _explain(moved: Movement, measure: Measure, opened: tuple[int, int]) -> None:
+def _explain(moved: Movement, measure: Measure, names: Sequence[str], opened: tuple[int, int]) -> None:
     first, second = moved.parts[opened]
     st.markdown(
-        f"**{head_label(opened[0], opened[1] if measure.is_per_head else None)}** moves "
+        f"**{names[opened[0] * moved.values.shape[1] + opened[1]]}** moves "
         f"**{signed(moved.values[opened], 3)}**: "
         f"{signed(first[0] - first[1], 3)} in the first sentence ({first[0]:.3f} − {first[1]:.3f}), "
         f"{signed(second[0] - second[1], 3)} in the second ({second[0]:.3f} − {second[1]:.3f})."

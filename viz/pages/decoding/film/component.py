@@ -19,6 +19,8 @@ _COMPONENT = declare("pages/decoding/film/decode_player.js", "pages/decoding/fil
 #: The ranges of what is in hundredths.
 TEMPERATURES: Final = (10, 500)
 TOP_P: Final = (1, 100)
+#: Titles of the heads of both attentions, layer by layer.
+HeadNames = tuple[tuple[str, ...], tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -149,13 +151,20 @@ def clamp(state: PlayerState, data: PlayerData) -> PlayerState:
 
 
 def pack_player(
-    data: PlayerData, last: Exchange | None, asked: PlayerState, value: object, name: str, note: str = ""
+    data: PlayerData,
+    last: Exchange | None,
+    asked: PlayerState,
+    value: object,
+    name: str,
+    note: str = "",
+    head_names: HeadNames = ((), ()),
 ) -> tuple[bytes, Command]:
     """The payload of `decode_player.js` and the command in it; `value` is what the browser reported before this run."""
     reported = None if last is None else read_state(value, data, last.command)
     command = next_command(last, asked, reported, data.digest)
     order = {"number": command.number, **asdict(command.state)}
     header = data.header | {"digest": data.digest, "name": name, "note": note, "command": order}
+    header["headNames"] = head_names
     return wire.pack(header, *data.deflated), command
 
 
@@ -167,12 +176,15 @@ def wished(data: PlayerData, *, key: str) -> Wished | None:
     return None if wish is None or last is None else Wished(wish, read_state(said.get("view"), data, last.command))
 
 
-def decode_player(data: PlayerData, state: PlayerState, *, key: str, name: str, note: str = "") -> PlayerState | None:
+def decode_player(
+    data: PlayerData, state: PlayerState, *, key: str, name: str, note: str = "", head_names: HeadNames = ((), ())
+) -> PlayerState | None:
     """Show a decoding; return the player's state once a person has changed it. What they wish says `wished`.
 
     What is returned may be handed in again in the next run, through the URL or otherwise. What does not exist in a
     `state` is replaced by the nearest that does, which is then returned. `name` is that of saved pictures, without step
-    and ending; `note` stands below the candidates.
+    and ending; `note` stands below the candidates; `head_names` are the titles of the heads where they have longer ones
+    than "L4 H2".
     """
     asked = clamp(state, data)
     memory_key = f"{key}/exchange"
@@ -183,7 +195,7 @@ def decode_player(data: PlayerData, state: PlayerState, *, key: str, name: str, 
         # is news; the number goes on, because the browser remembers the ones it has obeyed.
         last = Exchange(last.command, None, None)
     value = sent(key, "view") if is_alive else None
-    payload, command = pack_player(data, last, asked, value, name, note)
+    payload, command = pack_player(data, last, asked, value, name, note, head_names)
     result: Any = _COMPONENT(data=payload, key=key, on_view_change=_nothing, on_wish_change=_nothing)
     reported = read_state(result.view, data, command)
     st.session_state[memory_key] = Exchange(command, asked, reported)

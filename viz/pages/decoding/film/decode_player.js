@@ -32,6 +32,7 @@ import { Transport } from "./film_transport.js";
  *   layers: number, heads: number, titles: [string, string], sourceTokens: string[], targetTokens: string[],
  *   steps: Step[], numBest: number, numBins: number, vocabSize: number, stops: string[], ticks: number[],
  *   colours: string[], firstCell: number[], firstThousandth: number[], digest: string, name: string, note: string, command: Command,
+ *   headNames: [string[], string[]],
  * }} PlayerHeader
  */
 

@@ -56,6 +56,8 @@ export class FilmHeads {
    */
   constructor(header, cross, self, tooltip, act) {
     this.header = header;
+    this.cross = cross;
+    this.self = self;
     this.tooltip = tooltip;
     this.act = act;
     const { targetTokens, steps, stops, ticks, titles } = header;
@@ -136,10 +138,16 @@ export class FilmHeads {
     else if (others.length) this.act.choose(layer, others);
   }
 
+  /** A head's title, as Python gives it where it knows more than the numbers. @param {Tiles} tiles @param {number} layer @param {number} head */
+  nameOf(tiles, layer, head) {
+    const { headNames, heads } = this.header;
+    return headNames[tiles === this.cross ? 0 : 1][layer * heads + head] ?? headLabel(layer, head);
+  }
+
   /** @param {Point} point @param {Tiles} tiles @param {number} layer @param {number} head @param {number} row @param {number} column */
   tell(point, tiles, layer, head, row, column) {
     const { key, weight } = tiles.largest([layer, head], [row, row + 1], [column, column + 1]);
-    this.tooltip.show(point, headLabel(layer, head), this.rowNames[row], key, `weight ${weight}`);
+    this.tooltip.show(point, this.nameOf(tiles, layer, head), this.rowNames[row], key, `weight ${weight}`);
   }
 
   // ---- layout ----
@@ -213,9 +221,9 @@ export class FilmHeads {
   describe({ step, layer, head, also }) {
     this.row.textContent = `Row ${step + 1}, `;
     this.named.textContent = this.rowNames[step];
-    const names = [head, ...also].sort((a, b) => a - b).map((each) => headLabel(layer, each));
+    const names = [head, ...also].sort((a, b) => a - b).map((each) => this.nameOf(this.cross, layer, each));
     this.fan.title.textContent = `Lines of ${names.join(", ")}`;
-    this.triangle.title.textContent = `Rows so far of ${headLabel(layer, head)}`;
+    this.triangle.title.textContent = `Rows so far of ${this.nameOf(this.self, layer, head)}`;
     for (const { canvas, title } of [this.fan, this.triangle]) canvas.ariaLabel = title.textContent;
   }
 }

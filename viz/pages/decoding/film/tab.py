@@ -9,14 +9,14 @@ import streamlit as st
 from model.errors import HeadlightError
 from viz.access import long_texts, models
 from viz.core.file_names import file_name
-from viz.core.sites import CROSS
+from viz.core.sites import CROSS, DECODER
 from viz.pages.decoding import translation_controls, translations
 from viz.pages.decoding.film import data
-from viz.pages.decoding.film.component import Draw, Force, PlayerState, Wished, decode_player, wished
+from viz.pages.decoding.film.component import Draw, Force, HeadNames, PlayerState, Wished, decode_player, wished
 from viz.pages.decoding.probabilities import label_smoothing_note
 from viz.selection import state
 from viz.selection.decoding import NO_FILTER
-from viz.ui import formulas, frame
+from viz.ui import formulas, frame, head_jobs
 
 if TYPE_CHECKING:
     from model import Trace
@@ -55,6 +55,7 @@ def show(trace: "Trace") -> None:
         key="player",
         name=file_name("film", sentence=trace.text),
         note=label_smoothing_note(),
+        head_names=_head_names(trace),
     )
     state.put(_with_player(selection, player))
     translation_controls.type_word(trace, key="write-in-film")
@@ -64,6 +65,12 @@ def show(trace: "Trace") -> None:
         # The rest of the page follows.
         sleep(_SENT)
         st.rerun()
+
+
+def _head_names(trace: "Trace") -> HeadNames:
+    """The titles of the heads of both strips; of a decoder alone both are of its one attention."""
+    first = CROSS if CROSS in trace.sites else DECODER
+    return head_jobs.titles(first, trace.shapes[first]), head_jobs.titles(DECODER, trace.shapes[DECODER])
 
 
 def _written(asked: Wished, trace: "Trace") -> "Trace":

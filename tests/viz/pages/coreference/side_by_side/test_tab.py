@@ -129,7 +129,7 @@ def test_it_opens_on_the_head_that_moves_farthest_of_all_attentions() -> None:
 
 def test_the_head_that_moves_farthest_is_named_and_opened_where_another_is_open() -> None:
     app = comparing(site="encoder.self", layer=0, head=0)
-    assert any("cross L4 H2 moves farthest of 64 heads" in one.value for one in app.markdown)
+    assert any("cross L4 H2 · follows antecedents 0.72 moves farthest of 64 heads" in one.value for one in app.markdown)
     healthy(app.button(key="open-farthest").click().run())
     assert [app.query_params[name] for name in ("site", "layer", "head")] == ["decoder.cross", "3", "1"]
 

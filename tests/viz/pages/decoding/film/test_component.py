@@ -103,6 +103,12 @@ def test_the_payload_stays_the_same_while_only_the_player_moves(data: PlayerData
     assert again == payload
 
 
+def test_the_player_is_told_what_heads_are_for(data: PlayerData) -> None:
+    names = ("L1 H1 · follows antecedents 0.72",), ("L1 H1",)
+    payload, _ = pack_player(data, None, PlayerState(0), None, "film", head_names=names)
+    assert header_of(payload)["headNames"] == [list(of_attention) for of_attention in names]
+
+
 def player_page() -> None:
     """Runs inside AppTest: the player at the step that the session holds, unless it is to be left out."""
     import numpy as np

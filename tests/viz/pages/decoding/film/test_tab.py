@@ -10,7 +10,7 @@ from tests.paths import ROOT
 from tests.viz import page_run
 from viz.pages.decoding import translations
 from viz.pages.decoding.film import tab as film
-from viz.pages.decoding.film.component import Draw, Force, PlayerState, Wished
+from viz.pages.decoding.film.component import Draw, Force, HeadNames, PlayerState, Wished
 from viz.pages.decoding.film.payload import PlayerData
 from viz.selection.catalogue import ROOT_VARIABLE
 
@@ -41,7 +41,9 @@ def says(monkeypatch: pytest.MonkeyPatch) -> Says:
     waiting: list[tuple[PlayerState, Wish | None]] = []
     asked: list[PlayerState] = []
 
-    def player(data: PlayerData, state: PlayerState, *, key: str, name: str, note: str) -> PlayerState | None:
+    def player(
+        data: PlayerData, state: PlayerState, *, key: str, name: str, note: str, head_names: HeadNames
+    ) -> PlayerState | None:
         asked.append(state)
         place, wish = waiting.pop() if waiting else (None, None)
         return None if wish is not None else place
