@@ -66,11 +66,12 @@ def test_labels_colours_and_numbers_stand_there_and_a_click_keeps_row_and_column
     page.mouse.click(*place(root, 2, 4))
     expect(page.get_by_text("kept: (2, 4)")).to_be_visible()
     expect(root.locator(".kept-frame:visible")).to_have_count(2)
+    expect(root.locator(".kept-number")).to_have_text("0.0153")
     expect(root.locator(".row-label.kept")).to_have_text("▁was")
     expect(root.locator(".column-label.kept")).to_have_text("▁tired")
     page.mouse.click(*place(root, 2, 4))
     expect(page.get_by_text("kept: (None, None)")).to_be_visible()
-    expect(root.locator(".kept-frame:visible")).to_have_count(0)
+    expect(root.locator(".kept-frame:visible, .kept-number:visible")).to_have_count(0)
     # A label alone keeps its row.
     box = box_of(root.locator(".row-label").nth(3))
     page.mouse.click(box["x"] + 2, box["y"] + 8)

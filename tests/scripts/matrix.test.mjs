@@ -1,6 +1,7 @@
 // Which part of a matrix is seen, which tiles it needs, and how its numbers are read.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { beginOf } from "../../viz/components/matrix_picture/matrix_kept.js";
 import { readCell, stepsOf } from "../../viz/components/matrix_picture/matrix_reading.js";
 import { extentSentence, MatrixTiles } from "../../viz/components/matrix_picture/matrix_tiles.js";
 import * as view from "../../viz/components/matrix_picture/matrix_view.js";
@@ -34,6 +35,13 @@ test("a cell's extent is cut off at the ends", () => {
   assert.deepEqual(view.extentOf(span(0.5, 4, 10), 0, 400), [0, 50]);
   assert.deepEqual(view.extentOf(span(0, 4, 10), 1, 400), [100, 100]);
   assert.equal(view.extentOf(span(0, 4, 10), 4, 400), null);
+});
+
+test("a kept number stands in its cell, or right of it, or left of it at the end", () => {
+  assert.equal(beginOf([100, 80], 40, 400), 120);
+  assert.equal(beginOf([100, 20], 40, 400), 124);
+  assert.equal(beginOf([370, 20], 40, 400), 326);
+  assert.equal(beginOf([10, 20], 40, 60), 34);
 });
 
 test("every pixel shows the blocks that hold its cells", () => {

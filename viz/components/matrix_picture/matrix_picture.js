@@ -13,6 +13,7 @@ import { clamp, colourBar, element, pixelScale, sizeCanvas, Tooltip, toolButton 
 import { pictureButtons } from "../shared/save_picture.js";
 import { MatrixAxes } from "./matrix_axes.js";
 import { MatrixGestures } from "./matrix_gestures.js";
+import { KeptNumber } from "./matrix_kept.js";
 import { MatrixKeys, STEP } from "./matrix_keys.js";
 import { readCell } from "./matrix_reading.js";
 import { extentSentence, MatrixTiles } from "./matrix_tiles.js";
@@ -49,6 +50,7 @@ export class MatrixPicture extends View {
   canvas = element("canvas", { ariaHidden: "true" });
   keptRow = element("div", { className: "kept-frame", hidden: true });
   keptColumn = element("div", { className: "kept-frame", hidden: true });
+  keptNumber = new KeptNumber();
   stage = element("div", { className: "stage", tabIndex: 0, role: "application", ariaRoleDescription: "heatmap" });
   keys = new MatrixKeys(this);
   gestures = new MatrixGestures(this);
@@ -60,7 +62,7 @@ export class MatrixPicture extends View {
   tooltip = new Tooltip(this.root);
 
   start() {
-    const overlays = [this.keptRow, this.keptColumn, this.keys.cursor, this.gestures.rubber];
+    const overlays = [this.keptRow, this.keptColumn, this.keptNumber.element, this.keys.cursor, this.gestures.rubber];
     this.stage.append(this.canvas, this.axes.rows, this.axes.columns, ...overlays);
     const tools = pictureButtons(this.root, () => this.header.fileName);
     tools.classList.add("matrix-tools");
@@ -187,6 +189,7 @@ export class MatrixPicture extends View {
     this.axes.place(this.sizes, this.spans, kept);
     this.frame(this.keptRow, kept[0], null);
     this.frame(this.keptColumn, null, kept[1]);
+    this.keptNumber.place(kept, this.spans, this.sizes, (row, column) => this.format(row, column));
     this.stage.classList.toggle("near", this.isNear);
     this.out.disabled = this.whole.disabled = !this.isNear;
   }
