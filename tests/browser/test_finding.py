@@ -1,10 +1,8 @@
-"""How few clicks lead to the head that links two words: none for the pronoun, two for any other."""
+"""How few clicks lead to what one wants to see: to a pronoun's head none, to any two words' head two, to √d_k one."""
 
 import re
 
 from playwright.sync_api import Page, expect
-
-from tests.browser.pointing import box_of
 
 PATIENCE = 60_000
 
@@ -18,17 +16,23 @@ def test_which_word_it_stands_for_and_in_which_head_is_there_without_a_click(pag
 
 
 def test_any_two_words_head_takes_two_clicks(page: Page, shipped_url: str) -> None:
-    page.goto(f"{shipped_url}/?site=decoder.cross&layer=0&head=0")
-    picture = page.locator(".matrix-picture[data-exact='1']")
-    expect(picture).to_be_visible(timeout=PATIENCE)
-    cells = picture.locator("canvas")
-    box = box_of(cells)
-    # The last cell: what the row that ends the translation gives the end of the sentence.
-    cells.click(position={"x": box["width"] - 5, "y": box["height"] - 5})
-    expect(page.get_by_text("Which heads link", exact=False)).to_be_visible(timeout=PATIENCE)
-    best = page.locator(".st-key-linked-0 button")
-    label = best.text_content() or ""
-    best.click()
-    head = re.fullmatch(r"cross (L\d+ H\d+) · [01]\.\d{4}", label)
+    page.goto(shipped_url)
+    words = page.locator(".word-picker[data-ready='1']")
+    words.get_by_role("button", name="Straße", exact=True).click(timeout=PATIENCE)
+    expect(words.locator(".question")).to_contain_text("Which heads link Straße to …?")
+    words.get_by_role("button", name="street", exact=True).click()
+    expect(page).to_have_url(re.compile(r"from=\d+&to=\d+"), timeout=PATIENCE)
+    label = page.locator(".st-key-linked-0 button").text_content() or ""
+    head = re.fullmatch(r"cross (L\d+ H\d+) · (0\.\d{4})", label)
     assert head is not None, label
-    expect(page.locator(f".matrix-picture[data-title^='{head[1]}']")).to_be_visible(timeout=PATIENCE)
+    # It is open, it leads the tiles, and its number is printed where the two words meet.
+    picture = page.locator(f".matrix-picture[data-title^='{head[1]}'][data-exact='1']")
+    expect(picture.locator(".kept-number")).to_have_text(head[2], timeout=PATIENCE)
+    expect(page.locator(".head-grid .cell-name").first).to_have_text(head[1])
+
+
+def test_the_root_of_d_k_is_shown_after_one_click(page: Page, shipped_url: str) -> None:
+    page.goto(shipped_url)
+    page.get_by_role("tab", name="Where a weight comes from").click(timeout=PATIENCE)
+    step = page.locator(".origin-story li.step").filter(has_text="Divide by √dₖ")
+    expect(step).to_contain_text(re.compile(r"√32|5\.66|5\.657"), timeout=PATIENCE)

@@ -137,6 +137,12 @@ test("weights are exact to three decimals, and their colours follow their shades
   assert.equal(tiles.weightsOf([1, 0])[3], Math.fround(0.564));
 });
 
+test("numbers that are no weights are read as parts of the largest of them", () => {
+  const tiles = new Tiles({ ...GRID, ...tokens, number: "norm", top: 4 }, planesOf([0, 1, 2, 4, 0, 0, 0, 5]));
+  const read = [0, 1, 2, 3].map((index) => tiles.format(tiles.values[index]));
+  assert.deepEqual(read, ["0.00", "< 0.01", "0.25", "2.25"]);
+});
+
 test("layers come one by one", () => {
   const tiles = new Tiles({ ...GRID, ...tokens }, null);
   assert.deepEqual([...tiles.missing], [0, 1]);

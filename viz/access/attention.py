@@ -3,7 +3,7 @@
 Everything is computed by the model's own functions, once for all viewers; results are read-only.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Self
@@ -17,6 +17,8 @@ from viz.core.tiles import Tiles
 from viz.selection.common import Common, Measure
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from model import Reader, Trace
     from model.analysis.metrics.derived_row import DerivedRow, DotProductSpread
     from model.trace.axes import Axis
@@ -61,21 +63,28 @@ class OpenedLayer:
 @cached(max_entries=MAX_LAYERS)
 def opened_layer(trace: "Trace", reader: "Reader", site: str, layer: int, view: MatrixView) -> OpenedLayer:
     """A layer's heads by a measure, between words or tokens, with or without special tokens."""
-    from model.analysis.metrics import norms, rollout
     from model.trace import axes
 
-    if view.measure == "rollout":
-        values = rollout.rollout_at(trace, site, layer)[None]
-    elif view.measure == "norms":
-        inputs = trace.attention(site, layer)
-        output_projection = reader.output_projection(site, layer)
-        values = norms.value_weighted_norms(inputs.scores_and_weights().weights, inputs.values(), output_projection)
-    else:
-        values = trace.weights(site, layer)
+    values = _measured(trace, reader, site, layer, view.measure)
     queries, keys = shown_axes(trace, site, view)
     shown = axes.between(values, queries, keys).numpy()
     shown.setflags(write=False)
     return OpenedLayer(shown, queries, keys)
+
+
+def _measured(
+    trace: "Trace", reader: "Reader", site: str, layer: int, measure: Measure
+) -> "Float[Tensor, 'head query key']":
+    """A measure of every head of a layer between all tokens; a rollout has one "head"."""
+    from model.analysis.metrics import norms, rollout
+
+    if measure == "rollout":
+        return rollout.rollout_at(trace, site, layer)[None]
+    if measure == "norms":
+        inputs = trace.attention(site, layer)
+        output_projection = reader.output_projection(site, layer)
+        return norms.value_weighted_norms(inputs.scores_and_weights().weights, inputs.values(), output_projection)
+    return trace.weights(site, layer)
 
 
 def shown_axes(trace: "Trace", site: str, view: MatrixView) -> tuple["Axis", "Axis"]:
@@ -93,17 +102,29 @@ def shown_axes(trace: "Trace", site: str, view: MatrixView) -> tuple["Axis", "Ax
     return rows.named_by_what_follows(queries, trace.written_tokens(site)), columns
 
 
+@dataclass(frozen=True, eq=False)
+class MeasuredTiles:
+    """The tiles of a site by a measure, as parts of its largest number."""
+
+    tiles: Tiles
+    top: float
+
+
 @cached(max_entries=MAX_TILES)
-def head_tiles(trace: "Trace", site: str) -> Tiles:
-    """Every head of every layer of one attention site, small enough to be sent."""
+def head_tiles(trace: "Trace", reader: "Reader", site: str, measure: Measure = "weights") -> MeasuredTiles:
+    """Every head of every layer of one attention site, small enough to be sent; of a rollout one tile a layer."""
     queries, keys = map(len, trace.axis_tokens(site))
     layers, heads = trace.shapes[site]
-    return Tiles.of((layers, heads, queries, keys), (trace.weights(site, layer).numpy() for layer in range(layers)))
+    top = 1.0
+    if measure == "norms":
+        top = max(float(_measured(trace, reader, site, layer, measure).max()) for layer in range(layers)) or 1.0
+    values = (_measured(trace, reader, site, layer, measure).numpy() / np.float32(top) for layer in range(layers))
+    return MeasuredTiles(Tiles.of((layers, 1 if measure == "rollout" else heads, queries, keys), values), top)
 
 
-def tiles_key(trace: "Trace", site: str) -> str:
-    """A name that the tiles of this site alone have, known before they are computed."""
-    return fingerprint.digest(trace.key, site)
+def tiles_key(trace: "Trace", site: str, measure: Measure = "weights") -> str:
+    """A name that the tiles of this site by this measure alone have, known before they are computed."""
+    return fingerprint.digest(trace.key, site, measure)
 
 
 @cached(max_entries=MAX_TILES)
@@ -133,12 +154,14 @@ def collect_head_metrics(
     return MappingProxyType(tables)
 
 
-def cell_weights(trace: "Trace", site: str, row: int, key: int) -> Float[np.ndarray, "layer head"]:
-    """The weight of one query on one key in every head of a site; NaN where a layer has fewer heads."""
+def cell_weights(
+    trace: "Trace", site: str, rows: Sequence[int], keys: Sequence[int]
+) -> Float[np.ndarray, "layer head"]:
+    """What some queries give some keys together, on average, in every head of a site; NaN where there is no head."""
     layers, heads = trace.shapes[site]
     values = np.full((layers, heads), np.nan)
     for layer in range(layers):
-        weights = trace.weights(site, layer, rows=[row])[:, 0, key].numpy()
+        weights = trace.weights(site, layer, rows=list(rows))[:, :, list(keys)].sum(2).mean(1).numpy()
         values[layer, : len(weights)] = weights
     return values
 

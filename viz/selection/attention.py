@@ -13,7 +13,7 @@ Order = Literal["layers", "highest", "lowest"]
 DrawnAs = Literal["Heatmap", "Lines"]
 BertvizView = Literal["Head view", "Model view"]
 
-#: The metric that is the weight of the kept cell.
+#: The metric that is the weight between two words, or in the kept cell.
 KEPT: Final[Metric] = "kept"
 ALL_HEADS: Final[AttentionTab] = "All heads"
 METRICS: Final[tuple[Metric, ...]] = get_args(Metric)
@@ -36,6 +36,8 @@ class AttentionChoices:
         window_start: the first query of a long text that is drawn as lines; None leaves that to the page.
         scaled, masked: whether scores are divided by √d_k and masked, where a weight is computed step by step.
         bertviz_view: which of bertviz's views.
+        from_word, to_word: two words whose heads are looked for, in the order of `viz.access.word_links`; None leaves
+            that to the cell that is kept.
         from_atlas: whether the atlas led to the sentence, so that a link leads back.
     """
 
@@ -49,4 +51,6 @@ class AttentionChoices:
     scaled: bool = True
     masked: bool = True
     bertviz_view: Annotated[BertvizView, Param("bertviz")] = "Head view"
+    from_word: Annotated[int | None, Param("from"), ResetBy("text", "picture_digest", "checkpoint")] = None
+    to_word: Annotated[int | None, Param("to"), ResetBy("text", "picture_digest", "checkpoint")] = None
     from_atlas: Annotated[bool, ResetBy("text", "checkpoint")] = False

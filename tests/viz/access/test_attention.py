@@ -1,12 +1,16 @@
 """What is derived from a trace's attention: metrics and tiles, made once for all viewers."""
 
+import zlib
+
 import numpy as np
 import pytest
 
 from tests.viz.reading import traced
 from viz.access import attention, models, traces
 from viz.core.sites import SITES
+from viz.core.tiles import code
 from viz.selection.attention import KEPT, METRICS
+from viz.selection.common import MEASURE_NAMES, Measure
 from viz.selection.selection import Selection
 
 TEXT = Selection().common.text
@@ -28,9 +32,25 @@ def test_figures_are_those_of_the_traces_weights_and_cannot_be_written(selection
 def test_tiles_and_figures_are_made_once_for_all_viewers(selection: Selection) -> None:
     first, again = (models.reader(selection.model).trace(TEXT, extras={traces.OUTPUTS}) for _ in range(2))
     assert first is not again
-    assert attention.head_tiles(first, SITES[0]) is attention.head_tiles(again, SITES[0])
+    reader = models.reader(selection.model)
+    assert attention.head_tiles(first, reader, SITES[0]) is attention.head_tiles(again, reader, SITES[0])
     assert attention.head_metrics(first, SITES[0]) is attention.head_metrics(again, SITES[0])
 
 
 def test_another_sentence_has_other_addresses(selection: Selection) -> None:
     assert len({attention.tiles_key(traced(text, selection), site) for text in ("a", "b") for site in SITES}) == 6
+    assert len({attention.tiles_key(traced(TEXT, selection), SITES[0], measure) for measure in MEASURE_NAMES}) == 3
+
+
+@pytest.mark.parametrize(("measure", "heads"), [("norms", 4), ("rollout", 1)])
+def test_tiles_by_another_measure_are_parts_of_its_largest_number(
+    selection: Selection, measure: Measure, heads: int
+) -> None:
+    trace, reader = traced(TEXT, selection), models.reader(selection.model)
+    measured = attention.head_tiles(trace, reader, SITES[2], measure)
+    view = attention.MatrixView(measure, whole_words=False, special_tokens=True)
+    values = np.stack([attention.opened_layer(trace, reader, SITES[2], layer, view).values for layer in range(2)])
+    assert measured.top == pytest.approx(values.max() if measure == "norms" else 1.0)
+    cells = np.frombuffer(zlib.decompress(measured.tiles.deflated), np.uint8).reshape(2, *values.shape).astype(int)
+    assert values.shape[1] == heads
+    np.testing.assert_array_equal(cells[0] + 256 * cells[1], code(values / np.float32(measured.top)))

@@ -68,7 +68,7 @@ def test_the_grid_fills_in_order_with_the_tiles_of_the_trace(selection: Selectio
     long_texts.tiles_task(trace, site).compute(Watched(2, "layers"))
     assert seen == [[0], [0, 1]]
     assert long_texts.grid_of(trace, site) is grid
-    expected = attention.head_tiles(trace, site)
+    expected = attention.head_tiles(trace, models.reader(selection.model), site).tiles
     planes = np.frombuffer(zlib.decompress(expected.deflated), np.uint8).reshape(
         -1, 2, 4 * expected.spec.rows * expected.spec.columns
     )

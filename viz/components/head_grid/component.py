@@ -98,6 +98,8 @@ def pack_grid(
     name: str = "heads",
     caption: str = "",
     jobs: TileJobs | None = None,
+    *,
+    is_mean: bool = False,
 ) -> bytes:
     """The payload of `head_grid.js`: whose tiles are shown, their colours, and the order of heads."""
     _, heads = shape
@@ -114,6 +116,7 @@ def pack_grid(
         "ranked": None if ranking is None else [choice.layer * heads + choice.head for choice in ranking.heads],
         "metric": None if metric is None else _described(metric),
         "jobs": None if jobs is None else asdict(jobs),
+        "isMean": is_mean,
         "notes": [part.note for part in (metric, ranking) if part is not None],
         "followed": None if followed is None else asdict(followed),
     }
@@ -147,6 +150,7 @@ def head_grid(
     key: str,
     name: str = "heads",
     caption: str = "",
+    is_mean: bool = False,
 ) -> None:
     """Show all heads, layer by layer or as ranked, as soon as their tiles are in the browser.
 
@@ -162,6 +166,7 @@ def head_grid(
         key: of the component.
         name: of the files in which a person saves the picture, without their ending.
         caption: what is shown, in a saved picture, where no page says it.
+        is_mean: whether the one tile of a layer is all its heads together.
     """
 
     def take() -> None:
@@ -169,5 +174,5 @@ def head_grid(
         if choice is not None:
             on_open(choice)
 
-    packed = pack_grid(address, shape, selected, metric, ranking, followed, name, caption, jobs)
+    packed = pack_grid(address, shape, selected, metric, ranking, followed, name, caption, jobs, is_mean=is_mean)
     _COMPONENT(data=packed, key=key, on_head_change=take)

@@ -7,7 +7,7 @@ import { element } from "../shared/picture.js";
 
 /** @typedef {{ name: string, unit: string, texts: string[], bars: number[] }} TileMetric a number under every tile */
 /** @typedef {{ short: string[], said: string[] }} TileJobs what heads are for; "" for a head without a job */
-/** @typedef {{ layers: number, heads: number, ranked: number[] | null, metric: TileMetric | null, jobs: TileJobs | null }} Order which heads stand where */
+/** @typedef {{ layers: number, heads: number, ranked: number[] | null, metric: TileMetric | null, jobs: TileJobs | null, isMean?: boolean }} Order which heads stand where; perhaps the mean of each layer's */
 /** @typedef {{ width: number, height: number }} Size */
 
 const LABEL_WIDTH = 60;
@@ -58,7 +58,8 @@ export class HeadBoard {
   /** Lines of cells in so much room; says whether any changed. A head keeps its focus. @param {Order} order @param {number} width */
   arrange(order, width) {
     const across = this.tilesAcross(order, width);
-    const arrangement = JSON.stringify([across, order.layers, order.heads, order.ranked, order.metric, order.jobs]);
+    const { layers, heads, ranked, metric, jobs, isMean } = order;
+    const arrangement = JSON.stringify([across, layers, heads, ranked, metric, jobs, isMean]);
     if (arrangement === this.arrangement) return false;
     const focused = this.cells.find((cell) => cell.matches(":focus"));
     const last = this.cells.find((cell) => cell.tabIndex === 0);
@@ -92,7 +93,7 @@ export class HeadBoard {
     const { ranked, metric, jobs, heads } = this.order;
     const [layer, head] = [Math.floor(index / heads), index % heads];
     const cell = element("div", { className: "cell", role: "gridcell", tabIndex: -1, dataset: { layer, head } });
-    if (ranked) cell.append(element("span", "cell-name", headLabel(layer, head)));
+    if (ranked) cell.append(element("span", "cell-name", this.nameOf([layer, head])));
     if (metric) {
       const bar = element("span", { className: "bar", style: `--part:${metric.bars[index]}` });
       cell.append(element("span", "cell-metric", bar, element("span", "number", metric.texts[index])));
@@ -100,6 +101,11 @@ export class HeadBoard {
     if (jobs?.short[index]) cell.append(element("span", "cell-job", jobs.short[index]));
     this.describe(cell, false);
     return cell;
+  }
+
+  /** @param {Head} head */
+  nameOf([layer, head]) {
+    return this.order.isMean ? `L${layer + 1}, all heads` : headLabel(layer, head);
   }
 
   /** What a head is for, with its number; "" without a job. @param {Head} head */
@@ -115,14 +121,18 @@ export class HeadBoard {
     const said = metric ? `, ${metric.name} ${metric.texts[layer * heads + head]} ${metric.unit}`.trimEnd() : "";
     cell.classList.toggle("open", isOpen);
     cell.ariaSelected = String(isOpen);
-    cell.ariaLabel = `${headLabel(layer, head)}${job ? `, ${job}` : ""}${said}${isOpen ? ", open" : ""}`;
+    cell.ariaLabel = `${this.nameOf([layer, head])}${job ? `, ${job}` : ""}${said}${isOpen ? ", open" : ""}`;
   }
 
   buildHeadNames() {
     const role = "columnheader";
     this.corner = element("span", { className: "layer-name muted", role });
     this.headNames = Array.from({ length: this.order.heads }, (_, head) =>
-      element("span", { className: "head-name", role, ariaLabel: `Head ${head + 1}` }),
+      element("span", {
+        className: "head-name",
+        role,
+        ariaLabel: this.order.isMean ? "All heads" : `Head ${head + 1}`,
+      }),
     );
     return element("div", { className: "line heads", role: "row" }, this.corner, ...this.headNames);
   }
@@ -179,8 +189,9 @@ export class HeadBoard {
     for (const [name, length] of Object.entries(lengths))
       this.element.style.setProperty(`--${name}`, `${length / ratio}px`);
     const isRoomy = width / ratio >= ROOM_FOR_HEAD_NAME;
-    for (const [head, name] of this.headNames.entries()) name.textContent = `${isRoomy ? "Head " : ""}${head + 1}`;
-    if (this.headNames.length) this.corner.textContent = isRoomy ? "" : "Head";
+    for (const [head, name] of this.headNames.entries())
+      name.textContent = this.order.isMean ? "All heads" : `${isRoomy ? "Head " : ""}${head + 1}`;
+    if (this.headNames.length) this.corner.textContent = isRoomy || this.order.isMean ? "" : "Head";
     return { across: width + gap, down: height + gap + above + below };
   }
 }

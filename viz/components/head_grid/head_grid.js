@@ -7,7 +7,6 @@
 // opened: the event `headlight-preview` on the window, which matrix_picture.js draws.
 
 import { Awaited } from "../shared/awaited.js";
-import { headLabel } from "../shared/head_label.js";
 import { hearItems, reachByTab, targetOf } from "../shared/items.js";
 import { mount, onResize, View } from "../shared/mount.js";
 import {
@@ -98,18 +97,18 @@ class HeadGrid extends View {
 
   buildFoot() {
     const { stops, ticks, notes } = this.header;
-    const { blockQueries, blockKeys } = this.tiles.header;
-    const said = JSON.stringify([stops, notes, blockQueries, blockKeys]);
+    const { blockQueries, blockKeys, number, top } = this.tiles.header;
+    const said = JSON.stringify([stops, notes, blockQueries, blockKeys, number, top]);
     this.status.textContent = "";
     if (said === this.said) return;
     this.said = said;
     const axes = element("span", "axes", "In each tile: queries run down ↓, keys run across →.");
     if (this.tiles.isPooled)
-      axes.textContent += ` A pixel is the largest of up to ${blockQueries} × ${blockKeys} weights.`;
+      axes.textContent += ` A pixel is the largest of up to ${blockQueries} × ${blockKeys} ${number ?? "weight"}s.`;
     const hint = "Click a tile, or press Enter, to open the head; arrow keys move.";
     this.foot.replaceChildren(
       ...notes.map((note) => element("p", "note", note)),
-      legendElement(stops, ticks),
+      legendElement(stops, ticks, number, top),
       axes,
       element("span", { className: "hint", dataset: { notInPicture: "" } }, hint),
       pictureButtons(this.root, () => this.header.name),
@@ -123,9 +122,9 @@ class HeadGrid extends View {
     const { clientWidth } = this.root;
     if (!this.tiles || !clientWidth) return;
     const { layers, heads } = this.tiles.header;
-    const { ranked, metric, jobs, selected } = this.header;
+    const { ranked, metric, jobs, isMean, selected } = this.header;
     const ratio = window.devicePixelRatio || 1;
-    if (this.board.arrange({ layers, heads, ranked, metric, jobs }, clientWidth)) {
+    if (this.board.arrange({ layers, heads, ranked, metric, jobs, isMean }, clientWidth)) {
       this.painted = null;
       this.board.mark(selected);
     }
@@ -177,7 +176,7 @@ class HeadGrid extends View {
     const [layer, head] = this.board.headOf(cell);
     const { query, key, weight } = this.tiles.largest([layer, head], rowRun, columnRun);
     const isBlock = this.tiles.isPooled || rowRun[1] - rowRun[0] > 1 || columnRun[1] - columnRun[0] > 1;
-    const title = [headLabel(layer, head), this.board.jobOf([layer, head])].filter(Boolean).join(" · ");
+    const title = [this.board.nameOf([layer, head]), this.board.jobOf([layer, head])].filter(Boolean).join(" · ");
     this.tooltip.show(event, title, query, key, isBlock ? `${weight} (max of block)` : weight);
     this.frameWeight(cell, rowRun, columnRun);
   }
@@ -205,7 +204,7 @@ class HeadGrid extends View {
     reachByTab(this.board.cells, cell);
     const [layer, head] = this.board.headOf(cell);
     const { rows, columns } = this.tiles.header;
-    const name = `${headLabel(layer, head)}: `;
+    const name = `${this.board.nameOf([layer, head])}: `;
     if (this.isMissing(cell)) return this.status.replaceChildren(name, "being computed");
     const { query, key, weight } = this.tiles.largest([layer, head], [0, rows], [0, columns]);
     this.status.replaceChildren(

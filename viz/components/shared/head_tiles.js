@@ -1,6 +1,6 @@
 // @ts-check
 // The reading half of head_tiles.py: tiles as numbers again.
-import { largestWithin } from "./picture.js";
+import { clamp, largestWithin } from "./picture.js";
 
 /** @import { Run } from "./picture.js" */
 
@@ -9,7 +9,8 @@ import { largestWithin } from "./picture.js";
  * @typedef {{
  *   layers: number, heads: number, rows: number, columns: number, blockQueries: number, blockKeys: number,
  *   firstCell: number[], firstThousandth: number[], queryTokens: string[], keyTokens: string[],
- * }} TilesHeader
+ *   number?: string, top?: number,
+ * }} TilesHeader weights, unless `number` says what else, of which `top` is the largest
  * @typedef {[number, number]} Head layer and head
  */
 
@@ -96,9 +97,12 @@ export class Tiles {
     return weights;
   }
 
-  /** Three decimals, exact; a weight that is not zero never reads as zero. @param {number} value */
+  /** Exact to a thousandth of the top; what is not zero never reads as zero. @param {number} value */
   format(value) {
-    if (value === 0) return "0.000";
-    return this.thousandths[value] === 0 ? "< 0.001" : (this.thousandths[value] / 1000).toFixed(3);
+    const { top = 1 } = this.header;
+    const digits = clamp(0, 3 - Math.ceil(Math.log10(top)), 6);
+    if (value === 0) return (0).toFixed(digits);
+    if (this.thousandths[value] === 0) return `< ${(10 ** -digits).toFixed(digits)}`;
+    return ((this.thousandths[value] / 1000) * top).toFixed(digits);
   }
 }

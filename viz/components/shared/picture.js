@@ -119,12 +119,18 @@ export function colourBar(name, ariaLabel, stops, marks) {
   return element("div", { className: "legend", role: "img", ariaLabel }, element("span", "legend-name", name), ruler);
 }
 
-/** The colour bar of weights, on the √ scale. @param {string[]} stops @param {number[]} ticks */
-export function legendElement(stops, ticks) {
-  const label = "Colour scale: weight from 0, dark, to 1, light, evenly spaced in the square root";
-  const marks = ticks.map((tick) => /** @type {[number, string]} */ ([Math.sqrt(tick), String(tick)]));
-  return colourBar("Weight (√ scale)", label, stops, marks);
+/**
+ * The colour bar of weights, or of another number that goes up to `top`, on the √ scale.
+ * @param {string[]} stops @param {number[]} ticks @param {string} [number] @param {number} [top]
+ */
+export function legendElement(stops, ticks, number = "weight", top = 1) {
+  const label = `Colour scale: ${number} from 0, dark, to ${asRead(top)}, light, evenly spaced in the square root`;
+  const marks = ticks.map((tick) => /** @type {[number, string]} */ ([Math.sqrt(tick), asRead(tick * top)]));
+  return colourBar(`${number[0].toUpperCase()}${number.slice(1)} (√ scale)`, label, stops, marks);
 }
+
+/** @param {number} number */
+const asRead = (number) => String(Number(number.toPrecision(2)));
 
 /** A box beside the pointer that stays within `root`. */
 export class Tooltip {

@@ -14,9 +14,16 @@ from viz.core.tiles import FIRST_CELL, FIRST_THOUSANDTH, GridSpec, LayerTiles, T
 _COMPONENT = declare("components/tiles/tile_keeper.js")
 
 
-def pack_tiles(tiles: Tiles, query_tokens: Sequence[str], key_tokens: Sequence[str], address: str) -> bytes:
+def pack_tiles(
+    tiles: Tiles,
+    query_tokens: Sequence[str],
+    key_tokens: Sequence[str],
+    address: str,
+    number: str = "weight",
+    top: float = 1.0,
+) -> bytes:
     """The payload of `tile_keeper.js`: sizes, tokens as they are shown, how cells are decoded, and the tiles."""
-    header = _header(tiles.spec, query_tokens, key_tokens, address)
+    header = _header(tiles.spec, query_tokens, key_tokens, address) | {"number": number, "top": top}
     return payload.pack(header, np.frombuffer(tiles.deflated, np.uint8))
 
 
@@ -48,7 +55,16 @@ def _header(spec: GridSpec, query_tokens: Sequence[str], key_tokens: Sequence[st
     }
 
 
-def send_tiles(tiles: Tiles, query_tokens: Sequence[str], key_tokens: Sequence[str], *, address: str, key: str) -> None:
+def send_tiles(
+    tiles: Tiles,
+    query_tokens: Sequence[str],
+    key_tokens: Sequence[str],
+    *,
+    address: str,
+    key: str,
+    number: str = "weight",
+    top: float = 1.0,
+) -> None:
     """Send tiles to wait under an address, as long as this is on the page. Shows nothing.
 
     Args:
@@ -56,8 +72,10 @@ def send_tiles(tiles: Tiles, query_tokens: Sequence[str], key_tokens: Sequence[s
         query_tokens, key_tokens: one for each row and each column of a tile that is not pooled.
         address: names these very tiles; others need another one.
         key: of the component.
+        number, top: what one number is called, and what 1 stands for.
     """
-    _COMPONENT(data=pack_tiles(tiles, query_tokens, key_tokens, address), key=key, height=1)
+    packed = pack_tiles(tiles, query_tokens, key_tokens, address, number, top)
+    _COMPONENT(data=packed, key=key, height=1)
 
 
 def send_frame(

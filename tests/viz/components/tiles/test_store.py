@@ -21,6 +21,7 @@ def test_the_payload_names_address_sizes_tokens_and_how_cells_are_read() -> None
     assert header["keyTokens"] == ["v", "w", "x", "y", "z"]
     assert (header["firstCell"], header["firstThousandth"]) == (FIRST_CELL.tolist(), FIRST_THOUSANDTH.tolist())
     assert deflated.tobytes() == tiles.deflated
+    assert (header["number"], header["top"]) == ("weight", 1.0)
 
 
 def test_tokens_that_do_not_fit_the_tiles_are_a_mistake() -> None:

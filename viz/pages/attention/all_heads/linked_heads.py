@@ -1,15 +1,23 @@
-"""Which heads link two tokens: the weight of the kept cell in every head, ranked over all attentions that have it."""
+"""Which heads link two words: the weight from one to the other in every head, ranked over all attentions at once.
 
+The words are those that a person clicks, or else those of the kept cell.
+"""
+
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import streamlit as st
 
-from viz.access import attention
+from viz.access import models, word_links
+from viz.access.word_links import Link
 from viz.components.head_grid.component import TileMetric
 from viz.core.sites import CROSS, ENCODER, head_label
 from viz.core.token_text import display_token
+from viz.pages.attention.all_heads.word_picker import MAX_WORDS, word_picker
 from viz.selection import state
+from viz.selection.attention import KEPT
 from viz.ui import finding
 from viz.ui.controls import plain
 
@@ -18,67 +26,184 @@ if TYPE_CHECKING:
 
 #: So many heads are listed.
 MOST: Final = 6
-LABEL: Final = "Kept cell"
+LABEL: Final = "Two words' link"
 _HOW: Final = "Click a cell of the open head, and here stand the heads that link its two tokens most."
-#: Attention → row, key.
-Cells = dict[str, tuple[int, int]]
+_PICKED: Final = "linked-heads/picked"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Which heads link what to what.
+
+    Attributes:
+        words: the word that looks and the one looked at; None for what is no word.
+        names: what both are called.
+        links: where an attention can join them.
+    """
+
+    words: tuple[int | None, int | None]
+    names: tuple[str, str]
+    links: tuple[Link, ...]
+
+
+def begin(trace: "Trace", site: str) -> None:
+    """Keep the cell of the two words that a person has clicked, where they have come to another attention."""
+    common, words = state.current().common, _clicked(trace)
+    if words is None or (common.token, common.key_token) != (None, None):
+        return
+    link = next((link for link in word_links.links(trace, *words) if link.site == site), None)
+    if link is not None:
+        state.change(token=link.rows[0], key_token=link.keys[0])
 
 
 def show(trace: "Trace", site: str) -> None:
-    """The heads with most weight from the kept query to the kept key, each a button that opens it."""
-    row, key = finding.kept(trace)
-    if row is None or key is None or not _exists(trace, site, row, key):
-        st.caption(_HOW)
+    """The words, and the heads with most weight from the one to the other, each a button that opens it."""
+    question = _question(trace, site)
+    _ask(trace, question)
+    if question is None:
         return
-    names = trace.row_names(site)[row], trace.axis_tokens(site)[1][key]
-    query, word = (plain(display_token(name.replace("▁", "") or name)) for name in names)
-    st.markdown(f"**Which heads link “{query}” to “{word}”?**")
-    cells = _cells(trace, site, row, key)
-    ranked = sorted(
-        (-float(weight), other, layer, head)
-        for other in cells
-        for (layer, head), weight in np.ndenumerate(attention.cell_weights(trace, other, *cells[other]))
-        if weight > 0
-    )
+    ranked = _ranked(trace, question.links)
     if not ranked:
-        st.caption("None: the mask lets no head look there, for that token is written later.")
+        st.caption(_why_none(question))
+        return
     with st.container(horizontal=True, gap="xsmall"):
-        for rank, (negative, other, layer, head) in enumerate(ranked[:MOST]):
-            # A key by rank: with another cell the same button says another head.
-            label = f"{head_label(layer, head, other)} · {-negative:.4f}"
+        for rank, (weight, link, layer, head) in enumerate(ranked[:MOST]):
+            # A key by rank: with other words the same button says another head.
+            again = " again" if link.is_second_look else ""
+            label = f"{head_label(layer, head, link.site)} · {weight:.4f}{again}"
             if st.button(label, key=f"linked-{rank}"):
-                _open(other, layer, head, *cells[other])
+                _open(link, layer, head)
+                # The choice of an attention stands outside of this part of the page.
+                st.rerun()
+    said = _how(trace, question, [link for _, link, _, _ in ranked[:MOST]])
+    if said:
+        st.caption(said)
+
+
+def _ask(trace: "Trace", question: Question | None) -> None:
+    """The words to click, with the two in question; of a text with too many for that, the question alone."""
+    known = word_links.words(trace)
+    words = (None, None) if question is None else question.words
+    names = None if question is None else question.names
+    if 0 < len(known.labels) <= MAX_WORDS:
+        word_picker(_lines(known), words, names, on_pick=partial(_pick, trace), key="words")
+    elif names is None:
+        st.caption(_HOW)
+    else:
+        st.markdown(f"**Which heads link “{plain(names[0])}” to “{plain(names[1])}”?**")
 
 
 def tile_metric(trace: "Trace", site: str) -> TileMetric | None:
-    """The weight of the kept cell as the tiles carry it; None where no cell of this attention is kept."""
-    row, key = finding.kept(trace)
-    if row is None or key is None or not _exists(trace, site, row, key):
+    """The weight between the two words as the tiles of a site carry it; None where they do not meet there."""
+    question = _question(trace, site)
+    links = [] if question is None else [link for link in question.links if link.site == site]
+    if question is None or not links:
         return None
-    note = "The weight of the kept query on the kept key in each head. Click another cell to keep that."
-    return TileMetric("Kept weight", attention.cell_weights(trace, site, row, key), 2, "", note)
+    kept = finding.kept(trace)[0]
+    link = next((link for link in links if kept == link.rows[0]), links[0])
+    rows = " in the row that reads it" if link.is_second_look else ""
+    note = f"In each head the weight from “{question.names[0]}”{rows} to “{question.names[1]}”."
+    return TileMetric("Weight", word_links.weights(trace, link), 2, "", note)
 
 
-def _cells(trace: "Trace", site: str, row: int, key: int) -> Cells:
-    """The kept cell, and the same pronoun and word in the other attention: read by the encoder, written by the decoder.
+def was_picked() -> bool:
+    """Whether two words were clicked just now: then the whole page has to follow."""
+    return bool(st.session_state.pop(_PICKED, False))
 
-    Two tokens of a sentence meet in one attention only, but for a pronoun whose translation is known.
-    """
+
+def _pick(trace: "Trace", looking: int, looked_at: int) -> None:
+    """Two words were clicked: open the head that links them most, and rank all tiles by that weight."""
+    state.change(from_word=looking, to_word=looked_at, token=None, key_token=None)
+    ranked = _ranked(trace, _with_pronoun(trace, word_links.links(trace, looking, looked_at)))
+    if ranked:
+        _, link, layer, head = ranked[0]
+        _open(link, layer, head)
+        state.change(metric=KEPT, order="highest")
+    st.session_state[_PICKED] = True
+
+
+def _open(link: Link, layer: int, head: int) -> None:
+    state.change(site=link.site, layer=layer, head=head, token=link.rows[0], key_token=link.keys[0])
+
+
+def _clicked(trace: "Trace") -> tuple[int, int] | None:
+    """The two words that a person has clicked, if this text has them."""
+    chosen, count = state.current().attention, len(word_links.words(trace).labels)
+    if chosen.from_word is None or chosen.to_word is None or max(chosen.from_word, chosen.to_word) >= count:
+        return None
+    return chosen.from_word, chosen.to_word
+
+
+def _question(trace: "Trace", site: str) -> Question | None:
+    """The words that were clicked, or else the cell that is kept, if this attention has it."""
+    words = _clicked(trace)
+    if words is not None:
+        labels = word_links.words(trace).labels
+        return Question(
+            words, (labels[words[0]], labels[words[1]]), _with_pronoun(trace, word_links.links(trace, *words))
+        )
+    row, key = finding.kept(trace)
+    rows, keys = trace.row_names(site), trace.axis_tokens(site)[1]
+    if row is None or key is None or row >= len(rows) or key >= len(keys):
+        return None
+    names = [display_token(name.replace("▁", "") or name) for name in (rows[row], keys[key])]
+    links = _with_pronoun(trace, (Link(site, (row,), (key,)),))
+    return Question(word_links.words_of_cell(trace, site, row, key), (names[0], names[1]), links)
+
+
+def _with_pronoun(trace: "Trace", links: tuple[Link, ...]) -> tuple[Link, ...]:
+    """The same, and of a pronoun whose translation is known the other attention: it is read, and it is written."""
     link = finding.of(trace).link
     if link is None or link.step is None:
-        return {site: (row, key)}
+        return links
     pronoun = {ENCODER: link.pronoun_row, CROSS: link.step}
-    if row != pronoun.get(site):
-        return {site: (row, key)}
-    return {other: (own, key) for other, own in pronoun.items()}
+    first = next((one for one in links if one.rows[-1:] == (pronoun.get(one.site),)), None)
+    if first is None:
+        return links
+    return *links, *(Link(site, (row,), first.keys) for site, row in pronoun.items() if site != first.site)
 
 
-def _exists(trace: "Trace", site: str, row: int, key: int) -> bool:
-    queries, keys = trace.axis_tokens(site)
-    return row < len(queries) and key < len(keys)
+def _ranked(trace: "Trace", links: tuple[Link, ...]) -> list[tuple[float, Link, int, int]]:
+    """Weight, place, layer and head, from the largest weight on; those without any weight are left out."""
+    found = [
+        (float(weight), link, layer, head)
+        for link in links
+        for (layer, head), weight in np.ndenumerate(word_links.weights(trace, link))
+        if weight > 0
+    ]
+    return sorted(found, key=lambda one: -one[0])
 
 
-def _open(site: str, layer: int, head: int, row: int, key: int) -> None:
-    state.change(site=site, layer=layer, head=head, token=row, key_token=key)
-    # The choice of an attention stands outside of this part of the page.
-    st.rerun()
+def _lines(known: word_links.Words) -> list[tuple[str, tuple[str, ...]]]:
+    """The words of each side, called by its language where that is known."""
+    source, target = models.languages(state.current().model)
+    both = (source.upper() or "SOURCE", target.upper() or "TARGET")
+    sides = known.labels[: known.num_source], known.labels[known.num_source :]
+    lines = [(mark, side) for mark, side in zip(both, sides, strict=True) if side]
+    return lines if len(lines) > 1 else [("TEXT", side) for _, side in lines]
+
+
+def _why_none(question: Question) -> str:
+    looking, looked_at = (plain(name) for name in question.names)
+    if question.links:
+        return "None: the mask lets no head look there, for that token is written later."
+    return (
+        f"No attention leads from “{looking}” to “{looked_at}”: the text is read before a word of the translation is "
+        f"written. The other way round, from “{looked_at}” to “{looking}”, cross-attention does."
+    )
+
+
+def _how(trace: "Trace", question: Question, listed: list[Link]) -> str:
+    """Which rows look, and how the pieces of words were taken together."""
+    said, pronoun = [], finding.of(trace).link
+    if pronoun is not None and len({link.site for link in listed}) > 1:
+        said.append(
+            f"“{plain(pronoun.pronoun)}” looks where the encoder reads it, and where it is written in translation."
+        )
+    if any(link.is_second_look for link in listed):
+        said.append(
+            f"“{plain(question.names[0])}” looks in the row that writes it, and again in the row that reads it."
+        )
+    if any(len(link.rows) > 1 or len(link.keys) > 1 for link in listed):
+        said.append("Of a word's pieces, keys are summed and queries averaged; the map has a cell for each.")
+    return " ".join(said)

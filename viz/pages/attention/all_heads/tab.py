@@ -17,7 +17,9 @@ from viz.pages.attention.all_heads import linked_heads, long_tiles
 from viz.pages.attention.opened_head import panel
 from viz.selection import state
 from viz.selection.attention import KEPT, ORDERS
-from viz.ui import controls, finding, frame, head_jobs, head_metrics, long_work
+from viz.selection.common import Measure
+from viz.ui import controls, finding, frame, head_jobs, head_metrics, long_work, measures
+from viz.ui.measures import MEASURES
 
 if TYPE_CHECKING:
     from model import Trace
@@ -29,6 +31,7 @@ def show(trace: "Trace") -> None:
     metric = ranking = None
     with st.container(horizontal=True, vertical_alignment="bottom"):
         site = controls.site(trace.sites)
+        linked_heads.begin(trace, site)
         name = controls.metric(head_metrics.labels() | {KEPT: linked_heads.LABEL})
         values = _metrics(trace, site) if name not in ("", KEPT) else None
         if values is not None:
@@ -40,6 +43,7 @@ def show(trace: "Trace") -> None:
         ranking = head_metrics.ranking(metric, order, keep)
     elif values is not None:
         frame.note(head_metrics.why_none(name, site))
+    measure = _measure(trace, site)
     progress, pictures, keepers = st.container(), st.container(), st.container(gap=None)
     with keepers:
         # A place each, whichever comes first: what stands where it stood is not sent again.
@@ -48,9 +52,9 @@ def show(trace: "Trace") -> None:
     if not is_long:
         long_tiles.stop()
         with slots[site]:
-            _send_tiles(trace, site)
+            _send_tiles(trace, site, measure)
     with pictures:
-        _show_pictures(trace, site, metric, ranking, (order, keep) if name == KEPT else None)
+        _show_pictures(trace, site, measure, metric, ranking, (order, keep) if name == KEPT else None)
     if is_long:
         # After the open head, which a person need not wait for; and of this attention alone.
         with progress:
@@ -59,7 +63,15 @@ def show(trace: "Trace") -> None:
     for other in trace.sites:
         if other != site and not long_texts.is_long(trace, other):
             with slots[other]:
-                _send_tiles(trace, other)
+                _send_tiles(trace, other, measure)
+
+
+def _measure(trace: "Trace", site: str) -> Measure:
+    """What tiles show: the measure of the open head, but of a long text the weights."""
+    selection = state.current()
+    measure = selection.common.measure
+    is_offered = measure in measures.offered(models.abilities(selection.model))
+    return measure if is_offered and not long_texts.is_long(trace, site) else "weights"
 
 
 def _metrics(trace: "Trace", site: str) -> Mapping[str, Float[np.ndarray, "layer head"]] | None:
@@ -70,49 +82,67 @@ def _metrics(trace: "Trace", site: str) -> Mapping[str, Float[np.ndarray, "layer
     return long_work.outcome(task, "Compute the figures", key="metrics", start=True)
 
 
-def _send_tiles(trace: "Trace", site: str) -> None:
+def _send_tiles(trace: "Trace", site: str, measure: Measure) -> None:
+    measured = attention.head_tiles(trace, models.reader(state.current().model), site, measure)
     send_tiles(
-        attention.head_tiles(trace, site),
+        measured.tiles,
         trace.row_names(site),
         trace.axis_tokens(site)[1],
-        address=attention.tiles_key(trace, site),
+        address=attention.tiles_key(trace, site, measure),
         key=f"tiles-{site}",
+        number=MEASURES[measure].number,
+        top=measured.top,
     )
 
 
 @frame.fragment
 def _show_pictures(
-    trace: "Trace", site: str, metric: TileMetric | None, ranking: Ranking | None, by_kept: tuple[str, int] | None
+    trace: "Trace",
+    site: str,
+    measure: Measure,
+    metric: TileMetric | None,
+    ranking: Ranking | None,
+    by_kept: tuple[str, int] | None,
 ) -> None:
     """The two pictures, and under the tiles the heads that link what is kept, and how the open head is drawn.
 
     A fragment of its own: to open another head, only these few elements are sent again.
 
     Args:
-        trace, site: what is shown.
+        trace, site, measure: what is shown.
         metric, ranking: of the tiles.
         by_kept: instead of these, the order and number of heads by the weight of the cell that is kept.
     """
+    if linked_heads.was_picked() or measure != _measure(trace, site):
+        # The controls, and what sends the tiles, stand outside of this part of the page.
+        st.rerun()
     selection = state.current()
     if by_kept is not None:
         metric = linked_heads.tile_metric(trace, site)
         ranking = None if metric is None else head_metrics.ranking(metric, *by_kept)
     with st.grid(2, min_column_width=430, gap="medium"):
         with st.container():
-            addresses = {other: attention.tiles_key(trace, other) for other in trace.sites}
+            addresses = {other: attention.tiles_key(trace, other, measure) for other in trace.sites}
+            layers, heads = trace.shapes[site]
+            is_mean = not MEASURES[measure].is_per_head
+            jobs = head_jobs.on_tiles(of_model(models.reader(selection.model), site), (layers, heads))
             head_grid(
                 addresses[site],
-                trace.shapes[site],
-                selected=HeadChoice(selection.common.layer, selection.common.head),
-                metric=metric,
-                ranking=ranking,
-                jobs=head_jobs.on_tiles(of_model(models.reader(selection.model), site), trace.shapes[site]),
+                (layers, 1 if is_mean else heads),
+                selected=HeadChoice(selection.common.layer, 0 if is_mean else selection.common.head),
+                # What is known of a head does not hold of all together.
+                metric=None if is_mean else metric,
+                ranking=None if is_mean else ranking,
+                jobs=None if is_mean else jobs,
+                is_mean=is_mean,
                 followed=Followed("site", tuple(addresses.values())),
                 on_open=lambda choice: _open(trace, choice),
                 key="heads",
-                name=file_name(site, "all heads", sentence=trace.text),
-                caption=f"{sites.label(site)}, weights of every head",
+                name=file_name(site, "all heads", *([] if measure == "weights" else [measure]), sentence=trace.text),
+                caption=f"{sites.label(site)}, {MEASURES[measure].label.lower()} of every head",
             )
+            if is_mean:
+                st.caption("A rollout takes the heads of a layer together: one tile a layer, up to that layer.")
             linked_heads.show(trace, site)
             panel.settings(trace, site)
         with st.container():
@@ -122,4 +152,6 @@ def _show_pictures(
 def _open(trace: "Trace", choice: HeadChoice) -> None:
     """Open a head; the cell that was kept, or proposed, stays kept."""
     token, key_token = finding.kept(trace)
-    state.change(layer=choice.layer, head=choice.head, token=token, key_token=key_token)
+    common = state.current().common
+    head = choice.head if MEASURES[common.measure].is_per_head else common.head
+    state.change(layer=choice.layer, head=head, token=token, key_token=key_token)

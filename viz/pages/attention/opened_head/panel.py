@@ -47,8 +47,8 @@ def settings(trace: "Trace", site: str) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.drawn_as()
         name = controls.measure(measures.offered(models.abilities(state.current().model)))
-    if name != "weights":
-        st.caption(f"{MEASURES[name].label} are shown of the open head; the tiles keep to weights.")
+    if name != "weights" and long_texts.is_long(trace, site):
+        st.caption(f"{MEASURES[name].label} are shown of the open head; the tiles of so long a text keep to weights.")
     with st.container(horizontal=True):
         controls.layer(trace.layers_of(site))
         controls.head(trace.heads_of(site), disabled=not MEASURES[name].is_per_head)
@@ -264,6 +264,9 @@ def _kept(opened: Opened, cell: Cell) -> Cell:
 def _keep(row: int | None, column: int | None, opened: Opened, cell: Cell) -> None:
     """Keep this row and column; of a word, the token that was kept in it, or else its first."""
     query, key = _kept(opened, cell)
+    if (row, column) != (query, key):
+        # The heads of this cell are looked for now.
+        state.change(from_word=None, to_word=None)
     # Who lets go of what the page proposed stays at its head.
     state.change(
         token=_token(row, opened.queries, cell[0] if row == query else None),

@@ -1,4 +1,4 @@
-"""Which heads link two tokens: those listed for the cell that is kept, and the tiles that carry its weight."""
+"""Which heads link two words: those listed for clicked words or the kept cell, and tiles that carry the weight."""
 
 from pathlib import Path
 
@@ -8,7 +8,9 @@ from streamlit.testing.v1 import AppTest
 from tests.paths import ROOT
 from tests.viz.reading import traced
 from tests.viz.sent import sent_to
-from viz.core.sites import CROSS, DECODER, head_label
+from viz.access import word_links
+from viz.core.sites import CROSS, DECODER, ENCODER, head_label
+from viz.pages.attention.all_heads.word_picker import read_pair
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 
@@ -64,3 +66,56 @@ def test_tiles_carry_the_weight_of_the_kept_cell(app: AppTest, selection: Select
     assert header["metric"]["texts"] == [f"{weight:.2f}" for weight in weights]
     assert header["ranked"] == sorted(range(8), key=lambda index: -weights[index])
     assert app.query_params["figure"] == "kept"
+
+
+def test_two_words_are_looked_for_in_every_attention_and_ranked(app: AppTest, selection: Selection) -> None:
+    trace = traced(TEXT, selection)
+    known = word_links.words(trace)
+    looking, looked_at = known.num_source, 1
+    app.query_params.update({"from": str(looking), "to": str(looked_at), "site": CROSS, "figure": "kept"})
+    app.run()
+    expected = sorted(
+        (
+            (float(weight), f"{head_label(layer, head, CROSS)} · {weight:.4f}{' again' if link.is_second_look else ''}")
+            for link in word_links.links(trace, looking, looked_at)
+            for layer in range(2)
+            for head, weight in enumerate(word_links.weights(trace, link)[layer])
+        ),
+        key=lambda one: -one[0],
+    )
+    assert listed(app) == [label for _, label in expected[:6]]
+    link = word_links.links(trace, looking, looked_at)[0]
+    ((header, _),) = sent_to(app, "head_grid")
+    assert header["metric"]["texts"] == [f"{weight:.2f}" for weight in word_links.weights(trace, link).flat]
+    ((words, _),) = sent_to(app, "word_picker")
+    assert (words["chosen"], words["asked"]) == ([looking, looked_at], [known.labels[looking], known.labels[looked_at]])
+    # The map frames the cell of both; the words stay in the address.
+    assert (app.query_params["token"], app.query_params["key_token"]) == (str(link.rows[0]), str(link.keys[0]))
+    assert app.query_params["from"] == str(looking)
+
+
+def test_two_words_stay_chosen_in_an_attention_where_they_do_not_meet(app: AppTest, selection: Selection) -> None:
+    app.query_params.update({"from": "1", "to": "2", "site": CROSS})
+    app.run()
+    assert all(label.startswith("encoder ") for label in listed(app))
+    app.segmented_control(key="site").set_value(ENCODER).run()
+    rows = word_links.links(traced(TEXT, selection), 1, 2)[0]
+    assert app.query_params["token"] == str(rows.rows[0])
+    assert (app.query_params["from"], app.query_params["to"]) == ("1", "2")
+
+
+def test_no_attention_leads_from_the_text_to_its_translation(app: AppTest, selection: Selection) -> None:
+    written = word_links.words(traced(TEXT, selection)).num_source
+    app.query_params.update({"from": "1", "to": str(written)})
+    app.run()
+    assert not listed(app)
+    assert any("No attention leads from “animal” to" in caption.value for caption in app.caption)
+
+
+@pytest.mark.parametrize(
+    "value", [None, [], {"looking": 0}, {"looking": 0, "lookedAt": 3}, {"looking": True, "lookedAt": 0}]
+)
+def test_what_names_no_two_words_is_no_choice(value: object) -> None:
+    lines = [("EN", ("a", "b")), ("DE", ("c",))]
+    assert read_pair({"looking": 2, "lookedAt": 0}, lines) == (2, 0)
+    assert read_pair(value, lines) is None

@@ -87,3 +87,20 @@ def test_tiles_of_all_three_attentions_wait_in_the_browser_and_the_grid_names_th
     for site, address in zip(SITES, addresses, strict=True):
         assert tuple(kept[address]["queryTokens"]) == trace.row_names(site)
         assert tuple(kept[address]["keyTokens"]) == trace.axis_tokens(site)[1]
+
+
+def test_tiles_show_the_measure_that_is_chosen(app: AppTest) -> None:
+    app.query_params.update({"measure": "norms", "figure": "entropy"})
+    app.run()
+    kept = {tiles["address"]: tiles for tiles, _ in sent_to(app, "tile_keeper")}
+    shown = kept[grid_of(app)["address"]]
+    assert (shown["number"], shown["heads"]) == ("norm", 4)
+    assert shown["top"] > 0
+    assert grid_of(app)["metric"]["name"] == "Entropy"
+    app.segmented_control(key="measure").set_value("rollout").run()
+    header = grid_of(app)
+    kept = {tiles["address"]: tiles for tiles, _ in sent_to(app, "tile_keeper")}
+    assert (kept[header["address"]]["number"], kept[header["address"]]["heads"]) == ("share", 1)
+    # One tile a layer: nothing that is known of a head stands under it.
+    assert (header["isMean"], header["metric"], header["jobs"]) == (True, None, None)
+    assert any("one tile a layer" in caption.value for caption in app.caption)

@@ -1,0 +1,97 @@
+"""Which rows and keys of each attention join two words: the word that looks, and the one that is looked at.
+
+A word of the text looks in the rows that read it. A word that was written looks in the rows that wrote it, where the
+model had to know what it stands for, and again in the rows that read it.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float
+
+from viz.access import attention
+from viz.core.caching import cached
+from viz.core.sites import CROSS, DECODER, ENCODER
+
+if TYPE_CHECKING:
+    from model import Trace
+
+MAX_TRACES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The words of a trace without special tokens: first those of its text, then those that the decoder reads.
+
+    Attributes:
+        labels: as people read them.
+        groups: the positions of each word's tokens, on its own side.
+        num_source: how many are read by an encoder.
+    """
+
+    labels: tuple[str, ...]
+    groups: tuple[tuple[int, ...], ...]
+    num_source: int
+
+    def is_source(self, word: int) -> bool:
+        """Whether a word is one that an encoder reads."""
+        return word < self.num_source
+
+    def at(self, position: int, *, is_source: bool) -> int | None:
+        """The word that has a token at a position; None if that is a special token, or beyond the end."""
+        words = range(self.num_source) if is_source else range(self.num_source, len(self.groups))
+        return next((word for word in words if position in self.groups[word]), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Where an attention joins two words.
+
+    Attributes:
+        site: which attention.
+        rows: of the word that looks; their weights are averaged.
+        keys: of the word that is looked at; their weights are summed.
+        is_second_look: whether these rows read a word that other rows wrote.
+    """
+
+    site: str
+    rows: tuple[int, ...]
+    keys: tuple[int, ...]
+    is_second_look: bool = False
+
+
+@cached(max_entries=MAX_TRACES)
+def words(trace: "Trace") -> Words:
+    """The words of a trace; of a picture only those written of it."""
+    from model.trace.axes import whole_words
+
+    own = trace.special_tokens
+    sides = [() if trace.picture is not None else trace.source_tokens, trace.target_tokens]
+    source, target = (whole_words(tokens, own).without_special_tokens(own) for tokens in sides)
+    return Words(source.labels + target.labels, source.groups + target.groups, len(source.labels))
+
+
+def links(trace: "Trace", looking: int, looked_at: int) -> tuple[Link, ...]:
+    """Every place where an attention can join two words of `words`; none from the text to its translation."""
+    known = words(trace)
+    rows, keys = known.groups[looking], known.groups[looked_at]
+    if known.is_source(looking):
+        return (Link(ENCODER, rows, keys),) if known.is_source(looked_at) else ()
+    site = CROSS if known.is_source(looked_at) else DECODER
+    writing = tuple(position - 1 for position in rows if position > trace.rows_before)
+    own = [Link(site, writing, keys)] if writing else []
+    return (*own, Link(site, rows, keys, is_second_look=bool(writing)))
+
+
+def words_of_cell(trace: "Trace", site: str, row: int, key: int) -> tuple[int | None, int | None]:
+    """The words that a row and a key belong to; of a decoder's row the word that it writes, if it writes one."""
+    known, reads_source = words(trace), site == ENCODER
+    wrote = None if reads_source or row < trace.rows_before else known.at(row + 1, is_source=False)
+    looking = known.at(row, is_source=reads_source) if wrote is None else wrote
+    return looking, known.at(key, is_source=site != DECODER)
+
+
+def weights(trace: "Trace", link: Link) -> Float[np.ndarray, "layer head"]:
+    """The weight from one word on the other in every head of the link's site; NaN where a layer has fewer heads."""
+    return attention.cell_weights(trace, link.site, link.rows, link.keys)
