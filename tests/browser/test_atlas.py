@@ -50,7 +50,7 @@ def opened(page: Page, url: str, ready: str, **chosen: str | int) -> Locator:
 
 
 def test_maps_are_enlarged_and_heads_opened_by_click_and_by_keyboard(page: Page, url: str) -> None:
-    maps = opened(page, url, ".head-maps[data-ready='1']")
+    maps = opened(page, url, ".head-maps[data-ready='1']", site="encoder.self")
     expect(maps.get_by_role("gridcell")).to_have_count(8)
     maps.get_by_role("button", name=re.compile("^Entropy")).click()
     expect(maps).to_have_attribute("data-map", "entropy", timeout=PATIENCE)
