@@ -19,7 +19,7 @@ def test_which_head_is_the_cause_takes_no_third_click(page: Page, url: str) -> N
     expect(page.get_by_text(verdict).first).to_be_visible(timeout=PATIENCE)
     for site in ("encoder", "decoder"):
         expect(page.locator(f"[class*='st-key-cause-effects-{site}'] .js-plotly-plot").first).to_be_visible()
-    expect(page.get_by_text(re.compile("The choice (flips|does not flip):")).first).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text(re.compile("The pronoun (flips|does not flip):")).first).to_be_visible(timeout=PATIENCE)
 
 
 def test_a_single_head_a_layer_takes_a_third_click(page: Page, url: str) -> None:

@@ -50,4 +50,4 @@ def test_a_head_is_switched_off_by_keyboard_and_the_link_remembers_it(page: Page
     page.keyboard.press("Space")
     expect(page).to_have_url(re.compile(r"off=e-1-2"), timeout=PATIENCE)
     expect(page.get_by_text("heads is off: encoder L2 H3.")).to_be_visible(timeout=PATIENCE)
-    expect(page.get_by_text(re.compile("The choice (flips|does not flip)"))).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text(re.compile("The pronoun (flips|does not flip)"))).to_be_visible(timeout=PATIENCE)

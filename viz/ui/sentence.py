@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 import streamlit as st
@@ -58,15 +58,18 @@ def show(trace: "Trace", head: "DeltaGenerator") -> None:
     """What the model read and what it wrote, beside the title of the page (`viz.ui.frame.title`)."""
     lines = lines_of(trace)
     head.html(lines_html(lines))
-    for said in _cautions(lines[0]):
-        head.caption(said)
+    for caution in cautions(lines[0]):
+        head.caption(caution)
 
 
-def _cautions(source: Line) -> list[str]:
-    """What makes a translation doubtful: the text is in another language, or has words that the model barely knows."""
+def cautions(source: Line) -> list[str]:
+    """What makes a translation doubtful: the text is in another language, or has words that the model barely knows.
+
+    As Markdown.
+    """
     said = []
     # The examples are English: the check would only cost time.
-    is_example = any(source.text == example.text for example in EXAMPLES)
+    is_example = any(source.text in (example.text, example.twin) for example in EXAMPLES)
     language = "" if is_example or source.language not in NAMES else other_language(source.text, source.language)
     if language:
         known = NAMES[source.language]
@@ -136,23 +139,28 @@ def lines_html(lines: Sequence[Line]) -> str:
 
 def _line(line: Line) -> str:
     shown = " ".join(line.text.split())
-    cut = shown if len(shown) <= MAX_SHOWN else shown[:MAX_SHOWN] + " …"
+    cut = replace(line, text=shown if len(shown) <= MAX_SHOWN else shown[:MAX_SHOWN] + " …")
     # Of a long text two lines are in sight, and the rest scrolls: the head must not push the picture off the screen.
     size = f"font-size:{'1.1rem' if line.mark else '0.9rem'};max-height:2.8em;overflow-y:auto"
     return (
         f'<span aria-hidden="true" style="font-size:0.75rem;letter-spacing:0.08em;opacity:0.65">{line.mark}</span>'
         f'<span lang="{line.language}" dir="auto" style="{size};overflow-wrap:anywhere">'
-        f"{_with_rare_words(cut, line.rare)}</span>"
+        f"{with_rare_words(cut)}</span>"
     )
 
 
-def _with_rare_words(text: str, rare: Mapping[str, int]) -> str:
-    """A text as HTML, its rare words underlined."""
-    parts = re.split(r"(\s+)", text) if rare else [text]
-    return "".join(
-        f'<mark style="background:none;color:inherit;text-decoration:underline dotted;text-underline-offset:0.2em" '
-        f'title="{rare[part]} pieces">{literal(part)}</mark>'
-        if part in rare
-        else literal(part)
-        for part in parts
-    )
+def with_rare_words(line: Line, begin: int = 0, end: int | None = None) -> str:
+    """The characters [begin, end) of a line as HTML, its rare words underlined."""
+    if not line.rare:
+        return literal(line.text[begin:end])
+    parts = []
+    for run in re.finditer(r"\s+|\S+", line.text):
+        part = line.text[max(run.start(), begin) : run.end() if end is None else min(run.end(), end)]
+        pieces = line.rare.get(run[0])
+        parts.append(literal(part) if not part or pieces is None else _underlined(part, pieces))
+    return "".join(parts)
+
+
+def _underlined(word: str, pieces: int) -> str:
+    style = "background:none;color:inherit;text-decoration:underline dotted;text-underline-offset:0.2em"
+    return f'<mark style="{style}" title="{pieces} pieces">{literal(word)}</mark>'

@@ -5,11 +5,12 @@ A role has a colour and a line of its own under the word, so that colour is not 
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from viz.core.html import literal
 from viz.core.theme import HEAD_COLOURS
+from viz.ui.sentence import Line, with_rare_words
 
 Span = tuple[int, int]
 #: A text longer than this is cut off after its last mark.
@@ -34,39 +35,32 @@ ROLES: Final[Mapping[str, Role]] = {
 
 
 def marked_sentence(
-    source: str,
-    spans: Mapping[str, Span],
-    translation: str,
-    pronoun: Span | None,
-    names: tuple[str, str] = ("EN", "DE"),
-    *,
-    is_guess: bool = False,
+    source: Line, spans: Mapping[str, Span], written: Line | None, pronoun: Span | None, *, is_guess: bool = False
 ) -> str:
     """A sentence above its translation; each takes its own writing direction.
 
     Args:
-        source: English.
+        source: what was read.
         spans: role → its characters in the source.
-        translation: German.
+        written: its translation, if there is one.
         pronoun: its characters in the translation.
-        names: what the two are; without a translation there is one line.
         is_guess: whether which of the candidates is which is only guessed.
     """
-    german = {} if pronoun is None else {"pronoun": pronoun}
+    of_written = {} if pronoun is None else {"pronoun": pronoun}
     return (
         '<div style="display:grid;grid-template-columns:max-content 1fr;column-gap:0.9rem;row-gap:0.3rem;'
         'align-items:baseline;line-height:1.6">'
-        + _line(names[0], "en", source, spans, is_guess=is_guess)
-        + (_line(names[1], "de" if names[1] == "DE" else "", translation, german) if translation else "")
+        + _line(source, spans, is_guess=is_guess)
+        + ("" if written is None else _line(written, of_written))
         + "</div>"
     )
 
 
-def marked_line(mark: str, source: str, spans: Mapping[str, Span], after: str, *, is_guess: bool) -> str:
-    """A sentence in a line of its own, with a mark before it and a text after it; arguments as of `marked_sentence`."""
+def marked_line(source: Line, spans: Mapping[str, Span], after: str, *, is_guess: bool) -> str:
+    """A sentence in a line of its own, with a text after it; arguments as of `marked_sentence`."""
     return (
         '<div style="display:flex;flex-wrap:wrap;column-gap:0.9rem;align-items:baseline;line-height:1.6">'
-        f'{_line(mark, "en", source, spans)}<span style="opacity:0.8">{literal(after)}</span></div>'
+        f'{_line(source, spans, is_guess=is_guess)}<span style="opacity:0.8">{literal(after)}</span></div>'
     )
 
 
@@ -80,31 +74,33 @@ def legend(*, is_guess: bool = False) -> str:
     )
 
 
-def _line(mark: str, language: str, text: str, spans: Mapping[str, Span], *, is_guess: bool = False) -> str:
+def _line(line: Line, spans: Mapping[str, Span], *, is_guess: bool = False) -> str:
     # Each becomes one space, so that the spans hold; the browser joins those that follow one another.
-    shown = re.sub(r"\s", " ", text)
+    text = re.sub(r"\s", " ", line.text)
     end = max([MAX_SHOWN, *(stop for _, stop in spans.values())])
-    rest = " …" if len(shown.rstrip()) > end else ""
+    rest = " …" if len(text.rstrip()) > end else ""
+    shown = replace(line, text=text[:end].rstrip())
     return (
-        f'<span aria-hidden="true" style="font-size:0.75rem;letter-spacing:0.08em;opacity:0.65">{mark}</span>'
-        f'<span lang="{language}" dir="auto" style="font-size:1.15rem;overflow-wrap:anywhere">'
-        f"{_marked(shown[:end].rstrip(), spans, is_guess=is_guess)}{rest}</span>"
+        f'<span aria-hidden="true" style="font-size:0.75rem;letter-spacing:0.08em;opacity:0.65">{line.mark}</span>'
+        f'<span lang="{line.language}" dir="auto" style="font-size:1.15rem;overflow-wrap:anywhere">'
+        f"{_marked(shown, spans, is_guess=is_guess)}{rest}</span>"
     )
 
 
-def _marked(text: str, spans: Mapping[str, Span], *, is_guess: bool) -> str:
+def _marked(line: Line, spans: Mapping[str, Span], *, is_guess: bool) -> str:
     parts, at = [], 0
     for role, (begin, end) in sorted(spans.items(), key=lambda item: item[1]):
         if begin >= at:
             sign = _GUESS if is_guess and role != "pronoun" else ""
-            parts += [literal(text[at:begin]), _mark(role, text[begin:end]), sign]
+            parts += [with_rare_words(line, at, begin), _mark(role, with_rare_words(line, begin, end)), sign]
             at = end
-    return "".join(parts) + literal(text[at:])
+    return "".join(parts) + with_rare_words(line, at)
 
 
-def _mark(role: str, text: str) -> str:
+def _mark(role: str, content: str) -> str:
+    """HTML marked as what plays a role."""
     colour, line = ROLES[role].colour, ROLES[role].line
     return (
         f'<mark title="{role}" style="color:inherit;background:color-mix(in srgb,{colour} 22%,transparent);'
-        f'border-bottom:3px {line} {colour};border-radius:2px;padding:0 2px">{literal(text)}</mark>'
+        f'border-bottom:3px {line} {colour};border-radius:2px;padding:0 2px">{content}</mark>'
     )

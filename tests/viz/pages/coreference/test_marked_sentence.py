@@ -1,11 +1,13 @@
 """A sentence with its marks, never read as HTML."""
 
-from viz.pages.coreference.marked_sentence import marked_sentence
+from viz.pages.coreference.marked_sentence import marked_line, marked_sentence
+from viz.ui.sentence import Line
 
 
 def test_marked_text_is_never_read_as_html() -> None:
     text = "<b>it</b> & <img src=x>"
-    shown = marked_sentence(text, {"pronoun": (3, 5), "antecedent": (4, 8)}, "<i>es</i>", (3, 5))
+    source, written = Line("EN", "en", text), Line("DE", "de", "<i>es</i>")
+    shown = marked_sentence(source, {"pronoun": (3, 5), "antecedent": (4, 8)}, written, (3, 5))
     assert "<b>" not in shown
     assert "<img" not in shown
     assert "&lt;b&gt;<mark" in shown
@@ -15,5 +17,20 @@ def test_marked_text_is_never_read_as_html() -> None:
 
 def test_a_long_sentence_is_cut_after_its_last_mark() -> None:
     text = "word " * 200 + "it " + "more " * 50
-    shown = marked_sentence(text, {"pronoun": (1000, 1002)}, "es", None)
+    shown = marked_sentence(Line("EN", "en", text), {"pronoun": (1000, 1002)}, None, None)
     assert ">it</mark> …</span>" in shown
+
+
+def test_a_rare_word_is_underlined_inside_a_mark_too() -> None:
+    source = Line("EN", "en", "The qzxv (Brzk) sat.", {"qzxv": 4, "(Brzk)": 6})
+    shown = marked_sentence(source, {"antecedent": (10, 14)}, None, None)
+    assert 'title="4 pieces">qzxv</mark>' in shown
+    assert 'title="6 pieces">(</mark><mark title="antecedent"' in shown
+    assert 'title="6 pieces">Brzk</mark></mark>' in shown
+
+
+def test_a_guess_is_marked_in_a_line_of_its_own_too() -> None:
+    line = Line("A", "en", "The dog saw it.")
+    spans = {"pronoun": (12, 14), "antecedent": (4, 7)}
+    assert marked_line(line, spans, "", is_guess=True).count("a guess of this page") == 1
+    assert "a guess of this page" not in marked_line(line, spans, "", is_guess=False)

@@ -41,10 +41,12 @@ class Removal:
         effect: on the choices.
         written: of each sentence, the translation with every head and the one without these, word by word; empty where
             there are too many sentences to translate.
+        pronouns: of each of these, what both write for the pronoun; "" where that cannot be told.
     """
 
     effect: "RemovalEffect"
     written: "tuple[tuple[WordSpan, ...], ...]"
+    pronouns: tuple[tuple[str, str], ...]
 
 
 @cache
@@ -113,12 +115,13 @@ def removal(
 
         replacement = _replacement(translator, instead)
         effect = remove_heads(translator, _contrasts(cases), off, replacement)
-        written = []
+        written, pronouns = [], []
         for case in cases if len(cases) == SENTENCES_OF_PAIR else ():
-            texts = (translate_without(translator, case.sentence, heads, replacement) for heads in ((), off))
-            written.append(word_diff(*texts))
+            whole, without = (translate_without(translator, case.sentence, heads, replacement) for heads in ((), off))
+            written.append(word_diff(whole, without))
+            pronouns.append((_german_pronoun(case, whole), _german_pronoun(case, without)))
             progress(1)
-        return Removal(effect, tuple(written))
+        return Removal(effect, tuple(written), tuple(pronouns))
 
     return Task(_key("removal", translator, cases, (off, instead)), len(cases), "sentences", compute)
 
@@ -193,6 +196,13 @@ def rank_correlation(first: Float[np.ndarray, "*shape"], second: Float[np.ndarra
     from model.analysis.metrics.head_names import rank_correlation
 
     return rank_correlation(first, second)
+
+
+def _german_pronoun(case: "PronounCase", german: str) -> str:
+    from model.analysis.coreference.german_pronouns import translated_pronoun
+
+    span = translated_pronoun(case.sentence, case.pronoun, german)
+    return "" if isinstance(span, str) else german[slice(*span)]
 
 
 def _contrasts(cases: Sequence["PronounCase"]) -> list["ContrastCase"]:

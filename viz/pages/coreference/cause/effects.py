@@ -48,8 +48,8 @@ def show(pairs: Sequence[Pair]) -> None:
     st.caption(
         f"Each of the {len(heads)} heads is switched off alone. Rows are layers, columns heads. Warm: the head works "
         f"for the {'pronoun that is written' if pairs[0].is_own else 'right pronoun'}, whose log-odds (log p of it − "
-        "log p of the other, in nats) fall without it. Cold: it works against it. One scale for all three, at least as "
-        "wide as the log-odds of the whole model."
+        f"log p of the other, in nats, {verdicts.all_words_given(is_own=pairs[0].is_own)}) fall without it. Cold: it "
+        "works against it. One scale for all three, at least as wide as the log-odds of the whole model."
     )
     attention = _attention()
     order = np.argsort(-measured.importance.flatten().numpy(), kind="stable")

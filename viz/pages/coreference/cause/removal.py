@@ -87,13 +87,7 @@ def _choices(heads: Sequence["HeadName"], importance: "np.ndarray | None") -> No
 
 
 def _show_removal(removal: data.Removal, cases: Sequence["PronounCase"], *, is_own: bool) -> None:
-    st.markdown(verdicts.removal_sentence(removal.effect, cases))
-    _table(removal.effect, cases, is_own=is_own)
-    if removal.written:
-        st.caption(
-            "The choice is between the two pronouns, after the words that the whole model wrote. Left to itself, it "
-            "writes without these heads:"
-        )
+    st.markdown(verdicts.removal_sentence(removal, cases, is_own=is_own))
     for letter, spans in zip(verdicts.LETTERS, removal.written, strict=False):
         if all(span.is_same for span in spans):
             text = " ".join(word for span in spans for word in span.first)
@@ -105,6 +99,7 @@ def _show_removal(removal: data.Removal, cases: Sequence["PronounCase"], *, is_o
                 language=models.target_language(state.current().model),
             )
             st.html(changed)
+    _table(removal.effect, cases, is_own=is_own)
 
 
 def _table(effect: "RemovalEffect", cases: Sequence["PronounCase"], *, is_own: bool) -> None:
@@ -117,10 +112,12 @@ def _table(effect: "RemovalEffect", cases: Sequence["PronounCase"], *, is_own: b
         for letter, case, (intact, without) in zip(verdicts.LETTERS, cases, odds.tolist(), strict=True):
             before, after = verdicts.chosen_words(case, intact, without)
             is_right = "" if is_own else f", {'right' if without > 0 else 'wrong'}"
-            told = f"{after}{is_right}" if before == after else f"{after} instead of {before}{is_right}"
-            rows.append((letter, signed(intact), signed(without), signed(without - intact), told))
+            chosen = f"{after}{is_right}" if before == after else f"{after} instead of {before}{is_right}"
+            rows.append((letter, signed(intact), signed(without), signed(without - intact), chosen))
     else:
         (before, after), right = odds.mean(0).tolist(), (np.sign(odds) / 2 + 0.5).mean(0).tolist()
-        told = f"right in {right[1]:.0%} instead of {right[0]:.0%}"
-        rows.append((f"Mean of {len(cases)}", signed(before), signed(after), signed(after - before), told))
+        chosen = f"right in {right[1]:.0%} instead of {right[0]:.0%}"
+        rows.append((f"Mean of {len(cases)}", signed(before), signed(after), signed(after - before), chosen))
     st.html(html.table(columns, rows, label="Log-odds with every head and without those switched off"))
+    given = verdicts.all_words_given(is_own=is_own)
+    st.caption(f"Log-odds: log p of one pronoun − log p of the other, in nats, {given}.")

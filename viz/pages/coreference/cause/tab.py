@@ -20,6 +20,7 @@ from viz.selection import state
 from viz.selection.coreference import MARKS
 from viz.ui import controls, formulas, frame, long_work, number_controls
 from viz.ui.controls import plain
+from viz.ui.sentence import Line
 
 if TYPE_CHECKING:
     from model.analysis.interventions.patching import Patching
@@ -86,7 +87,8 @@ def _show_pair(pair: Pair) -> None:
         asked = f"it writes “{right}” and not “{wrong}”" if pair.is_own else f"“{right}” is right, “{wrong}” wrong"
         spans = dict(zip(MARKS, case.spans, strict=True))
         is_guess = pair.is_own and own[number].is_guess
-        lines.append(marked_line(letter, case.sentence, spans, f"→ {asked}", is_guess=is_guess))
+        source = Line(letter, "en", case.sentence)
+        lines.append(marked_line(source, spans, f"→ {asked}", is_guess=is_guess))
     st.html("".join(lines))
 
 

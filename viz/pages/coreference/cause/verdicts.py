@@ -1,7 +1,7 @@
-"""Say in a sentence whether a choice flips when heads are switched off."""
+"""Say in a sentence whether a pronoun flips when heads are switched off."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -11,10 +11,11 @@ from viz.ui.controls import plain
 
 if TYPE_CHECKING:
     from model.analysis.coreference.cases import PronounCase
-    from model.analysis.interventions.head_effects import HeadEffects, RemovalEffect
+    from model.analysis.interventions.head_effects import HeadEffects
     from model.analysis.metrics.head_names import HeadName
+    from viz.pages.coreference.cause.data import Removal
 
-LETTERS = "AB"
+LETTERS: Final = "AB"
 
 
 def german_words(case: "PronounCase") -> tuple[str, str]:
@@ -65,17 +66,43 @@ def sweep_sentence(effects: "HeadEffects", heads: Sequence["HeadName"], cases: S
     return f"**Switched off alone, {name(heads[most])} flips the choice: {said}.** {rest}"
 
 
-def removal_sentence(effect: "RemovalEffect", cases: Sequence["PronounCase"]) -> str:
-    """Whether the choice flips when these heads are switched off together; as Markdown."""
-    count = int(effect.flips.sum())
+def removal_sentence(removal: "Removal", cases: Sequence["PronounCase"], *, is_own: bool) -> str:
+    """Whether the pronoun flips when these heads are switched off together; as Markdown.
+
+    Of a pair, it is what the model writes without them; where the choice between two pronouns with all other words
+    given says otherwise, that is said too.
+    """
+    effect = removal.effect
     if len(cases) > len(LETTERS):
+        count = int(effect.flips.sum())
         return f"**The choice flips in {count} of {len(cases)} sentences.**" if count else "**No choice flips.**"
-    said = []
-    odds = zip(LETTERS, cases, effect.intact.tolist(), effect.removed.tolist(), strict=False)
-    for letter, case, intact, removed in odds:
-        before, after = (plain(word) for word in chosen_words(case, intact, removed))
-        said.append(f"{letter} flips from “{before}” to “{after}”" if before != after else f"{letter} keeps “{before}”")
-    return f"**The choice {'flips' if count else 'does not flip'}:** {', '.join(said)}."
+    written = [(before.lower(), after.lower()) for before, after in removal.pronouns]
+    odds = zip(cases, effect.intact.tolist(), effect.removed.tolist(), strict=True)
+    chosen = [chosen_words(case, intact, removed) for case, intact, removed in odds]
+    flips = any(before != after and after for before, after in written)
+    of_a, of_b = (_change(before, after) for before, after in removal.pronouns)
+    verdict = f"**The pronoun {'flips' if flips else 'does not flip'}: in A it now writes {of_a}, in B {of_b}.**"
+    otherwise = [
+        f"{letter} keeps “{plain(before)}”" if before == after else f"{letter} takes {_change(before, after)}"
+        for letter, (before, after), of_written in zip(LETTERS, chosen, written, strict=True)
+        if (before.lower(), after.lower()) != of_written
+    ]
+    if not otherwise:
+        return verdict
+    return f"{verdict} {_begin(all_words_given(is_own=is_own))}, {' and '.join(otherwise)}."
+
+
+def all_words_given(*, is_own: bool) -> str:
+    """What stands around the pronoun where the log-odds of a choice are taken."""
+    return f"with all other words as {'the whole model wrote them' if is_own else 'in the German of the set'}"
+
+
+def _change(before: str, after: str) -> str:
+    if not after:
+        return "no pronoun that can be told"
+    if before == after:
+        return f"“{plain(after)}” as before"
+    return f"“{plain(after)}”" + (f" instead of “{plain(before)}”" if before else "")
 
 
 def _begin(text: str) -> str:

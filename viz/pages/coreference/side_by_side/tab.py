@@ -19,6 +19,7 @@ from viz.selection import state
 from viz.selection.coreference import MARKS
 from viz.ui import frame, sentence
 from viz.ui.controls import plain
+from viz.ui.sentence import Line
 
 if TYPE_CHECKING:
     from model import Trace
@@ -63,13 +64,18 @@ def _read(number: int, text: str, slot: DeltaGenerator) -> tuple["Trace", DeltaG
     with slot:
         line = st.empty()
         trace = sentence.read(text, f"trace-{number}")
-        line.html(marked_sentence(trace.text, {}, trace.translation, None, _names()))
+        source, written = _lines(trace)
+        line.html(marked_sentence(source, {}, written, None))
+        # The sentences of the set are English.
+        for caution in () if state.current().coreference.pair else sentence.cautions(source):
+            st.caption(caution)
     return trace, line
 
 
-def _names() -> tuple[str, str]:
-    """What a sentence and what was written for it are called."""
-    return ("EN", "DE") if models.is_english_german(state.current().model) else ("TEXT", "TARGET")
+def _lines(trace: "Trace") -> tuple[Line, Line | None]:
+    """What was read, and what was written for it, if anything was."""
+    source, *written = sentence.lines_of(trace)
+    return source, written[0] if written else None
 
 
 def _own_cases(texts: Sequence[str]) -> "tuple[list[PronounCase | None], list[bool]]":
@@ -99,11 +105,9 @@ def _mark(trace: "Trace", case: "PronounCase", line: DeltaGenerator, *, is_guess
     spans = dict(zip(MARKS, case.spans, strict=True))
     model = state.current().model
     choice = pronoun_choice(models.translator(model), case) if models.is_english_german(model) else None
-    if choice is None or isinstance(choice.pronoun, str):
-        translation, written = trace.translation, None
-    else:
-        translation, written = choice.translation, choice.pronoun.span
-    line.html(marked_sentence(trace.text, spans, translation, written, _names(), is_guess=is_guess))
+    source, written = _lines(trace)
+    pronoun = None if choice is None or isinstance(choice.pronoun, str) else choice.pronoun.span
+    line.html(marked_sentence(source, spans, written, pronoun, is_guess=is_guess))
     return choice
 
 

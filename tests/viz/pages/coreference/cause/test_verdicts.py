@@ -1,11 +1,14 @@
 """Sentences that say whether a choice flips."""
 
+from collections.abc import Sequence
+
 import torch
 
 from model.analysis.coreference.cases import GermanChoice, PronounCase
 from model.analysis.interventions.head_effects import HeadEffects, RemovalEffect
 from model.analysis.metrics.head_names import HeadName
 from viz.pages.coreference.cause import verdicts
+from viz.pages.coreference.cause.data import Removal
 
 HEADS = [HeadName(site, 0, head) for site in ("encoder.self", "decoder.self", "decoder.cross") for head in range(2)]
 ES = PronounCase("It is.", (0, 2), (3, 5), (3, 5), german=GermanChoice("weil es müde ist.", "weil sie müde ist."))
@@ -20,31 +23,49 @@ def effects(changes: dict[tuple[int, int], float], intact: tuple[float, ...] = (
 
 
 def test_the_head_that_flips_a_choice_is_named_with_both_pronouns() -> None:
-    told = verdicts.sweep_sentence(effects({(0, 5): -4.5, (1, 5): -1.0, (0, 1): -3.0}), HEADS, [ES, SIE])
-    assert "cross" in told
-    assert "A from “es” to “sie”" in told
-    assert "B from" not in told
-    assert "No other head does" in told
+    said = verdicts.sweep_sentence(effects({(0, 5): -4.5, (1, 5): -1.0, (0, 1): -3.0}), HEADS, [ES, SIE])
+    assert "cross" in said
+    assert "A from “es” to “sie”" in said
+    assert "B from" not in said
+    assert "No other head does" in said
 
 
 def test_that_no_head_flips_the_choice_is_said_with_the_one_that_moves_it_most() -> None:
-    told = verdicts.sweep_sentence(effects({(0, 4): -3.0, (1, 4): -1.0}), HEADS, [ES, SIE])
-    assert "No single head of 6 flips the choice" in told
-    assert "−2.00" in told
+    said = verdicts.sweep_sentence(effects({(0, 4): -3.0, (1, 4): -1.0}), HEADS, [ES, SIE])
+    assert "No single head of 6 flips the choice" in said
+    assert "−2.00" in said
 
 
 def test_of_many_sentences_the_flips_are_counted() -> None:
     table = effects({(0, 2): -9.0, (1, 2): -9.0, (2, 3): -9.0}, intact=(1.0, 1.0, 1.0, 1.0))
-    told = verdicts.sweep_sentence(table, HEADS, [ES, SIE, ES, SIE])
-    assert "flips most choices: 2 of 4" in told
-    assert "2 of 6 heads flip at least one" in told
+    said = verdicts.sweep_sentence(table, HEADS, [ES, SIE, ES, SIE])
+    assert "flips most choices: 2 of 4" in said
+    assert "2 of 6 heads flip at least one" in said
 
 
-def test_heads_switched_off_together_flip_the_choice_or_they_do_not() -> None:
-    def told(*removed: float) -> str:
-        effect = RemovalEffect(intact=torch.ones(len(removed)), removed=torch.tensor(removed))
-        return verdicts.removal_sentence(effect, [ES, SIE, ES][: len(removed)])
+def removal(removed: Sequence[float], pronouns: Sequence[tuple[str, str]] = ()) -> Removal:
+    effect = RemovalEffect(intact=torch.ones(len(removed)), removed=torch.tensor(removed))
+    return Removal(effect, (), tuple(pronouns))
 
-    assert told(0.5, -0.5) == "**The choice flips:** A keeps “es”, B flips from “sie” to “es”."
-    assert told(0.5, 0.5) == "**The choice does not flip:** A keeps “es”, B keeps “sie”."
-    assert told(-0.5, 0.5, 0.5) == "**The choice flips in 1 of 3 sentences.**"
+
+def of_pair(removed: Sequence[float], pronouns: Sequence[tuple[str, str]]) -> str:
+    return verdicts.removal_sentence(removal(removed, pronouns), [ES, SIE], is_own=True)
+
+
+def test_what_is_written_without_the_heads_decides_whether_the_pronoun_flips() -> None:
+    flipped = of_pair([0.5, -0.5], [("es", "es"), ("sie", "es")])
+    assert flipped == "**The pronoun flips: in A it now writes “es” as before, in B “es” instead of “sie”.**"
+    kept = of_pair([0.5, 0.5], [("es", "es"), ("Sie", "Sie")])
+    assert kept == "**The pronoun does not flip: in A it now writes “es” as before, in B “Sie” as before.**"
+
+
+def test_a_choice_that_says_otherwise_than_what_is_written_is_said_too() -> None:
+    given = " With all other words as the whole model wrote them, "
+    assert of_pair([0.5, 0.5], [("es", "er"), ("sie", "sie")]).endswith(f"{given}A keeps “es”.")
+    assert of_pair([0.5, -0.5], [("es", "es"), ("sie", "")]).endswith(f"{given}B takes “es” instead of “sie”.")
+    assert "in B no pronoun that can be told" in of_pair([0.5, -0.5], [("es", "es"), ("sie", "")])
+
+
+def test_of_many_sentences_the_choices_that_flip_are_counted() -> None:
+    said = verdicts.removal_sentence(removal([-0.5, 0.5, 0.5]), [ES, SIE, ES], is_own=False)
+    assert said == "**The choice flips in 1 of 3 sentences.**"

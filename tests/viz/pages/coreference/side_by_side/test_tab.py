@@ -1,5 +1,6 @@
 """Pairs side by side on the page: what is drawn is what the model says."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,9 @@ def html(app: AppTest) -> str:
 
 
 def marked(app: AppTest, role: str) -> list[str]:
-    return [part.split(">")[1].split("<")[0] for part in html(app).split(f'title="{role}"')[1:]]
+    inside = re.findall(rf'title="{role}"[^>]*>(.*?)</mark>', html(app))
+    # A rare word is a mark within the mark.
+    return [re.sub("<[^>]*>", "", content) for content in inside]
 
 
 def test_the_animal_pair_works_at_once_and_the_map_is_the_models() -> None:
@@ -102,6 +105,15 @@ def test_whoever_types_is_offered_the_same_sentence_with_the_word_that_differed(
 def test_sentences_that_have_little_in_common_are_not_compared_without_a_word(tiny: None) -> None:
     app = comparing(other="Tom bought a large red car from his neighbour.")
     assert "share 0 of 11 words" in app.warning[0].value
+
+
+def test_each_sentence_in_another_language_is_said_to_be_so(tiny: None) -> None:
+    other = "Das Tier hat die Straße nicht überquert, weil sie zu breit war."
+    app = comparing(other=other)
+    assert [caption.value for caption in app.caption if "looks like" in caption.value] == [
+        ":material/warning: This looks like German. The model has learned to read English only."
+    ]
+    assert not [caption for caption in comparing().caption if "looks like" in caption.value]
 
 
 def test_a_guess_is_marked_until_a_person_says_that_it_is_right(tiny: None) -> None:
