@@ -6,7 +6,7 @@ share a model do not see each other's runs. Nothing is computed twice and no que
 recorded takes what a plain fused one takes.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -26,6 +26,8 @@ from model.nn.masks import AttentionMask
 
 ROWS_AT_ONCE = 256
 SiteAndLayer = tuple[str, int]
+LayersDone = Callable[[int, int], None]
+"""Is called with the attentions of a pass that are computed, and how many there are."""
 _MASK, _BIAS = "headlight_mask", "headlight_bias"
 """Attributes of tensors that models hand from layer to layer: the small mask or bias behind each, derived once."""
 
@@ -97,6 +99,12 @@ class Listener:
         self._done[module] = done + 1
         return self.sites[module][done % len(self.sites[module])]
 
+    @property
+    def progress(self) -> tuple[int, int]:
+        """The attentions of a pass that are computed, and how many there are."""
+        total = sum(map(len, self.sites.values()))
+        return min(sum(self._done.values()), total), total
+
     def first_row_of(self, site: str, num_queries: int, num_keys: int) -> int:
         """The position in its text of the first query row that this call computes, where a decoder runs row by row.
 
@@ -110,6 +118,7 @@ class Listener:
 
 
 _LISTENER: ContextVar[Listener | None] = ContextVar("headlight_adapter_listener", default=None)
+_PROGRESS: ContextVar[LayersDone | None] = ContextVar("headlight_adapter_progress", default=None)
 
 
 @contextmanager
@@ -120,6 +129,19 @@ def listen(listener: Listener) -> Iterator[list[Call]]:
         yield listener.calls
     finally:
         _LISTENER.reset(token)
+
+
+@contextmanager
+def layers_counted(progress: LayersDone) -> Iterator[None]:
+    """Call `progress` after every attention that this thread computes for a listener, with their number in a pass.
+
+    It may end the pass by an error.
+    """
+    token = _PROGRESS.set(progress)
+    try:
+        yield
+    finally:
+        _PROGRESS.reset(token)
 
 
 def attend(
@@ -155,6 +177,8 @@ def attend(
     output = fused_attention(module, query, key, value, attention_mask, given) if is_fused else _by_rows(call)
     if listener is not None and listener.keeps_calls:
         listener.calls.append(replace(call, output=output if listener.keeps_outputs else None))
+    if listener is not None and (progress := _PROGRESS.get()) is not None:
+        progress(*listener.progress)
     return output, None
 
 

@@ -1,5 +1,6 @@
 """Read pictures with vision transformers through the same `Trace`: patches are tokens."""
 
+import struct
 from collections.abc import Collection
 from io import BytesIO
 from itertools import product
@@ -9,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 import torch
 from jaxtyping import Float
-from PIL import Image, UnidentifiedImageError
+from PIL import Image, ImageOps, UnidentifiedImageError
 from torch import Tensor, nn
 
 from model.abilities import Abilities
@@ -157,7 +158,7 @@ def open_picture(path: Path) -> Image.Image:
 
 
 def picture_of(content: bytes, name: str, largest_side: int | None = None) -> Image.Image:
-    """The picture that the bytes of a file hold, as `open_picture`.
+    """The picture that the bytes of a file hold, upright, as `open_picture`.
 
     Args:
         content: of the file.
@@ -168,14 +169,22 @@ def picture_of(content: bytes, name: str, largest_side: int | None = None) -> Im
         # Only formats that hold nothing but pixels.
         with Image.open(BytesIO(content), formats=("PNG", "JPEG", "WEBP", "BMP", "GIF")) as image:
             _check_size(image.size)
-            if largest_side is None:
-                return image.convert("RGB")
-            image.draft("RGB", (largest_side, largest_side))
+            if largest_side is not None:
+                image.draft("RGB", (largest_side, largest_side))
             picture = image.convert("RGB")
-            picture.thumbnail((largest_side, largest_side))
-            return picture
+            if largest_side is not None:
+                picture.thumbnail((largest_side, largest_side))
+            return _upright(picture)
     except (UnidentifiedImageError, OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
         raise InputTextError(f"{name} is no picture that can be read; give a PNG or JPEG file.") from error
+
+
+def _upright(picture: Image.Image) -> Image.Image:
+    """A photograph as its camera was held; where what the camera noted (EXIF) is damaged, as it was stored."""
+    try:
+        return ImageOps.exif_transpose(picture)
+    except (ArithmeticError, AttributeError, LookupError, OSError, SyntaxError, TypeError, ValueError, struct.error):
+        return picture
 
 
 def _as_image(picture: Image.Image | np.ndarray[Any, Any]) -> Image.Image:

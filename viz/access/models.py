@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from model.errors import CheckpointError
+from model.errors import CheckpointError, HeadlightError
 from model.folder_files import entries
 from model.training_record import LANGUAGES, MANIFEST, read_training
 from viz.access import traces
@@ -25,6 +25,8 @@ MAX_MODELS, MAX_VOCABULARIES = 8, 8
 #: The share of the machine's memory that loaded models may take.
 MODELS_SHARE: Final = 0.5
 Stamp = tuple[tuple[str, int, int], ...]
+#: The folder of a model, its files, the device.
+ReaderKey = tuple[str, Stamp, str]
 
 
 def has_gpu() -> bool:
@@ -42,18 +44,24 @@ def reader(choice: ModelChoice) -> "Reader":
         DeviceError: the device asked for does not exist here.
     """
     from model import open_reader
-    from model.device import choose_device
 
-    path = folder(choice)
-    device = str(choose_device(None if choice.device == "auto" else choice.device))
-    stamp = _stamp(path)
-    weights = sum(size for name, size, _ in stamp if name.endswith(".safetensors"))
+    key = path, stamp, device = _key(choice)
     return _readers().get_or_make(
-        (str(path), stamp, device),
-        lambda: open_reader(path, device=device),
+        key,
+        lambda: open_reader(Path(path), device=device),
         lambda loaded: loaded.num_bytes,
-        expected=weights,
+        expected=_weights_bytes(stamp),
     )
+
+
+def bytes_to_load(choice: ModelChoice) -> int:
+    """Bytes of the chosen model's weights, as long as they are not loaded; 0 then, and where there is no such model."""
+    try:
+        # To choose a device takes torch, which is loaded with the first model.
+        is_loaded = "torch" in sys.modules and _readers().get(_key(choice)) is not None
+        return 0 if is_loaded else _weights_bytes(_stamp(folder(choice)))
+    except HeadlightError:
+        return 0
 
 
 def writer(choice: ModelChoice) -> "Writer":
@@ -167,6 +175,18 @@ def _label_smoothing(path: str, stamp: Stamp) -> float | None:
     return smoothing if isinstance(smoothing, float) and 0 < smoothing < 1 else None
 
 
+def _key(choice: ModelChoice) -> ReaderKey:
+    """What a loaded model is known by. Raises as `reader`."""
+    from model.device import choose_device
+
+    path = folder(choice)
+    return str(path), _stamp(path), str(choose_device(None if choice.device == "auto" else choice.device))
+
+
+def _weights_bytes(stamp: Stamp) -> int:
+    return sum(size for name, size, _ in stamp if name.endswith(".safetensors"))
+
+
 def _stamp(folder: Path) -> Stamp:
     """Changes when any file of a checkpoint does, so that a damaged one is read, and refused, instead of remembered."""
     try:
@@ -177,6 +197,6 @@ def _stamp(folder: Path) -> Stamp:
 
 
 @st.cache_resource(show_spinner=False)
-def _readers() -> BoundedCache[tuple[str, Stamp, str], "Reader"]:
+def _readers() -> BoundedCache[ReaderKey, "Reader"]:
     # Sessions hold the model that they write with: they go with it.
     return BoundedCache(MAX_MODELS, share_of_memory(MODELS_SHARE), on_evict=lambda key: traces.forget_sessions())

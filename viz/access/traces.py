@@ -39,7 +39,8 @@ def trace(reader: "Reader", text: str, picture_digest: str = "", progress: Progr
         reader: the model.
         text: the sentence as typed.
         picture_digest: of the picture that a person gave; "" for the one that we draw.
-        progress: called after every token with the number of tokens written and the most there can be.
+        progress: called after every token with the number of tokens written and the most there can be; of a model that
+            only reads, after every layer.
 
     Raises:
         InputTextError: the text is blank or too long, or the picture is not kept any more.
@@ -52,7 +53,10 @@ def trace(reader: "Reader", text: str, picture_digest: str = "", progress: Progr
     key = ("looked", picture_digest, reader.key) if kind == "image" else ("read", text, reader.key)
     result = _traces().get(key)
     if result is None:
-        result = _look(reader, picture_digest) if kind == "image" else reader.trace(text, extras=extras(reader))
+        from model.adapters.capture import layers_counted
+
+        with layers_counted(progress):
+            result = _look(reader, picture_digest) if kind == "image" else reader.trace(text, extras=extras(reader))
         result = _traces().put(key, result, num_bytes(result))
     return result
 

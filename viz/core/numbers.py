@@ -1,4 +1,4 @@
-"""Write numbers as people do: with a real minus sign, in percent, as powers of ten."""
+"""Write numbers as people do: with a real minus sign, in percent, as powers of ten, in megabytes."""
 
 from math import exp, inf, log
 from typing import Final
@@ -36,6 +36,13 @@ def times_less(log_prob: float, other: float) -> str:
     times = exp(min(gap, log(1e6)))
     shown = "> 1 million" if gap > log(1e6) else f"{float(f'{times:.2g}'):,.10g}"
     return f"{shown} × {'less' if log_prob < other else 'more'}"
+
+
+def byte_count(count: int) -> str:
+    """How large a file is: "12 kB", "5.1 MB", "1,340 MB"."""
+    if count < 950_000:
+        return f"{max(1, round(count / 1_000))} kB"
+    return f"{count / 1_000_000:.1f} MB" if count < 10_000_000 else f"{round(count / 1_000_000):,} MB"
 
 
 def scientific(value: float) -> str:

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from viz.access import models
+from viz.core.numbers import byte_count
 from viz.selection import state, url
 from viz.selection.selection import Selection
 from viz.selection.url import MAX_TEXT_IN_URL
@@ -41,7 +42,7 @@ def show_offer(offer: Offer) -> None:
         width="stretch",
         wrap=True,
     )
-    inside.caption(f"{offer.inside} ({_size(offer.size)})")
+    inside.caption(f"{offer.inside} (about {byte_count(offer.size)})")
 
 
 def link(selection: Selection) -> str:
@@ -69,10 +70,3 @@ def show_link(address: str, what_it_shows: str) -> None:
 
 def _fits(selection: Selection) -> bool:
     return len(selection.common.text) <= MAX_TEXT_IN_URL
-
-
-def _size(count: int) -> str:
-    """About how large a file is."""
-    if count < 950_000:
-        return f"about {max(1, round(count / 1_000))} kB"
-    return f"about {count / 1_000_000:.1f} MB" if count < 10_000_000 else f"about {round(count / 1_000_000):,} MB"

@@ -1,7 +1,7 @@
 """Frame every page: its title and how to read it, its tabs, its errors as sentences, and what a model cannot show."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import wraps
 from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
 
@@ -11,6 +11,7 @@ from model.errors import HeadlightError
 from viz.access import models
 from viz.components.copy_link.component import copy_link
 from viz.core import concurrency_limit
+from viz.core.numbers import byte_count
 from viz.selection import state
 from viz.ui import downloads
 from viz.ui.controls import plain
@@ -124,6 +125,14 @@ def tabs(field: str, contents: Sequence[Tab[Label]], *arguments: object) -> None
                 show(*arguments)
 
 
+def loading(otherwise: str = "Loading the model …") -> AbstractContextManager[None]:
+    """Say meanwhile which model is loaded, and how large it is; where it is loaded already, something else."""
+    choice = state.current().model
+    size = models.bytes_to_load(choice)
+    text = f"Loading {plain(models.name_of(choice))}, {byte_count(size)} …" if size else otherwise
+    return st.spinner(text, show_time=True)
+
+
 def for_translators(why: str, instead: str = "") -> bool:
     """Whether what follows needs a translator and the chosen model is none; then sentences say so.
 
@@ -131,7 +140,7 @@ def for_translators(why: str, instead: str = "") -> bool:
         why: what a translator is needed for, as a sentence.
         instead: what there is of this model, as a sentence.
     """
-    with st.spinner("Loading the model …"):
+    with loading():
         if models.abilities(state.current().model).is_headlight:
             return False
         family = models.abilities(state.current().model).family

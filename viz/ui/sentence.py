@@ -14,14 +14,15 @@ from viz.core.language import NAMES, other_language
 from viz.core.sites import CROSS
 from viz.selection import state
 from viz.selection.examples import EXAMPLES
-from viz.ui import long_work
-from viz.ui.frame import SKELETON_HEIGHT
+from viz.ui import frame, long_work
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
     from model import Trace
 
+WRITING: Final = "Writing: {done} of at most {total} tokens"
+READING: Final = "Reading: {done} of {total} layers"
 #: A text longer than this is shown with its end cut off; the figure below shows all of it.
 MAX_SHOWN: Final = 600
 
@@ -109,23 +110,27 @@ def read(text: str, key: str = "trace") -> "Trace":
     def compute(progress: traces.Progress) -> "Trace":
         return traces.trace(models.reader(selection.model), text, picture, progress)
 
-    return computed(("read", text), compute, key)
+    writes = models.kind(selection.model) == "encoder-decoder"
+    return computed(("read", text), compute, key, WRITING if writes else READING)
 
 
-def computed(what: Hashable, compute: Callable[[traces.Progress], "Trace"], key: str) -> "Trace":
+def computed(
+    what: Hashable, compute: Callable[[traces.Progress], "Trace"], key: str, progress_text: str = WRITING
+) -> "Trace":
     """The trace that `compute` makes, with a placeholder meanwhile, and with progress where that takes long.
 
     Args:
         what: tells this trace from others of the chosen model.
         compute: runs in another thread, which sees no session.
         key: another one for each trace that a page waits for.
+        progress_text: `WRITING` or `READING`.
     """
     selection = state.current()
     identity = (what, selection.model, selection.common.picture_digest)
-    text = "Writing: {done} of at most {total} tokens"
-    task = Task(identity, 0, "tokens", lambda progress: compute(progress.reached), text)
+    unit = "tokens" if progress_text == WRITING else "layers"
+    task = Task(identity, 0, unit, lambda progress: compute(progress.reached), progress_text)
     above = st.container()
-    with st.spinner("Reading; the first time, the model is loaded …"), st.skeleton(height=SKELETON_HEIGHT), above:
+    with frame.loading("Reading …"), st.skeleton(height=frame.SKELETON_HEIGHT), above:
         return long_work.awaited(task, key=key)
 
 

@@ -6,7 +6,8 @@ import torch.nn.functional as F
 from torch import nn
 
 from model.adapters import capture, library
-from model.adapters.capture import Listener, attend, listen
+from model.adapters.capture import Listener, SiteAndLayer, attend, layers_counted, listen
+from model.errors import CancelledError
 from model.nn.edits import SwitchOff
 
 N = 300  # more than one block of rows
@@ -42,6 +43,32 @@ def test_a_run_keeps_its_tensors_by_reference_and_computes_what_torch_computes(
     assert [call.query is parts[0], call.key is parts[1], call.value is parts[2], call.output is output] == [True] * 4
     torch.testing.assert_close(output, expected(parts, torch.ones(N, N, dtype=torch.bool).tril()))
     torch.testing.assert_close(call.of_sentence(1, torch.device("cpu")).head_output().transpose(0, 1), output[1])
+
+
+def test_a_pass_tells_how_many_attentions_are_done_and_can_be_ended_between_two(
+    parts: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
+) -> None:
+    layers = [Site() for _ in range(3)]
+    sites: dict[nn.Module, tuple[SiteAndLayer, ...]] = {
+        layer: (("decoder.self", number),) for number, layer in enumerate(layers)
+    }
+    done: list[tuple[int, int]] = []
+
+    def progress(number: int, total: int) -> None:
+        done.append((number, total))
+        if number == 2:
+            raise CancelledError("enough")
+
+    def run() -> None:
+        for layer in layers:
+            attend(layer, *parts, None, scaling=0.3)
+
+    with layers_counted(progress), listen(Listener(sites=sites)), pytest.raises(CancelledError):
+        run()
+    assert done == [(1, 3), (2, 3)]
+    with listen(Listener(sites=sites)):
+        attend(layers[0], *parts, None, scaling=0.3)
+    assert len(done) == 2
 
 
 def test_nothing_is_kept_when_nobody_listens(parts: tuple[torch.Tensor, torch.Tensor, torch.Tensor]) -> None:

@@ -54,6 +54,18 @@ def test_a_changed_checkpoint_is_loaded_anew(
         models.translator(selection.model)
 
 
+def test_how_much_is_to_be_loaded_is_known_until_it_is(
+    tiny_checkpoints: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Path(shutil.copytree(tiny_checkpoints / "en-de", tmp_path / "en-de"))
+    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
+    selection = Selection().changed(checkpoint="en-de")
+    assert models.bytes_to_load(selection.model) == (folder / "model.safetensors").stat().st_size
+    models.translator(selection.model)
+    assert models.bytes_to_load(selection.model) == 0
+    assert models.bytes_to_load(selection.changed(checkpoint="gone").model) == 0
+
+
 def test_an_absent_device_is_named(selection: Selection) -> None:
     import torch
 

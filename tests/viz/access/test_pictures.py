@@ -42,3 +42,23 @@ def test_a_photograph_of_24_megapixels_is_shrunk_and_kept(kind: str) -> None:
     # A gradient from black above to white below is still one.
     column = np.asarray(picture.convert("L"))[:, picture.width // 2]
     assert column[0] < 10 < 245 < column[-1]
+
+
+@pytest.mark.parametrize("size", [(60, 40), (2_400, 1_600)], ids=["small", "shrunk"])
+def test_a_photograph_taken_sideways_stands_upright(size: tuple[int, int]) -> None:
+    upright = Image.linear_gradient("L").resize(size).convert("RGB")
+    file, noted = BytesIO(), Image.Exif()
+    # The camera was turned: its file has to be turned clockwise (EXIF orientation 6).
+    noted[0x0112] = 6
+    upright.transpose(Image.Transpose.ROTATE_90).save(file, "JPEG", exif=noted)
+    _, picture = pictures.given(pictures.keep(file.getvalue(), f"{size}.jpg"))
+    assert picture.width > picture.height
+    column = np.asarray(picture.convert("L"))[:, picture.width // 2]
+    assert column[0] < 20 < 235 < column[-1]
+
+
+def test_a_photograph_with_a_damaged_note_of_its_camera_is_kept_as_it_is_stored() -> None:
+    file = BytesIO()
+    Image.new("RGB", (30, 20)).save(file, "JPEG", exif=b"Exif\x00\x00no TIFF header")
+    _, picture = pictures.given(pictures.keep(file.getvalue(), "damaged.jpg"))
+    assert picture.size == (30, 20)

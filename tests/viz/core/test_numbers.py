@@ -4,7 +4,7 @@ from math import inf, log
 
 import pytest
 
-from viz.core.numbers import decimal, percent, scientific, signed, times_less
+from viz.core.numbers import byte_count, decimal, percent, scientific, signed, times_less
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,14 @@ def test_a_number_has_a_real_minus_sign_and_never_a_minus_zero(value: float, exp
 def test_shares_are_read_in_percent_and_small_numbers_as_powers_of_ten() -> None:
     assert percent(0.1234) == "12.3 %"
     assert [scientific(value) for value in (3e-7, 0.0)] == ["3·10⁻⁷", "0"]
+
+
+@pytest.mark.parametrize(
+    ("count", "shown"),
+    [(3, "1 kB"), (292_000, "292 kB"), (4_900_000, "4.9 MB"), (123_400_000, "123 MB"), (1_340_000_000, "1,340 MB")],
+)
+def test_sizes_are_rounded_as_people_say_them(count: int, shown: str) -> None:
+    assert byte_count(count) == shown
 
 
 def test_small_numbers_are_written_as_people_do() -> None:

@@ -16,7 +16,7 @@ from viz.pages.atlas import data
 from viz.pages.atlas.data import BadLine, Reading, StoredAtlas
 from viz.selection import state
 from viz.selection.catalogue import checkpoint_root
-from viz.ui import controls, long_work
+from viz.ui import controls, frame, long_work
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def measured(above: "DeltaGenerator") -> "Atlas | None":
     if reading is None:
         above.info("Load a text file under “Corpus”: one sentence a line.", icon=":material/upload_file:")
         return None
-    with st.spinner("Loading the model …"):
+    with frame.loading():
         stored = data.find(reading, models.translator(state.current().model))
     with above:
         if stored.refused:

@@ -1,7 +1,5 @@
 """The decoding page: watch a translation being written, and make the model write another one."""
 
-import streamlit as st
-
 from viz.access import models
 from viz.pages.decoding import opening, translation_controls, translations
 from viz.pages.decoding.beam import tab as beam
@@ -22,7 +20,7 @@ head = frame.title(
     "weighed and where every head looks, and make it write something else.",
 )
 with frame.errors_shown():
-    with st.spinner("Loading the model …"):
+    with frame.loading():
         abilities = models.abilities(state.current().model)
     if not frame.lacking(abilities, "decoding", "The attention page shows what its heads look at."):
         trace = translations.shown(head)

@@ -17,7 +17,7 @@ frame.title("Model").caption(
 )
 with frame.errors_shown():
     selection = state.current()
-    with st.spinner("Loading the model …"), st.skeleton(height=frame.SKELETON_HEIGHT):
+    with frame.loading(), st.skeleton(height=frame.SKELETON_HEIGHT):
         is_ours = models.abilities(selection.model).is_headlight
         shapes = data.shapes(selection.model) if is_ours else []
     if is_ours:
