@@ -12,7 +12,7 @@ from model.decoding.logit_lens import LogitLens, logit_lens, spread
 from model.decoding.prefix_batch import EXTRA_LENGTH
 from model.decoding.samples import SampledTranslation, sample
 from model.decoding.sampling import UNCHANGED, Sampling
-from model.decoding.search import StepsDone, beam_search, greedy_search, not_told, search_beams
+from model.decoding.search import StepsDone, beam_search, greedy_search, no_progress, search_beams
 from model.decoding.session import DecodingSession
 from model.device import choose_device, choose_dtype
 from model.errors import ConfigError, InputTextError, TokenError
@@ -27,7 +27,7 @@ from model.trace.spread import Spread
 from model.trace.steps import describe_steps
 from model.trace.trace import Trace
 from model.training_record import LANGUAGES
-from model.writer import LARGEST_ALPHA, MOST_SAMPLES
+from model.writer import LARGEST_ALPHA
 
 
 class Translator(LoadedTranslator):
@@ -78,7 +78,7 @@ class Translator(LoadedTranslator):
         n: int = 1,
         sampling: Sampling = UNCHANGED,
         seed: int = 0,
-        progress: StepsDone = not_told,
+        progress: StepsDone = no_progress,
     ) -> list[SampledTranslation]:
         """Draw `n` translations, at most 64; `progress` is told the steps done and the most there can be.
 
@@ -88,15 +88,13 @@ class Translator(LoadedTranslator):
             InputTextError: the text is blank or too long.
             ConfigError: `n` or `seed` is out of range.
         """
-        if not 1 <= n <= MOST_SAMPLES:
-            raise ConfigError(f"Between 1 and {MOST_SAMPLES} samples can be drawn at once, got {n}.")
         source_ids = torch.tensor(self.source_ids(text), device=self.device)
         return [
             SampledTranslation(**vars(drawn), text=self.tokenizer.decode(drawn.token_ids))
             for drawn in sample(self.model, source_ids, n, sampling, seed, progress)
         ]
 
-    def beam_tree(self, text: str, beam: int = 4, alpha: float = 0.6, *, progress: StepsDone = not_told) -> BeamTree:
+    def beam_tree(self, text: str, beam: int = 4, alpha: float = 0.6, *, progress: StepsDone = no_progress) -> BeamTree:
         """Beam search as in `translate`, with everything that it compared on the way; `progress` as in `sample`.
 
         Raises:

@@ -20,7 +20,6 @@ from model.trace.steps import DecodingStep
 from model.trace.trace import Trace
 from model.vocabulary import Vocabulary
 
-MOST_SAMPLES: Final = 64
 LARGEST_ALPHA: Final = 5.0
 
 

@@ -14,14 +14,14 @@ from model.adapters.text_reader import TextReader
 from model.decoding.beam import BeamRule, Penalty, SentenceBeam, Stop
 from model.decoding.beam_tree import LARGEST_WIDTH, BeamTree, grow_tree
 from model.decoding.logit_lens import LogitLens
-from model.decoding.samples import SampledTranslation, draw_samples
-from model.decoding.sampling import UNCHANGED, Draws, Sampling
-from model.decoding.search import StepsDone, not_told, run_searches
+from model.decoding.samples import SampledTranslation, draw_samples, draws_of
+from model.decoding.sampling import UNCHANGED, Sampling
+from model.decoding.search import StepsDone, no_progress, run_searches
 from model.errors import ConfigError, TraceError
 from model.nn.edit_hooks import Edits
 from model.trace.spread import Spread
 from model.trace.trace import Trace
-from model.writer import LARGEST_ALPHA, MOST_SAMPLES
+from model.writer import LARGEST_ALPHA
 
 #: transformers' `early_stopping` → how we call it.
 STOPS: Final[Mapping[bool | str, Stop]] = {False: "unlikely", True: "full", "never": "unbeatable"}
@@ -79,7 +79,7 @@ class TextWriter(TextReader):
         alpha: float | None = None,
         *,
         early_stopping: bool | str | None = None,
-        progress: StepsDone = not_told,
+        progress: StepsDone = no_progress,
     ) -> BeamTree:
         """Beam search as `generate(num_beams=beam)` does it, with everything that it compared on the way.
 
@@ -120,7 +120,7 @@ class TextWriter(TextReader):
         n: int = 1,
         sampling: Sampling = UNCHANGED,
         seed: int = 0,
-        progress: StepsDone = not_told,
+        progress: StepsDone = no_progress,
     ) -> list[SampledTranslation]:
         """Draw `n` texts, at most 64, as `Translator.sample` does.
 
@@ -130,13 +130,11 @@ class TextWriter(TextReader):
             ConfigError: `n` or `seed` is out of range.
         """
         check_writes(self)
-        if not 1 <= n <= MOST_SAMPLES:
-            raise ConfigError(f"Between 1 and {MOST_SAMPLES} samples can be drawn at once, got {n}.")
+        draws = draws_of(n, sampling, seed)
         source_ids = self.source(text).ids
         most = most_steps(self.abilities, len(source_ids))
         beginning = beginning_of(self, source_ids, most)
         rows, last = self._rows_before_last(beginning.token_ids, GenerationRows(self.model, beginning))
-        draws = [Draws(sampling=sampling, seed=seed, sample=i) for i in range(n)]
         drawn = draw_samples(rows, last, draws, limit=most, eos_ids=beginning.eos_ids, progress=progress)
         return [SampledTranslation(**vars(sample), text=self.pieces.decode(sample.token_ids)) for sample in drawn]
 

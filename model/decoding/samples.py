@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import torch
 from jaxtyping import Int
@@ -9,8 +10,11 @@ from torch import Tensor
 
 from model.decoding.prefix_batch import PrefixBatch, Prefixes, length_limits
 from model.decoding.sampling import Draws, Sampling, draw_tokens, filtered_log_probs
-from model.decoding.search import StepsDone, not_told
+from model.decoding.search import StepsDone, no_progress
+from model.errors import ConfigError
 from model.nn.transformer import Transformer
+
+MOST_SAMPLES: Final = 64
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +49,17 @@ class SampledTranslation(Sample):
     text: str
 
 
+def draws_of(n: int, sampling: Sampling, seed: int) -> list[Draws]:
+    """What `n` samples are drawn by; sample i is what `Draws(sampling=…, seed=…, sample=i)` gives a session.
+
+    Raises:
+        ConfigError: `n` is not from 1 to `MOST_SAMPLES`, or `seed` is out of range.
+    """
+    if not 1 <= n <= MOST_SAMPLES:
+        raise ConfigError(f"Between 1 and {MOST_SAMPLES} samples can be drawn at once, got {n}.")
+    return [Draws(sampling=sampling, seed=seed, sample=i) for i in range(n)]
+
+
 @torch.inference_mode()
 def sample(
     model: Transformer,
@@ -52,18 +67,21 @@ def sample(
     n: int,
     sampling: Sampling,
     seed: int,
-    progress: StepsDone = not_told,
+    progress: StepsDone = no_progress,
 ) -> list[Sample]:
     """Draw `n` translations of one sentence.
 
     Args:
         source_ids: one source, ending with </s>.
-        n: samples; sample i is what `Draws(sampling=…, seed=…, sample=i)` gives a session, alone or beside others.
+        n: samples, as of `draws_of`; each is the same alone or beside others.
         seed: the same gives the same samples on any device and for any `n`, unless rounding (of float32, and of
             bfloat16 more often) moves a probability across the number drawn or a token across the edge of top k or p.
         progress: called after every step with the number of steps done and the most there can be.
+
+    Raises:
+        ConfigError: `n` or `seed` is out of range.
     """
-    draws = [Draws(sampling=sampling, seed=seed, sample=i) for i in range(n)]
+    draws = draws_of(n, sampling, seed)
     batch, last = PrefixBatch(model, source_ids[None], None), source_ids.new_tensor([model.config.bos_id])
     limit = int(length_limits(source_ids[None], None))
     return draw_samples(batch, last, draws, limit=limit, eos_ids=(model.config.eos_id,), progress=progress)
@@ -77,7 +95,7 @@ def draw_samples(
     *,
     limit: int,
     eos_ids: Collection[int],
-    progress: StepsDone = not_told,
+    progress: StepsDone = no_progress,
 ) -> list[Sample]:
     """Draw texts of any model, one for each of `draws` (all of the same sampling), from the one row of the batch.
 

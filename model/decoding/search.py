@@ -15,7 +15,7 @@ from model.nn.transformer import Transformer
 StepsDone = Callable[[int, int], None]
 
 
-def not_told(done: int, most: int) -> None:
+def no_progress(done: int, most: int) -> None:
     """For who wants to be told nothing."""
 
 
@@ -67,7 +67,7 @@ def search_beams(
     *,
     beam: int,
     alpha: float,
-    progress: StepsDone = not_told,
+    progress: StepsDone = no_progress,
 ) -> list[SentenceBeam]:
     """Beam search of this width for each sentence of the batch, with `alpha` the exponent of the length penalty.
 
@@ -87,7 +87,7 @@ def run_searches(
     batch: Prefixes,
     last: Int[Tensor, "sentence"],
     eos_ids: Collection[int],
-    progress: StepsDone = not_told,
+    progress: StepsDone = no_progress,
 ) -> list[SentenceBeam]:
     """Run beam searches of the same width over any model's texts to their end, each from its row's `last` token."""
     searches = list(begun)

@@ -13,6 +13,7 @@ from model.checkpoint import CONFIG, TOKENIZER, Checkpoint, check_weights, load_
 from model.config import PRESETS, Norm, TransformerConfig, preset
 from model.device import choose_device
 from model.errors import ConfigError
+from model.malloc_settings import keep_freed_memory
 from model.nn.transformer import Transformer
 from model.pairs import Pair, data_set_name, read_pairs
 from model.tokenizer import Tokenizer
@@ -21,7 +22,6 @@ from model.training.augmentation import typed_variants
 from model.training.batches import Example, encode_pairs
 from model.training.film_recorder import FilmRecorder
 from model.training.loop import LOG, TrainingRun, TrainSettings
-from model.training.malloc_settings import keep_freed_memory
 from model.training.processes import join_processes, part, wait_for_all
 from model.training.pronouns import training_pairs
 from model.training.schedule import Decay

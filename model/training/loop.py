@@ -22,12 +22,12 @@ from tqdm import tqdm
 from model.config import TransformerConfig
 from model.errors import ConfigError, DataError
 from model.evaluation import evaluate
+from model.malloc_settings import hand_back_memory
 from model.nn.transformer import Transformer
 from model.pairs import Pair
 from model.tokenizer import Tokenizer
 from model.training.batches import Batch, Example, endless_batches
 from model.training.film_recorder import FilmRecorder
-from model.training.malloc_settings import hand_back_memory
 from model.training.objective import Objective, pronoun_pieces
 from model.training.processes import ALONE, Processes, add_up, wait_for_all
 from model.training.schedule import Decay, learning_rate

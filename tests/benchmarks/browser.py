@@ -88,8 +88,8 @@ def deep_checkpoint(root: Path) -> Translator:
         for name, parameter in model.named_parameters():
             parts = name.split(".")
             if "layers" in parts:
-                place = parts.index("layers") + 1
-                parts[place] = str(LAYERS[int(parts[place])])
+                index = parts.index("layers") + 1
+                parts[index] = str(LAYERS[int(parts[index])])
             parameter.copy_(weights[".".join(parts)])
     save_checkpoint(root / "deep", model.eval(), shipped.tokenizer, card="For a benchmark.\n")
     return Translator.load(root / "deep")
@@ -97,7 +97,7 @@ def deep_checkpoint(root: Path) -> Translator:
 
 def sentence(translator: Translator, tokens: int, number: int) -> str:
     """A text of exactly so many source tokens, another for each number."""
-    text = " ".join(WORDS[(number + place) % len(WORDS)] for place in range(tokens - 1))
+    text = " ".join(WORDS[(number + index) % len(WORDS)] for index in range(tokens - 1))
     assert len(translator.source_ids(text)) == tokens, "each of WORDS must be one piece"
     return text
 
@@ -178,8 +178,8 @@ def turn_to(page: Page, site: str) -> float:
 def open_head(page: Page, number: int) -> tuple[float, float]:
     """Click a tile; milliseconds until its head is drawn, and of another tile, until it is drawn from float32."""
     took = []
-    for place, condition in enumerate(("", " && {}.dataset.exact === '1'")):
-        layer, head = (number + 3 * place) % len(LAYERS), (3 * number + place + 1) % 8
+    for index, condition in enumerate(("", " && {}.dataset.exact === '1'")):
+        layer, head = (number + 3 * index) % len(LAYERS), (3 * number + index + 1) % 8
         click = f'deep(\'.head-grid .cell[data-layer="{layer}"][data-head="{head}"]\').click()'
         is_there = f"{PICTURE}?.dataset.title === 'Layer {layer + 1} · Head {head + 1}'"
         took.append(timed(page, click, is_there + condition.format(PICTURE)))

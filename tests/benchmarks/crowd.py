@@ -80,15 +80,15 @@ class Crowd:
 
 def sentence(number: int) -> str:
     """A sentence for each number; 140 are different, and then they say how often."""
-    again, place = divmod(number, len(SUBJECTS) * len(VERBS) * len(OBJECTS))
-    subject, verb = SUBJECTS[place % len(SUBJECTS)], VERBS[place % len(VERBS)]
-    what = OBJECTS[place % len(OBJECTS)]
+    again, index = divmod(number, len(SUBJECTS) * len(VERBS) * len(OBJECTS))
+    subject, verb = SUBJECTS[index % len(SUBJECTS)], VERBS[index % len(VERBS)]
+    what = OBJECTS[index % len(OBJECTS)]
     return f"{subject} {verb} {what}{' again' * again}."
 
 
 def people_of(models: Sequence[str], count: int, start: int) -> list[Person]:
     """So many people, who share the models among them."""
-    return [Person(models[(start + place) % len(models)], sentence(start + place)) for place in range(count)]
+    return [Person(models[(start + index) % len(models)], sentence(start + index)) for index in range(count)]
 
 
 async def visit(url: str, people: Sequence[Person], rounds: int, server: int) -> Crowd:

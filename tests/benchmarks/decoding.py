@@ -106,8 +106,8 @@ def measure(name: str, shape: Shape, tokenizer: Tokenizer, length: int, rounds: 
         seconds(run, expected)
     taken = [[seconds(run, expected) for run in runs.values()] for _ in range(rounds)]
     print(f"\n{name}: {length} tokens read, {expected} written")
-    for place, run_name in enumerate(runs):
-        times = [row[place] for row in taken]
+    for column, run_name in enumerate(runs):
+        times = [row[column] for row in taken]
         print(f"  {run_name:32} {statistics.median(times) * 1e3:8.0f} ms")
     kept, plain, returned, nothing = zip(*taken, strict=True)
     print(f"  speed with every head kept ÷ without:      {ratio(plain, kept):.2f}")

@@ -124,9 +124,9 @@ def main() -> None:
 
     with tempfile.TemporaryDirectory() as temporary:
         os.environ[ROOT_VARIABLE] = str(save_small(Path(temporary) / "checkpoints"))
-        told = [one for view in views() for one in problems_of(view)]
-    wrong = [f"WRONG: {said}: {problem}" for said, problem in told if problem]
-    print("\n".join([f"{len(told)} values sent, {len(wrong)} problems", *wrong]))
+        tried = [one for view in views() for one in problems_of(view)]
+    wrong = [f"WRONG: {said}: {problem}" for said, problem in tried if problem]
+    print("\n".join([f"{len(tried)} values sent, {len(wrong)} problems", *wrong]))
     sys.exit(bool(wrong))
 
 

@@ -114,12 +114,12 @@ class Hostile:
     file: tuple[str, bytes] | None = None
 
     def __str__(self) -> str:
-        told = {
+        link = {
             name: value if len(value) < 80 else f"{value[:80]}… ({len(value)})" for name, value in self.params.items()
         }
         typed = None if self.typed is None else self.typed[:80]
         return (
-            f"input {self.number} on {self.page}: link {told!r}, typed {typed!r}, file {self.file and self.file[0]!r}"
+            f"input {self.number} on {self.page}: link {link!r}, typed {typed!r}, file {self.file and self.file[0]!r}"
         )
 
 

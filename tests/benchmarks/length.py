@@ -86,8 +86,8 @@ def measure(tokens: int, layers: int, *, causal: bool) -> None:
     sent = len(pack_decimals(overview.numpy(), 4))
     report("open head: overview", f"{took}, {sent / 1e3:,.0f} kB")
     times, sizes = [], []
-    for place in range(TILES):
-        rows = slice(place * TILE_SIDE % tokens, place * TILE_SIDE % tokens + TILE_SIDE)
+    for number in range(TILES):
+        rows = slice(number * TILE_SIDE % tokens, number * TILE_SIDE % tokens + TILE_SIDE)
         seconds, tile = timed(lambda rows=rows: matrix.pooled(rows, slice(0, TILE_SIDE), (1, 1)))  # type: ignore[misc]
         packing, packed = timed(lambda tile=tile: pack_decimals(tile.numpy(), 4))  # type: ignore[misc]
         times.append(seconds + packing)

@@ -35,11 +35,11 @@ def measure(data: Path, checkpoint: Path, command: str) -> dict[str, Any]:
     """One command's result, with its file found below `data`."""
     words = command.split()
     if "--data" in words:
-        place = words.index("--data") + 1
-        found = sorted(data.rglob(words[place]))
+        index = words.index("--data") + 1
+        found = sorted(data.rglob(words[index]))
         if not found:
-            raise SystemExit(f"There is no {words[place]} below {data}.")
-        words[place] = str(found[0])
+            raise SystemExit(f"There is no {words[index]} below {data}.")
+        words[index] = str(found[0])
     result = subprocess.run(
         [sys.executable, "-m", "model", *words, "--checkpoint", str(checkpoint)],
         capture_output=True,

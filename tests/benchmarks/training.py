@@ -17,9 +17,9 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from model.checkpoint import load_checkpoint
 from model.device import choose_device
+from model.malloc_settings import keep_freed_memory
 from model.training.batches import encode_pairs, endless_batches
 from model.training.loop import TrainingRun, TrainSettings
-from model.training.malloc_settings import keep_freed_memory
 from model.training.objective import Objective
 from model.training.pronouns import training_pairs
 

@@ -70,14 +70,14 @@ async def open_page(url: str, params: dict[str, str], page: str = "", *, leave_a
         asked.rerun_script.page_name = page
         await socket.send(asked.SerializeToString())
         async for message in socket:
-            told = ForwardMsg.FromString(message)
+            received = ForwardMsg.FromString(message)
             at = time.perf_counter() - began
-            match told.WhichOneof("type"):
-                case "delta" if told.delta.WhichOneof("type") == "new_element":
-                    seen.take(told.delta.new_element, at)
+            match received.WhichOneof("type"):
+                case "delta" if received.delta.WhichOneof("type") == "new_element":
+                    seen.take(received.delta.new_element, at)
                     if leave_at_title and seen.frame:
                         return seen
-                case "script_finished" if told.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+                case "script_finished" if received.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
                     seen.done = at
                     return seen
     raise ConnectionError("the server ended the session before the page was there")

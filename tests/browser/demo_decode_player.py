@@ -69,8 +69,8 @@ def decoding(repeat: int) -> PlayerData:
         logits = np.sort(rng.normal(size=12))[::-1] * 3
         log_probs = logits - np.log(np.exp(logits).sum())
         candidates = tuple(
-            PlayerCandidate(place, name, float(value))
-            for place, (name, value) in enumerate(zip((token, *OTHERS), log_probs, strict=True))
+            PlayerCandidate(rank, name, float(value))
+            for rank, (name, value) in enumerate(zip((token, *OTHERS), log_probs, strict=True))
         )
         entropy = float(-(np.exp(log_probs) * log_probs).sum())
         steps.append(PlayerStep(0, token, candidates[0].log_prob, entropy, 1, candidates))

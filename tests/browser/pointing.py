@@ -24,7 +24,7 @@ def pointed_at(chart: Locator, x: float, y: float) -> Locator:
     Raises:
         TimeoutError: it told nothing for half a minute.
     """
-    area, told = chart.locator(".nsewdrag").first, chart.locator(".hoverlayer .hovertext")
+    area, hover_text = chart.locator(".nsewdrag").first, chart.locator(".hoverlayer .hovertext")
     deadline = time.monotonic() + SECONDS
     while True:
         box = box_of(area)
@@ -32,9 +32,9 @@ def pointed_at(chart: Locator, x: float, y: float) -> Locator:
         for nudge in (2, 0):
             area.hover(position={"x": x * box["width"] - nudge, "y": y * box["height"]})
         try:
-            told.first.wait_for(timeout=ANSWER_MS)
+            hover_text.first.wait_for(timeout=ANSWER_MS)
         except TimeoutError:
             if time.monotonic() > deadline:
                 raise
         else:
-            return told
+            return hover_text

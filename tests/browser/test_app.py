@@ -170,8 +170,8 @@ def test_unusual_text_is_shown_as_typed_on_every_page(page: Page, url: str) -> N
         turned_to(page, name)
         for what, text in UNUSUAL.items():
             typed(page, text)
-            told = f"{what}, typed on the page {name}"
-            expect(sentence(page, "en"), told).to_have_text(text.replace("\x07", "␇"), timeout=PATIENCE)
+            case = f"{what}, typed on the page {name}"
+            expect(sentence(page, "en"), case).to_have_text(text.replace("\x07", "␇"), timeout=PATIENCE)
     # What was typed on the page before is shown on the one turned to.
     turned_to(page, "Decode")
     expect(sentence(page, "en")).to_have_text(text, timeout=PATIENCE)

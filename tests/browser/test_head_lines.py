@@ -34,7 +34,7 @@ def lines_of(root: Locator) -> int:
     return int(root.get_attribute("data-lines") or "-1")
 
 
-def told(
+def expect_report(
     page: Page, heads: tuple[int, ...], query: int | None = None, key: int | None = None, threshold: int = 0
 ) -> None:
     expect(page.get_by_text(f"report: {(heads, query, key, threshold)}", exact=True)).to_be_visible()
@@ -72,7 +72,7 @@ def test_pointing_at_a_token_leaves_its_lines_alone_a_click_keeps_them_and_anoth
     expect(root.locator(".status")).to_contain_text("Lines drawn")
     assert (painted(root, BASE) > 0, painted(root, TOP)) == (True, 0)
     token(root, "query", 2).click()
-    told(page, (0,), query=2)
+    expect_report(page, (0,), query=2)
     page.mouse.move(2, 2)
     expect(token(root, "query", 2)).to_have_attribute("aria-selected", "true")
     expect(root.locator(".status")).to_contain_text("<script>alert(1)</script> looks at")
@@ -81,7 +81,7 @@ def test_pointing_at_a_token_leaves_its_lines_alone_a_click_keeps_them_and_anoth
     expect(root.locator(".tooltip-pair")).to_have_text("<script>alert(1)</script> looks at ▁cat")
     expect(root.locator(".tooltip-value")).to_have_text(re.compile(r"^L1 H1: weight (0\.\d{3}|< 0\.001)$"))
     token(root, "query", 2).click()
-    told(page, (0,))
+    expect_report(page, (0,))
     assert root.locator("[aria-selected='true']").count() == 0
 
 
@@ -89,11 +89,11 @@ def test_quick_clicks_on_heads_are_all_kept_and_a_double_click_leaves_one(page: 
     root = lines(page, serve)
     for head in (2, 3, 4, 2):
         root.get_by_role("button", name=f"L1 H{head}").click(no_wait_after=True)
-    told(page, (0, 2, 3))
+    expect_report(page, (0, 2, 3))
     page.wait_for_timeout(500)
     assert chips_on(root) == ["1", "3", "4"]
     root.get_by_role("button", name="L1 H2").dblclick()
-    told(page, (1,))
+    expect_report(page, (1,))
     # The last head stays on: without any there is no picture.
     root.get_by_role("button", name="L1 H2").click()
     assert chips_on(root) == ["2"]
@@ -102,12 +102,12 @@ def test_quick_clicks_on_heads_are_all_kept_and_a_double_click_leaves_one(page: 
 def test_the_page_can_move_the_picture_and_hears_of_it_again(page: Page, serve: Serve) -> None:
     root = lines(page, serve)
     token(root, "query", 3).click()
-    told(page, (0,), query=3)
+    expect_report(page, (0,), query=3)
     page.get_by_role("button", name="Heads 2 and 3").click()
     expect(root.locator("[aria-selected='true']")).to_have_count(0)
     assert chips_on(root) == ["2", "3"]
     root.get_by_role("button", name="L1 H3").click()
-    told(page, (1,))
+    expect_report(page, (1,))
     page.get_by_role("button", name="Heads 2 and 3").click()
     expect(root.get_by_role("button", name="L1 H3")).to_have_attribute("aria-pressed", "true")
 
@@ -117,9 +117,9 @@ def test_everything_works_by_keyboard(page: Page, serve: Serve) -> None:
     root.get_by_role("button", name="L1 H1").focus()
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    told(page, (0, 1))
+    expect_report(page, (0, 1))
     page.keyboard.press("Shift+Enter")
-    told(page, (1,))
+    expect_report(page, (1,))
     for _ in range(7):  # two chips, the threshold, three buttons, the first query
         page.keyboard.press("Tab")
     expect(token(root, "query", 0)).to_be_focused()
@@ -128,16 +128,16 @@ def test_everything_works_by_keyboard(page: Page, serve: Serve) -> None:
     expect(token(root, "key", 1)).to_be_focused()
     expect(root.locator(".status")).to_contain_text("▁cat is looked at by L1 H2")
     page.keyboard.press("Enter")
-    told(page, (1,), key=1)
+    expect_report(page, (1,), key=1)
     page.keyboard.press("Escape")
-    told(page, (1,))
+    expect_report(page, (1,))
 
 
 def test_the_threshold_takes_weak_lines_away_and_is_told_once_let_go(page: Page, serve: Serve) -> None:
     root = lines(page, serve)
     before = lines_of(root)
     root.get_by_label("Lines from").fill("30")
-    told(page, (0,), threshold=30)
+    expect_report(page, (0,), threshold=30)
     expect(root.locator("output")).to_have_text("0.30")
     assert 0 < lines_of(root) < before
 
@@ -146,7 +146,7 @@ def test_a_picture_that_comes_back_is_as_it_was_left(page: Page, serve: Serve) -
     root = lines(page, serve)
     root.get_by_role("button", name="L1 H4").click()
     token(root, "key", 2).click()
-    told(page, (0, 3), key=2)
+    expect_report(page, (0, 3), key=2)
     toggle = page.get_by_text("Left out")
     toggle.click()
     expect(root).to_have_count(0)

@@ -31,7 +31,7 @@ def picture(page: Page, serve: Serve, case: str = "small") -> Locator:
     return root
 
 
-def place(root: Locator, row: int, column: int, rows: int = 8, columns: int = 9) -> tuple[float, float]:
+def centre_of(root: Locator, row: int, column: int, rows: int = 8, columns: int = 9) -> tuple[float, float]:
     """The middle of a cell, in the page's pixels."""
     box = box_of(root.locator("canvas"))
     return box["x"] + box["width"] * (column + 0.5) / columns, box["y"] + box["height"] * (row + 0.5) / rows
@@ -58,18 +58,18 @@ def test_labels_colours_and_numbers_stand_there_and_a_click_keeps_row_and_column
     assert root.locator(".row-label").nth(5).inner_text() == "<b>שלום</b>"
     assert colour(root, 2, 2)[:3] > (200, 200, 100)
     assert colour(root, 0, 1)[0] < 40
-    page.mouse.move(*place(root, 2, 4))
+    page.mouse.move(*centre_of(root, 2, 4))
     expect(root.locator(".tooltip-pair")).to_have_text("▁was looks at ▁tired")
     # (2 · 9 + 4) / (20 · 8 · 9)
     expect(root.locator(".tooltip-value")).to_have_text("weight 0.0153")
     # A click keeps row and column, Python hears, and a second click lets go.
-    page.mouse.click(*place(root, 2, 4))
+    page.mouse.click(*centre_of(root, 2, 4))
     expect(page.get_by_text("kept: (2, 4)")).to_be_visible()
     expect(root.locator(".kept-frame:visible")).to_have_count(2)
     expect(root.locator(".kept-number")).to_have_text("0.0153")
     expect(root.locator(".row-label.kept")).to_have_text("▁was")
     expect(root.locator(".column-label.kept")).to_have_text("▁tired")
-    page.mouse.click(*place(root, 2, 4))
+    page.mouse.click(*centre_of(root, 2, 4))
     expect(page.get_by_text("kept: (None, None)")).to_be_visible()
     expect(root.locator(".kept-frame:visible, .kept-number:visible")).to_have_count(0)
     # A label alone keeps its row.
@@ -96,21 +96,21 @@ def test_by_keyboard_one_moves_reads_keeps_zooms_and_lets_go(page: Page, serve: 
 
 def test_dragging_zooms_then_moves_and_a_double_click_shows_the_whole(page: Page, serve: Serve) -> None:
     root = picture(page, serve)
-    page.mouse.move(*place(root, 0, 0))
+    page.mouse.move(*centre_of(root, 0, 0))
     page.mouse.down()
-    page.mouse.move(*place(root, 4, 4), steps=3)
+    page.mouse.move(*centre_of(root, 4, 4), steps=3)
     expect(root.locator(".rubber")).to_be_visible()
     page.mouse.up()
     expect(root.locator(".row-label").last).to_have_text("▁tired")
     rows = root.locator(".row-label").all_inner_texts()
-    page.mouse.move(*place(root, 6, 6))
+    page.mouse.move(*centre_of(root, 6, 6))
     page.mouse.down()
-    page.mouse.move(*place(root, 1, 1), steps=3)
+    page.mouse.move(*centre_of(root, 1, 1), steps=3)
     page.mouse.up()
     expect(root.locator(".row-label").last).not_to_have_text("▁tired")
     assert len(root.locator(".row-label").all_inner_texts()) <= len(rows) + 1
     expect(page.get_by_text("kept: (None, None)")).to_be_visible()
-    page.mouse.dblclick(*place(root, 3, 3))
+    page.mouse.dblclick(*centre_of(root, 3, 3))
     expect(root.locator(".row-label")).to_have_count(8)
 
 
@@ -128,7 +128,7 @@ def test_a_long_matrix_keeps_every_strong_number_thins_its_labels_and_the_wheel_
     }"""
     # 200 of 300 rows have a strong cell: each shows in at least one pixel of every line of the upper two thirds.
     assert root.locator("canvas").evaluate(script) <= 2
-    page.mouse.move(*place(root, 150, 100, 300, 200))
+    page.mouse.move(*centre_of(root, 150, 100, 300, 200))
     page.mouse.wheel(0, -200)
     expect(root.get_by_role("button", name="Zoom out")).to_be_disabled()
     page.keyboard.down("Control")
@@ -145,7 +145,7 @@ def test_a_preview_is_drawn_at_once_and_only_of_what_python_would_send(page: Pag
     assert root.get_attribute("data-exact") == "0"
     expect(root.locator(".matrix-title")).to_have_text("L2 H3")
     expect(root.locator(".matrix-preview")).to_have_text("")
-    page.mouse.move(*place(root, 2, 4))
+    page.mouse.move(*centre_of(root, 2, 4))
     expect(root.locator(".tooltip-pair")).to_have_text("t2 looks at t4")
     expect(root.locator(".tooltip-value")).to_have_text("weight 0.500")
     page.evaluate(PREVIEW, {"address": "there", "rows": 4, "columns": 4, "value": 0.5})
@@ -154,9 +154,9 @@ def test_a_preview_is_drawn_at_once_and_only_of_what_python_would_send(page: Pag
 
 def test_a_signed_matrix_is_dark_at_zero_has_signs_and_leaves_out_what_has_no_number(page: Page, serve: Serve) -> None:
     root = picture(page, serve, "signed")
-    page.mouse.move(*place(root, 1, 1))
+    page.mouse.move(*centre_of(root, 1, 1))
     expect(root.locator(".tooltip-value")).to_have_text("difference +0.4500")
-    page.mouse.move(*place(root, 0, 1))
+    page.mouse.move(*centre_of(root, 0, 1))
     expect(root.locator(".tooltip-value")).to_have_text("difference –")
     assert colour(root, 0, 1)[3] == 0
     warm, cold = colour(root, 1, 1), colour(root, 3, 4)

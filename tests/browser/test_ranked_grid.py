@@ -52,10 +52,10 @@ def test_a_ranked_tile_is_the_picture_of_its_head(page: Page, serve: Serve) -> N
         """The colours of the 20 × 20 weights of a tile, from the canvas."""
         canvas, cell = root.locator("canvas"), root.get_by_role("gridcell", name=head)
         frame, box = box_of(canvas), box_of(cell)
-        place = [round(n) for n in (box["x"] - frame["x"], box["y"] - frame["y"], box["width"], box["height"])]
-        pixels = canvas.evaluate("(canvas, at) => [...canvas.getContext('2d').getImageData(...at).data]", place)
-        centres = [((np.arange(20) + 0.5) * side / 20).astype(int) for side in (place[3], place[2])]
-        return np.array(pixels).reshape(place[3], place[2], 4)[np.ix_(*centres)]
+        area = [round(n) for n in (box["x"] - frame["x"], box["y"] - frame["y"], box["width"], box["height"])]
+        pixels = canvas.evaluate("(canvas, at) => [...canvas.getContext('2d').getImageData(...at).data]", area)
+        centres = [((np.arange(20) + 0.5) * side / 20).astype(int) for side in (area[3], area[2])]
+        return np.array(pixels).reshape(area[3], area[2], 4)[np.ix_(*centres)]
 
     heads = ("L6 H8", "L2 H8", "L1 H1")
     root = grid(page, serve, "/?order=layers")

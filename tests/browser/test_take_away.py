@@ -119,7 +119,7 @@ def test_every_file_is_made_when_its_button_is_pressed(page: Page, url: str, tmp
     page.goto(f"{url}/?view=Take+it+with+you&site=decoder.cross&layer=1&head=2&text=It+is+late.")
     button = page.get_by_test_id("stDownloadButton").get_by_role("button")
     expect(button).to_have_count(10, timeout=PATIENCE)
-    files = dict(saved(page, button.nth(place).click) for place in range(10))
+    files = dict(saved(page, button.nth(number).click) for number in range(10))
     assert [name for name in files if not name.endswith(".csv")] == [
         "headlight-decoder-cross-layer1-head2-it-is-late.html",
         "headlight-trace-it-is-late.npz",

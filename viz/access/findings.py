@@ -9,6 +9,7 @@ from viz.access import attention, long_texts
 from viz.core.caching import cached
 from viz.core.marks import Span, pronoun_and_nouns, word_spans
 from viz.core.sites import SITES
+from viz.selection.examples import known_marks
 
 if TYPE_CHECKING:
     from model import Reader, Trace
@@ -71,9 +72,13 @@ def in_atlas(atlas: "Atlas") -> "SurestHead | None":
 
 
 def _known(text: str) -> tuple[Span | None, Sequence[Span], bool] | None:
-    """Pronoun and antecedent of a sentence of the curated set; its controls have no antecedent."""
-    case = _curated().get(text)
-    return None if case is None else (case.pronoun, (case.antecedent,), False)
+    """Pronoun and antecedent of an example or a sentence of the curated set; its controls have no antecedent."""
+    if (case := _curated().get(text)) is not None:
+        return case.pronoun, (case.antecedent,), False
+    if (marks := known_marks(text)) is None or marks.pronoun is None or marks.antecedent is None:
+        return None
+    spans = word_spans(text)
+    return spans[marks.pronoun], (spans[marks.antecedent],), False
 
 
 def _guessed(text: str) -> tuple[Span | None, Sequence[Span], bool]:

@@ -9,6 +9,7 @@ import streamlit as st
 
 from model.errors import CheckpointError, HeadlightError
 from model.folder_files import entries
+from model.malloc_settings import share_heaps
 from model.training_record import LANGUAGES, MANIFEST, read_training
 from viz.access import traces
 from viz.core.bounded_cache import BoundedCache, share_of_memory
@@ -198,5 +199,7 @@ def _stamp(folder: Path) -> Stamp:
 
 @st.cache_resource(show_spinner=False)
 def _readers() -> BoundedCache[ReaderKey, "Reader"]:
+    # Before anything is computed: memory that threads take from heaps of their own is hardly ever handed back.
+    share_heaps()
     # Sessions hold the model that they write with: they go with it.
     return BoundedCache(MAX_MODELS, share_of_memory(MODELS_SHARE), on_evict=lambda key: traces.forget_sessions())

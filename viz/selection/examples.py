@@ -6,6 +6,8 @@ In the first pair, the classic of the field, the last word decides what "it" ref
 from dataclasses import dataclass
 from typing import Final
 
+from viz.core.marks import Marks, word_spans
+
 
 @dataclass(frozen=True, slots=True)
 class Example:
@@ -81,3 +83,13 @@ EXAMPLES: Final[tuple[Example, ...]] = (
 
 #: Sentences of other lengths, one a line: a batch of any example and these needs padding.
 BATCH_SENTENCES: Final = "Thank you very much.\nI have never seen such a beautiful city.\nYes."
+
+
+def known_marks(text: str) -> Marks | None:
+    """The words to be marked in an example or its twin, where "it" stands for one of two nouns."""
+    words = [text[slice(*span)] for span in word_spans(text)]
+    for example in EXAMPLES:
+        if example.stands_for is not None and text in (example.text, example.twin):
+            nouns = example.stands_for if text == example.text else example.stands_for[::-1]
+            return Marks(words.index("it"), *map(words.index, nouns))
+    return None

@@ -14,7 +14,7 @@ from model.analysis.coreference.pronoun_rows import measured_rows
 from model.analysis.coreference.scores import score_site
 from model.analysis.coreference.span_attention import CandidateWeights, Measure, encoder_span_rows, read_case
 from model.analysis.corpus import Progress
-from model.errors import CancelledError, DataError
+from model.errors import DataError
 from model.reader import Reader
 
 
@@ -27,24 +27,22 @@ def measure_reading(
 
     Raises:
         DataError: no sentence could be scored.
-        CancelledError: `progress` returned False.
     """
     site = next(iter(reader.abilities.heads))
     skipped = Counter(given.skipped)
     cases: list[PronounCase] = []
     parts: list[CandidateWeights] = []
-    for done, case in enumerate(given.cases, start=1):
+    for case in given.cases:
         weights = _weights(reader, case, site, measure)
         if isinstance(weights, str):
             skipped[weights] += 1
         else:
             cases.append(case)
             parts.append(weights)
-        if progress(1) is False:
-            raise CancelledError(f"Stopped after {done:,} of {len(given.cases):,} sentences.")
+        progress(1)
     if not parts:
         raise DataError(f"No row could be scored: {', '.join(skipped)}.")
-    scores = score_site(site, measure, cases, CandidateWeights.joined(parts), {})
+    scores = score_site(site, measure, cases, CandidateWeights.joined(parts), {}, progress)
     if scores is None:
         raise DataError("No row could be scored: all are controls.")
     return CoreferenceScores(

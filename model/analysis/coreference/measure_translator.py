@@ -1,6 +1,6 @@
 """Measure every head of a translator on a set of pronoun cases, in batches.
 
-`encoder.self` is scored at the pronoun's own row, `decoder.cross` at the row that predicts the German pronoun in the
+`encoder.self` is scored at the row of the pronoun, `decoder.cross` at the row that predicts the German pronoun in the
 model's own greedy translation. `decoder.self` is not scored: neither candidate is among its keys.
 """
 
@@ -32,7 +32,7 @@ from model.analysis.corpus import Progress
 from model.analysis.interventions.contrast import ContrastIds, first_difference, make_batch
 from model.analysis.metrics.bootstrap import Estimate, bootstrap_mean
 from model.decoding.search import greedy_search
-from model.errors import CancelledError, DataError
+from model.errors import DataError
 from model.nn.hooks import listen
 from model.nn.masks import key_padding, pad
 from model.translator import Translator
@@ -42,6 +42,8 @@ CROSS: Final = "decoder.cross"
 SCORED_SITES: Final = (ENCODER, CROSS)
 RECORDED: Final = ("hook_query", "hook_key", "hook_value")
 TOKENS_PER_BATCH: Final = 2_000
+#: So many sentences are cut into tokens between two looks whether to stop.
+READ_AT_ONCE: Final = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,11 +103,11 @@ def measure_coreference(
         sites: of `SCORED_SITES`; by default both, or the encoder's alone of a translator that is not known to translate
             English to German.
         measure: "raw", "norm" or "rollout".
-        progress: called with the number of cases done since the last call; if it returns False, the measurement stops.
+        progress: called with the number of cases done since the last call, which is 0 before the first and after the
+            last; it may end the measurement by an error.
 
     Raises:
         DataError: no sentence could be read, no site could be scored, or a site is none of `SCORED_SITES`.
-        CancelledError: `progress` returned False.
     """
     if sites is None:
         sites = SCORED_SITES if translator.is_english_german else (ENCODER,)
@@ -113,7 +115,9 @@ def measure_coreference(
         raise DataError(f"Sites that can be scored are {' and '.join(SCORED_SITES)}, got {', '.join(unknown)}.")
     skipped = Counter(given.skipped)
     read: list[ReadCase] = []
-    for case in given.cases:
+    for number, case in enumerate(given.cases):
+        if number % READ_AT_ONCE == 0:
+            progress(0)
         result = read_case(translator, case)
         if isinstance(result, str):
             skipped[result] += 1
@@ -122,15 +126,12 @@ def measure_coreference(
     if not read:
         raise DataError(f"No row could be scored: {', '.join(skipped)}.")
     collected = _Collected()
-    done = 0
     for rows in _batches(read):
         batch = _read_batch(translator, [read[row] for row in rows], rows)
         _measure_batch(translator, batch, sites, measure, collected)
-        done += len(rows)
-        if progress(len(rows)) is False:
-            raise CancelledError(f"Stopped after {done:,} of {len(read):,} sentences.")
+        progress(len(rows))
     cases = [item.case for item in read]
-    scores = {site: _site_scores(site, measure, cases, collected) for site in dict.fromkeys(sites)}
+    scores = {site: _site_scores(site, measure, cases, collected, progress) for site in dict.fromkeys(sites)}
     if not any(scores.values()):
         reasons = sorted({reason for counts in collected.skipped.values() for reason in counts})
         raise DataError(f"No row could be scored: {', '.join(reasons) or 'all are controls'}.")
@@ -261,14 +262,16 @@ def _measure_cross(translator: Translator, batch: _Batch, measure: Measure, coll
     collected.add(CROSS, chosen.rows, weights)
 
 
-def _site_scores(site: str, measure: Measure, cases: Sequence[PronounCase], collected: _Collected) -> SiteScores | None:
+def _site_scores(
+    site: str, measure: Measure, cases: Sequence[PronounCase], collected: _Collected, progress: Progress
+) -> SiteScores | None:
     if not collected.rows[site]:
         return None
     rows = torch.tensor(collected.rows[site])
     order = rows.argsort()
     ordered = [cases[row] for row in rows[order].tolist()]
     weights = CandidateWeights.joined(collected.weights[site]).reordered(order)
-    return score_site(site, measure, ordered, weights, collected.skipped[site])
+    return score_site(site, measure, ordered, weights, collected.skipped[site], progress)
 
 
 def _contrast_scores(cases: Sequence[PronounCase], margins: Mapping[int, float]) -> ContrastScores | None:

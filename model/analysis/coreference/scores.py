@@ -21,6 +21,7 @@ from torch import Tensor
 
 from model.analysis.coreference.cases import PronounCase
 from model.analysis.coreference.span_attention import CandidateWeights, Measure
+from model.analysis.corpus import Progress
 from model.analysis.metrics.bootstrap import Estimate, bootstrap_mean
 from model.analysis.metrics.head_names import LayerHead
 from model.words import Span
@@ -150,12 +151,23 @@ def half_of(pair: str) -> int:
 
 
 def score_site(
-    site: str, measure: Measure, cases: Sequence[PronounCase], weights: CandidateWeights, skipped: Mapping[str, int]
+    site: str,
+    measure: Measure,
+    cases: Sequence[PronounCase],
+    weights: CandidateWeights,
+    skipped: Mapping[str, int],
+    progress: Progress = lambda done: None,
 ) -> SiteScores | None:
     """All metrics of a site; None if no case, or nothing but controls, was read.
 
     `cases` has one a row of the weights, controls among them; `skipped` maps reasons to rows that have no weights.
+    `progress` is called with 0 before each bootstrap, which takes a second where there are 19,000 cases.
     """
+
+    def mean(values: Float[Tensor, "row *metric"]) -> Estimate:
+        progress(0)
+        return bootstrap_mean(values, pairs)
+
     is_control = torch.tensor([case.is_control for case in cases], dtype=torch.bool)
     scored = [case for case in cases if not case.is_control]
     if not scored:
@@ -163,7 +175,7 @@ def score_site(
     of_scored = weights.reordered((~is_control).nonzero()[:, 0])
     pairs = [case.pair_name for case in scored]
     right, difference = hits(of_scored.to), of_scored.to[..., 0] - of_scored.to[..., 1]
-    accuracy = bootstrap_mean(right[..., :-1], pairs)
+    accuracy = mean(right[..., :-1])
     overall = hits(of_scored.to[..., :-1, :].mean((1, 2)))
     nearest = torch.tensor([nearest_hit(case) for case in scored])
     return SiteScores(
@@ -173,9 +185,9 @@ def score_site(
         skipped=dict(Counter(skipped)),
         weights=of_scored,
         accuracy=accuracy,
-        margin=bootstrap_mean(difference[..., :-1], pairs),
-        strongest_word=bootstrap_mean(hits(of_scored.strongest_word)[..., :-1], pairs),
-        reverse=None if of_scored.back is None else bootstrap_mean(hits(of_scored.back)[..., :-1], pairs),
+        margin=mean(difference[..., :-1]),
+        strongest_word=mean(hits(of_scored.strongest_word)[..., :-1]),
+        reverse=None if of_scored.back is None else mean(hits(of_scored.back)[..., :-1]),
         head_averaged=right[..., -1].mean(0),
         baselines=Baselines(float(nearest.mean()), sum(map(first_hit, scored)) / len(scored), float(overall.mean())),
         best=best_head(accuracy.value),

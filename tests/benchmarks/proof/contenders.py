@@ -161,7 +161,7 @@ def _lens(folder: Path, text: str, wanted: Callable[[str], bool] | None) -> Figu
 def _bertviz(folder: Path, text: str, view: str) -> Figures:
     module = importlib.import_module(f"bertviz.{view}")
     read, given = _eager_model(folder, text)
-    tokens = [f"token{place}" for place in range(given["input_ids"].size(1))]
+    tokens = [f"token{position}" for position in range(given["input_ids"].size(1))]
 
     def page() -> str:
         attention = read(given).attentions

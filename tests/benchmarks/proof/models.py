@@ -51,7 +51,7 @@ SHAPES: Final = {
 
 def text_of(shape: Shape, tokens: int) -> str:
     """A text that this model reads as exactly so many tokens."""
-    return " ".join(WORDS[place % len(WORDS)] for place in range(tokens - shape.special))
+    return " ".join(WORDS[index % len(WORDS)] for index in range(tokens - shape.special))
 
 
 def save_model(shape: Shape, root: Path) -> Path:
@@ -71,7 +71,7 @@ def save_model(shape: Shape, root: Path) -> Path:
 def _filled(pieces: list[str], size: int, continued: str) -> dict[str, int]:
     """A vocabulary of as many pieces as the model has embeddings."""
     pieces = list(dict.fromkeys(pieces))
-    return {piece: place for place, piece in enumerate([*pieces, *(f"{continued}{i}" for i in range(size))][:size])}
+    return {piece: index for index, piece in enumerate([*pieces, *(f"{continued}{i}" for i in range(size))][:size])}
 
 
 def _wordpiece(size: int) -> transformers.PreTrainedTokenizerFast:
@@ -91,7 +91,7 @@ def _bytes(size: int) -> transformers.PreTrainedTokenizerFast:
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     merges: list[tuple[str, str]] = []
     for word in WORDS:
-        merges += [(word[:place], word[place]) for place in range(1, len(word))]
+        merges += [(word[:index], word[index]) for index in range(1, len(word))]
     merges += [("Ġ", word) for word in WORDS]
     pieces = ["<|endoftext|>", *alphabet, *(first + second for first, second in merges)]
     tokenizer = Tokenizer(models.BPE(_filled(pieces, size, "Ġ#"), list(dict.fromkeys(merges))))

@@ -123,7 +123,7 @@ def page(measured: Measured, about: str) -> str:
     """The whole comparison."""
     shapes = list(dict.fromkeys(model for model, _, _ in measured))
     lengths = list(dict.fromkeys(tokens for _, tokens, _ in measured))
-    table = [line for place, results in measured.items() for line in row(*place, results)]
+    table = [line for shape_and_tokens, results in measured.items() for line in row(*shape_and_tokens, results)]
     parts = ([*_HEAD, *table], goals(measured, shapes, lengths), rest_of_ours(measured), [about])
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 

@@ -77,14 +77,14 @@ def test_weights_and_head_outputs_are_those_of_the_eager_model(model_type: str) 
     outputs = dict(layout.located(listener.calls))
     for site, name in EAGER_NAMES[kind].items():
         assert len(getattr(eager, name)) == abilities.shapes[site][0]
-        for place, (queries, keys) in enumerate(sites[site]):
-            for layer, inputs in enumerate(layout.inputs(listener.calls, place)[site]):
-                expected = getattr(eager, name)[layer][place]
+        for sentence, (queries, keys) in enumerate(sites[site]):
+            for layer, inputs in enumerate(layout.inputs(listener.calls, sentence)[site]):
+                expected = getattr(eager, name)[layer][sentence]
                 assert inputs.num_heads == expected.size(0) == abilities.heads[site][layer]
                 assert inputs.mask.explicit is None
                 output = outputs[site, layer].output
                 assert output is not None
-                real = output[place].transpose(0, 1)
+                real = output[sentence].transpose(0, 1)
                 # Rows of padding are nobody's: what they look at is never read.
                 torch.testing.assert_close(inputs.weights()[:, :queries], expected[:, :queries], atol=1e-5, rtol=0)
                 torch.testing.assert_close(inputs.head_output()[:, :queries], real[:, :queries], atol=1e-5, rtol=1e-5)

@@ -36,8 +36,8 @@ def test_what_rules_forbid_continues_nothing_and_sentences_of_a_batch_need_not_h
             allowed = {1: {0: [2], 1: [3, 4, 5]}, 2: {0: [3, 4, 5], 1: [3, 4, 5]}, 3: {0: [0], 1: [0]}}[self.steps]
             table = self.logits(last)
             for row, sentence in enumerate(self.sentences.tolist()):
-                for place, token in enumerate(allowed[sentence]):
-                    table[row, token] = -1.0 - self.steps * place
+                for rank, token in enumerate(allowed[sentence]):
+                    table[row, token] = -1.0 - self.steps * rank
             return table
 
         def select(self, rows: torch.Tensor) -> None:

@@ -51,16 +51,16 @@ def test_a_sample_ends_with_its_first_end_or_at_the_length_limit(translator: Tra
 
 
 def test_progress_is_told_after_every_step_and_may_end_the_work(translator: Translator) -> None:
-    told: list[tuple[int, int]] = []
+    reported: list[tuple[int, int]] = []
 
     def stop_at_three(done: int, most: int) -> None:
-        told.append((done, most))
+        reported.append((done, most))
         if done == 3:
             raise CancelledError
 
     for write in (translator.sample, translator.beam_tree):
-        told.clear()
+        reported.clear()
         with pytest.raises(CancelledError):
             write(TEXT, progress=stop_at_three)
-        assert [done for done, _ in told] == [1, 2, 3]
-        assert all(most == translator.decode(TEXT).max_steps for _, most in told)
+        assert [done for done, _ in reported] == [1, 2, 3]
+        assert all(most == translator.decode(TEXT).max_steps for _, most in reported)

@@ -68,12 +68,12 @@ def test_settings_out_of_range_are_refused(wrong: dict[str, Any], message: str) 
 
 def test_every_token_is_drawn_as_often_as_its_probability_says() -> None:
     log_probs = filtered_log_probs(torch.randn(30, generator=torch.Generator().manual_seed(2)), Sampling(top_k=9))
-    places = 10_000
-    drawn = draw_tokens(log_probs.expand(places, -1), [(i + 0.5) / places for i in range(places)])
+    count = 10_000
+    drawn = draw_tokens(log_probs.expand(count, -1), [(i + 0.5) / count for i in range(count)])
     counts = Counter(drawn.tolist())
     for token_id, probability in enumerate(log_probs.exp().tolist()):
         # Evenly spaced numbers miss an interval's true length by at most one place.
-        assert abs(counts[token_id] - places * probability) <= 1
+        assert abs(counts[token_id] - count * probability) <= 1
     assert len(counts) == 9
 
 

@@ -48,9 +48,9 @@ class FirstRowsSeeNothing(AttentionMask):
     """A mask under which some rows may attend to nothing, and the others to a window."""
 
     def rows(self, rows: Sequence[int] | slice = slice(None)) -> torch.Tensor:
-        places = torch.arange(self.num_queries)[rows][:, None]
+        positions = torch.arange(self.num_queries)[rows][:, None]
         keys = torch.arange(self.num_keys)[None]
-        return ((keys - places).abs() <= 3)[None] & (places >= 5)[None]
+        return ((keys - positions).abs() <= 3)[None] & (positions >= 5)[None]
 
 
 EDITS = (

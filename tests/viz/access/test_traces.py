@@ -15,11 +15,11 @@ def test_a_sentence_is_traced_once(selection: Selection) -> None:
 
 
 def test_progress_is_told_after_every_token_and_not_for_a_known_text(selection: Selection) -> None:
-    told: list[tuple[int, int]] = []
+    reported: list[tuple[int, int]] = []
     text, reader = "A text that nobody has translated before.", models.reader(selection.model)
-    trace = traces.trace(reader, text, progress=lambda written, most: told.append((written, most)))
-    assert [written for written, _ in told] == list(range(1, len(trace.steps) + 1))
-    assert all(written <= most for written, most in told)
+    trace = traces.trace(reader, text, progress=lambda written, most: reported.append((written, most)))
+    assert [written for written, _ in reported] == list(range(1, len(trace.steps) + 1))
+    assert all(written <= most for written, most in reported)
     traces.trace(reader, text, progress=lambda written, most: pytest.fail("it was known"))
 
 

@@ -5,31 +5,15 @@ import shutil
 from pathlib import Path
 
 import pytest
-import transformers
 from streamlit.testing.v1 import AppTest
 
-from tests.model.adapters import zoo
-from tests.paths import ROOT
-from tests.viz.pages.test_any_model import add, opened
-from viz.selection.catalogue import FOLDERS_VARIABLE, ROOT_VARIABLE
-
-
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory, tiny_checkpoints: Path) -> Path:
-    """A folder of checkpoints with ours in it, beside one of each kind that a card may belong to."""
-    root = tmp_path_factory.mktemp("added")
-    shutil.copytree(tiny_checkpoints / "en-de", root / "en-de")
-    zoo.save_model(root / "bert", "bert", "wordpiece")
-    zoo.save_model(root / "gpt2", "gpt2", "bytes")
-    zoo.tiny("vit").save_pretrained(root / "vit")
-    transformers.ViTImageProcessorPil(size={"height": 24, "width": 24}).save_pretrained(root / "vit")
-    return root
+from tests.viz.pages.any_model import add, opened
+from viz.selection.catalogue import FOLDERS_VARIABLE
 
 
 @pytest.fixture
-def app(folders: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    monkeypatch.setenv(ROOT_VARIABLE, str(folders))
-    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+def app(any_model: AppTest) -> AppTest:
+    return any_model
 
 
 def test_a_server_that_others_reach_gives_every_path_the_same_answer(

@@ -10,8 +10,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.adapters.text_writer import TextWriter
-from tests.model.adapters import zoo
 from tests.paths import ROOT
+from tests.viz.pages.any_model import MODELS, add, opened
 from tests.viz.reading import traced
 from tests.viz.sent import sent_to
 from viz.access import attention, long_texts, models, traces
@@ -23,37 +23,11 @@ from viz.selection.examples import EXAMPLES
 from viz.selection.selection import Selection
 
 PAGES = ("attention", "decoding", "coreference", "atlas", "masks_positions", "model_card")
-MODELS = {"bert": "wordpiece", "gpt2": "bytes", "t5": "metaspace", "mpnet": "wordpiece"}
-
-
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory, tiny_checkpoints: Path) -> Path:
-    """A folder of checkpoints with ours in it, beside a text model of every kind and a model of pictures."""
-    import transformers
-
-    root = tmp_path_factory.mktemp("any")
-    shutil.copytree(tiny_checkpoints / "en-de", root / "en-de")
-    for model_type, tokenizer in MODELS.items():
-        zoo.save_model(root / model_type, model_type, tokenizer)
-    zoo.tiny("vit").save_pretrained(root / "vit")
-    transformers.ViTImageProcessorPil(size={"height": 24, "width": 24}).save_pretrained(root / "vit")
-    return root
 
 
 @pytest.fixture
-def app(folders: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    monkeypatch.setenv(ROOT_VARIABLE, str(folders))
-    monkeypatch.delenv(DOWNLOADS_VARIABLE, raising=False)
-    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-
-
-def opened(app: AppTest, name: str, page: str = "attention") -> AppTest:
-    app.query_params["checkpoint"] = name
-    app.run()
-    if page != "attention":
-        app.switch_page(f"viz/pages/{page}/page.py").run()
-    assert not app.exception, app.exception[0].value
-    return app
+def app(any_model: AppTest) -> AppTest:
+    return any_model
 
 
 def said(app: AppTest) -> str:
@@ -148,13 +122,6 @@ def test_a_text_is_never_taken_for_what_was_written_after_another(
     selection = Selection().changed(checkpoint="gpt2")
     assert traces.written(models.writer(selection.model), "late again").text == "late again"
     assert traced("written late again", selection).text == "written late again"
-
-
-def add(app: AppTest, folder: Path | str) -> AppTest:
-    app.text_input(key="add/folder").set_value(str(folder))
-    next(button for button in app.button if button.label == "Add").click().run()
-    assert not app.exception, app.exception[0].value
-    return app
 
 
 def test_a_folder_is_added_chosen_and_shown(app: AppTest, folders: Path, tmp_path: Path) -> None:

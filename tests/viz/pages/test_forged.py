@@ -15,6 +15,6 @@ def test_a_value_that_a_widget_cannot_have_changes_nothing(
     view: forged.View, tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
-    told = list(forged.problems_of(view, SENT))
-    assert told
-    assert not [problem for _, problem in told if problem]
+    tried = list(forged.problems_of(view, SENT))
+    assert tried
+    assert not [problem for _, problem in tried if problem]

@@ -14,17 +14,17 @@ def page() -> None:
         st.pills("Word", range(3), key=key, on_change=state.take, args=("token",))
 
 
-def told(app: AppTest) -> bool:
+def sends_value(app: AppTest) -> bool:
     return bool(app.button_group[0].proto.set_value)
 
 
 def test_a_value_is_told_once_and_again_only_after_the_widget_was_away() -> None:
     app = AppTest.from_function(page).run()
-    assert told(app)
-    assert not told(app.run())
+    assert sends_value(app)
+    assert not sends_value(app.run())
     app.toggle[0].set_value(False).run()
     app.toggle[0].set_value(True).run()
-    assert told(app)
+    assert sends_value(app)
     assert app.button_group[0].value == 1
 
 
@@ -33,4 +33,4 @@ def test_what_a_person_chooses_is_taken_and_not_told_again() -> None:
     app.button_group[0].set_value(2)
     app.run()
     assert app.session_state["selection"].common.token == 2
-    assert not told(app)
+    assert not sends_value(app)

@@ -1,6 +1,9 @@
 """The example sentences."""
 
-from viz.selection.examples import EXAMPLES
+import pytest
+
+from viz.core.marks import word_spans
+from viz.selection.examples import EXAMPLES, known_marks
 
 
 def test_the_animal_and_the_street_come_first() -> None:
@@ -29,3 +32,12 @@ def test_the_nouns_that_it_stands_for_stand_in_both_sentences() -> None:
             words = text.rstrip(".").split()
             assert words.count("it") == 1
             assert set(example.stands_for or ()) < set(words)
+
+
+@pytest.mark.parametrize(("text", "noun"), [(EXAMPLES[0].text, "animal"), (EXAMPLES[0].twin, "street")])
+def test_what_it_stands_for_is_known_in_an_example_and_in_its_twin(text: str, noun: str) -> None:
+    marks, spans = known_marks(text), word_spans(text)
+    assert marks is not None
+    assert marks.antecedent is not None
+    assert text[slice(*spans[marks.antecedent])] == noun
+    assert known_marks("It is known of no other sentence.") is None

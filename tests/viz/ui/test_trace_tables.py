@@ -80,8 +80,8 @@ def test_all_heads_come_back_bit_by_bit_each_with_its_place(trace: Trace) -> Non
     )
     assert len(found) == trace_tables.num_weights(trace, "decoder.self")
     exact = np.stack([trace.weights("decoder.self", layer).numpy() for layer in range(2)])
-    place = tuple(found[name] for name in ("layer", "head", "query_position", "key_position"))
-    assert (exact[place] == found["weight"]).all()
+    index = tuple(found[name] for name in ("layer", "head", "query_position", "key_position"))
+    assert (exact[index] == found["weight"]).all()
     assert (np.array(trace.target_tokens)[found["key_position"]] == found["key_token"]).all()
     assert (np.array(trace.row_names("decoder.self"))[found["query_position"]] == found["query"]).all()
 

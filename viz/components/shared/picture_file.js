@@ -2,8 +2,9 @@
 // Pictures as files: SVG text made safe, drawn as pixels or printed, and handed to the person. What a picture lies on is
 // a choice of the whole page (copy_link.js hears of it); every component is a module of its own, and here they meet.
 
-/** Device pixels for a CSS pixel in what is saved as PNG. */
+/** Device pixels for a CSS pixel in what is saved as PNG, as long as a browser draws a canvas of that many a side. */
 export const PICTURE_SCALE = 2;
+const LARGEST_SIDE = 16_384;
 
 /** @typedef {"shown" | "white" | "transparent"} Paper */
 const pictures = /** @type {{ headlightPaper?: Paper }} */ (globalThis);
@@ -51,8 +52,9 @@ export async function rasterised(text, width, height) {
   image.src = URL.createObjectURL(svgBlob(text));
   await image.decode();
   const canvas = document.createElement("canvas");
-  canvas.width = width * PICTURE_SCALE;
-  canvas.height = height * PICTURE_SCALE;
+  const scale = Math.min(PICTURE_SCALE, LARGEST_SIDE / Math.max(width, height));
+  canvas.width = Math.floor(width * scale);
+  canvas.height = Math.floor(height * scale);
   canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
   URL.revokeObjectURL(image.src);
   return canvas;

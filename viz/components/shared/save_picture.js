@@ -164,9 +164,14 @@ export function pictureOf(root) {
   };
   root.classList.add("being-saved");
   if (!isShown) for (const [name, colour] of Object.entries(colours)) root.style.setProperty(name, colour);
-  const shapes = shapesOf(root);
-  root.classList.remove("being-saved");
-  for (const name of Object.keys(colours)) root.style.removeProperty(name);
+  /** @type {Shape[]} */
+  let shapes;
+  try {
+    shapes = shapesOf(root);
+  } finally {
+    root.classList.remove("being-saved");
+    for (const name of Object.keys(colours)) root.style.removeProperty(name);
+  }
   const isImage = (/** @type {Shape} */ shape) => shape.kind === "image" || shape.kind === "cells";
   const reach = (/** @type {(shape: Shape) => number} */ end) => Math.ceil(Math.max(0, ...shapes.map(end)));
   // An axis may have its name left of the picture's own corner.

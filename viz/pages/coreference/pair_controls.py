@@ -16,7 +16,7 @@ from viz.pages.coreference import twins
 from viz.pages.coreference.data import Pair, curated_pairs, marked_case
 from viz.selection import state
 from viz.selection.coreference import MARKS, OTHER_MARKS
-from viz.selection.examples import EXAMPLES
+from viz.selection.examples import EXAMPLES, known_marks
 from viz.ui import controls, frame
 from viz.ui.controls import plain
 
@@ -181,14 +181,7 @@ def _known_marks(text: str) -> Marks | None:
     """The marks of a sentence of the curated set, or of an example."""
     cases = (case for pair in curated_pairs().values() for case in pair.cases)
     case = next((case for case in cases if case.sentence == text), None)
-    if case is not None:
-        return Marks(*(last_word(text, span) for span in case.spans))
-    words = [text[slice(*span)] for span in word_spans(text)]
-    for example in EXAMPLES:
-        if example.stands_for is not None and text in (example.text, example.twin):
-            nouns = example.stands_for if text == example.text else example.stands_for[::-1]
-            return Marks(words.index("it"), *map(words.index, nouns))
-    return None
+    return known_marks(text) if case is None else Marks(*(last_word(text, span) for span in case.spans))
 
 
 def _mark_words(name: str, text: str, fields: Sequence[str], shown: Marks) -> None:

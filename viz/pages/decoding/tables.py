@@ -35,10 +35,10 @@ def _lens_rows(values: "LogitLens", read: Sequence[str]) -> Iterator[Row]:
 
 
 def beam_nodes(tree: "BeamTree") -> bytes:
-    """A row for each hypothesis that the search compared; `place` is that of those it returned, 1 for the winner."""
+    """A row for each hypothesis that the search compared; `returned_rank` is 1 for the one it returned first."""
     titles = (
         "node", "parent", "step", "rank", "row", "token_id", "token", "log_prob", "total", "score", "fate", "fate_step",
-        "place",
+        "returned_rank",
     )  # fmt: skip
     ranks = {node: rank for rank, node in enumerate(tree.hypotheses, start=1)}
     rows = (

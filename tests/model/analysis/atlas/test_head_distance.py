@@ -25,8 +25,8 @@ def test_rows_that_do_not_count_add_nothing() -> None:
     assert not divergence_sums(weights, ~EVERY_ROW).any()
 
 
-def distances(places: np.ndarray) -> np.ndarray:
-    return np.linalg.norm(places[:, None] - places[None], axis=-1)
+def distances(positions: np.ndarray) -> np.ndarray:
+    return np.linalg.norm(positions[:, None] - positions[None], axis=-1)
 
 
 def test_points_of_a_plane_get_back_their_distances() -> None:

@@ -144,7 +144,7 @@ def test_divergence_is_that_of_clark_et_al_row_by_row(atlas: Atlas, traces: list
     def bits(p: list[float], q: list[float]) -> float:
         return sum(a * math.log2(a / b) for a, b in zip(p, q, strict=True) if a > 0)
 
-    for place, site in enumerate(SITES):
+    for index, site in enumerate(SITES):
         for (layer, head), (other_layer, other_head) in [((0, 0), (1, 3)), ((1, 1), (1, 2))]:
             found = []
             for trace in traces:
@@ -153,22 +153,22 @@ def test_divergence_is_that_of_clark_et_al_row_by_row(atlas: Atlas, traces: list
                 for i in range(1 if site == "decoder.self" else 0, len(p)):
                     middle = [(a + b) / 2 for a, b in zip(p[i], q[i], strict=True)]
                     found.append(bits(p[i], middle) / 2 + bits(q[i], middle) / 2)
-            entry = float(atlas.divergences[place, 4 * layer + head, 4 * other_layer + other_head])
+            entry = float(atlas.divergences[index, 4 * layer + head, 4 * other_layer + other_head])
             assert entry == pytest.approx(sum(found) / len(found), abs=1e-5)
-        np.testing.assert_array_equal(atlas.divergences[place], atlas.divergences[place].T)
-        np.testing.assert_array_equal(np.diag(atlas.divergences[place]), 0)
+        np.testing.assert_array_equal(atlas.divergences[index], atlas.divergences[index].T)
+        np.testing.assert_array_equal(np.diag(atlas.divergences[index]), 0)
 
 
 def test_strongest_sentences_come_first(atlas: Atlas, traces: list[Trace]) -> None:
     for name in ("confidence", "induction"):
-        for place, site in enumerate(SITES):
+        for index, site in enumerate(SITES):
             of_sentences = {}
             for number, trace in enumerate(traces):
                 values = slow_rows(trace.weights(site, 1)[2].numpy(), site, *trace.axis_tokens(site))[name]
                 if values:
                     of_sentences[number] = sum(values) / len(values)
             expected = sorted(of_sentences, key=lambda number: -of_sentences[number])
-            assert atlas.strongest[name][place, 1, 2].tolist() == expected + [-1] * (5 - len(expected))
+            assert atlas.strongest[name][index, 1, 2].tolist() == expected + [-1] * (5 - len(expected))
 
 
 def test_mean_outputs_are_those_of_the_heads(atlas: Atlas, traces: list[Trace]) -> None:
@@ -209,13 +209,13 @@ def test_error_rate_by_norms_is_that_of_the_longest_vector(translator: Translato
     for i in range(len(totals)):
         totals[i] = matrix[i] * row_length(translator, trace, i)
     hits = 0
-    for place, (begin, end) in enumerate(sagte):
+    for index, (begin, end) in enumerate(sagte):
         rows = [n for n, (a, b) in enumerate(spans[" ".join(pair.target)]) if a < end and begin < b]
         sums = [
             sum(totals[row, n] for row in rows for n, (a, b) in enumerate(spans[trace.text]) if a < stop and start < b)
             for start, stop in words.values()
         ]
-        hits += int(np.argmax(sums)) == place
+        hits += int(np.argmax(sums)) == index
     assert float(atlas.metrics["norm_aer_word_out"][2, 1, 2]) == pytest.approx(1 - 2 * hits / 6)
 
 

@@ -93,16 +93,18 @@ def test_contrast_is_the_difference_of_two_teacher_forced_passes(translator: Tra
     assert measure_coreference(translator, PronounCases((CASE,)), sites=["encoder.self"]).contrast is None
 
 
-def test_progress_that_returns_false_stops(translator: Translator) -> None:
-    seen: list[int] = []
+@pytest.mark.parametrize("calls", [1, 2, 3], ids=["before the first sentence", "after it", "between the scores"])
+def test_a_measurement_can_be_ended_wherever_it_takes_long(translator: Translator, calls: int) -> None:
+    counts: list[int] = []
 
-    def stop(done: int) -> bool:
-        seen.append(done)
-        return False
+    def progress(count: int) -> None:
+        counts.append(count)
+        if len(counts) == calls:
+            raise CancelledError("enough")
 
-    with pytest.raises(CancelledError, match="Stopped after 1 of 1"):
-        measure_coreference(translator, PronounCases((CASE,)), progress=stop)
-    assert seen == [1]
+    with pytest.raises(CancelledError, match="enough"):
+        measure_coreference(translator, PronounCases((CASE,)), progress=progress)
+    assert counts == [0, 1, 0][:calls]
 
 
 def test_a_site_that_is_not_scored_is_refused(translator: Translator) -> None:

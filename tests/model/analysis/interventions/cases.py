@@ -13,7 +13,7 @@ CASES = [
     ContrastCase("Tom told me.", "Tom sagte mir, dass er morgen kommen würde.", "Tom sagte mir."),
 ]
 CORPUS = [CorpusSentence(SENTENCES[2], SENTENCES[3]), CorpusSentence(SENTENCES[4]), CorpusSentence(SENTENCES[6], "Ja.")]
-PLACES = [HeadName("encoder.self", 0, 3), HeadName("decoder.self", 1, 0), HeadName("decoder.cross", 0, 2)]
+HEADS = [HeadName("encoder.self", 0, 3), HeadName("decoder.self", 1, 0), HeadName("decoder.cross", 0, 2)]
 
 
 def log_odds(translator: Translator, case: ContrastCase, edits: Edits) -> float:
@@ -23,5 +23,5 @@ def log_odds(translator: Translator, case: ContrastCase, edits: Edits) -> float:
     return right - wrong
 
 
-def indices(place: HeadName) -> tuple[int, int, int]:
-    return SITES.index(place.site), place.layer, place.head
+def indices(head: HeadName) -> tuple[int, int, int]:
+    return SITES.index(head.site), head.layer, head.head

@@ -23,7 +23,7 @@ from model.nn.edits import SwitchOff
 from model.nn.transformer import SITES, site_path
 from model.pairs import Pair
 from tests.conftest import SENTENCES
-from tests.model.analysis.interventions.cases import CASES, PLACES, indices, log_odds
+from tests.model.analysis.interventions.cases import CASES, HEADS, indices, log_odds
 
 
 def test_each_change_is_that_of_two_runs_with_the_head_switched_off(translator: Translator) -> None:
@@ -34,24 +34,24 @@ def test_each_change_is_that_of_two_runs_with_the_head_switched_off(translator: 
     for number, case in enumerate(CASES):
         intact = log_odds(translator, case, [])
         assert float(effects.intact[number]) == pytest.approx(intact, abs=1e-3)
-        for place in PLACES:
-            change = log_odds(translator, case, [SwitchOff(*place)]) - intact
-            assert float(effects.changes[(number, *indices(place))]) == pytest.approx(change, abs=2e-4)
+        for head in HEADS:
+            change = log_odds(translator, case, [SwitchOff(*head)]) - intact
+            assert float(effects.changes[(number, *indices(head))]) == pytest.approx(change, abs=2e-4)
 
 
 def test_with_mean_ablation_the_head_gives_its_mean_in_every_row(translator: Translator, means: torch.Tensor) -> None:
     effects = measure_effects(translator, CASES, means)
-    for place in PLACES:
+    for head in HEADS:
 
-        def give_mean(output: torch.Tensor, place: HeadName = place) -> torch.Tensor:
+        def give_mean(output: torch.Tensor, head: HeadName = head) -> torch.Tensor:
             changed = output.clone()
             for row in range(output.size(2)):
-                changed[:, place.head, row] = means[indices(place)]
+                changed[:, head.head, row] = means[indices(head)]
             return changed
 
-        edits = {f"{site_path(place.site, place.layer)}.hook_head_output": give_mean}
+        edits = {f"{site_path(head.site, head.layer)}.hook_head_output": give_mean}
         change = log_odds(translator, CASES[0], edits) - log_odds(translator, CASES[0], {})
-        assert float(effects.changes[(0, *indices(place))]) == pytest.approx(change, abs=2e-4)
+        assert float(effects.changes[(0, *indices(head))]) == pytest.approx(change, abs=2e-4)
 
 
 @pytest.mark.parametrize("kind", ["zero", "mean"])
@@ -62,22 +62,22 @@ def test_the_estimate_is_the_slope_of_the_log_odds_where_the_head_begins_to_fade
     estimate = estimate_effects(translator, CASES, replacement)
     assert estimate.intact.tolist() == pytest.approx([log_odds(translator, case, {}) for case in CASES], abs=1e-3)
     step = 0.001  # so small that hardly any ReLU changes sides on the way
-    for place in PLACES:
+    for head in HEADS:
 
-        def faded(share: float, place: HeadName = place) -> Edits:
+        def faded(share: float, head: HeadName = head) -> Edits:
             def fade(output: torch.Tensor) -> torch.Tensor:
                 changed = output.clone()
-                own = output[:, place.head]
-                changed[:, place.head] = own + share * (replacement[indices(place)] - own)
+                own = output[:, head.head]
+                changed[:, head.head] = own + share * (replacement[indices(head)] - own)
                 return changed
 
-            return {f"{site_path(place.site, place.layer)}.hook_head_output": fade}
+            return {f"{site_path(head.site, head.layer)}.hook_head_output": fade}
 
         for number, case in enumerate(CASES):
             # Symmetric, so that what is left out is of third order.
             ahead, behind = (log_odds(translator, case, faded(share)) for share in (step, -step))
             slope = (ahead - behind) / (2 * step)
-            assert float(estimate.changes[(number, *indices(place))]) == pytest.approx(slope, rel=0.01, abs=4e-3)
+            assert float(estimate.changes[(number, *indices(head))]) == pytest.approx(slope, rel=0.01, abs=4e-3)
 
 
 def test_the_estimate_leaves_no_gradient_on_the_model(translator: Translator) -> None:
@@ -105,7 +105,7 @@ def test_a_choice_flips_where_the_other_translation_is_preferred_without_the_hea
 
 def test_a_translation_without_heads_is_that_of_a_session_that_switches_them_off(translator: Translator) -> None:
     heads = [HeadName(site, layer, 1) for site in SITES for layer in range(2)]
-    session = translator.decode(SENTENCES[0], edits=[SwitchOff(*place) for place in heads])
+    session = translator.decode(SENTENCES[0], edits=[SwitchOff(*head) for head in heads])
     session.run()
     zero = zero_outputs(translator.config)
     without = translate_without(translator, SENTENCES[0], heads, zero)
@@ -117,7 +117,7 @@ def test_scores_are_those_of_the_translations_without_the_heads(translator: Tran
     heads = [HeadName(site, layer, head) for site in SITES for layer in range(2) for head in (0, 2)]
     zero = zero_outputs(translator.config)
     texts = [SENTENCES[0], SENTENCES[4]]
-    without = [translator.decode(text, edits=[SwitchOff(*place) for place in heads]) for text in texts]
+    without = [translator.decode(text, edits=[SwitchOff(*head) for head in heads]) for text in texts]
     for session in without:
         session.run()
     intact = translate_all(translator.model, translator.tokenizer, texts)

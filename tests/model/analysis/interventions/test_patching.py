@@ -14,7 +14,7 @@ LONG = "The animal didn't cross the street because it was too tired."
 SAME_LENGTH = "The animal didn't cross the street because it was too late."
 SHORTER = "The animal didn't cross the street because it was late."
 RIGHT, WRONG = "Das Tier war müde, weil es lief.", "Das Tier war müde, weil sie lief."
-PLACES = [("encoder.self", 0, 3), ("encoder.self", 1, 1), ("decoder.self", 1, 0), ("decoder.cross", 0, 2)]
+HEADS = [("encoder.self", 0, 3), ("encoder.self", 1, 1), ("decoder.self", 1, 0), ("decoder.cross", 0, 2)]
 
 
 def log_odds(translator: Translator, source: str, edits: Edits) -> float:
@@ -24,9 +24,9 @@ def log_odds(translator: Translator, source: str, edits: Edits) -> float:
     return right - wrong
 
 
-def patched(translator: Translator, source: str, other: str, place: tuple[str, int, int]) -> float:
+def patched(translator: Translator, source: str, other: str, head: tuple[str, int, int]) -> float:
     """A's log-odds with one head's output of B, row by row."""
-    site, layer, head = place
+    site, layer, number = head
     name = f"{site_path(site, layer)}.hook_head_output"
     matches = counterparts(translator.source_ids(source), translator.source_ids(other))
     sums = []
@@ -39,7 +39,7 @@ def patched(translator: Translator, source: str, other: str, place: tuple[str, i
             for row in range(output.size(2)):
                 origin = matches[row] if site == "encoder.self" else row
                 if origin != NO_COUNTERPART:
-                    changed[0, head, row] = taken[head, origin]
+                    changed[0, number, row] = taken[number, origin]
             return changed
 
         sums.append(sum(step.log_prob for step in translator.trace(source, target, edits={name: put}).steps))
@@ -55,9 +55,9 @@ def test_every_entry_is_a_run_with_one_head_of_the_other_sentence(translator: Tr
     for number, pair in enumerate(pairs):
         assert float(found.a[number]) == pytest.approx(log_odds(translator, pair.source_a, {}), abs=1e-3)
         assert float(found.b[number]) == pytest.approx(log_odds(translator, pair.source_b, {}), abs=1e-3)
-        for place in PLACES:
-            expected = patched(translator, pair.source_a, pair.source_b, place)
-            entry = found.patched[number, SITES.index(place[0]), place[1], place[2]]
+        for head in HEADS:
+            expected = patched(translator, pair.source_a, pair.source_b, head)
+            entry = found.patched[number, SITES.index(head[0]), head[1], head[2]]
             assert float(entry) == pytest.approx(expected, abs=2e-4)
 
 
@@ -84,5 +84,5 @@ def test_each_token_of_a_has_its_counterpart_or_none(translator: Translator) -> 
     a, b = (translator.source_ids(text) for text in (LONG, SHORTER))
     matches = counterparts(a, b)
     assert len(matches) == len(a)
-    assert all(a[place] == b[match] for place, match in enumerate(matches) if match != NO_COUNTERPART)
+    assert all(a[row] == b[match] for row, match in enumerate(matches) if match != NO_COUNTERPART)
     assert NO_COUNTERPART in matches

@@ -27,8 +27,8 @@ def table(count: int, d_model: int, base: float) -> torch.Tensor:
 @pytest.mark.parametrize(("d_model", "base"), SETTINGS)
 def test_a_dimension_repeats_after_its_wavelength_and_not_after_half_of_it(d_model: int, base: float) -> None:
     for pair, length in enumerate(wavelengths(d_model, base=base).tolist()):
-        places = torch.tensor([0.3, 0.3 + length / 2, 0.3 + length], dtype=torch.float64)
-        start, half, whole = encode_positions(places, d_model, base=base)
+        positions = torch.tensor([0.3, 0.3 + length / 2, 0.3 + length], dtype=torch.float64)
+        start, half, whole = encode_positions(positions, d_model, base=base)
         for dimension in (2 * pair, 2 * pair + 1):
             assert whole[dimension].item() == pytest.approx(start[dimension].item(), abs=1e-9)
             assert half[dimension].item() == pytest.approx(-start[dimension].item(), abs=1e-9)

@@ -17,8 +17,8 @@ def test_the_nearest_heads_come_first_and_of_equal_ones_the_first() -> None:
 
 
 def test_points_carry_their_head_number_and_neighbours_and_the_ring_lies_on_the_chosen_one() -> None:
-    places = np.arange(8, dtype=float).reshape(2, 2, 2)
-    figure = head_scatter(places, VALUES, DISTANCES, name="first", shown=["a", "b", "c", "d"], selected=(1, 0))
+    positions = np.arange(8, dtype=float).reshape(2, 2, 2)
+    figure = head_scatter(positions, VALUES, DISTANCES, name="first", shown=["a", "b", "c", "d"], selected=(1, 0))
     ring, points = figure.data
     assert (ring.x[0], ring.y[0]) == (4, 5)
     assert list(points.text) == ["L1 H1", "L1 H2", "L2 H1", "L2 H2"]

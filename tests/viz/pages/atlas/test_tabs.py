@@ -21,8 +21,8 @@ def test_a_link_brings_back_figure_reading_tab_and_head(app: AppTest, shipped: P
     opened(app, site="decoder.self", corpus_figure="same", read_off="norms", atlas="Map of heads", layer=1, head=2)
     (chart,) = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
     ring, points = chart["data"]
-    place = atlas.map_positions[1, 1, 2]
-    assert [ring["x"][0], ring["y"][0]] == pytest.approx(place.tolist())
+    position = atlas.map_positions[1, 1, 2]
+    assert [ring["x"][0], ring["y"][0]] == pytest.approx(position.tolist())
     assert points["text"][6] == "L2 H3"
     np.testing.assert_allclose(np.array(points["marker"]["color"], float), atlas.metrics["norm_same"][1].ravel())
 

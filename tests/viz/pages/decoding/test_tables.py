@@ -22,8 +22,8 @@ from viz.selection.selection import Selection
 def test_the_table_holds_the_tree() -> None:
     lines = list(csv.DictReader(decoded_tables.beam_nodes(by_hand()).decode("utf-8-sig").splitlines()))
     assert len(lines) == 9
-    assert (lines[0]["parent"], lines[0]["place"], lines[0]["score"]) == ("", "", "")
-    assert [line["place"] for line in lines if line["place"]] == ["1", "2"]
+    assert (lines[0]["parent"], lines[0]["returned_rank"], lines[0]["score"]) == ("", "", "")
+    assert [line["returned_rank"] for line in lines if line["returned_rank"]] == ["1", "2"]
     assert (lines[7]["fate"], lines[7]["fate_step"], float(lines[7]["score"])) == ("outscored", "2", -9.0)
 
 

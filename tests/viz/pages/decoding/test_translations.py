@@ -51,7 +51,7 @@ def test_a_new_branch_is_shown_at_the_step_that_was_changed() -> None:
     viewer.run(lambda: translations.write(4, (token_id,)))
     assert viewer.selection.decoding.branches == (f"0-4-t{token_id}",)
     assert (viewer.selection.decoding.branch, viewer.selection.decoding.step) == (1, 4)
-    assert viewer.told == []
+    assert viewer.notices == []
 
 
 def test_only_the_new_rows_are_computed_and_nothing_twice(advances: list[DecodingSession]) -> None:
@@ -87,7 +87,7 @@ def test_the_token_that_stands_there_already_makes_no_branch() -> None:
     viewer = Viewer()
     viewer.run(lambda: translations.write(4, (viewer.ids[4],)))
     assert viewer.selection.decoding.branches == ()
-    assert "already" in viewer.told[0]
+    assert "already" in viewer.notices[0]
 
 
 def test_several_tokens_are_written_one_after_the_other() -> None:
@@ -103,9 +103,9 @@ def test_the_end_can_be_written_and_nothing_after_it(saved: Translator) -> None:
     viewer.run(lambda: translations.write(3, (end,)))
     assert len(viewer.ids) == 4
     viewer.run(lambda: translations.write(4, (40,)))
-    assert "finished" in viewer.told[0]
+    assert "finished" in viewer.notices[0]
     viewer.run(lambda: translations.write(1, (end, 40)))
-    assert "finished" in viewer.told[0]
+    assert "finished" in viewer.notices[0]
     assert len(viewer.selection.decoding.branches) == 1
 
 
@@ -191,7 +191,7 @@ def test_a_link_rebuilds_every_branch() -> None:
 def test_a_branch_that_cannot_be_is_left_out_with_a_sentence(branches: str, kept: tuple[str, ...], said: str) -> None:
     viewer = Viewer(branches=branches, branch="1")
     assert viewer.selection.decoding.branches == kept
-    assert any(said in notice for notice in viewer.told), viewer.told
+    assert any(said in notice for notice in viewer.notices), viewer.notices
     assert viewer.selection.decoding.branch == (1 if kept else 0)
     assert viewer.shown.text == TEXT
 
@@ -200,7 +200,7 @@ def test_a_branch_or_step_that_is_not_there_is_said_and_nothing_lost() -> None:
     viewer = Viewer(branches="0-4-t40", branch="7", step="5000")
     assert viewer.selection.decoding.branches == ("0-4-t40",)
     assert (viewer.selection.decoding.branch, viewer.selection.decoding.step) == (0, len(viewer.ids) - 1)
-    assert [notice.split(",")[0] for notice in viewer.told] == [
+    assert [notice.split(",")[0] for notice in viewer.notices] == [
         "The address asks for branch 7",
         "The address asks for step 5001",
     ]
@@ -231,7 +231,7 @@ def test_there_is_room_for_so_many_branches_and_no_more() -> None:
     viewer = Viewer(branches=".".join(f"0-4-t{40 + i}" for i in range(MAX_BRANCHES)))
     viewer.run(lambda: translations.add(4, Write((100,))))
     assert len(viewer.selection.decoding.branches) == MAX_BRANCHES
-    assert str(MAX_BRANCHES) in viewer.told[0]
+    assert str(MAX_BRANCHES) in viewer.notices[0]
 
 
 def test_a_branch_is_compared_with_the_one_that_it_leaves_unless_another_is_chosen() -> None:

@@ -48,7 +48,7 @@ class Viewer:
         return self.app.session_state["shown"]
 
     @property
-    def told(self) -> list[str]:
+    def notices(self) -> list[str]:
         return self.app.session_state["told"]
 
     @property

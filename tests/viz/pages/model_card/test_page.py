@@ -38,8 +38,8 @@ def html(app: AppTest) -> str:
     return " ".join(element.value for element in app.html)
 
 
-def chart(app: AppTest, place: int) -> dict[str, Any]:
-    return json.loads(app.get("plotly_chart")[place].proto.spec)
+def chart(app: AppTest, number: int) -> dict[str, Any]:
+    return json.loads(app.get("plotly_chart")[number].proto.spec)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Switch chosen heads off together: whether the choice flips, by how much, and what the model then writes."""
+"""Switch chosen heads off together: whether the pronoun flips, what the model then writes, and the log-odds."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final

@@ -49,7 +49,7 @@ def _held_out_share(site: "SiteScores") -> float:
 
 def summary(scores: "CoreferenceScores") -> list[tuple[str, str, str]]:
     """Baselines, the heads chosen fairly and the model's own preference, a line each; a column a site."""
-    # Of a model that only reads there is one site: the pronoun's own row, in the encoder or in a decoder alone.
+    # Of a model that only reads there is one site: the row of the pronoun, in the encoder or in a decoder alone.
     sites = [scores.sites.get(name) for name in (ENCODER, CROSS)]
     sites[0] = sites[0] or scores.sites.get(DECODER)
     named = [{} if site is None else baselines(site) for site in sites]

@@ -226,4 +226,4 @@ def _contrast(scores: "CoreferenceScores", name: str) -> None:
 
 
 def _scored_row(site: str) -> str:
-    return "the row that predicts the German pronoun" if site == sites.CROSS else "the pronoun’s own row"
+    return "the row that predicts the German pronoun" if site == sites.CROSS else "the row of the pronoun"

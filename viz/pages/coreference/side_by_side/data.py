@@ -106,7 +106,7 @@ def movement(sides: "Sequence[Side]", reader: "Reader", site: str, measure: Meas
 
 
 def movements(sides: "Sequence[Side]", reader: "Reader", measure: Measure) -> Mapping[str, Movement]:
-    """The same from the pronouns' own rows, of every attention in which both have some."""
+    """The same from the rows of the pronouns, of every attention in which both have some."""
     of_site = {}
     for site in sides[0].trace.sites:
         looking = [own_rows(side, reader, site) for side in sides]

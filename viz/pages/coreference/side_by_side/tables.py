@@ -26,7 +26,7 @@ def movements(
 
 def pair_rows(layer: int, sides: "Sequence[data.Row]") -> bytes:
     """A row for each sentence, head and key: what the head gives it, and the role that it plays."""
-    return table(("sentence", "layer", "head", "place", "key", "role", "value"), _pair_rows(layer, sides))
+    return table(("sentence", "layer", "head", "key_position", "key", "role", "value"), _pair_rows(layer, sides))
 
 
 def _pair_rows(layer: int, sides: "Sequence[data.Row]") -> Iterator[Row]:

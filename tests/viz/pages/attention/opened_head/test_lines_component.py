@@ -45,12 +45,12 @@ def parts_of(payload: bytes) -> tuple[dict[str, Any], np.ndarray]:
 AT_0, AT_1, AT_2 = (LinesView((0,), query=query) for query in (0, 1, 2))
 
 
-def report(place: LinesView, memory: Memory) -> dict[str, object]:
+def report(view: LinesView, memory: Memory) -> dict[str, object]:
     return {
-        "heads": list(place.heads),
-        "query": place.query,
-        "key": place.key,
-        "threshold": place.threshold,
+        "heads": list(view.heads),
+        "query": view.query,
+        "key": view.key,
+        "threshold": view.threshold,
         "command": memory.number,
         "digest": memory.digest,
     }
@@ -70,9 +70,9 @@ def test_the_payload_stays_the_same_while_only_a_person_acts(data: LinesData) ->
     """Streamlit then sends about a kilobyte, and the browser has nothing to redraw."""
     memory = next_memory(None, AT_0, digest_of(data), is_alive=False)
     payload = pack_lines(data, memory)
-    for place in (AT_1, AT_2, LinesView((0, 2), threshold=7)):
-        memory = after_report(memory, report(place, memory), SHAPE)
-        memory = next_memory(memory, replace(place, key=None), digest_of(data), is_alive=True)
+    for view in (AT_1, AT_2, LinesView((0, 2), threshold=7)):
+        memory = after_report(memory, report(view, memory), SHAPE)
+        memory = next_memory(memory, replace(view, key=None), digest_of(data), is_alive=True)
         assert pack_lines(data, memory) == payload
 
 

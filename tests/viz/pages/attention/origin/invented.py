@@ -30,7 +30,7 @@ def origin_of(
     is_real = scaled and masked
     return Origin(
         row_name="▁it",
-        key_tokens=tokens or [f"▁{place}" for place in range(keys)],
+        key_tokens=tokens or [f"▁{number}" for number in range(keys)],
         real=derive_row(inputs, 1, row, scaled=True, masked=True),
         other=None if is_real else derive_row(inputs, 1, row, scaled=scaled, masked=masked),
         followed=followed,

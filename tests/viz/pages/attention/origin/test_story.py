@@ -12,10 +12,10 @@ from viz.pages.attention.origin.story import MAX_COLUMNS, changed, shown_keys, s
 
 
 def test_a_short_row_shows_every_key_and_sums_up_nothing() -> None:
-    told: dict[str, Any] = story(origin_of())
-    assert [column["key"] for column in told["columns"]] == list(range(6))
-    assert not any(column["gap"] for column in told["columns"])
-    assert (told["restCount"], told["note"], told["restDots"], told["restWeighted"]) == (0, "", None, None)
+    payload: dict[str, Any] = story(origin_of())
+    assert [column["key"] for column in payload["columns"]] == list(range(6))
+    assert not any(column["gap"] for column in payload["columns"])
+    assert (payload["restCount"], payload["note"], payload["restDots"], payload["restWeighted"]) == (0, "", None, None)
 
 
 def test_one_key_more_is_drawn_rather_than_summed_up() -> None:
@@ -36,8 +36,8 @@ def test_the_followed_key_is_drawn_however_weak() -> None:
     origin = replace(origin, followed=weakest)
     assert weakest in shown_keys(origin)
     assert len(shown_keys(origin)) == MAX_COLUMNS
-    told: dict[str, Any] = story(origin)
-    assert told["columns"][told["followed"]]["key"] == weakest
+    payload: dict[str, Any] = story(origin)
+    assert payload["columns"][payload["followed"]]["key"] == weakest
 
 
 def test_with_a_switch_thrown_keys_that_are_strong_in_either_row_are_drawn() -> None:
@@ -49,42 +49,42 @@ def test_with_a_switch_thrown_keys_that_are_strong_in_either_row_are_drawn() -> 
 
 def test_drawn_and_summed_up_keys_make_the_whole_row() -> None:
     origin = origin_of(keys=100, row=99)
-    told: dict[str, Any] = story(origin)
-    assert told["restCount"] == 100 - MAX_COLUMNS
-    assert sum(told["real"]["weights"]) + told["real"]["restWeight"] == pytest.approx(1.0, abs=1e-5)
-    assert sum(told["real"]["shares"]) + told["real"]["restShares"] == pytest.approx(
-        told["real"]["sharesSum"], rel=1e-4
+    payload: dict[str, Any] = story(origin)
+    assert payload["restCount"] == 100 - MAX_COLUMNS
+    assert sum(payload["real"]["weights"]) + payload["real"]["restWeight"] == pytest.approx(1.0, abs=1e-5)
+    assert sum(payload["real"]["shares"]) + payload["real"]["restShares"] == pytest.approx(
+        payload["real"]["sharesSum"], rel=1e-4
     )
-    whole = np.sum(told["weighted"], axis=0) + told["restWeighted"]
-    np.testing.assert_allclose(whole, told["output"], atol=1e-5)
-    left_out = sorted(set(range(100)) - {column["key"] for column in told["columns"]})
-    low, high = told["restDots"]
+    whole = np.sum(payload["weighted"], axis=0) + payload["restWeighted"]
+    np.testing.assert_allclose(whole, payload["output"], atol=1e-5)
+    left_out = sorted(set(range(100)) - {column["key"] for column in payload["columns"]})
+    low, high = payload["restDots"]
     assert (low, high) == pytest.approx(
         (float(origin.real.dots[left_out].min()), float(origin.real.dots[left_out].max()))
     )
-    gaps = [column["key"] for column in told["columns"] if column["gap"]]
-    keys = [column["key"] for column in told["columns"]]
+    gaps = [column["key"] for column in payload["columns"] if column["gap"]]
+    keys = [column["key"] for column in payload["columns"]]
     assert gaps == [key for key in keys if key and key - 1 not in keys]
 
 
 def test_the_numbers_can_be_followed_by_hand() -> None:
-    told: dict[str, Any] = story(origin_of(followed=2))
-    dots, real = told["dots"], told["real"]
-    assert sum(q * k for q, k in zip(told["q"], told["k"][2], strict=True)) == pytest.approx(dots[2], abs=1e-4)
-    assert sum(told["products"][2]) == pytest.approx(dots[2], abs=1e-4)
+    payload: dict[str, Any] = story(origin_of(followed=2))
+    dots, real = payload["dots"], payload["real"]
+    assert sum(q * k for q, k in zip(payload["q"], payload["k"][2], strict=True)) == pytest.approx(dots[2], abs=1e-4)
+    assert sum(payload["products"][2]) == pytest.approx(dots[2], abs=1e-4)
     assert real["scaled"] == pytest.approx([dot * 0.5 for dot in dots], abs=1e-4)
     assert real["cut"] == [False] * 4 + [True] * 2
     allowed = [math.exp(score) for score in real["scaled"][:4]]
     assert real["weights"] == pytest.approx([score / sum(allowed) for score in allowed] + [0, 0], abs=1e-4)
-    assert told["weighted"][1] == pytest.approx([real["weights"][1] * v for v in told["values"][1]], abs=1e-4)
+    assert payload["weighted"][1] == pytest.approx([real["weights"][1] * v for v in payload["values"][1]], abs=1e-4)
 
 
 def test_without_the_mask_the_keys_ahead_are_marked_and_told() -> None:
     origin = origin_of(masked=False)
-    told: dict[str, Any] = story(origin)
-    assert told["ahead"] == [False] * 4 + [True] * 2
-    assert told["other"]["cut"] == [False] * 6
-    assert told["real"]["cut"] == [False] * 4 + [True] * 2
+    payload: dict[str, Any] = story(origin)
+    assert payload["ahead"] == [False] * 4 + [True] * 2
+    assert payload["other"]["cut"] == [False] * 6
+    assert payload["real"]["cut"] == [False] * 4 + [True] * 2
     assert changed(origin) == "Without mask"
     assert steps(origin)[3]["title"] == "Mask left out"
     assert "looks ahead at 2 keys" in steps(origin)[3]["text"]
@@ -131,13 +131,13 @@ def test_the_model_as_it_is_is_compared_with_nothing() -> None:
 
 
 def test_seven_steps_each_with_title_formula_and_sentence() -> None:
-    told = steps(origin_of())
-    assert len(told) == 7
-    assert all(step["title"] and step["formula"] and step["text"].endswith(".") for step in told)
+    payload = steps(origin_of())
+    assert len(payload) == 7
+    assert all(step["title"] and step["formula"] and step["text"].endswith(".") for step in payload)
 
 
 def test_lengths_are_those_of_the_heads_parts() -> None:
     origin = origin_of(masked=False)
-    told: dict[str, Any] = story(origin)
-    assert told["lengths"] == pytest.approx(np.sqrt((origin.parts**2).sum(1)), rel=1e-4)
-    assert told["otherLength"] == pytest.approx(2 * told["lengths"][1], rel=1e-4)
+    payload: dict[str, Any] = story(origin)
+    assert payload["lengths"] == pytest.approx(np.sqrt((origin.parts**2).sum(1)), rel=1e-4)
+    assert payload["otherLength"] == pytest.approx(2 * payload["lengths"][1], rel=1e-4)

@@ -50,8 +50,8 @@ def test_every_site_shows_its_story_and_proves_its_weights(app: AppTest, site: s
     app.query_params["site"] = site
     app.query_params["layer"] = "1"
     app.run()
-    told = shown(app)
-    assert sum(told["real"]["weights"]) + told["real"]["restWeight"] == pytest.approx(1, abs=1e-5)
+    payload = shown(app)
+    assert sum(payload["real"]["weights"]) + payload["real"]["restWeight"] == pytest.approx(1, abs=1e-5)
     assert "= the model's own head output: largest difference" in badge(app)
     assert "green" in badge(app)
 
@@ -84,8 +84,8 @@ def test_where_the_mask_cuts_nothing_off_a_sentence_stands_for_its_switch(app: A
 
 def test_the_key_begins_with_the_strongest_and_can_be_chosen(app: AppTest) -> None:
     app.run()
-    told = shown(app)
-    assert told["followed"] == int(np.argmax(told["real"]["weights"]))
+    payload = shown(app)
+    assert payload["followed"] == int(np.argmax(payload["real"]["weights"]))
     app.selectbox(key="key_token").set_value(1).run()
     assert shown(app)["columns"][shown(app)["followed"]]["key"] == 1
     assert app.query_params["key_token"] == "1"
@@ -102,14 +102,14 @@ def test_a_key_that_is_not_there_is_forgotten(app: AppTest) -> None:
 
 def test_the_spread_is_measured_and_the_alternative_named(app: AppTest) -> None:
     app.run()
-    told = " ".join(element.value for element in app.markdown)
-    assert "Bahdanau et al. 2015" in told
+    text = " ".join(element.value for element in app.markdown)
+    assert "Bahdanau et al. 2015" in text
     assert any("tanh(W_1 q + W_2 k)" in formula.value for formula in app.latex)
     trace = traced(Selection().common.text, Selection().changed(checkpoint="en-de"))
     inputs = trace.attention("encoder.self", 0)
     spread = float((inputs.query[0] @ inputs.key[0].T).std(correction=0))
-    assert f"**{spread:.2f}** before" in told
-    assert f"**{spread / 8**0.5:.2f}** after" in told
+    assert f"**{spread:.2f}** before" in text
+    assert f"**{spread / 8**0.5:.2f}** after" in text
 
 
 def test_head_outputs_that_are_not_the_models_turn_the_proof_into_a_warning(app: AppTest) -> None:

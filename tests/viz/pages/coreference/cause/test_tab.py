@@ -144,9 +144,9 @@ def patched(values: np.ndarray, a: float = 2.0, b: float = -2.0) -> Patching:
 def test_the_sentence_names_the_head_that_carries_most_of_the_choice() -> None:
     values = np.zeros((3, 2, 4), dtype=np.float32)
     values[2, 1, 3] = 0.75
-    told = tab.patching_sentence(patched(values))
-    assert "cross L2 H4: 75%" in told
-    assert "+2.00 reading A, −2.00 reading B" in told
+    sentence = tab.patching_sentence(patched(values))
+    assert "cross L2 H4: 75%" in sentence
+    assert "+2.00 reading A, −2.00 reading B" in sentence
 
 
 def test_the_sentence_says_when_nothing_is_carried() -> None:

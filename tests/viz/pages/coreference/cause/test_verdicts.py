@@ -1,4 +1,4 @@
-"""Sentences that say whether a choice flips."""
+"""Sentences that say whether a pronoun or a choice flips."""
 
 from collections.abc import Sequence
 

@@ -17,9 +17,9 @@ def test_the_verdict_follows_the_interval_of_the_gain(scores: CoreferenceScores,
         replace(one, gain=replace(one.gain, value=torch.tensor(0.1), low=torch.tensor(low))) for one in site.held_out
     ]
     assert site.held_out
-    told = findings.verdict(replace(site, held_out=tuple(sure)))
-    assert said in told
-    assert ("which excludes" in told) == (low > 0)
+    verdict = findings.verdict(replace(site, held_out=tuple(sure)))
+    assert said in verdict
+    assert ("which excludes" in verdict) == (low > 0)
 
 
 def test_heads_are_named_from_one_and_rollout_names_layers(scores: CoreferenceScores) -> None:
@@ -40,7 +40,7 @@ def test_the_summary_says_what_the_scores_say(scores: CoreferenceScores) -> None
 def test_the_first_sentence_names_a_head_only_where_it_beats_the_nearest_noun(scores: CoreferenceScores) -> None:
     site = scores.sites["encoder.self"]
 
-    def told(low: float) -> str:
+    def verdict(low: float) -> str:
         held_out = tuple(
             replace(
                 one,
@@ -52,6 +52,6 @@ def test_the_first_sentence_names_a_head_only_where_it_beats_the_nearest_noun(sc
         )
         return findings.first_sentence(replace(scores, sites={"encoder.self": replace(site, held_out=held_out)}))
 
-    assert "No head reliably follows" in told(-0.01)
-    assert "L2 H3" in told(0.02)
-    assert "75.0 %" in told(0.02)
+    assert "No head reliably follows" in verdict(-0.01)
+    assert "L2 H3" in verdict(0.02)
+    assert "75.0 %" in verdict(0.02)

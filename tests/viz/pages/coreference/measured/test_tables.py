@@ -18,9 +18,9 @@ def test_the_table_of_heads_holds_every_head_with_the_ends_of_its_interval(score
     site = scores.sites["encoder.self"]
     assert len(rows) == site.accuracy.value.numel()
     for row in rows:
-        place = int(row["layer"]), int(row["head"])
+        head = int(row["layer"]), int(row["head"])
         found = [float(row[name]) for name in ("accuracy", "accuracy_low", "accuracy_high")]
-        assert found == list(site.accuracy.at(*place))
+        assert found == list(site.accuracy.at(*head))
 
 
 def test_the_table_of_sentences_gives_back_the_accuracy_of_a_head(scores: CoreferenceScores) -> None:

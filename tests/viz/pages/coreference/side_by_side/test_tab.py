@@ -61,7 +61,7 @@ def test_the_animal_pair_works_at_once_and_the_map_is_the_models() -> None:
         moved = moved + sign * (weights[..., animal] - weights[..., street])
     (cells,) = maps(app)
     shown = {(layer, head): float(value.replace("−", "-")) for layer, head, _, value, *_ in cells}
-    assert shown == {place: pytest.approx(moved[place], abs=6e-5) for place in np.ndindex(moved.shape)}
+    assert shown == {head: pytest.approx(moved[head], abs=6e-5) for head in np.ndindex(moved.shape)}
     for text, pronoun, chart in zip((FIRST, SECOND), ("▁es", "▁sie"), charts(app)[1:3], strict=True):
         step = next(step for step in shipped.trace(text).steps if step.token == pronoun)
         assert f"{np.exp(step.log_prob):.3f} written" in chart["data"][0]["text"]

@@ -43,14 +43,14 @@ def test_no_two_lines_of_a_real_tree_cross_and_the_winner_is_a_straight_one(chos
 
 def test_every_fate_is_told_with_the_step_that_decided_counted_from_one() -> None:
     tree = by_hand()
-    told = [beam_story.fate(tree, index) for index in range(9)]
-    assert told[0] == "The beginning: every hypothesis grows from it."
-    assert told[1] == "Kept in step 1: at least one of its continuations was kept or finished."
-    assert told[3] == "Dropped in step 1, where it was compared: rank 3, and at most 2 stay."
-    assert told[4] == "Finished in step 2 and returned: place 1 of 2 by score."
-    assert told[6] == "Kept in step 2, dropped in step 3: none of its continuations was good enough."
-    assert told[7] == "Finished in step 2, dropped in step 3: by then 2 finished hypotheses had better scores."
-    assert told[8] == "Alive when the search stopped after step 2: it could not beat the finished ones any more."
+    fates = [beam_story.fate(tree, index) for index in range(9)]
+    assert fates[0] == "The beginning: every hypothesis grows from it."
+    assert fates[1] == "Kept in step 1: at least one of its continuations was kept or finished."
+    assert fates[3] == "Dropped in step 1, where it was compared: rank 3, and at most 2 stay."
+    assert fates[4] == "Finished in step 2 and returned: place 1 of 2 by score."
+    assert fates[6] == "Kept in step 2, dropped in step 3: none of its continuations was good enough."
+    assert fates[7] == "Finished in step 2, dropped in step 3: by then 2 finished hypotheses had better scores."
+    assert fates[8] == "Alive when the search stopped after step 2: it could not beat the finished ones any more."
 
 
 def test_a_hypothesis_at_the_longest_translation_says_so() -> None:

@@ -37,7 +37,7 @@ def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
 
 @pytest.fixture
 def says(monkeypatch: pytest.MonkeyPatch) -> Says:
-    """`says(place, wish)` makes the browser say this once, in the next run."""
+    """`says(state, wish)` makes the browser say this once, in the next run."""
     waiting: list[tuple[PlayerState, Wish | None]] = []
     asked: list[PlayerState] = []
 
@@ -45,20 +45,20 @@ def says(monkeypatch: pytest.MonkeyPatch) -> Says:
         data: PlayerData, state: PlayerState, *, key: str, name: str, note: str, head_names: HeadNames
     ) -> PlayerState | None:
         asked.append(state)
-        place, wish = waiting.pop() if waiting else (None, None)
-        return None if wish is not None else place
+        said, wish = waiting.pop() if waiting else (None, None)
+        return None if wish is not None else said
 
     def wished(data: PlayerData, *, key: str) -> Wished | None:
         if not waiting:
             return None
-        place, wish = waiting[-1]
-        return None if wish is None else Wished(wish, place)
+        state, wish = waiting[-1]
+        return None if wish is None else Wished(wish, state)
 
     monkeypatch.setattr(film, "decode_player", player)
     monkeypatch.setattr(film, "wished", wished)
 
-    def say(place: PlayerState, wish: Wish | None = None) -> None:
-        waiting.append((place, wish))
+    def say(state: PlayerState, wish: Wish | None = None) -> None:
+        waiting.append((state, wish))
 
     return say, asked
 
@@ -87,8 +87,8 @@ def test_a_step_that_does_not_exist_is_answered_with_a_sentence_and_the_last_ste
     app.query_params["step"] = "999"
     app.query_params["layer"] = "1"
     opened(app)
-    told = " ".join(element.value for element in (*app.info, *app.warning))
-    assert "asks for step 1000" in told
+    messages = " ".join(element.value for element in (*app.info, *app.warning))
+    assert "asks for step 1000" in messages
     assert int(app.query_params["step"]) < 100
     assert app.query_params["layer"] == "1"
 

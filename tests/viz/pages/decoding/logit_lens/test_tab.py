@@ -27,9 +27,9 @@ def test_the_last_level_is_what_the_model_said(chosen: Selection) -> None:
 def test_a_deviation_is_the_largest_difference_of_any_step(chosen: Selection) -> None:
     trace = traced(TEXT, chosen)
     lens = data.logit_lens(trace, models.writer(chosen.model))
-    told = lens.chosen_probabilities.clone()
-    told[-1, 1] += 0.25
-    changed = type(lens)(**{**vars(lens), "chosen_probabilities": told})
+    probabilities = lens.chosen_probabilities.clone()
+    probabilities[-1, 1] += 0.25
+    changed = type(lens)(**{**vars(lens), "chosen_probabilities": probabilities})
     assert deviation(trace, changed) == pytest.approx(0.25, abs=1e-5)
 
 

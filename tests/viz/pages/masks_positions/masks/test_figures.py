@@ -91,5 +91,5 @@ def test_labels_of_a_mask_are_thinned_out_evenly_and_the_hover_knows_all(count: 
     layout = mask_heatmap(np.zeros((count, count), np.uint8), labels, labels).layout
     for axis, limit in ((layout.xaxis, MAX_COLUMNS), (layout.yaxis, MAX_ROWS)):
         assert len(axis.tickvals) <= limit
-        assert list(axis.ticktext) == [labels[place] for place in axis.tickvals]
+        assert list(axis.ticktext) == [labels[position] for position in axis.tickvals]
     assert list(layout.xaxis2.ticktext) == list(layout.yaxis2.ticktext) == labels

@@ -1,0 +1,34 @@
+"""Models of every kind, made once, and the app that lists them."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.model.adapters import zoo
+from tests.paths import ROOT
+from tests.viz.pages.any_model import MODELS
+from viz.selection.catalogue import DOWNLOADS_VARIABLE, ROOT_VARIABLE
+
+
+@pytest.fixture(scope="session")
+def folders(tmp_path_factory: pytest.TempPathFactory, tiny_checkpoints: Path) -> Path:
+    """A folder of checkpoints with ours in it, beside a text model of every kind and a model of pictures."""
+    import transformers
+
+    root = tmp_path_factory.mktemp("any")
+    shutil.copytree(tiny_checkpoints / "en-de", root / "en-de")
+    for model_type, tokenizer in MODELS.items():
+        zoo.save_model(root / model_type, model_type, tokenizer)
+    zoo.tiny("vit").save_pretrained(root / "vit")
+    transformers.ViTImageProcessorPil(size={"height": 24, "width": 24}).save_pretrained(root / "vit")
+    return root
+
+
+@pytest.fixture
+def any_model(folders: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    """The app with these models in its list."""
+    monkeypatch.setenv(ROOT_VARIABLE, str(folders))
+    monkeypatch.delenv(DOWNLOADS_VARIABLE, raising=False)
+    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
