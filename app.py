@@ -15,7 +15,7 @@ MARK = Path(__file__).parent / "viz" / "mark.svg"
 # A menu with an entry of our own is shown, and in it the choice of the light, the dark or the system's theme.
 ABOUT = "Headlight shows every attention head of a Transformer. It runs on this machine and talks to no other."
 st.logo(str(MARK), size="large")
-# Without icons three of them fit beside the menu at 800 pixels, all with the sidebar closed.
+# Without icons eight of them fit into the bar at 800 pixels, as `viz/ui/page_style.css` lays it out.
 PAGES = [
     st.Page("viz/pages/attention/page.py", title="Attention", default=True),
     st.Page("viz/pages/decoding/page.py", title="Decode", url_path="decode"),

@@ -66,7 +66,7 @@ def assert_captive(page: Page, frame: FrameLocator) -> None:
 
 
 def assert_saved(page: Page, frame: FrameLocator, folder: Path) -> None:
-    """The picture is saved as pixels and as shapes."""
+    """The picture is saved as pixels and as shapes, and printed."""
     saved = {}
     for label in ("PNG", "SVG"):
         with page.expect_download() as download:
@@ -78,6 +78,9 @@ def assert_saved(page: Page, frame: FrameLocator, folder: Path) -> None:
     lines = shapes.findall(".//{http://www.w3.org/2000/svg}line")
     assert len(lines) == frame.locator("#vis line").count()
     assert "bertviz" in saved["SVG"].name
+    page.add_init_script("window.print = () => { top.printed = document.title; }")
+    frame.get_by_role("button", name="PDF", exact=True).click()
+    page.wait_for_function(f"window.printed === '{saved['SVG'].stem}'")
 
 
 @pytest.mark.parametrize("site", SHAPES)

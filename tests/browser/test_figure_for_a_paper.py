@@ -1,5 +1,6 @@
 """A figure for a paper: shapes and letters, with what a reader of the paper has to know."""
 
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -62,3 +63,12 @@ def test_a_chart_of_a_dark_page_is_saved_as_shapes_on_white_in_black_letters(pag
     assert figure.find(f"{SVG}rect").attrib["fill"] == "#ffffff"  # type: ignore[union-attr]
     letters = {text.attrib["style"].split(";")[0] for text in figure.iter(f"{SVG}text")}
     assert letters == {"fill:rgb(0, 0, 0)"}
+    # On the page's own paper they are shapes too.
+    page.get_by_role("radio", name="Page").click(force=True)
+    expect(page).not_to_have_url(re.compile("paper="))
+    chart.hover()
+    with page.expect_download() as download:
+        chart.locator(".modebar-btn").first.click()
+    figure = ElementTree.parse(download.value.path()).getroot()
+    assert not list(figure.iter(f"{SVG}image"))
+    assert figure.find(f"{SVG}rect").attrib["fill"] == "#171c29"  # type: ignore[union-attr]

@@ -29,7 +29,8 @@ def test_the_animal_pair_is_compared_a_cell_opens_its_head_and_another_pair_is_c
     expect(page).to_have_url(re.compile("layer=1&head=2"), timeout=PATIENCE)
     expect(page.get_by_text("L2 H3 moves")).to_be_visible(timeout=PATIENCE)
     # A pair of the set is chosen, and the other tabs open.
-    page.locator("[class*='st-key-pair-group']").get_by_role("radio", name="Equal distance").click()
+    page.locator("[class*='st-key-pair-group']").get_by_role("combobox").click()
+    page.get_by_role("option", name="Equal distance").click()
     expect(page).to_have_url(re.compile("pair=equal-01"), timeout=PATIENCE)
     expect(page.get_by_role("button", name="Make it mine")).to_be_visible(timeout=PATIENCE)
     for name in ("Measured", "Cause"):
@@ -46,7 +47,7 @@ def test_a_clicked_word_is_marked_and_the_link_remembers_it(page: Page, url: str
     expect(page.locator("[data-testid='stApp'][data-test-script-state='notRunning']")).to_be_visible(timeout=PATIENCE)
     first = page.locator("[data-testid='stHtml'] span[lang='en']").first
     expect(first.locator("mark[title='distractor']")).to_have_text("street", timeout=PATIENCE)
-    page.get_by_text("Mark the pronoun and its candidates").click()
+    page.get_by_role("button", name="Mark words").click()
     page.locator(".st-key-distractor").get_by_text("tired", exact=True).click()
     expect(first.locator("mark[title='distractor']")).to_have_text("tired", timeout=PATIENCE)
     expect(page).to_have_url(re.compile("distractor=10"), timeout=PATIENCE)

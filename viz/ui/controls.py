@@ -29,10 +29,12 @@ BASES: Final = tuple(digit * 10**power for power in range(6) for digit in (1, 2,
 
 def site(offered: Sequence[str]) -> str:
     """Which of the three attentions."""
-    # What all three share is the label above them.
-    labels = {path: sites.label(path).removesuffix("-attention") for path in offered}
-    shown = None if state.current().common.site in offered else offered[0]
-    return segmented("site", "Attention", labels, shown=shown, wrap=True)
+    return segmented("site", "Attention", _site_labels(offered), shown=_shown_site(offered), wrap=True)
+
+
+def site_list(offered: Sequence[str]) -> str:
+    """Which of the three attentions, as a list where there is little room."""
+    return dropdown("site", "Attention", _site_labels(offered), shown=_shown_site(offered), width=155)
 
 
 def bertviz_view() -> str:
@@ -245,6 +247,15 @@ def dropdown(
         args=(field,),
     )
     return chosen
+
+
+def _site_labels(offered: Sequence[str]) -> dict[str, str]:
+    """What all share is the label above them."""
+    return {path: sites.label(path).removesuffix("-attention") for path in offered}
+
+
+def _shown_site(offered: Sequence[str]) -> str | None:
+    return None if state.current().common.site in offered else offered[0]
 
 
 def _from_one(count: int) -> dict[int, str]:

@@ -44,11 +44,14 @@ def sidebar(checkpoints: Sequence[str]) -> None:
         _device()
         help_text = (
             "What the camera in the corner of a chart saves: pixels (PNG), or shapes that stay sharp at any size (SVG; "
-            "PDF by the browser's print window)."
+            "PDF by the browser's print window). A heatmap of more than 65,536 cells stays a picture in them."
         )
         labels = {name: name for name in PICTURE_FORMATS}
         controls.segmented("picture_format", "Save charts as", labels, help_text=help_text)
-        help_text = "What a saved picture lies on. White and transparent have black letters, for a paper."
+        help_text = (
+            "What a saved picture lies on. White and transparent have black letters, for a paper. bertviz saves on its "
+            "own background."
+        )
         controls.segmented("picture_paper", "Background of saved pictures", PAPER_LABELS, help_text=help_text)
 
 

@@ -1,5 +1,6 @@
 // @ts-check
-// The camera of plotly's charts, where plotly's own cannot do what was chosen: PDF, or another background than the page's.
+// The camera of plotly's charts, where plotly's own cannot do what was chosen: PDF, a background other than the page's, or
+// SVG in which the cells of a heatmap are shapes.
 import { inkAndPaper } from "../shared/picture_file.js";
 import { pictureOf, savePictureAs } from "../shared/save_picture.js";
 
@@ -13,7 +14,7 @@ const PALE = 140;
 export function hearCameras(formatOf, signal) {
   const hear = (/** @type {MouseEvent} */ event) => {
     const format = formatOf();
-    if (inkAndPaper("", "").isShown && format !== "PDF") return;
+    if (inkAndPaper("", "").isShown && format === "PNG") return;
     const button = event.target instanceof Element && event.target.closest(".modebar-btn[data-title^='Download']");
     const chart = button && /** @type {Chart | null} */ (button.closest(".js-plotly-plot"));
     if (!chart) return;
@@ -28,6 +29,9 @@ export function hearCameras(formatOf, signal) {
 function saveChart(chart, format) {
   const { isShown } = inkAndPaper("", "");
   const changed = isShown ? [] : blackened(chart);
+  // A component knows the page's paper from its theme, a chart does not.
+  const app = chart.closest(".stApp");
+  if (isShown && app) chart.style.setProperty("--st-background-color", getComputedStyle(app).backgroundColor);
   const picture = pictureOf(chart);
   for (const [node, fill] of changed) node.style.fill = fill;
   savePictureAs(format, picture, chart._context?.toImageButtonOptions?.filename ?? "chart");

@@ -1,6 +1,6 @@
 // @ts-check
 // The labels along both sides of a matrix, thinned out where they would touch.
-import { clamp, element, tokenElement } from "../shared/picture.js";
+import { element, tokenElement } from "../shared/picture.js";
 
 /** @import { Span, Spans } from "./matrix_view.js" */
 
@@ -9,9 +9,6 @@ import { clamp, element, tokenElement } from "../shared/picture.js";
 
 const LABEL_SIZE = 13;
 const SMALL_LABEL = 12;
-// So few columns, this far apart, have slanted labels; others stand upright.
-const MOST_SLANTED = 24;
-const ROOM_FOR_SLANTED = 17;
 const LONGEST_LABEL = 18;
 const WIDEST_LABEL = 120;
 const BETWEEN = 6;
@@ -37,7 +34,6 @@ export class MatrixAxes {
   /** @type {Record<Side, number[]>} */ widths;
   /** The labels of each side by their index. @type {Record<Side, Map<number, HTMLElement>>} */ standing;
   /** What is shown now. @type {string | null} */ shown = null;
-  isSlanted = false;
 
   /** Other labels. @param {string[]} rowLabels @param {string[]} columnLabels @param {string} family */
   fill(rowLabels, columnLabels, family) {
@@ -49,16 +45,10 @@ export class MatrixAxes {
     for (const side of [this.rows, this.columns]) side.replaceChildren();
   }
 
-  /** The room that labels need: left of the cells, above them, and right of them where labels are slanted. @param {number} available */
-  room(available) {
+  /** The room that labels need: left of the cells and above them, where those of columns stand upright. */
+  room() {
     const { rows, columns } = this.widths;
-    const left = Math.max(...rows) + BETWEEN;
-    const cell = (available - left) / columns.length;
-    this.isSlanted = columns.length <= MOST_SLANTED && cell >= ROOM_FOR_SLANTED;
-    const longest = Math.max(...columns);
-    if (!this.isSlanted) return { left, above: longest + BETWEEN + 2, right: 6 };
-    const right = columns.map((width, index) => width * Math.SQRT1_2 + 12 - (columns.length - index - 0.5) * cell);
-    return { left, above: Math.ceil(longest * Math.SQRT1_2) + 14, right: clamp(6, Math.ceil(Math.max(...right)), 100) };
+    return { left: Math.max(...rows) + BETWEEN, above: Math.max(...columns) + BETWEEN + 2 };
   }
 
   /**
@@ -70,11 +60,10 @@ export class MatrixAxes {
     const signature = JSON.stringify([sizes, spans, kept]);
     if (signature === this.shown) return;
     this.shown = signature;
-    const upright = this.isSlanted ? "slanted" : "upright";
     const right = `calc(100% - ${left - BETWEEN}px)`;
     this.update("rows", spans.row, height, kept[0], "row-label", (at) => ({ top: `${above + at - 8}px`, right }));
     const top = `${above - BETWEEN - 8}px`;
-    this.update("columns", spans.column, width, kept[1], `column-label ${upright}`, (at) => ({
+    this.update("columns", spans.column, width, kept[1], "column-label", (at) => ({
       left: `${left + at}px`,
       top,
     }));

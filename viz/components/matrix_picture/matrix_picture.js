@@ -166,9 +166,9 @@ export class MatrixPicture extends View {
   layOut() {
     const available = this.root.clientWidth;
     if (!this.header || !available) return;
-    const { left, above, right } = this.axes.room(available - 6);
+    const { left, above } = this.axes.room();
     const { rowTokens, columnTokens } = this.header;
-    const width = Math.max(40, Math.min(available - 6 - left - right, columnTokens.length * WIDEST_CELL));
+    const width = Math.max(40, Math.min(available - 12 - left, columnTokens.length * WIDEST_CELL));
     const height = clamp(LOWEST, rowTokens.length * ROW_HEIGHT, HIGHEST);
     this.sizes = { available, left, above, width, height };
     this.stage.style.height = `${above + height}px`;

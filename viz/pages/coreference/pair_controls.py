@@ -21,6 +21,8 @@ from viz.ui import controls, frame
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
     from model.analysis.coreference.cases import PronounCase
 
 #: Groups of the curated set as people read them; "" are one's own sentences.
@@ -48,8 +50,8 @@ class OwnMarks:
     is_guess: bool
 
 
-def chosen_pair() -> Pair | None:
-    """The pair of the curated set that is chosen, None for one's own sentences."""
+def chosen_pair(row: "DeltaGenerator") -> Pair | None:
+    """The pair of the curated set that is chosen, None for one's own sentences; its widgets stand in the row."""
     pairs = curated_pairs()
     asked = state.current().coreference.pair
     if asked and asked not in pairs:
@@ -61,19 +63,18 @@ def chosen_pair() -> Pair | None:
     groups = ["", *dict.fromkeys(pair.group for pair in pairs.values())]
     pair = pairs.get(state.current().coreference.pair)
     st.session_state[_GROUP] = pair.group if pair else ""
-    st.segmented_control(
+    row.selectbox(
         "Pairs",
         groups,
         key=_GROUP,
         format_func=lambda group: GROUPS.get(group, group),
-        required=True,
-        wrap=True,
+        width=180,
         help=f"{len(pairs)} pairs written for Headlight. The model was never trained on them.",
         on_change=_take_group,
     )
     if pair is None:
         return None
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with row:
         group = [other for other in pairs.values() if other.group == pair.group]
         labels = {other.name: _both(*(case.sentence for case in other.cases)) for other in group}
         controls.dropdown("pair", "Pair", labels)
@@ -111,10 +112,10 @@ def own_texts() -> tuple[str, str]:
     return text, other
 
 
-def second_sentence() -> str:
-    """The field of the second sentence, with a word on how it belongs to the first."""
+def second_sentence(row: "DeltaGenerator") -> str:
+    """The field of the second sentence, in the row, and below it a word on how it belongs to the first."""
     text, other = own_texts()
-    st.text_input(
+    row.text_input(
         "Compare with",
         key=state.bind("other_text", other),
         placeholder="The same sentence with the word that decides changed",
@@ -141,13 +142,23 @@ def second_sentence() -> str:
     return other
 
 
-def marked_words(texts: Sequence[str]) -> list[OwnMarks]:
-    """The words marked in one's own two sentences, to be clicked; the page's guess where a person marked none."""
+def marked_words(texts: Sequence[str], row: "DeltaGenerator") -> list[OwnMarks]:
+    """The words marked in one's own two sentences, the page's guess where a person marked none.
+
+    They are clicked below a button of the row; on the page itself as long as some are missing.
+    """
+    for name, text, fields in zip(NAMES, texts, (MARKS, OTHER_MARKS), strict=True):
+        _forget_unknown(name, len(word_spans(text)), fields)
     before = own_marks(texts)
     is_complete = all(None not in own.marks.positions for own in before)
     is_guess = any(own.is_guess for own in before)
-    label = "Mark the pronoun and its candidates" + (": those with “?” are guessed" if is_guess else "")
-    with st.expander(label, key="pair-marks", expanded=not is_complete, icon=":material/ads_click:"):
+    words = row.popover(
+        "Mark words" + (" (guessed)" if is_guess else ""),
+        key="mark-words",
+        icon=":material/ads_click:",
+        help="Which word is the pronoun, what it stands for, and what else it could stand for.",
+    )
+    with words if is_complete else st.container():
         with st.grid(2, min_column_width=360, gap="medium"):
             for name, text, fields, own in zip(NAMES, texts, (MARKS, OTHER_MARKS), before, strict=True):
                 _mark_words(name, text, fields, own.marks)
@@ -188,7 +199,20 @@ def _mark_words(name: str, text: str, fields: Sequence[str], shown: Marks) -> No
     words = [text[slice(*span)] for span in word_spans(text)]
     with st.container():
         for role, field, default in zip(MARKS, fields, shown.positions, strict=True):
-            _word(field, f"{role.capitalize()} in the {name} sentence", words, default)
+            _word(field, _role(role, name), words, default)
+
+
+def _role(role: str, name: str) -> str:
+    return f"{role.capitalize()} in the {name} sentence"
+
+
+def _forget_unknown(name: str, count: int, fields: Sequence[str]) -> None:
+    """Words that a sentence does not have are not marked."""
+    for role, field in zip(MARKS, fields, strict=True):
+        chosen = state.current().value(field)
+        if isinstance(chosen, int) and chosen >= count:
+            state.change(**{field: None})
+            frame.note(f"{_role(role, name)}: there is no word {chosen + 1}, the sentence has {count}.")
 
 
 def _keep_marks(marks: Sequence[OwnMarks]) -> None:
@@ -197,11 +221,6 @@ def _keep_marks(marks: Sequence[OwnMarks]) -> None:
 
 
 def _word(field: str, label: str, words: Sequence[str], shown: int | None) -> None:
-    chosen = state.current().value(field)
-    assert chosen is None or isinstance(chosen, int)
-    if chosen is not None and chosen >= len(words):
-        state.change(**{field: None})
-        frame.note(f"{label}: there is no word {chosen + 1}, the sentence has {len(words)}.")
     is_list, options = len(words) > MAX_PILLS, range(len(words))
     key = state.bind(field, shown, always=is_list)
     if is_list:

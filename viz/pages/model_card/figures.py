@@ -36,7 +36,9 @@ PART_COLOURS: Final = {
 }
 #: A share is written into its segment if it is at least this large.
 SMALLEST_LABEL: Final = 0.07
-HEIGHT: Final = 400
+HEIGHT: Final = 440
+#: Room for the four lines that it has where a page is narrow.
+LEGEND_HEIGHT: Final = 96
 
 
 def parameter_bars(names: Sequence[str], counts: Sequence["ParameterCounts"]) -> go.Figure:
@@ -78,10 +80,10 @@ def parameter_bars(names: Sequence[str], counts: Sequence["ParameterCounts"]) ->
     )
     figure.update_layout(
         barmode="stack",
-        margin_r=24,
+        margin={"r": 24, "t": LEGEND_HEIGHT},
         bargap=0.3,
         showlegend=True,
-        legend={"orientation": "h", "x": 0, "y": 1.04, "yanchor": "bottom", "traceorder": "normal"},
+        legend={"orientation": "h", "x": 0, "y": 1, "yref": "container", "yanchor": "top", "traceorder": "normal"},
     )
     figure.update_xaxes(theme.AXIS_TEXT)
     figure.update_yaxes(theme.AXIS_TEXT)

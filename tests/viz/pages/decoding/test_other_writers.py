@@ -80,7 +80,7 @@ def test_the_score_of_greedy_search_is_that_of_the_models_beam_of_one(app: AppTe
 
 def test_beam_search_says_the_penalty_of_this_model_and_no_language(app: AppTest) -> None:
     opened(app, checkpoint="ending", studio="Beam search")
-    assert any("log-probability ÷ tokens^α" in one.value for one in app.caption)
+    assert any("log-probability ÷ tokens^α" in one.proto.help for one in app.caption)
     assert 'lang="de"' not in " ".join(element.value for element in app.html)
 
 

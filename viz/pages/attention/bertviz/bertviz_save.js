@@ -1,7 +1,7 @@
 // @ts-check
-// Buttons that save what bertviz has drawn, as SVG or as PNG. bertviz's shapes carry their own colours, but what the
+// Buttons that save what bertviz has drawn, as PNG, SVG or PDF. bertviz's shapes carry their own colours, but what the
 // page's style sheet gives to text and backgrounds has to be written into the copy.
-import { rasterised, savePng, saveSvg } from "../../../components/shared/picture_file.js";
+import { printPicture, rasterised, savePng, saveSvg } from "../../../components/shared/picture_file.js";
 
 const STYLED = "text, rect";
 const PROPERTIES = ["fill", "font-family", "font-size", "font-weight", "text-anchor", "visibility", "opacity"];
@@ -24,15 +24,16 @@ function copied(drawing) {
 
 export function buildSaveButtons() {
   const bar = /** @type {HTMLElement} */ (document.getElementById("save"));
-  for (const format of ["PNG", "SVG"]) {
+  for (const format of ["PNG", "SVG", "PDF"]) {
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = format;
-    button.title = `Save the picture as ${format}`;
+    button.title = `Save the picture as ${format}${format === "PDF" ? ", by the browser's print window" : ""}`;
     button.addEventListener("click", async () => {
       const { width, height, text } = copied(/** @type {Element} */ (document.querySelector("#vis svg")));
       const name = String(bar.dataset.name);
       if (format === "SVG") saveSvg(text, name);
+      else if (format === "PDF") printPicture(text, width, height, name);
       else savePng(await rasterised(text, width, height), name);
     });
     bar.append(button);

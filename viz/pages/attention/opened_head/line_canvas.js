@@ -106,7 +106,7 @@ export class LineCanvas {
     if (!focus) return;
     strokeLines(this.context, matrix, heads, least, focus, layout, colours);
     const { color, fontFamily } = getComputedStyle(this.element);
-    paintBoxes(this.context, boxesOf(matrix, heads, focus, layout, colours, numberOf), color, `10.5px ${fontFamily}`);
+    paintBoxes(this.context, boxesOf(matrix, heads, focus, layout, colours, numberOf), color, `12px ${fontFamily}`);
   }
 }
 

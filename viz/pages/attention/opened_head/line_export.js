@@ -52,7 +52,7 @@ export function sceneOf(drawn) {
     for (const box of boxesOf(matrix, heads, focus, layout, colours, numberOf)) {
       items.push({ kind: "box", ...box, x: left + box.x, y: top + box.y });
       const [x, y] = [left + box.x + box.width / 2, top + box.y + box.height / 2 + 3.5];
-      if (box.text) items.push({ kind: "text", x, y, text: box.text, anchor: "middle", size: 10, weight: 400 });
+      if (box.text) items.push({ kind: "text", x, y, text: box.text, anchor: "middle", size: 12, weight: 400 });
     }
   }
   const label = (/** @type {string} */ text, /** @type {number} */ index, /** @type {Side} */ side) => {

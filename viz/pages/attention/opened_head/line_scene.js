@@ -24,7 +24,7 @@ export function rowsOf({ queries, keys }) {
   const count = Math.max(queries, keys);
   const row = clamp(LOWEST_ROW, Math.floor(ROOM_FOR_ROWS / count), HIGHEST_ROW);
   const rowCentre = (/** @type {number} */ index) => (index + 0.5) * row;
-  return { row, font: row >= 20 ? 13.5 : 11.5, height: count * row, rowCentre };
+  return { row, font: row >= 20 ? 13.5 : 12, height: count * row, rowCentre };
 }
 
 /**
@@ -123,7 +123,7 @@ export function boxesOf(matrix, heads, focus, layout, colours, numberOf) {
         height: layout.row - 2,
         colour: colours[head % colours.length],
         alpha: 0.06 + 0.54 * Math.sqrt(share),
-        text: layout.box >= 24 && share >= 0.005 ? numberOf(stored) : "",
+        text: layout.box >= 26 && share >= 0.005 ? numberOf(stored) : "",
       };
     }),
   );

@@ -19,9 +19,7 @@ const WIDEST_COLUMN = 62;
 // Numbers lie in columns at least this wide; in narrower ones they stand, and in the narrowest there is no room.
 const LYING = 33;
 const STANDING = 11;
-const NARROWEST_NUMBERED = 9.5;
-// Slanted tokens do not overlap in columns at least this wide; in narrower ones they stand upright.
-const SLANTED = 20;
+const NARROWEST_NUMBERED = 12.5;
 
 /** Three digits, a real minus sign, never -0. @param {number} value */
 export function shortNumber(value) {
@@ -61,7 +59,6 @@ export class Columns {
     this.stripEnd = width - TOTAL;
     this.width = width;
     this.isLying = this.step >= LYING;
-    this.isSlanted = this.step >= SLANTED;
     this.hasNumbers = this.step >= STANDING;
     // A number above a bar, or in a cell.
     this.numberHeight = !this.hasNumbers ? 4 : this.isLying ? 16 : 34;
@@ -215,7 +212,7 @@ export class Picture {
       const [middle, line] = [x + width / 2, top + height / 2];
       const turned = width < 28 ? { transform: `rotate(-90 ${middle} ${line})` } : {};
       const look = { style: `fill:${ink}`, "text-anchor": "middle", ...turned };
-      this.write(shortNumber(value), middle, line, "number small", look);
+      this.write(shortNumber(value), middle, line, "number", look);
     });
   }
 }

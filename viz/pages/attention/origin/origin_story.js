@@ -31,7 +31,7 @@ class OriginStory extends View {
   start() {
     this.heads.ariaLabel = "Keys: arrow keys move, Enter follows a key";
     const save = pictureButtons(this.root, () => this.data.name);
-    this.root.replaceChildren(this.summary, this.first, this.heads, this.list, save, this.status, this.tooltip.box);
+    this.root.replaceChildren(this.first, this.heads, this.list, save, this.status, this.tooltip.box);
     this.root.addEventListener("pointermove", (event) => this.point(event));
     this.root.addEventListener("pointerleave", () => {
       this.light(-1);
@@ -101,10 +101,7 @@ class OriginStory extends View {
   drawKeys() {
     const { columns, data } = this;
     const longest = Math.max(...data.columns.map(({ label }) => [...label].length));
-    const { isSlanted } = columns;
-    const height = Math.min(isSlanted ? 104 : 120, 26 + (longest + (data.restCount ? 4 : 0)) * (isSlanted ? 5.9 : 7.2));
-    this.heads.classList.toggle("upright", !isSlanted);
-    this.heads.style.height = `${height}px`;
+    this.heads.style.height = `${Math.min(120, 26 + (longest + (data.restCount ? 4 : 0)) * 7.2)}px`;
     this.tokens = data.columns.map(({ label, key }, column) => {
       const look = { className: "key", title: `${key + 1} · ${label}`, style: `left:${columns.middle(column)}px` };
       const number = data.restCount ? [element("span", "muted", `${key + 1} `)] : [];
@@ -123,7 +120,8 @@ class OriginStory extends View {
     const { title, formula, text } = this.data.steps[step];
     const lines = [element("h4", "", title), element("p", "formula", formula), element("p", "text", text)];
     const picture = element("div", "picture", this.picture(step));
-    return element("li", "step", element("div", "words", ...lines), picture);
+    const summary = step ? [] : [this.summary];
+    return element("li", "step", element("div", "words", ...summary, ...lines), picture);
   }
 
   /** @param {number} step */

@@ -25,7 +25,7 @@ def show(trace: "Trace") -> None:
     if frame.lacking(abilities, "scores", instead) or frame.lacking(abilities, "norms", instead):
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        site = controls.site(trace.sites)
+        site = controls.site_list(trace.sites)
         layer = controls.layer(trace.layers_of(site))
         head = controls.head(trace.heads_of(site))
         default_row, default_key = finding.default_cell(trace, site)
@@ -34,8 +34,8 @@ def show(trace: "Trace") -> None:
         keys = trace.axis_tokens(site)[1]
         default = strongest(real) if default_key is None else default_key
         key = controls.token("key_token", "Key", token_labels.numbered(keys), default=default)
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        scaled, masked = _switches(site, cuts_off=not bool(real.allowed.all()))
+        cuts_off = not bool(real.allowed.all())
+        scaled, masked = _switches(cuts_off=cuts_off)
     other = None
     if not (scaled and masked):
         other = attention.derived_row(trace, site, layer, head, row, scaled=scaled, masked=masked)
@@ -57,21 +57,23 @@ def show(trace: "Trace") -> None:
     origin_story(origin, on_follow=lambda key: state.change(key_token=key), key="origin", name=name)
     st.caption(
         "From the second step on every column is a key: point at one to follow it, click it for its dot product."
+        + ("" if cuts_off else f" The mask cuts nothing off here: {_why_all_allowed(site)}.")
     )
     _badge(trace, site, layer)
     _alternative(trace, site, layer, head)
 
 
-def _switches(site: str, *, cuts_off: bool) -> tuple[bool, bool]:
-    """Whether to scale and whether to mask; where the mask cuts nothing off, a sentence stands for its switch."""
-    scaled = st.toggle("Divide by √dₖ", key=state.bind("scaled"), on_change=state.take, args=("scaled",))
-    if cuts_off:
-        masked = st.toggle("Mask", key=state.bind("masked"), on_change=state.take, args=("masked",))
-    else:
-        masked = True
-        why = "it is the last row" if site == DECODER else "a text on its own has no padding"
-        st.caption(f"The mask cuts nothing off here: {why}.", width="content")
-    return scaled, masked
+def _switches(*, cuts_off: bool) -> tuple[bool, bool]:
+    """Whether to scale and whether to mask, one above the other; there is nothing to switch where no key is masked."""
+    with st.container(width="content", gap=None):
+        scaled = st.toggle("Divide by √dₖ", key=state.bind("scaled"), on_change=state.take, args=("scaled",))
+        if not cuts_off:
+            return scaled, True
+        return scaled, st.toggle("Mask", key=state.bind("masked"), on_change=state.take, args=("masked",))
+
+
+def _why_all_allowed(site: str) -> str:
+    return "it is the last row" if site == DECODER else "a text on its own has no padding"
 
 
 def _badge(trace: "Trace", site: str, layer: int) -> None:

@@ -69,7 +69,7 @@ def head_ladder(
                 "tickvals": positions.tolist(),
                 "ticktext": [names[i] for i in order],
                 "tickangle": -90,
-                "tickfont": {"size": 11},
+                "tickfont": {"size": 12},
                 "range": [-0.8, len(order) - 0.2],
                 "showgrid": False,
                 "zeroline": False,

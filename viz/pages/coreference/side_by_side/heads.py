@@ -1,11 +1,12 @@
 """Show where every head looks from two pronouns: all heads as a map, one layer's rows, and their difference."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from viz.access import models
 from viz.core.file_names import file_name
@@ -25,26 +26,33 @@ from viz.ui.measures import MEASURES
 TOKEN_FIELDS: Final = ("token", "other_token")
 
 
-def show_all(sides: Sequence[Side]) -> tuple[list[Side], str]:
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """Where the map of all heads stands, what was found in it, and the choice of what it shows."""
+
+    picture: DeltaGenerator
+    found: DeltaGenerator
+    choice: DeltaGenerator
+
+
+def show_all(sides: Sequence[Side], slots: Slots) -> tuple[list[Side], str]:
     """The map of all heads, and the rows that it looks from; these are returned, with the attention that is chosen."""
     first, reader = sides[0].trace, models.reader(state.current().model)
-    above = st.container()
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+    with slots.choice:
         before = st.container(width="content")
         controls.measure(measures.offered(models.abilities(state.current().model)))
     moved = data.movements(sides, reader, state.current().common.measure)
     if (found := movement.farthest(moved)) is not None:
         state.propose(**dict(zip(("site", "layer", "head"), found, strict=True)))
     state.put(state.current().for_model(first.shapes))
-    with above:
+    with slots.found:
         movement.say_farthest(moved)
     with before:
         site = controls.site(first.sites)
-    picture = st.container()
     with st.grid(2, min_column_width=430, gap="medium"):
         looking = [_looking(side, site) for side in sides]
     if all(side.case is not None for side in sides):
-        with picture:
+        with slots.picture:
             movement.show(looking, site, movement.bound(moved))
     return looking, site
 

@@ -17,7 +17,7 @@ from viz.pages.coreference.side_by_side.data import Movement, Side
 from viz.pages.coreference.side_by_side.figures import movement_map
 from viz.selection import state
 from viz.ui import frame, head_jobs, number_controls
-from viz.ui.measures import MEASURES, Measure
+from viz.ui.measures import MEASURES
 
 _MAP: Final = "movement"
 #: Of shares a head moves at most so far: from one candidate altogether to the other, in both sentences.
@@ -80,34 +80,32 @@ def show(sides: Sequence[Side], site: str, most: float) -> None:
     figure = movement_map(
         moved.values, moved.parts, names, number=measure.number, averaged=averaged, opened=opened, bound=most
     )
-    with st.container(horizontal=True, vertical_alignment="top", gap="medium"):
-        st.plotly_chart(
-            figure,
-            key=_MAP,
-            on_select=_open_cell,
-            selection_mode="points",
-            config=frame.chart_config(name),
-            alt="How far each head of each layer moves toward the right antecedent",
-            width=620,
-        )
-        with st.container(width="stretch"):
-            _explain(moved, measure, names, opened)
-            number_controls.table_button("Map (CSV)", partial(tables.movements, moved.values, moved.parts), name)
+    st.plotly_chart(
+        figure,
+        key=_MAP,
+        on_select=_open_cell,
+        selection_mode="points",
+        config=frame.chart_config(name),
+        alt="How far each head of each layer moves toward the right antecedent",
+    )
+    _explain(moved, names, opened)
+    st.caption(
+        "How far each head moves toward the right antecedent. Warm: it follows the meaning. Cold: it goes against "
+        "it. Click a cell to open its head.",
+        help=f"Its {measure.number} on the antecedent minus that on the distractor, in the first sentence plus in "
+        "the second. Near 0: it looks the same way in both, or at neither. One scale for all attentions. The best "
+        "on one pair proves nothing: “Measured” counts over a set, “Cause” switches it off.",
+    )
+    number_controls.table_button("Map (CSV)", partial(tables.movements, moved.values, moved.parts), name)
 
 
-def _explain(moved: Movement, measure: Measure, names: Sequence[str], opened: tuple[int, int]) -> None:
+def _explain(moved: Movement, names: Sequence[str], opened: tuple[int, int]) -> None:
     first, second = moved.parts[opened]
     st.markdown(
         f"**{names[opened[0] * moved.values.shape[1] + opened[1]]}** moves "
         f"**{signed(moved.values[opened], 3)}**: "
         f"{signed(first[0] - first[1], 3)} in the first sentence ({first[0]:.3f} − {first[1]:.3f}), "
         f"{signed(second[0] - second[1], 3)} in the second ({second[0]:.3f} − {second[1]:.3f})."
-    )
-    st.caption(
-        f"How far each head moves toward the right antecedent: its {measure.number} on the antecedent minus "
-        "that on the distractor, in the first sentence plus in the second. Warm: it follows the meaning. Cold: it goes "
-        "against it. Near 0: it looks the same way in both, or at neither. One scale for all attentions. Click a cell "
-        "to open its head. The best on one pair proves nothing: “Measured” counts over a set, “Cause” switches it off."
     )
 
 

@@ -29,32 +29,38 @@ if TYPE_CHECKING:
 
 @frame.fragment
 def show() -> None:
-    """The choice of a pair, its translations, the map of all heads, and the rows of one layer."""
-    pair = pair_controls.chosen_pair()
+    """The choice of a pair, the map of all heads beside its translations, and the rows of one layer."""
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    pair = pair_controls.chosen_pair(row)
     if pair is None:
-        texts = [state.current().common.text, pair_controls.second_sentence()]
-        texts = texts if texts[1] else texts[:1]
+        texts = [state.current().common.text, pair_controls.second_sentence(row)]
     else:
         texts = [case.sentence for case in pair.cases]
-    above = st.container()
+    if not texts[1]:
+        _read(0, texts[0], st.container())
+        return
     with st.grid(2, min_column_width=430, gap="medium"):
+        picture, words = st.container(), st.container()
+    with words:
+        found = st.container()
         slots = [st.container() for _ in texts]
+        below = st.container()
+        choice = st.container(horizontal=True, vertical_alignment="bottom")
     # A sentence that cannot be read must not hide the one before it.
     shown = [_read(number, text, slot) for number, (text, slot) in enumerate(zip(texts, slots, strict=True))]
-    if len(texts) < len(NAMES):
-        return
-    with above:
-        cases, guesses = _own_cases(texts) if pair is None else (list(pair.cases), [False] * len(texts))
-    if all(cases):
-        st.html(legend(is_guess=any(guesses)))
-    if pair is not None and pair.is_control:
-        st.caption("A control: the pronoun stands for neither word, so that no head can be right.")
+    with picture:
+        cases, guesses = _own_cases(texts, row) if pair is None else (list(pair.cases), [False] * len(texts))
+    with below:
+        if all(cases):
+            st.html(legend(is_guess=any(guesses)))
+        if pair is not None and pair.is_control:
+            st.caption("A control: the pronoun stands for neither word, so that no head can be right.")
     sides = [Side(number, trace, case) for number, ((trace, _), case) in enumerate(zip(shown, cases, strict=True))]
     choices = [
         _mark(side.trace, side.case, line, is_guess=is_guess) if side.case is not None else None
         for side, (_, line), is_guess in zip(sides, shown, guesses, strict=True)
     ]
-    looking, site = heads.show_all(sides)
+    looking, site = heads.show_all(sides, heads.Slots(picture, found, choice))
     _show_choices(sides, choices)
     heads.show_rows(looking, site)
 
@@ -78,9 +84,9 @@ def _lines(trace: "Trace") -> tuple[Line, Line | None]:
     return source, written[0] if written else None
 
 
-def _own_cases(texts: Sequence[str]) -> "tuple[list[PronounCase | None], list[bool]]":
+def _own_cases(texts: Sequence[str], row: DeltaGenerator) -> "tuple[list[PronounCase | None], list[bool]]":
     """A case for each of one's own sentences, None where words are missing, and whether its candidates are a guess."""
-    own = pair_controls.marked_words(texts)
+    own = pair_controls.marked_words(texts, row)
     marks = [one.marks for one in own]
     cases = [marked_case(text, mark) for text, mark in zip(texts, marks, strict=True)]
     for name, mark, case in zip(NAMES, marks, cases, strict=True):

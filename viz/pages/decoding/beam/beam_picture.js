@@ -135,8 +135,8 @@ class BeamPicture extends View {
     };
     const { columns, lefts } = layOut(nodes, this.isFolded, ({ token, total, badge }) => ({
       token: width(token, "700 13px"),
-      total: width(total, "400 11px"),
-      badge: width(badge, "700 11px"),
+      total: width(total, "400 12px"),
+      badge: width(badge, "700 12px"),
     }));
     this.columns = columns;
     // What matters is drawn last, above the rest.

@@ -30,28 +30,26 @@ MAX_WIDTH, MAX_PENALTY = 12, 500
 
 @frame.fragment
 def show(trace: "Trace") -> None:
-    """The settings, greedy beside beam, the tree, and the hypothesis that is open."""
-    st.caption(
-        "At each step, beam search compares what could follow each of the hypotheses it keeps, by the log-probability "
-        "of the whole, and keeps the best. Those that have ended compete by score: log-probability ÷ "
-        f"{_penalty_in_words()}, so that long ones are not punished for their length."
-    )
+    """The settings, the tree, greedy beside beam, and the hypothesis that is open."""
     _settings()
     selection = state.current()
     task = data.searching(models.writer(selection.model), trace.text, selection.decoding)
     tree = long_work.outcome(task, "Search", key="beam", start=True, patience=long_work.LONGER_PATIENCE)
     if tree is None:
         return
-    _compare(trace.text, tree)
     node = _chosen(trace, tree)
     name = file_name("beam", f"width{tree.width}", f"penalty{selection.decoding.length_penalty}", sentence=trace.text)
+    beam_picture(tree, chosen=node, on_choose=_choose, key="beam-tree", name=name)
     st.caption(
         "Read from left to right, a column a step. Each box is a hypothesis: its last token, and the log-probability "
         "of the whole. Numbered boxes have ended: place and score. Arrow keys move along the tree, Enter or a click "
-        "opens a hypothesis below."
+        "opens a hypothesis below.",
+        help="At each step, beam search compares what could follow each of the hypotheses it keeps, by the "
+        "log-probability of the whole, and keeps the best. Those that have ended compete by score: log-probability ÷ "
+        f"{_penalty_in_words()}, so that long ones are not punished for their length.",
     )
-    beam_picture(tree, chosen=node, on_choose=_choose, key="beam-tree", name=name)
     number_controls.table_button("All nodes (CSV)", partial(decoded_tables.beam_nodes, tree), name)
+    _compare(trace.text, tree)
     _open(trace.text, tree, node)
 
 

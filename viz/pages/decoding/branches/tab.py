@@ -32,10 +32,6 @@ MAX_UNASKED: Final = 128
 @frame.fragment
 def show(trace: "Trace") -> None:
     """Where to leave the translation, the tree of what was made so, and two of them side by side."""
-    st.caption(
-        "Choose a step and write another token there: the model goes on from it, as a branch beside what it wrote "
-        "itself. Nothing is lost; every branch is in the address."
-    )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         translation_controls.step(trace)
         translation_controls.candidate(trace)
@@ -53,13 +49,6 @@ def show(trace: "Trace") -> None:
 
 def _tree(made: Sequence[Choice], traces: Sequence["Trace | None"], source_tokens: Sequence[str]) -> None:
     selection = state.current()
-    st.caption(
-        "To the left each translation is a line over its steps, and leaves another one where it was changed; the ring "
-        "is the chosen step. Click one to show it. Words that differ from the one that it leaves are underlined; log p "
-        "is the sum over its tokens, in nats."
-        if made
-        else "So far there is only the model’s own translation."
-    )
     branch_tree(
         tree_rows(made, traces, models.vocabulary(models.reader(selection.model)), source_tokens),
         shown=selection.decoding.branch,
@@ -69,6 +58,14 @@ def _tree(made: Sequence[Choice], traces: Sequence["Trace | None"], source_token
         key="branch-tree",
         language=models.target_language(selection.model),
         name=file_name("branches", sentence=selection.common.text),
+    )
+    st.caption(
+        "To the left each translation is a line over its steps, and leaves another one where it was changed; the ring "
+        "is the chosen step. Click one to show it. Words that differ from the one that it leaves are underlined; log p "
+        "is the sum over its tokens, in nats. Nothing is lost; every branch is in the address."
+        if made
+        else "So far there is only the model’s own translation. Write another token at a step: the model goes on from "
+        "it, as a branch beside this one."
     )
 
 

@@ -53,12 +53,10 @@ def show(trace: "Trace") -> None:
     """The step, the cache in it, its cost by part, and the cost of all steps."""
     if frame.for_translators("The cost of a step is counted from the paper's architecture."):
         return
-    st.caption(
-        "Keys and values of a token do not change once they are computed, for later tokens are masked. So a step "
-        "computes one new row in each layer and reads the rest from a cache."
-    )
     costs = data.step_costs(trace, models.translator(state.current().model))
-    step = _step(len(costs))
+    with st.container(horizontal=True, vertical_alignment="center", gap="large"):
+        step = _step(len(costs))
+        st.html(html.swatches(list(zip(reversed(figures.COLOURS), reversed(figures.STATES), strict=True))), width=190)
     name = file_name("cost", f"step{step}", sentence=trace.text)
     _cache(trace, costs[step], step, name)
     _work(trace, costs, step, name)
@@ -83,7 +81,21 @@ def _step(steps: int) -> int:
 
 
 def _cache(trace: "Trace", cost: "StepCost", step: int, name: str) -> None:
-    st.subheader("What the cache holds", anchor=False)
+    target, source = figures.target_states(step, len(trace.steps)), figures.source_states(step, len(trace.source_ids))
+    blocks = (
+        ("Self-attention: target positions", "self", target, trace.target_tokens),
+        ("Cross-attention: source positions", "cross", source, trace.source_tokens),
+    )
+    with st.grid(2, min_column_width=430, gap="medium"):
+        for title, kind, states, tokens in blocks:
+            with st.container():
+                frame.chart(
+                    figures.cache_blocks(states, tokens, trace.layers_of(f"decoder.{kind}")),
+                    f"cache-{kind}",
+                    f"{name}-cache-{kind}",
+                    f"{title}: which keys and values step {step + 1} computes and which it reuses",
+                )
+                st.caption(title)
     read, written = (plain(display_token(token)) for token in (trace.target_tokens[step], trace.steps[step].token))
     sources = (
         f"computes those of all {cost.new_source_rows} source tokens, once and for all"
@@ -94,22 +106,10 @@ def _cache(trace: "Trace", cost: "StepCost", step: int, name: str) -> None:
         f"Step {step + 1} reads **{read}** and writes **{written}**. In each layer it computes one row of keys and "
         f"values, reuses {cost.reused_target_rows} of the target, and {sources}: {cost.reused_numbers:,} numbers read "
         f"from the cache ({cost.reused_numbers * 4 / 1e6:.2f} MB in float32). A block is the key and the value of one "
-        "position, for all heads of a layer."
+        "position, for all heads of a layer.",
+        help="Keys and values of a token do not change once they are computed, for later tokens are masked. So a step "
+        "computes one new row in each layer and reads the rest from a cache.",
     )
-    st.html(html.swatches(list(zip(reversed(figures.COLOURS), reversed(figures.STATES), strict=True))))
-    target, source = figures.target_states(step, len(trace.steps)), figures.source_states(step, len(trace.source_ids))
-    blocks = (
-        ("Self-attention: target positions", "self", target, trace.target_tokens),
-        ("Cross-attention: source positions", "cross", source, trace.source_tokens),
-    )
-    for title, kind, states, tokens in blocks:
-        st.markdown(f"**{title}**")
-        frame.chart(
-            figures.cache_blocks(states, tokens, trace.layers_of(f"decoder.{kind}")),
-            f"cache-{kind}",
-            f"{name}-cache-{kind}",
-            f"{title}: which keys and values step {step + 1} computes and which it reuses",
-        )
 
 
 def _work(trace: "Trace", costs: "Sequence[StepCost]", step: int, name: str) -> None:

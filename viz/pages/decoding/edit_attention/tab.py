@@ -54,28 +54,28 @@ def show(trace: "Trace") -> None:
     """The choice of an edit, what it does, and the button that makes it a branch."""
     if frame.lacking(models.abilities(state.current().model), "edits"):
         return
-    st.caption(
-        "Change what one head looks at, at one step, and see what the model writes then. Everything from that step on "
-        "is computed anew; an edit of the encoder acts on the whole sentence, but the tokens before the step are kept."
-    )
     proposed = _propose(trace)
-    site = controls.site(trace.sites)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        step = translation_controls.step(trace)
-        layer, head = controls.layer(trace.layers_of(site)), controls.head(trace.heads_of(site))
-    action = _action(trace, step, site, layer, head)
-    made = translations.choices()
-    tried = _try(made, _base(made, step), step, action)
-    _show_numbers(tried)
-    if action == proposed:
-        st.caption(
-            f"This opens on the edit that makes “{plain(display_token(tried.original.steps[step].token))}” least "
-            f"probable: of all heads of the {NAMES[site].phrase} the loss of {head_label(layer, head)} costs most, and "
-            "of all that can be done to it this does."
-        )
-    _keep(made, tried)
+    with st.grid(2, min_column_width=430, gap="medium"):
+        picture, choice = st.container(), st.container()
+    with choice:
+        site = controls.site(trace.sites)
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            step = translation_controls.step(trace)
+            layer, head = controls.layer(trace.layers_of(site)), controls.head(trace.heads_of(site))
+        action = _action(trace, step, site, layer, head)
+        made = translations.choices()
+        tried = _try(made, _base(made, step), step, action)
+        if action == proposed:
+            st.caption(
+                f"This opens on the edit that makes “{plain(display_token(tried.original.steps[step].token))}” least "
+                f"probable: of all heads of the {NAMES[site].phrase} the loss of {head_label(layer, head)} costs most, "
+                "and of all that can be done to it this does."
+            )
+    with picture:
+        _show_row(tried, action)
+        _show_numbers(tried)
+        _keep(made, tried)
     _show_all_heads(tried, site)
-    _show_row(tried, action)
 
 
 def _propose(trace: "Trace") -> EditHead | None:
@@ -92,8 +92,12 @@ def _propose(trace: "Trace") -> EditHead | None:
 
 
 def _action(trace: "Trace", step: int, site: str, layer: int, head: int) -> EditHead:
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        edit = controls.segmented("edit", "What to do with the head", LABELS)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        help_text = (
+            "Everything from the step on is computed anew. An edit of the encoder acts on the whole sentence, but the "
+            "tokens before the step are kept.\n\n" + "\n".join(f"- {LABELS[kind]}: {MEANINGS[kind]}" for kind in EDITS)
+        )
+        edit = controls.segmented("edit", "What to do with the head", LABELS, help_text=help_text)
         is_of_encoder = site == ENCODER
         once = st.toggle(
             "In this step only",
@@ -103,7 +107,6 @@ def _action(trace: "Trace", step: int, site: str, layer: int, head: int) -> Edit
             on_change=state.take,
             args=("edit_once",),
         )
-    st.caption(MEANINGS[edit])
     key = _key(trace, step, site, layer, head) if edit == "point" else None
     return EditHead(edit, site, layer, head, key, once and not is_of_encoder)
 
@@ -213,7 +216,6 @@ def _show_row(tried: _Tried, action: EditHead) -> None:
     """The edited head's row before and after, as the traces have it."""
     site, layer, head = action.site, action.layer, action.head
     row = tried.original.rows_before + tried.choice.step
-    st.markdown("**The head’s row, before and after**")
     if action.is_of_encoder:
         labels = token_labels.row_labels(tried.original, site)
         row = controls.token("token", "Row of", labels, default=token_labels.default_row(tried.original, site))
@@ -230,8 +232,9 @@ def _show_row(tried: _Tried, action: EditHead) -> None:
         "The weights of the edited row before and after, a pair of bars for each token",
     )
     off = " Switched off, it gives no weight to anything." if action.edit == "off" else ""
+    name = plain(display_token(tried.original.row_names(site)[row]))
     st.caption(
-        f"The row “{plain(display_token(tried.original.row_names(site)[row]))}”: its weights add up to "
+        f"{head_label(layer, head)} before and after, in the row “{name}”: its weights add up to "
         f"{before.sum():.3f} before and {after.sum():.3f} after.{off}"
     )
 

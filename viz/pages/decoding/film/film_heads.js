@@ -14,7 +14,7 @@ import { FilmStrip } from "./film_strip.js";
 
 const GUTTER = 64;
 const [NARROWEST_CELL, WIDEST_CELL] = [14, 34];
-const [LOWEST_STRIP_ROW, HIGHEST_STRIP_ROW] = [9, 15];
+const [LOWEST_STRIP_ROW, HIGHEST_STRIP_ROW] = [12, 15];
 const ROOM_FOR_STRIP = 420;
 const PANELS_STACKED_BELOW = 560;
 

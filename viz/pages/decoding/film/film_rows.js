@@ -15,7 +15,7 @@ const TRAIL = 16;
 const TRAIL_STRENGTH = 0.45;
 const TRAIL_FROM = 0.2;
 const TALLEST_TRIANGLE = 240;
-const [LOWEST_ROW, HIGHEST_ROW, LOWEST_NAMED_ROW] = [2, 15, 10];
+const [LOWEST_ROW, HIGHEST_ROW, LOWEST_NAMED_ROW] = [2, 15, 12];
 
 /** On a dark page a colour is mixed with so much white: its own would be lost there, where lines are thin and faint. */
 const WHITE_ON_DARK = 0.4;

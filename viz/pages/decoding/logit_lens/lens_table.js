@@ -24,7 +24,7 @@ import { pictureButtons } from "../../../components/shared/save_picture.js";
 const MARK = "✓ ";
 /** About how many pixels the names of the layers take, a column without its token, and a letter of it. */
 const [NAMES_WIDTH, COLUMN_WIDTH, LETTER_WIDTH] = [108, 14, 7.4];
-const NARROWEST_COLUMN = 54;
+const NARROWEST_COLUMN = 62;
 /** @type {Record<string, [number, number]>} */
 const MOVES = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 

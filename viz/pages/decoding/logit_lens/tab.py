@@ -27,18 +27,18 @@ def show(trace: "Trace") -> None:
     if frame.lacking(models.abilities(state.current().model), "logit lens"):
         return
     st.caption(
-        "What would each decoder layer have said, had it been the last? Its output goes through the model's own final "
-        "norm and output projection. Read a column downwards: the token that goes in, what each layer would write "
-        "next, and at the bottom what was written. Point at a cell for its five best; click it to choose its step.  \n"
-        "The first layers mostly repeat what goes in, for input and output share one embedding; the layer at which ✓ "
-        "appears is where the model has made up its mind."
+        "What would each decoder layer have said, had it been the last? At the ✓ the model has made up its mind.",
+        help="The output of each layer goes through the model's own final norm and output projection. Read a column "
+        "downwards: the token that goes in, what each layer would write next, and at the bottom what was written. The "
+        "first layers mostly repeat what goes in, for input and output share one embedding. Point at a cell for its "
+        "five best; click it to choose its step.",
     )
     lens = data.logit_lens(trace, models.writer(state.current().model))
+    name, read = file_name("logit lens", sentence=trace.text), trace.target_tokens[-len(trace.steps) :]
+    lens_table(lens, read, step=state.current().decoding.step, on_choose=_choose, key="lens", name=name)
     _badge(trace, lens)
     if note := label_smoothing_note():
         st.caption(note)
-    name, read = file_name("logit lens", sentence=trace.text), trace.target_tokens[-len(trace.steps) :]
-    lens_table(lens, read, step=state.current().decoding.step, on_choose=_choose, key="lens", name=name)
     number_controls.table_button("Table (CSV)", partial(decoded_tables.lens, lens, read), name)
 
 

@@ -5,6 +5,7 @@ from math import exp, prod
 from typing import TYPE_CHECKING
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from viz.access import models, texts, traces
 from viz.core.file_names import file_name
@@ -39,25 +40,25 @@ LEAST_MASS = 1
 @frame.fragment
 def show(trace: "Trace") -> None:
     """The settings, the greedy translation and the samples beside it."""
-    st.caption(
-        "At each step a token is sampled by its probability, in place of the likeliest one. Temperature divides the "
-        "logits before the softmax; top k keeps only the k likeliest tokens, top p only the fewest that together hold "
-        "p. The same seed gives the same translations."
-    )
     selection = state.current()
     writer = models.writer(selection.model)
     vocabulary = models.vocabulary(writer)
     greedy = traces.written(writer, trace.text)
-    _presets()
-    _settings(len(vocabulary))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        _presets()
+        settings = st.popover("Settings", key="sampling-settings", icon=":material/tune:")
+        st.button("Draw anew", icon=":material/casino:", on_click=_next_seed, help="Goes on with the next seed.")
+    _settings(len(vocabulary), settings)
     selection = state.current()
-    if reason := why_derailing(greedy.steps, len(vocabulary)):
-        st.caption(" ".join(filter(None, (reason, label_smoothing_note()))))
     task = data.drawing(writer, trace.text, selection.decoding)
     drawn = long_work.outcome(task, "Draw", key="samples", start=True, patience=long_work.LONGER_PATIENCE)
     if drawn is None:
         return
     groups = grouped(drawn)
+    sample_cards(
+        (_greedy_card(greedy), *_cards(drawn, groups, greedy.translation, vocabulary)),
+        language=models.target_language(selection.model),
+    )
     st.caption(
         f"{len(drawn)} drawn, {len(groups)} different; the most frequent first. Words that the greedy translation does "
         f"not have are marked, {word_differences.MISSING} where it has more. “Log-probability” is the model's own; “as "
@@ -68,10 +69,8 @@ def show(trace: "Trace") -> None:
             "All samples are the greedy translation: at these settings little else can be sampled, so sure is the "
             "model. A higher temperature or top p lets other tokens in."
         )
-    sample_cards(
-        (_greedy_card(greedy), *_cards(drawn, groups, greedy.translation, vocabulary)),
-        language=models.target_language(selection.model),
-    )
+    if reason := why_derailing(greedy.steps, len(vocabulary)):
+        st.caption(" ".join(filter(None, (reason, label_smoothing_note()))))
     name = file_name("samples", f"seed{selection.decoding.sampling_seed}", sentence=trace.text)
     with st.container(horizontal=True):
         number_controls.table_button("Samples (CSV)", partial(decoded_tables.samples, drawn), name)
@@ -111,6 +110,10 @@ def _presets() -> None:
         list(PRESETS),
         key="sampling-preset",
         format_func=PRESETS.__getitem__,
+        wrap=True,
+        help="At each step a token is sampled by its probability, in place of the likeliest one. Temperature divides "
+        "the logits before the softmax; top k keeps only the k likeliest tokens, top p only the fewest that together "
+        "hold p. The same seed gives the same translations.",
         on_change=_take_preset,
     )
 
@@ -121,14 +124,15 @@ def _take_preset() -> None:
             state.choose(**preset._asdict())
 
 
-def _settings(vocab_size: int) -> None:
+def _settings(vocab_size: int, slot: DeltaGenerator) -> None:
+    """All that a sample depends on; a link's settings that cannot be are said on the page itself."""
     hundredths = number_controls.hundredths
     number_controls.settle("num_samples", 1, MAX_SAMPLES, "A number of samples of")
     number_controls.settle("temperature", LEAST_TEMPERATURE, MOST_TEMPERATURE, "A temperature of", hundredths)
     number_controls.settle("top_k", 0, vocab_size, "A top k of")
     number_controls.settle("top_p", LEAST_MASS, 100, "A top p of", hundredths)
     number_controls.settle("sampling_seed", 0, controls.MAX_SEED, "Seed")
-    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+    with slot:
         help_text = "How many translations are drawn; the first ones stay as they are when there are more."
         number_controls.whole_slider("num_samples", "Samples", 1, MAX_SAMPLES, help_text=help_text)
         help_text = "Below 1 the likely tokens gain, above 1 the unlikely ones do."
@@ -137,12 +141,10 @@ def _settings(vocab_size: int) -> None:
         )
         help_text = "Only the fewest likeliest tokens that together hold this much can be sampled; 1 for all."
         number_controls.hundredths_slider("top_p", "Top p", LEAST_MASS, 100, help_text=help_text)
-    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         help_text = "Only so many of the likeliest tokens can be sampled; 0 for all."
         number_controls.number("top_k", "Top k", 0, vocab_size, help_text=help_text)
         help_text = "Names a series of samples."
         number_controls.number("sampling_seed", "Seed", 0, controls.MAX_SEED, help_text=help_text)
-        st.button("Draw anew", icon=":material/casino:", on_click=_next_seed, help="Goes on with the next seed.")
 
 
 def _next_seed() -> None:

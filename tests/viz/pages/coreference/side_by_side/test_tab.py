@@ -83,12 +83,12 @@ def test_a_pair_of_the_set_is_marked_and_can_be_made_ones_own(tiny: None) -> Non
 
 def test_a_group_opens_its_first_pair_and_whoever_types_sees_their_own(tiny: None) -> None:
     app = comparing()
-    healthy(app.segmented_control(key="pair-group").set_value("reflexive").run())
+    healthy(app.selectbox(key="pair-group").set_value("reflexive").run())
     assert app.query_params["pair"] == "reflexive-01"
     assert marked(app, "pronoun")[0] == "herself"
     healthy(app.text_area(key="text").set_value("Tom was late.").run())
     assert "pair" not in app.query_params
-    assert app.segmented_control(key="pair-group").value == ""
+    assert app.selectbox(key="pair-group").value == ""
     assert app.text_input(key="other_text").value == ""
     assert "Nothing is compared yet" in app.info[0].value
     assert not charts(app)
@@ -134,7 +134,7 @@ def test_it_opens_on_the_head_that_moves_farthest_of_all_attentions() -> None:
     (cells,) = maps(app)
     assert max(cells, key=lambda cell: float(cell[3].replace("−", "-")))[:2] == [3, 1]
     # Another pair has a head of its own.
-    healthy(app.segmented_control(key="pair-group").set_value("reflexive").run())
+    healthy(app.selectbox(key="pair-group").set_value("reflexive").run())
     common = app.session_state["selection"].common
     assert max(maps(app)[0], key=lambda cell: float(cell[3].replace("−", "-")))[:2] == [common.layer, common.head]
 

@@ -104,7 +104,7 @@ def test_a_row_points_at_keys_that_the_mask_allows_only() -> None:
 @pytest.mark.parametrize(("edit", "expected"), [("off", 0.0), ("uniform", 1.0), ("point", 1.0)])
 def test_the_row_before_and_after_is_that_of_the_traces(saved: Translator, edit: str, expected: float) -> None:
     app = editing(edit=edit, key_token="3")
-    before, after = (np.array(bars["y"]) for bars in charts(app)[-1]["data"][:2])
+    before, after = (np.array(bars["y"]) for bars in charts(app)[0]["data"][:2])
     own = traced(TEXT, Selection().changed(checkpoint="en-de"))
     np.testing.assert_allclose(before, own.weights("decoder.cross", 1, [2], [5])[0, 0], atol=1e-6)
     assert after.sum() == pytest.approx(expected, abs=1e-5)
