@@ -9,8 +9,18 @@ SIZES = ((1400, 1000), (1280, 720))
 #: Page and tab → the picture that it is about.
 PICTURES = {
     ("Attention", "All heads"): ".st-key-heads",
+    ("Attention", "Where a weight comes from"): ".st-key-origin .first svg",
     ("Attention", "bertviz"): "iframe",
     ("Decode", "Film"): ".st-key-player",
+    ("Decode", "Branches"): ".st-key-branch-tree",
+    ("Decode", "Edit attention"): ".st-key-edit-row",
+    ("Decode", "Logit lens"): ".st-key-lens",
+    ("Decode", "Beam search"): ".st-key-beam-tree",
+    ("Decode", "Sampling"): "article >> nth=0",
+    ("Decode", "Cost"): ".st-key-cache-self",
+    ("Compare", "Side by side"): ".st-key-movement",
+    ("Compare", "Measured"): "table[aria-label='Accuracies side by side']",
+    ("Compare", "Cause"): "[class*='st-key-cause-effects-encoder'] >> nth=0",
     ("Atlas", "Layer × head"): ".st-key-atlas-maps",
     ("Masks & positions", "Masks"): ".st-key-mask-alone-causal",
     ("Model", "Vocabulary"): "[data-testid='stMain'] table >> nth=0",

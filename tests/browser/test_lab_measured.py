@@ -27,7 +27,7 @@ def test_a_file_that_is_none_is_refused_and_another_is_measured_and_its_bad_line
     upload(page, "mine.tsv", "\n".join([*lines, "<b>bad</b>"]))
     expect(page.get_by_text("1 line is left out")).to_be_visible(timeout=PATIENCE)
     page.get_by_role("button", name="Measure", exact=True).click()
-    expect(page.get_by_text("A head looks there; the model knows")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_role("table", name="Accuracies side by side")).to_be_visible(timeout=PATIENCE)
     expect(page.get_by_text("No sentence of this set carries German")).to_be_visible(timeout=PATIENCE)
     page.get_by_role("radio", name="Curated set").click()
     expect(page.get_by_text("What the model itself prefers")).to_be_visible(timeout=PATIENCE)

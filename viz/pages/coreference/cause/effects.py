@@ -1,6 +1,6 @@
 """Rank the heads by what switching each off does, beside two other rankings."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -24,19 +24,23 @@ if TYPE_CHECKING:
 
 
 @frame.fragment
-def show(pairs: Sequence[Pair]) -> None:
-    """Which head flips the choice, maps of what each does, a table, and how the rankings agree."""
-    st.subheader("Switch off each head", anchor=False)
+def show(pairs: Sequence[Pair], show_pair: Callable[[], None]) -> None:
+    """Maps of what each head does, which one flips the choice, a table, and how the rankings agree.
+
+    Args:
+        pairs: over which.
+        show_pair: draws the sentences of the one pair, if it is one.
+    """
     cases = [case for pair in pairs for case in pair.cases]
     replacement, translator = state.current().coreference.replacement, models.translator(state.current().model)
     heads = data.all_heads(translator)
     task = data.effects(translator, cases, replacement)
     effects = long_work.outcome(task, "Switch off each head in turn", key="cause-effects", start=len(pairs) == 1)
     if effects is None:
+        show_pair()
         return
     measured, estimated = effects
     name = file_name("effects", replacement, pairs[0].name or "own pair" if len(pairs) == 1 else "all pairs")
-    st.markdown(verdicts.sweep_sentence(measured, heads, cases))
     site_maps.show(
         -measured.mean_changes.double().numpy(),
         title="log-odds lost",
@@ -45,6 +49,8 @@ def show(pairs: Sequence[Pair]) -> None:
         name=name,
         alt="How much the log-odds fall when each head of {} is switched off",
     )
+    st.markdown(verdicts.sweep_sentence(measured, heads, cases))
+    show_pair()
     st.caption(
         f"Each of the {len(heads)} heads is switched off alone. Rows are layers, columns heads. Warm: the head works "
         f"for the {'pronoun that is written' if pairs[0].is_own else 'right pronoun'}, whose log-odds (log p of it − "

@@ -25,9 +25,9 @@ def show(
     with st.grid(3, min_column_width=250, gap="medium"):
         for site, of_site in zip(sites.SITES, values, strict=True):
             with st.container():
-                st.markdown(f"**{sites.label(site)}**")
                 figure = head_map(of_site, title=title, centre=0.0, floor=floor)
                 # Three maps side by side leave room for bare numbers.
                 numbers = [str(head + 1) for head in range(of_site.shape[1])]
-                figure.update_layout(xaxis={"ticktext": numbers, "title": {"text": "head", "standoff": 2}})
+                title_of_heads = {"text": f"{sites.label(site)}, head", "standoff": 2}
+                figure.update_layout(xaxis={"ticktext": numbers, "title": title_of_heads})
                 frame.chart(figure, f"{key}-{site}", f"{name}-{site}", alt.format(site))

@@ -50,9 +50,7 @@ def show() -> None:
             "whatever the sentence is, and takes out only what it says about this one.",
         )
     looked_at = [chosen] if state.current().coreference.cause_scope == "pair" else list(pairs)
-    if looked_at == [chosen]:
-        _show_pair(chosen)
-    effects.show(looked_at)
+    effects.show(looked_at, partial(_show_pair, chosen if looked_at == [chosen] else None))
     removal.show(looked_at)
     _patch(looked_at)
     _bleu()
@@ -78,8 +76,10 @@ def _pair(pairs: Sequence[Pair]) -> Pair:
     return by_name[controls.dropdown("pair", "Pair of sentences", labels, shown=shown)]
 
 
-def _show_pair(pair: Pair) -> None:
-    """Both sentences, a line each, with the choice that the model has in them."""
+def _show_pair(pair: Pair | None) -> None:
+    """Both sentences, a line each, with the choice that the model has in them; nothing without a pair."""
+    if pair is None:
+        return
     lines = []
     own = pair_controls.own_marks([case.sentence for case in pair.cases]) if pair.is_own else []
     for number, (letter, case) in enumerate(zip(verdicts.LETTERS, pair.cases, strict=True)):

@@ -32,19 +32,21 @@ _BAD_LINE: Final = (html.Column("Line", is_number=True), html.Column("Why it is 
 @frame.fragment
 def show() -> None:
     """The set, the measure, the button, and the results."""
-    st.caption(
-        "A head is right about a sentence if the pronoun gives more weight to what it stands for (the antecedent) than "
-        "to the other candidate (the distractor); equal weights count half. Every head is asked about every sentence."
-    )
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        controls.segmented("pair_set", "Measured on", SET_LABELS)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        help_text = (
+            "A head is right about a sentence if the pronoun gives more weight to what it stands for (the antecedent) "
+            "than to the other candidate (the distractor); equal weights count half. Every head is asked about every "
+            "sentence."
+        )
+        controls.segmented("pair_set", "Measured on", SET_LABELS, help_text=help_text)
         controls.measure(measures.offered(models.abilities(state.current().model)))
+        found = st.container()
     case_set = _case_set()
     if case_set is None:
         return
     measure = state.current().common.measure
     controls_count = sum(case.is_control for case in case_set.cases.cases)
-    st.caption(
+    about = (
         f"{len(case_set.cases.cases):,} sentences, {controls_count} of them controls, in which the pronoun stands for "
         "neither noun. Weights are summed over the pieces of a candidate and averaged over those of the pronoun."
     )
@@ -53,8 +55,11 @@ def show() -> None:
     task = data.scores_task(case_set, models.reader(state.current().model), measure)
     start = case_set is data.curated() and _translates()
     scores = long_work.outcome(task, "Measure", key="measured", start=start)
-    if scores is not None:
-        _show_scores(scores, file_name("coreference", scores.measure, case_set.name))
+    if scores is None:
+        st.caption(about)
+    else:
+        found.markdown(findings.first_sentence(scores))
+        _show_scores(scores, file_name("coreference", scores.measure, case_set.name), about)
 
 
 def _case_set() -> "data.CaseSet | None":
@@ -78,14 +83,12 @@ def _case_set() -> "data.CaseSet | None":
     return case_set
 
 
-def _show_scores(scores: "CoreferenceScores", name: str) -> None:
-    st.markdown(findings.first_sentence(scores))
-    _skipped(scores.skipped, "Not read")
-    st.subheader("A head looks there; the model knows", anchor=False)
+def _show_scores(scores: "CoreferenceScores", name: str, about: str) -> None:
     st.html(html.table(findings.COLUMNS, findings.summary(scores), label="Accuracies side by side"))
+    _skipped(scores.skipped, "Not read")
     st.caption(
-        "Accuracy is the share of sentences that are right; in brackets 95 % bootstrap intervals over pairs of "
-        "sentences. A head is chosen on one half of the pairs and reported on the other, because the best of many "
+        f"{about} Accuracy is the share of sentences that are right; in brackets 95 % bootstrap intervals over pairs "
+        "of sentences. A head is chosen on one half of the pairs and reported on the other, because the best of many "
         "heads looks too good on the sentences it was chosen on. The last line asks the model, not a head: whether it "
         "finds the German sentence with the right pronoun more probable."
     )

@@ -81,7 +81,7 @@ def _token(step: int, token: str, log_prob: float, drawn: float | None) -> str:
     return (
         f'<li title="{literal(title)}" style="{_TOKEN};background:{fill};color:{ink}">'
         f'<bdi dir="auto" style="white-space:pre">{literal(display_token(token))}</bdi>'
-        f'<small style="display:block;font-size:0.7rem;{_NUMBERS}">{literal(shown)}</small></li>'
+        f'<small style="display:block;font-size:0.75rem;{_NUMBERS}">{literal(shown)}</small></li>'
     )
 
 
@@ -96,7 +96,7 @@ def _legend() -> str:
         '<div style="width:240px;max-width:50%"><div style="height:11px;border-radius:2px;box-shadow:0 0 0 1px '
         f"color-mix(in srgb,currentColor 22%,transparent);background:linear-gradient(to right,"
         f'{",".join(theme.SEQUENTIAL)})"></div>'
-        f'<div style="position:relative;height:18px;top:5px;font-size:0.7rem">{ticks}</div></div></div>'
+        f'<div style="position:relative;height:18px;top:5px;font-size:0.75rem">{ticks}</div></div></div>'
     )
 
 
