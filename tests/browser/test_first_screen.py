@@ -23,7 +23,9 @@ PICTURES = {
     ("Compare", "Cause"): "[class*='st-key-cause-effects-encoder'] >> nth=0",
     ("Atlas", "Layer × head"): ".st-key-atlas-maps",
     ("Masks & positions", "Masks"): ".st-key-mask-alone-causal",
-    ("Model", "Vocabulary"): "[data-testid='stMain'] table >> nth=0",
+    ("Model", "Architecture"): ".st-key-parameters",
+    ("Model", "Vocabulary"): ".st-key-pieces",
+    ("Model", "Curves"): ".st-key-training-curves",
 }
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from viz.selection.fields import Param
 
-ModelCardTab = Literal["Vocabulary", "Training data", "Curves", "Scores", "Translations", "Card"]
+ModelCardTab = Literal["Architecture", "Vocabulary", "Training data", "Curves", "Scores", "Translations", "Card"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,5 +17,5 @@ class ModelCardChoices:
         example_seed: which of the training sentences are drawn as examples.
     """
 
-    model_card_tab: Annotated[ModelCardTab, Param("about")] = "Vocabulary"
+    model_card_tab: Annotated[ModelCardTab, Param("about")] = "Architecture"
     example_seed: Annotated[int, Param("seed")] = 1

@@ -12,14 +12,14 @@ from viz.selection.model_card import ModelCardTab
 from viz.selection.selection import Selection
 from viz.ui.controls import plain
 
-_WITH_TEXT: Final[tuple[ModelCardTab, ...]] = ("Vocabulary", "Card")
+_WITH_TEXT: Final[tuple[ModelCardTab, ...]] = ("Architecture", "Vocabulary", "Card")
 #: Kind of model → the tabs of the model page: such a model brings no record of its training.
 TABS: Final[Mapping[str | None, tuple[ModelCardTab, ...]]] = {
     "encoder": _WITH_TEXT,
     "decoder": _WITH_TEXT,
     "encoder-decoder": _WITH_TEXT,
-    "image": ("Card",),
-    None: (),
+    "image": ("Architecture", "Card"),
+    None: ("Architecture",),
 }
 
 

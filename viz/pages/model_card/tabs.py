@@ -37,7 +37,7 @@ def vocabulary(selection: Selection) -> None:
         f"{len(pieces):,} pieces, the same for English and German: {kinds}. A text is cut into the pieces that the "
         "tokenizer finds most probable; a character that no piece holds becomes its bytes, so nothing is unknown."
     )
-    st.caption(how if models.is_english_german(selection.model) else f"{len(pieces):,} pieces: {kinds}.")
+    how = how if models.is_english_german(selection.model) else f"{len(pieces):,} pieces: {kinds}."
     wanted = st.text_input(
         "Find pieces", placeholder="Letters of a piece, or an id; a space stands for the ▁ before a word", key="wanted"
     )
@@ -55,7 +55,7 @@ def vocabulary(selection: Selection) -> None:
         key="pieces",
         alt="Pieces of the vocabulary: id, piece, kind",
     )
-    st.caption(f"{len(matches):,} of {len(pieces):,} pieces")
+    st.caption(f"{len(matches):,} of {how}")
 
 
 _KINDS: Final = {
@@ -95,18 +95,18 @@ def curves(selection: Selection) -> None:
     with frame.errors_shown():
         training = data.training(selection.model)
     limit = "the first pairs" if training is None else f"the first {training.dev_limit:,} pairs"
+    frame.chart(
+        training_curves(log),
+        "training-curves",
+        file_name("training curves", models.identity(selection.model)[0]),
+        "Loss, learning rate and BLEU of each dev set over the training steps",
+    )
     st.caption(
         "From left to right the steps of training. The loss is what the model is trained to make small, averaged since "
         "the point before; with smoothed labels it stays above zero. The learning rate is how far each step goes; "
         "where it rises anew, another stage of training begins, often with other data, so that the losses of two "
         f"stages do not compare. BLEU (0 to 100) is measured on {limit} of each set that the model does not learn "
         "from, in the stages that asked for it, so it only roughly agrees with the tab Scores, which has whole sets."
-    )
-    frame.chart(
-        training_curves(log),
-        "training-curves",
-        file_name("training curves", models.identity(selection.model)[0]),
-        "Loss, learning rate and BLEU of each dev set over the training steps",
     )
 
 
@@ -163,10 +163,6 @@ def _measurement(measurement: "Measurement") -> None:
 def translations(selection: Selection) -> None:
     """Twenty sentences, translated now."""
     seed = controls.seed()
-    st.caption(
-        f"Twenty of {len(BANK)} English sentences, as they come out of this model, good and bad. Nobody picked them: "
-        f"the seed {seed} did. The sentences were written for this page, and before any was translated."
-    )
     sentences, translator = draw(seed), models.translator(selection.model)
 
     def compute(progress: Progress) -> list[tuple[str, str]]:
@@ -184,6 +180,10 @@ def translations(selection: Selection) -> None:
     rows = long_work.awaited(task, key="twenty")
     columns = [Column("English", language="en"), Column("German, by this model", language="de")]
     st.html(table(columns, rows, label="English sentences and their translations"))
+    st.caption(
+        f"Twenty of {len(BANK)} English sentences, as they come out of this model, good and bad. Nobody picked them: "
+        f"the seed {seed} did. The sentences were written for this page, and before any was translated."
+    )
 
 
 def whole_card(selection: Selection) -> None:
