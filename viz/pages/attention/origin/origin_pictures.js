@@ -14,7 +14,7 @@ import { clamp } from "../../../components/shared/picture.js";
  */
 
 export const GUTTER = 58;
-const TOTAL = 74;
+const TOTAL = 96;
 const WIDEST_COLUMN = 62;
 // Numbers lie in columns at least this wide; in narrower ones they stand, and in the narrowest there is no room.
 const LYING = 33;

@@ -40,7 +40,7 @@ def show() -> None:
         )
         controls.segmented("pair_set", "Measured on", SET_LABELS, help_text=help_text)
         controls.measure(measures.offered(models.abilities(state.current().model)))
-        found = st.container()
+        found = st.container(width=430)
     case_set = _case_set()
     if case_set is None:
         return
