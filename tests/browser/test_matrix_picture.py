@@ -1,6 +1,5 @@
 """The heatmap of one matrix in a real browser: numbers, a kept row and column, zoom, previews, saved pictures."""
 
-import re
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
