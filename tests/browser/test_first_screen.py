@@ -16,7 +16,7 @@ PICTURES = {
     ("Decode", "Edit attention"): ".st-key-edit-row",
     ("Decode", "Logit lens"): ".st-key-lens",
     ("Decode", "Beam search"): ".st-key-beam-tree",
-    ("Decode", "Sampling"): "article >> nth=0",
+    ("Decode", "Sampling"): ".st-key-samples",
     ("Decode", "Cost"): ".st-key-cache-self",
     ("Compare", "Side by side"): ".st-key-movement",
     ("Compare", "Measured"): "table[aria-label='Accuracies side by side']",

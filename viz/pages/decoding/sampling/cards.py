@@ -102,7 +102,7 @@ def _legend() -> str:
 
 def sample_cards(cards: Sequence[Card], *, language: str = "") -> None:
     """Show the cards, in this order; the language of their texts is as HTML names it, "" if nobody knows."""
-    grid = st.grid(min_column_width=300, border=True)
+    grid = st.container(key="samples").grid(min_column_width=300, border=True)
     for number, card in enumerate(cards):
         key = f"sample-{number}-{fingerprint.digest(repr(card.tokens))}"
         # Its steps need more room than one column has.
