@@ -58,7 +58,7 @@ def show() -> None:
     if scores is None:
         st.caption(about)
     else:
-        found.markdown(findings.first_sentence(scores))
+        found.markdown(f":small[{findings.first_sentence(scores)}]")
         _show_scores(scores, file_name("coreference", scores.measure, case_set.name), about)
 
 

@@ -56,7 +56,7 @@ def show(trace: "Trace") -> None:
     costs = data.step_costs(trace, models.translator(state.current().model))
     with st.container(horizontal=True, vertical_alignment="center", gap="large"):
         step = _step(len(costs))
-        st.html(html.swatches(list(zip(reversed(figures.COLOURS), reversed(figures.STATES), strict=True))), width=190)
+        st.html(html.swatches(list(zip(reversed(figures.COLOURS), reversed(figures.STATES), strict=True))), width=440)
     name = file_name("cost", f"step{step}", sentence=trace.text)
     _cache(trace, costs[step], step, name)
     _work(trace, costs, step, name)
