@@ -27,7 +27,7 @@ def test_the_animal_pair_is_compared_a_cell_opens_its_head_and_another_pair_is_c
     page.mouse.down()
     page.mouse.up()
     expect(page).to_have_url(re.compile("layer=1&head=2"), timeout=PATIENCE)
-    expect(page.get_by_text("L2 H3 moves")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text(re.compile("^L2 H3 moves"))).to_be_visible(timeout=PATIENCE)
     # A pair of the set is chosen, and the other tabs open.
     page.locator("[class*='st-key-pair-group']").get_by_role("combobox").click()
     page.get_by_role("option", name="Equal distance").click()

@@ -177,10 +177,10 @@ class OriginStory extends View {
     const { score, dots, restDots, real, other, changed } = this.data;
     const isRest = column === this.columns.restAt;
     const range = (/** @type {Range | null} */ ends) => (ends ?? []).map(exactNumber).join(" … ");
-    const score = (/** @type {Path} */ { scaled, cut, restScaled }) =>
+    const scaledScore = (/** @type {Path} */ { scaled, cut, restScaled }) =>
       isRest ? `s  ${range(restScaled)}` : `  ${exactNumber(scaled[column])}${cut[column] ? ", masked: −∞" : ""}`;
     const path = (/** @type {Path} */ shown) => [
-      `score${score(shown)}`,
+      `score${scaledScore(shown)}`,
       `weight  ${exactNumber(isRest ? shown.restWeight : shown.weights[column])}`,
     ];
     const lines = [`${score}  ${isRest ? range(restDots) : exactNumber(dots[column])}`, ...path(real)];
