@@ -15,8 +15,9 @@ from tqdm import tqdm
 from model.device import choose_device
 from model.errors import ConfigError, HeadlightError
 from model.evaluation import evaluate, translate_all
-from model.opening import open_reader
+from model.opening import open_reader, open_translator
 from model.pairs import data_set_name, read_pairs
+from model.sequence_translator import SequenceTranslator
 from model.trace.file import save_trace, weight_arrays
 from model.training import command
 from model.training.ablations import DEV_SETS, RUNS, files_in
@@ -101,13 +102,13 @@ def build_parser() -> argparse.ArgumentParser:
 
 def run_translate(arguments: argparse.Namespace) -> None:
     """Print one translation."""
-    print(_translator(arguments).translate(arguments.text, beam=arguments.beam))
+    print(_any_translator(arguments).translate(arguments.text, beam=arguments.beam))
 
 
 def run_evaluate(arguments: argparse.Namespace) -> None:
     """Print the scores of a file."""
     pairs = read_pairs(arguments.data, arguments.limit)
-    translator = _translator(arguments)
+    translator = _any_translator(arguments)
     with tqdm(total=len(pairs), unit="sentence") as bar:
         scores = evaluate(translator.model, translator.tokenizer, pairs, beam=arguments.beam, progress=bar.update)
     if arguments.json:
@@ -201,7 +202,7 @@ def run_pronouns(arguments: argparse.Namespace) -> None:
     from model.analysis.report_json import pronoun_json
     from model.analysis.report_text import pronoun_report
 
-    translator = _translator(arguments)
+    translator = _any_translator(arguments)
     with tqdm(unit="sentence") as bar:
         scores = score_held_out(
             lambda texts: translate_all(translator.model, translator.tokenizer, texts, progress=bar.update),
@@ -220,6 +221,10 @@ def main(argv: list[str] | None = None) -> int:
         print(f"python -m model: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
     return 0
+
+
+def _any_translator(arguments: argparse.Namespace) -> SequenceTranslator:
+    return open_translator(arguments.checkpoint, arguments.device, arguments.dtype)
 
 
 def _translator(arguments: argparse.Namespace) -> Translator:

@@ -22,10 +22,15 @@ View = Literal[
     "positional encodings",
     "embeddings",
     "batch masks",
+    "self-attention",
+    "rollout",
+    "output projection",
 ]
 """What a page may want to show: scores and where a weight comes from · real head outputs to check the derived ones
 against · weights times the length of the values · heads switched off or pointed elsewhere · writing step by step · beam
-search · what each layer would say · the encodings as added · the embeddings before them · masks of a padded batch."""
+search · what each layer would say · the encodings as added · the embeddings before them · masks of a padded batch ·
+attention within the source and within the target · weights followed through its layers · what a
+head's output is multiplied by."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,10 +14,11 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
-from model.config import TransformerConfig
 from model.errors import CheckpointError, ConfigError
 from model.folder_files import open_file, read_file
-from model.nn.transformer import Transformer
+from model.model_config import ModelConfig, read_config
+from model.nn.architectures import new_model
+from model.nn.encoder_decoder import EncoderDecoder
 from model.nn.weight_layout import lay_out_for_decoding
 from model.tokenizer import Tokenizer
 
@@ -37,12 +38,12 @@ LARGEST = {CONFIG: 1 << 20, WEIGHTS: 16 << 30, TOKENIZER: 32 << 20, MANIFEST: 1 
 class Checkpoint:
     """The content of a folder, identified by `digest`."""
 
-    model: Transformer
+    model: EncoderDecoder
     tokenizer: Tokenizer
     digest: str
 
 
-def save_checkpoint(folder: Path, model: Transformer, tokenizer: Tokenizer, *, card: str | None = None) -> None:
+def save_checkpoint(folder: Path, model: EncoderDecoder, tokenizer: Tokenizer, *, card: str | None = None) -> None:
     """Write a model (weights as float16) and its tokenizer as a checkpoint folder, with its manifest.
 
     An existing card is kept unless a new one is given.
@@ -73,7 +74,7 @@ def load_checkpoint(folder: Path, device: torch.device, dtype: torch.dtype = tor
     """
     digest = verify(folder)
     try:
-        config = TransformerConfig.from_json(read_file(folder, CONFIG, LARGEST[CONFIG]).decode("utf-8"))
+        config = read_config(read_file(folder, CONFIG, LARGEST[CONFIG]).decode("utf-8"))
     except (ConfigError, UnicodeDecodeError) as error:
         raise CheckpointError(f"{folder.name}/{CONFIG}: {error}") from error
     tokenizer = Tokenizer(read_file(folder, TOKENIZER, LARGEST[TOKENIZER]))
@@ -83,7 +84,7 @@ def load_checkpoint(folder: Path, device: torch.device, dtype: torch.dtype = tor
     except SafetensorError as error:
         raise CheckpointError(f"{folder.name}/{WEIGHTS} is no safetensors file: {error}.") from error
     check_weights(weights, config)
-    model = Transformer(config)
+    model = new_model(config)
     model.load_state_dict(weights, strict=False)  # check_weights is strict, and allows for shared matrices
     model = model.to(device=device, dtype=dtype).eval()
     if device.type == "cpu":
@@ -91,14 +92,14 @@ def load_checkpoint(folder: Path, device: torch.device, dtype: torch.dtype = tor
     return Checkpoint(model, tokenizer, digest)
 
 
-def check_weights(weights: dict[str, Tensor], config: TransformerConfig) -> None:
+def check_weights(weights: dict[str, Tensor], config: ModelConfig) -> None:
     """Compare names and shapes with what the configuration needs, before any memory is taken for the model.
 
     Raises:
         CheckpointError: a tensor is missing, left over, of another shape or not finite.
     """
     with torch.device("meta"):
-        expected = {name: tuple(p.shape) for name, p in Transformer(config).named_parameters()}
+        expected = {name: tuple(p.shape) for name, p in new_model(config).named_parameters()}
     actual = {name: tuple(tensor.shape) for name, tensor in weights.items()}
     if actual != expected:
         wrong = sorted(name for name in expected.keys() | actual.keys() if expected.get(name) != actual.get(name))
@@ -152,7 +153,7 @@ def _sha256(folder: Path, name: str) -> str:
         raise CheckpointError(f"{folder.name}/{name} cannot be read: {error.strerror}.") from error
 
 
-def model_digest(model: Transformer, tokenizer: Tokenizer) -> str:
+def model_digest(model: EncoderDecoder, tokenizer: Tokenizer) -> str:
     """SHA-256 of shape, weights and vocabulary in memory: all that a measurement of the model depends on.
 
     Unlike the digest of a checkpoint it does not change with the card and other files.

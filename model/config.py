@@ -170,6 +170,12 @@ class TransformerConfig:
             )
         return self.num_layers
 
+    @property
+    def shapes(self) -> Mapping[str, tuple[int, int]]:
+        """Attention site → its layers and heads."""
+        sites = ("encoder.self", "decoder.self", "decoder.cross")
+        return {site: (self.layers_of(site), self.num_heads) for site in sites}
+
     def layers_of(self, site: str) -> int:
         """Layers of the stack of an attention site, for example "decoder.cross"."""
         return self.num_layers if site.startswith("encoder.") else self.decoder_layers

@@ -25,6 +25,8 @@ _PARTS: Final = (
     ("Embeddings", ("embed", "wte", "wpe", "shared", "lm_head", "cls_token", "position")),
     ("Norms", ("norm", "ln_", "layer_norm")),
     ("Attention", ("attn", "attention", "relative")),
+    ("Recurrence", ("gru", ".cell.", "first_state")),
+    ("Convolutions", ("convolution",)),
 )
 #: Settings that say more of the library than of the model.
 _UNSAID: Final = frozenset({"transformers_version", "return_dict", "output_hidden_states", "output_attentions"})

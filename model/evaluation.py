@@ -8,8 +8,8 @@ import sacrebleu
 import torch
 
 from model.decoding.search import beam_search, greedy_search
+from model.nn.encoder_decoder import EncoderDecoder
 from model.nn.masks import key_padding, pad
-from model.nn.transformer import Transformer
 from model.pairs import Pair
 from model.tokenizer import Tokenizer
 
@@ -34,7 +34,7 @@ class Scores:
 
 
 def translate_all(
-    model: Transformer,
+    model: EncoderDecoder,
     tokenizer: Tokenizer,
     texts: Sequence[str],
     *,
@@ -71,7 +71,7 @@ def translate_all(
 
 
 def evaluate(
-    model: Transformer,
+    model: EncoderDecoder,
     tokenizer: Tokenizer,
     pairs: Sequence[Pair],
     *,

@@ -4,22 +4,15 @@ import re
 from typing import Final
 
 import torch
-from jaxtyping import Float
-from torch import Tensor, nn
+from torch import nn
 
-from model.abilities import Abilities, View
-from model.config import TransformerConfig
 from model.decoding.beam import Penalty
-from model.decoding.prefix_batch import EXTRA_LENGTH
-from model.nn.transformer import SITES, Transformer, site_path
+from model.model_config import ModelConfig
+from model.nn.encoder_decoder import EncoderDecoder
 from model.tokenizer import Tokenizer
 from model.training_record import LANGUAGES
 
 _BYTE: Final = re.compile(r"<0x[0-9A-F]{2}>")
-NO_POSITIONS: Final = (
-    "This model adds no positional encodings: its encoder cannot tell the order of the words, and its decoder only "
-    "what came before."
-)
 
 
 class Loaded:
@@ -60,18 +53,18 @@ class Loaded:
 
 
 class LoadedTranslator(Loaded):
-    """A `Transformer` and its tokenizer.
+    """An `EncoderDecoder` and its tokenizer.
 
     Attributes:
         penalty: how beam search takes the length of a text into account.
     """
 
-    model: Transformer
+    model: EncoderDecoder
     penalty: Penalty = "wu"
 
     def __init__(
         self,
-        model: Transformer,
+        model: EncoderDecoder,
         tokenizer: Tokenizer,
         *,
         name: str = "",
@@ -82,7 +75,7 @@ class LoadedTranslator(Loaded):
         self.tokenizer = tokenizer
 
     @property
-    def config(self) -> TransformerConfig:
+    def config(self) -> ModelConfig:
         """The model's hyperparameters."""
         return self.model.config
 
@@ -115,30 +108,8 @@ class LoadedTranslator(Loaded):
         """The ids of the tokens that stand for no text."""
         return self.reserved_ids | self.end_ids
 
-    @property
-    def abilities(self) -> Abilities:
-        """What the model has: everything, but for positions where it was made without."""
-        lacks: dict[View, str] = {"positional encodings": NO_POSITIONS} if self.config.positions == "none" else {}
-        return Abilities(
-            kind="encoder-decoder",
-            family="Headlight",
-            heads={site: (self.config.num_heads,) * self.config.layers_of(site) for site in SITES},
-            is_headlight=True,
-            generates=True,
-            knows_inputs=True,
-            positions=self.config.positions,
-            max_length=self.config.max_length,
-            max_target_length=self.config.max_length + EXTRA_LENGTH,
-            lacks=lacks,
-        )
-
     def spell(self, word: str) -> list[int] | None:
         """The pieces of a word; None where the vocabulary lacks one of its characters and would write its bytes."""
         token_ids = self.tokenizer.encode(word)
         is_spelled = self.reserved_ids.isdisjoint(token_ids)
         return token_ids if is_spelled and not any(map(_BYTE.fullmatch, self.tokenizer.tokens(token_ids))) else None
-
-    def output_projection(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:
-        """W_O of an attention site, cut into each head's own rows (§3.2.2), float32 on the CPU; without its bias."""
-        weight = self.model.get_submodule(f"{site_path(site, layer)}.output").get_parameter("weight").detach()
-        return weight.T.reshape(self.config.num_heads, -1, self.config.d_model).float().cpu()

@@ -4,10 +4,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from model.checkpoint import MANIFEST
+from model.earlier_translator import EarlierTranslator
 from model.errors import CheckpointError, SessionError
 from model.folder_files import entries
 from model.marian.loading import is_opus_mt
+from model.nn.transformer import Transformer
 from model.reader import Reader
+from model.sequence_translator import SequenceTranslator, read_folder
 from model.translator import Translator
 from model.writer import Writer
 
@@ -32,13 +35,25 @@ def open_reader(folder: str | Path, device: str | None = None, dtype: str = "flo
         entries(path)
     if (path / MANIFEST).is_file() or is_opus_mt(path):
         # MarianMT has our own architecture: what works for our checkpoints works for it.
-        return Translator.load(path, device=device, dtype=dtype)
+        return open_translator(path, device, dtype)
     if not path.is_dir():
         raise CheckpointError(f"There is no folder {path}.")
     # The library transformers takes a second or two to import; our own checkpoints do without.
     from model.adapters.open_folder import open_folder
 
     return open_folder(path, device=device, dtype=dtype)
+
+
+def open_translator(folder: Path, device: str | None = None, dtype: str = "float32") -> SequenceTranslator:
+    """Open a checkpoint of Headlight's own, a Transformer or one from before it, or a MarianMT model.
+
+    Raises:
+        CheckpointError: the folder is missing or damaged.
+        DeviceError: there is no such device, or it does not run this number type.
+    """
+    read = read_folder(folder, device, dtype)
+    kind = Translator if isinstance(read.model, Transformer) else EarlierTranslator
+    return kind(read.model, read.tokenizer, name=read.name, digest=read.digest, languages=read.languages)
 
 
 def as_writer(reader: Reader) -> Writer:
@@ -49,7 +64,7 @@ def as_writer(reader: Reader) -> Writer:
     """
     if not reader.abilities.generates:
         raise SessionError(reader.abilities.lacks.get("decoding", "This model reads and does not write."))
-    if isinstance(reader, Translator):
+    if isinstance(reader, SequenceTranslator):
         return reader
     from model.adapters.text_writer import TextWriter
 
@@ -65,19 +80,34 @@ def as_image_reader(reader: Reader) -> "ImageReader":
     return reader
 
 
+def as_sequence_translator(reader: Reader, name: str = "") -> SequenceTranslator:
+    """The same model as an encoder–decoder that Headlight runs itself; arguments as of `as_translator`.
+
+    Raises:
+        CheckpointError: it is a model that Headlight does not run itself.
+    """
+    if not isinstance(reader, SequenceTranslator):
+        raise _of_another_kind("translators", reader, name)
+    return reader
+
+
 def as_translator(reader: Reader, name: str = "") -> Translator:
-    """The same model as a `Translator`, all of whose insides can be reached.
+    """The same model as a `Translator`, a Transformer all of whose insides can be reached.
 
     Args:
         reader: any model.
         name: what an error calls it; by default its own name.
 
     Raises:
-        CheckpointError: it is a model that Headlight does not run itself.
+        CheckpointError: it is a model that Headlight does not run itself, or one from before the Transformer.
     """
     if not isinstance(reader, Translator):
-        raise CheckpointError(
-            "This is shown of translators that Headlight runs itself: its own checkpoints, and MarianMT (OPUS-MT) "
-            f"models. {name or reader.name} is a model of another kind: {reader.abilities.family}."
-        )
+        raise _of_another_kind("Transformers", reader, name)
     return reader
+
+
+def _of_another_kind(what: str, reader: Reader, name: str) -> CheckpointError:
+    return CheckpointError(
+        f"This is shown of {what} that Headlight runs itself: its own checkpoints, and MarianMT (OPUS-MT) models. "
+        f"{name or reader.name} is a model of another kind: {reader.abilities.family}."
+    )

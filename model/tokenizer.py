@@ -9,8 +9,8 @@ from typing import Any
 import sentencepiece as spm
 
 from model.checked import Malformed
-from model.config import TransformerConfig
 from model.errors import CheckpointError, ConfigError, TokenError
+from model.model_config import ModelConfig
 from model.sentencepiece_limits import check_normalizer
 
 SPECIAL_TOKENS = ("<pad>", "<unk>", "<s>", "</s>")
@@ -49,7 +49,7 @@ class Tokenizer:
         return cls(path.read_bytes())
 
     @classmethod
-    def train(cls, sentences: Iterable[str], config: TransformerConfig, rules: Path | None = None) -> "Tokenizer":
+    def train(cls, sentences: Iterable[str], config: ModelConfig, rules: Path | None = None) -> "Tokenizer":
         """Learn a unigram vocabulary of `config.vocab_size` pieces, special ids as the configuration says.
 
         `rules` are a file of SentencePiece's rules of normalization, instead of its NFKC, whose table takes 240 kB.
@@ -125,7 +125,7 @@ class Tokenizer:
             raise TokenError(f"{token!r} is no piece of this vocabulary. A piece that begins a word begins with “▁”.")
         return token_id
 
-    def check(self, config: TransformerConfig) -> None:
+    def check(self, config: ModelConfig) -> None:
         """Check that this tokenizer has the same ids as a model of this configuration.
 
         Raises:

@@ -101,6 +101,9 @@ class Writer(Reader, Protocol):
     def spell(self, word: str) -> Sequence[int] | None:
         """The tokens of a word that is written after others; None where the vocabulary lacks one of its characters."""
 
+    def translate(self, text: str) -> str:
+        """What the model writes greedily."""
+
     def decode(self, text: str, *, extras: Collection[str] = (), edits: Edits | None = None) -> Session:
         """Begin to write step by step."""
 

@@ -14,6 +14,9 @@ import torch
 
 from model import Transformer, TransformerConfig, Translator
 from model.checkpoint import save_checkpoint, write_manifest
+from model.earlier_configs import ConvolutionalConfig, EarlierConfig, RecurrentConfig
+from model.earlier_translator import EarlierTranslator
+from model.nn.architectures import new_model
 from model.tokenizer import Tokenizer
 from model.training_record import LANGUAGES
 
@@ -55,6 +58,40 @@ def tiny_checkpoints(tmp_path_factory: pytest.TempPathFactory, translator: Trans
     """A folder of checkpoints, for HEADLIGHT_CHECKPOINTS, with one of random weights called "en-de"."""
     root = tmp_path_factory.mktemp("checkpoints")
     save_checkpoint(root / "en-de", translator.model, translator.tokenizer, card="Random weights, for tests.\n")
+    return root
+
+
+@pytest.fixture(scope="session")
+def earlier_configs(config: TransformerConfig) -> dict[str, EarlierConfig]:
+    """Both models from before the Transformer, tiny, by their architectures."""
+    vocab_size, length = config.vocab_size, config.max_length
+    both = (
+        RecurrentConfig(vocab_size=vocab_size, max_length=length, d_model=32, hidden_size=24, alignment_size=20),
+        ConvolutionalConfig(vocab_size=vocab_size, max_length=length, d_model=32, num_layers=2, decoder_layers=3),
+    )
+    return {config.architecture: config for config in both}
+
+
+@pytest.fixture(scope="session")
+def earlier_translators(
+    earlier_configs: dict[str, EarlierConfig], tokenizer: Tokenizer
+) -> dict[str, EarlierTranslator]:
+    """The same with random weights."""
+    torch.manual_seed(11)
+    return {
+        name: EarlierTranslator(new_model(config), tokenizer, name=name, digest=name, languages=LANGUAGES)
+        for name, config in earlier_configs.items()
+    }
+
+
+@pytest.fixture(scope="session")
+def earlier_checkpoints(
+    tmp_path_factory: pytest.TempPathFactory, earlier_translators: dict[str, EarlierTranslator]
+) -> Path:
+    """A folder of checkpoints, for HEADLIGHT_CHECKPOINTS, with both."""
+    root = tmp_path_factory.mktemp("earlier")
+    for name, translator in earlier_translators.items():
+        save_checkpoint(root / name, translator.model, translator.tokenizer, card="Random weights, for tests.\n")
     return root
 
 

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from model.abilities import Kind
 from model.adapters.capture import Call, Listener, SiteAndLayer, listen
 from model.errors import CheckpointError, TraceError
-from model.nn.transformer import SITES, site_path
+from model.nn.encoder_decoder import SITES, site_path
 from model.trace.trace import SiteLayers
 
 OUTPUTS: Final = "hook_head_output"

@@ -21,10 +21,10 @@ from model.decoding.prefix_batch import length_limits
 from model.decoding.search import greedy_search
 from model.errors import DataError, InputTextError
 from model.nn.attention import attention_weights
+from model.nn.encoder_decoder import SITES, site_path
 from model.nn.hooks import listen
 from model.nn.masks import AttentionMask, key_padding, pad
 from model.nn.score_functions import ScoreFunction, joined
-from model.nn.transformer import SITES, site_path
 from model.translator import Translator
 
 Progress = Callable[[int], object]

@@ -13,7 +13,7 @@ from model.analysis.metrics.alignment import AlignmentScores
 from model.analysis.metrics.bootstrap import Estimate
 from model.analysis.metrics.error_rates import ErrorRates
 from model.analysis.metrics.head_names import LayerHead
-from model.nn.transformer import SITES
+from model.nn.encoder_decoder import SITES
 
 DIGITS: Final = 4
 

@@ -9,7 +9,7 @@ from model.analysis.coreference.scores import SiteScores
 from model.analysis.metrics.alignment import AlignmentScores
 from model.analysis.metrics.error_rates import ErrorRates
 from model.analysis.metrics.head_names import ranked
-from model.nn.transformer import SITES
+from model.nn.encoder_decoder import SITES
 
 WAYS = {"word_in": "Word going in (the row that reads it)", "word_out": "Word coming out (the row that predicts it)"}
 SITE_NAMES = {

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from model.decoding.logit_blocks import logit_blocks
 from model.errors import TraceError
+from model.nn.encoder_decoder import EncoderDecoder
 from model.nn.transformer import Transformer
 from model.trace.spread import Spread, best_and_bins
 from model.trace.steps import DecodingStep
@@ -72,12 +73,9 @@ def logit_lens(trace: Trace, model: Transformer, tokenizer: Vocabulary, top: int
     levels = residual_levels(trace, model)
     chosen = torch.tensor([step.token_id for step in trace.steps], device=model.device)
 
-    def readout(rows: Float[Tensor, "row d_model"]) -> Float[Tensor, "row vocab"]:
-        return model.projection(model.decoder.norm(rows))  # type: ignore[no-any-return]
-
     with torch.inference_mode():
         read = [
-            read_level(level.to(model.device), chosen, readout, top, vocab_size=model.config.vocab_size)
+            read_level(level.to(model.device), chosen, model.logits_of, top, vocab_size=model.config.vocab_size)
             for level in levels
         ]
     return join_levels(read, trace.steps, tokenizer)
@@ -100,15 +98,19 @@ def join_levels(levels: Sequence[LensRows], steps: Sequence[DecodingStep], token
     )
 
 
-def spread(trace: Trace, model: Transformer) -> Spread:
-    """The distribution behind every step of a trace of this model, read off what the last decoder layer put out."""
-    states = residual_levels(trace, model)[-1].to(model.device)
+def spread(trace: Trace, model: EncoderDecoder) -> Spread:
+    """The distribution behind every step of a trace of this model, read off what its decoder put out.
+
+    Raises:
+        TraceError: the trace is not of this model.
+    """
+    states = _recorded_rows(trace, model, (model.last_hook,))[0].to(model.device)
     chosen = torch.tensor([step.token_id for step in trace.steps], device=model.device)
     parts = []
     with torch.inference_mode():
         blocks = (logit_blocks(rows, model.config.vocab_size) for rows in (states, chosen))
         for block, written in zip(*blocks, strict=True):
-            log_probs = model.projection(model.decoder.norm(block)).float().log_softmax(-1)
+            log_probs = model.logits_of(block).float().log_softmax(-1)
             ranks = (log_probs > log_probs.gather(1, written[:, None])).sum(-1) + 1
             parts.append((*best_and_bins(log_probs), ranks))
     best, counts, centres, ranks = (torch.cat(part).cpu() for part in zip(*parts, strict=True))
@@ -123,9 +125,14 @@ def residual_levels(trace: Trace, model: Transformer) -> list[Float[Tensor, "row
     """
     outputs = [f"decoder.layers.{layer}.hook_output" for layer in range(model.config.decoder_layers)]
     embedding, positional = (f"decoder.embedding.hook_{part}" for part in ("embedding", "positional"))
-    shape = (len(trace.steps), model.config.d_model)
     begins = [embedding] if model.config.positions == "none" else [embedding, positional]
-    for name in (*begins, *outputs):
+    read = torch.stack(_recorded_rows(trace, model, begins)).sum(0)
+    return [read, *_recorded_rows(trace, model, outputs)]
+
+
+def _recorded_rows(trace: Trace, model: EncoderDecoder, names: Sequence[str]) -> list[Float[Tensor, "row d_model"]]:
+    shape = (len(trace.steps), model.config.d_model)
+    for name in names:
         actual = tuple(trace.recorded[name].shape) if name in trace.recorded else None
         if actual != shape:
             raise TraceError(
@@ -134,8 +141,7 @@ def residual_levels(trace: Trace, model: Transformer) -> list[Float[Tensor, "row
             )
     if not all(0 <= step.token_id < model.config.vocab_size for step in trace.steps):
         raise TraceError("This trace was not made by this model: its tokens are not of this vocabulary.")
-    read = torch.stack([trace.recorded[name] for name in begins]).sum(0)
-    return [read, *(trace.recorded[name] for name in outputs)]
+    return [trace.recorded[name] for name in names]
 
 
 def read_rows(states: Float[Tensor, "row d_model"], chosen: Int[Tensor, "row"], readout: Readout, top: int) -> LensRows:

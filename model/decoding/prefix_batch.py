@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from model.nn.transformer import Transformer
+from model.nn.encoder_decoder import EncoderDecoder
 
 EXTRA_LENGTH = 50
 """A translation may be this many tokens longer than its source (§6.1)."""
@@ -44,7 +44,7 @@ class PrefixBatch:
 
     def __init__(
         self,
-        model: Transformer,
+        model: EncoderDecoder,
         source_ids: Int[Tensor, "batch source"],
         source_padding: Bool[Tensor, "batch source"] | None,
     ) -> None:

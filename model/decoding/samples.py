@@ -12,7 +12,7 @@ from model.decoding.prefix_batch import PrefixBatch, Prefixes, length_limits
 from model.decoding.sampling import Draws, Sampling, draw_tokens, filtered_log_probs
 from model.decoding.search import StepsDone, no_progress
 from model.errors import ConfigError
-from model.nn.transformer import Transformer
+from model.nn.encoder_decoder import EncoderDecoder
 
 MOST_SAMPLES: Final = 64
 
@@ -62,7 +62,7 @@ def draws_of(n: int, sampling: Sampling, seed: int) -> list[Draws]:
 
 @torch.inference_mode()
 def sample(
-    model: Transformer,
+    model: EncoderDecoder,
     source_ids: Int[Tensor, " source"],
     n: int,
     sampling: Sampling,

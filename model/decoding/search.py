@@ -9,7 +9,7 @@ from torch import Tensor
 
 from model.decoding.beam import Candidate, Hypothesis, SentenceBeam
 from model.decoding.prefix_batch import PrefixBatch, Prefixes, length_limits
-from model.nn.transformer import Transformer
+from model.nn.encoder_decoder import EncoderDecoder
 
 #: Told after every step how many are done, and the most there can be; it may end the work by an exception.
 StepsDone = Callable[[int, int], None]
@@ -21,7 +21,7 @@ def no_progress(done: int, most: int) -> None:
 
 @torch.inference_mode()
 def greedy_search(
-    model: Transformer, source_ids: Int[Tensor, "batch source"], source_padding: Bool[Tensor, "batch source"] | None
+    model: EncoderDecoder, source_ids: Int[Tensor, "batch source"], source_padding: Bool[Tensor, "batch source"] | None
 ) -> list[list[int]]:
     """The most probable token at every step, for each sentence of the batch; ids without <s> and </s>.
 
@@ -48,7 +48,7 @@ def greedy_search(
 
 @torch.inference_mode()
 def beam_search(
-    model: Transformer,
+    model: EncoderDecoder,
     source_ids: Int[Tensor, "batch source"],
     source_padding: Bool[Tensor, "batch source"] | None,
     *,
@@ -61,7 +61,7 @@ def beam_search(
 
 @torch.inference_mode()
 def search_beams(
-    model: Transformer,
+    model: EncoderDecoder,
     source_ids: Int[Tensor, "batch source"],
     source_padding: Bool[Tensor, "batch source"] | None,
     *,

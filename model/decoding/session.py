@@ -16,8 +16,8 @@ from model.decoding.sampling import Draws
 from model.errors import SessionError, TokenError
 from model.nn.edit_hooks import Edits, change_edits, edit_functions
 from model.nn.edits import edits_from
+from model.nn.encoder_decoder import EncoderDecoder
 from model.nn.hooks import ALWAYS_RECORDED, Edit, listen
-from model.nn.transformer import SITES, Transformer
 from model.tokenizer import Tokenizer
 from model.trace.building import build_trace, join_recorded
 from model.trace.steps import DecodingStep, describe_steps, most_probable
@@ -59,7 +59,7 @@ class DecodingSession:
 
     def __init__(
         self,
-        model: Transformer,
+        model: EncoderDecoder,
         tokenizer: Tokenizer,
         text: str,
         source_ids: Sequence[int],
@@ -118,7 +118,7 @@ class DecodingSession:
     def num_bytes(self) -> int:
         """About how many bytes the finished session holds: query, key, value and output of every row, in float32."""
         config, rows = self._model.config, self.max_steps + len(self.target_ids)
-        return 4 * 4 * rows * config.d_model * sum(map(config.layers_of, SITES))
+        return 4 * 4 * rows * config.d_model * sum(layers for layers, _ in config.shapes.values())
 
     @property
     def translation(self) -> str:

@@ -6,8 +6,8 @@ import sentencepiece as spm
 
 from model import checked
 from model.checked import Malformed
-from model.config import TransformerConfig
 from model.errors import CheckpointError, TokenError
+from model.model_config import ModelConfig
 from model.sentencepiece_limits import check_normalizer
 from model.tokenizer import Tokenizer, visible_spans, without_surrogates
 
@@ -82,7 +82,7 @@ class MarianTokenizer(Tokenizer):
             raise TokenError(f"{token!r} is no piece of this vocabulary. A piece that begins a word begins with “▁”.")
         return self._ids[token]
 
-    def check(self, config: TransformerConfig) -> None:
+    def check(self, config: ModelConfig) -> None:
         """Make sure that this tokenizer and a model of this configuration speak of the same ids.
 
         Raises:

@@ -4,7 +4,6 @@
 call it. The forward pass uses torch's fused kernel, which gives the same without holding a query × key array.
 """
 
-import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -18,6 +17,7 @@ from model.config import TransformerConfig
 from model.nn.distance_bias import DistanceBias
 from model.nn.edits import HeadEdit, edit_scores
 from model.nn.hooks import HookPoint
+from model.nn.key_value_cache import KeyValueCache
 from model.nn.masks import AttentionMask, Rows
 from model.nn.score_functions import DOT_PRODUCT, Additive, Bilinear, DotProduct, ScoreFunction
 
@@ -173,52 +173,64 @@ class AttentionInputs:
         return shared[[head // group for head in heads]].float()
 
 
-class KeyValueCache:
-    """Keys and values that an attention site computed in earlier decoding steps, [batch, head, position, d_k].
+class AttentionSite(nn.Module):
+    """One attention of one layer: hook points, and the way from query, key and value to what each head puts out.
 
-    Self attention appends the rows of each step; cross attention fills it once, from the memory.
+    What makes query, key and value is a subclass' own; so is what it does with the heads' outputs.
     """
 
-    def __init__(self) -> None:
-        self.key: Tensor | None = None
-        self.value: Tensor | None = None
+    def __init__(self, num_heads: int, d_v: int, *, scale: float = 1.0, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.num_heads, self.d_v, self.scale, self.dropout = num_heads, d_v, scale, dropout
+        self.hook_query, self.hook_key, self.hook_value = HookPoint(), HookPoint(), HookPoint()
+        self.hook_mask, self.hook_scores, self.hook_weights = HookPoint(), HookPoint(), HookPoint()
+        self.hook_head_output = HookPoint()
 
-    def __len__(self) -> int:
-        return 0 if self.key is None else self.key.size(2)
+    @property
+    def score(self) -> ScoreFunction:
+        """Its score function, with what it has learned."""
+        return DOT_PRODUCT
 
-    def append(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-        """Add the rows of this step and return all rows so far."""
-        self.key = key if self.key is None else torch.cat((self.key, key), dim=2)
-        self.value = value if self.value is None else torch.cat((self.value, value), dim=2)
-        return self.key, self.value
+    def attend(
+        self,
+        query: Float[Tensor, "batch head query d_k"],
+        key: Float[Tensor, "batch head key d_k"],
+        value: Float[Tensor, "batch head key d_v"],
+        mask: AttentionMask,
+    ) -> Float[Tensor, "batch head query d_v"]:
+        """weights @ value of each head, as hooks leave it."""
+        return self.hook_head_output(self._attend(query, key, value, self.hook_mask(mask)))
 
-    def copy(self) -> "KeyValueCache":
-        """An independent cache of the same rows; rows are never written in place, so both share them."""
-        return copy.copy(self)
+    def _attend(self, query: Tensor, key: Tensor, value: Tensor, mask: AttentionMask) -> Tensor:
+        allowed = mask.dense()
+        if allowed is not None:
+            allowed = allowed[:, None]
+        dropout = self.dropout if self.training else 0.0
+        # In training on a CPU the fused kernel's backward pass is slower than the explicit one on short sequences.
+        training_on_cpu = self.training and query.device.type == "cpu"
+        score = self.score
+        is_fused = isinstance(score, DotProduct) and not training_on_cpu
+        if is_fused and not (self.hook_scores.is_wanted or self.hook_weights.is_wanted):
+            return F.scaled_dot_product_attention(
+                query, key, value, attn_mask=allowed, dropout_p=dropout, scale=self.scale
+            )
+        scores, weights = attention_weights(query, key, scale=self.scale, score=score, mask=allowed)
+        if self.hook_scores.is_wanted:
+            weights = softmax_over_keys(self.hook_scores(scores))
+        weights = self.hook_weights(weights)
+        return F.dropout(weights, dropout) @ value
 
-    def truncate(self, length: int) -> None:
-        """Forget every row from `length` on."""
-        if self.key is not None and self.value is not None:
-            self.key, self.value = self.key[:, :, :length], self.value[:, :, :length]
 
-    def select(self, batch: Tensor) -> None:
-        """Keep these sentences (or beams) of the batch, in this order."""
-        if self.key is not None and self.value is not None:
-            self.key, self.value = self.key[batch], self.value[batch]
-
-
-class MultiHeadAttention(nn.Module):
+class MultiHeadAttention(AttentionSite):
     """MultiHead(Q, K, V) = Concat(head_1 … head_h) W_O, head_i = Attention(Q W_Qi, K W_Ki, V W_Vi) (§3.2.2).
 
     W_Q, W_K, W_V, W_O are `query`, `key`, `value`, `output`; each head has its own columns.
     """
 
     def __init__(self, config: TransformerConfig) -> None:
-        super().__init__()
         d_model, num_heads = config.d_model, config.num_heads
-        self.num_heads, self.d_k = num_heads, config.d_k
-        self.scale = config.attention_scale
-        self.dropout = config.attention_dropout
+        super().__init__(num_heads, config.d_k, scale=config.attention_scale, dropout=config.attention_dropout)
+        self.d_k = config.d_k
         self.score_kind = config.score
         if config.score == "additive":
             # As wide as the rows of a Xavier-uniform matrix from d_k numbers to one.
@@ -229,9 +241,6 @@ class MultiHeadAttention(nn.Module):
         self.key = nn.Linear(d_model, d_model)
         self.value = nn.Linear(d_model, d_model)
         self.output = nn.Linear(d_model, d_model)
-        self.hook_query, self.hook_key, self.hook_value = HookPoint(), HookPoint(), HookPoint()
-        self.hook_mask, self.hook_scores, self.hook_weights = HookPoint(), HookPoint(), HookPoint()
-        self.hook_head_output = HookPoint()
 
     @property
     def score(self) -> ScoreFunction:
@@ -261,29 +270,10 @@ class MultiHeadAttention(nn.Module):
             if cache is not None:
                 key, value = cache.append(key, value)
         # 2. Attend, each head for itself.
-        head_output = self.hook_head_output(self._attend(query, key, value, self.hook_mask(mask)))
+        head_output = self.attend(query, key, value, mask)
         # 3. Join the heads.
         joined: Tensor = self.output(head_output.transpose(1, 2).flatten(2))
         return joined
 
     def _split(self, projected: Tensor) -> Tensor:
         return projected.view(*projected.shape[:2], self.num_heads, self.d_k).transpose(1, 2)
-
-    def _attend(self, query: Tensor, key: Tensor, value: Tensor, mask: AttentionMask) -> Tensor:
-        allowed = mask.dense()
-        if allowed is not None:
-            allowed = allowed[:, None]
-        dropout = self.dropout if self.training else 0.0
-        # In training on a CPU the fused kernel's backward pass is slower than the explicit one on short sequences.
-        training_on_cpu = self.training and query.device.type == "cpu"
-        score = self.score
-        is_fused = isinstance(score, DotProduct) and not training_on_cpu
-        if is_fused and not (self.hook_scores.is_wanted or self.hook_weights.is_wanted):
-            return F.scaled_dot_product_attention(
-                query, key, value, attn_mask=allowed, dropout_p=dropout, scale=self.scale
-            )
-        scores, weights = attention_weights(query, key, scale=self.scale, score=score, mask=allowed)
-        if self.hook_scores.is_wanted:
-            weights = softmax_over_keys(self.hook_scores(scores))
-        weights = self.hook_weights(weights)
-        return F.dropout(weights, dropout) @ value

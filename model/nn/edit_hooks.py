@@ -7,11 +7,11 @@ from typing import Any
 from jaxtyping import Float
 from torch import Tensor
 
-from model.config import TransformerConfig
 from model.errors import EditError
+from model.model_config import ModelConfig
 from model.nn.edits import HeadEdit, PointAt, SwitchOff, edit_scores, edits_before, edits_from
+from model.nn.encoder_decoder import SITES, EncoderDecoder, site_path
 from model.nn.hooks import Edit, first_row
-from model.nn.transformer import SITES, Transformer, site_path
 
 Edits = Mapping[str, Edit] | Sequence[HeadEdit]
 """Edits of heads, or full hook name → function that replaces the value at that point."""
@@ -69,7 +69,9 @@ class FromRow:
         return (*edits_before(_named(self.before), self.row), *edits_from(later, self.row))
 
 
-def edit_functions(edits: Edits | None, model: Transformer, *, num_source: int, num_target: int) -> Mapping[str, Edit]:
+def edit_functions(
+    edits: Edits | None, model: EncoderDecoder, *, num_source: int, num_target: int
+) -> Mapping[str, Edit]:
     """Full hook name → function, from edits of either form.
 
     Raises:
@@ -95,7 +97,7 @@ def change_edits(before: Mapping[str, Edit], after: Mapping[str, Edit], row: int
 
 
 def compile_edits(
-    edits: Sequence[HeadEdit], config: TransformerConfig, *, num_source: int, num_target: int
+    edits: Sequence[HeadEdit], config: ModelConfig, *, num_source: int, num_target: int
 ) -> dict[str, Edit]:
     """Full hook name → function, right in one teacher-forced pass and step by step alike.
 
@@ -107,7 +109,9 @@ def compile_edits(
     """
     compiled: dict[str, Edit] = {}
     for edit in edits:
-        check_edit(edit, config.layers_of(edit.site), config.num_heads, num_source=num_source, num_target=num_target)
+        if edit.site not in config.shapes:
+            raise EditError(f"There is no site {edit.site!r}; sites are {', '.join(config.shapes)}.")
+        check_edit(edit, *config.shapes[edit.site], num_source=num_source, num_target=num_target)
     for site, layer in dict.fromkeys((edit.site, edit.layer) for edit in edits):
         here = [edit for edit in edits if (edit.site, edit.layer) == (site, layer)]
         if changed := tuple(edit for edit in here if not isinstance(edit, SwitchOff)):

@@ -9,8 +9,9 @@ from torch import Tensor, nn
 
 from model.config import Activation, TransformerConfig
 from model.errors import InputTextError
-from model.nn.attention import KeyValueCache, MultiHeadAttention
+from model.nn.attention import MultiHeadAttention
 from model.nn.hooks import HookPoint
+from model.nn.key_value_cache import KeyValueCache
 from model.nn.masks import AttentionMask
 from model.nn.positional import sinusoidal_encoding
 

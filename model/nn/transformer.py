@@ -1,29 +1,16 @@
 """The encoder–decoder Transformer (§3, figure 1), and its key/value cache."""
 
-from collections.abc import Mapping
-from typing import cast
-
-import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from model.config import TransformerConfig
-from model.nn.attention import MultiHeadAttention
-from model.nn.hooks import Edit, HookPoint, name_hooks, rows_from
+from model.nn.encoder_decoder import EncoderDecoder, PrefixCache
+from model.nn.hooks import name_hooks, rows_from
 from model.nn.layers import DecoderLayer, Embedding, EncoderLayer, LayerCache, final_norm, initialise
 from model.nn.masks import AttentionMask
-from model.nn.score_functions import ScoreFunction
-
-SITES = ("encoder.self", "decoder.self", "decoder.cross")
 
 
-def site_path(site: str, layer: int) -> str:
-    """Module path of an attention site in a layer, for example `decoder.layers.0.cross_attention`."""
-    stack, kind = site.split(".")
-    return f"{stack}.layers.{layer}.{kind}_attention"
-
-
-class DecoderCache:
+class DecoderCache(PrefixCache):
     """Keys and values that decoding has computed so far, for every decoder layer."""
 
     def __init__(self, num_layers: int) -> None:
@@ -106,11 +93,13 @@ class Decoder(nn.Module):
         return self.norm(x)  # type: ignore[no-any-return]
 
 
-class Transformer(nn.Module):
+class Transformer(EncoderDecoder):
     """Encoder, decoder and output projection; with shared embeddings the projection is the embedding matrix (§3.4).
 
     An entry of −∞ in the projection's bias, if it has one, forbids a token.
     """
+
+    config: TransformerConfig
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
@@ -138,45 +127,21 @@ class Transformer(nn.Module):
         memory: Float[Tensor, "batch source d_model"],
         source_padding: Bool[Tensor, "batch source"] | None = None,
         target_padding: Bool[Tensor, "batch target"] | None = None,
-        cache: DecoderCache | None = None,
+        cache: PrefixCache | None = None,
     ) -> Float[Tensor, "batch target d_model"]:
-        """Decoder output for these target rows; with a cache, for the rows that follow it.
-
-        Padding follows every real token, so causality hides it from them even without `target_padding`.
-        """
+        """Decoder output for these target rows; with a cache, for the rows that follow it."""
+        assert cache is None or isinstance(cache, DecoderCache)
         return self.decoder(target_ids, memory, source_padding, target_padding, cache)  # type: ignore[no-any-return]
-
-    def forward(
-        self,
-        source_ids: Int[Tensor, "batch source"],
-        target_ids: Int[Tensor, "batch target"],
-        source_padding: Bool[Tensor, "batch source"] | None = None,
-        target_padding: Bool[Tensor, "batch target"] | None = None,
-    ) -> Float[Tensor, "batch target vocab"]:
-        """Logits of the token after each target row, all rows at once (teacher forcing)."""
-        memory = self.encode(source_ids, source_padding)
-        return self.projection(self.decode(target_ids, memory, source_padding, target_padding))  # type: ignore[no-any-return]
-
-    def score_of(self, site: str, layer: int) -> ScoreFunction:
-        """The score function of an attention site, as a constant on the CPU."""
-        attention = cast(MultiHeadAttention, self.get_submodule(site_path(site, layer)))
-        return attention.score.to(torch.device("cpu"))
-
-    @property
-    def hook_names(self) -> frozenset[str]:
-        """Full names of all hook points."""
-        return frozenset(module.name for module in self.modules() if isinstance(module, HookPoint))
-
-    def check_edits(self, edits: Mapping[str, Edit]) -> None:
-        """Check that every edit is of a hook point of this model; a ValueError if there is no such point."""
-        if unknown := sorted(set(edits) - self.hook_names):
-            raise ValueError(f"no such hook points: {unknown}; see Transformer.hook_names")
 
     def new_cache(self) -> DecoderCache:
         """An empty cache for one decoding run."""
         return DecoderCache(self.config.decoder_layers)
 
     @property
-    def device(self) -> torch.device:
-        """The device of the weights."""
-        return self.projection.weight.device
+    def last_hook(self) -> str:
+        """The output of the last decoder layer, before the final norm of a pre-norm stack."""
+        return f"decoder.layers.{self.config.decoder_layers - 1}.hook_output"
+
+    def logits_of(self, rows: Float[Tensor, "row d_model"]) -> Float[Tensor, "row vocab"]:
+        """Final norm, where there is one, and projection."""
+        return self.projection(self.decoder.norm(rows))  # type: ignore[no-any-return]

@@ -9,9 +9,9 @@ import torch
 
 from model.nn.attention import AttentionInputs
 from model.nn.edit_hooks import is_named, named_edits
+from model.nn.encoder_decoder import EncoderDecoder, site_path
 from model.nn.hooks import Edit
 from model.nn.masks import AttentionMask
-from model.nn.transformer import SITES, Transformer, site_path
 from model.tokenizer import Tokenizer
 from model.trace.steps import DecodingStep
 from model.trace.trace import Recorded, Trace
@@ -41,7 +41,7 @@ def build_trace(
     predicted_ids: Sequence[int],
     steps: Sequence[DecodingStep],
     recorded: Mapping[str, Any],
-    model: Transformer,
+    model: EncoderDecoder,
     edits: Mapping[str, Edit],
 ) -> Trace:
     """Put a trace together from what the hooks recorded of one sentence, and the edits under which it ran.
@@ -51,10 +51,9 @@ def build_trace(
     name to be cached by, so each of its runs has a key of its own.
     """
     inputs: dict[str, tuple[AttentionInputs, ...]] = {}
-    scale = model.config.attention_scale
-    for site in SITES:
+    for site, (num_layers, _) in model.config.shapes.items():
         layers = []
-        for layer in range(model.config.layers_of(site)):
+        for layer in range(num_layers):
             path = site_path(site, layer)
             query, key, value, mask = (recorded[f"{path}.hook_{part}"] for part in ("query", "key", "value", "mask"))
             mask, named = mask.to(torch.device("cpu")), named_edits(edits, path)
@@ -64,7 +63,7 @@ def build_trace(
                     key=key,
                     value=value,
                     mask=mask,
-                    scale=scale,
+                    scale=model.attention_site(site, layer).scale,
                     score=model.score_of(site, layer),
                     edits=named,
                 )

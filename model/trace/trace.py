@@ -24,8 +24,8 @@ from torch import Tensor
 from model.errors import TraceError
 from model.nn.attention import AttentionInputs
 from model.nn.edits import HeadEdit
+from model.nn.encoder_decoder import site_path
 from model.nn.masks import Rows
-from model.nn.transformer import site_path
 from model.tokenizer import SPECIAL_TOKENS
 from model.trace.axes import single_tokens
 from model.trace.picture import Picture

@@ -4,15 +4,16 @@
 take as many steps, and begin with the same seed.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
 from model.config import TransformerConfig
+from model.earlier_configs import ConvolutionalConfig, RecurrentConfig
 from model.errors import DataError
-from model.nn.transformer import Transformer
+from model.model_config import ModelConfig
 from model.training.loop import TrainSettings
 
 #: Files below the folder with the data: short sentences, so that a minute of one core reads many.
@@ -59,13 +60,11 @@ class Preset:
         what: how it differs from the full model, in a few words.
         config: its shape.
         settings: how it is trained.
-        build: makes the model, with random weights, of its shape.
     """
 
     what: str
-    config: TransformerConfig = FULL
+    config: ModelConfig = FULL
     settings: TrainSettings = SETTINGS
-    build: Callable[[TransformerConfig], Transformer] = Transformer
 
 
 ABLATIONS: Final[Mapping[str, Preset]] = MappingProxyType(
@@ -86,6 +85,15 @@ ABLATIONS: Final[Mapping[str, Preset]] = MappingProxyType(
         "post-norm": Preset(what="post-norm, as in the paper", config=replace(FULL, norm="post")),
         "no-smoothing": Preset(what="no label smoothing", settings=replace(SETTINGS, smoothing=0.0)),
         "no-dropout": Preset(what="no dropout", config=replace(FULL, dropout=0.0)),
+        # 839,800 and 841,524 parameters.
+        "gru": Preset(
+            what="no Transformer: a bidirectional GRU, and a GRU with additive attention (Bahdanau et al. 2015)",
+            config=RecurrentConfig(vocab_size=1_300, d_model=128, hidden_size=140, alignment_size=128),
+        ),
+        "convolutional": Preset(
+            what="no Transformer: convolutions of 3 tokens, with an attention per layer (ConvS2S, Gehring et al. 2017)",
+            config=ConvolutionalConfig(vocab_size=1_300, d_model=112, num_layers=4, decoder_layers=4, kernel_size=3),
+        ),
     }
 )
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from jaxtyping import Int
 from torch import Tensor
 
-from model.config import TransformerConfig
+from model.model_config import ModelConfig
 from model.nn.masks import pad
 from model.pairs import Pair
 from model.tokenizer import Tokenizer
@@ -64,7 +64,7 @@ class Batch:
     share: float
 
 
-def collate(examples: Sequence[Example], config: TransformerConfig, processes: Processes = ALONE) -> Batch:
+def collate(examples: Sequence[Example], config: ModelConfig, processes: Processes = ALONE) -> Batch:
     """This process' part of a batch, padded; a source ends with </s>, a decoder's input begins with <s>."""
     own = examples[processes.rank :: processes.count]
     target_tokens = sum(len(example.target) + 1 for example in examples)
@@ -113,7 +113,7 @@ def plan_epoch(examples: Sequence[Example], tokens_per_batch: int, *, seed: int,
 
 def endless_batches(
     examples: Sequence[Example],
-    config: TransformerConfig,
+    config: ModelConfig,
     tokens_per_batch: int,
     *,
     seed: int,

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import get_args
 
 from model.checkpoint import CONFIG, TOKENIZER, Checkpoint, check_weights, load_checkpoint, save_checkpoint
-from model.config import PRESETS, Norm, TransformerConfig, preset
+from model.config import PRESETS, Norm, preset
 from model.device import choose_device
 from model.errors import ConfigError
 from model.malloc_settings import keep_freed_memory
-from model.nn.transformer import Transformer
+from model.model_config import ModelConfig, changed, read_config
 from model.pairs import Pair, data_set_name, read_pairs
 from model.tokenizer import Tokenizer
 from model.training.ablations import ABLATIONS, DEV_SETS, LETTERS, RUNS, TRAINING_SETS, files_in
@@ -135,8 +135,7 @@ def train(arguments: argparse.Namespace) -> None:
         sets["pronouns"] = pronoun_examples(sets.values(), share_of_tokens, typed, tokenizer, settings.seed)
     examples = [example for examples_of_set in sets.values() for example in examples_of_set]
     say(f"{len(examples):,} pairs of {len(sets)} sets, variants among them, on {device}.")
-    build = ABLATIONS[arguments.preset].build if arguments.preset in ABLATIONS else Transformer
-    run = TrainingRun(arguments.run, config, tokenizer, settings, device, processes, build)
+    run = TrainingRun(arguments.run, config, tokenizer, settings, device, processes)
     if origin is not None:
         run.start_from(origin.model)
     film = None
@@ -216,7 +215,7 @@ def write_record(
     (out / METRICS).unlink(missing_ok=True)
 
 
-def config_from(arguments: argparse.Namespace, origin: Checkpoint | None) -> TransformerConfig:
+def config_from(arguments: argparse.Namespace, origin: Checkpoint | None) -> ModelConfig:
     """The preset's configuration, or that of the checkpoint to start from, with the settings given instead of its own.
 
     Raises:
@@ -226,8 +225,8 @@ def config_from(arguments: argparse.Namespace, origin: Checkpoint | None) -> Tra
     changes = {name: value for name in names if (value := getattr(arguments, name)) is not None}
     if origin is None:
         ablation = ABLATIONS.get(arguments.preset)
-        return preset(arguments.preset, **changes) if ablation is None else replace(ablation.config, **changes)
-    config = replace(origin.model.config, **changes)
+        return preset(arguments.preset, **changes) if ablation is None else changed(ablation.config, changes)
+    config = changed(origin.model.config, changes)
     check_weights(dict(origin.model.named_parameters()), config)
     return config
 
@@ -262,7 +261,7 @@ def open_run(arguments: argparse.Namespace, origin: Checkpoint | None, pairs: li
     (folder / CONFIG).write_text(config.to_json(), encoding="utf-8")
 
 
-def read_run(folder: Path) -> tuple[TransformerConfig, Tokenizer]:
+def read_run(folder: Path) -> tuple[ModelConfig, Tokenizer]:
     """Configuration and vocabulary of a run."""
-    config = TransformerConfig.from_json((folder / CONFIG).read_text(encoding="utf-8"))
+    config = read_config((folder / CONFIG).read_text(encoding="utf-8"))
     return config, Tokenizer.load(folder / TOKENIZER)

@@ -18,7 +18,7 @@ import numpy as np
 from model import checked
 from model.arrays_file import Array, TooLargeError, open_arrays, read_json, reason
 from model.errors import DataError
-from model.nn.transformer import SITES
+from model.nn.encoder_decoder import SITES
 
 FORMAT: Final = "headlight-film-1"
 #: Bytes of unpacked content beyond which a file is refused.
@@ -189,11 +189,8 @@ def _read(arrays: Mapping[str, Array]) -> Film:
     sentences = tuple(
         _read_sentence(arrays, number, sentence, len(steps)) for number, sentence in enumerate(header["sentences"])
     )
-    if any(
-        sentence.weights[site].shape[:3] != sentences[0].weights[site].shape[:3]
-        for sentence in sentences
-        for site in SITES
-    ):
+    shapes = [{site: weights.shape[:3] for site, weights in sentence.weights.items()} for sentence in sentences]
+    if any(shape != shapes[0] for shape in shapes):
         raise ValueError("its sentences have different layers or heads")
     return Film(
         run=MappingProxyType(
@@ -225,6 +222,8 @@ def _read_sentence(arrays: Mapping[str, Array], number: int, values: Mapping[str
     tokens = {side: _texts(values[f"{side}_tokens"], 1, MOST_TOKENS, f"{side} tokens") for side in ("source", "target")}
     weights = {}
     for site in SITES:
+        if f"{number}/{site}" not in arrays:
+            continue  # a model from before the Transformer has cross-attention alone
         array = arrays[f"{number}/{site}"]
         stack, kind = site.split(".")
         queries = len(tokens["source" if stack == "encoder" else "target"])
@@ -238,6 +237,8 @@ def _read_sentence(arrays: Mapping[str, Array], number: int, values: Mapping[str
             raise ValueError(f"the weights of {site} do not fit the tokens of sentence {number}")
         array.setflags(write=False)
         weights[site] = array
+    if not weights:
+        raise ValueError(f"it has no weights of sentence {number}")
     return FilmSentence(
         source=checked.text(values["source"], "a sentence"),
         target=checked.text(values["target"], "a translation"),

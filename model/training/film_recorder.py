@@ -11,8 +11,8 @@ import torch
 from model.arrays_file import Array
 from model.errors import ConfigError
 from model.evaluation import evaluate, translate_all
+from model.nn.encoder_decoder import EncoderDecoder, site_path
 from model.nn.hooks import listen
-from model.nn.transformer import SITES, Transformer, site_path
 from model.pairs import Pair
 from model.tokenizer import Tokenizer
 from model.training.film import Film, FilmSentence, Links, frame_steps, joined, load_film, save_film
@@ -55,7 +55,7 @@ class FilmRecorder:
     def __init__(
         self,
         path: Path,
-        model: Transformer,
+        model: EncoderDecoder,
         tokenizer: Tokenizer,
         *,
         run: Mapping[str, Any],
@@ -115,7 +115,7 @@ class FilmRecorder:
             target_tokens=tokenizer.tokens(target_ids),
             links=piece_links(tokenizer, source, target, words),
             translations=(translation,),
-            weights={site: _weights(recorded, site, config.layers_of(site)) for site in SITES},
+            weights={site: _weights(recorded, site, layers) for site, (layers, _) in config.shapes.items()},
         )
 
 
@@ -137,12 +137,14 @@ def piece_links(tokenizer: Tokenizer, source: str, target: str, words: Sequence[
 
 def _weights(recorded: Mapping[str, list[torch.Tensor]], site: str, layers: int) -> Array:
     """[1, layer, head, query, key], of 255."""
-    weights = torch.stack([recorded[f"{site_path(site, layer)}.hook_weights"][0][0] for layer in range(layers)])
+    # A recurrent decoder computes its rows one after the other.
+    rows = [torch.cat(recorded[f"{site_path(site, layer)}.hook_weights"], dim=-2)[0] for layer in range(layers)]
+    weights = torch.stack(rows)
     return (weights.float() * 255).round().to(torch.uint8).cpu().numpy()[None]
 
 
 @contextmanager
-def _evaluating(model: Transformer) -> Iterator[None]:
+def _evaluating(model: EncoderDecoder) -> Iterator[None]:
     """Without dropout and gradients."""
     was_training = model.training
     model.eval()

@@ -7,7 +7,7 @@ the last few weights for averaging. The state is replaced in one move, so that a
 import json
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -19,11 +19,12 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 from tqdm import tqdm
 
-from model.config import TransformerConfig
 from model.errors import ConfigError, DataError
 from model.evaluation import evaluate
 from model.malloc_settings import hand_back_memory
-from model.nn.transformer import Transformer
+from model.model_config import ModelConfig
+from model.nn.architectures import new_model
+from model.nn.encoder_decoder import EncoderDecoder
 from model.pairs import Pair
 from model.tokenizer import Tokenizer
 from model.training.batches import Batch, Example, endless_batches
@@ -81,24 +82,23 @@ class TrainingRun:
     def __init__(
         self,
         folder: Path,
-        config: TransformerConfig,
+        config: ModelConfig,
         tokenizer: Tokenizer,
         settings: TrainSettings,
         device: torch.device,
         processes: Processes = ALONE,
-        build: Callable[[TransformerConfig], Transformer] = Transformer,
     ) -> None:
         self.folder, self.tokenizer, self.settings, self.device = folder, tokenizer, settings, device
         self.processes = processes
         folder.mkdir(parents=True, exist_ok=True)
         torch.manual_seed(settings.seed)
-        self.model = build(config).to(device)
+        self.model = new_model(config).to(device)
         self.optimizer = torch.optim.Adam(self.model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9, fused=True)
         self.step = 0
         if self._state_file.exists():
             self._load_state()
 
-    def start_from(self, model: Transformer) -> None:
+    def start_from(self, model: EncoderDecoder) -> None:
         """Begin a new run with a trained model's weights instead of random ones; a resumed run keeps its own."""
         if self.step == 0:
             self._set_weights(dict(model.named_parameters()))
@@ -109,7 +109,7 @@ class TrainingRun:
         dev: Mapping[str, Sequence[Pair]],
         until: int | None = None,
         film: FilmRecorder | None = None,
-    ) -> Transformer:
+    ) -> EncoderDecoder:
         """Run to the last step and return the model with averaged weights, in evaluation mode.
 
         Args:

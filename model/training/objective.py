@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from model.nn.transformer import Transformer
+from model.nn.encoder_decoder import EncoderDecoder
 from model.tokenizer import Tokenizer
 from model.training.lexicon import PRONOUN_FORMS
 from model.training.loss import smoothed_cross_entropy
@@ -21,7 +21,7 @@ class Objective(nn.Module):
     token_weights: Tensor
 
     def __init__(
-        self, model: Transformer, smoothing: float, emphasis: float, pronoun_ids: Collection[int], *, bf16: bool
+        self, model: EncoderDecoder, smoothing: float, emphasis: float, pronoun_ids: Collection[int], *, bf16: bool
     ) -> None:
         super().__init__()
         self.model, self.smoothing, self.bf16 = model, smoothing, bf16

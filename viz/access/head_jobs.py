@@ -36,7 +36,7 @@ class HeadJobs:
 def of_model(reader: "Reader", site: str) -> HeadJobs | None:
     """What the heads of a site do over a corpus; None for a model without an atlas."""
     from model.analysis.metrics.head_jobs import jobs_of_heads
-    from model.nn.transformer import SITES
+    from model.nn.encoder_decoder import SITES
 
     atlas = _shipped(reader)
     if atlas is None:

@@ -20,6 +20,7 @@ from viz.selection.model_choice import ModelChoice
 if TYPE_CHECKING:
     from model import Reader, Translator
     from model.abilities import Abilities, Kind
+    from model.sequence_translator import SequenceTranslator
     from model.writer import Writer
 
 MAX_MODELS, MAX_VOCABULARIES = 8, 8
@@ -85,6 +86,17 @@ def translator(choice: ModelChoice) -> "Translator":
     from model.opening import as_translator
 
     return as_translator(reader(choice), name_of(choice))
+
+
+def any_translator(choice: ModelChoice) -> "SequenceTranslator":
+    """The chosen model, where it is a Transformer that Headlight runs, or one from before it. Raises as `reader`.
+
+    Raises:
+        CheckpointError: it is another one.
+    """
+    from model.opening import as_sequence_translator
+
+    return as_sequence_translator(reader(choice), name_of(choice))
 
 
 def abilities(choice: ModelChoice) -> "Abilities":

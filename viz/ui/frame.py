@@ -146,7 +146,9 @@ def for_translators(why: str, instead: str = "") -> bool:
         family = models.abilities(state.current().model).family
     name = models.name_of(state.current().model)
     st.info(
-        plain(f"{why} {name} ({family}) is no translator of Headlight's own kind, so it is not shown here. {instead}"),
+        plain(
+            f"{why} {name} ({family}) is no Transformer that Headlight runs itself, so it is not shown here. {instead}"
+        ),
         icon=":material/info:",
     )
     return True

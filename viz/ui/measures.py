@@ -78,6 +78,22 @@ MEASURES: Final[Mapping[str, Measure]] = {
 }
 
 
+#: Score function, by the name that it has in files → the score of a query and a key.
+_SCORES: Final = {
+    "dot": r"q_i \cdot k_j",
+    "additive": r"v^\top \tanh(q_i + k_j)",
+    "general": r"q_i^\top M\, k_j",
+}
+#: Norms where what a head puts out is read as it is.
+NORMS_WITHOUT_PROJECTION: Final = r"\lVert \alpha_{ij}\, v_j \rVert"
+
+
+def weights_formula(score: str, *, is_scaled: bool) -> str:
+    """How weights come about with this score function, divided by √d_k or not, as TeX."""
+    divisor = r" / \sqrt{d_k}" if is_scaled else ""
+    return rf"\alpha_{{ij}} = \mathrm{{softmax}}_j\left({_SCORES[score]}{divisor}\right)"
+
+
 def offered(abilities: "Abilities") -> tuple[str, ...]:
     """The measures that can be read of a model."""
-    return tuple(name for name in MEASURES if name != "norms" or abilities.has("norms"))
+    return tuple(name for name in MEASURES if name not in abilities.lacks)

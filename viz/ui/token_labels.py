@@ -49,7 +49,8 @@ def row_labels(trace: "Trace", site: str) -> list[str]:
 
 def step_labels(trace: "Trace") -> list[str]:
     """How each step is listed: its position, the token that it reads and the one that it writes."""
-    return numbered(trace.row_names(DECODER)[trace.rows_before :])
+    site = DECODER if DECODER in trace.sites else CROSS
+    return numbered(trace.row_names(site)[trace.rows_before :])
 
 
 def numbered(names: Sequence[str]) -> list[str]:

@@ -15,6 +15,7 @@ from model.analysis.ablations.results import AblationResults, RunResult, SetScor
 from model.checkpoint import Checkpoint, load_checkpoint
 from model.errors import DataError
 from model.evaluation import evaluate
+from model.nn.architectures import new_model
 from model.pairs import Pair
 from model.tokenizer import Tokenizer
 from model.training.ablations import ABLATIONS, Preset
@@ -70,7 +71,7 @@ def measure_runs(
 def training_speed(preset: Preset, tokenizer: Tokenizer, pairs: Sequence[Pair], device: torch.device) -> float:
     """Source and target tokens that one thread trains on in a second of processor time, whoever else computes."""
     torch.manual_seed(0)
-    model = preset.build(preset.config).to(device).train()
+    model = new_model(preset.config).to(device).train()
     settings = preset.settings
     objective = Objective(model, settings.smoothing, settings.emphasis, (), bf16=settings.bf16)
     optimizer = torch.optim.Adam(model.parameters(), lr=settings.peak, fused=True)

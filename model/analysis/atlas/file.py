@@ -24,7 +24,7 @@ from model.analysis.metrics.alignment import AlignedPair
 from model.arrays_file import Array, TooLargeError, open_arrays, read_json, reason
 from model.checkpoint import model_digest
 from model.errors import DataError
-from model.nn.transformer import SITES
+from model.nn.encoder_decoder import SITES
 from model.translator import Translator
 
 FORMAT: Final = "headlight-atlas-2"

@@ -29,7 +29,7 @@ from model.analysis.metrics.head_jobs import ANTECEDENT
 from model.analysis.metrics.head_metrics import METRICS, NORM, AttentionRows, RowMetric, has_choice, row_metrics
 from model.analysis.metrics.norms import norm_shares, value_weighted_norms
 from model.checkpoint import model_digest
-from model.nn.transformer import SITES
+from model.nn.encoder_decoder import SITES
 from model.trace.trace import Trace
 from model.translator import Translator
 

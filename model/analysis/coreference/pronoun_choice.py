@@ -12,9 +12,9 @@ from model.analysis.coreference.cases import GermanChoice, PronounCase
 from model.analysis.coreference.german_pronouns import rival_forms, text_of_pieces, translated_pronoun
 from model.analysis.interventions.log_probs import log_probs_of
 from model.decoding.search import greedy_search
+from model.nn.encoder_decoder import EncoderDecoder
 from model.nn.masks import pad
-from model.nn.transformer import Transformer
-from model.translator import Translator
+from model.sequence_translator import SequenceTranslator
 from model.words import Span
 
 
@@ -59,7 +59,7 @@ class PronounChoice:
         return GermanChoice(self.translation, self.translation[:begin] + other + self.translation[end:])
 
 
-def find_pronoun(translator: Translator, case: PronounCase, token_ids: Sequence[int]) -> WrittenPronoun | str:
+def find_pronoun(translator: SequenceTranslator, case: PronounCase, token_ids: Sequence[int]) -> WrittenPronoun | str:
     """The German pronoun in a translation given as token ids, or why it is not known."""
     written, piece_of = text_of_pieces(translator.tokenizer.tokens(token_ids))
     span = translated_pronoun(case.sentence, case.pronoun, written)
@@ -71,7 +71,7 @@ def find_pronoun(translator: Translator, case: PronounCase, token_ids: Sequence[
 
 
 @torch.inference_mode()
-def pronoun_choice(translator: Translator, case: PronounCase) -> PronounChoice:
+def pronoun_choice(translator: SequenceTranslator, case: PronounCase) -> PronounChoice:
     """Translate one sentence greedily, find its pronoun, and weigh er, sie and es instead of it.
 
     Raises:
@@ -96,7 +96,7 @@ def pronoun_choice(translator: Translator, case: PronounCase) -> PronounChoice:
 
 
 def _continuation_log_probs(
-    model: Transformer, memory: Float[Tensor, "1 source d_model"], prefix: list[int], rivals: Sequence[list[int]]
+    model: EncoderDecoder, memory: Float[Tensor, "1 source width"], prefix: list[int], rivals: Sequence[list[int]]
 ) -> Float[Tensor, "rival"]:
     """Log-probability of each rival's tokens after the prefix, in nats, on the CPU."""
     emitted = pad([[*prefix, *rival] for rival in rivals], model.config.pad_id).to(memory.device)

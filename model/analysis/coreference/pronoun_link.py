@@ -14,8 +14,8 @@ from model.analysis.coreference.pronoun_choice import find_pronoun
 from model.analysis.coreference.pronoun_rows import reads_sentence
 from model.analysis.coreference.span_attention import read_case
 from model.reader import Reader
+from model.sequence_translator import SequenceTranslator
 from model.trace.trace import Trace
-from model.translator import Translator
 from model.words import Span
 
 
@@ -74,7 +74,7 @@ def pronoun_link(reader: Reader, trace: Trace, pronoun: Span, candidates: Sequen
 
 def written_step(reader: Reader, trace: Trace, pronoun: Span) -> tuple[int, str] | None:
     """The step of a trace that writes the German for a pronoun, and that word; None where it is not known."""
-    if not isinstance(reader, Translator) or reader.languages[1] != "de":
+    if not isinstance(reader, SequenceTranslator) or reader.languages[1] != "de":
         return None
     end = reader.config.eos_id
     emitted = [step.token_id for step in trace.steps if step.token_id != end]

@@ -17,9 +17,10 @@ from model.analysis.metrics.norms import value_weighted_norms
 from model.analysis.metrics.rollout import attention_rollout, cross_rollout
 from model.errors import InputTextError
 from model.nn.attention import attention_weights
+from model.nn.encoder_decoder import site_path
 from model.nn.score_functions import ScoreFunction
-from model.nn.transformer import site_path
 from model.reader import Reader
+from model.sequence_translator import SequenceTranslator
 from model.translator import Translator
 from model.words import Span, pieces_of_spans, word_spans
 
@@ -144,14 +145,14 @@ def read_case(translator: Reader, case: PronounCase) -> ReadCase | str:
 
 def _tokens_of(reader: Reader, text: str) -> tuple[Sequence[int], Sequence[Span] | None]:
     """Token ids of a text, and the characters behind each."""
-    if isinstance(reader, Translator):
+    if isinstance(reader, SequenceTranslator):
         return reader.source_ids(text), reader.tokenizer.offsets(text)
     text_reader: Any = reader
     return text_reader.source(text).ids, text_reader.pieces.offsets(text)
 
 
 def _german_ids(translator: Reader, case: PronounCase) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-    if case.german is None or not isinstance(translator, Translator) or not translator.is_english_german:
+    if case.german is None or not isinstance(translator, SequenceTranslator) or not translator.is_english_german:
         return None
     try:
         return tuple(translator.target_ids(case.german.right)), tuple(translator.target_ids(case.german.wrong))

@@ -19,8 +19,8 @@ from model.analysis.interventions.head_sweep import SiteValues, sweep_heads
 from model.analysis.interventions.replacement import removal_edits
 from model.analysis.metrics.head_names import HeadName
 from model.evaluation import Scores, evaluate
+from model.nn.encoder_decoder import SITES, site_path
 from model.nn.hooks import Edit, listen
-from model.nn.transformer import SITES, site_path
 from model.pairs import Pair
 from model.translator import Translator
 

@@ -12,8 +12,9 @@ from torch import Tensor
 
 from model.analysis.corpus import Progress
 from model.analysis.interventions.contrast import ContrastBatch
+from model.nn.encoder_decoder import SITES, site_path
 from model.nn.hooks import listen
-from model.nn.transformer import SITES, Transformer, site_path
+from model.nn.transformer import Transformer
 
 SiteValues = Mapping[str, Sequence[Tensor]]
 """Site → per layer, outputs [sequence or 1, head, row or 1, d_v] to put in; the decoder has two sequences a case."""

@@ -19,8 +19,9 @@ from model.analysis.corpus import Progress
 from model.analysis.interventions import contrast
 from model.analysis.interventions.contrast import ContrastBatch, ContrastCase, Measure, contrast_ids
 from model.analysis.interventions.head_sweep import SiteValues, sweep_heads
+from model.nn.encoder_decoder import SITES, site_path
 from model.nn.hooks import listen
-from model.nn.transformer import SITES, Transformer, site_path
+from model.nn.transformer import Transformer
 from model.translator import Translator
 
 NO_COUNTERPART = -1

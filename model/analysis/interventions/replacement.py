@@ -15,8 +15,8 @@ from torch import Tensor
 from model.analysis.corpus import CorpusSentence, Progress, read_corpus
 from model.analysis.metrics.head_names import HeadName, check_heads
 from model.config import TransformerConfig
+from model.nn.encoder_decoder import SITES, site_path
 from model.nn.hooks import Edit
-from model.nn.transformer import SITES, site_path
 from model.translator import Translator
 
 

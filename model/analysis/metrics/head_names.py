@@ -12,7 +12,7 @@ from jaxtyping import Float
 
 from model.config import TransformerConfig
 from model.errors import EditError
-from model.nn.transformer import SITES
+from model.nn.encoder_decoder import SITES
 
 
 class LayerHead(NamedTuple):

@@ -10,8 +10,8 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from model import Transformer, TransformerConfig, step_cost
-from model.nn.attention import KeyValueCache
 from model.nn.hooks import listen
+from model.nn.key_value_cache import KeyValueCache
 from model.nn.transformer import DecoderCache
 from tests.paths import ROOT
 

@@ -9,9 +9,10 @@ from torch import nn
 
 from model.analysis.metrics.derived_row import derive_row
 from model.config import TransformerConfig
-from model.nn.attention import AttentionInputs, KeyValueCache, MultiHeadAttention, attention_weights
+from model.nn.attention import AttentionInputs, MultiHeadAttention, attention_weights
 from model.nn.distance_bias import DistanceBias
 from model.nn.hooks import listen, name_hooks
+from model.nn.key_value_cache import KeyValueCache
 from model.nn.masks import AttentionMask
 
 

@@ -15,9 +15,9 @@ from model.analysis.metrics.derived_row import derive_row, head_parts
 from model.errors import EditError, TraceError
 from model.nn.edit_hooks import compile_edits
 from model.nn.edits import HeadEdit, MakeUniform, PointAt, SwitchOff
+from model.nn.encoder_decoder import SITES, site_path
 from model.nn.hooks import listen
 from model.nn.masks import key_padding, pad
-from model.nn.transformer import SITES, site_path
 from model.trace.file import load_trace, save_trace
 from model.trace.trace import Trace
 from tests.conftest import SENTENCES

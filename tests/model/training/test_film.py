@@ -12,8 +12,10 @@ import torch
 
 from model import Translator
 from model.config import TransformerConfig
+from model.earlier_configs import EarlierConfig
 from model.errors import ConfigError, DataError
-from model.nn.transformer import SITES, Transformer
+from model.model_config import ModelConfig, changed
+from model.nn.encoder_decoder import SITES, EncoderDecoder
 from model.tokenizer import Tokenizer
 from model.training.batches import encode_pairs
 from model.training.film import Film, frame_steps, load_film, save_film
@@ -25,9 +27,9 @@ SHORT = replace(SETTINGS, steps=4, save_every=2)
 
 
 def record(
-    folder: Path, config: TransformerConfig, tokenizer: Tokenizer, until: int | None = None
-) -> tuple[Film, Transformer]:
-    run = TrainingRun(folder / "run", replace(config, dropout=0.2), tokenizer, SHORT, CPU)
+    folder: Path, config: ModelConfig, tokenizer: Tokenizer, until: int | None = None
+) -> tuple[Film, EncoderDecoder]:
+    run = TrainingRun(folder / "run", changed(config, {"dropout": 0.2}), tokenizer, SHORT, CPU)
     recorder = FilmRecorder(
         folder / "film.npz", run.model, tokenizer, run={"preset": "tiny"}, total=4, dev={"same": PAIRS[:1]}
     )
@@ -49,13 +51,13 @@ def recorded(
     config: TransformerConfig,
     tokenizer: Tokenizer,
     short_translations: None,
-) -> tuple[Path, Film, Transformer]:
+) -> tuple[Path, Film, EncoderDecoder]:
     folder = tmp_path_factory.mktemp("film")
     return folder, *record(folder, config, tokenizer)
 
 
 @pytest.fixture
-def film(recorded: tuple[Path, Film, Transformer]) -> Film:
+def film(recorded: tuple[Path, Film, EncoderDecoder]) -> Film:
     return recorded[1]
 
 
@@ -85,7 +87,7 @@ def test_a_film_holds_every_weight_of_every_frame(film: Film, config: Transforme
 
 
 def test_the_last_frame_is_what_the_model_attends_to_after_the_last_step(
-    recorded: tuple[Path, Film, Transformer], config: TransformerConfig, tokenizer: Tokenizer
+    recorded: tuple[Path, Film, EncoderDecoder], config: TransformerConfig, tokenizer: Tokenizer
 ) -> None:
     # The model that a run gives is the mean of its last states; a resumed one is the last state.
     folder, film, _ = recorded
@@ -108,7 +110,7 @@ def test_a_film_is_gone_on_with_after_a_stop(
 
 
 def test_a_film_changes_nothing_in_the_training(
-    tmp_path: Path, recorded: tuple[Path, Film, Transformer], config: TransformerConfig, tokenizer: Tokenizer
+    tmp_path: Path, recorded: tuple[Path, Film, EncoderDecoder], config: TransformerConfig, tokenizer: Tokenizer
 ) -> None:
     alone = TrainingRun(tmp_path, replace(config, dropout=0.2), tokenizer, SHORT, CPU)
     alone.train(encode_pairs(PAIRS * 4, tokenizer, 100), {})
@@ -117,7 +119,7 @@ def test_a_film_changes_nothing_in_the_training(
 
 
 def test_the_film_of_another_run_is_not_written_over(
-    recorded: tuple[Path, Film, Transformer], tokenizer: Tokenizer
+    recorded: tuple[Path, Film, EncoderDecoder], tokenizer: Tokenizer
 ) -> None:
     folder, _, model = recorded
     with pytest.raises(ConfigError, match="another run"):
@@ -182,3 +184,19 @@ def test_a_file_that_is_no_film_or_missing_is_said(tmp_path: Path) -> None:
         load_film(tmp_path / "film.npz")
     with pytest.raises(DataError, match="There is no file"):
         load_film(tmp_path / "none.npz")
+
+
+@pytest.mark.parametrize("architecture", ["recurrent", "convolutional"])
+def test_a_model_without_self_attention_trains_alike_and_its_film_has_the_one_attention(
+    architecture: str, earlier_configs: dict[str, EarlierConfig], tokenizer: Tokenizer, tmp_path: Path
+) -> None:
+    config = earlier_configs[architecture]
+    film, model = record(tmp_path, config, tokenizer)
+    for sentence in film.sentences:
+        assert list(sentence.weights) == ["decoder.cross"]
+        assert sentence.weights["decoder.cross"].shape[1:3] == config.shapes["decoder.cross"]
+        np.testing.assert_allclose(sentence.frame(4, "decoder.cross").sum(-1), 1, atol=0.1)
+    record(tmp_path / "resumed", config, tokenizer, until=2)
+    _, resumed = record(tmp_path / "resumed", config, tokenizer)
+    for name, parameter in resumed.named_parameters():
+        torch.testing.assert_close(parameter, dict(model.named_parameters())[name])

@@ -1,6 +1,6 @@
 """The names of attention sites."""
 
-from model.nn.transformer import SITES
+from model.nn.encoder_decoder import SITES
 from viz.core import sites
 
 

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from viz.access import models
 from viz.pages.attention.all_heads import tab as all_heads
 from viz.pages.attention.bertviz import tab as bertviz
 from viz.pages.attention.origin import tab as origin
@@ -28,3 +29,4 @@ with frame.errors_shown():
         ("Take it with you", take_away.show),
     ]
     frame.tabs("attention_tab", tabs, trace)
+    frame.lacking(models.abilities(state.current().model), "self-attention")

@@ -13,11 +13,12 @@ from viz.core.marks import Marks, word_spans
 from viz.selection.common import Measure
 
 if TYPE_CHECKING:
-    from model import Reader, Translator
+    from model import Reader
     from model.analysis.coreference.cases import PronounCase, PronounCases
     from model.analysis.coreference.measure_translator import CoreferenceScores
     from model.analysis.coreference.pronoun_choice import PronounChoice
     from model.analysis.coreference.span_attention import Measure as ModelMeasure
+    from model.sequence_translator import SequenceTranslator
 
 #: What the selection calls a measure → what the model's analysis does.
 MEASURES: "Final[Mapping[Measure, ModelMeasure]]" = {"weights": "raw", "norms": "norm", "rollout": "rollout"}
@@ -98,7 +99,7 @@ def marked_case(text: str, marks: Marks) -> "PronounCase | None":
 
 
 @cached(max_entries=MAX_CHOICES)
-def pronoun_choice(translator: "Translator", case: "PronounCase") -> "PronounChoice":
+def pronoun_choice(translator: "SequenceTranslator", case: "PronounCase") -> "PronounChoice":
     """What the model writes for a pronoun, and how probable each of its rivals is there. Raises what the model does."""
     from model.analysis.coreference.pronoun_choice import pronoun_choice
 

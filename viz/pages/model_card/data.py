@@ -10,8 +10,9 @@ from viz.core.caching import cached
 from viz.selection.model_choice import ModelChoice
 
 if TYPE_CHECKING:
-    from model import Reader, Translator
+    from model import Reader
     from model.description import Description
+    from model.sequence_translator import SequenceTranslator
 
 MAX_TRANSLATIONS: Final = 500
 
@@ -51,6 +52,6 @@ def card(choice: ModelChoice) -> str | None:
 
 
 @cached(max_entries=MAX_TRANSLATIONS)
-def translation(translator: "Translator", text: str) -> str:
+def translation(translator: "SequenceTranslator", text: str) -> str:
     """The greedy translation of a text, without a trace. Raises what the model raises."""
     return translator.translate(text)

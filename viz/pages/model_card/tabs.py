@@ -163,7 +163,7 @@ def _measurement(measurement: "Measurement") -> None:
 def translations(selection: Selection) -> None:
     """Twenty sentences, translated now."""
     seed = controls.seed()
-    sentences, translator = draw(seed), models.translator(selection.model)
+    sentences, translator = draw(seed), models.any_translator(selection.model)
 
     def compute(progress: Progress) -> list[tuple[str, str]]:
         rows = []

@@ -18,7 +18,7 @@ from model.analysis.metrics.alignment import AlignedPair, score_alignment
 from model.analysis.metrics.head_jobs import ANTECEDENT
 from model.analysis.metrics.head_metrics import METRICS, AttentionRows, after_earlier_copy
 from model.errors import DataError
-from model.nn.transformer import SITES, site_path
+from model.nn.encoder_decoder import SITES, site_path
 from model.trace.trace import Trace
 from tests.conftest import SENTENCES
 

@@ -5,7 +5,7 @@ from model.analysis.corpus import CorpusSentence
 from model.analysis.interventions.contrast import ContrastCase
 from model.analysis.metrics.head_names import HeadName
 from model.nn.edit_hooks import Edits
-from model.nn.transformer import SITES
+from model.nn.encoder_decoder import SITES
 from tests.conftest import SENTENCES
 
 CASES = [

@@ -20,7 +20,7 @@ from model.errors import DataError, EditError
 from model.evaluation import translate_all
 from model.nn.edit_hooks import Edits
 from model.nn.edits import SwitchOff
-from model.nn.transformer import SITES, site_path
+from model.nn.encoder_decoder import SITES, site_path
 from model.pairs import Pair
 from tests.conftest import SENTENCES
 from tests.model.analysis.interventions.cases import CASES, HEADS, indices, log_odds

@@ -6,8 +6,8 @@ import torch
 from model import Translator
 from model.analysis.interventions.patching import NO_COUNTERPART, PatchPair, counterparts, patch_heads
 from model.nn.edit_hooks import Edits
+from model.nn.encoder_decoder import SITES, site_path
 from model.nn.hooks import listen
-from model.nn.transformer import SITES, site_path
 from tests.conftest import SENTENCES
 
 LONG = "The animal didn't cross the street because it was too tired."

@@ -17,8 +17,8 @@ from model.analysis.metrics.derived_row import (
 )
 from model.errors import TraceError
 from model.nn.attention import AttentionInputs
+from model.nn.encoder_decoder import SITES, site_path
 from model.nn.masks import AttentionMask
-from model.nn.transformer import SITES, site_path
 from model.trace.trace import Trace
 
 TEXT = "The animal was tired because it was late."

@@ -6,8 +6,8 @@ import torch
 from model import Translator
 from model.analysis.metrics.norms import transformed_values, value_weighted_norms
 from model.nn.attention import AttentionInputs, MultiHeadAttention
+from model.nn.encoder_decoder import site_path
 from model.nn.masks import AttentionMask
-from model.nn.transformer import site_path
 from model.trace.trace import Trace
 from tests.conftest import SENTENCES
 

@@ -79,7 +79,7 @@ def show(trace: "Trace", site: str, addresses: Mapping[str, str]) -> None:
         _show_short(trace, site, layer, measure, previews)
     if measure.is_per_head:
         head_jobs.show(trace, site, layer, common.head)
-    st.caption(_caption(measure, site, common))
+    st.caption(_caption(trace, measure, site, common))
 
 
 def _show_short(trace: "Trace", site: str, layer: int, measure: Measure, addresses: Mapping[str, str]) -> None:
@@ -166,8 +166,13 @@ def _of_window(opened: attention.OpenedLayer, site: str, start: int, count: int)
     )
 
 
-def _caption(measure: Measure, site: str, common: Common) -> str:
+def _caption(trace: "Trace", measure: Measure, site: str, common: Common) -> str:
     meaning, formula = measure.explained_at(site)
+    if measure is MEASURES["weights"] and trace.knows_inputs:
+        inputs = trace.attention(site, common.layer)
+        formula = measures.weights_formula(inputs.score.name, is_scaled=inputs.scale != 1.0)
+    elif measure is MEASURES["norms"] and not models.abilities(state.current().model).has("output projection"):
+        meaning, formula = "How long the vector is that the head adds for a key.", measures.NORMS_WITHOUT_PROJECTION
     sentences = [meaning, f"${formula}$"]
     if common.whole_words:
         sentences.append("Of a word's pieces, keys are summed and queries averaged.")

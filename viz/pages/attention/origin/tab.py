@@ -59,6 +59,7 @@ def show(trace: "Trace") -> None:
         "From the second step on every column is a key: point at one to follow it, click it for its dot product."
         + ("" if cuts_off else f" The mask cuts nothing off here: {_why_all_allowed(site)}.")
     )
+    frame.lacking(abilities, "output projection", "The last step is the context once more.")
     _badge(trace, site, layer)
     _alternative(trace, site, layer, head)
 

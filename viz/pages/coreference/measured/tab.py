@@ -32,6 +32,9 @@ _BAD_LINE: Final = (html.Column("Line", is_number=True), html.Column("Why it is 
 @frame.fragment
 def show() -> None:
     """The set, the measure, the button, and the results."""
+    instead = "“Side by side” shows where its heads look when they write the German pronoun."
+    if frame.lacking(models.abilities(state.current().model), "self-attention", instead):
+        return
     with st.container(horizontal=True, vertical_alignment="center"):
         help_text = (
             "A head is right about a sentence if the pronoun gives more weight to what it stands for (the antecedent) "

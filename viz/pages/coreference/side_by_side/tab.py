@@ -110,7 +110,7 @@ def _mark(trace: "Trace", case: "PronounCase", line: DeltaGenerator, *, is_guess
     """Mark the words of a case in both lines; the choice of its German pronoun is returned, if there is one."""
     spans = dict(zip(MARKS, case.spans, strict=True))
     model = state.current().model
-    choice = pronoun_choice(models.translator(model), case) if models.is_english_german(model) else None
+    choice = pronoun_choice(models.any_translator(model), case) if models.is_english_german(model) else None
     source, written = _lines(trace)
     pronoun = None if choice is None or isinstance(choice.pronoun, str) else choice.pronoun.span
     line.html(marked_sentence(source, spans, written, pronoun, is_guess=is_guess))

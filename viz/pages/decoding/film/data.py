@@ -9,6 +9,7 @@ from viz.core.caching import cached
 from viz.core.sites import CROSS, DECODER
 from viz.pages.decoding.film.payload import (
     ONE_ATTENTION,
+    SOURCE_ALONE,
     TWO_ATTENTIONS,
     PlayerCandidate,
     PlayerData,
@@ -27,11 +28,15 @@ MAX_FILMS: Final = 16
 def film(trace: "Trace", writer: "Writer") -> PlayerData:
     """Every step of a trace with all its weights and its distribution, ready to be sent."""
     before = trace.rows_before
-    own = _stacked(trace, DECODER)[:, :, before:]
     titles = TWO_ATTENTIONS if CROSS in trace.sites else ONE_ATTENTION
-    if titles == TWO_ATTENTIONS:
+    if DECODER not in trace.sites:
+        titles, sources, cross = SOURCE_ALONE, trace.source_tokens, _stacked(trace, CROSS)
+        own = np.zeros((*cross.shape[:3], cross.shape[2]), np.float32)
+    elif titles == TWO_ATTENTIONS:
+        own = _stacked(trace, DECODER)[:, :, before:]
         sources, cross, own = trace.source_tokens, _stacked(trace, CROSS), own[..., before:]
     else:
+        own = _stacked(trace, DECODER)[:, :, before:]
         # A decoder alone looks at the text and at what it has written in one row: the text stands where a source would.
         sources, cross, own = trace.target_tokens[:before], own[..., :before], own[..., before:]
         if not before:  # of a text of one token there is nothing but what was written

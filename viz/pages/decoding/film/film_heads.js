@@ -21,7 +21,8 @@ const PANELS_STACKED_BELOW = 560;
 const HOW_TO_READ =
   "Each row is the new row of one head; the lighter a column, the more weight on its token. Click a row to choose its head, " +
   "several of one layer if you like. Lines lead from a row's token, below, to the tokens of the source, above; those of the " +
-  "rows before are faint. The triangle has all rows so far of the head chosen last.";
+  "rows before are faint.";
+const HOW_TO_READ_TRIANGLE = " The triangle has all rows so far of the head chosen last.";
 
 const HOW_ROWS_ALIGN =
   ": it reads the first token and writes the second. Some heads look for what it reads, others for what it writes.";
@@ -67,7 +68,9 @@ export class FilmHeads {
     this.overPrefix = new FilmStrip(titles[1], self, scale, this);
     this.fan = new FilmFan(cross, this.rowNames);
     this.triangle = new FilmTriangle(self, scale, this);
-    this.panels = [this.buildPanel(this.overSource, this.fan), this.buildPanel(this.overPrefix, this.triangle)];
+    this.panels = [this.buildPanel(this.overSource, this.fan)];
+    // A decoder without self-attention has no second title.
+    if (titles[1]) this.panels.push(this.buildPanel(this.overPrefix, this.triangle));
     this.layerButtons = Array.from({ length: header.layers }, (_, layer) =>
       this.buildNumber(layer, { ariaLabel: `Layer ${layer + 1}` }, () => act.choose(layer, this.heads())),
     );
@@ -80,7 +83,7 @@ export class FilmHeads {
       element("p", "owner muted", this.row, this.named, HOW_ROWS_ALIGN),
       element("div", "pair", ...this.panels),
       legendElement(stops, ticks),
-      element("p", "how muted", HOW_TO_READ),
+      element("p", "how muted", HOW_TO_READ + (titles[1] ? HOW_TO_READ_TRIANGLE : "")),
     );
   }
 
@@ -155,7 +158,7 @@ export class FilmHeads {
   /** Columns of one width in both panels, so that they compare; if too narrow, the panels scroll. @param {number} width */
   resize(width) {
     const { sourceTokens, targetTokens, layers, heads } = this.header;
-    const isStacked = width < PANELS_STACKED_BELOW;
+    const isStacked = this.panels.length === 1 || width < PANELS_STACKED_BELOW;
     this.element.classList.toggle("stacked", isStacked);
     this.room = (isStacked ? width : (width - 22) / 2) - GUTTER;
     const count = Math.max(sourceTokens.length, targetTokens.length);

@@ -18,6 +18,8 @@ from viz.core.tiles import FIRST_CELL, FIRST_THOUSANDTH, code
 
 #: What the two attentions of a translator are called, and the two parts of a row of a decoder alone.
 TWO_ATTENTIONS: Final = ("Cross-attention, over the source", "Self-attention, over what is read so far")
+#: A decoder that attends to its source alone has no second one.
+SOURCE_ALONE: Final = (TWO_ATTENTIONS[0], "")
 ONE_ATTENTION: Final = ("Attention to the text", "Attention to what was written")
 #: The most candidates of a step that can be shown.
 MOST_CANDIDATES: Final = 20

@@ -58,6 +58,7 @@ def show(trace: "Trace") -> None:
         head_names=_head_names(trace),
     )
     state.put(_with_player(selection, player))
+    frame.lacking(models.abilities(selection.model), "self-attention")
     translation_controls.type_word(trace, key="write-in-film")
     with st.expander("Formulas of a step", key="film-formulas"):
         formulas.show(Path(__file__).with_name("formulas.md"))

@@ -1,0 +1,82 @@
+"""The models before the Transformer as translators: what they share with it, and a sentence for what they lack."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from model.abilities import Abilities, PositionScheme, View
+from model.decoding.logit_lens import LogitLens
+from model.decoding.prefix_batch import EXTRA_LENGTH
+from model.errors import TraceError
+from model.nn.recurrent import RecurrentTranslator
+from model.sequence_translator import SequenceTranslator
+from model.trace.trace import Trace
+
+_ONE_BATCH: Final = "This picture of a padded batch is of a Transformer's three attentions."
+_NO_PROJECTION: Final = "No matrix W_O follows: what the head puts out, its context vector, is read as it is."
+_RECURRENT: Final[Mapping[View, str]] = MappingProxyType(
+    {
+        "self-attention": (
+            "A GRU has no self-attention: encoder and decoder hand a state on from token to token. All that attends is "
+            "the decoder's one alignment head."
+        ),
+        "rollout": "A rollout follows self-attention through layers, and a GRU has none.",
+        "positional encodings": "A GRU needs no positional encodings: it knows the order by reading one after another.",
+        "logit lens": "A logit lens reads layers that all add to one sum; a GRU has a single layer with gates.",
+        "batch masks": _ONE_BATCH,
+        "output projection": _NO_PROJECTION,
+    }
+)
+_CONVOLUTIONAL: Final[Mapping[View, str]] = MappingProxyType(
+    {
+        "self-attention": (
+            "ConvS2S has no self-attention: each layer mixes neighbouring tokens by a convolution. All that attends is "
+            "one head in every decoder layer."
+        ),
+        "rollout": "A rollout follows self-attention through layers, and a convolutional model has none.",
+        "logit lens": "A logit lens reads layers that all add to one sum; here every layer scales it down by √0.5.",
+        "batch masks": _ONE_BATCH,
+        "output projection": _NO_PROJECTION,
+    }
+)
+
+
+class EarlierTranslator(SequenceTranslator):
+    """A GRU or convolutional encoder–decoder that was loaded. Safe to share between threads, as others are."""
+
+    @property
+    def abilities(self) -> Abilities:
+        """What the model has and lacks."""
+        is_recurrent = isinstance(self.model, RecurrentTranslator)
+        positions: PositionScheme = "none" if is_recurrent else "learned"
+        return Abilities(
+            kind="encoder-decoder",
+            family="GRU with additive attention" if is_recurrent else "ConvS2S",
+            heads={site: (heads,) * layers for site, (layers, heads) in self.config.shapes.items()},
+            generates=True,
+            knows_inputs=True,
+            positions=positions,
+            max_length=self.config.max_length,
+            max_target_length=self.config.max_length + EXTRA_LENGTH,
+            lacks=_RECURRENT if is_recurrent else _CONVOLUTIONAL,
+        )
+
+    def output_projection(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:
+        """The identity: the head's output is the context vector, which is read as it is.
+
+        Raises:
+            TraceError: there is no such site or layer.
+        """
+        layers, _ = self.config.shapes.get(site, (0, 0))
+        if not 0 <= layer < layers:
+            raise TraceError(f"There is no layer {layer} of {site!r}; sites are {', '.join(self.config.shapes)}.")
+        value = self.model.attention_site(site, layer).d_v
+        return torch.eye(value)[None]
+
+    def logit_lens(self, trace: Trace, top: int = 5) -> LogitLens:
+        """Not known: raises a TraceError."""
+        raise TraceError(self.abilities.lacks["logit lens"])

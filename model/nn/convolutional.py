@@ -1,0 +1,265 @@
+"""A convolutional encoder–decoder with an attention in every decoder layer: ConvS2S, Gehring et al. 2017.
+
+arXiv 1705.03122. A layer is a convolution over k tokens with a gated linear unit; positions are learned and added to
+the embeddings. Every decoder layer attends to the encoder's output with one head of its own. Sections are the paper's.
+"""
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from model.earlier_configs import ConvolutionalConfig
+from model.errors import InputTextError
+from model.nn.attention import AttentionSite
+from model.nn.encoder_decoder import EncoderDecoder, PrefixCache
+from model.nn.hooks import HookPoint, name_hooks, rows_from
+from model.nn.key_value_cache import KeyValueCache
+from model.nn.layers import Dropout
+from model.nn.masks import AttentionMask
+from model.nn.row_cache import RowCache
+
+#: "We multiply the sum of the input and output of a residual block by √0.5 to halve the variance of the sum" (§3.5).
+HALF_VARIANCE = 0.5**0.5
+
+
+class PositionedEmbedding(nn.Module):
+    """w + p: embeddings of tokens plus embeddings of their places, both learned (§3.1)."""
+
+    def __init__(self, config: ConvolutionalConfig, tokens: nn.Embedding) -> None:
+        super().__init__()
+        self.tokens = tokens
+        self.embed_positions = nn.Embedding(config.num_positions, config.d_model)
+        self.hook_embedding, self.hook_positional = HookPoint(), HookPoint()
+
+    def forward(
+        self, token_ids: Int[Tensor, "batch position"], first: int = 0
+    ) -> Float[Tensor, "batch position d_model"]:
+        """Embed tokens at the positions from `first` on. Raises an InputTextError where there are too many."""
+        learned, last = self.embed_positions.num_embeddings, first + token_ids.size(1)
+        if last > learned:
+            raise InputTextError(
+                f"This model has learned {learned:,} positions, and the text needs {last:,}; shorten it."
+            )
+        embedded: Tensor = self.hook_embedding(self.tokens(token_ids))
+        positions = self.embed_positions(torch.arange(first, last, device=token_ids.device))
+        positioned: Tensor = embedded + self.hook_positional(positions)
+        return positioned
+
+
+class GatedConvolution(nn.Module):
+    """v([A B]) = A ⊗ σ(B), where [A B] is a convolution over k rows (§3.2; Dauphin et al. 2016)."""
+
+    def __init__(self, config: ConvolutionalConfig) -> None:
+        super().__init__()
+        self.kernel_size = config.kernel_size
+        self.convolution = nn.Conv1d(config.d_model, 2 * config.d_model, config.kernel_size)
+
+    def forward(self, rows: Float[Tensor, "batch width d_model"]) -> Float[Tensor, "batch position d_model"]:
+        """The output at each position whose k rows are there: `kernel_size` − 1 fewer than there are rows."""
+        return F.glu(self.convolution(rows.transpose(1, 2)), dim=1).transpose(1, 2)
+
+
+class ConvolutionalEncoderLayer(nn.Module):
+    """A gated convolution over as many tokens before as after, with a residual connection."""
+
+    def __init__(self, config: ConvolutionalConfig) -> None:
+        super().__init__()
+        self.gated, self.dropout = GatedConvolution(config), Dropout(config.dropout)
+        self.hook_output = HookPoint()
+
+    def forward(
+        self, x: Float[Tensor, "batch source d_model"], padding: Bool[Tensor, "batch source"] | None
+    ) -> Float[Tensor, "batch source d_model"]:
+        """Run the layer; what lies beyond a sentence's end counts as zeros."""
+        if padding is not None:
+            x = x * padding[..., None]
+        side = self.gated.kernel_size // 2
+        convolved = self.gated(F.pad(self.dropout(x), (0, 0, side, side)))
+        return self.hook_output((convolved + x) * HALF_VARIANCE)  # type: ignore[no-any-return]
+
+
+class ConvolutionalEncoder(nn.Module):
+    """Gated convolutions over the embedded source."""
+
+    def __init__(self, config: ConvolutionalConfig, tokens: nn.Embedding) -> None:
+        super().__init__()
+        self.embedding, self.dropout = PositionedEmbedding(config, tokens), Dropout(config.dropout)
+        self.layers = nn.ModuleList(ConvolutionalEncoderLayer(config) for _ in range(config.num_layers))
+        self.num_attentions = config.decoder_layers
+
+    def forward(
+        self, source_ids: Int[Tensor, "batch source"], source_padding: Bool[Tensor, "batch source"] | None
+    ) -> Float[Tensor, "batch source width"]:
+        """The memory: for each token its key z, and beside it its value z + e (§3.3), scaled like a residual sum."""
+        embedded = self.embedding(source_ids)
+        z = self.dropout(embedded)
+        for layer in self.layers:
+            z = layer(z, source_padding)
+        if z.requires_grad:
+            # Every decoder layer's attention adds to this gradient (§3.5).
+            z.register_hook(lambda gradient: gradient / self.num_attentions)
+        return torch.cat((z, (z + embedded) * HALF_VARIANCE), dim=-1)
+
+
+class DecoderLayerAttention(AttentionSite):
+    """scores = d · z, with d = W h + b + g; the context is Σ_j weights_j (z_j + e_j) (§3.3, eqs. 1 and 2).
+
+    W is `query`; h is the layer's convolution, g the embedding of the token that the row reads. d · z is not scaled.
+    """
+
+    def __init__(self, config: ConvolutionalConfig) -> None:
+        super().__init__(num_heads=1, d_v=config.d_model)
+        self.query = nn.Linear(config.d_model, config.d_model)
+
+    def forward(
+        self,
+        convolved: Float[Tensor, "batch target d_model"],
+        embedded: Float[Tensor, "batch target d_model"],
+        memory: Float[Tensor, "batch source width"],
+        mask: AttentionMask,
+        cache: KeyValueCache | None,
+    ) -> Float[Tensor, "batch target d_model"]:
+        """The context of each target row."""
+        query = self.hook_query(((self.query(convolved) + embedded) * HALF_VARIANCE)[:, None])
+        if cache is not None and cache.key is not None and cache.value is not None:
+            key, value = cache.key, cache.value
+        else:
+            keys, values = memory[:, None].chunk(2, dim=-1)
+            key, value = self.hook_key(keys), self.hook_value(values)
+            if cache is not None:
+                cache.append(key, value)
+        return self.attend(query, key, value, mask)[:, 0]
+
+
+class ConvolutionalDecoderLayer(nn.Module):
+    """A gated convolution over a token and those before it, its attention, and a residual connection around both."""
+
+    def __init__(self, config: ConvolutionalConfig) -> None:
+        super().__init__()
+        self.gated, self.dropout = GatedConvolution(config), Dropout(config.dropout)
+        self.cross_attention = DecoderLayerAttention(config)
+        self.hook_output = HookPoint()
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch target d_model"],
+        earlier: Float[Tensor, "batch earlier d_model"],
+        embedded: Float[Tensor, "batch target d_model"],
+        memory: Float[Tensor, "batch source width"],
+        mask: AttentionMask,
+        cache: KeyValueCache | None,
+    ) -> Float[Tensor, "batch target d_model"]:
+        """Run the layer on these target rows, behind the `kernel_size` − 1 rows before them."""
+        convolved = self.gated(self.dropout(torch.cat((earlier, x), dim=1)))
+        context = self.cross_attention(convolved, embedded, memory, mask, cache)
+        # A mean of m vectors has an m-th of their variance: m √(1/m) = √m restores it (§3.5).
+        lengths = memory.size(1) if mask.key_padding is None else mask.key_padding.sum(1)[:, None, None]
+        attended = (convolved + context * lengths**0.5) * HALF_VARIANCE
+        return self.hook_output((attended + x) * HALF_VARIANCE)  # type: ignore[no-any-return]
+
+
+class ConvolutionalDecoder(nn.Module):
+    """Decoder layers over the embedded target prefix and the memory."""
+
+    def __init__(self, config: ConvolutionalConfig, tokens: nn.Embedding) -> None:
+        super().__init__()
+        self.embedding, self.dropout = PositionedEmbedding(config, tokens), Dropout(config.dropout)
+        self.layers = nn.ModuleList(ConvolutionalDecoderLayer(config) for _ in range(config.decoder_layers))
+        self.num_before = config.kernel_size - 1
+
+    def forward(
+        self,
+        target_ids: Int[Tensor, "batch target"],
+        memory: Float[Tensor, "batch source width"],
+        source_padding: Bool[Tensor, "batch source"] | None,
+        cache: RowCache | None,
+    ) -> Float[Tensor, "batch target d_model"]:
+        """The last layer's output for these target rows, which follow those in the cache."""
+        first = 0 if cache is None else len(cache)
+        mask = AttentionMask(
+            num_queries=target_ids.size(1),
+            num_keys=memory.size(1),
+            key_padding=source_padding,
+            device=target_ids.device,
+        )
+        with rows_from(first):
+            embedded = self.embedding(target_ids, first)
+            x = self.dropout(embedded)
+            for number, layer in enumerate(self.layers):
+                attention = None if cache is None else cache.attention[number]
+                earlier = self._earlier(x, None if cache is None else cache.rows(number))
+                if cache is not None:
+                    cache.append(number, x)
+                x = layer(x, earlier, embedded, memory, mask, attention)
+        return self.dropout(x)  # type: ignore[no-any-return]
+
+    def _earlier(self, x: Tensor, rows: Tensor | None) -> Tensor:
+        """The rows before those in x that their convolutions see: zeros before the first."""
+        if rows is None:
+            return x.new_zeros(x.size(0), self.num_before, x.size(2))
+        near = rows[:, max(0, rows.size(1) - self.num_before) :]
+        return F.pad(near, (0, 0, self.num_before - near.size(1), 0))
+
+
+class ConvolutionalTranslator(EncoderDecoder):
+    """Encoder, decoder and output projection; one embedding for source, target and output, as in the Transformers.
+
+    Embeddings are as wide as the layers, so no map lies between them. Differs from the paper in that shared embedding,
+    and in that weights are not normalised (Salimans & Kingma 2016): all models here are trained by the same loop.
+    """
+
+    config: ConvolutionalConfig
+
+    def __init__(self, config: ConvolutionalConfig) -> None:
+        super().__init__()
+        self.config = config
+        tokens = nn.Embedding(config.vocab_size, config.d_model)
+        self.encoder = ConvolutionalEncoder(config, tokens)
+        self.decoder = ConvolutionalDecoder(config, tokens)
+        self.projection = nn.Linear(config.d_model, config.vocab_size)
+        self.projection.weight = tokens.weight
+        self._initialise()
+        name_hooks(self)
+
+    def encode(
+        self, source_ids: Int[Tensor, "batch source"], source_padding: Bool[Tensor, "batch source"] | None = None
+    ) -> Float[Tensor, "batch source width"]:
+        """Keys and values of the source, side by side; `source_padding` is True at real tokens, None if all are."""
+        return self.encoder(source_ids, source_padding)  # type: ignore[no-any-return]
+
+    def decode(
+        self,
+        target_ids: Int[Tensor, "batch target"],
+        memory: Float[Tensor, "batch source width"],
+        source_padding: Bool[Tensor, "batch source"] | None = None,
+        target_padding: Bool[Tensor, "batch target"] | None = None,
+        cache: PrefixCache | None = None,
+    ) -> Float[Tensor, "batch target d_model"]:
+        """What the projection reads for these target rows; a row never sees those after it, padding or not."""
+        assert cache is None or isinstance(cache, RowCache)
+        return self.decoder(target_ids, memory, source_padding, cache)  # type: ignore[no-any-return]
+
+    def new_cache(self) -> RowCache:
+        """An empty cache: the inputs of every decoder layer's convolution."""
+        return RowCache(self.config.decoder_layers)
+
+    @property
+    def last_hook(self) -> str:
+        """The output of the last decoder layer."""
+        return f"decoder.layers.{self.config.decoder_layers - 1}.hook_output"
+
+    def _initialise(self) -> None:
+        """Normal weights that keep the variance: √(4p/n) before a gate, √(1/n) elsewhere, 0.1 in embeddings (§3.5)."""
+        for module in self.modules():
+            if isinstance(module, nn.Conv1d):
+                inputs = module.in_channels * module.kernel_size[0]
+                nn.init.normal_(module.weight, std=(4 * (1 - self.config.dropout) / inputs) ** 0.5)
+            elif isinstance(module, nn.Linear):
+                nn.init.normal_(module.weight, std=module.in_features**-0.5)
+            elif isinstance(module, nn.Embedding):
+                nn.init.normal_(module.weight, std=0.1)
+            if isinstance(module, nn.Conv1d | nn.Linear) and module.bias is not None:
+                nn.init.zeros_(module.bias)
+        # The projection's matrix is the embedding.
+        nn.init.normal_(self.projection.weight, std=0.1)

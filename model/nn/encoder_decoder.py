@@ -1,0 +1,129 @@
+"""What every encoder–decoder gives to training, decoding and traces, whatever it computes with inside.
+
+A model reads a source into a memory, then target rows, all at once or one after the other with a cache. Its attention
+sites are modules at `site_path`, each an `AttentionSite` with hook points, so that what is recorded or edited there
+means the same for all.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import cast
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from model.model_config import ModelConfig
+from model.nn.attention import AttentionSite
+from model.nn.hooks import Edit, HookPoint
+from model.nn.score_functions import ScoreFunction
+
+SITES = ("encoder.self", "decoder.self", "decoder.cross")
+
+
+def site_path(site: str, layer: int) -> str:
+    """Module path of an attention site in a layer, for example `decoder.layers.0.cross_attention`."""
+    stack, kind = site.split(".")
+    return f"{stack}.layers.{layer}.{kind}_attention"
+
+
+class PrefixCache(ABC):
+    """What a decoder keeps of the target rows that it has read, as many as its length: a step computes one row."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def copy(self) -> "PrefixCache":
+        """An independent cache of the same rows, which both share."""
+
+    @abstractmethod
+    def truncate(self, length: int) -> None:
+        """Forget every target row from `length` on."""
+
+    @abstractmethod
+    def select(self, batch: Tensor) -> None:
+        """Keep these sentences (or beams) of the batch, in this order."""
+
+    @abstractmethod
+    def select_prefixes(self, batch: Tensor) -> None:
+        """Keep these beams, in this order, each of the same sentence as the row it replaces; the memory stays."""
+
+
+class EncoderDecoder(nn.Module, ABC):
+    """A model that reads a source and says, after each target row, which token follows.
+
+    Attributes:
+        config: its hyperparameters.
+        projection: from the decoder's output to logits.
+    """
+
+    config: ModelConfig
+    projection: nn.Linear
+
+    @abstractmethod
+    def encode(
+        self, source_ids: Int[Tensor, "batch source"], source_padding: Bool[Tensor, "batch source"] | None = None
+    ) -> Float[Tensor, "batch source width"]:
+        """Read the source into a memory; `source_padding` is True at real tokens, None if all are."""
+
+    @abstractmethod
+    def decode(
+        self,
+        target_ids: Int[Tensor, "batch target"],
+        memory: Float[Tensor, "batch source width"],
+        source_padding: Bool[Tensor, "batch source"] | None = None,
+        target_padding: Bool[Tensor, "batch target"] | None = None,
+        cache: PrefixCache | None = None,
+    ) -> Float[Tensor, "batch target d_model"]:
+        """Decoder output for these target rows; with a cache, for the rows that follow it.
+
+        Padding follows every real token, so causality hides it from them even without `target_padding`.
+        """
+
+    @abstractmethod
+    def new_cache(self) -> PrefixCache:
+        """An empty cache for one decoding run."""
+
+    @property
+    @abstractmethod
+    def last_hook(self) -> str:
+        """The hook of the decoder's last rows [batch, target, d_model]: what `logits_of` reads."""
+
+    def logits_of(self, rows: Float[Tensor, "row d_model"]) -> Float[Tensor, "row vocab"]:
+        """The logits of rows that `last_hook` recorded."""
+        return self.projection(rows)  # type: ignore[no-any-return]
+
+    def forward(
+        self,
+        source_ids: Int[Tensor, "batch source"],
+        target_ids: Int[Tensor, "batch target"],
+        source_padding: Bool[Tensor, "batch source"] | None = None,
+        target_padding: Bool[Tensor, "batch target"] | None = None,
+    ) -> Float[Tensor, "batch target vocab"]:
+        """Logits of the token after each target row, all rows at once (teacher forcing)."""
+        memory = self.encode(source_ids, source_padding)
+        return self.projection(self.decode(target_ids, memory, source_padding, target_padding))  # type: ignore[no-any-return]
+
+    def attention_site(self, site: str, layer: int) -> AttentionSite:
+        """The module of an attention site."""
+        return cast(AttentionSite, self.get_submodule(site_path(site, layer)))
+
+    def score_of(self, site: str, layer: int) -> ScoreFunction:
+        """The score function of an attention site, as a constant on the CPU."""
+        return self.attention_site(site, layer).score.to(torch.device("cpu"))
+
+    @property
+    def hook_names(self) -> frozenset[str]:
+        """Full names of all hook points."""
+        return frozenset(module.name for module in self.modules() if isinstance(module, HookPoint))
+
+    def check_edits(self, edits: Mapping[str, Edit]) -> None:
+        """Check that every edit is of a hook point of this model; a ValueError if there is no such point."""
+        if unknown := sorted(set(edits) - self.hook_names):
+            raise ValueError(f"no such hook points: {unknown}; see EncoderDecoder.hook_names")
+
+    @property
+    def device(self) -> torch.device:
+        """The device of the weights."""
+        return self.projection.weight.device

@@ -1,0 +1,261 @@
+"""Text in, translation or trace out: what joins tokenizer, encoder–decoder, hooks and decoding, whatever the model."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from model.abilities import Abilities
+from model.checkpoint import load_checkpoint
+from model.decoding.beam_tree import LARGEST_WIDTH, BeamTree, grow_tree
+from model.decoding.logit_lens import LogitLens, spread
+from model.decoding.prefix_batch import EXTRA_LENGTH
+from model.decoding.samples import SampledTranslation, sample
+from model.decoding.sampling import UNCHANGED, Sampling
+from model.decoding.search import StepsDone, beam_search, greedy_search, no_progress, search_beams
+from model.decoding.session import DecodingSession
+from model.device import choose_device, choose_dtype
+from model.errors import ConfigError, InputTextError, TokenError
+from model.input_text import checked_ids
+from model.loaded import LoadedTranslator
+from model.marian.files import languages
+from model.marian.loading import is_marian, load_marian
+from model.nn.edit_hooks import Edits, edit_functions
+from model.nn.encoder_decoder import EncoderDecoder
+from model.nn.hooks import ALWAYS_RECORDED, listen
+from model.tokenizer import Tokenizer
+from model.trace.building import build_trace, join_recorded
+from model.trace.spread import Spread
+from model.trace.steps import describe_steps
+from model.trace.trace import Trace
+from model.training_record import LANGUAGES
+from model.writer import LARGEST_ALPHA
+
+
+class ReadFolder(NamedTuple):
+    """What a folder holds: the arguments of a `LoadedTranslator`."""
+
+    model: EncoderDecoder
+    tokenizer: Tokenizer
+    name: str
+    digest: str
+    languages: tuple[str, str]
+
+
+def read_folder(folder: Path, device: str | None, dtype: str) -> ReadFolder:
+    """Read a checkpoint folder of ours, or a MarianMT (OPUS-MT) model as Hugging Face's hub has it.
+
+    Raises:
+        CheckpointError: the folder is missing or damaged.
+        DeviceError: there is no such device, or it does not run this number type.
+    """
+    chosen = choose_device(device)
+    is_ours = not is_marian(folder)
+    load = load_checkpoint if is_ours else load_marian
+    checkpoint = load(folder, chosen, choose_dtype(dtype, chosen))
+    spoken = LANGUAGES if is_ours else languages(folder)
+    return ReadFolder(checkpoint.model, checkpoint.tokenizer, folder.name, checkpoint.digest, spoken)
+
+
+class SequenceTranslator(LoadedTranslator, ABC):
+    """A loaded encoder–decoder of ours. Safe to share between threads: nothing of a run is kept on it."""
+
+    @property
+    @abstractmethod
+    def abilities(self) -> Abilities:
+        """What the model has and lacks."""
+
+    @abstractmethod
+    def output_projection(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:
+        """What the output of each head of a site is multiplied by, as `model.reader.Reader` says."""
+
+    @abstractmethod
+    def logit_lens(self, trace: Trace, top: int = 5) -> LogitLens:
+        """What each layer of the decoder would have said; a TraceError where that cannot be told."""
+
+    def translate(self, text: str, *, beam: int = 1, alpha: float = 0.6) -> str:
+        """Translate greedily, or by beam search with length penalty exponent `alpha` if `beam` is above 1 (§6.1).
+
+        Raises:
+            InputTextError: the text is blank or too long.
+        """
+        if beam < 1:
+            raise InputTextError(f"The beam must be at least 1 wide, got {beam}.")
+        source_ids = torch.tensor([self.source_ids(text)], device=self.device)
+        if beam == 1:
+            return self.tokenizer.decode(greedy_search(self.model, source_ids, None)[0])
+        return self.tokenizer.decode(beam_search(self.model, source_ids, None, beam=beam, alpha=alpha)[0][0].token_ids)
+
+    def sample(
+        self,
+        text: str,
+        *,
+        n: int = 1,
+        sampling: Sampling = UNCHANGED,
+        seed: int = 0,
+        progress: StepsDone = no_progress,
+    ) -> list[SampledTranslation]:
+        """Draw `n` translations, at most 64; `progress` is told the steps done and the most there can be.
+
+        The same seed gives the same ones again, and the first of them for a smaller `n`.
+
+        Raises:
+            InputTextError: the text is blank or too long.
+            ConfigError: `n` or `seed` is out of range.
+        """
+        source_ids = torch.tensor(self.source_ids(text), device=self.device)
+        return [
+            SampledTranslation(**vars(drawn), text=self.tokenizer.decode(drawn.token_ids))
+            for drawn in sample(self.model, source_ids, n, sampling, seed, progress)
+        ]
+
+    def beam_tree(self, text: str, beam: int = 4, alpha: float = 0.6, *, progress: StepsDone = no_progress) -> BeamTree:
+        """Beam search as in `translate`, with everything that it compared on the way; `progress` as in `sample`.
+
+        Raises:
+            InputTextError: the text is blank or too long.
+            ConfigError: the beam is not 1 to 12 wide, or `alpha` is below 0 or above 5.
+        """
+        if not 1 <= beam <= LARGEST_WIDTH:
+            raise ConfigError(f"A beam whose tree is kept must be 1 to {LARGEST_WIDTH} wide, got {beam}.")
+        if not 0 <= alpha <= LARGEST_ALPHA:
+            raise ConfigError(f"The length penalty's exponent must lie between 0 and {LARGEST_ALPHA:g}, got {alpha}.")
+        source_ids = torch.tensor([self.source_ids(text)], device=self.device)
+        (search,) = search_beams(self.model, source_ids, None, beam=beam, alpha=alpha, progress=progress)
+        return grow_tree(search, self.config.bos_id, self.tokenizer)
+
+    def decode(self, text: str, *, extras: Collection[str] = (), edits: Edits | None = None) -> DecodingSession:
+        """Begin to decode step by step.
+
+        Args:
+            text: the source sentence.
+            extras: {"hook_head_output"} to record the real head outputs.
+            edits: named edits of heads, or full hook name → function from the value there to the one to go on with.
+
+        Raises:
+            InputTextError: the text is blank or too long.
+            EditError: an edit names what does not exist, or a key that the mask forbids.
+        """
+        return DecodingSession(
+            self.model,
+            self.tokenizer,
+            text,
+            self.source_ids(text),
+            reader_key=self.key,
+            extras=frozenset(extras),
+            edits=edits,
+        )
+
+    def trace(
+        self,
+        text: str,
+        target: str | None = None,
+        *,
+        extras: Collection[str] = (),
+        edits: Edits | None = None,
+    ) -> Trace:
+        """Run once with every hook recorded.
+
+        Args:
+            text: the source sentence.
+            target: a translation to read along (teacher forcing); by default the model's own, decoded greedily.
+            extras: further hooks to record, from `hooks.EXTRAS`.
+            edits: named edits of heads, or full hook name → function from the value there to the one to go on with.
+
+        Raises:
+            InputTextError: a text is blank or too long.
+            EditError: an edit names what does not exist, or a key that the mask forbids.
+        """
+        if target is not None:
+            return self._forced_trace(text, self.target_ids(target), extras, edits)
+        num_source = len(self.source_ids(text))
+        functions = edit_functions(edits, self.model, num_source=num_source, num_target=num_source - 1 + EXTRA_LENGTH)
+        session = self.decode(text, extras=set(extras) & {"hook_head_output"}, edits=functions)
+        session.run()
+        if set(extras) <= {"hook_head_output"}:
+            return session.trace()
+        # Scores and weights of a whole pass are recorded in one: over the tokens just decoded.
+        return self._forced_trace(text, session.target_ids[1:], extras, functions)
+
+    def spread(self, trace: Trace) -> Spread:
+        """How the probability of each step of a trace is spread over the vocabulary.
+
+        Raises:
+            TraceError: the trace was made by another model.
+        """
+        return spread(trace, self.model)
+
+    def trace_tokens(
+        self,
+        text: str,
+        token_ids: Sequence[int],
+        *,
+        extras: Collection[str] = (),
+        edits: Edits | None = None,
+    ) -> Trace:
+        """Run once over a translation that is given as token ids, finished or not, with every hook recorded.
+
+        A text may be cut into tokens in several ways; this reads just those that a session, a sample, or a node of a
+        `BeamTree` (`tree.token_ids(node)`) wrote. The trace has one target row per token: the row that emits it.
+
+        Args:
+            text: the source sentence.
+            token_ids: what was written, without <s>.
+            extras: further hooks to record, from `hooks.EXTRAS`.
+            edits: named edits of heads, or full hook name → function from the value there to the one to go on with.
+
+        Raises:
+            InputTextError: the text is blank or too long.
+            TokenError: there are no tokens, too many, or one that the vocabulary does not hold.
+            EditError: an edit names what does not exist, or a key that the mask forbids.
+        """
+        most = self.config.max_length + EXTRA_LENGTH
+        if not 1 <= len(token_ids) <= most:
+            raise TokenError(f"A translation of 1 to {most:,} tokens can be traced, got {len(token_ids):,}.")
+        if unknown := [token_id for token_id in token_ids if not 0 <= token_id < self.config.vocab_size]:
+            raise TokenError(f"Token ids run from 0 to {self.config.vocab_size - 1}, got {unknown[0]}.")
+        return self._forced_trace(text, token_ids, extras, edits)
+
+    def source_ids(self, text: str, name: str = "The sentence") -> list[int]:
+        """Token ids of a source sentence, ending with </s>; `name` is what an error calls it.
+
+        Raises:
+            InputTextError: the text is blank or too long.
+        """
+        return [*checked_ids(text, name, self.config.max_length - 1, self.tokenizer.encode), self.config.eos_id]
+
+    def target_ids(self, text: str) -> list[int]:
+        """Token ids that a given translation emits, ending with </s>.
+
+        Raises:
+            InputTextError: the text is blank or too long.
+        """
+        limit = self.config.max_length + EXTRA_LENGTH - 1
+        return [*checked_ids(text, "The target", limit, self.tokenizer.encode_target), self.config.eos_id]
+
+    @torch.inference_mode()
+    def _forced_trace(self, text: str, emitted: Sequence[int], extras: Collection[str], edits: Edits | None) -> Trace:
+        source_ids = self.source_ids(text)
+        functions = edit_functions(edits, self.model, num_source=len(source_ids), num_target=len(emitted))
+        target_ids = [self.config.bos_id, *emitted[:-1]]
+        with listen(record=ALWAYS_RECORDED | set(extras), edits=functions) as recorded:
+            logits = self.model(
+                torch.tensor([source_ids], device=self.device), torch.tensor([target_ids], device=self.device)
+            )[0].float()
+        return build_trace(
+            reader_key=self.key,
+            text=text,
+            translation=self.tokenizer.decode(emitted),
+            tokenizer=self.tokenizer,
+            source_ids=source_ids,
+            target_ids=target_ids,
+            predicted_ids=logits.argmax(-1).tolist(),
+            steps=describe_steps(logits, emitted, 0, self.tokenizer),
+            recorded=join_recorded([recorded]),
+            model=self.model,
+            edits=functions,
+        )

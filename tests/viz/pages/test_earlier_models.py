@@ -1,0 +1,104 @@
+"""Every page with the models from before the Transformer: what they have is shown, what they lack is said."""
+
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.paths import ROOT
+from tests.viz.sent import sent_to
+from viz.selection.attention import AttentionTab
+from viz.selection.catalogue import DOWNLOADS_VARIABLE, ROOT_VARIABLE
+from viz.selection.coreference import CoreferenceTab
+from viz.selection.decoding import DecodingTab
+from viz.selection.masks_positions import MasksTab
+from viz.selection.model_card import ModelCardTab
+
+TABS = [
+    *(("attention", "view", tab) for tab in get_args(AttentionTab)),
+    *(("decoding", "studio", tab) for tab in get_args(DecodingTab)),
+    *(("coreference", "lab", tab) for tab in get_args(CoreferenceTab)),
+    *(("masks_positions", "part", tab) for tab in get_args(MasksTab)),
+    *(("model_card", "about", tab) for tab in get_args(ModelCardTab)),
+    ("atlas", "atlas", "Table"),
+]
+#: Page and tab → what is said there of what such a model lacks.
+SAID = {
+    ("attention", "All heads"): "no self-attention",
+    ("attention", "Where a weight comes from"): "No matrix W_O follows",
+    ("decoding", "Film"): "no self-attention",
+    ("decoding", "Logit lens"): "logit lens reads layers that all add to one sum",
+    ("decoding", "Cost"): "no Transformer that Headlight runs itself",
+    ("coreference", "Measured"): "no self-attention",
+    ("coreference", "Cause"): "no Transformer that Headlight runs itself",
+    ("masks_positions", "Masks"): "a Transformer's three attentions",
+    ("atlas", "Table"): "no Transformer that Headlight runs itself",
+}
+both = pytest.mark.parametrize("name", ["recurrent", "convolutional"])
+
+
+@pytest.fixture(autouse=True)
+def root(earlier_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(ROOT_VARIABLE, str(earlier_checkpoints))
+    monkeypatch.delenv(DOWNLOADS_VARIABLE, raising=False)
+
+
+def opened(name: str, page: str, **asked: str) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    for parameter, value in {"checkpoint": name, "text": "So late?", **asked}.items():
+        app.query_params[parameter] = value
+    app.run()
+    if page != "attention":
+        app.switch_page(f"viz/pages/{page}/page.py").run()
+    assert not app.exception, app.exception[0].value
+    assert not app.error, app.error[0].value
+    return app
+
+
+def said(app: AppTest) -> str:
+    return " ".join(one.value.replace("\\", "") for one in app.info)
+
+
+@pytest.mark.parametrize(("page", "parameter", "tab"), TABS)
+@both
+def test_every_tab_of_every_page_opens_and_says_what_is_lacking(name: str, page: str, parameter: str, tab: str) -> None:
+    app = opened(name, page, **{parameter: tab})
+    assert app.info or app.get("bidi_component") or app.get("plotly_chart") or app.get("iframe") or app.button
+    assert SAID.get((page, tab), "") in said(app)
+
+
+def test_a_gru_shows_one_head_and_needs_no_positions() -> None:
+    app = opened("recurrent", "attention")
+    assert app.segmented_control(key="site").options == ["Decoder cross"]
+    assert [len(app.selectbox(key=key).options) for key in ("layer", "head")] == [1, 1]
+    assert app.segmented_control(key="measure").options == ["Weights", "Norms"]
+    app = opened("recurrent", "masks_positions", part="Positional encodings")
+    assert "needs no positional encodings" in " ".join(one.value for one in app.markdown)
+
+
+def test_a_convolutional_model_shows_a_head_a_layer_and_its_table_of_positions() -> None:
+    app = opened("convolutional", "attention")
+    assert [len(app.selectbox(key=key).options) for key in ("layer", "head")] == [3, 1]
+    app = opened("convolutional", "masks_positions", part="Positional encodings")
+    ((header, (values,)),) = sent_to(app, "matrix_picture")
+    assert len(header["columnTokens"]) == 32
+    assert len(values) == 32 * len(header["rowTokens"])
+
+
+@both
+def test_the_film_has_one_strip_and_a_step_can_be_forced(name: str) -> None:
+    ((header, _),) = sent_to(opened(name, "decoding"), "decode_player")
+    assert header["titles"][1] == ""
+    token_id, token, _ = header["steps"][2]["candidates"][3]
+    ((forced, _),) = sent_to(opened(name, "decoding", branches=f"0-2-t{token_id}", branch="1"), "decode_player")
+    assert forced["steps"][2]["token"] == token != header["steps"][2]["token"]
+    assert forced["steps"][:2] == header["steps"][:2]
+
+
+@pytest.mark.parametrize(
+    ("name", "formula"), [("recurrent", r"v^\top \tanh(q_i + k_j)\right"), ("convolutional", r"q_i \cdot k_j\right")]
+)
+def test_the_formula_of_the_weights_is_that_of_the_model(name: str, formula: str) -> None:
+    captions = " ".join(one.value for one in opened(name, "attention").caption)
+    assert formula in captions
