@@ -12,6 +12,8 @@ exception too, removes it. A decoding step computes one row of many: `first_row`
 | `hook_mask` | an `AttentionMask` |
 | `hook_scores`, `hook_weights` | [batch, head, query, key]; recording or editing them takes the explicit path |
 | `hook_head_output` | weights · value before W_O [batch, head, query, d_k] |
+| `hook_skip` | what a residual connection adds to its sub-layer's output [batch, position, d_model] |
+| `hook_norm` | the layer norm of a sub-layer, a function; like `hook_skip` it can be changed and is not recorded |
 | `hook_output` | a layer's output [batch, position, d_model] |
 """
 
@@ -30,6 +32,7 @@ ALWAYS_RECORDED = frozenset(
     {"hook_embedding", "hook_positional", "hook_query", "hook_key", "hook_value", "hook_mask", "hook_output"}
 )
 EXTRAS = frozenset({"hook_scores", "hook_weights", "hook_head_output"})
+NEVER_RECORDED = frozenset({"hook_skip", "hook_norm"})
 
 
 @dataclass(frozen=True)

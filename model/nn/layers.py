@@ -73,15 +73,17 @@ class Residual(nn.Module):
         self.is_pre_norm, self.adds_input = config.norm == "pre", config.residual
         self.norm = nn.LayerNorm(config.d_model)
         self.dropout = Dropout(config.dropout)
+        self.hook_skip, self.hook_norm = HookPoint(), HookPoint()
 
     def forward(
         self, x: Float[Tensor, "batch position d_model"], sublayer: Callable[[Tensor], Tensor]
     ) -> Float[Tensor, "batch position d_model"]:
         """Run the sub-layer inside this residual connection."""
-        result = self.dropout(sublayer(self.norm(x) if self.is_pre_norm else x))
+        norm = self.hook_norm(self.norm)
+        result = self.dropout(sublayer(norm(x) if self.is_pre_norm else x))
         if self.adds_input:
-            result = x + result
-        return result if self.is_pre_norm else self.norm(result)  # type: ignore[no-any-return]
+            result = self.hook_skip(x) + result
+        return result if self.is_pre_norm else norm(result)  # type: ignore[no-any-return]
 
 
 class Embedding(nn.Module):

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from model import Translator
-from model.nn.hooks import ALWAYS_RECORDED, EXTRAS, listen
+from model.nn.hooks import ALWAYS_RECORDED, EXTRAS, NEVER_RECORDED, listen
 
 HEAD_OUTPUT = "encoder.layers.0.self_attention.hook_head_output"
 
@@ -20,7 +20,7 @@ def test_hook_names_are_module_paths_and_every_documented_hook_exists(translator
     names = translator.model.hook_names
     assert "decoder.layers.1.cross_attention.hook_query" in names
     assert "encoder.embedding.hook_positional" in names
-    assert {name.rpartition(".")[2] for name in names} == ALWAYS_RECORDED | EXTRAS
+    assert {name.rpartition(".")[2] for name in names} == ALWAYS_RECORDED | EXTRAS | NEVER_RECORDED
 
 
 def test_only_what_was_asked_for_is_recorded(translator: Translator) -> None:
