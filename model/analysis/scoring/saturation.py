@@ -1,0 +1,127 @@
+"""How far a softmax is saturated: the spread of its scores, its entropy, and the gradient that still flows through it.
+
+The paper suspects that "for large values of d_k, the dot products grow large in magnitude, pushing the softmax function
+into regions where it has extremely small gradients" (§3.2.1), and its footnote 4 says why: for components of mean 0 and
+variance 1, Var(q · k) = d_k.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from model.nn.attention import ScoresAndWeights, attention_weights
+from model.nn.score_functions import DOT_PRODUCT, Additive, Bilinear, ScoreFunction
+
+#: The functions that are compared, by what a table calls them.
+NAMES: Final = ("dot", "scaled", "additive", "general")
+#: Sizes of the sample: each of `DRAWS` times `QUERIES` queries has `KEYS` keys.
+DRAWS, QUERIES, KEYS = 16, 16, 32
+#: At each of these widths the functions are compared.
+WIDTHS: Final = tuple(2**power for power in range(1, 11))
+_SEED: Final = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """What is measured of each row of a softmax.
+
+    Attributes:
+        spread: the standard deviation of its scores, in nats.
+        entropy: of its weights, in bits; at most log₂ of the number of keys.
+        gradient: ‖∂ weights / ∂ scores‖, the Frobenius norm of the softmax's Jacobian.
+    """
+
+    spread: Float[Tensor, "*row"]
+    entropy: Float[Tensor, "*row"]
+    gradient: Float[Tensor, "*row"]
+
+
+@dataclass(frozen=True, eq=False)
+class Saturation:
+    """A score function on random vectors of one width.
+
+    Attributes:
+        variance: of all scores, as measured.
+        expected_variance: as its formula has it.
+        rows: each query's.
+        example: the weights of the query in the middle of all by the gradient that flows, largest first.
+    """
+
+    variance: float
+    expected_variance: float
+    rows: Rows
+    example: Float[Tensor, "key"]
+
+
+def jacobian_norm(weights: Float[Tensor, "*row key"]) -> Float[Tensor, "*row"]:
+    """‖diag(w) − w wᵀ‖, the Frobenius norm of ∂ softmax(s) / ∂ s where the softmax is w.
+
+    Its square is Σ w_i² (1 − w_i)² + Σ_{i≠j} w_i² w_j²: 0 where one key has all the weight, largest where two share it.
+    """
+    # 1 − w of the largest is what the others sum to: of a saturated row the difference itself would be rounding alone.
+    ordered = weights.sort(descending=True).values
+    largest, others = ordered[..., 0], ordered[..., 1:]
+    rest, squares = others.sum(-1), others.square().sum(-1)
+    diagonal = (largest * rest).square() + (others * (1 - others)).square().sum(-1)
+    between_others = (squares.square() - others.pow(4).sum(-1)).clamp_min(0)
+    return (diagonal + 2 * largest.square() * squares + between_others).sqrt()
+
+
+def entropy(weights: Float[Tensor, "*row key"]) -> Float[Tensor, "*row"]:
+    """−Σ w log₂ w, in bits."""
+    return torch.special.entr(weights).sum(-1) / torch.log(torch.tensor(2.0, dtype=weights.dtype))
+
+
+def measure_rows(derived: ScoresAndWeights) -> Rows:
+    """Measure every row; keys that a mask forbids (−∞) do not count."""
+    scores, weights = derived.scores.double(), derived.weights.double()
+    allowed = scores.isfinite()
+    count = allowed.sum(-1)
+    centred = scores - (scores.masked_fill(~allowed, 0).sum(-1) / count)[..., None]
+    spread = (centred.masked_fill(~allowed, 0).square().sum(-1) / count).sqrt()
+    return Rows(spread, entropy(weights), jacobian_norm(weights))
+
+
+def random_function(name: str, width: int, generator: torch.Generator) -> tuple[ScoreFunction, float]:
+    """A score function that has learned nothing yet, and the scale of its scores.
+
+    Its matrix or vector is drawn uniformly as Glorot & Bengio 2010 (eq. 16) draw those of a layer.
+    """
+    if name == "additive":
+        bound = (6 / (width + 1)) ** 0.5
+        return Additive(torch.empty(1, width).uniform_(-bound, bound, generator=generator)), 1.0
+    if name == "general":
+        bound = (3 / width) ** 0.5
+        return Bilinear(torch.empty(1, width, width).uniform_(-bound, bound, generator=generator)), 1.0
+    return DOT_PRODUCT, width**-0.5 if name == "scaled" else 1.0
+
+
+def expected_variance(name: str, width: int) -> float:
+    """The variance of a score of two random vectors whose components have mean 0 and variance 1.
+
+    d_k for the dot product (footnote 4 of the paper) and for q W k with the variance 1/d_k in W; 1 once divided by
+    √d_k; 2 d_k / (d_k + 1) · E[tanh²(q_c + k_c)] for the additive function, which does not grow.
+    """
+    if name == "additive":
+        points = torch.linspace(-8, 8, 4001, dtype=torch.float64)
+        density = torch.exp(-points.square() / 2)
+        mean = (torch.tanh(2**0.5 * points).square() * density).sum() / density.sum()
+        return float(2 * width / (width + 1) * mean)
+    return 1.0 if name == "scaled" else float(width)
+
+
+@torch.inference_mode()
+def random_saturation(name: str, width: int) -> Saturation:
+    """Scores of random queries and keys, all components from N(0, 1), always the same ones for a width."""
+    generator = torch.Generator().manual_seed(_SEED * width)
+    query = torch.randn(DRAWS, 1, QUERIES, width, generator=generator)
+    key = torch.randn(DRAWS, 1, KEYS, width, generator=generator)
+    function, scale = random_function(name, width, generator)
+    derived = attention_weights(query, key, scale=scale, score=function)
+    rows = measure_rows(derived)
+    middle = int(rows.gradient.flatten().argsort()[rows.gradient.numel() // 2])
+    example = derived.weights.flatten(0, -2)[middle].sort(descending=True).values
+    return Saturation(float(derived.scores.double().var()), expected_variance(name, width), rows, example)

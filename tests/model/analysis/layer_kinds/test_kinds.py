@@ -1,0 +1,72 @@
+"""The layers of Table 1: what they compute, what is counted of them, and how far influence comes."""
+
+import pytest
+import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.flop_counter import FlopCounterMode
+
+from model.analysis.layer_kinds.influence import LENGTH, influence, reach
+from model.analysis.layer_kinds.kinds import (
+    KINDS,
+    Kind,
+    Settings,
+    layers_between_ends,
+    multiply_adds,
+    random_layer,
+)
+from model.config import TransformerConfig
+from model.nn.attention import MultiHeadAttention
+from model.nn.masks import AttentionMask
+
+SETTINGS = Settings(kernel=3, window=5)
+
+
+def test_restricted_attention_is_attention_under_a_mask_of_its_window() -> None:
+    restricted = random_layer("restricted", 128, SETTINGS).inner
+    whole = MultiHeadAttention(TransformerConfig(vocab_size=8, d_model=128, num_heads=2)).eval()
+    whole.load_state_dict(restricted.state_dict())
+    x = torch.randn(2, 9, 128, generator=torch.Generator().manual_seed(1))
+    # Five keys: two to each side.
+    mask = AttentionMask(num_queries=9, num_keys=9, window=3)
+    torch.testing.assert_close(restricted(x, x, mask), whole(x, x, mask), rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["self-attention", "convolution", "dilated", "restricted"])
+def test_multiply_adds_are_what_torch_counts(kind: Kind) -> None:
+    layer, x = random_layer(kind, 64, SETTINGS), torch.randn(1, 40, 64)
+    # The fused kernel of the CPU is not counted by torch; the explicit one does the same products.
+    with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter, torch.inference_mode():
+        layer(x)
+    assert counter.get_total_flops() == 2 * multiply_adds(kind, 40, 64, SETTINGS)
+
+
+def test_a_gru_and_self_attention_cost_the_same_where_n_is_d() -> None:
+    assert multiply_adds("recurrent", 96, 96, SETTINGS) == multiply_adds("self-attention", 96, 96, SETTINGS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_ends_meet_after_just_as_many_layers_as_are_counted(kind: Kind) -> None:
+    settings = Settings(kernel=9, window=17)
+    needed = layers_between_ends(kind, LENGTH, settings)
+    *before, last = influence(kind, needed, settings)
+    assert float(last[-1, 0]) > 0
+    assert all(float(found[-1, 0]) == 0 for found in before)
+
+
+def test_each_layer_of_a_convolution_reaches_as_much_further() -> None:
+    assert [reach(found) for found in influence("convolution", 3, Settings(kernel=5))] == [2, 4, 6]
+    assert [reach(found) for found in influence("dilated", 3, Settings(kernel=3))] == [1, 4, 13]
+
+
+def test_nothing_comes_from_the_right_in_a_recurrent_layer() -> None:
+    (found,) = influence("recurrent", 1, SETTINGS)
+    assert bool((found.triu(1) == 0).all())
+    assert bool((found.tril() > 0)[torch.tril_indices(LENGTH, LENGTH).unbind()].all())
+
+
+def test_the_chain_rule_gives_the_jacobian_of_the_stack() -> None:
+    first, second = (random_layer("self-attention", 8, SETTINGS, depth) for depth in range(2))
+    x = torch.randn(LENGTH, 8, generator=torch.Generator().manual_seed(1))
+    whole = torch.autograd.functional.jacobian(lambda rows: second(first(rows[None]))[0], x)
+    expected = whole.square().sum((1, 3)).sqrt()
+    torch.testing.assert_close(influence("self-attention", 2, SETTINGS)[1], expected, rtol=1e-3, atol=1e-6)

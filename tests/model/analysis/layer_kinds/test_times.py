@@ -1,0 +1,44 @@
+"""Times of layers: what is measured, where curves cross, what is refused."""
+
+import pytest
+import torch
+
+from model.analysis import measured_cost
+from model.analysis.layer_kinds import times
+from model.analysis.layer_kinds.kinds import KINDS, Settings
+from model.analysis.layer_kinds.times import LayerTime, crossing, layer_times
+from model.analysis.measured_cost import MeasuredCost
+from model.errors import DataError
+
+CPU = torch.device("cpu")
+
+
+def curve(*seconds: float) -> list[LayerTime]:
+    costs = [MeasuredCost(value, value, 0) for value in seconds]
+    return [LayerTime("recurrent", 16 << step, 8, "cpu", cost) for step, cost in enumerate(costs)]
+
+
+def test_every_kind_is_measured_over_n_and_over_d(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measured_cost, "SECONDS", 0.0)
+    monkeypatch.setattr(times, "WIDEST", 32)
+    told: list[int] = []
+    found = layer_times(64, 16, Settings(), [CPU], told.append)
+    assert len(told) == len(KINDS) * (3 + 2)
+    for kind in KINDS:
+        assert [one.length for one in found.of(kind, "cpu", over_length=True)] == [16, 32, 64]
+        assert [one.width for one in found.of(kind, "cpu", over_length=False)] == [16, 32]
+        assert found.exponents(kind, "cpu", over_length=True)[0] == pytest.approx(1, abs=0.8)
+
+
+def test_curves_cross_between_two_sizes_by_their_logarithms() -> None:
+    assert crossing(curve(1, 1, 4), curve(2, 2, 2)) == pytest.approx(32 * 2**0.5)
+
+
+def test_curves_that_do_not_cross_say_so() -> None:
+    assert crossing(curve(1, 1), curve(2, 2)) is None
+    assert crossing(curve(3, 3), curve(2, 2)) == 0
+
+
+def test_a_layer_too_large_for_the_memory_is_refused_before_anything_runs() -> None:
+    with pytest.raises(DataError, match="10,000,000,000 positions"):
+        layer_times(10**10, 64, Settings(), [CPU], lambda done: None)

@@ -1,0 +1,54 @@
+"""Saturation of a softmax: the norm of its Jacobian, the spread of scores, and what random vectors have of both."""
+
+import math
+
+import pytest
+import torch
+
+from model.analysis.scoring import costs, saturation
+from model.analysis.scoring.saturation import entropy, jacobian_norm, measure_rows, random_saturation
+from model.nn.attention import ScoresAndWeights
+
+
+@pytest.mark.parametrize("scale", [0.1, 1.0, 8.0])
+def test_the_norm_is_that_of_the_jacobian_by_autograd(scale: float) -> None:
+    scores = torch.randn(7, generator=torch.Generator().manual_seed(1), dtype=torch.float64) * scale
+    jacobian = torch.autograd.functional.jacobian(lambda s: s.softmax(-1), scores)
+    assert jacobian_norm(scores.softmax(-1)).item() == pytest.approx(jacobian.norm().item(), rel=1e-9)
+
+
+def test_the_norm_of_a_saturated_row_is_not_lost_in_rounding() -> None:
+    # Two keys, 1 − ε and ε: the Jacobian is ε (1 − ε) [[1, −1], [−1, 1]].
+    rest = 1e-9
+    weights = torch.tensor([1 - rest, rest], dtype=torch.float64)
+    assert jacobian_norm(weights).item() == pytest.approx(2 * rest, rel=1e-6)
+
+
+def test_one_key_has_no_entropy_and_equal_keys_have_all_bits() -> None:
+    weights = torch.stack((torch.eye(8)[0], torch.full((8,), 1 / 8)))
+    assert entropy(weights).tolist() == pytest.approx([0, 3])
+
+
+def test_masked_keys_do_not_count_in_the_spread() -> None:
+    scores = torch.tensor([[1.0, 3.0, -math.inf]])
+    assert measure_rows(ScoresAndWeights(scores, scores.softmax(-1))).spread.item() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("name", saturation.NAMES)
+@pytest.mark.parametrize("width", [16, 64])
+def test_the_measured_variance_is_the_formulas(name: str, width: int) -> None:
+    # One random vector makes all additive scores, so their variance is off by its draw.
+    found = random_saturation(name, width)
+    assert found.variance == pytest.approx(found.expected_variance, rel=0.35 if name == "additive" else 0.1)
+
+
+def test_only_scaled_and_additive_scores_keep_their_gradient_at_large_widths() -> None:
+    gradients = {name: random_saturation(name, 1024).rows.gradient.median().item() for name in saturation.NAMES}
+    assert min(gradients["scaled"], gradients["additive"]) > 0.1
+    assert max(gradients["dot"], gradients["general"]) < 1e-3
+
+
+def test_operations_grow_with_the_square_of_n_and_the_additive_ones_twice_as_fast() -> None:
+    assert costs.operations("dot", 20, 3).multiply_adds == 20 * 20 * 3
+    assert costs.operations("general", 20, 3).multiply_adds == 20 * 20 * 3 + 20 * 3 * 3
+    assert costs.operations("additive", 20, 3) == costs.Operations(2 * 20 * 20 * 3, 20 * 20 * 3)
