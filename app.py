@@ -22,6 +22,7 @@ PAGES = [
     st.Page("viz/pages/coreference/page.py", title="Compare", url_path="compare"),
     st.Page("viz/pages/atlas/page.py", title="Atlas", url_path="atlas"),
     st.Page("viz/pages/masks_positions/page.py", title="Masks & positions", url_path="masks"),
+    st.Page("viz/pages/why_attention/page.py", title="Why attention?", url_path="why"),
     st.Page("viz/pages/model_card/page.py", title="Model", url_path="model"),
 ]
 names = list(catalogue.models())

@@ -78,13 +78,13 @@ def unsteadiness(costs: Sequence[MeasuredCost]) -> float:
     return statistics.median(cost.middle / cost.seconds for cost in costs)
 
 
-def fitted_exponent(sizes: Sequence[int], seconds: Sequence[float]) -> float:
-    """The slope of log time over log size, by least squares: 1 where time doubles with the size, 2 where it quadruples.
+def fitted_exponent(sizes: Sequence[int], costs: Sequence[float]) -> float:
+    """The slope of log cost over log size, by least squares: 1 where it doubles with the size, 2 where it quadruples.
 
     It is fitted over the larger half of the sizes, three at least: below, the fixed cost of a call hides any growth.
     """
     kept = max(3, len(sizes) // 2 + 1)
-    x, y = (torch.tensor(values[-kept:], dtype=torch.float64).log() for values in (list(sizes), list(seconds)))
+    x, y = (torch.tensor(values[-kept:], dtype=torch.float64).log() for values in (list(sizes), list(costs)))
     x, y = x - x.mean(), y - y.mean()
     return float((x * y).sum() / x.square().sum())
 

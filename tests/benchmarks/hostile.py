@@ -38,6 +38,7 @@ PAGES: Final = {
     "viz/pages/coreference/page.py": ("Compare", "compare"),
     "viz/pages/atlas/page.py": ("Atlas", "atlas"),
     "viz/pages/masks_positions/page.py": ("Masks & positions", "masks"),
+    "viz/pages/why_attention/page.py": ("Why attention?", "why"),
     "viz/pages/model_card/page.py": ("Model", "model"),
 }
 #: Name in an address → choice; those that only a session may make as well, which an address asks for in vain.
@@ -83,16 +84,8 @@ FILES: Final = (
     b"\x89PNG\r\n\x1a\n" + bytes(99), b'{"id": NaN, "en": Infinity}', b"the\tdie\n\xff\xff\n",
 )  # fmt: skip
 NAMES: Final = (
-    "a.txt",
-    "a.tsv",
-    "a.jsonl",
-    "a.json",
-    "no ending",
-    "<b>.txt",
-    "../a.tsv",
-    "a" * 300 + ".txt",
-    "😀.jsonl",
-)
+    "a.txt", "a.tsv", "a.jsonl", "a.json", "no ending", "<b>.txt", "../a.tsv", "a" * 300 + ".txt", "😀.jsonl",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,8 @@ PICTURES = {
     ("Compare", "Cause"): "[class*='st-key-cause-effects-encoder'] >> nth=0",
     ("Atlas", "Layer × head"): ".st-key-atlas-maps",
     ("Masks & positions", "Masks"): ".st-key-mask-alone-causal",
+    ("Why attention?", "Scores"): ".st-key-score-row-dot",
+    ("Why attention?", "Table 1"): ".st-key-influence-recurrent",
     ("Model", "Architecture"): ".st-key-parameters",
     ("Model", "Vocabulary"): ".st-key-pieces",
     ("Model", "Curves"): ".st-key-training-curves",

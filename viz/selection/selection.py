@@ -19,6 +19,7 @@ from viz.selection.fields import Field, fields_of
 from viz.selection.masks_positions import MasksPositionsChoices
 from viz.selection.model_card import ModelCardChoices
 from viz.selection.model_choice import ModelChoice
+from viz.selection.why_attention import WhyAttentionChoices
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,7 @@ class Selection:
     coreference: CoreferenceChoices = field(default_factory=CoreferenceChoices)
     atlas: AtlasChoices = field(default_factory=AtlasChoices)
     masks_positions: MasksPositionsChoices = field(default_factory=MasksPositionsChoices)
+    why_attention: WhyAttentionChoices = field(default_factory=WhyAttentionChoices)
     model_card: ModelCardChoices = field(default_factory=ModelCardChoices)
 
     def value(self, name: str) -> object:

@@ -141,19 +141,23 @@ def width(own: int) -> int:
 
 def base(own: int) -> int:
     """The base of the formula's wavelengths, in steps of 1, 2, 5; another one becomes the nearest step."""
-    chosen = state.current().masks_positions.base
-    nearest = min(BASES, key=lambda step: abs(log(step / max(chosen, 1))))
-    state.change(base=nearest)
-    return int(
-        st.select_slider(
-            f"Base (this model: {own:,})",
-            BASES,
-            key=state.bind("base"),
-            format_func=lambda step: f"{step:,}",
-            on_change=state.take,
-            args=("base",),
-        )
+    return stepped("base", f"Base (this model: {own:,})", BASES)
+
+
+def stepped(field: str, label: str, steps: Sequence[int], *, help_text: str | None = None) -> int:
+    """One of a few numbers above 0; another one, from a link, becomes the nearest by its ratio."""
+    chosen = max(state.value(field, int), 1)
+    state.change(**{field: min(steps, key=lambda step: abs(log(step / chosen)))})
+    shown = st.select_slider(
+        label,
+        steps,
+        key=state.bind(field),
+        format_func=lambda step: f"{step:,}",
+        help=help_text,
+        on_change=state.take,
+        args=(field,),
     )
+    return int(shown)
 
 
 def seed() -> int:

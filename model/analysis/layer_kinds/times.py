@@ -55,7 +55,7 @@ class LayerTimes:
         """The exponent of n, or of d, by counted multiply-adds and by measured seconds, fitted over the same sizes."""
         curve = self.of(kind, device, over_length=over_length)
         sizes = [one.length if over_length else one.width for one in curve]
-        counted = [multiply_adds(kind, one.length, one.width, self.settings) for one in curve]
+        counted = [float(multiply_adds(kind, one.length, one.width, self.settings)) for one in curve]
         return fitted_exponent(sizes, counted), fitted_exponent(sizes, [one.seconds for one in curve])
 
     @property

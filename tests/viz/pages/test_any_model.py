@@ -22,7 +22,7 @@ from viz.selection.decoding import DecodingTab
 from viz.selection.examples import EXAMPLES
 from viz.selection.selection import Selection
 
-PAGES = ("attention", "decoding", "coreference", "atlas", "masks_positions", "model_card")
+PAGES = ("attention", "decoding", "coreference", "atlas", "masks_positions", "why_attention", "model_card")
 
 
 @pytest.fixture

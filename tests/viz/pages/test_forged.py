@@ -10,7 +10,14 @@ from viz.selection.catalogue import ROOT_VARIABLE
 SENT = {"string_value": (forged.STALE,), "double_array_value": ((-1.0,),), "json_value": forged.JSON[3:5]}
 
 
-@pytest.mark.parametrize("view", [next(forged.views()), forged.View("viz/pages/decoding/page.py", "Branches")], ids=str)
+VIEWS = [
+    next(forged.views()),
+    forged.View("viz/pages/decoding/page.py", "Branches"),
+    forged.View("viz/pages/why_attention/page.py", "Table 1"),
+]
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=str)
 def test_a_value_that_a_widget_cannot_have_changes_nothing(
     view: forged.View, tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

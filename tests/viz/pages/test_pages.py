@@ -19,6 +19,7 @@ PAGES = {
     "viz/pages/decoding/page.py": "Decode",
     "viz/pages/coreference/page.py": "Compare",
     "viz/pages/masks_positions/page.py": "Masks & positions",
+    "viz/pages/why_attention/page.py": "Why attention?",
 }
 MODEL = "viz/pages/model_card/page.py"  # speaks of the checkpoint, not of the sentence
 RTL = "החתול ישן על המיטה"

@@ -31,12 +31,12 @@ def test_every_kind_is_measured_over_n_and_over_d(monkeypatch: pytest.MonkeyPatc
 
 
 def test_curves_cross_between_two_sizes_by_their_logarithms() -> None:
-    assert crossing(curve(1, 1, 4), curve(2, 2, 2)) == pytest.approx(32 * 2**0.5)
+    assert crossing(curve(1.0, 1.0, 4.0), curve(2.0, 2.0, 2.0)) == pytest.approx(32 * 2**0.5)
 
 
 def test_curves_that_do_not_cross_say_so() -> None:
-    assert crossing(curve(1, 1), curve(2, 2)) is None
-    assert crossing(curve(3, 3), curve(2, 2)) == 0
+    assert crossing(curve(1.0, 1.0), curve(2.0, 2.0)) is None
+    assert crossing(curve(3.0, 3.0), curve(2.0, 2.0)) == 0
 
 
 def test_a_layer_too_large_for_the_memory_is_refused_before_anything_runs() -> None:

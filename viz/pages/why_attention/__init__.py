@@ -1,0 +1,1 @@
+"""The page that tests the claims of the paper on this machine."""

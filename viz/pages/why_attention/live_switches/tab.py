@@ -1,0 +1,147 @@
+"""Live switches, of the page on claims: a part taken out of the trained translator, and its translation at once."""
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import streamlit as st
+
+from viz.access import models, texts
+from viz.core import html
+from viz.core.file_names import file_name
+from viz.pages.why_attention import tables
+from viz.pages.why_attention.live_switches import data, figures
+from viz.selection import state
+from viz.ui import controls, frame, long_work, number_controls
+from viz.ui.word_differences import marked
+
+if TYPE_CHECKING:
+    from model import Trace, Translator
+    from model.analysis.interventions.parts_off import Part, PartOff, PartScore
+
+#: What the paper measured of a model that was trained without the part, if anything.
+PAPER: "Final[dict[Part, str]]" = {
+    "positions": "no such row; learned ones instead: 25.7 for 25.8 (Table 3, E)",
+    "scaling": "no such row; a suspicion (§3.2.1)",
+    "heads": "trained with one head: 24.9 for 25.8 (Table 3, A)",
+    "residuals": "no such row",
+    "norms": "no such row",
+}
+
+#: So many characters of a translation are shown.
+MAX_SHOWN: Final = 160
+#: So many letters without a space get a place where a line may end, which is not seen.
+_ENDLESS: Final = re.compile(r"\S{18}(?=\S)")
+#: Seconds until the page shows how far the translations are.
+PATIENCE: Final = 1.5
+
+
+@frame.fragment
+def show(trace: "Trace") -> None:
+    """The layer and the head, the translations without each part, and BLEU over the corpus."""
+    if frame.for_translators("Parts are taken out while the model translates."):
+        return
+    translator = models.translator(state.current().model)
+    layer, kept = _widgets(translator)
+    offs = data.parts_off(layer, kept)
+    sentence_task = data.sentence_task(translator, trace.text, offs)
+    found = long_work.outcome(sentence_task, "Translate", key="parts-off-sentence", start=True, patience=PATIENCE)
+    if found is None:
+        return
+    task = data.score_task(translator, tuple(one.off for one in found.without if not one.lacking))
+    scores = long_work.known(task)
+    _translations(found, scores or ())
+    st.caption(
+        f"**Marked** is what differs from the whole model. {_where(layer)} Taking a part out of a trained model is "
+        "**another thing than training without it**: all that is left was fitted to what is gone, so these falls are "
+        "no measure of what the part is worth. The paper's figures (BLEU on newstest2013) are of models trained anew."
+    )
+    measured = long_work.outcome(task, f"BLEU over {data.SENTENCES} sentences", key="parts-off")
+    if measured is None:
+        st.caption(
+            f"The {data.SENTENCES} sentences are those of the atlas; no reference translations of them ship. BLEU is "
+            "therefore taken against the whole model's own translations: 100 means that nothing changed."
+        )
+    elif scores is None:
+        # The table above was drawn before the scores were there.
+        st.rerun()
+    else:
+        _scores(measured)
+
+
+def _widgets(translator: "Translator") -> tuple[int | None, int]:
+    config = translator.config
+    layers, heads = max(config.num_layers, config.decoder_layers), config.num_heads
+    choices = state.current().why_attention
+    if choices.off_layer > layers:
+        state.change(off_layer=0)
+    if choices.kept_head >= heads:
+        state.change(kept_head=0)
+    with st.container(horizontal=True):
+        names = {0: "All layers", **{number: f"Layer {number}" for number in range(1, layers + 1)}}
+        chosen = controls.dropdown("off_layer", "Taken out of", names, width=150)
+        kept = controls.dropdown(
+            "kept_head", "Head that stays", {head: f"H{head + 1}" for head in range(heads)}, width=150
+        )
+    return (chosen - 1 if chosen else None), kept
+
+
+def _name(off: "PartOff") -> str:
+    names: dict[Part, str] = {
+        "positions": "No positions",
+        "scaling": "No division by √d_k",
+        "heads": f"Only H{off.kept_head + 1} of each attention",
+        "residuals": "No residual connections",
+        "norms": "No layer norms",
+    }
+    return names[off.part]
+
+
+def _where(layer: int | None) -> str:
+    if layer is None:
+        return "Each part is taken out of all layers of both stacks."
+    return f"Each part is taken out of layer {layer + 1} of both stacks; positions are added before the first layer."
+
+
+def _translations(found: data.Translations, scores: "tuple[PartScore, ...]") -> None:
+    """The sentence translated without each part, what differs marked, with BLEU where it is known."""
+    language = models.target_language(state.current().model)
+    columns = [html.Column("Taken out"), html.Column("The translation then", language=language)]
+    columns += [html.Column("BLEU", is_number=True)] if scores else []
+    columns.append(html.Column("In the paper"))
+    bleu = {score.off: f"{score.bleu:.1f}" for score in scores}
+    own = ["100.0"] if scores else []
+    rows: list[list[str | html.Marked]] = [["Nothing", found.whole, *own, "25.8 (base model)"]]
+    for one in found.without:
+        said: str | html.Marked = one.lacking
+        if not one.lacking:
+            said = marked(texts.word_diff(found.whole, _shortened(one.translation)))
+        rows.append([_name(one.off), said, *([bleu.get(one.off, "–")] if scores else []), PAPER[one.off.part]])
+    with st.container(key="live-switches"):
+        st.html(html.table(columns, rows, label="The sentence translated without each part"))
+
+
+def _shortened(translation: str) -> str:
+    """A translation that goes on and on with its end cut off; an endless word may break across lines."""
+    shown = translation if len(translation) <= MAX_SHOWN else translation[:MAX_SHOWN] + " …"
+    return _ENDLESS.sub("\\g<0>\u200b", shown)
+
+
+def _scores(measured: "tuple[PartScore, ...]") -> None:
+    frame.chart(
+        figures.bleu_bars(
+            [_name(score.off) for score in measured],
+            [score.bleu for score in measured],
+            [score.unchanged for score in measured],
+        ),
+        "parts-bleu",
+        file_name("parts", "bleu"),
+        "BLEU against the whole model's own translations without each part",
+    )
+    same = max(measured, key=lambda score: score.unchanged)
+    st.caption(
+        f"{data.SENTENCES} sentences of the atlas, decoded greedily by the whole model and without each part; the "
+        "whole model's translations stand as references, for none by people ship. Least is changed by "
+        f"“{_name(same.off)}”: {same.unchanged:.0%} of the translations stay word for word."
+    )
+    number_controls.table_button("These scores (CSV)", partial(tables.parts_off, measured), file_name("parts", "bleu"))

@@ -1,0 +1,25 @@
+"""The claims of the paper, tested on this machine: why dot products are scaled, why attention, and what breaks."""
+
+from viz.pages.why_attention.live_switches import tab as live_switches
+from viz.pages.why_attention.pooling import tab as pooling
+from viz.pages.why_attention.scores import tab as scores
+from viz.pages.why_attention.table_one import tab as table_one
+from viz.selection import state
+from viz.selection.why_attention import WhyTab
+from viz.ui import finding, frame, sentence
+
+head = frame.title(
+    "Why attention?",
+    "What “Attention Is All You Need” claims, beside what this program measures on this machine: each tab is a claim. "
+    "What is drawn from random numbers is drawn from the same ones every time.",
+)
+with frame.errors_shown():
+    trace = sentence.read_and_show(state.current().common.text, head)
+    finding.open_on_finding(trace)
+    tabs: list[frame.Tab[WhyTab]] = [
+        ("Scores", scores.show),
+        ("Pooling", pooling.show),
+        ("Table 1", table_one.show),
+        ("Live switches", live_switches.show),
+    ]
+    frame.tabs("why_tab", tabs, trace)

@@ -1,0 +1,83 @@
+"""The regression of a width, computed by the model's own equation."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from jaxtyping import Float
+
+from viz.core.caching import cached
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+#: Widths that can be chosen, in hundredths, and where queries can lie.
+NARROWEST, WIDEST = 2, 200
+LAST_QUERY: Final = 500
+#: Widths, in hundredths, at which the error of left-out points is computed.
+TRIED: Final = tuple(sorted({round(NARROWEST * (WIDEST / NARROWEST) ** (step / 40)) for step in range(41)}))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Regression:
+    """What one width makes of the points; all arrays are read-only.
+
+    Attributes:
+        keys, values: the points.
+        queries: where the curve is computed.
+        true, predicted: the curve that the values come from, and what pooling predicts.
+        weights: of each query over the keys.
+        row: the weights of the chosen query.
+        answer: what it predicts.
+        keys_used: 2 to the mean entropy of the queries in bits: over how many keys they average, as it were.
+    """
+
+    keys: Float[np.ndarray, "key"]
+    values: Float[np.ndarray, "key"]
+    queries: Float[np.ndarray, "query"]
+    true: Float[np.ndarray, "query"]
+    predicted: Float[np.ndarray, "query"]
+    weights: Float[np.ndarray, "query key"]
+    row: Float[np.ndarray, "key"]
+    answer: float
+    keys_used: float
+
+
+@cached(max_entries=200)
+def regression(width: int, query: int) -> Regression:
+    """Pool with a kernel of this width and look at this query, both in hundredths."""
+    from model.analysis import pooling
+
+    found = pooling.regression(width / 100, query / 100)
+    points = found.points
+    return Regression(
+        keys=_kept(points.keys),
+        values=_kept(points.values),
+        queries=_kept(found.queries),
+        true=_kept(found.true),
+        predicted=_kept(found.predicted),
+        weights=_kept(found.weights),
+        row=_kept(found.row),
+        answer=float(found.row @ points.values),
+        keys_used=found.keys_used,
+    )
+
+
+def _kept(values: "Tensor") -> np.ndarray:
+    array: np.ndarray = values.numpy()
+    array.setflags(write=False)
+    return array
+
+
+@cached(max_entries=1)
+def errors() -> tuple[float, ...]:
+    """The error of left-out points at each width of `TRIED`."""
+    from model.analysis import pooling
+
+    points = pooling.sample_points()
+    return tuple(pooling.left_out_error(points, width / 100) for width in TRIED)
+
+
+def best_width() -> int:
+    """The width that predicts left-out points best, in hundredths."""
+    return TRIED[int(np.argmin(errors()))]

@@ -1,0 +1,88 @@
+"""Pooling, of the page on claims: attention as a weighted mean of values, from a hard lookup to a plain mean."""
+
+from functools import partial
+from typing import Final
+
+import streamlit as st
+
+from viz.core import html
+from viz.core.file_names import file_name
+from viz.pages.why_attention import tables
+from viz.pages.why_attention.pooling import data, figures
+from viz.selection import state
+from viz.ui import frame, number_controls
+
+#: Keys averaged over, below which a lookup is called hard, and above which it is nearly a mean of all 40.
+HARD, EVEN = 1.5, 25.0
+FORMULA: Final = (
+    r"f(q) = \sum_j w_j\, v_j \qquad w = \operatorname{softmax}_j\Big({-\frac{(q - k_j)^2}{2\sigma^2}}\Big)"
+    r" = \operatorname{softmax}_j\Big(\frac{q\,k_j}{\sigma^2} - \frac{k_j^2}{2\sigma^2}\Big)"
+)
+
+
+@frame.fragment
+def show(trace: object) -> None:
+    """The width and the query, the curve beside the weights, and the error by width."""
+    width, query = _widgets()
+    found = data.regression(width, query)
+    name = file_name("pooling", f"sigma{width}")
+    with st.grid(2, min_column_width=330, gap="medium"):
+        alt = "Forty points, the curve that pooling predicts from them, and the weight of each point for one query"
+        frame.chart(figures.pooled_curve(found, query / 100), "pooling-curve", f"{name}-curve", alt)
+        alt = "The weights of fifty-one queries over forty keys"
+        frame.chart(figures.weight_rows(found, query / 100), "pooling-weights", f"{name}-weights", alt)
+    legend = [(figures.CURVE, "pooled value"), (figures.POINT, "given points"), (figures.TRUE, "curve they come from")]
+    st.html(html.swatches(legend))
+    st.caption(_how_to_read(found, width, query))
+    st.latex(FORMULA)
+    widths, errors = [one / 100 for one in data.TRIED], data.errors()
+    frame.chart(
+        figures.error_curve(widths, errors, width / 100),
+        "pooling-errors",
+        file_name("pooling", "errors"),
+        "The error of points left out, over the width of the kernel",
+    )
+    st.caption(
+        "**The paper** (§3.2) describes attention just so: a query and key–value pairs mapped to “a weighted sum of "
+        "the values”; it does not measure this. Nadaraya and Watson pooled like this in 1964, with a kernel that is "
+        "given. **Here** the equation of the model computes the picture: the kernel is a dot product scaled by 1/σ² "
+        "and a bias for each key, so σ² plays the part of √d_k. Each point is predicted from all others: the best σ "
+        f"is **{data.best_width() / 100:.2f}** with an error of {min(errors):.2f}; the hard lookup at {widths[0]} has "
+        f"{errors[0]:.2f}, a nearly plain mean at {widths[-1]:.0f} has {errors[-1]:.2f}. A Transformer learns queries "
+        "and keys, and with them how hard each head looks."
+    )
+    number_controls.table_button("These weights (CSV)", partial(tables.pooling, found), f"{name}-weights")
+
+
+def _widgets() -> tuple[int, int]:
+    state.propose(pooling_width=data.best_width())
+    number_controls.settle("pooling_width", data.NARROWEST, data.WIDEST, "A width of", number_controls.hundredths)
+    number_controls.settle("pooling_query", 0, data.LAST_QUERY, "A query at", number_controls.hundredths)
+    with st.container(horizontal=True, gap="large"):
+        number_controls.hundredths_slider(
+            "pooling_width",
+            "σ, width of the kernel",
+            data.NARROWEST,
+            data.WIDEST,
+            help_text="Narrow: a query takes the value of its nearest key. Wide: it takes the mean of all.",
+        )
+        number_controls.hundredths_slider(
+            "pooling_query", "Query", 0, data.LAST_QUERY, help_text="Where the query lies whose weights are shown."
+        )
+    choices = state.current().why_attention
+    return choices.pooling_width, choices.pooling_query
+
+
+def _how_to_read(found: data.Regression, width: int, query: int) -> str:
+    largest = float(found.row.max())
+    kind = "a soft lookup"
+    if found.keys_used < HARD:
+        kind = "a hard lookup"
+    elif found.keys_used > EVEN:
+        kind = "nearly a plain mean"
+    return (
+        f"On the left, a point is as large as the weight that the query at {query / 100:.2f} gives it; the largest has "
+        f"{largest:.0%}. On the right, each row is a query and each column a key, dark for nothing; the framed row is "
+        f"this query. With σ = {width / 100:.2f} a query averages over **{found.keys_used:.1f}** of 40 keys (2 to the "
+        f"power of its entropy): {kind}."
+    )

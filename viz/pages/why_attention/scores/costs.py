@@ -1,0 +1,100 @@
+"""What each score function costs on this machine: time and memory, measured when asked for, and operations counted."""
+
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import streamlit as st
+
+from viz.core import html
+from viz.core.file_names import file_name
+from viz.pages.why_attention import tables
+from viz.pages.why_attention.amounts import amount, duration, memory
+from viz.pages.why_attention.clock import say_unsteady
+from viz.pages.why_attention.cost_lines import Line, memory_lines, time_lines
+from viz.pages.why_attention.scores import data, figures
+from viz.ui import controls, frame, long_work, number_controls
+
+if TYPE_CHECKING:
+    from model.analysis.scoring.costs import ScoreCost
+
+N: Final = "n, queries and keys"
+DEVICES: Final = {"cpu": "CPU", "cuda": "GPU"}
+_COLUMNS: Final = (
+    html.Column("Score"),
+    html.Column("Multiply-adds", is_number=True),
+    html.Column("tanh", is_number=True),
+    html.Column("On"),
+    html.Column("Time", is_number=True),
+    html.Column("Against dot", is_number=True),
+    html.Column("Memory", is_number=True),
+)
+
+
+def show(width: int) -> None:
+    """The largest number of keys, the button that measures, and what was measured."""
+    st.subheader("What each costs on this machine", anchor=False)
+    with st.container(width=460):
+        size = controls.stepped("score_size", N, data.SIZES, help_text="Measured from 64 on, each time twice as many.")
+    st.caption(
+        "**The paper** (§3.2.1) calls dot-product and additive attention “similar in theoretical complexity”, but the "
+        "dot product “much faster and more space-efficient in practice”, for it is one product of matrices; it gives "
+        "no figures. **Here** the scores of n queries and n keys are computed by each function, with d_k as chosen at "
+        "the top. Scaling is left out: it costs nothing that could be measured."
+    )
+    task = data.cost_task(size, width)
+    measured = long_work.outcome(task, f"Measure up to n = {size:,}, d_k = {width:,}", key="score-costs")
+    if measured is not None:
+        _measured(measured, size, width)
+
+
+def _measured(measured: "tuple[ScoreCost, ...]", size: int, width: int) -> None:
+    devices = dict.fromkeys(one.device for one in measured)
+    st.html(html.swatches([(figures.COLOURS[name], figures.LABELS[name][0]) for name in data.COSTED]))
+    with st.grid(2, min_column_width=330, gap="medium"):
+        for what, draw in (("seconds", time_lines), ("num_bytes", memory_lines)):
+            frame.chart(
+                draw([_line(measured, name, device, what) for name in data.COSTED for device in devices], N),
+                f"score-cost-{what}",
+                file_name("scores", "cost", what, f"dk{width}"),
+                f"{what} of the scores over n, a line for each function",
+            )
+    last = [one for one in measured if one.size == max(other.size for other in measured)]
+    dots = {one.device: one.measured.seconds for one in last if one.name == "dot"}
+    rows = []
+    for one in last:
+        counted = data.operations(one.name, one.size, width)
+        rows.append(
+            (
+                figures.LABELS[one.name][0],
+                amount(counted.multiply_adds),
+                amount(counted.tanh) if counted.tanh else "–",
+                DEVICES[one.device],
+                duration(one.measured.seconds),
+                f"{one.measured.seconds / dots[one.device]:.1f} ×",
+                memory(one.measured.num_bytes),
+            )
+        )
+    st.html(html.table(_COLUMNS, rows, label="What the scores cost at the largest n"))
+    dashed = " Dashed lines are the GPU." if len(devices) > 1 else ""
+    st.caption(
+        f"The table is n = {last[0].size:,}. Both axes of the picture are logarithmic: a line that is four times as "
+        "high where n is twice as large is n². Time is the least of several runs, memory the most that was held at "
+        f"once.{dashed} The additive function is computed for some rows at a time, or its n · n · d_k values of tanh "
+        f"would need {memory(4 * last[0].size ** 2 * width)} at once."
+    )
+    say_unsteady(data.unsteadiness(measured))
+    number_controls.table_button(
+        "All measurements (CSV)", partial(tables.score_costs, measured, width), file_name("scores", "costs", f"n{size}")
+    )
+
+
+def _line(measured: "tuple[ScoreCost, ...]", name: str, device: str, what: str) -> Line:
+    """Seconds or bytes of one function on one device."""
+    of_line = [one for one in measured if (one.name, one.device) == (name, device)]
+    return Line(
+        f"{figures.LABELS[name][0]}, {DEVICES[device]}",
+        figures.COLOURS[name],
+        tuple(one.size for one in of_line),
+        tuple(getattr(one.measured, what) for one in of_line),
+        is_dashed=device != "cpu",
+    )

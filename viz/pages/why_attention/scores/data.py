@@ -1,0 +1,161 @@
+"""Score functions on random vectors and in the heads of a trace, as numbers that figures draw."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from jaxtyping import Float
+
+from viz.core.background_jobs import Task
+from viz.core.caching import cached
+from viz.core.sites import head_label
+
+if TYPE_CHECKING:
+    from model import Trace
+    from model.analysis.scoring.costs import Operations, ScoreCost
+
+#: The functions, in the order in which pictures have them: those of `model.analysis.scoring.saturation`.
+NAMES: Final = ("dot", "scaled", "additive", "general")
+#: Those whose cost is measured: `model.analysis.scoring.costs.NAMES`.
+COSTED: Final = ("dot", "general", "additive")
+#: The widths at which random vectors are compared, and the most keys that a cost is measured with.
+WIDTHS: Final = tuple(2**power for power in range(1, 11))
+SIZES: Final = (64, 128, 256, 512, 1_024, 2_048, 4_096, 8_192, 16_384)
+
+
+@dataclass(frozen=True, slots=True)
+class Quartiles:
+    """The first, second and third quartile of the rows of a sample."""
+
+    low: float
+    median: float
+    high: float
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Sample:
+    """A score function on random vectors of one width.
+
+    Attributes:
+        variance, expected: of the scores, measured and by the formula.
+        spread: the standard deviation of a row's scores.
+        entropy: in bits.
+        gradient: the norm of the softmax's Jacobian.
+        example: the weights of the query in the middle, largest first; read-only.
+    """
+
+    name: str
+    width: int
+    variance: float
+    expected: float
+    spread: Quartiles
+    entropy: Quartiles
+    gradient: Quartiles
+    example: Float[np.ndarray, "key"]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Heads:
+    """All heads of a trace, scored in one way.
+
+    Attributes:
+        labels: of each head.
+        widths: d_k of each.
+        spread, evenness, gradient: medians over a head's rows; evenness is entropy as a share of the most there can be.
+    """
+
+    labels: tuple[str, ...]
+    widths: tuple[int, ...]
+    spread: Float[np.ndarray, "head"]
+    evenness: Float[np.ndarray, "head"]
+    gradient: Float[np.ndarray, "head"]
+
+
+@cached(max_entries=len(NAMES) * len(WIDTHS))
+def sample(name: str, width: int) -> Sample:
+    """A score function on random vectors of this width, computed once for all viewers."""
+    from model.analysis.scoring.saturation import random_saturation
+
+    found = random_saturation(name, width)
+    spread, entropy, gradient = (
+        Quartiles(*np.quantile(values.numpy(), (0.25, 0.5, 0.75)).tolist())
+        for values in (found.rows.spread, found.rows.entropy, found.rows.gradient)
+    )
+    example = found.example.numpy()
+    example.setflags(write=False)
+    return Sample(name, width, found.variance, found.expected_variance, spread, entropy, gradient, example)
+
+
+@cached(max_entries=64)
+def heads(trace: "Trace") -> Mapping[str, Heads]:
+    """ "dot" and "scaled" → every head of a trace, scored so."""
+    from model.analysis.scoring.head_saturation import head_saturation
+
+    labels, widths = [], []
+    found: dict[str, list[tuple[np.ndarray, np.ndarray, np.ndarray]]] = {"dot": [], "scaled": []}
+    for site in trace.sites:
+        for layer in range(trace.layers_of(site)):
+            inputs = trace.attention(site, layer)
+            labels += [head_label(layer, head, site) for head in range(inputs.num_heads)]
+            widths += [inputs.query.size(-1)] * inputs.num_heads
+            for name, of_layer in head_saturation(trace, site, layer).items():
+                medians = of_layer.medians
+                values = (medians.spread, of_layer.evenness, medians.gradient)
+                found[name].append(tuple(value.numpy() for value in values))  # type: ignore[arg-type]
+    return {
+        name: Heads(tuple(labels), tuple(widths), *(np.concatenate(parts) for parts in zip(*values, strict=True)))
+        for name, values in found.items()
+    }
+
+
+def row_weights(trace: "Trace", site: str, layer: int, head: int, row: int) -> dict[str, Float[np.ndarray, "key"]]:
+    """ "dot" and "scaled" → the weights of one row of a head, scored so."""
+    from model.analysis.scoring.head_saturation import with_scale
+
+    inputs = trace.attention(site, layer)
+    return {name: with_scale(inputs, name).weights([head], [row])[0, 0].numpy() for name in ("dot", "scaled")}
+
+
+def most_changed_row(trace: "Trace", site: str, layer: int, head: int) -> int:
+    """The row of a head whose weights change most between both ways, among as many as `MOST_ROWS` from the start."""
+    from model.analysis.scoring.head_saturation import MOST_ROWS, with_scale
+
+    inputs = trace.attention(site, layer)
+    dot, scaled = (with_scale(inputs, name).weights([head], slice(MOST_ROWS))[0] for name in ("dot", "scaled"))
+    return int((dot - scaled).abs().sum(-1).argmax())
+
+
+def own_scale(trace: "Trace") -> float:
+    """What the first layer of a trace multiplies its scores with."""
+    return float(trace.attention(trace.sites[0], 0).scale)
+
+
+def operations(name: str, size: int, width: int) -> "Operations":
+    """Counted operations of the scores of so many queries and keys."""
+    from model.analysis.scoring import costs
+
+    return costs.operations(name, size, width)
+
+
+def unsteadiness(costs: "Sequence[ScoreCost]") -> float:
+    """How many times the least time a run took in the middle: near 1 on a machine that is idle."""
+    from model.analysis import measured_cost
+
+    return measured_cost.unsteadiness([one.measured for one in costs])
+
+
+def cost_task(largest: int, width: int) -> "Task[tuple[ScoreCost, ...]]":
+    """The measurement of what score functions cost, on the CPU and, where there is one, on the GPU."""
+    from model.analysis import measured_cost
+    from model.analysis.scoring import costs
+
+    places = measured_cost.devices()
+    total = len(places) * len(costs.NAMES) * len(costs.sizes_up_to(largest))
+    return Task(
+        ("score costs", largest, width),
+        total,
+        "measurements",
+        lambda progress: costs.score_costs(largest, width, places, progress),
+        "Measuring: {done} of {total}, about {left:.0f} s left",
+    )
