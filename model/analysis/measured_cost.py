@@ -101,17 +101,19 @@ def _most_bytes(compute: Callable[[], object], device: torch.device) -> int:
         torch.cuda.reset_peak_memory_stats(device)
         before = torch.cuda.memory_allocated(device)
         compute()
-        return torch.cuda.max_memory_allocated(device) - before
-    with _LiveBytes() as counted:
+        most: int = torch.cuda.max_memory_allocated(device) - before
+        return most
+    counted = _LiveBytes()
+    with counted:
         compute()
     return counted.most
 
 
-class _LiveBytes(TorchDispatchMode):
+class _LiveBytes(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Counts the bytes of all tensors that the operations within it make and that are not let go yet."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.most = self._now = 0
         self._live: set[int] = set()
 

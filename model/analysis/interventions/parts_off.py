@@ -16,8 +16,9 @@ from model.errors import EditError
 from model.evaluation import translate_all
 from model.nn.edit_hooks import compile_edits
 from model.nn.edits import SwitchOff
+from model.nn.encoder_decoder import SITES, site_path
 from model.nn.hooks import Edit, listen
-from model.nn.transformer import SITES, Transformer, site_path
+from model.nn.transformer import Transformer
 from model.translator import Translator
 
 Part = Literal["positions", "scaling", "residuals", "norms", "heads"]

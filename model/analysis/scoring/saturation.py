@@ -72,7 +72,8 @@ def jacobian_norm(weights: Float[Tensor, "*row key"]) -> Float[Tensor, "*row"]:
 
 def entropy(weights: Float[Tensor, "*row key"]) -> Float[Tensor, "*row"]:
     """−Σ w log₂ w, in bits."""
-    return torch.special.entr(weights).sum(-1) / torch.log(torch.tensor(2.0, dtype=weights.dtype))
+    bits: Tensor = torch.special.entr(weights).sum(-1) / torch.log(torch.tensor(2.0, dtype=weights.dtype))
+    return bits
 
 
 def measure_rows(derived: ScoresAndWeights) -> Rows:

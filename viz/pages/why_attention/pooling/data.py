@@ -80,4 +80,5 @@ def errors() -> tuple[float, ...]:
 
 def best_width() -> int:
     """The width that predicts left-out points best, in hundredths."""
-    return TRIED[int(np.argmin(errors()))]
+    best: int = TRIED[int(np.argmin(errors()))]
+    return best
