@@ -30,7 +30,7 @@ def typed(page: Page, text: str) -> Locator:
 
 
 def turned_to(page: Page, name: str) -> None:
-    page.get_by_role("link", name=name).click()
+    page.get_by_role("link", name=name, exact=True).click()
     expect(page.get_by_role("heading", name=name, level=1)).to_be_visible(timeout=PATIENCE)
 
 
