@@ -166,7 +166,7 @@ def wrong(person: Person, seen: Seen, reader: Reader) -> str:
     # The page opens on the attention that is most worth seeing.
     axes = [(trace.row_names(site), trace.axis_tokens(site)[1]) for site in trace.sites]
     expected = [[display_tokens(queries), display_tokens(keys)] for queries, keys in axes]
-    if not any([grid["queryTokens"], grid["keyTokens"]] in expected for grid in grids):
+    if not all([grid["queryTokens"], grid["keyTokens"]] in expected for grid in grids):
         return "its grid has other tokens"
     return ""
 

@@ -169,7 +169,9 @@ def test_lines_join_a_window_of_the_whole_layer(selection: Selection, site: str)
     whole = attention.opened_layer(trace, reader, site, 1, view)
     part = long_texts.window(trace, reader, site, 1, 3, view)
     rows, columns = ([group[0] for group in axis.groups] for axis in (part.queries, part.keys))
-    assert rows == list(range(3, min(19, whole.values.shape[1])))
+    count = whole.values.shape[1]
+    first = max(0, min(3, count - 16))
+    assert rows == list(range(first, min(first + 16, count)))
     np.testing.assert_allclose(part.values, whole.values[:, rows][:, :, columns], atol=1e-6)
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from io import StringIO
 
 import pytest
 
@@ -60,10 +61,10 @@ def test_the_table_has_a_row_for_each_level_step_and_rank(chosen: Selection) -> 
 def test_the_tables_hold_every_sample_and_every_token(chosen: Selection) -> None:
     samples = samples_of(chosen.changed(num_samples=3))
     vocabulary = models.vocabulary(models.reader(chosen.model))
-    lines = list(csv.DictReader(decoded_tables.samples(samples).decode("utf-8-sig").splitlines()))
+    lines = list(csv.DictReader(StringIO(decoded_tables.samples(samples).decode("utf-8-sig"), newline="")))
     assert [float(line["log_prob"]) for line in lines] == [one.log_prob for one in samples]
-    tokens = decoded_tables.sampled_tokens(samples, vocabulary).decode("utf-8-sig").splitlines()
-    lines = list(csv.DictReader(tokens))
+    tokens = decoded_tables.sampled_tokens(samples, vocabulary).decode("utf-8-sig")
+    lines = list(csv.DictReader(StringIO(tokens, newline="")))
     assert len(lines) == sum(len(one.token_ids) for one in samples)
     of_second = [int(line["token_id"]) for line in lines if line["sample"] == "1"]
     assert tuple(of_second) == samples[1].token_ids

@@ -69,9 +69,12 @@ def show(trace: "Trace") -> None:
 
 
 def _head_names(trace: "Trace") -> HeadNames:
-    """The titles of the heads of both strips; of a decoder alone both are of its one attention."""
-    first = CROSS if CROSS in trace.sites else DECODER
-    return head_jobs.titles(first, trace.shapes[first]), head_jobs.titles(DECODER, trace.shapes[DECODER])
+    """The titles of the heads of both strips; of a decoder alone both are of its one attention, of one without, one."""
+
+    def titles(site: str) -> tuple[str, ...]:
+        return head_jobs.titles(site, trace.shapes[site]) if site in trace.shapes else ()
+
+    return titles(CROSS) or titles(DECODER), titles(DECODER)
 
 
 def _written(asked: Wished, trace: "Trace") -> "Trace":
