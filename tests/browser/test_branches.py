@@ -67,8 +67,8 @@ def test_a_typed_word_becomes_a_branch(page: Page, url: str) -> None:
 
 def test_a_head_is_pointed_at_a_token_by_a_click_and_the_edit_kept(page: Page, url: str) -> None:
     opened(page, url, studio="Edit attention", edit="point", site="decoder.cross", step=3)
-    page.get_by_role("radio", name=re.compile("^3 · ")).click(timeout=PATIENCE)
-    expect(page).to_have_url(re.compile("key_token=2"), timeout=PATIENCE)
+    page.get_by_role("radio", name=re.compile("^2 · ")).click(timeout=PATIENCE)
+    expect(page).to_have_url(re.compile("key_token=1"), timeout=PATIENCE)
     page.get_by_role("button", name="Keep as a branch").click()
     expect(page.get_by_role("button", name="This is branch 1")).to_be_disabled(timeout=PATIENCE)
-    expect(page).to_have_url(re.compile("branches=0-3-point-c-0-0-2"), timeout=PATIENCE)
+    expect(page).to_have_url(re.compile("branches=0-3-point-c-0-0-1"), timeout=PATIENCE)
