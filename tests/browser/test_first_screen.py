@@ -26,7 +26,7 @@ PICTURES = {
     ("Why attention?", "Scores"): ".st-key-score-row-dot",
     ("Why attention?", "Table 1"): ".st-key-influence-recurrent",
     ("Model", "Architecture"): ".st-key-parameters",
-    ("Model", "Vocabulary"): "[data-testid='stMain'] [role='tabpanel'] table >> nth=0",
+    ("Model", "Vocabulary"): "[aria-label^='Pieces of the vocabulary']",
     ("Model", "Curves"): ".st-key-training-curves",
 }
 
