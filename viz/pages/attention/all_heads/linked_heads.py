@@ -164,7 +164,7 @@ def _with_pronoun(trace: "Trace", links: tuple[Link, ...]) -> tuple[Link, ...]:
 
 
 def _ranked(trace: "Trace", links: tuple[Link, ...]) -> list[tuple[float, Link, int, int]]:
-    """Weight, place, layer and head, from the largest weight on; those without any weight are left out."""
+    """Weight, link, layer and head, from the largest weight on; those without any weight are left out."""
     found = [
         (float(weight), link, layer, head)
         for link in links
