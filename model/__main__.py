@@ -20,7 +20,7 @@ from model.pairs import data_set_name, read_pairs
 from model.sequence_translator import SequenceTranslator
 from model.trace.file import save_trace, weight_arrays
 from model.training import command
-from model.training.ablations import DEV_SETS, RUNS, files_in
+from model.training.ablations import DEV_SETS, RESULTS, RUNS, files_in
 from model.translator import Translator
 
 DEFAULT_CHECKPOINT = Path(__file__).parent.parent / "checkpoints" / "en-de"
@@ -88,6 +88,8 @@ def build_parser() -> argparse.ArgumentParser:
     text = f"folder of the runs (default {RUNS}); ablations.json is written into it"
     ablations.add_argument("--runs", type=Path, default=RUNS, metavar="DIR", help=text)
     ablations.add_argument("--limit", type=_positive, metavar="N", help="only the first N pairs of each set")
+    text = "lay seed 0 of each, with cards and the table, into this folder (the app looks in checkpoints/experiments)"
+    ablations.add_argument("--out", type=Path, metavar="DIR", help=text)
     ablations.add_argument("--device", help="cpu, cuda or cuda:N (default: CUDA if present)")
 
     for reporting in (evaluation, align, coreference, pronouns, atlas, ablations):
@@ -184,6 +186,7 @@ def run_atlas(arguments: argparse.Namespace) -> None:
 def run_ablations(arguments: argparse.Namespace) -> None:
     """Measure what has not been measured yet, and print the table."""
     from model.analysis.ablations.measure import measure_runs
+    from model.analysis.ablations.release import release
     from model.analysis.ablations.results import save_results
     from model.analysis.ablations.table import ablations_report
 
@@ -191,8 +194,10 @@ def run_ablations(arguments: argparse.Namespace) -> None:
     dev = {data_set_name(file): read_pairs(file, arguments.limit) for file in files}
     device = choose_device(arguments.device)
     results = measure_runs(arguments.runs, dev, device, lambda done: print(done, file=sys.stderr))
-    path = arguments.runs / "ablations.json"
+    path = arguments.runs / RESULTS
     save_results(results, path)
+    if arguments.out is not None:
+        release(arguments.runs, results, arguments.out)
     print(path.read_text(encoding="utf-8").rstrip() if arguments.json else ablations_report(results))
 
 

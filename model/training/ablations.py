@@ -23,6 +23,8 @@ DEV_SETS: Final = ("dev/tatoeba_dev.tsv.xz", "dev/multi30k_val.tsv.xz")
 LETTERS: Final = Path(__file__).parent / "letters.tsv"
 #: Where runs go unless a folder is named: RUNS/NAME-SEED, beside the vocabulary that they share.
 RUNS: Final = Path("runs") / "ablations"
+#: Beside the models that ship, and in the folder of the runs: the scores of all; in the folder of one run: its film.
+RESULTS, FILM = "ablations.json", "film.npz"
 
 # 829,440 parameters: 1.66 MB in 16 bit, so that fourteen models with a vocabulary of 30 kB each stay below 24 MB. Wide
 # enough that 16 heads have 8 numbers each; the vocabulary is small because its matrix would be half of the model.

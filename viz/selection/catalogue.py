@@ -1,7 +1,8 @@
 """List the models that can be chosen, by name: the server's, and those that a person has added in this session.
 
-The server's are the sub-folders of `checkpoints/` and the folders that it was started with. A folder that a person adds
-is known to that session alone; addresses name models, never a path.
+The server's are the sub-folders of `checkpoints/`, the folders that it was started with, and the experiments, which lie
+in `checkpoints/experiments`. A folder that a person adds is known to that session alone; addresses name models, never a
+path.
 """
 
 import ipaddress
@@ -16,6 +17,8 @@ import streamlit as st
 ROOT_VARIABLE: Final = "HEADLIGHT_CHECKPOINTS"
 DOWNLOADS_VARIABLE: Final = "HEADLIGHT_ALLOW_DOWNLOADS"
 FOLDERS_VARIABLE: Final = "HEADLIGHT_MODEL_FOLDERS"
+#: The folder below the checkpoints' whose sub-folders are small models that lack a part; their names begin with it.
+EXPERIMENTS: Final = "experiments"
 #: A session adds no more folders than this.
 MAX_ADDED: Final = 20
 _ADDED: Final = "catalogue/added"
@@ -46,10 +49,25 @@ def folders_to_add_from() -> tuple[Path, ...] | None:
 
 def server_models() -> dict[str, Path]:
     """Name → folder of the models that every viewer can choose; damaged ones too, so that their message can be read."""
-    root = checkpoint_root()
-    inside = sorted(root.iterdir()) if root.is_dir() else []
-    shipped = [path for path in inside if path.is_dir() and not path.name.startswith((".", "_"))]
-    return _named([*shipped, *_command_line_folders()])
+    shipped = [path for path in _folders_in(checkpoint_root()) if path.name != EXPERIMENTS]
+    named = _named([*shipped, *_command_line_folders()])
+    return named | {f"{EXPERIMENTS}/{name}": folder for name, folder in experiments().items()}
+
+
+def experiments_root() -> Path:
+    """The folder with the experiments, their results and their film; there may be none."""
+    return checkpoint_root() / EXPERIMENTS
+
+
+def experiments() -> dict[str, Path]:
+    """Preset → folder of the small models that differ in one part each; as models, they are experiments/PRESET."""
+    return {folder.name: folder for folder in _folders_in(experiments_root())}
+
+
+def label(name: str) -> str:
+    """How a list calls the model of this name: an experiment says so."""
+    group, _, own = name.partition("/")
+    return f"Experiment: {own.replace('-', ' ')}" if group == EXPERIMENTS and own else name
 
 
 def models() -> dict[str, Path]:
@@ -94,6 +112,11 @@ def _is_loopback(host: str | None) -> bool:
         return host == "localhost" or ipaddress.ip_address((host or "").strip("[]")).is_loopback
     except ValueError:
         return False
+
+
+def _folders_in(root: Path) -> list[Path]:
+    inside = sorted(root.iterdir()) if root.is_dir() else []
+    return [path for path in inside if path.is_dir() and not path.name.startswith((".", "_"))]
 
 
 def _added() -> dict[str, Path]:

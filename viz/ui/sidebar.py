@@ -8,7 +8,7 @@ import streamlit as st
 from model.errors import HeadlightError
 from viz.access import models, pictures
 from viz.core.widget_values import sent
-from viz.selection import state
+from viz.selection import catalogue, state
 from viz.selection.common import PICTURE_FORMATS
 from viz.selection.examples import EXAMPLES, Example
 from viz.selection.model_choice import DEVICES
@@ -35,6 +35,7 @@ def sidebar(checkpoints: Sequence[str]) -> None:
             "Checkpoint",
             checkpoints,
             key=state.bind("checkpoint", state.current().model.checkpoint or next(iter(checkpoints), None)),
+            format_func=catalogue.label,
             placeholder="None found",
             disabled=not checkpoints,
             on_change=state.take,

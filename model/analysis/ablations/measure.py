@@ -99,7 +99,7 @@ def _scored(
     scores = []
     for name, pairs in dev.items():
         measured = evaluate(checkpoint.model, checkpoint.tokenizer, pairs)
-        scores.append(SetScore(name, measured.bleu, measured.chrf, measured.sentences))
+        scores.append(SetScore(name, measured.bleu, measured.chrf, measured.sentences, measured.signature))
     result = RunResult(
         preset=preset,
         seed=seed,

@@ -20,12 +20,13 @@ LARGEST: Final = 1 << 20
 
 @dataclass(frozen=True)
 class SetScore:
-    """BLEU and chrF, 0 to 100, of greedy translations of one dev set."""
+    """BLEU and chrF, 0 to 100, of greedy translations of one dev set, and sacrebleu's signature of how."""
 
     set: str
     bleu: float
     chrf: float
     sentences: int
+    signature: str
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,18 @@ def test_the_server_lists_the_folders_of_its_root(root: Path) -> None:
     assert catalogue.server_models() == {name: root / "checkpoints" / name for name in names}
 
 
+def test_experiments_come_last_and_say_so(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert catalogue.experiments() == {}
+    folder = root / "checkpoints" / "experiments" / "no-positions"
+    folder.mkdir(parents=True)
+    (folder.parent / "ablations.json").touch()
+    monkeypatch.setattr("sys.argv", ["app.py", str(root / "elsewhere")])
+    assert list(catalogue.server_models()) == ["en-de", "tiny", "elsewhere", "experiments/no-positions"]
+    assert catalogue.experiments() == {"no-positions": folder}
+    assert catalogue.label("experiments/no-positions") == "Experiment: no positions"
+    assert [catalogue.label(name) for name in ("en-de", "google/bert")] == ["en-de", "google/bert"]
+
+
 def test_folders_of_the_command_line_are_the_servers_too(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = root / "elsewhere" / "tiny"
     monkeypatch.setattr("sys.argv", ["app.py", str(folder)])
