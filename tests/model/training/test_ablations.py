@@ -26,7 +26,7 @@ from model.tokenizer import Tokenizer
 from model.trace.file import load_trace, save_trace
 from model.training.ablations import ABLATIONS, DEV_SETS, TRAINING_SETS, files_in
 from model.training.loop import read_log
-from model.training_record import LANGUAGES
+from model.training_record import LANGUAGES, read_card, read_metrics
 from tests.conftest import SENTENCES
 
 SHAPE: dict[str, Any] = {"vocab_size": 370, "d_model": 32, "num_layers": 2, "d_ff": 64, "max_length": 64}
@@ -201,10 +201,19 @@ def test_presets_train_by_name_share_a_vocabulary_and_are_compared_in_a_table(
     assert (runs / "full-0" / "tokenizer.model").read_bytes() == (runs / "additive-0" / "tokenizer.model").read_bytes()
     assert {"bleu_tatoeba_dev", "bleu_multi30k_val"} <= read_log(runs / "full-0")[-1].keys()
     capsys.readouterr()
-    assert main(["ablations", "--data", str(data), "--device", "cpu", "--limit", "1"]) == 0
+    out = tmp_path / "experiments"
+    assert main(["ablations", "--data", str(data), "--device", "cpu", "--limit", "1", "--out", str(out)]) == 0
     printed = capsys.readouterr().out
     assert "full" in printed
     assert "additive" in printed
+    assert printed.strip() in (out / "README.md").read_text(encoding="utf-8")
+    assert load_results(out / "ablations.json") == load_results(runs / "ablations.json")
+    assert sorted(path.name for path in out.iterdir() if path.is_dir()) == ["additive", "full"]
+    (bleu, _), card = read_metrics(out / "additive").scores, read_card(out / "additive")  # type: ignore[union-attr]
+    assert (bleu.set, bleu.sentences) == ("tatoeba_dev", 1)
+    assert card is not None
+    assert f"| tatoeba_dev | {bleu.bleu:.1f} |" in card
+    assert Translator.load(out / "additive", device="cpu").config.score == "additive"
     results = load_results(runs / "ablations.json")
     assert [(run.preset, run.seed) for run in results.runs] == [("full", 0), ("full", 1), ("additive", 0)]
     assert all(speed > 0 for speed in results.tokens_per_second.values())
