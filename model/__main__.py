@@ -92,6 +92,13 @@ def build_parser() -> argparse.ArgumentParser:
     ablations.add_argument("--out", type=Path, metavar="DIR", help=text)
     ablations.add_argument("--device", help="cpu, cuda or cuda:N (default: CUDA if present)")
 
+    claims = add("claims", run_claims, "measure what score functions and the layers of the paper's Table 1 cost here")
+    claims.add_argument("--size", type=_positive, default=2_048, metavar="N", help="queries and keys (default 2,048)")
+    claims.add_argument("--width", type=_positive, default=64, metavar="D", help="d_k, and d of a layer (default 64)")
+    claims.add_argument("--kernel", type=int, choices=(3, 5, 7, 9), default=3, help="k of convolutions (default 3)")
+    text = "r of restricted self-attention (default 9)"
+    claims.add_argument("--window", type=int, choices=(3, 5, 9, 17, 33), default=9, help=text)
+
     for reporting in (evaluation, align, coreference, pronouns, atlas, ablations):
         reporting.add_argument("--json", action="store_true", help="print one JSON object")
     for added in (translate, evaluation, trace, align, coreference, pronouns, atlas):
@@ -199,6 +206,22 @@ def run_ablations(arguments: argparse.Namespace) -> None:
     if arguments.out is not None:
         release(arguments.runs, results, arguments.out)
     print(path.read_text(encoding="utf-8").rstrip() if arguments.json else ablations_report(results))
+
+
+def run_claims(arguments: argparse.Namespace) -> None:
+    """Measure, and print two tables."""
+    from model.analysis.claims_report import layers_report, scores_report, steadiness_report
+    from model.analysis.layer_kinds.kinds import Settings
+    from model.analysis.layer_kinds.times import layer_times
+    from model.analysis.measured_cost import devices
+    from model.analysis.scoring.costs import score_costs
+
+    size, width, settings = arguments.size, arguments.width, Settings(arguments.kernel, arguments.window)
+    with tqdm(unit="measurement") as bar:
+        costs = score_costs(size, width, devices(), bar.update)
+        times = layer_times(size, width, settings, devices(), bar.update)
+    reports = (scores_report(costs, width), layers_report(times), steadiness_report(costs, times))
+    print("\n\n".join(reports))
 
 
 def run_pronouns(arguments: argparse.Namespace) -> None:

@@ -151,10 +151,11 @@ def _card_of_all(results: AblationResults, seed: int) -> str:
             f"python -m model train --preset full --seed 0 --data DIR --film runs/ablations/full-0/{FILM}",
             "python -m model train --preset no-positions --seed 0 --data DIR   # and so on: each preset, seeds 0, 1, 2",
             "python -m model ablations --data DIR --out checkpoints/experiments",
+            "python -m model claims > checkpoints/experiments/claims.txt       # score functions and layers, by the clock",
             "```",
             "",
             f"`{FILM}` holds what the full model attended to at 30 steps of its training, `{RESULTS}` the scores of "
-            "every seed.",
+            "every seed, `claims.txt` what score functions and the layers of Table 1 cost on the machine that trained.",
             "",
         ]
     )

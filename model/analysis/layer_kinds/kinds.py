@@ -1,7 +1,9 @@
 """The kinds of layer that Table 1 compares, each a map from n vectors to n vectors, with random weights."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil, log
+from types import MappingProxyType
 from typing import Final, Literal, get_args
 
 import torch
@@ -15,6 +17,10 @@ from model.nn.masks import AttentionMask
 
 Kind = Literal["self-attention", "recurrent", "convolution", "dilated", "restricted"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+#: Exponents of n and of d in the paper's Table 1, "complexity per layer".
+PAPER_EXPONENTS: Final[Mapping[Kind, tuple[int, int]]] = MappingProxyType(
+    {"self-attention": (2, 1), "recurrent": (1, 2), "convolution": (1, 2), "dilated": (1, 2), "restricted": (1, 1)}
+)
 #: d_k of the paper's heads; a narrower layer has one head.
 HEAD_WIDTH: Final = 64
 

@@ -51,6 +51,13 @@ def counted(kind: "Kind", length: int, width: int, kernel: int, window: int) -> 
     )
 
 
+def paper_exponents(kind: "Kind") -> tuple[int, int]:
+    """Of n and of d, in the paper's Table 1."""
+    from model.analysis.layer_kinds import kinds
+
+    return kinds.PAPER_EXPONENTS[kind]
+
+
 def crossing(times: "LayerTimes", device: str) -> float | None:
     """The n from which on self-attention takes longer than the recurrent layer; None if it does not, 0 if always."""
     from model.analysis.layer_kinds import times as layer_times

@@ -20,14 +20,6 @@ if TYPE_CHECKING:
     from model.analysis.layer_kinds.times import LayerTimes
 
 DEVICES: Final = {"cpu": "CPU", "cuda": "GPU"}
-#: The exponents of n and of d in the paper's Table 1.
-PAPER: "Final[dict[Kind, tuple[int, int]]]" = {
-    "self-attention": (2, 1),
-    "recurrent": (1, 2),
-    "convolution": (1, 2),
-    "dilated": (1, 2),
-    "restricted": (1, 1),
-}
 #: A measured exponent so much below the counted one is called flatter.
 FLAT: Final = 0.25
 _COLUMNS: Final = (
@@ -89,7 +81,7 @@ def _rows(times: "LayerTimes", devices: tuple[str, ...]) -> list[tuple[str, ...]
         for kind in data.KINDS:
             last = times.of(kind, device, over_length=True)[-1]
             exponents = []
-            for paper, over_length in zip(PAPER[kind], (True, False), strict=True):
+            for paper, over_length in zip(data.paper_exponents(kind), (True, False), strict=True):
                 counted, measured = times.exponents(kind, device, over_length=over_length)
                 exponents += [str(paper), f"{counted:.1f}", f"{measured:.1f}"]
             rate = f"{amount(_rate(times, kind, device))}"
