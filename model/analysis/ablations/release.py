@@ -151,7 +151,7 @@ def _card_of_all(results: AblationResults, seed: int) -> str:
             f"python -m model train --preset full --seed 0 --data DIR --film runs/ablations/full-0/{FILM}",
             "python -m model train --preset no-positions --seed 0 --data DIR   # and so on: each preset, seeds 0, 1, 2",
             "python -m model ablations --data DIR --out checkpoints/experiments",
-            "python -m model claims > checkpoints/experiments/claims.txt       # score functions and layers, by the clock",
+            "python -m model claims > checkpoints/experiments/claims.txt",
             "```",
             "",
             f"`{FILM}` holds what the full model attended to at 30 steps of its training, `{RESULTS}` the scores of "
