@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from model import interruption
 from model.earlier_configs import ConvolutionalConfig
 from model.errors import InputTextError
 from model.nn.attention import AttentionSite
@@ -226,6 +227,7 @@ class ConvolutionalTranslator(EncoderDecoder):
         self, source_ids: Int[Tensor, "batch source"], source_padding: Bool[Tensor, "batch source"] | None = None
     ) -> Float[Tensor, "batch source width"]:
         """Keys and values of the source, side by side; `source_padding` is True at real tokens, None if all are."""
+        interruption.pause()
         return self.encoder(source_ids, source_padding)  # type: ignore[no-any-return]
 
     def decode(
@@ -238,6 +240,7 @@ class ConvolutionalTranslator(EncoderDecoder):
     ) -> Float[Tensor, "batch target d_model"]:
         """What the projection reads for these target rows; a row never sees those after it, padding or not."""
         assert cache is None or isinstance(cache, RowCache)
+        interruption.pause()
         return self.decoder(target_ids, memory, source_padding, cache)  # type: ignore[no-any-return]
 
     def new_cache(self) -> RowCache:

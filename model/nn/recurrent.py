@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from model import interruption
 from model.earlier_configs import RecurrentConfig
 from model.nn.attention import AttentionSite
 from model.nn.encoder_decoder import EncoderDecoder, PrefixCache
@@ -186,6 +187,7 @@ class RecurrentTranslator(EncoderDecoder):
         self, source_ids: Int[Tensor, "batch source"], source_padding: Bool[Tensor, "batch source"] | None = None
     ) -> Float[Tensor, "batch source width"]:
         """The annotations of the source; `source_padding` is True at real tokens, None if all are."""
+        interruption.pause()
         return self.encoder(source_ids, source_padding)  # type: ignore[no-any-return]
 
     def decode(
@@ -198,6 +200,7 @@ class RecurrentTranslator(EncoderDecoder):
     ) -> Float[Tensor, "batch target d_model"]:
         """What the projection reads for these target rows; a state never sees the rows after it, padding or not."""
         assert cache is None or isinstance(cache, RowCache)
+        interruption.pause()
         return self.decoder(target_ids, memory, source_padding, cache)  # type: ignore[no-any-return]
 
     def new_cache(self) -> RowCache:

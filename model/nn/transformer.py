@@ -3,6 +3,7 @@
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from model import interruption
 from model.config import TransformerConfig
 from model.nn.encoder_decoder import EncoderDecoder, PrefixCache
 from model.nn.hooks import name_hooks, rows_from
@@ -119,6 +120,7 @@ class Transformer(EncoderDecoder):
         self, source_ids: Int[Tensor, "batch source"], source_padding: Bool[Tensor, "batch source"] | None = None
     ) -> Float[Tensor, "batch source d_model"]:
         """Read the source; `source_padding` is True at real tokens, None if all are."""
+        interruption.pause()
         return self.encoder(source_ids, source_padding)  # type: ignore[no-any-return]
 
     def decode(
@@ -131,6 +133,7 @@ class Transformer(EncoderDecoder):
     ) -> Float[Tensor, "batch target d_model"]:
         """Decoder output for these target rows; with a cache, for the rows that follow it."""
         assert cache is None or isinstance(cache, DecoderCache)
+        interruption.pause()
         return self.decoder(target_ids, memory, source_padding, target_padding, cache)  # type: ignore[no-any-return]
 
     def new_cache(self) -> DecoderCache:

@@ -3,8 +3,8 @@
 In the thread of a page it could not be stopped: Streamlit 1.67 lets no click within a fragment interrupt a run (its
 `on_scriptrunner_yield` passes over reruns of fragments), while any click elsewhere would end it unasked.
 
-A job stops when its viewer has gone. One that computes for more than a second waits in the queue of
-`viz.core.job_queue`.
+A job stops when its viewer has gone, between two passes through a model at the latest. One that computes for more than
+a second waits in the queue of `viz.core.job_queue`.
 """
 
 import weakref
@@ -15,6 +15,7 @@ from time import monotonic
 from typing import Final, Generic, TypeVar
 
 from model.errors import CancelledError
+from model.interruption import interruptible
 from viz.core import process_end, viewers
 from viz.core.job_queue import LONG_JOBS, QueuedJob
 
@@ -55,6 +56,10 @@ class Progress:
     def reached(self, done: int, total: int) -> None:
         """So many units are done in all, of so many. Raises as a call does."""
         self.done, self.total = min(done, total), total
+        self.pause()
+
+    def pause(self) -> None:
+        """Between two steps of a unit: wait or end as after one. Raises as a call does."""
         self.check()
         self.on_unit()
 
@@ -121,7 +126,8 @@ class _Run:
 
     def _work(self, task: Task[Result], undo: Callable[[], None] | None) -> None:
         try:
-            self.outcome.result = task.compute(self.progress)
+            with interruptible(self.progress.pause):
+                self.outcome.result = task.compute(self.progress)
         except _AnsweredError:
             assert isinstance(self.queued.answer, _Outcome), "whoever was answered has an answer"
             self.outcome = self.queued.answer

@@ -12,7 +12,7 @@ from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 #: A browser whose connection broke has so many seconds to come back; looked for so often.
-GRACE, INTERVAL = 3.0, 0.5
+GRACE, INTERVAL = 2.0, 0.25
 
 Call = Callable[[], None]
 

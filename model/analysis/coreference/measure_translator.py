@@ -43,7 +43,7 @@ SCORED_SITES: Final = (ENCODER, CROSS)
 RECORDED: Final = ("hook_query", "hook_key", "hook_value")
 TOKENS_PER_BATCH: Final = 2_000
 #: So many sentences are cut into tokens between two looks whether to stop.
-READ_AT_ONCE: Final = 256
+READ_AT_ONCE: Final = 64
 
 
 @dataclass(frozen=True, eq=False)

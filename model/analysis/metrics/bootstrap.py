@@ -13,6 +13,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from model import interruption
+
 SAMPLES: Final = 2_000
 LEVEL: Final = 0.95
 SEED: Final = 1
@@ -52,6 +54,7 @@ def _drawn_counts(groups: int) -> Iterator[Float[Tensor, "sample group"]]:
     generator = torch.Generator().manual_seed(SEED)
     at_once = max(1, min(SAMPLES, DRAWS_AT_ONCE // groups))
     for first in range(0, SAMPLES, at_once):
+        interruption.pause()
         samples = min(at_once, SAMPLES - first)
         drawn: Int[Tensor, "sample draw"] = torch.randint(groups, (samples, groups), generator=generator)
         counts = torch.zeros(samples, groups, dtype=torch.float64)

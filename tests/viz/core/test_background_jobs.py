@@ -7,6 +7,7 @@ from typing import Never
 
 import pytest
 
+from model import interruption
 from model.errors import CancelledError, DataError
 from viz.core import background_jobs, viewers
 from viz.core.background_jobs import Job, Progress, Task
@@ -135,3 +136,19 @@ def test_a_long_job_says_that_it_waits_and_takes_the_answer_that_another_has(mon
     assert first.wait(SOON)
     assert second.wait(SOON)
     assert first.result() == second.result() == "theirs"
+
+
+def test_a_job_stops_within_a_unit_where_the_model_looks_whether_to() -> None:
+    begun = threading.Event()
+
+    def compute(progress: Progress) -> Never:
+        while True:
+            interruption.pause()
+            begun.set()
+
+    job = Job(Task("key", 5, "units", compute))
+    assert begun.wait(SOON)
+    job.stop()
+    assert job.wait(SOON)
+    with pytest.raises(CancelledError, match="Stopped after 0 of 5 units"):
+        job.result()
