@@ -4,7 +4,7 @@ import { clamp, element } from "../shared/picture.js";
 import { cellAt, spanOf, zoomed } from "./matrix_view.js";
 
 /** @import { Point } from "../shared/items.js" */
-/** @import { MatrixPicture } from "./matrix_picture.js" */
+/** @import { MatrixPicture } from "./matrix.js" */
 /** @import { Span, Spans } from "./matrix_view.js" */
 
 /** @typedef {{ down: number, across: number }} Share a position from 0 to 1 within the cells, beyond them below 0 or above 1 */

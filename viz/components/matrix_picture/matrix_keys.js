@@ -5,7 +5,7 @@ import { clamp, element, tokenElement } from "../shared/picture.js";
 import { shareAt, stepsOf } from "./matrix_reading.js";
 import { showing } from "./matrix_view.js";
 
-/** @import { MatrixPicture } from "./matrix_picture.js" */
+/** @import { MatrixPicture } from "./matrix.js" */
 
 // One press of + or −.
 export const STEP = 0.7;

@@ -5,14 +5,15 @@ choices, so that a URL can follow, and what a person wants written instead.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import streamlit as st
 
 from viz.components.declare import declare
+from viz.components.player.exchange import Command, Exchange, converse, last_exchange, next_command
 from viz.core import payload as wire
-from viz.core.widget_values import sent
 from viz.pages.decoding.film.payload import MOST_CANDIDATES, PlayerData
 
 _COMPONENT = declare("pages/decoding/film/decode_player.js", "pages/decoding/film/film.css")
@@ -69,45 +70,9 @@ class Wished:
     state: PlayerState | None
 
 
-@dataclass(frozen=True)
-class Command:
-    """A state the player is set to. It obeys each `number` once, so that sending it again changes nothing."""
-
-    number: int
-    state: PlayerState
-    digest: str
-
-
-@dataclass(frozen=True)
-class Exchange:
-    """What page and player last said to each other; kept in the session between two runs."""
-
-    command: Command
-    asked: PlayerState | None
-    reported: PlayerState | None
-
-
-def next_command(last: Exchange | None, asked: PlayerState, reported: PlayerState | None, digest: str) -> Command:
-    """The last command again, unless the page really asks for something new.
-
-    A page that follows the player through the URL asks for what the player itself reported, possibly one run late. To
-    obey that would throw a person who went on stepping back to where they were. So a wish counts only if the page did
-    not have it in the run before and the player did not report it. Another decoding always counts.
-    """
-    if last is None:
-        return Command(1, asked, digest)
-    is_echo = asked in (last.asked, last.reported, reported)
-    if is_echo and last.command.digest == digest:
-        return last.command
-    return Command(last.command.number + 1, asked, digest)
-
-
-def read_state(value: object, data: PlayerData, command: Command) -> PlayerState | None:
+def read_state(value: object, data: PlayerData, command: Command[PlayerState]) -> PlayerState | None:
     """What the browser reported, if it has obeyed `command` and all that it names exists."""
-    if not isinstance(value, Mapping) or (value.get("digest"), value.get("command")) != (
-        command.digest,
-        command.number,
-    ):
+    if not isinstance(value, Mapping) or not command.is_answered_by(value):
         return None
     numbers = [value.get(name) for name in ("step", "layer", "head", "candidates", "temperature", "top_k", "top_p")]
     also = value.get("also")
@@ -152,18 +117,17 @@ def clamp(state: PlayerState, data: PlayerData) -> PlayerState:
 
 def pack_player(
     data: PlayerData,
-    last: Exchange | None,
+    last: Exchange[PlayerState] | None,
     asked: PlayerState,
     value: object,
     name: str,
     note: str = "",
     head_names: HeadNames = ((), ()),
-) -> tuple[bytes, Command]:
+) -> tuple[bytes, Command[PlayerState]]:
     """The payload of `decode_player.js` and the command in it; `value` is what the browser reported before this run."""
     reported = None if last is None else read_state(value, data, last.command)
     command = next_command(last, asked, reported, data.digest)
-    order = {"number": command.number, **asdict(command.state)}
-    header = data.header | {"digest": data.digest, "name": name, "note": note, "command": order}
+    header = data.header | {"digest": data.digest, "name": name, "note": note, "command": command.packed()}
     header["headNames"] = head_names
     return wire.pack(header, *data.deflated), command
 
@@ -171,7 +135,7 @@ def pack_player(
 def wished(data: PlayerData, *, key: str) -> Wished | None:
     """What a person wishes in this run, of the decoding drawn last, known before the player is drawn."""
     said = st.session_state.get(key, {})
-    last: Exchange | None = st.session_state.get(f"{key}/exchange")
+    last = last_exchange(key)
     wish = read_wish(said.get("wish"), data)
     return None if wish is None or last is None else Wished(wish, read_state(said.get("view"), data, last.command))
 
@@ -187,19 +151,17 @@ def decode_player(
     than "L4 H2".
     """
     asked = clamp(state, data)
-    memory_key = f"{key}/exchange"
-    is_alive = key in st.session_state
-    last: Exchange | None = st.session_state.get(memory_key)
-    if last is not None and not is_alive:
-        # Streamlit forgets a component that a run leaves out. Its successor has no state, so whatever the page asks
-        # is news; the number goes on, because the browser remembers the ones it has obeyed.
-        last = Exchange(last.command, None, None)
-    value = sent(key, "view") if is_alive else None
-    payload, command = pack_player(data, last, asked, value, name, note, head_names)
-    result: Any = _COMPONENT(data=payload, key=key, on_view_change=_nothing, on_wish_change=_nothing)
-    reported = read_state(result.view, data, command)
-    st.session_state[memory_key] = Exchange(command, asked, reported)
+
+    def show(last: Exchange[PlayerState] | None, value: object) -> tuple[Any, Command[PlayerState]]:
+        payload, command = pack_player(data, last, asked, value, name, note, head_names)
+        return _COMPONENT(data=payload, key=key, on_view_change=_nothing, on_wish_change=_nothing), command
+
+    reported = converse(show, partial(_read, data), asked, key=key)
     return asked if reported is None and asked != state else reported
+
+
+def _read(data: PlayerData, value: object, command: Command[PlayerState]) -> PlayerState | None:
+    return read_state(value, data, command)
 
 
 def _within(number: int, low: int, high: int) -> int:

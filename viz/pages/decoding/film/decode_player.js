@@ -1,22 +1,21 @@
 // @ts-check
-// The film of a finished decoding. Where it stands and all that is chosen live here, so no key press waits for the server;
-// Python hears of it a moment after the last change, and at once of what a person wishes written instead.
+// The film of a finished decoding. Python hears at once of what a person wishes written instead.
 // Data: the payload of decode_player.py. Sends back the state `view` and the trigger `wish`.
+import { PlayerView } from "../../../components/player/player_view.js";
+import { Transport } from "../../../components/player/transport.js";
 import { Tiles } from "../../../components/shared/head_tiles.js";
-import { isCombination } from "../../../components/shared/items.js";
-import { mount, onResize, View } from "../../../components/shared/mount.js";
-import { inflate } from "../../../components/shared/payload.js";
+import { mount, onResize } from "../../../components/shared/mount.js";
 import { clamp, element, Tooltip } from "../../../components/shared/picture.js";
 import { pictureButtons } from "../../../components/shared/save_picture.js";
 import { FilmCandidates, formatProbability } from "./film_candidates.js";
-import { FilmCurve } from "./film_curve.js";
+import { filmCurve } from "./film_curve.js";
 import { distributionAt, filterDistribution } from "./film_distribution.js";
 import { FilmFilters, isFilter } from "./film_filters.js";
 import { FilmHeads } from "./film_heads.js";
-import { LAYER_KEYS, STEP_KEYS, usesArrowKeys } from "./film_keys.js";
 import { FilmSentence } from "./film_sentence.js";
-import { Transport } from "./film_transport.js";
 
+/** @import { Command } from "../../../components/player/player_view.js" */
+/** @import { StepChart } from "../../../components/player/step_chart.js" */
 /** @import { Filter } from "./film_filters.js" */
 /**
  * `chosen` is the index of the token among the candidates, if it is one of them.
@@ -27,89 +26,46 @@ import { Transport } from "./film_transport.js";
  * @typedef {Filter & {
  *   step: number, layer: number, head: number, also: number[], candidates: number,
  * }} PlayerState
- * @typedef {PlayerState & { number: number }} Command
  * @typedef {{
  *   layers: number, heads: number, titles: [string, string], sourceTokens: string[], targetTokens: string[],
  *   steps: Step[], numBest: number, numBins: number, vocabSize: number, stops: string[], ticks: number[],
- *   colours: string[], firstCell: number[], firstThousandth: number[], digest: string, name: string, note: string, command: Command,
+ *   colours: string[], firstCell: number[], firstThousandth: number[], digest: string, name: string, note: string, command: Command<PlayerState>,
  *   headNames: [string[], string[]],
  * }} PlayerHeader
  */
 
-const REPORT_AFTER_MS = 300;
 const STACKED_BELOW = 860;
-
-/**
- * Where each player stood, and the command it had then, by decoding: a player that is mounted again goes on from there.
- * @type {Map<string, { command: number, state: PlayerState }>}
- */
-const lastStates = new Map();
+/** @type {Record<string, number>} */
+const LAYER_KEYS = { ArrowUp: -1, ArrowDown: 1 };
 
 const PLAYER_LABEL =
   "Film of the translation. Left and right arrow keys step, Space plays, up and down change the layer.";
 
-class DecodePlayer extends View {
-  /** @type {PlayerHeader} */ header;
-  /** @type {PlayerState} */ state;
+/** @extends {PlayerView<PlayerState, PlayerHeader>} */
+class DecodePlayer extends PlayerView {
   /** @type {Float32Array} */ numbers;
-  /** @type {Transport} */ transport;
   /** @type {FilmSentence} */ sentence;
-  /** @type {FilmCurve} */ curve;
+  /** @type {StepChart} */ curve;
   /** @type {FilmCandidates} */ candidates;
   /** @type {FilmFilters} */ filters;
   /** @type {FilmHeads} */ heads;
-  /** How many payloads have come. */ version = 0;
-  /** The command that was carried out last, and of which decoding it was. */ carriedOut = "";
   width = 0;
-  /** @type {unknown} */ unreported = null;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */ reportTimer;
 
   tooltip = new Tooltip(this.root);
   announcement = element("p", { className: "announcement", role: "status", dataset: { notInPicture: "" } });
   panels = element("div", "panels");
 
   start() {
+    super.start();
     this.tooltip.box.dataset.notInPicture = "";
-    Object.assign(this.root, { tabIndex: 0, role: "group", ariaLabel: PLAYER_LABEL });
-    document.addEventListener("keydown", (event) => this.press(event), { signal: this.ended.signal });
+    this.root.ariaLabel = PLAYER_LABEL;
     onResize(this, () => {
       if (this.measure()) this.draw();
     });
   }
 
-  dispose() {
-    super.dispose();
-    this.version += 1;
-    this.transport?.pause();
-    clearTimeout(this.reportTimer);
-  }
-
-  // ---- data ----
-
-  /**
-   * A decoding is unpacked only if it is news. Of several that follow fast, the last one is shown.
-   * @param {{ header: PlayerHeader, arrays: Uint8Array<ArrayBuffer>[] }} payload
-   */
-  async receive({ header, arrays }) {
-    const version = ++this.version;
-    const isSame = this.header?.digest === header.digest;
-    const unpacked = isSame ? null : await Promise.all(arrays.map(inflate));
-    if (version !== this.version) return;
-    if (unpacked) this.transport?.pause();
-    this.header = header;
-    if (unpacked) this.build(unpacked);
-    this.carryOut(header.command);
-    this.root.dataset.ready = "1";
-  }
-
-  /** Go where Python says, once for each command; a remounted player goes back to where it stood. @param {Command} command */
-  carryOut({ number, ...state }) {
-    const { digest } = this.header;
-    if (this.carriedOut === `${number} ${digest}`) return;
-    this.carriedOut = `${number} ${digest}`;
-    const remembered = lastStates.get(digest);
-    this.state = remembered?.command === number ? { ...remembered.state } : state;
-    this.draw();
+  get count() {
+    return this.header.steps.length;
   }
 
   // ---- building, once for each decoding ----
@@ -129,9 +85,10 @@ class DecodePlayer extends View {
       goTo,
       moveBy: (count) => this.goTo(this.state.step + count),
       onPause: () => this.report(),
+      nameOf: (step) => `Step ${step + 1} of ${steps.length}`,
     });
     this.sentence = new FilmSentence(header, goTo);
-    this.curve = new FilmCurve(steps, tooltip, goTo);
+    this.curve = filmCurve(steps, tooltip, goTo);
     this.candidates = new FilmCandidates(steps, header.note, {
       force: (token_id) => this.wish({ kind: "force", token_id }),
       list: (candidates) => this.change({ candidates }),
@@ -157,35 +114,6 @@ class DecodePlayer extends View {
 
   // ---- what a person does ----
 
-  /** @param {number} step */
-  goTo(step) {
-    this.change({ step: clamp(0, step, this.header.steps.length - 1) });
-  }
-
-  /** @param {Partial<PlayerState>} changes */
-  change(changes) {
-    const before = JSON.stringify(this.state);
-    Object.assign(this.state, changes);
-    if (JSON.stringify(this.state) === before) return;
-    this.draw();
-    this.report();
-  }
-
-  report() {
-    const { digest, command } = this.header;
-    lastStates.set(digest, { command: command.number, state: { ...this.state } });
-    this.unreported = { ...this.state, digest, command: command.number };
-    clearTimeout(this.reportTimer);
-    // While it plays nobody needs to know where it is; when it stops it says so.
-    if (!this.transport.isPlaying) this.reportTimer = setTimeout(() => this.flush(), REPORT_AFTER_MS);
-  }
-
-  flush() {
-    clearTimeout(this.reportTimer);
-    if (this.unreported) this.python.state("view", this.unreported);
-    this.unreported = null;
-  }
-
   /** @param {{ kind: "force", token_id: number } | (Filter & { kind: "draw" })} wish */
   wish(wish) {
     this.transport.pause();
@@ -194,25 +122,10 @@ class DecodePlayer extends View {
     this.python.trigger("wish", { ...wish, step: this.state.step, digest: this.header.digest });
   }
 
-  /** @param {KeyboardEvent} event */
-  press(event) {
-    const path = event.composedPath();
-    const target = path[0];
-    if (!this.state || event.defaultPrevented || isCombination(event) || event.shiftKey) return;
-    const isInside = path.includes(this.root);
-    const own = target instanceof Element ? target : null;
-    // Outside, only the two arrows: Home, End, up and down belong to the page, which scrolls by them.
-    const isStep = event.key in STEP_KEYS && (isInside || event.key.startsWith("Arrow"));
-    const isLayer = isInside && event.key in LAYER_KEYS;
-    // A button is pressed by Space; elsewhere in the player it plays.
-    const isPlay = isInside && event.key === " " && !own?.matches("button, select");
-    if (!isStep && !isLayer && !isPlay) return;
-    if (!isPlay && own && own !== this.transport.scrubber && usesArrowKeys(own)) return;
-    if (!isInside && !this.root.checkVisibility()) return;
-    event.preventDefault();
-    if (isPlay) this.transport.toggle();
-    else if (isStep) this.goTo(STEP_KEYS[event.key](this.state.step));
-    else this.change({ layer: clamp(0, this.state.layer + LAYER_KEYS[event.key], this.header.layers - 1) });
+  /** @param {string} key */
+  actOf(key) {
+    if (!(key in LAYER_KEYS)) return undefined;
+    return () => this.change({ layer: clamp(0, this.state.layer + LAYER_KEYS[key], this.header.layers - 1) });
   }
 
   // ---- drawing ----

@@ -4,14 +4,12 @@ import numpy as np
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.pages.decoding.film.invented import header_of
+from viz.components.player.exchange import Command, Exchange
 from viz.pages.decoding.film.component import (
-    Command,
     Draw,
-    Exchange,
     Force,
     PlayerState,
     clamp,
-    next_command,
     pack_player,
     read_state,
     read_wish,
@@ -65,33 +63,6 @@ def test_a_wish_counts_only_if_it_can_be_fulfilled(data: PlayerData) -> None:
     for change in changes:
         assert read_wish(draw | change, data) is None, change
     assert read_wish(None, data) is None
-
-
-AT_0, AT_3, AT_5, AT_7 = (PlayerState(step) for step in (0, 3, 5, 7))
-FIRST = Command(1, AT_0, "abc")
-
-
-def test_a_new_player_goes_where_the_page_asks() -> None:
-    assert next_command(None, AT_5, None, "abc") == Command(1, AT_5, "abc")
-
-
-def test_a_page_that_follows_the_player_never_sends_it_back() -> None:
-    # The page still asks for 0, where it sent the player; then for 5, which was reported one run before 7.
-    assert next_command(Exchange(FIRST, AT_0, None), AT_0, AT_5, "abc") == FIRST
-    assert next_command(Exchange(FIRST, AT_0, AT_5), AT_5, AT_7, "abc") == FIRST
-    assert next_command(Exchange(FIRST, AT_5, AT_7), AT_7, AT_7, "abc") == FIRST
-
-
-def test_a_page_that_asks_for_something_else_is_obeyed() -> None:
-    assert next_command(Exchange(FIRST, AT_5, AT_7), AT_3, AT_7, "abc") == Command(2, AT_3, "abc")
-
-
-def test_another_decoding_starts_where_the_page_asks() -> None:
-    assert next_command(Exchange(FIRST, AT_5, AT_7), AT_7, None, "xyz") == Command(2, AT_7, "xyz")
-
-
-def test_a_player_that_was_left_out_for_a_run_starts_where_the_page_asks() -> None:
-    assert next_command(Exchange(FIRST, None, None), AT_5, None, "abc") == Command(2, AT_5, "abc")
 
 
 def test_the_payload_stays_the_same_while_only_the_player_moves(data: PlayerData) -> None:

@@ -8,8 +8,6 @@ export const STEP_KEYS = {
   Home: () => 0,
   End: () => Infinity,
 };
-/** @type {Record<string, number>} */
-export const LAYER_KEYS = { ArrowUp: -1, ArrowDown: 1 };
 
 const FIELDS = "input:not([type=checkbox], [type=button]), textarea, select, iframe, video, audio";
 const ROLES_WITH_ARROWS =

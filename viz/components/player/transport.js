@@ -1,7 +1,7 @@
 // @ts-check
 // The bar that moves a film: buttons, play with its speed, scrubber, position.
-import { icon } from "../../../components/shared/drawing.js";
-import { button, element } from "../../../components/shared/picture.js";
+import { icon } from "../shared/drawing.js";
+import { button, element } from "../shared/picture.js";
 
 /** @typedef {Parameters<typeof icon>[0]} IconName */
 
@@ -12,7 +12,11 @@ export class Transport {
   /** @type {ReturnType<typeof setTimeout> | undefined} */ timer;
   step = 0;
 
-  /** @param {number} count of steps @param {{ goTo(step: number): void, moveBy(steps: number): void, onPause(): void }} act */
+  /**
+   * `nameOf` says where a step is.
+   * @param {number} count of steps
+   * @param {{ goTo(step: number): void, moveBy(steps: number): void, onPause(): void, nameOf(step: number): string }} act
+   */
   constructor(count, act) {
     this.count = count;
     this.act = act;
@@ -80,7 +84,7 @@ export class Transport {
   draw(step) {
     this.step = step;
     this.scrubber.value = String(step);
-    this.scrubber.ariaValueText = this.position.textContent = `Step ${step + 1} of ${this.count}`;
+    this.scrubber.ariaValueText = this.position.textContent = this.act.nameOf(step);
     // Not `disabled`: that would drop the focus, and with it the next key press.
     for (const each of this.backButtons) each.ariaDisabled = String(step === 0);
     for (const each of this.forwardButtons) each.ariaDisabled = String(step === this.count - 1);

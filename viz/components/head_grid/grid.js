@@ -1,0 +1,252 @@
+// @ts-check
+// The grid of all heads. One canvas holds every pixel; over it lies one transparent cell a head, which takes the
+// pointer and the focus. So the picture is painted once, and opening or visiting a head only moves a frame.
+// Heads stand layer by layer, or ranked; then each cell says which head it is. The tiles come by another way
+// (tile_store.js), and what a person turns to is drawn from them before Python answers. Tells the page of a head to be
+// opened: the event `headlight-preview` on the window, which matrix.js draws.
+
+import { Awaited } from "../shared/awaited.js";
+import { hearItems, reachByTab, targetOf } from "../shared/items.js";
+import { onResize, View } from "../shared/mount.js";
+import {
+  cellRuns,
+  contextOf,
+  element,
+  legendElement,
+  paintMatrix,
+  pixelScale,
+  sizeCanvas,
+  Tooltip,
+  tokenElement,
+} from "../shared/picture.js";
+import { pictureButtons } from "../shared/save_picture.js";
+import { onTiles, tilesAt } from "../shared/tile_store.js";
+import { HeadBoard } from "./head_board.js";
+import { announceHead, followedAddress } from "./head_preview.js";
+
+/** @import { Tiles } from "../shared/head_tiles.js" */
+/** @import { Run } from "../shared/picture.js" */
+/** @import { Size } from "./head_board.js" */
+/** @import { GridHeader } from "./head_preview.js" */
+
+export class HeadGrid extends View {
+  /** @type {GridHeader} */ header;
+  /** @type {Tiles} */ tiles;
+  /** @type {Uint32Array} */ scale;
+  /** @type {Run[]} */ rowRuns;
+  /** @type {Run[]} */ columnRuns;
+  /** By what the canvas was painted last. @type {string | null} */ painted = null;
+  said = "";
+  /** @type {(() => void) | undefined} */ stopWaiting;
+  board = new HeadBoard();
+  awaited = new Awaited();
+  status = element("p", { className: "status", role: "status", dataset: { notInPicture: "" } });
+  caption = element("div", "picture-caption only-saved");
+  foot = element("div", "foot muted");
+  tooltip = new Tooltip(this.root);
+
+  start() {
+    const scroller = element("div", "scroller", this.board.element);
+    this.root.replaceChildren(this.caption, scroller, this.foot, this.tooltip.box);
+    hearItems(this.board.element, ".cell", this);
+    const { signal } = this.ended;
+    document.addEventListener("click", (event) => this.follow(event), { capture: true, signal });
+    onResize(this, () => this.layOut());
+  }
+
+  dispose() {
+    super.dispose();
+    this.stopWaiting?.();
+    this.awaited.forget();
+  }
+
+  // ---- data ----
+
+  /** Python's message; it may be the answer to something older than what is shown. @param {{ header: GridHeader }} payload */
+  receive({ header }) {
+    this.awaited.take(`${header.address} ${header.selected}`, () => this.show(header));
+  }
+
+  /** Tiles that have not come yet, or not all of them, are waited for. @param {GridHeader} header */
+  show(header) {
+    this.stopWaiting?.();
+    const tiles = tilesAt(header.address);
+    if (tiles) this.draw(header, tiles);
+    // Meanwhile a person may have opened another head.
+    const again = () => this.show(this.header?.address === header.address ? this.header : header);
+    if (!tiles || tiles.missing.size) this.stopWaiting = onTiles(header.address, again);
+  }
+
+  /** @param {GridHeader} header @param {Tiles} tiles */
+  draw(header, tiles) {
+    if (this.header?.stops.join() !== header.stops.join()) this.scale = pixelScale(header.stops);
+    if (this.tiles !== tiles) this.painted = null;
+    this.header = header;
+    this.tiles = tiles;
+    this.caption.textContent = header.caption;
+    this.tooltip.hide();
+    this.board.marker.hidden = true;
+    this.board.element.classList.toggle("unknown", Boolean(header.isPreview));
+    this.buildFoot();
+    this.layOut();
+    this.board.mark(header.selected);
+    const [keys, waiting] = [tiles.header.keyTokens.length, tiles.missing.size];
+    Object.assign(this.root.dataset, { ready: "1", shown: header.address, keys, waiting });
+  }
+
+  buildFoot() {
+    const { stops, ticks, notes } = this.header;
+    const { blockQueries, blockKeys, number, top } = this.tiles.header;
+    const said = JSON.stringify([stops, notes, blockQueries, blockKeys, number, top]);
+    this.status.textContent = "";
+    if (said === this.said) return;
+    this.said = said;
+    const axes = element("span", "axes", "In each tile: queries run down ↓, keys run across →.");
+    if (this.tiles.isPooled)
+      axes.textContent += ` A pixel is the largest of up to ${blockQueries} × ${blockKeys} ${number ?? "weight"}s.`;
+    const hint = "Click a tile, or press Enter, to open the head; arrow keys move.";
+    this.foot.replaceChildren(
+      ...notes.map((note) => element("p", "note", note)),
+      legendElement(stops, ticks, number, top),
+      axes,
+      element("span", { className: "hint", dataset: { notInPicture: "" } }, hint),
+      pictureButtons(this.root, () => this.header.name),
+      this.status,
+    );
+  }
+
+  // ---- layout and painting ----
+
+  layOut() {
+    const { clientWidth } = this.root;
+    if (!this.tiles || !clientWidth) return;
+    const { layers, heads } = this.tiles.header;
+    const { ranked, metric, jobs, isMean, selected } = this.header;
+    const ratio = window.devicePixelRatio || 1;
+    if (this.board.arrange({ layers, heads, ranked, metric, jobs, isMean }, clientWidth)) {
+      this.painted = null;
+      this.board.mark(selected);
+    }
+    const sides = this.board.tileSides(this.tiles.header, clientWidth, ratio);
+    const signature = `${sides.width} ${sides.height} ${ratio} ${this.tiles.missing.size}`;
+    if (signature === this.painted) return;
+    this.painted = signature;
+    this.paint(sides, this.board.setSizes(sides, ratio), ratio);
+  }
+
+  /** @param {Size} tile @param {{ across: number, down: number }} pitch @param {number} ratio */
+  paint({ width, height }, pitch, ratio) {
+    const { rows, columns } = this.tiles.header;
+    const { canvas, cells, across } = this.board;
+    this.rowRuns = cellRuns(rows, height);
+    this.columnRuns = cellRuns(columns, width);
+    const lines = Math.ceil(cells.length / across);
+    sizeCanvas(canvas, (across - 1) * pitch.across + width, (lines - 1) * pitch.down + height, ratio);
+    const context = contextOf(canvas);
+    const image = context.createImageData(canvas.width, canvas.height);
+    cells.forEach((cell, index) => {
+      cell.classList.toggle("waiting", this.isMissing(cell));
+      if (this.isMissing(cell)) return;
+      const left = (index % across) * pitch.across;
+      const top = Math.floor(index / across) * pitch.down;
+      const base = this.tiles.baseOf(this.board.headOf(cell));
+      paintMatrix(image, this.scale, this.tiles.values, base, columns, { left, top }, this.rowRuns, this.columnRuns);
+    });
+    context.putImageData(image, 0, 0);
+  }
+
+  /** Whether the tiles of this cell's layer have not come yet. @param {HTMLElement} cell */
+  isMissing(cell) {
+    return this.tiles.missing.has(this.board.headOf(cell)[0]);
+  }
+
+  // ---- pointer ----
+
+  /** @param {HTMLElement} cell @param {PointerEvent} event */
+  point(cell, event) {
+    if (!this.painted || this.isMissing(cell)) return this.leave();
+    const frame = cell.getBoundingClientRect();
+    // The name over a tile and the number under it are no weights.
+    if (event.clientY < frame.top || event.clientY > frame.bottom) return this.leave();
+    const runAt = (/** @type {number} */ share, /** @type {Run[]} */ runs) =>
+      runs[Math.min(runs.length - 1, Math.max(0, Math.floor(share * runs.length)))];
+    const rowRun = runAt((event.clientY - frame.top) / frame.height, this.rowRuns);
+    const columnRun = runAt((event.clientX - frame.left) / frame.width, this.columnRuns);
+    const [layer, head] = this.board.headOf(cell);
+    const { query, key, weight } = this.tiles.largest([layer, head], rowRun, columnRun);
+    const isBlock = this.tiles.isPooled || rowRun[1] - rowRun[0] > 1 || columnRun[1] - columnRun[0] > 1;
+    const title = [this.board.nameOf([layer, head]), this.board.jobOf([layer, head])].filter(Boolean).join(" · ");
+    this.tooltip.show(event, title, query, key, isBlock ? `${weight} (max of block)` : weight);
+    this.frameWeight(cell, rowRun, columnRun);
+  }
+
+  /** A thin frame around the weight under the pointer. @param {HTMLElement} cell @param {Run} rowRun @param {Run} columnRun */
+  frameWeight(cell, [top, bottom], [left, right]) {
+    const height = cell.offsetHeight / this.tiles.header.rows;
+    const width = cell.offsetWidth / this.tiles.header.columns;
+    const { marker } = this.board;
+    marker.style.transform = `translate(${cell.offsetLeft + left * width}px, ${cell.offsetTop + top * height}px)`;
+    marker.style.width = `${(right - left) * width}px`;
+    marker.style.height = `${(bottom - top) * height}px`;
+    marker.hidden = false;
+  }
+
+  leave() {
+    this.tooltip.hide();
+    this.board.marker.hidden = true;
+  }
+
+  // ---- focus and choice ----
+
+  /** @param {HTMLElement} cell */
+  visit(cell) {
+    reachByTab(this.board.cells, cell);
+    const [layer, head] = this.board.headOf(cell);
+    const { rows, columns } = this.tiles.header;
+    const name = `${this.board.nameOf([layer, head])}: `;
+    if (this.isMissing(cell)) return this.status.replaceChildren(name, "being computed");
+    const { query, key, weight } = this.tiles.largest([layer, head], [0, rows], [0, columns]);
+    this.status.replaceChildren(
+      name,
+      "strongest ",
+      tokenElement(query),
+      " looks at ",
+      tokenElement(key),
+      `, ${weight}`,
+    );
+  }
+
+  /** @param {HTMLElement} cell @param {string} key */
+  press(cell, key) {
+    const { across, cells } = this.board;
+    const target = targetOf(key, cells.indexOf(cell), across, cells.length);
+    if (target !== undefined) cells[target]?.focus();
+    return target !== undefined;
+  }
+
+  /** @param {HTMLElement} cell */
+  choose(cell) {
+    const [layer, head] = this.board.headOf(cell);
+    this.header = { ...this.header, selected: [layer, head] };
+    this.board.mark([layer, head]);
+    this.announce();
+    this.python.trigger("head", { layer, head });
+  }
+
+  /** The page's own switch was pressed: what it asks for is shown, if its tiles are here and heads keep their places. @param {Event} event */
+  follow(event) {
+    const address = this.header && followedAddress(this.header, event);
+    const tiles = address && tilesAt(address);
+    if (!tiles || this.header.ranked || address === this.header.address) return;
+    this.stopWaiting?.();
+    this.draw({ ...this.header, address, isPreview: true }, tiles);
+    this.announce();
+  }
+
+  /** Show the selected head wherever it is shown in full, from its tile, until Python sends it. */
+  announce() {
+    const { address, selected } = this.header;
+    this.awaited.expect(`${address} ${selected}`);
+    if (selected && !this.tiles.missing.has(selected[0])) announceHead(address, selected, this.tiles);
+  }
+}

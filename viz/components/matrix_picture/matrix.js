@@ -1,0 +1,286 @@
+// @ts-check
+// One matrix between two lists of tokens: numbers on hover, a row and a column that can be kept, zooming and moving.
+// The browser draws all of it. What another component already has of the next matrix, it announces by the event
+// `headlight-preview` on the window; that is drawn at once and makes way for Python's exact numbers.
+// A matrix too large to be sent whole comes as maxima of blocks (matrix_tiles.js).
+import { Awaited } from "../shared/awaited.js";
+import { savedFrom } from "../shared/canvas_cells.js";
+import { decimalsOf } from "../shared/decimals.js";
+import { onResize, View } from "../shared/mount.js";
+import { inflate } from "../shared/payload.js";
+import { clamp, colourBar, element, pixelScale, sizeCanvas, Tooltip, toolButton } from "../shared/picture.js";
+import { pictureButtons } from "../shared/save_picture.js";
+import { MatrixAxes } from "./matrix_axes.js";
+import { MatrixGestures } from "./matrix_gestures.js";
+import { KeptNumber } from "./matrix_kept.js";
+import { MatrixKeys, STEP } from "./matrix_keys.js";
+import { readCell } from "./matrix_reading.js";
+import { extentSentence, MatrixTiles } from "./matrix_tiles.js";
+import { extentOf, isWhole, paintView, shadesOf, wholeSpan } from "./matrix_view.js";
+
+/** @import { Preview } from "../head_grid/head_preview.js" */
+/** @import { Sizes } from "./matrix_axes.js" */
+/** @import { MatrixHeader, StoredMatrix } from "./matrix_reading.js" */
+/** @import { ShadedMatrix, Spans } from "./matrix_view.js" */
+
+const ROW_HEIGHT = 25;
+const [LOWEST, HIGHEST] = [60, 720];
+const WIDEST_CELL = 72;
+// The name of the rows runs upwards, about the middle.
+const ABOUT_HALF_A_NAME = 9;
+
+export class MatrixPicture extends View {
+  /** What Python sent last. @type {MatrixHeader} */ received;
+  /** What is drawn. @type {MatrixHeader} */ header;
+  /** @type {StoredMatrix & ShadedMatrix} */ matrix;
+  /** @type {Spans} */ spans;
+  /** Of what is laid out; null while it has no width. @type {Sizes | null} */ sizes = null;
+  /** @type {Uint32Array} */ scale;
+  /** What the colour bar shows. */ legend = "";
+  frameRequest = 0;
+
+  awaited = new Awaited();
+  axes = new MatrixAxes();
+  tiles = new MatrixTiles(() => this.drawSoon(), this.ended.signal);
+  title = element("span", "matrix-title");
+  note = element("span", { className: "matrix-preview muted", dataset: { notInPicture: "" } });
+  out = toolButton("−", "Zoom out", () => this.gestures.zoom(1 / STEP));
+  whole = toolButton("Whole", "Show the whole matrix", () => this.showWhole());
+  canvas = element("canvas", { ariaHidden: "true" });
+  keptRow = element("div", { className: "kept-frame", hidden: true });
+  keptColumn = element("div", { className: "kept-frame", hidden: true });
+  keptNumber = new KeptNumber();
+  stage = element("div", { className: "stage", tabIndex: 0, role: "application", ariaRoleDescription: "heatmap" });
+  keys = new MatrixKeys(this);
+  gestures = new MatrixGestures(this);
+  caption = element("div", "picture-caption only-saved");
+  rowName = element("div", "row-name only-saved");
+  columnName = element("div", "column-name only-saved");
+  foot = element("div", "matrix-foot muted");
+  extent = element("p", "extent");
+  tooltip = new Tooltip(this.root);
+
+  start() {
+    const overlays = [this.keptRow, this.keptColumn, this.keptNumber.element, this.keys.cursor, this.gestures.rubber];
+    this.stage.append(this.canvas, this.axes.rows, this.axes.columns, ...overlays);
+    const tools = pictureButtons(this.root, () => this.header.fileName);
+    tools.classList.add("matrix-tools");
+    tools.prepend(
+      this.out,
+      toolButton("+", "Zoom in", () => this.gestures.zoom(STEP)),
+      this.whole,
+    );
+    const bar = element("div", "matrix-bar", this.title, this.note, tools);
+    this.stage.append(this.rowName, this.columnName);
+    this.root.replaceChildren(this.caption, bar, this.stage, this.foot, this.tooltip.box);
+    savedFrom(this.canvas, () => this.aPixelACell());
+    this.stage.addEventListener("dblclick", () => this.showWhole());
+    const hear = (/** @type {any} */ { detail }) => this.preview(detail);
+    window.addEventListener("headlight-preview", hear, { signal: this.ended.signal });
+    onResize(this, () => {
+      if (this.root.clientWidth !== this.sizes?.available) this.layOut();
+    });
+  }
+
+  dispose() {
+    super.dispose();
+    this.awaited.forget();
+  }
+
+  // ---- data ----
+
+  /** What an answer of Python's is known by: whose numbers, and what is kept. @param {MatrixHeader} header */
+  nameOf({ shows, kept }) {
+    return JSON.stringify([shows, kept]);
+  }
+
+  /** @param {{ header: MatrixHeader, arrays: (Float32Array | Uint8Array<ArrayBuffer>)[] }} payload */
+  async receive({ header, arrays: [numbers] }) {
+    const { deep, rowTokens, columnTokens } = header;
+    this.received = header;
+    const values = deep && numbers instanceof Uint8Array ? decimalsOf(await inflate(numbers), deep.decimals) : numbers;
+    // Of several messages that follow fast, the last one counts.
+    if (this.received !== header) return;
+    if (this.header?.previews.join() !== header.previews.join()) this.awaited.forget();
+    const [tall, wide] = deep?.block ?? [1, 1];
+    const [rows, columns] = [Math.ceil(rowTokens.length / tall), Math.ceil(columnTokens.length / wide)];
+    const matrix = { values: /** @type {Float32Array} */ (values), rows, columns, block: deep?.block };
+    this.awaited.take(this.nameOf(header), () => this.show(header, matrix));
+  }
+
+  /** Draw what is announced, if it is of the kind that Python will send. @param {Preview} announced */
+  preview({ address, layer, head, title, rows, columns, values, rowTokens, columnTokens }) {
+    if (!this.header?.previews.includes(address)) return;
+    const isSame = this.header.shows?.[0] === address;
+    /** @type {MatrixHeader} */
+    const header = { ...this.header, title, rowTokens, columnTokens, isPreview: true, deep: null };
+    header.shows = [address, layer, head];
+    if (!isSame) Object.assign(header, { kept: [null, null], axes: null });
+    this.awaited.expect(this.nameOf(header));
+    this.show(header, { values, rows, columns });
+  }
+
+  /** @param {MatrixHeader} header @param {StoredMatrix} matrix */
+  show(header, matrix) {
+    const tokensOf = (/** @type {MatrixHeader} */ shown) => JSON.stringify([shown?.rowTokens, shown?.columnTokens]);
+    const isNew = tokensOf(this.header) !== tokensOf(header);
+    this.header = header;
+    this.matrix = { ...matrix, ...shadesOf(matrix.values, header) };
+    if (isNew) {
+      this.axes.fill(header.rowTokens, header.columnTokens, getComputedStyle(this.root).fontFamily);
+      this.spans = { row: wholeSpan(header.rowTokens.length), column: wholeSpan(header.columnTokens.length) };
+      this.keys.visited = null;
+      this.sizes = null;
+    }
+    this.describe();
+    this.tiles.show(header, this.scale);
+    if (isNew) this.layOut();
+    else this.draw();
+    Object.assign(this.root.dataset, { ready: "1", title: header.title, exact: header.isPreview ? "0" : "1" });
+  }
+
+  describe() {
+    const { title, label, stops, marks, number, rowTokens, isPreview, keptColour, caption, sides } = this.header;
+    this.title.textContent = title;
+    this.caption.textContent = caption;
+    [this.rowName.textContent, this.columnName.textContent] = sides;
+    this.extent.textContent = "";
+    this.note.textContent =
+      isPreview && this.matrix.rows < rowTokens.length ? "preview: each spot is the largest number around it" : "";
+    this.stage.ariaLabel = `${label} Arrow keys move, Enter keeps row and column, plus and minus zoom.`;
+    this.keys.status.textContent = "";
+    this.keys.tell();
+    const legend = JSON.stringify([stops, marks, number]);
+    if (legend === this.legend) return;
+    this.legend = legend;
+    this.stage.style.setProperty("--kept", keptColour);
+    this.scale = pixelScale(stops);
+    const [[, lowest], [, highest]] = [marks[0], marks[marks.length - 1]];
+    const bar = colourBar(number, `Colour scale of ${number}, from ${lowest} to ${highest}`, stops, marks);
+    this.foot.replaceChildren(bar, this.extent, this.keys.status);
+  }
+
+  // ---- layout and drawing ----
+
+  layOut() {
+    const available = this.root.clientWidth;
+    if (!this.header || !available) return;
+    const { left, above } = this.axes.room();
+    const { rowTokens, columnTokens } = this.header;
+    const width = Math.max(40, Math.min(available - 12 - left, columnTokens.length * WIDEST_CELL));
+    const height = clamp(LOWEST, rowTokens.length * ROW_HEIGHT, HIGHEST);
+    this.sizes = { available, left, above, width, height };
+    this.stage.style.height = `${above + height}px`;
+    this.draw();
+  }
+
+  draw() {
+    if (!this.sizes) return;
+    const { left, above, width, height } = this.sizes;
+    const ratio = window.devicePixelRatio || 1;
+    const [across, down] = [Math.round(width * ratio), Math.round(height * ratio)];
+    if (this.canvas.width !== across || this.canvas.height !== down) sizeCanvas(this.canvas, across, down, ratio);
+    Object.assign(this.canvas.style, { left: `${left}px`, top: `${above}px` });
+    Object.assign(this.rowName.style, { top: `${above + height / 2 + ABOUT_HALF_A_NAME}px` });
+    Object.assign(this.columnName.style, { left: `${left}px`, width: `${width}px` });
+    this.paint(ratio);
+    const { kept } = this.header;
+    this.axes.place(this.sizes, this.spans, kept);
+    this.frame(this.keptRow, kept[0], null);
+    this.frame(this.keptColumn, null, kept[1]);
+    this.keptNumber.place(kept, this.spans, this.sizes, (row, column) => this.format(row, column));
+    this.stage.classList.toggle("near", this.isNear);
+    this.out.disabled = this.whole.disabled = !this.isNear;
+  }
+
+  /** The matrix for a saved picture, where all of it is seen and at hand: its cells are then of one size. */
+  aPixelACell() {
+    if (this.isNear || this.header.deep) return null;
+    const canvas = element("canvas", { width: this.matrix.columns, height: this.matrix.rows });
+    paintView(canvas, this.matrix, this.scale, this.spans, 1);
+    return canvas;
+  }
+
+  /** @param {number} ratio */
+  paint(ratio) {
+    if (!this.header.deep) return paintView(this.canvas, this.matrix, this.scale, this.spans, ratio);
+    const { block, isLoading } = this.tiles.paint(this.canvas, this.matrix, this.spans, ratio);
+    this.extent.textContent = extentSentence(this.spans, block);
+    Object.assign(this.root.dataset, { block: block.join(" "), loading: isLoading ? "1" : "0" });
+    this.keys.tell();
+  }
+
+  /**
+   * Lay a frame around a row, a column or, given both, a cell, as far as it is seen.
+   * @param {HTMLElement} frame @param {number | null} row @param {number | null} column
+   */
+  frame(frame, row, column) {
+    frame.hidden = true;
+    if (!this.sizes) return;
+    const { left, above, width, height } = this.sizes;
+    const down = row === null ? [0, height] : extentOf(this.spans.row, row, height);
+    const across = column === null ? [0, width] : extentOf(this.spans.column, column, width);
+    if ((row === null && column === null) || !down || !across) return;
+    frame.hidden = false;
+    Object.assign(frame.style, { left: `${left + across[0]}px`, top: `${above + down[0]}px` });
+    Object.assign(frame.style, { width: `${across[1]}px`, height: `${down[1]}px` });
+  }
+
+  // ---- what is seen and pointed at ----
+
+  get isNear() {
+    return !isWhole(this.spans);
+  }
+
+  /** @param {Spans} spans */
+  see(spans) {
+    this.spans = spans;
+    this.hideCell();
+    this.drawSoon();
+  }
+
+  showWhole() {
+    this.see({ row: wholeSpan(this.spans.row.count), column: wholeSpan(this.spans.column.count) });
+  }
+
+  /** @param {PointerEvent} event */
+  point(event) {
+    const { row, column } = this.gestures.targetOf(event);
+    if (row === null || column === null) return this.hideCell();
+    const { rowTokens, columnTokens, title, note, number } = this.header;
+    const said = `${number} ${this.format(row, column)}${note ? `\n${note}` : ""}`;
+    this.tooltip.show(event, title, rowTokens[row], columnTokens[column], said);
+    this.frame(this.keys.cursor, row, column);
+  }
+
+  drawSoon() {
+    cancelAnimationFrame(this.frameRequest);
+    this.frameRequest = requestAnimationFrame(() => this.draw());
+  }
+
+  hideCell() {
+    this.tooltip.hide();
+    this.keys.cursor.hidden = true;
+  }
+
+  // ---- keeping and numbers ----
+
+  /** @param {{ row: number | null, column: number | null }} target */
+  keep({ row, column }) {
+    if (row === null && column === null) return;
+    const [keptRow, keptColumn] = this.header.kept;
+    /** @type {MatrixHeader["kept"]} */
+    const kept = keptRow === row && keptColumn === column ? [null, null] : [row, column];
+    this.header = { ...this.header, kept };
+    this.draw();
+    if (!this.header.axes) return;
+    this.awaited.expect(this.nameOf(this.header));
+    this.python.trigger("kept", { row: kept[0], column: kept[1], axes: this.header.axes });
+  }
+
+  /** @param {number} row @param {number} column */
+  format(row, column) {
+    const exact = this.header.deep && this.tiles.valueAt(row, column);
+    return readCell(this.matrix, this.header, exact, row, column);
+  }
+}

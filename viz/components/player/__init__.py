@@ -1,0 +1,1 @@
+"""What films share: the bar that moves them, their keys, curves over their steps, and how page and player agree."""

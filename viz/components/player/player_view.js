@@ -1,0 +1,143 @@
+// @ts-check
+// A film that is stepped through in the browser: where it stands and all that is chosen live here, so no key press waits
+// for the server. Python hears of it a moment after the last change, as the state `view`, and can send it elsewhere by a
+// command (exchange.py).
+import { isCombination } from "../shared/items.js";
+import { View } from "../shared/mount.js";
+import { inflate } from "../shared/payload.js";
+import { clamp } from "../shared/picture.js";
+import { STEP_KEYS, usesArrowKeys } from "./player_keys.js";
+
+/** @import { Transport } from "./transport.js" */
+/** @typedef {{ step: number }} Stepped what every player's state says */
+/** @template State @typedef {State & { number: number }} Command */
+
+const REPORT_AFTER_MS = 300;
+
+/**
+ * Where each player stood, and the command it had then, by what it showed: one that is mounted again goes on from there.
+ * @type {Map<string, { command: number, state: unknown }>}
+ */
+const lastStates = new Map();
+
+/** @template {Stepped} State @template {{ digest: string, command: Command<State> }} Header */
+export class PlayerView extends View {
+  /** @type {Header} */ header;
+  /** @type {State} */ state;
+  /** @type {Transport} */ transport;
+  /** How many payloads have come. */ version = 0;
+  /** The command that was carried out last, and of which film it was. */ carriedOut = "";
+  /** @type {unknown} */ unreported = null;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */ reportTimer;
+
+  start() {
+    this.root.classList.add("player");
+    Object.assign(this.root, { tabIndex: 0, role: "group" });
+    document.addEventListener("keydown", (event) => this.press(event), { signal: this.ended.signal });
+  }
+
+  dispose() {
+    super.dispose();
+    this.version += 1;
+    this.transport?.pause();
+    clearTimeout(this.reportTimer);
+  }
+
+  // ---- for the film to say ----
+
+  /** How many steps there are. */
+  get count() {
+    return 0;
+  }
+
+  /** Once for each film. @param {Uint8Array<ArrayBuffer>[]} _unpacked the arrays of the payload */
+  build(_unpacked) {}
+
+  draw() {}
+
+  /** What a key does within the film, beside those that step and play. @param {string} _key @returns {(() => void) | undefined} */
+  actOf(_key) {
+    return undefined;
+  }
+
+  // ---- what Python sends ----
+
+  /**
+   * A film is unpacked only if it is news. Of several that follow fast, the last one is shown.
+   * @param {{ header: Header, arrays: Uint8Array<ArrayBuffer>[] }} payload
+   */
+  async receive({ header, arrays }) {
+    const version = ++this.version;
+    const isSame = this.header?.digest === header.digest;
+    const unpacked = isSame ? null : await Promise.all(arrays.map(inflate));
+    if (version !== this.version) return;
+    if (unpacked) this.transport?.pause();
+    this.header = header;
+    if (unpacked) this.build(unpacked);
+    this.carryOut(header.command);
+    this.root.dataset.ready = "1";
+  }
+
+  /** Go where Python says, once for each command; a remounted player goes back to where it stood. @param {Command<State>} command */
+  carryOut({ number, ...state }) {
+    const { digest } = this.header;
+    if (this.carriedOut === `${number} ${digest}`) return;
+    this.carriedOut = `${number} ${digest}`;
+    const remembered = lastStates.get(digest);
+    const isRemembered = remembered?.command === number;
+    this.state = /** @type {State} */ (isRemembered ? { .../** @type {State} */ (remembered.state) } : state);
+    this.draw();
+  }
+
+  // ---- what a person does ----
+
+  /** @param {number} step */
+  goTo(step) {
+    this.change(/** @type {Partial<State>} */ ({ step: clamp(0, step, this.count - 1) }));
+  }
+
+  /** @param {Partial<State>} changes */
+  change(changes) {
+    const before = JSON.stringify(this.state);
+    Object.assign(this.state, changes);
+    if (JSON.stringify(this.state) === before) return;
+    this.draw();
+    this.report();
+  }
+
+  report() {
+    const { digest, command } = this.header;
+    lastStates.set(digest, { command: command.number, state: { ...this.state } });
+    this.unreported = { ...this.state, digest, command: command.number };
+    clearTimeout(this.reportTimer);
+    // While it plays nobody needs to know where it is; when it stops it says so.
+    if (!this.transport.isPlaying) this.reportTimer = setTimeout(() => this.flush(), REPORT_AFTER_MS);
+  }
+
+  flush() {
+    clearTimeout(this.reportTimer);
+    if (this.unreported) this.python.state("view", this.unreported);
+    this.unreported = null;
+  }
+
+  /** @param {KeyboardEvent} event */
+  press(event) {
+    const path = event.composedPath();
+    const target = path[0];
+    if (!this.state || event.defaultPrevented || isCombination(event) || event.shiftKey) return;
+    const isInside = path.includes(this.root);
+    const focused = target instanceof Element ? target : null;
+    // Outside, only the two arrows: Home, End, up and down belong to the page, which scrolls by them.
+    const isStep = event.key in STEP_KEYS && (isInside || event.key.startsWith("Arrow"));
+    const act = isInside ? this.actOf(event.key) : undefined;
+    // A button is pressed by Space; elsewhere in the player it plays.
+    const isPlay = isInside && event.key === " " && !focused?.matches("button, select");
+    if (!isStep && !act && !isPlay) return;
+    if (!isPlay && focused && focused !== this.transport.scrubber && usesArrowKeys(focused)) return;
+    if (!isInside && !this.root.checkVisibility()) return;
+    event.preventDefault();
+    if (isPlay) this.transport.toggle();
+    else if (isStep) this.goTo(STEP_KEYS[event.key](this.state.step));
+    else act?.();
+  }
+}
