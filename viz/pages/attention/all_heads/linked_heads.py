@@ -1,6 +1,6 @@
 """Which heads link two words: the weight from one to the other in every head, ranked over all attentions at once.
 
-The words are those that a person clicks, or else those of the kept cell.
+The words are those that a person clicks, or those that the page opens on, or else those of the kept cell.
 """
 
 from dataclasses import dataclass
@@ -134,9 +134,18 @@ def _clicked(trace: "Trace") -> tuple[int, int] | None:
     return chosen.from_word, chosen.to_word
 
 
+def _found(trace: "Trace") -> tuple[int, int] | None:
+    """The words of the finding, of which a cell is one piece only, as long as a person has chosen nothing else."""
+    link, common = finding.of(trace).link, state.current().common
+    if link is None or common.head_chosen or (common.token, common.key_token) != (None, None):
+        return None
+    looking, looked_at = word_links.words_of_cell(trace, finding.of(trace).site, link.row, link.key)
+    return None if looking is None or looked_at is None else (looking, looked_at)
+
+
 def _question(trace: "Trace", site: str) -> Question | None:
-    """The words that were clicked, or else the cell that is kept, if this attention has it."""
-    words = _clicked(trace)
+    """The words that were clicked, those of the finding, or the cell that is kept, if this attention has it."""
+    words = _clicked(trace) or _found(trace)
     if words is not None:
         labels = word_links.words(trace).labels
         return Question(

@@ -27,6 +27,15 @@ def listed(app: AppTest) -> list[str]:
     return [button.label for button in app.button if (button.key or "").startswith("linked-")]
 
 
+def test_at_first_the_question_is_about_the_words_of_the_finding_and_not_their_pieces(app: AppTest) -> None:
+    app.run()
+    ((header, _),) = sent_to(app, "word_picker")
+    words = [word for _, line in header["lines"] for word in line]
+    assert header["asked"] == [words[index] for index in header["chosen"]]
+    assert header["asked"][1] == "animal"
+    assert any("“animal”" in line.value and "weight" in line.value for line in app.markdown)
+
+
 def test_the_heads_of_a_kept_cell_are_listed_from_the_largest_weight_on(app: AppTest, selection: Selection) -> None:
     app.query_params.update({"site": CROSS, "token": "2", "key_token": "3"})
     app.run()
