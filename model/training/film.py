@@ -153,22 +153,27 @@ def save_film(film: Film, path: Path) -> None:
     os.replace(partial, path)
 
 
-def load_film(path: Path) -> Film:
+def load_film(path: Path, name: str = "") -> Film:
     """Read what `save_film` wrote.
+
+    Args:
+        path: of the file.
+        name: what messages call it; by default as it is called.
 
     Raises:
         DataError: there is no such file, it is no film, damaged, or unreasonably large.
     """
+    name = name or path.name
     try:
         with open_arrays(path, LARGEST) as arrays:
             return _read(arrays)
     except FileNotFoundError as error:
         raise DataError(f"There is no file {path}; `python -m model train --film FILE` makes one.") from error
     except TooLargeError as error:
-        raise DataError(f"{path.name} is refused: {error}.") from error
+        raise DataError(f"{name} is refused: {error}.") from error
     except Exception as error:  # Whatever NumPy and our own reading think of bytes from outside.
         raise DataError(
-            f"{path.name} is not a film of a training written by Headlight, or it is damaged ({reason(error)})."
+            f"{name} is not a film of a training written by Headlight, or it is damaged ({reason(error)})."
         ) from error
 
 

@@ -5,8 +5,8 @@ import { nearestPlace, runsOfLine } from "../../viz/components/player/step_chart
 
 test("a click goes to the nearest step, beyond the ends to the first or the last", () => {
   const places = [0, 0.1, 0.5, 1];
-  const steps = [-3, 0.04, 0.06, 0.3, 0.31, 0.74, 0.76, 9].map((place) => nearestPlace(places, place));
-  assert.deepEqual(steps, [0, 0, 1, 2, 2, 2, 3, 3]);
+  const steps = [-3, 0.04, 0.06, 0.29, 0.31, 0.74, 0.76, 9].map((place) => nearestPlace(places, place));
+  assert.deepEqual(steps, [0, 0, 1, 1, 2, 2, 3, 3]);
   assert.equal(nearestPlace([0], 0.7), 0);
 });
 

@@ -3,9 +3,24 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from viz.selection.fields import Param, Proposed, SessionOnly
+from viz.core.sites import CROSS, Site
+from viz.selection.fields import Param, Proposed, ResetBy, SessionOnly
 
-WhyTab = Literal["Scores", "Pooling", "Table 1", "Live switches"]
+WhyTab = Literal["Scores", "Pooling", "Table 1", "Through training", "Live switches"]
+#: What the lines of the film of a training can be.
+FilmMetric = Literal[
+    "entropy",
+    "distance",
+    "previous",
+    "same",
+    "next",
+    "first",
+    "last",
+    "diagonal",
+    "punctuation",
+    "word_in",
+    "word_out",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +39,10 @@ class WhyAttentionChoices:
         window_size: r of restricted self-attention.
         off_layer: the layer that parts are taken out of, counted from 1; 0 for all.
         kept_head: the head that stays where all others are taken out.
+        film_site, film_sentence, film_layer, film_head, film_step, film_metric: what is shown of the film of a
+            training: which attention, sentence and head, at which step, and the metric of the lines.
+        film_site_chosen, film_sentence_chosen, film_head_chosen, film_step_chosen, film_metric_chosen: whether a person
+            chose these; else the page proposes what changes most.
     """
 
     why_tab: Annotated[WhyTab, Param("claim")] = "Scores"
@@ -38,3 +57,14 @@ class WhyAttentionChoices:
     window_size: Annotated[int, Param("r")] = 9
     off_layer: Annotated[int, Param("without")] = 0
     kept_head: Annotated[int, Param("kept")] = 0
+    film_site: Annotated[Site, Proposed("film_site_chosen")] = CROSS
+    film_site_chosen: Annotated[bool, SessionOnly()] = False
+    film_sentence: Annotated[int, Proposed("film_sentence_chosen")] = 0
+    film_sentence_chosen: Annotated[bool, SessionOnly()] = False
+    film_layer: Annotated[int, Proposed("film_head_chosen")] = 0
+    film_head: Annotated[int, Proposed("film_head_chosen")] = 0
+    film_head_chosen: Annotated[bool, SessionOnly(), ResetBy("film_site")] = False
+    film_step: Annotated[int, Proposed("film_step_chosen")] = 0
+    film_step_chosen: Annotated[bool, SessionOnly()] = False
+    film_metric: Annotated[FilmMetric, Proposed("film_metric_chosen")] = "word_out"
+    film_metric_chosen: Annotated[bool, SessionOnly(), ResetBy("film_site")] = False

@@ -81,6 +81,11 @@ class SurestHead:
     job: HeadJob
 
 
+def rules_at(site: str) -> tuple[Rule, ...]:
+    """The rules of the jobs that there are at a site."""
+    return tuple(rule for rule in RULES if (rule.metric, site) != ("last", "decoder.self"))
+
+
 def jobs_of_heads(
     site: str,
     metrics: Mapping[str, Float[Numbers, "layer head"]],
@@ -125,8 +130,8 @@ def _measured(
     intervals: Mapping[str, Float[Numbers, "layer head end"]],
 ) -> Iterator[tuple[Rule, tuple[int, int], HeadJob]]:
     """Every number that a rule is about."""
-    for rule in RULES:
-        if rule.metric not in metrics or (rule.metric == "last" and site == "decoder.self"):
+    for rule in rules_at(site):
+        if rule.metric not in metrics:
             continue
         for (layer, head), value in np.ndenumerate(metrics[rule.metric]):
             if not np.isnan(value):

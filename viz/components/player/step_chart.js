@@ -22,6 +22,8 @@ const CHART_TOP = 5;
 const AXIS_HEIGHT = 18;
 const [NARROWEST_MARKER, WIDEST_MARKER] = [3, 28];
 const NOTE_HEIGHT = 15;
+/** What a label of the axis needs, in pixels. */
+const LABEL_ROOM = 44;
 
 /** Which of ascending places is nearest to another one. @param {number[]} places @param {number} place */
 export function nearestPlace(places, place) {
@@ -90,8 +92,12 @@ export class StepChart {
       this.drawLane(drawing, lane, y);
       y += lane.height + LANE_GAP;
     }
-    for (const { at, label } of ticks) {
+    // Of labels that would touch, the later one stays.
+    let end = Infinity;
+    for (const { at, label } of [...ticks].reverse()) {
       const x = this.chart.left + at * this.room;
+      if (x > end - LABEL_ROOM) continue;
+      end = x;
       drawing.append(svg("text", { class: "curve-tick", x, y: foot + 12, "text-anchor": "middle" }, label));
     }
     this.element.style.height = `${height}px`;

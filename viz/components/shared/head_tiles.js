@@ -60,6 +60,13 @@ export class Tiles {
     this.offsets?.set(joinPlanes(planes, 2 * count, count), base);
   }
 
+  /** Some of the layers as tiles of their own, which share the numbers. @param {number} first @param {number} count @returns {Tiles} */
+  layersFrom(first, count) {
+    const header = { ...this.header, layers: count };
+    const values = this.values.subarray(this.baseOf([first, 0]), this.baseOf([first + count, 0]));
+    return Object.assign(Object.create(this), { header, values, missing: new Set() });
+  }
+
   get isPooled() {
     return this.header.blockQueries * this.header.blockKeys > 1;
   }

@@ -4,6 +4,7 @@ from viz.pages.why_attention.live_switches import tab as live_switches
 from viz.pages.why_attention.pooling import tab as pooling
 from viz.pages.why_attention.scores import tab as scores
 from viz.pages.why_attention.table_one import tab as table_one
+from viz.pages.why_attention.through_training import tab as through_training
 from viz.selection import state
 from viz.selection.why_attention import WhyTab
 from viz.ui import finding, frame, sentence
@@ -20,6 +21,7 @@ with frame.errors_shown():
         ("Scores", scores.show),
         ("Pooling", pooling.show),
         ("Table 1", table_one.show),
+        ("Through training", through_training.show),
         ("Live switches", live_switches.show),
     ]
     frame.tabs("why_tab", tabs, trace)

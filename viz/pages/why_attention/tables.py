@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 from viz.ui.trace_tables import digits, table
 
 if TYPE_CHECKING:
+    import numpy as np
+    from jaxtyping import Float
+
     from model.analysis.interventions.parts_off import PartScore
     from model.analysis.layer_kinds.times import LayerTimes
     from model.analysis.scoring.costs import ScoreCost
@@ -60,3 +63,15 @@ def parts_off(scores: "Sequence[PartScore]") -> bytes:
         for one in scores
     )
     return table(titles, rows)
+
+
+def film_metrics(steps: "Sequence[int]", metrics: "Mapping[str, Float[np.ndarray, 'frame layer head']]") -> bytes:
+    """A row for each frame and head: the step, the head, and each of its metrics."""
+    layers, heads = next(iter(metrics.values())).shape[1:]
+    rows = (
+        (step, layer, head, *(repr(float(values[frame, layer, head])) for values in metrics.values()))
+        for frame, step in enumerate(steps)
+        for layer in range(layers)
+        for head in range(heads)
+    )
+    return table(("step", "layer", "head", *metrics), rows)

@@ -1,0 +1,55 @@
+"""What is sent of a film: every weight that it holds, no more frames than a browser takes, no text of any length."""
+
+import zlib
+from dataclasses import replace
+
+import numpy as np
+
+from tests.viz.pages.why_attention.through_training.invented import STEPS, film
+from viz.components.player.exchange import Command
+from viz.pages.why_attention.through_training import payload
+from viz.pages.why_attention.through_training.component import FilmState, read_state
+from viz.pages.why_attention.through_training.data import OpenFilm, view
+
+
+def test_every_weight_of_a_film_is_sent_as_the_number_that_it_is() -> None:
+    made = film()
+    sent = view(OpenFilm(made, "sent"), 1, "decoder.cross", "word_out")
+    low, high = np.frombuffer(zlib.decompress(sent.deflated[0].tobytes()), np.uint8).reshape(2, -1).astype(int)
+    weights = made.sentences[1].weights["decoder.cross"]
+    assert (low + 256 * high).tolist() == payload._CELLS[weights].ravel().tolist()
+    assert len(set(payload._CELLS.tolist())) == 256
+    values = np.frombuffer(zlib.decompress(sent.deflated[1].tobytes()), "<f4").reshape(len(STEPS), 2, 2)
+    assert values[0, 0, 0] < 0.3 < 0.5 < values[-1, 0, 0]
+
+
+def test_a_row_of_a_decoder_is_named_by_what_it_reads_and_writes() -> None:
+    header = view(OpenFilm(film(), "named"), 0, "decoder.self", "same").header
+    assert header["rowTokens"] == ["<s> → Ein", "Ein → Hund", "Hund → rennt", "rennt → </s>"]
+    assert header["columnTokens"] == ["<s>", "Ein", "Hund", "rennt"]
+
+
+def test_of_many_weights_only_some_frames_are_sent_the_first_and_the_last_among_them() -> None:
+    assert payload.kept_frames(30, 1_000) == tuple(range(30))
+    few = payload.kept_frames(200, payload.MOST_SENT // 10)
+    assert (len(few), few[0], few[-1]) == (10, 0, 199)
+    assert payload.kept_frames(200, payload.MOST_SENT) == (199,)
+    assert payload.is_too_large(np.zeros((1, 1, 12, 512, 512), np.uint8))
+
+
+def test_the_longest_texts_and_tokens_are_cut() -> None:
+    made = film()
+    long = replace(made.sentences[0], source="x" * 4_000, source_tokens=("y" * 4_000,) * 4)
+    header = view(OpenFilm(replace(made, sentences=(long,)), "long"), 0, "encoder.self", "first").header
+    assert len(str(header["source"])) == payload.MOST_TEXT
+    assert max(map(len, header["columnTokens"])) == payload.MOST_TOKEN  # type: ignore[call-overload]
+
+
+def test_a_report_counts_only_if_all_that_it_names_exists() -> None:
+    sent = view(OpenFilm(film(), "report"), 0, "encoder.self", "first")
+    command = Command(1, FilmState(0), sent.digest)
+    report = {"step": 5, "layer": 1, "head": 1, "digest": sent.digest, "command": 1}
+    assert read_state(sent, report, command) == FilmState(5, 1, 1)
+    for change in ({"step": 6}, {"layer": -1}, {"head": 2}, {"step": True}, {"head": None}, {"command": 2}):
+        assert read_state(sent, report | change, command) is None, change
+    assert read_state(sent, None, command) is None

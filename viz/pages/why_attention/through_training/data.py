@@ -1,0 +1,156 @@
+"""Films of trainings: the one that ships, one that a person opens, and what their numbers say of each head."""
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from jaxtyping import Float
+
+from model.errors import DataError
+from viz.core import fingerprint
+from viz.core.caching import cached
+from viz.core.sites import ENCODER, SITES
+from viz.pages.why_attention.through_training.changes import Arrival, Opening, arrivals, opening
+from viz.pages.why_attention.through_training.payload import FilmView, pack_view
+from viz.selection import catalogue
+
+if TYPE_CHECKING:
+    from model.analysis.metrics.head_jobs import HeadJob
+    from model.training.film import Film
+
+    JobsOfHeads = Mapping[tuple[int, int], tuple[HeadJob, ...]]
+
+SHIPPED: Final = "film.npz"
+#: The most weights and the most heads of one attention in a film that this page reads.
+MOST_WEIGHTS: Final = 16_000_000
+MOST_HEADS: Final = 512
+MAX_FILMS, MAX_VIEWS, MAX_NUMBERS = 4, 8, 24
+
+
+@dataclass(frozen=True, eq=False)
+class OpenFilm:
+    """A film that was read and is not too large; `key` names its content."""
+
+    film: "Film"
+    key: str
+
+    @property
+    def sites(self) -> tuple[str, ...]:
+        """The attentions that it holds, in the order of pages."""
+        return tuple(site for site in SITES if site in self.film.sentences[0].weights)
+
+    def shape(self, site: str) -> tuple[int, int]:
+        """Layers and heads of an attention."""
+        layers, heads = self.film.sentences[0].weights[site].shape[1:3]
+        return layers, heads
+
+
+def shipped() -> OpenFilm | None:
+    """The film among the experiments; None if none ships.
+
+    Raises:
+        DataError: it is damaged.
+    """
+    path = catalogue.experiments_root() / SHIPPED
+    if not path.is_file():
+        return None
+    state = path.stat()
+    return _at(str(path), state.st_mtime_ns, state.st_size)
+
+
+@cached(max_entries=MAX_FILMS)
+def _at(path: str, _changed: int, _size: int) -> OpenFilm:
+    return read(Path(path).read_bytes(), Path(path).name)
+
+
+def read(content: bytes, name: str) -> OpenFilm:
+    """The film in a file's bytes; `name` is what messages call it.
+
+    Raises:
+        DataError: it is none, damaged, or larger than this page reads.
+    """
+    from model.training.film import load_film
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "film.npz"
+        path.write_bytes(content)
+        film = load_film(path, name)
+    shapes = [weights.shape for sentence in film.sentences for weights in sentence.weights.values()]
+    weights, heads = sum(map(prod, shapes)), max(shape[1] * shape[2] for shape in shapes)
+    if weights > MOST_WEIGHTS or heads > MOST_HEADS:
+        raise DataError(
+            f"{name} holds {weights:,} weights, of up to {heads:,} heads an attention; this page reads at most "
+            f"{MOST_WEIGHTS:,} of {MOST_HEADS:,}. Cut it: `Film.cut` in `model/training/film.py` leaves frames out."
+        )
+    return OpenFilm(film, fingerprint.digest(np.frombuffer(content, np.uint8)))
+
+
+@cached(max_entries=MAX_NUMBERS)
+def metrics(opened: OpenFilm, site: str) -> Mapping[str, Float[np.ndarray, "frame layer head"]]:
+    """Every metric of every head of an attention at each frame, but for those that no head there has."""
+    from model.analysis.metrics.film_metrics import film_metrics
+
+    return {name: of for name, of in film_metrics(opened.film, site).items() if not np.isnan(of).any()}
+
+
+@cached(max_entries=MAX_NUMBERS)
+def jobs(opened: OpenFilm, site: str) -> "tuple[JobsOfHeads, ...]":
+    """The jobs of the heads of an attention at each frame."""
+    from model.analysis.metrics.head_jobs import jobs_of_heads
+
+    of_site = metrics(opened, site)
+    frames = range(len(opened.film.steps))
+    return tuple(jobs_of_heads(site, {name: of[frame] for name, of in of_site.items()}, {}) for frame in frames)
+
+
+@cached(max_entries=MAX_NUMBERS)
+def job_threshold(site: str, metric: str) -> float | None:
+    """From which number on a metric gives a head of an attention its job; None for a metric that gives none."""
+    from model.analysis.metrics.head_jobs import rules_at
+
+    return next((rule.threshold for rule in rules_at(site) if rule.metric == metric), None)
+
+
+@cached(max_entries=MAX_NUMBERS)
+def arrived(opened: OpenFilm, site: str) -> tuple[Arrival, ...]:
+    """What the heads of an attention have become at the end, and when."""
+    named = [{(*head, job.metric) for head, of in frame.items() for job in of} for frame in jobs(opened, site)]
+    return arrivals(site, metrics(opened, site), named)
+
+
+@cached(max_entries=MAX_FILMS)
+def opens_on(opened: OpenFilm) -> Opening:
+    """What of a film is most worth seeing."""
+    of_sites = {site: metrics(opened, site) for site in opened.sites}
+    found = opening(of_sites)
+    parts = [_own_rise(opened, number, found) for number in range(len(opened.film.sentences))]
+    return found.in_sentence(int(np.argmax(parts)))
+
+
+def _own_rise(opened: OpenFilm, number: int, found: Opening) -> float:
+    """How much the metric of the opening's head grows in one sentence alone."""
+    from model.analysis.metrics.film_metrics import film_metrics
+    from model.training.film import Film
+
+    film = opened.film
+    alone = Film(run={}, steps=film.steps, losses=film.losses, scores={}, sentences=(film.sentences[number],))
+    values = film_metrics(alone, found.site)[found.metric][:, found.layer, found.head]
+    return float(np.nan_to_num(values[-1] - values[0], nan=-1.0))
+
+
+@cached(max_entries=MAX_VIEWS)
+def view(opened: OpenFilm, number: int, site: str, metric: str) -> FilmView:
+    """One attention on one sentence at every frame, with a metric of its heads, ready to be sent."""
+    from model.trace.axes import row_name
+
+    film, sentence = opened.film, opened.film.sentences[number]
+    rows: tuple[str, ...] = sentence.source_tokens
+    if site != ENCODER:
+        read_by = sentence.target_tokens
+        rows = tuple(map(row_name, read_by, (*read_by[1:], sentence.source_tokens[-1])))
+    keys = sentence.target_tokens if site not in (ENCODER, SITES[-1]) else sentence.source_tokens
+    return pack_view(film, sentence, site, (rows, keys), jobs(opened, site), metric, metrics(opened, site)[metric])

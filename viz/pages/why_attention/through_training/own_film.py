@@ -1,0 +1,78 @@
+"""Open a film that a person has made; what is no film gets a sentence, and the film before stays."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import streamlit as st
+
+from model.errors import HeadlightError
+from viz.pages.why_attention.through_training import data
+from viz.selection import state
+from viz.ui.controls import plain
+
+_SLOT: Final = "training-film/own"
+_FIELD: Final = "training-film-file"
+#: Megabytes of a file; a film of sixteen million weights has fewer.
+LARGEST: Final = 16
+COMMAND: Final = "python -m model train --preset full --data DIR --out CHECKPOINT --film film.npz"
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    """The file that was opened last: its film, or why there is none."""
+
+    name: str
+    film: data.OpenFilm | None = None
+    error: str = ""
+
+
+def opened() -> data.OpenFilm | None:
+    """The film that this session has opened, if it has."""
+    loaded: _Loaded | None = st.session_state.get(_SLOT)
+    return None if loaded is None else loaded.film
+
+
+def show() -> None:
+    """The field for a file, what is wrong with the one that was chosen, and how a film is made."""
+    loaded: _Loaded | None = st.session_state.get(_SLOT)
+    if loaded is not None and loaded.error:
+        st.error(plain(f"{loaded.error} What was shown before stays."), icon=":material/error:")
+    with st.expander("A film of your own", key="training-film-own", icon=":material/movie:"):
+        # The name of a type that is refused would be Streamlit's to tell; ours says what was expected.
+        st.file_uploader(
+            f"A film of a training, .npz, at most {LARGEST} MB", key=_FIELD, max_upload_size=LARGEST, on_change=_take
+        )
+        if loaded is not None and loaded.film is not None:
+            st.caption(plain(f"Shown is {loaded.name}."))
+            st.button("Back to the film that ships", icon=":material/close:", on_click=_forget)
+        st.caption(
+            "Any training makes one with `--film`; whatever the model, it takes 30 frames of six sentences. A training "
+            "that was stopped goes on with its film."
+        )
+        st.code(COMMAND, language="sh")
+
+
+def _take() -> None:
+    file = st.session_state[_FIELD]
+    if file is None:
+        _forget()
+        return
+    before = opened()
+    try:
+        loaded = _Loaded(file.name, data.read(file.getvalue(), file.name))
+    except HeadlightError as error:
+        loaded = _Loaded(file.name, before, str(error))
+    st.session_state[_SLOT] = loaded
+    if not loaded.error:
+        _open_anew()
+
+
+def _forget() -> None:
+    st.session_state.pop(_SLOT, None)
+    _open_anew()
+
+
+def _open_anew() -> None:
+    """What was chosen in another film says nothing of this one: it opens on what is most worth seeing."""
+    flags = ("film_site", "film_sentence", "film_head", "film_step", "film_metric")
+    state.change(**{f"{name}_chosen": False for name in flags})

@@ -1,0 +1,196 @@
+"""Through training, of the page on claims: what every head attended to at some steps of a training, as a film."""
+
+from functools import partial
+from typing import Final
+
+import streamlit as st
+
+from model.errors import HeadlightError
+from viz.core import html
+from viz.core.file_names import file_name
+from viz.core.sites import CROSS, NAMES, head_label
+from viz.core.sites import label as site_label
+from viz.pages.why_attention import tables
+from viz.pages.why_attention.through_training import data, names, own_film
+from viz.pages.why_attention.through_training.changes import ALIGNED, Arrival, Opening, nearest_frame, opening_of_site
+from viz.pages.why_attention.through_training.component import FilmState, training_film
+from viz.pages.why_attention.through_training.payload import FilmView, cut, is_too_large
+from viz.selection import state
+from viz.ui import controls, frame, head_jobs, number_controls
+
+#: Pieces of a run's settings that say what was trained.
+_TOLD: Final = {"preset": "preset", "num_layers": "layers", "num_heads": "heads", "d_model": "d_model", "seed": "seed"}
+
+
+@frame.fragment
+def show(trace: object) -> None:
+    """The choices, the film, what heads have become and when, and a film of one's own."""
+    opened = own_film.opened()
+    if opened is None:
+        try:
+            opened = data.shipped()
+        except HeadlightError as error:
+            st.error(controls.plain(str(error)), icon=":material/error:")
+    if opened is None:
+        frame.note(
+            "No film of a training lies among the experiments. The command below makes one, and the field below opens "
+            "it."
+        )
+    else:
+        _film(opened)
+    own_film.show()
+
+
+def _film(opened: data.OpenFilm) -> None:
+    site, sentence, metric = _widgets(opened)
+    weights = opened.film.sentences[sentence].weights[site]
+    if is_too_large(weights):
+        frame.note(
+            f"This attention has {weights[0].size:,} weights at each frame, more than are sent to a browser. Choose "
+            "another sentence or attention."
+        )
+        return
+    found = data.opens_on(opened)
+    here = found if found.site == site else opening_of_site(site, data.metrics(opened, site))
+    state.propose(film_layer=here.layer, film_head=here.head)
+    state.propose(film_step=opened.film.steps[found.frame])
+    view = data.view(opened, sentence, site, metric)
+    shown = training_film(
+        view,
+        _asked(opened, view),
+        key="training-film",
+        name=file_name("training", site, sentence=opened.film.sentences[sentence].source),
+        finding=_finding(opened, here),
+        threshold=ALIGNED if metric in names.ALIGNS else data.job_threshold(site, metric),
+    )
+    if shown is not None:
+        _keep(opened, view, shown)
+    _explain(opened, view, site)
+    _arrivals(opened, site)
+    number_controls.table_button(
+        "Metrics of each head (CSV)",
+        partial(tables.film_metrics, opened.film.steps, data.metrics(opened, site)),
+        file_name("training", site, "metrics"),
+    )
+
+
+def _widgets(opened: data.OpenFilm) -> tuple[str, int, str]:
+    """The attention, the sentence and the metric of the lines; one that this film lacks becomes the proposed one."""
+    found = data.opens_on(opened)
+    state.propose(film_site=found.site)
+    state.propose(film_sentence=found.sentence)
+    if state.current().why_attention.film_site not in opened.sites:
+        state.change(film_site=found.site)
+    site = state.current().why_attention.film_site
+    offered = data.metrics(opened, site)
+    here = found if found.site == site else opening_of_site(site, offered)
+    state.propose(film_metric=here.metric)
+    if state.current().why_attention.film_metric not in offered:
+        state.change(film_metric=here.metric)
+    sentences = {i: cut(html.visible(one.source), 60) for i, one in enumerate(opened.film.sentences)}
+    if state.current().why_attention.film_sentence not in sentences:
+        state.change(film_sentence=found.sentence)
+    with st.container(horizontal=True):
+        labels = {path: site_label(path).removesuffix("-attention") for path in opened.sites}
+        chosen = controls.dropdown("film_site", "Attention", labels, width=155)
+        sentence = controls.dropdown("film_sentence", "Sentence", sentences, width=270)
+        metric = controls.dropdown(
+            "film_metric", "Lines", {name: names.TEXTS[name].name for name in names.TEXTS if name in offered}, width=165
+        )
+    return chosen, sentence, metric
+
+
+def _asked(opened: data.OpenFilm, view: FilmView) -> FilmState:
+    """Where the selection wants the film; what this film lacks becomes the nearest that it has."""
+    choices = state.current().why_attention
+    steps = [opened.film.steps[frame] for frame in view.frames]
+    layers, heads = view.shape
+    return FilmState(
+        nearest_frame(steps, choices.film_step), min(choices.film_layer, layers - 1), min(choices.film_head, heads - 1)
+    )
+
+
+def _keep(opened: data.OpenFilm, view: FilmView, shown: FilmState) -> None:
+    """Make what a person did in the film the selection; what stays as it was proposed is not chosen."""
+    step = opened.film.steps[view.frames[shown.step]]
+    values = {"film_step": step, "film_layer": shown.layer, "film_head": shown.head}
+    if shown.step == _asked(opened, view).step:
+        del values["film_step"]  # a link may name a step between two frames
+    selection = state.current()
+    state.put(selection.changed(**{name: of for name, of in values.items() if of != selection.value(name)}))
+
+
+def _finding(opened: data.OpenFilm, found: Opening) -> str:
+    """Which head of the attention becomes what, and when."""
+    head = f"{NAMES[found.site].phrase} {head_label(found.layer, found.head)}"
+    head = head[0].upper() + head[1:]
+    steps = opened.film.steps
+    for arrival in data.arrived(opened, found.site):
+        if (arrival.layer, arrival.head, arrival.metric) == (found.layer, found.head, found.metric):
+            return (
+                f"{head} {_becomes(arrival)} {_when(arrival, steps)}: {found.after:.2f} of its weight at the end, "
+                f"{found.before:.2f} at step {steps[0]:,}."
+            )
+    name = names.TEXTS[found.metric].name.lower()
+    return (
+        f"{head} changes most: {name} goes from {found.before:.2f} to {found.after:.2f}, fastest before step "
+        f"{steps[found.frame]:,}."
+    )
+
+
+def _becomes(arrival: Arrival) -> str:
+    if arrival.metric in names.ALIGNS:
+        return f"comes to look at the {names.TEXTS[arrival.metric].name.lower()}"
+    return f"becomes “{head_jobs.NAMES[arrival.metric][0]}”"
+
+
+def _when(arrival: Arrival, steps: tuple[int, ...]) -> str:
+    if not arrival.since:
+        return f"at step {steps[0]:,} already"
+    before, after = steps[arrival.since - 1 : arrival.since + 1]
+    return f"at step {after:,}" if after - before == 1 else f"between step {before:,} and {after:,}"
+
+
+def _arrivals(opened: data.OpenFilm, site: str) -> None:
+    found = data.arrived(opened, site)
+    if not found:
+        st.caption("At the end no head of this attention has a job by the rule of the other pages.")
+        return
+    steps = opened.film.steps
+    columns = [html.Column("Head"), html.Column("Becomes"), html.Column("At the end", is_number=True)]
+    columns.append(html.Column("For good"))
+    rows = [
+        [
+            head_label(one.layer, one.head),
+            names.ALIGNS.get(one.metric) or head_jobs.NAMES[one.metric][0],
+            f"{one.value:.2f}",
+            _when(one, steps),
+        ]
+        for one in found
+    ]
+    st.html(html.table(columns, rows, label="What heads become, and when"))
+    aligned = f" Of alignment counts the share of weight on linked words, from {ALIGNED} on; it is no error rate."
+    st.caption(
+        "The jobs of heads are those of the other pages, by the same thresholds; six sentences are few, so a head near "
+        f"its threshold may gain and lose its job from frame to frame.{aligned if site == CROSS else ''}"
+    )
+
+
+def _explain(opened: data.OpenFilm, view: FilmView, site: str) -> None:
+    film, run = opened.film, opened.film.run
+    told = [f"{name} {cut(str(run[setting]), 40)}" for setting, name in _TOLD.items() if setting in run]
+    total, sent = len(film.steps), len(view.frames)
+    left_out = (
+        f" Of its {total} frames {sent} are shown, evenly spaced: all would be too much for a browser."
+        if sent < total
+        else ""
+    )
+    st.caption(
+        controls.plain(
+            f"A film of a training ({', '.join(told)}): {total} frames up to step {film.steps[-1]:,}, spaced by "
+            f"logarithm. At each the model reads {len(film.sentences)} sentences with a translation that is given, and "
+            f"writes its own; weights are kept in 255ths, so numbers are exact to 0.002.{left_out} The loss is the "
+            "mean of the training since the frame before, in nats a token; BLEU is that of the first 100 pairs of each "
+            f"dev set. {view.header['rowsNote']}"
+        )
+    )

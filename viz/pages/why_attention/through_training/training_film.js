@@ -1,0 +1,244 @@
+// @ts-check
+// The film of a training: curves of loss and BLEU, tiles of all heads of one attention on one sentence, one head large
+// with its tokens, and a metric of each head as lines. All of it moves with the frame, in the browser alone.
+// Data: the payload of payload.py. Sends back the state `view`: { step, layer, head, digest, command }.
+import { HeadGrid } from "../../../components/head_grid/grid.js";
+import { MatrixPicture } from "../../../components/matrix_picture/matrix.js";
+import { PlayerView } from "../../../components/player/player_view.js";
+import { StepChart } from "../../../components/player/step_chart.js";
+import { Transport } from "../../../components/player/transport.js";
+import { headLabel } from "../../../components/shared/head_label.js";
+import { Tiles } from "../../../components/shared/head_tiles.js";
+import { mount, onResize } from "../../../components/shared/mount.js";
+import { clamp, element, Tooltip } from "../../../components/shared/picture.js";
+import { pictureButtons } from "../../../components/shared/save_picture.js";
+import { MetricNumbers, metricLanes, stepTicks, trainingLanes } from "./training_lanes.js";
+import { TrainingTexts } from "./training_texts.js";
+
+/** @import { Command } from "../../../components/player/player_view.js" */
+/** @import { Point } from "../../../components/shared/items.js" */
+/**
+ * A job of a head: which head, the word under its tile, and all of it.
+ * @typedef {[index: number, short: string, said: string]} Job
+ * @typedef {{ step: number, layer: number, head: number }} FilmState `step` is a frame
+ * @typedef {{
+ *   layers: number, heads: number, rowTokens: string[], columnTokens: string[], sides: [string, string],
+ *   source: string, target: string, translations: string[], steps: number[], losses: (number | null)[],
+ *   scores: [name: string, values: number[]][], jobs: Job[][],
+ *   metric: { name: string, unit: string, decimals: number, isShare: boolean, note: string }, threshold: number | null,
+ *   stops: string[], ticks: number[], marks: [number, string][], keptColour: string,
+ *   firstCell: number[], firstThousandth: number[], digest: string, name: string, finding: string, command: Command<FilmState>,
+ * }} FilmHeader
+ */
+
+const STACKED_BELOW = 760;
+const LANE_NAMES = 150;
+/** @type {Record<string, number>} */
+const LAYER_STEPS = { ArrowUp: -1, ArrowDown: 1 };
+const FILM_LABEL = "Film of a training. Left and right arrow keys step, Space plays, up and down change the layer.";
+
+/** @extends {PlayerView<FilmState, FilmHeader>} */
+class TrainingFilm extends PlayerView {
+  /** The tiles of each frame. @type {Tiles[]} */ frames = [];
+  /** @type {MetricNumbers} */ numbers;
+  /** @type {TrainingTexts} */ texts;
+  /** @type {StepChart} */ curves;
+  /** @type {StepChart} */ lines;
+  width = 0;
+  /** Which head the lines mark. */ marked = "";
+
+  tooltip = new Tooltip(this.root);
+  announcement = element("p", { className: "announcement", role: "status", dataset: { notInPicture: "" } });
+  grid = new HeadGrid(element("div", "head-grid"));
+  matrix = new MatrixPicture(element("div", "matrix-picture"));
+
+  start() {
+    super.start();
+    this.tooltip.box.dataset.notInPicture = "";
+    this.root.ariaLabel = FILM_LABEL;
+    const choose = (/** @type {string} */ _, /** @type {any} */ { layer, head }) => this.change({ layer, head });
+    this.grid.python = { trigger: choose, state() {} };
+    this.matrix.python = { trigger() {}, state() {} };
+    this.grid.start();
+    this.matrix.start();
+    onResize(this, () => {
+      if (this.measure()) this.draw();
+    });
+  }
+
+  dispose() {
+    super.dispose();
+    this.grid.dispose();
+    this.matrix.dispose();
+  }
+
+  get count() {
+    return this.header.steps.length;
+  }
+
+  // ---- building, once for each film ----
+
+  /** @param {Uint8Array<ArrayBuffer>[]} unpacked the weights, and the metric of each frame and head */
+  build([planes, numbers]) {
+    const { header } = this;
+    const { layers, heads, steps, rowTokens, columnTokens, firstCell, firstThousandth } = header;
+    const sizes = { heads, rows: rowTokens.length, columns: columnTokens.length, blockQueries: 1, blockKeys: 1 };
+    const tokens = { queryTokens: rowTokens, keyTokens: columnTokens, firstCell, firstThousandth };
+    const all = new Tiles({ layers: layers * steps.length, ...sizes, ...tokens }, planes);
+    this.frames = steps.map((_, frame) => all.layersFrom(frame * layers, layers));
+    this.numbers = new MetricNumbers(new Float32Array(numbers.buffer), layers * heads, header);
+    this.transport = new Transport(steps.length, {
+      goTo: (step) => this.goTo(step),
+      moveBy: (count) => this.goTo(this.state.step + count),
+      onPause: () => this.report(),
+      nameOf: (step) => `Step ${steps[step].toLocaleString("en")} of ${steps[steps.length - 1].toLocaleString("en")}`,
+    });
+    this.texts = new TrainingTexts(header);
+    this.curves = this.chartOf("Loss and BLEU over the steps", (frame) => this.numbers.ofFrame(frame));
+    this.curves.chart.lanes = trainingLanes(header);
+    this.lines = this.chartOf(`${header.metric.name} of each head over the steps`, (frame) =>
+      this.numbers.ofHeads(frame, this.state),
+    );
+    this.marked = "";
+    this.transport.element.append(pictureButtons(this.root, () => `${header.name}-step${steps[this.state.step]}`));
+    this.root.replaceChildren(
+      element("p", "finding", header.finding),
+      this.transport.element,
+      this.curves.element,
+      this.texts.element,
+      element("div", "film-pair", this.grid.root, this.matrix.root),
+      this.lines.element,
+      element("p", "lines-note muted", header.metric.note),
+      this.announcement,
+      this.tooltip.box,
+    );
+    this.width = 0;
+    this.measure();
+  }
+
+  /** @param {string} label @param {(frame: number) => string[]} tell */
+  chartOf(label, tell) {
+    const { places, ticks } = stepTicks(this.header.steps);
+    return new StepChart({
+      label: `${label}. A click goes to a frame.`,
+      lanes: [],
+      places,
+      ticks,
+      left: LANE_NAMES,
+      goTo: (step) => this.goTo(step),
+      tell: (point, frame) => this.tell(point, frame, tell(frame)),
+      leave: () => this.tooltip.hide(),
+    });
+  }
+
+  /** @param {Point} point @param {number} frame @param {string[]} said */
+  tell(point, frame, said) {
+    const parts = said.map((line) => element("div", "tooltip-value", line));
+    this.tooltip.showContent(point, `Step ${this.header.steps[frame].toLocaleString("en")}`, ...parts);
+  }
+
+  // ---- what a person does ----
+
+  /** @param {string} key */
+  actOf(key) {
+    if (!(key in LAYER_STEPS)) return undefined;
+    return () => this.change({ layer: clamp(0, this.state.layer + LAYER_STEPS[key], this.header.layers - 1) });
+  }
+
+  // ---- drawing ----
+
+  /** Lay the parts out anew if there is another width; says whether there is. */
+  measure() {
+    const width = this.root.clientWidth;
+    if (!this.transport || !width || width === this.width) return false;
+    this.width = width;
+    this.root.classList.toggle("stacked", width < STACKED_BELOW);
+    this.curves.resize(width - 6);
+    this.marked = "";
+    return true;
+  }
+
+  draw() {
+    const { step, layer, head } = this.state;
+    const { steps, translations } = this.header;
+    this.transport.draw(step);
+    this.texts.draw(step);
+    this.tooltip.hide();
+    // Without a width it lies in a closed tab; once that opens, the rest is drawn.
+    if (this.width) {
+      this.curves.draw(step);
+      this.drawLines();
+      this.drawGrid();
+      this.drawMatrix();
+    }
+    this.announcement.textContent = `Step ${steps[step]}, ${headLabel(layer, head)}: ${translations[step]}`;
+    Object.assign(this.root.dataset, { step, trained: steps[step], layer, head });
+  }
+
+  drawLines() {
+    const { step, layer, head } = this.state;
+    const marked = headLabel(layer, head);
+    if (marked !== this.marked) {
+      this.marked = marked;
+      this.lines.chart.lanes = metricLanes(this.header, this.numbers, this.state);
+      this.lines.resize(this.width - 6);
+    }
+    this.lines.draw(step);
+  }
+
+  drawGrid() {
+    const { step, layer, head } = this.state;
+    const { layers, heads, metric, jobs, stops, ticks, name } = this.header;
+    const [short, said] = [1, 2].map((part) => {
+      const texts = Array(layers * heads).fill("");
+      for (const job of jobs[step]) texts[job[0]] = job[part];
+      return texts;
+    });
+    const { texts, bars } = this.numbers.underTiles(step);
+    this.grid.draw(
+      {
+        ...{ address: `training ${step}`, stops, ticks, name, caption: "", selected: [layer, head], ranked: null },
+        ...{
+          jobs: jobs.some((frame) => frame.length) ? { short, said } : null,
+          isMean: false,
+          notes: [],
+          followed: null,
+        },
+        metric: { name: metric.name, unit: metric.unit, texts, bars },
+      },
+      this.frames[step],
+    );
+  }
+
+  drawMatrix() {
+    const { step, layer, head } = this.state;
+    const { rowTokens, columnTokens, stops, marks, keptColour, sides, name, steps, jobs, heads } = this.header;
+    const job = jobs[step].find(([index]) => index === layer * heads + head);
+    const title = [headLabel(layer, head), `step ${steps[step].toLocaleString("en")}`, ...(job ? [job[2]] : [])];
+    const label = `The weights of ${headLabel(layer, head)} at step ${steps[step]}.`;
+    this.matrix.show(
+      {
+        ...{ rowTokens, columnTokens, axes: null, title: title.join(" · "), label, note: "", caption: "", sides },
+        ...{ fileName: `${name}-step${steps[step]}`, number: "weight", stops, marks, low: 0, high: 1, exponent: 0.5 },
+        // A weight is kept in 255ths: of that three decimals are enough, as in a preview.
+        ...{ kept: this.keptCell(), keptColour, shows: null, previews: [], deep: null, isPreview: true },
+      },
+      {
+        values: this.frames[step].weightsOf([layer, head]),
+        rows: rowTokens.length,
+        columns: columnTokens.length,
+      },
+    );
+  }
+
+  /** What a person has framed in the large head stays framed while the film moves. @returns {[number | null, number | null]} */
+  keptCell() {
+    const { header } = this.matrix;
+    const isSame =
+      header?.rowTokens.join() === this.header.rowTokens.join() &&
+      header?.columnTokens.join() === this.header.columnTokens.join();
+    return isSame ? header.kept : [null, null];
+  }
+}
+
+export default mount(".training-film", TrainingFilm);

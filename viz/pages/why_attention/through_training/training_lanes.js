@@ -1,0 +1,130 @@
+// @ts-check
+// What the curves of a training's film show: where a step lies, loss, BLEU, and a metric of each head.
+import { headLabel } from "../../../components/shared/head_label.js";
+
+/** @import { Lane, Line, Tick } from "../../../components/player/step_chart.js" */
+/** @import { FilmHeader, FilmState } from "./training_film.js" */
+
+const CURVE_HEIGHT = 40;
+const LINES_HEIGHT = 170;
+
+/** Where each step lies on a logarithmic axis that begins at step 0, and its labels. @param {number[]} steps */
+export function stepTicks(steps) {
+  const last = steps[steps.length - 1];
+  // log(1 + step), so that step 0 has a place.
+  const placeOf = (/** @type {number} */ step) => (last ? Math.log1p(step) / Math.log1p(last) : 0);
+  /** @type {Tick[]} */
+  const ticks = [];
+  for (const step of [0, ...Array.from({ length: 13 }, (_, power) => 10 ** power).filter((each) => each < last)])
+    ticks.push({ at: placeOf(step), label: step.toLocaleString("en") });
+  if (last) ticks.push({ at: 1, label: last.toLocaleString("en") });
+  return { places: steps.map(placeOf), ticks };
+}
+
+/** @param {number} number @param {number} digits */
+const rounded = (number, digits) => number.toFixed(digits);
+
+/** Loss and BLEU as lanes. @param {Pick<FilmHeader, "losses" | "scores">} header @returns {Lane[]} */
+export function trainingLanes({ losses, scores }) {
+  const highest = Math.max(1e-9, ...losses.map((loss) => loss ?? 0));
+  const best = Math.max(1, ...scores.flatMap(([, values]) => values));
+  const kinds = ["score", "second"];
+  const loss = {
+    name: "Loss",
+    top: rounded(highest, 1),
+    bottom: "0",
+    height: CURVE_HEIGHT,
+    lines: [{ shares: losses.map((each) => (each === null ? null : each / highest)), kind: "loss", isMarked: true }],
+  };
+  const bleu = {
+    name: "BLEU",
+    top: rounded(best, 1),
+    bottom: "0",
+    height: CURVE_HEIGHT,
+    lines: scores.map(([, values], i) => ({
+      shares: values.map((each) => each / best),
+      kind: kinds[i],
+      isMarked: true,
+    })),
+    notes: scores.map(([name], i) => /** @type {[string, string]} */ ([name, kinds[i]])),
+  };
+  return scores.length ? [loss, bleu] : [loss];
+}
+
+/** The metric of every head at every frame. */
+export class MetricNumbers {
+  /** @param {Float32Array} values frame by frame @param {number} heads of all layers @param {FilmHeader} header */
+  constructor(values, heads, header) {
+    this.values = values;
+    this.heads = heads;
+    this.header = header;
+    // Shares begin at 0, and their axis ends at 1 unless all are small.
+    const highest = values.reduce((most, value) => Math.max(most, value), 1e-9);
+    this.top = header.metric.isShare ? ([0.25, 0.5, 1].find((top) => highest <= top) ?? highest) : highest;
+  }
+
+  /** @param {number} frame @param {number} index of a head, layer by layer */
+  at(frame, index) {
+    return this.values[frame * this.heads + index];
+  }
+
+  /** @param {number} value */
+  format(value) {
+    const { decimals, unit } = this.header.metric;
+    return `${value.toFixed(decimals)} ${unit}`.trimEnd();
+  }
+
+  /** The line of a head. @param {number} index @returns {number[]} */
+  shares(index) {
+    return this.header.steps.map((_, frame) => Math.max(0, this.at(frame, index)) / this.top);
+  }
+
+  /** The numbers under the tiles, and their bars. @param {number} frame */
+  underTiles(frame) {
+    const values = Array.from({ length: this.heads }, (_, index) => this.at(frame, index));
+    const { decimals } = this.header.metric;
+    return {
+      texts: values.map((value) => value.toFixed(decimals)),
+      bars: values.map((value) => Math.max(0, value) / this.top),
+    };
+  }
+
+  /** Loss and BLEU of a frame, for reading. @param {number} frame */
+  ofFrame(frame) {
+    const { losses, scores } = this.header;
+    const loss = losses[frame];
+    const said = scores.map(([name, values]) => `BLEU ${values[frame].toFixed(1)} on ${name}`);
+    return [loss === null ? "no loss yet" : `loss ${loss.toFixed(2)} nats`, ...said];
+  }
+
+  /** The open head's number of a frame, and the highest, for reading. @param {number} frame @param {FilmState} state */
+  ofHeads(frame, { layer, head }) {
+    const { heads } = this.header;
+    const own = layer * heads + head;
+    let best = 0;
+    for (let index = 1; index < this.heads; index++) if (this.at(frame, index) > this.at(frame, best)) best = index;
+    const label = (/** @type {number} */ index) => headLabel(Math.floor(index / heads), index % heads);
+    const lines = [`${label(own)}: ${this.format(this.at(frame, own))}`];
+    return best === own ? lines : [...lines, `highest, ${label(best)}: ${this.format(this.at(frame, best))}`];
+  }
+}
+
+/** The lines of all heads, that of the open one above the others. @param {FilmHeader} header @param {MetricNumbers} numbers @param {FilmState} state @returns {Lane[]} */
+export function metricLanes({ heads, steps, metric, threshold }, numbers, { layer, head }) {
+  const own = layer * heads + head;
+  const others = Array.from({ length: numbers.heads }, (_, index) => index).filter((index) => index !== own);
+  /** @type {Line[]} */
+  const lines = others.map((index) => ({ shares: numbers.shares(index), kind: "other" }));
+  /** @type {[string, string][]} */
+  const notes = [
+    [headLabel(layer, head), "own"],
+    ["other heads", "other"],
+  ];
+  if (threshold !== null && threshold <= numbers.top) {
+    lines.push({ shares: steps.map(() => threshold / numbers.top), kind: "threshold" });
+    notes.push([`counts from ${threshold}`, "threshold"]);
+  }
+  lines.push({ shares: numbers.shares(own), kind: "own", isMarked: true });
+  const digits = metric.isShare ? 2 : 1;
+  return [{ name: metric.name, top: rounded(numbers.top, digits), bottom: "0", height: LINES_HEIGHT, lines, notes }];
+}

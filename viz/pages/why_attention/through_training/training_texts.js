@@ -1,0 +1,31 @@
+// @ts-check
+// The sentence, its translation by a person, and what the model wrote at the frame that is shown.
+import { element } from "../../../components/shared/picture.js";
+
+/** @import { FilmHeader } from "./training_film.js" */
+
+export class TrainingTexts {
+  written = element("bdi", { className: "text-written", dir: "auto" });
+
+  /** @param {FilmHeader} header */
+  constructor({ source, target, translations }) {
+    this.translations = translations;
+    const text = (/** @type {string} */ shown) => element("bdi", { dir: "auto" }, shown);
+    const line = (/** @type {string} */ name, /** @type {HTMLElement} */ shown) =>
+      element("div", "text-line", element("dt", "muted", name), element("dd", "", shown));
+    this.element = element(
+      "dl",
+      "texts",
+      line("Source", text(source)),
+      line("Given", text(target)),
+      line("Model writes", this.written),
+    );
+  }
+
+  /** @param {number} step */
+  draw(step) {
+    const text = this.translations[step];
+    this.written.textContent = text || "nothing";
+    this.written.classList.toggle("muted", !text);
+  }
+}
