@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+from dataclasses import replace
 
 # The models of the tests are so small that a second thread would only wait for the first.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -13,6 +14,7 @@ import pytest
 import torch
 
 from model import Transformer, TransformerConfig, Translator
+from model.analysis.ablations.results import AblationResults, RunResult, SetScore, save_results
 from model.checkpoint import save_checkpoint, write_manifest
 from model.earlier_configs import ConvolutionalConfig, EarlierConfig, RecurrentConfig
 from model.earlier_translator import EarlierTranslator
@@ -92,6 +94,36 @@ def earlier_checkpoints(
     root = tmp_path_factory.mktemp("earlier")
     for name, translator in earlier_translators.items():
         save_checkpoint(root / name, translator.model, translator.tokenizer, card="Random weights, for tests.\n")
+    return root
+
+
+@pytest.fixture(scope="session")
+def experiment_checkpoints(
+    tmp_path_factory: pytest.TempPathFactory,
+    tiny_checkpoints: Path,
+    translator: Translator,
+    earlier_translators: dict[str, EarlierTranslator],
+) -> Path:
+    """A folder of checkpoints with four experiments of random weights, and invented results of five, two seeds each."""
+    root = tmp_path_factory.mktemp("compared")
+    shutil.copytree(tiny_checkpoints / "en-de", root / "en-de")
+    torch.manual_seed(5)
+    models = {
+        "full": translator.model,
+        "no-positions": Transformer(replace(translator.config, positions="none")),
+        "no-residual": Transformer(replace(translator.config, residual=False)),
+        "gru": earlier_translators["recurrent"].model,
+    }
+    for preset, model in models.items():
+        save_checkpoint(root / "experiments" / preset, model, translator.tokenizer, card="Random weights, for tests.\n")
+    bleu = {"full": (20.0, 22.0), "single-head": (20.5, 21.0), "no-positions": (9.0, 12.0), "unscaled": (19.0, 20.0)}
+    bleu["no-residual"] = (0.5, 0.5)
+    runs = tuple(
+        RunResult(preset, seed, "0", 830_000, 3.25, (SetScore("tatoeba_dev", score, 2 * score, 100, "invented"),))
+        for preset, scores in bleu.items()
+        for seed, score in enumerate(scores)
+    )
+    save_results(AblationResults(runs, dict.fromkeys(bleu, 12_345.0)), root / "experiments" / "ablations.json")
     return root
 
 

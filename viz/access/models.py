@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from model.sequence_translator import SequenceTranslator
     from model.writer import Writer
 
-MAX_MODELS, MAX_VOCABULARIES = 8, 8
+#: Enough for the fourteen small models that are compared with one another, beside others; bytes are bounded as well.
+MAX_MODELS: Final = 24
+MAX_VOCABULARIES: Final = 8
 #: The share of the machine's memory that loaded models may take.
 MODELS_SHARE: Final = 0.5
 Stamp = tuple[tuple[str, int, int], ...]
@@ -170,6 +172,11 @@ def folder(choice: ModelChoice) -> Path:
             f"{catalogue.ROOT_VARIABLE}."
         )
     return models[name]
+
+
+def stamp(choice: ModelChoice) -> Stamp:
+    """Changes when any file of the chosen model does; nothing is opened. Raises as `folder`."""
+    return _stamp(folder(choice))
 
 
 @cached(max_entries=MAX_VOCABULARIES)

@@ -71,19 +71,34 @@ def written(writer: "Writer", text: str, progress: Progress = no_progress) -> "T
     return result
 
 
+def written_alone(writer: "Writer", text: str, progress: Progress = no_progress) -> "Trace":
+    """The same as `written`, without keeping the session: of a model that stands beside others nobody branches."""
+    key = ("written", text, writer.key)
+    result = _traces().get(key)
+    if result is None:
+        result = written_trace(_decoded(writer, text, progress))
+        result = _traces().put(key, result, num_bytes(result))
+    return result
+
+
 def session(writer: "Writer", text: str, progress: Progress = no_progress) -> "Session":
     """The finished session behind `written`, for all viewers: to be branched, never to be stepped."""
     key = ("written", text, writer.key)
     result = _sessions().get(key)
     if result is None:
-        # Real head outputs cost no time that can be measured and a fifth to a quarter more memory; against them, the
-        # page that derives weights proves what it shows.
-        begun = writer.decode(text, extras=extras(writer))
-        while not begun.finished:
-            begun.step()
-            progress(len(begun.steps), begun.max_steps)
+        begun = _decoded(writer, text, progress)
         result = _sessions().put(key, begun, begun.num_bytes)
     return result
+
+
+def _decoded(writer: "Writer", text: str, progress: Progress) -> "Session":
+    # Real head outputs cost no time that can be measured and a fifth to a quarter more memory; against them, the page
+    # that derives weights proves what it shows.
+    begun = writer.decode(text, extras=extras(writer))
+    while not begun.finished:
+        begun.step()
+        progress(len(begun.steps), begun.max_steps)
+    return begun
 
 
 def written_trace(session: "Session") -> "Trace":

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from viz.core.sites import CROSS, Site
 from viz.selection.fields import Param, Proposed, ResetBy, SessionOnly
 
-WhyTab = Literal["Scores", "Pooling", "Table 1", "Through training", "Live switches"]
+WhyTab = Literal["Scores", "Pooling", "Table 1", "Ablations", "Through training", "Live switches"]
 #: What the lines of the film of a training can be.
 FilmMetric = Literal[
     "entropy",
@@ -37,6 +37,10 @@ class WhyAttentionChoices:
         layer_length, layer_width: n and d up to which layers are measured.
         kernel_width: k of the convolutions.
         window_size: r of restricted self-attention.
+        ablations: the small models that one sentence goes through, by their presets.
+        ablations_chosen: whether a person chose them; else the tab proposes those that differ most.
+        ablation_site: the attention that is shown of each.
+        ablation_layer, ablation_head: the layer and head that are shown, counted from 1; 0 for each model's surest.
         off_layer: the layer that parts are taken out of, counted from 1; 0 for all.
         kept_head: the head that stays where all others are taken out.
         film_site, film_sentence, film_layer, film_head, film_step, film_metric: what is shown of the film of a
@@ -55,6 +59,11 @@ class WhyAttentionChoices:
     layer_width: Annotated[int, Param("d")] = 64
     kernel_width: Annotated[int, Param("k")] = 3
     window_size: Annotated[int, Param("r")] = 9
+    ablations: Annotated[tuple[str, ...], Param("models"), Proposed("ablations_chosen")] = ()
+    ablations_chosen: Annotated[bool, SessionOnly()] = False
+    ablation_site: Site = CROSS
+    ablation_layer: int = 0
+    ablation_head: int = 0
     off_layer: Annotated[int, Param("without")] = 0
     kept_head: Annotated[int, Param("kept")] = 0
     film_site: Annotated[Site, Proposed("film_site_chosen")] = CROSS

@@ -97,6 +97,16 @@ def _of(results: AblationResults, preset: str, dev_set: str, measure: str) -> Sp
     return over_seeds(values) if values else None
 
 
+def differences_from_full(results: AblationResults, preset: str, dev_set: str) -> dict[int, float]:
+    """Seed → BLEU of a preset's run on a set, less that of the full model's run of the same seed."""
+    bleu = {(run.preset, run.seed): score.bleu for run in results.runs for score in run.scores if score.set == dev_set}
+    return {
+        seed: round(value - bleu["full", seed], 2)
+        for (name, seed), value in bleu.items()
+        if name == preset and ("full", seed) in bleu
+    }
+
+
 def dev_sets(results: AblationResults) -> tuple[str, ...]:
     """The sets that were scored."""
     return tuple({score.set: None for run in results.runs for score in run.scores})

@@ -1,5 +1,6 @@
 """The claims of the paper, tested on this machine: why dot products are scaled, why attention, and what breaks."""
 
+from viz.pages.why_attention.ablations import tab as ablations
 from viz.pages.why_attention.live_switches import tab as live_switches
 from viz.pages.why_attention.pooling import tab as pooling
 from viz.pages.why_attention.scores import tab as scores
@@ -21,6 +22,7 @@ with frame.errors_shown():
         ("Scores", scores.show),
         ("Pooling", pooling.show),
         ("Table 1", table_one.show),
+        ("Ablations", ablations.show),
         ("Through training", through_training.show),
         ("Live switches", live_switches.show),
     ]

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from viz.ui.trace_tables import digits, table
@@ -10,6 +11,7 @@ if TYPE_CHECKING:
     import numpy as np
     from jaxtyping import Float
 
+    from model.analysis.ablations.results import AblationResults
     from model.analysis.interventions.parts_off import PartScore
     from model.analysis.layer_kinds.times import LayerTimes
     from model.analysis.scoring.costs import ScoreCost
@@ -61,6 +63,19 @@ def parts_off(scores: "Sequence[PartScore]") -> bytes:
     rows = (
         (one.off.part, "" if one.off.layer is None else one.off.layer, one.off.kept_head, one.bleu, one.unchanged)
         for one in scores
+    )
+    return table(titles, rows)
+
+
+def ablations(results: "AblationResults") -> bytes:
+    """A row for each model, seed and set."""
+    titles = ("model", "seed", "parameters", "last_loss_nats", "set", "sentences", "bleu", "chrf", "tokens_per_second")
+    of_set = attrgetter("set", "sentences", "bleu", "chrf")
+    speeds = results.tokens_per_second
+    rows = (
+        (run.preset, run.seed, run.parameters, run.loss, *of_set(score), speeds.get(run.preset, ""))
+        for run in results.runs
+        for score in run.scores
     )
     return table(titles, rows)
 

@@ -1,6 +1,5 @@
 """Live switches, of the page on claims: a part taken out of the trained translator, and its translation at once."""
 
-import re
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -11,6 +10,7 @@ from viz.core import html
 from viz.core.file_names import file_name
 from viz.pages.why_attention import tables
 from viz.pages.why_attention.live_switches import data, figures
+from viz.pages.why_attention.shortened import shortened
 from viz.selection import state
 from viz.ui import controls, frame, long_work, number_controls
 from viz.ui.word_differences import marked
@@ -28,10 +28,6 @@ PAPER: "Final[dict[Part, str]]" = {
     "norms": "no such row",
 }
 
-#: So many characters of a translation are shown.
-MAX_SHOWN: Final = 160
-#: So many letters without a space get a place where a line may end, which is not seen.
-_ENDLESS: Final = re.compile(r"\S{18}(?=\S)")
 #: Seconds until the page shows how far the translations are.
 PATIENCE: Final = 1.5
 
@@ -115,16 +111,10 @@ def _translations(found: data.Translations, scores: "tuple[PartScore, ...]") -> 
     for one in found.without:
         said: str | html.Marked = one.lacking
         if not one.lacking:
-            said = marked(texts.word_diff(found.whole, _shortened(one.translation)))
+            said = marked(texts.word_diff(found.whole, shortened(one.translation)))
         rows.append([_name(one.off), said, *([bleu.get(one.off, "–")] if scores else []), PAPER[one.off.part]])
     with st.container(key="live-switches"):
         st.html(html.table(columns, rows, label="The sentence translated without each part"))
-
-
-def _shortened(translation: str) -> str:
-    """A translation that goes on and on with its end cut off; an endless word may break across lines."""
-    shown = translation if len(translation) <= MAX_SHOWN else translation[:MAX_SHOWN] + " …"
-    return _ENDLESS.sub("\\g<0>\u200b", shown)
 
 
 def _scores(measured: "tuple[PartScore, ...]") -> None:

@@ -1,0 +1,110 @@
+"""Tell in numbers what is wrong with a small model's translation: beside another's, and by what it makes of others."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final
+
+import sacrebleu
+import torch
+
+from model.analysis.corpus import OWN_CORPUS, read_text
+from model.decoding.search import greedy_search
+from model.evaluation import translate_all
+from model.sequence_translator import SequenceTranslator
+from model.trace.axes import whole_words
+from model.trace.trace import Trace
+
+#: So many sentences of our own corpus are translated besides.
+OTHERS: Final = 20
+#: A translation of at most so many different words is stunted.
+FEW_WORDS: Final = 2
+_WORD: Final = re.compile(r"\w+")
+
+
+@dataclass(frozen=True)
+class SharedWords:
+    """How many words of one text another has.
+
+    Attributes:
+        total: words of the first.
+        shared: of these, how many the second has too, each as often as both have it.
+        in_order: of these, the most that come in the same order in both.
+    """
+
+    total: int
+    shared: int
+    in_order: int
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """The longest run of one token in what was written, and how often it comes in a row."""
+
+    token: str
+    count: int
+
+
+def likeness(reference: str, translation: str) -> float:
+    """chrF of a translation against another one, 0 to 100."""
+    return float(sacrebleu.CHRF().sentence_score(translation, [reference]).score)
+
+
+def shared_words(first: str, second: str) -> SharedWords:
+    """How many words of the first text the second has, in any order and in the same."""
+    ours, theirs = _words(first), _words(second)
+    common = Counter(ours) & Counter(theirs)
+    return SharedWords(len(ours), common.total(), _longest_common(ours, theirs))
+
+
+def longest_repetition(trace: Trace) -> Repetition:
+    """The longest run of one token in what a trace wrote."""
+    runs = [(token, len(list(run))) for token, run in groupby(step.token for step in trace.steps)]
+    return Repetition(*max(runs, key=lambda run: run[1], default=("", 0)))
+
+
+def has_ended(trace: Trace) -> bool:
+    """Whether the model ended its translation itself, before the limit ended it."""
+    return bool(trace.steps) and trace.steps[-1].token in trace.special_tokens
+
+
+def backwards(tokens: Sequence[str], special: frozenset[str]) -> tuple[int, ...]:
+    """The positions of a sentence's tokens when its words come in reverse order, the end of the sentence last."""
+    words = [group for group in whole_words(tokens, special).groups if tokens[group[0]] not in special]
+    ends = [position for position, token in enumerate(tokens) if token in special]
+    return (*(position for word in reversed(words) for position in word), *ends)
+
+
+@torch.inference_mode()
+def try_backwards(translator: SequenceTranslator, trace: Trace) -> bool:
+    """Whether the words of a trace's source in reverse order become the very same translation."""
+    order = backwards(trace.source_tokens, trace.special_tokens)
+    if order == tuple(range(len(order))):
+        return False
+    source = torch.tensor([[trace.source_ids[position] for position in order]], device=translator.device)
+    return translator.tokenizer.decode(greedy_search(translator.model, source, None)[0]) == trace.translation
+
+
+@torch.inference_mode()
+def count_stunted(translator: SequenceTranslator, progress: Callable[[int], object] = lambda done: None) -> int:
+    """Of `OTHERS` sentences of our own corpus, how many become at most `FEW_WORDS` different words."""
+    texts = [sentence.text for sentence in read_text(OWN_CORPUS, OTHERS)]
+    written = translate_all(translator.model, translator.tokenizer, texts, progress=progress)
+    return sum(len(set(_words(translation))) <= FEW_WORDS for translation in written)
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())
+
+
+def _longest_common(first: Sequence[str], second: Sequence[str]) -> int:
+    """The length of the longest sequence that can be read off both by leaving words out."""
+    above = [0] * (len(second) + 1)
+    for word in first:
+        row = [0]
+        for column, other in enumerate(second):
+            row.append(above[column] + 1 if word == other else max(above[column + 1], row[column]))
+        above = row
+    return above[-1]

@@ -1,0 +1,223 @@
+"""One sentence through the small models, and what is measured of their outputs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from jaxtyping import Float
+
+from model.errors import InputTextError
+from viz.access import models, traces
+from viz.access.attention import MatrixView, shown_axes
+from viz.core.background_jobs import Progress, Task
+from viz.core.caching import cached
+from viz.selection import catalogue
+from viz.selection.model_choice import Device, ModelChoice
+
+if TYPE_CHECKING:
+    from model import Trace
+    from model.analysis.ablations.outputs import Repetition, SharedWords
+    from model.sequence_translator import SequenceTranslator
+
+#: As many models as are shown at once.
+MOST: Final = 4
+#: As many models as there are, and some of other folders.
+MAX_KEPT: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What one model makes of the sentence.
+
+    Attributes:
+        preset: which model.
+        translation: as it wrote it.
+        likeness: chrF against the reference's translation, 0 to 100.
+    """
+
+    preset: str
+    translation: str
+    likeness: float
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What is measured of the output of a model that is shown.
+
+    Attributes:
+        output: its translation.
+        words: how many words of the reference's translation it has.
+        repetition: the longest run of one token in it.
+        tokens: how many were written.
+        has_ended: whether the model ended it itself.
+        same_backwards: whether the words in reverse order become the very same.
+        stunted: how many of `outputs.OTHERS` other sentences become at most `outputs.FEW_WORDS` different words.
+    """
+
+    output: Output
+    words: "SharedWords"
+    repetition: "Repetition"
+    tokens: int
+    has_ended: bool
+    same_backwards: bool
+    stunted: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The sentence through all models.
+
+    Attributes:
+        outputs: of every model, in the order of the presets; the first is the reference.
+        shown: of those that are looked at.
+        refused: why the models cannot read the sentence; "" where they can.
+    """
+
+    outputs: tuple[Output, ...] = ()
+    shown: tuple[Measured, ...] = ()
+    refused: str = ""
+
+
+def presets() -> tuple[str, ...]:
+    """The models that are there, in the order in which the table has them; the first is the reference."""
+    from model.training.ablations import ABLATIONS
+
+    return tuple(preset for preset in ABLATIONS if preset in catalogue.experiments())
+
+
+def what(preset: str) -> str:
+    """How a model differs from the full one, in a few words."""
+    from model.training.ablations import ABLATIONS
+
+    return ABLATIONS[preset].what
+
+
+def choice_of(preset: str, device: Device) -> ModelChoice:
+    """A model as the list of models has it."""
+    return ModelChoice(checkpoint=f"{catalogue.EXPERIMENTS}/{preset}", device=device)
+
+
+def trace(preset: str, device: Device, text: str) -> "Trace":
+    """What a model did with the sentence. Raises as `models.reader` and `traces.trace`."""
+    return traces.written_alone(models.writer(choice_of(preset, device)), text)
+
+
+def lacks(preset: str, device: Device, site: str) -> str:
+    """Why a model has no such attention, as a sentence; "" where it has."""
+    abilities = models.abilities(choice_of(preset, device))
+    return "" if site in abilities.sites else abilities.lacks.get("self-attention", "This model has none.")
+
+
+def farthest(outputs: Sequence[Output]) -> str | None:
+    """The model whose translation is least like the reference's, of equal ones the first; None without another."""
+    others = outputs[1:]
+    return min(others, key=lambda output: output.likeness).preset if others else None
+
+
+def comparison_task(names: tuple[str, ...], chosen: tuple[str, ...], device: Device, text: str) -> "Task[Comparison]":
+    """The sentence through all of these models.
+
+    Args:
+        names: the models, the reference first.
+        chosen: those that are looked at; without any, the reference and the one that is farthest from it.
+        device: where they compute.
+        text: the sentence.
+    """
+    stamps = tuple(models.stamp(choice_of(name, device)) for name in names)
+    return Task(
+        ("ablations", names, stamps, chosen, device, text),
+        len(names) + (len(chosen) or 2),
+        "models",
+        lambda progress: _compare(names, chosen, device, text, progress),
+        "Translating with {total} small models: {done} done",
+    )
+
+
+def _compare(
+    names: tuple[str, ...], chosen: tuple[str, ...], device: Device, text: str, progress: Progress
+) -> Comparison:
+    from model.analysis.ablations.outputs import likeness
+
+    translations: dict[str, str] = {}
+    for name in names:
+        try:
+            translations[name] = trace(name, device, text).translation
+        except InputTextError as error:
+            return Comparison(refused=str(error))
+        progress(1)
+    reference = translations[names[0]]
+    outputs = tuple(Output(name, written, likeness(reference, written)) for name, written in translations.items())
+    shown = chosen or tuple(filter(None, (names[0], farthest(outputs))))
+    measured = []
+    for output in outputs:
+        if output.preset in shown:
+            measured.append(_measure(output, reference, device, text))
+            progress(1)
+    return Comparison(outputs, tuple(measured))
+
+
+def _measure(output: Output, reference: str, device: Device, text: str) -> Measured:
+    from model.analysis.ablations import outputs
+
+    run = trace(output.preset, device, text)
+    translator = models.any_translator(choice_of(output.preset, device))
+    return Measured(
+        output,
+        outputs.shared_words(reference, output.translation),
+        outputs.longest_repetition(run),
+        len(run.steps),
+        outputs.has_ended(run),
+        outputs.try_backwards(translator, run),
+        _stunted(translator),
+    )
+
+
+@cached(max_entries=MAX_KEPT)
+def _stunted(translator: "SequenceTranslator") -> int:
+    from model.analysis.ablations.outputs import count_stunted
+
+    return count_stunted(translator)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class OpenHead:
+    """One head of a trace; `weights` are read-only, labels as people read them, numbers count from 0."""
+
+    layer: int
+    head: int
+    weights: Float[np.ndarray, "row key"]
+    rows: tuple[str, ...]
+    keys: tuple[str, ...]
+
+
+def open_head(trace: "Trace", site: str, layer: int | None, head: int | None) -> OpenHead | None:
+    """A head of a trace: the surest of those that are left open; None where there is no such layer or head."""
+    found = surest(trace, site, layer, head)
+    if found is None:
+        return None
+    weights = trace.weights(site, found[0], [found[1]])[0].numpy()
+    weights.setflags(write=False)
+    queries, keys = shown_axes(trace, site, MatrixView("weights", whole_words=False, special_tokens=True))
+    return OpenHead(*found, weights, queries.labels, keys.labels)
+
+
+@cached(max_entries=256)
+def surest(trace: "Trace", site: str, layer: int | None, head: int | None) -> tuple[int, int] | None:
+    """The head whose rows give one key the most on average, the end of a sentence left out; of equal ones the first.
+
+    Args:
+        trace: of a model that has the site.
+        site: the attention.
+        layer, head: the only ones that are looked at; None for all.
+    """
+    from model.analysis.metrics.head_metrics import AttentionRows, confidence
+
+    queries, keys = trace.axis_tokens(site)
+    ranked = []
+    for at in range(trace.layers_of(site)) if layer is None else [layer] if layer < trace.layers_of(site) else []:
+        weights = trace.weights(site, at)
+        rows = AttentionRows(weights, trace.mask(site, at), site, keys, queries, keys[-1])
+        means = np.nan_to_num(confidence(rows).mean().numpy(), nan=-1.0)
+        ranked += [(float(mean), -at, -number) for number, mean in enumerate(means) if head in (None, number)]
+    return (-max(ranked)[1], -max(ranked)[2]) if ranked else None
