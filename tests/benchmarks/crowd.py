@@ -155,12 +155,16 @@ def wrong(person: Person, seen: Seen, reader: Reader) -> str:
     if seen.exceptions or seen.errors:
         return f"it shows {(seen.exceptions or seen.errors)[0]!r}"
     trace = reader.trace(person.text)
+    headers = list(map(header_of, seen.payloads))
+    # The sentence is there as words that can be clicked, or of a model without a translation as text.
+    lines = [line for header in headers for line in header.get("lines", []) if "pieces" in line]
+    clicked = [" ".join(line["words"]) for line in lines]
     # Rare words are marked within the sentence.
-    said = re.sub(r"<[^>]*>", "", " ".join(seen.html))
+    said = re.sub(r"<[^>]*>", "", " ".join([*seen.html, *map(escape, clicked)]))
     for text in filter(None, (person.text, trace.translation)):
         if escape(text) not in said.replace("&#39;", "&#x27;"):
             return f"it does not say {text!r}"
-    grids = [header for header in map(header_of, seen.payloads) if "queryTokens" in header]
+    grids = [header for header in headers if "queryTokens" in header]
     if not grids:
         return "it has no grid"
     # The page opens on the attention that is most worth seeing.

@@ -35,7 +35,7 @@ def turned_to(page: Page, name: str) -> None:
 
 
 def sentence(page: Page, language: str) -> Locator:
-    return page.locator(f"[data-testid='stHtml'] span[lang='{language}']").first
+    return page.locator(f".st-key-page-head span[lang='{language}']").first
 
 
 # ---- what a person does first ----

@@ -19,7 +19,7 @@ def test_any_two_words_head_takes_two_clicks(page: Page, shipped_url: str) -> No
     page.goto(shipped_url)
     words = page.locator(".word-picker[data-ready='1']")
     words.get_by_role("button", name="Straße", exact=True).click(timeout=PATIENCE)
-    expect(words.locator(".question")).to_contain_text("Which heads link Straße to …?")
+    expect(page.locator(".link-question")).to_contain_text("Which heads link Straße to …?")
     words.get_by_role("button", name="street", exact=True).click()
     expect(page).to_have_url(re.compile(r"from=\d+&to=\d+"), timeout=PATIENCE)
     best = page.locator(".st-key-linked-0 button")

@@ -48,14 +48,15 @@ def test_the_pictures_of_all_pages_begin_in_the_upper_part_of_the_screen(page: P
 def test_the_translation_stays_in_sight_below_the_bar_of_pages(page: Page, url: str) -> None:
     page.goto(url)
     expect(page.locator("[data-ready='1']").first).to_be_visible(timeout=PATIENCE)
-    translation = page.locator("[data-testid='stHtml'] span[lang='de']")
+    translation = page.locator(".word-picker span[lang='de']")
     page.set_viewport_size({"width": 1280, "height": 500})
     page.get_by_test_id("stMain").evaluate("(main) => main.scrollTo(0, 400)")
     expect(page.get_by_role("tab", name="All heads")).not_to_be_in_viewport()
     expect(translation).to_be_in_viewport(ratio=1)
     # Nothing lies over it.
-    covered = "(text) => { const { left, top } = text.getBoundingClientRect();"
-    assert translation.evaluate(f"{covered} return document.elementFromPoint(left + 5, top + 5) === text; }}")
+    seen = "(text) => { const { left, top } = text.getBoundingClientRect();"
+    at = "text.getRootNode().elementFromPoint(left + 5, top + 5)"
+    assert translation.evaluate(f"{seen} return text.contains({at}); }}")
 
 
 def test_the_theme_is_chosen_in_the_menu(page: Page, url: str) -> None:

@@ -188,7 +188,7 @@ def test_the_link_shows_the_same_to_someone_else(page: Page, url: str, chromium:
     page.goto(f"{url}/?view=Take+it+with+you&site=decoder.cross&layer=1&head=2&text=It+is+late%2C+%3Cb%3E.")
     link = page.locator("[data-testid='stCode'] code")
     expect(link).to_contain_text("checkpoint=en-de", timeout=PATIENCE)
-    sentences = "[data-testid='stHtml'] span[lang]"
+    sentences = ".st-key-page-head span[lang]"
     expected = page.locator(sentences).all_inner_texts()
     context = chromium.new_context()
     other = context.new_page()

@@ -1,6 +1,7 @@
-// Lines of an opened head: which are drawn and where; and the columns and numbers of the origin story.
+// Lines of an opened head: which are drawn and where; its title before Python answers; and the origin story's columns.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { announceHead } from "../../viz/components/head_grid/head_preview.js";
 import { fileNameOf, sceneOf, svgOf } from "../../viz/pages/attention/opened_head/line_export.js";
 import * as lines from "../../viz/pages/attention/opened_head/line_scene.js";
 import { countSentence, formatNumber } from "../../viz/pages/attention/opened_head/line_words.js";
@@ -96,4 +97,15 @@ test("columns share the width, with one more for the rest", () => {
   assert.equal(columns.middle(0) - columns.left(0), columns.step / 2);
   assert.ok(new Columns(400, 60, false).step >= 7);
   assert.ok(new Columns(900, 5, false).isLying && !new Columns(900, 40, false).isLying);
+});
+
+test("a head that opens is called what Python will call it", () => {
+  const heard = [];
+  globalThis.window = { dispatchEvent: ({ detail }) => heard.push(detail.title) };
+  const tiles = { header: { heads: 2, rows: 1, columns: 1, queryTokens: [], keyTokens: [] }, weightsOf: () => [] };
+  const jobs = { short: [], said: ["", "", "", "follows antecedents 0.72"], intervals: [] };
+  announceHead({ address: "a", jobs }, [1, 1], tiles);
+  announceHead({ address: "a", jobs }, [1, 0], tiles);
+  delete globalThis.window;
+  assert.deepEqual(heard, ["L2 H2 · follows antecedents 0.72", "L2 H1"]);
 });

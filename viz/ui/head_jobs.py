@@ -38,7 +38,7 @@ def title(site: str, layer: int, head: int | None, *, with_site: bool = False) -
         with_site: whether the name begins with that of the site.
     """
     name = sites.head_label(layer, head, site if with_site else None)
-    return " · ".join([name, *(f"{NAMES[job.metric][0]} {job.value:.2f}" for job in _surest(site, layer, head))])
+    return " · ".join([name, *map(_named, _surest(site, layer, head))])
 
 
 def titles(site: str, shape: tuple[int, int]) -> tuple[str, ...]:
@@ -73,7 +73,7 @@ def sentence(measured: HeadJobs, layer: int, head: int) -> str:
     where = f"over {measured.sentences:,} sentences" if measured.sentences else "in this sentence alone"
     if not jobs:
         return f"Job, measured {where}: none. No metric of this head is high enough to name it by."
-    said = "; ".join(f"**{NAMES[job.metric][0]}** {_number(job)}" for job in jobs)
+    said = "; ".join(f"**{NAMES[job.metric][0]}** {job.value:.2f}{_interval(job)}" for job in jobs)
     more = "; following antecedents over the curated pronoun sentences" if _follows(jobs) else ""
     ends = ", in brackets the 95 % interval" if any(job.low is not None for job in jobs) else ""
     return f"Job, measured {where}{more}: {said}{ends}."
@@ -87,7 +87,8 @@ def on_tiles(measured: HeadJobs | None, shape: tuple[int, int]) -> TileJobs | No
     surest = [measured.of_heads.get(divmod(index, heads), ())[:1] for index in range(layers * heads)]
     return TileJobs(
         tuple("".join(NAMES[job.metric][1] for job in jobs) for jobs in surest),
-        tuple("".join(f"{NAMES[job.metric][0]} {_number(job)}" for job in jobs) for jobs in surest),
+        tuple("".join(_named(job) for job in jobs) for jobs in surest),
+        tuple("".join(_interval(job) for job in jobs) for jobs in surest),
     )
 
 
@@ -95,6 +96,9 @@ def _follows(jobs: "tuple[HeadJob, ...]") -> bool:
     return any(job.metric == "antecedent" for job in jobs)
 
 
-def _number(job: "HeadJob") -> str:
-    interval = "" if job.low is None or job.high is None else f" ({job.low:.2f} to {job.high:.2f})"
-    return f"{job.value:.2f}{interval}"
+def _named(job: "HeadJob") -> str:
+    return f"{NAMES[job.metric][0]} {job.value:.2f}"
+
+
+def _interval(job: "HeadJob") -> str:
+    return "" if job.low is None or job.high is None else f" ({job.low:.2f} to {job.high:.2f})"

@@ -57,9 +57,13 @@ def read_and_show(text: str, head: "DeltaGenerator") -> "Trace":
 
 def show(trace: "Trace", head: "DeltaGenerator") -> None:
     """What the model read and what it wrote, beside the title of the page (`viz.ui.frame.title`)."""
-    lines = lines_of(trace)
-    head.html(lines_html(lines))
-    for caution in cautions(lines[0]):
+    head.html(lines_html(lines_of(trace)))
+    show_cautions(trace, head)
+
+
+def show_cautions(trace: "Trace", head: "DeltaGenerator") -> None:
+    """What makes the translation doubtful, below the sentence."""
+    for caution in cautions(lines_of(trace)[0]):
         head.caption(caution)
 
 

@@ -43,6 +43,6 @@ def test_tiles_carry_a_word_and_say_the_number_on_hover() -> None:
     tiles = on_tiles(MEASURED, (1, 2))
     assert tiles is not None
     assert tiles.short == ("", "follows")
-    assert tiles.said == ("", "follows antecedents 0.72 (0.65 to 0.79)")
+    assert (tiles.said, tiles.intervals) == (("", "follows antecedents 0.72"), ("", " (0.65 to 0.79)"))
     assert on_tiles(HeadJobs({}, 200), (1, 2)) is None
     assert on_tiles(None, (1, 2)) is None

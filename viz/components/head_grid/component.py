@@ -56,10 +56,17 @@ class TileMetric:
 
 @dataclass(frozen=True)
 class TileJobs:
-    """What heads are for, layer by layer: a word under the tile, all of it on hover; "" for a head without a job."""
+    """What heads are for, layer by layer: a word under the tile, and on hover all of it; "" for a head without a job.
+
+    Attributes:
+        short: under the tile.
+        said: the job with its number, as in the title of the open head.
+        intervals: of that number, as it is said behind it.
+    """
 
     short: tuple[str, ...]
     said: tuple[str, ...]
+    intervals: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -82,10 +89,12 @@ class Followed:
     Attributes:
         control: the key of the widget.
         addresses: the tiles of each of its choices, in order.
+        jobs: what their heads are for.
     """
 
     control: str
     addresses: tuple[str, ...]
+    jobs: tuple[TileJobs | None, ...]
 
 
 def pack_grid(
@@ -105,7 +114,7 @@ def pack_grid(
     _, heads = shape
     if metric is not None:
         assert metric.values.shape == shape, "one metric for each head"
-    assert jobs is None or len(jobs.short) == len(jobs.said) == prod(shape), "one job, or none, for each head"
+    assert jobs is None or len(jobs.short) == prod(shape), "one job, or none, for each head"
     header = {
         "address": address,
         "stops": SEQUENTIAL,

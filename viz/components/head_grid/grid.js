@@ -22,7 +22,7 @@ import {
 import { pictureButtons } from "../shared/save_picture.js";
 import { onTiles, tilesAt } from "../shared/tile_store.js";
 import { HeadBoard } from "./head_board.js";
-import { announceHead, followedAddress } from "./head_preview.js";
+import { announceHead, followedChoice } from "./head_preview.js";
 
 /** @import { Tiles } from "../shared/head_tiles.js" */
 /** @import { Run } from "../shared/picture.js" */
@@ -235,11 +235,11 @@ export class HeadGrid extends View {
 
   /** The page's own switch was pressed: what it asks for is shown, if its tiles are here and heads keep their places. @param {Event} event */
   follow(event) {
-    const address = this.header && followedAddress(this.header, event);
-    const tiles = address && tilesAt(address);
-    if (!tiles || this.header.ranked || address === this.header.address) return;
+    const chosen = this.header && followedChoice(this.header, event);
+    const tiles = chosen && tilesAt(chosen.address);
+    if (!tiles || this.header.ranked || chosen.address === this.header.address) return;
     this.stopWaiting?.();
-    this.draw({ ...this.header, address, isPreview: true }, tiles);
+    this.draw({ ...this.header, ...chosen, isPreview: true }, tiles);
     this.announce();
   }
 
@@ -247,6 +247,6 @@ export class HeadGrid extends View {
   announce() {
     const { address, selected } = this.header;
     this.awaited.expect(`${address} ${selected}`);
-    if (selected && !this.tiles.missing.has(selected[0])) announceHead(address, selected, this.tiles);
+    if (selected && !this.tiles.missing.has(selected[0])) announceHead(this.header, selected, this.tiles);
   }
 }

@@ -6,7 +6,7 @@ import { element } from "../shared/picture.js";
 /** @import { Head, TilesHeader } from "../shared/head_tiles.js" */
 
 /** @typedef {{ name: string, unit: string, texts: string[], bars: number[] }} TileMetric a number under every tile */
-/** @typedef {{ short: string[], said: string[] }} TileJobs what heads are for; "" for a head without a job */
+/** @typedef {{ short: string[], said: string[], intervals: string[] }} TileJobs what heads are for; "" for a head without a job */
 /** @typedef {{ layers: number, heads: number, ranked: number[] | null, metric: TileMetric | null, jobs: TileJobs | null, isMean?: boolean }} Order which heads stand where; perhaps the mean of each layer's */
 /** @typedef {{ width: number, height: number }} Size */
 
@@ -110,7 +110,9 @@ export class HeadBoard {
 
   /** What a head is for, with its number; "" without a job. @param {Head} head */
   jobOf([layer, head]) {
-    return this.order.jobs?.said[layer * this.order.heads + head] ?? "";
+    const { jobs, heads } = this.order;
+    const index = layer * heads + head;
+    return jobs?.said[index] ? `${jobs.said[index]}${jobs.intervals[index]}` : "";
   }
 
   /** @param {HTMLElement} cell @param {boolean} isOpen */

@@ -10,9 +10,10 @@ import { headLabel } from "../shared/head_label.js";
  * @typedef {{
  *   address: string, stops: string[], ticks: number[], name: string, caption: string, selected: Head | null,
  *   ranked: number[] | null, jobs: TileJobs | null, isMean: boolean,
- *   metric: TileMetric | null, notes: string[], followed: { control: string, addresses: string[] } | null, isPreview?: true,
+ *   metric: TileMetric | null, notes: string[], followed: Followed | null, isPreview?: true,
  * }} GridHeader
  */
+/** @typedef {{ control: string, addresses: string[], jobs: (TileJobs | null)[] }} Followed */
 /**
  * A head's weights as its tile has them.
  * @typedef {{
@@ -21,17 +22,22 @@ import { headLabel } from "../shared/head_label.js";
  * }} Preview
  */
 
-/** The tiles that a click on the page's own switch asks for, if it was one. @param {GridHeader} header @param {Event} event */
-export function followedAddress({ followed }, { target }) {
+/** The tiles that a click on the page's own switch asks for, if it was one, and their heads' jobs. @param {GridHeader} header @param {Event} event */
+export function followedChoice({ followed }, { target }) {
   if (!followed) return undefined;
   const buttons = [...document.querySelectorAll(`.st-key-${followed.control} button`)];
-  return followed.addresses[buttons.findIndex((button) => button.contains(/** @type {Node} */ (target)))];
+  const index = buttons.findIndex((button) => button.contains(/** @type {Node} */ (target)));
+  return index < 0 ? undefined : { address: followed.addresses[index], jobs: followed.jobs[index] };
 }
 
-/** Tell the page of a head that is to be shown in full. @param {string} address @param {Head} head @param {Tiles} tiles */
-export function announceHead(address, [layer, head], tiles) {
+/**
+ * Tell the page of a head that is to be shown in full.
+ * @param {GridHeader} header @param {Head} selected @param {Tiles} tiles
+ */
+export function announceHead({ address, jobs }, [layer, head], tiles) {
   const { rows, columns, queryTokens: rowTokens, keyTokens: columnTokens } = tiles.header;
-  const title = headLabel(layer, head);
+  const job = jobs?.said[layer * tiles.header.heads + head];
+  const title = job ? `${headLabel(layer, head)} · ${job}` : headLabel(layer, head);
   const values = tiles.weightsOf([layer, head]);
   /** @type {Preview} */
   const detail = { address, layer, head, title, rows, columns, rowTokens, columnTokens, values };

@@ -3,25 +3,31 @@
 import streamlit as st
 
 from viz.access import models
+from viz.pages.attention.all_heads import linked_heads
 from viz.pages.attention.all_heads import tab as all_heads
 from viz.pages.attention.bertviz import tab as bertviz
 from viz.pages.attention.origin import tab as origin
 from viz.pages.attention.take_away import tab as take_away
 from viz.selection import state
-from viz.selection.attention import AttentionTab
+from viz.selection.attention import ALL_HEADS, AttentionTab
 from viz.ui import finding, frame, sentence
 
 head = frame.title(
     "Attention",
     "Where every head of every layer looks, while the model reads the sentence and writes its translation. One tile is "
     "one head: a row for each token that looks, a column for each token looked at; the lighter, the more weight. Click "
-    "a tile to open its head; any weight of it can be followed back to the numbers that it comes from.",
+    "a tile to open its head, or two words of the sentence for the heads that link them. Any weight can be followed "
+    "back to the numbers that it comes from.",
 )
 if state.current().attention.from_atlas:
     st.page_link("viz/pages/atlas/page.py", label="Back to the atlas", icon=":material/arrow_back:")
 with frame.errors_shown():
-    trace = sentence.read_and_show(state.current().common.text, head)
+    trace = sentence.read(state.current().common.text)
     finding.open_on_finding(trace)
+    if state.current().attention.attention_tab == ALL_HEADS:
+        linked_heads.show_words(trace, head)
+    else:
+        sentence.show(trace, head)
     tabs: list[frame.Tab[AttentionTab]] = [
         ("All heads", all_heads.show),
         ("Where a weight comes from", origin.show),

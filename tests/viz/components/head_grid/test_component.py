@@ -31,10 +31,10 @@ def header_of(
 
 
 def test_the_payload_names_tiles_colours_and_the_open_head() -> None:
-    followed = Followed("site", ("here", "there"))
+    followed = Followed("site", ("here", "there"), (None, None))
     header = header_of("here", (2, 3), HeadChoice(1, 2), None, None, followed)
     assert (header["address"], header["selected"]) == ("here", [1, 2])
-    assert header["followed"] == {"control": "site", "addresses": ["here", "there"]}
+    assert header["followed"] == {"control": "site", "addresses": ["here", "there"], "jobs": [None, None]}
     assert tuple(header["stops"]) == SEQUENTIAL
     assert (header["ranked"], header["metric"], header["notes"]) == (None, None, [])
 
@@ -89,8 +89,8 @@ def test_on_a_page_nothing_is_chosen_until_a_person_chooses() -> None:
 
 
 def test_jobs_are_sent_one_for_each_head() -> None:
-    jobs = TileJobs(("", "previous"), ("", "previous token 0.88"))
+    jobs = TileJobs(("", "previous"), ("", "previous token 0.88"), ("", ""))
     header, _ = unpack(pack_grid("a", (1, 2), None, None, None, None, jobs=jobs))
-    assert header["jobs"] == {"short": ["", "previous"], "said": ["", "previous token 0.88"]}
+    assert header["jobs"] == {"short": ["", "previous"], "said": ["", "previous token 0.88"], "intervals": ["", ""]}
     with pytest.raises(AssertionError, match="for each head"):
         pack_grid("a", (2, 2), None, None, None, None, jobs=jobs)

@@ -10,25 +10,29 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import streamlit as st
 
-from viz.access import models, word_links
+from viz.access import word_links
 from viz.access.word_links import Link
 from viz.components.head_grid.component import TileMetric
 from viz.core.sites import CROSS, ENCODER, head_label
 from viz.core.token_text import display_token
-from viz.pages.attention.all_heads.word_picker import MAX_WORDS, word_picker
+from viz.pages.attention.all_heads.link_question import NOTHING, Chosen, link_question
+from viz.pages.attention.all_heads.sentence_words import word_lines
+from viz.pages.attention.all_heads.word_picker import word_picker
 from viz.selection import state
 from viz.selection.attention import KEPT
-from viz.ui import finding
+from viz.ui import finding, sentence
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
     from model import Trace
 
 #: So many heads are listed.
 MOST: Final = 6
 LABEL: Final = "Two words' link"
-_HOW: Final = "Click a cell of the open head, and here stand the heads that link its two tokens most."
-_PICKED: Final = "linked-heads/picked"
+_CELLS: Final = "Click a cell of the open head, and here stand the heads that link its two tokens most."
+_WORDS: Final = "Click two words of the sentence above: the one that looks, then the one it looks at."
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +45,22 @@ class Question:
         links: where an attention can join them.
     """
 
-    words: tuple[int | None, int | None]
+    words: Chosen
     names: tuple[str, str]
     links: tuple[Link, ...]
+
+
+def show_words(trace: "Trace", head: "DeltaGenerator") -> None:
+    """What the model read and what it wrote, in the head of the page, where its words can be clicked."""
+    lines = word_lines(trace)
+    if not lines:
+        sentence.show(trace, head)
+        return
+    question = _question(trace, state.current().common.site)
+    with head:
+        chosen = NOTHING if question is None else question.words
+        word_picker(lines, chosen, on_pick=partial(_pick, trace), key="words")
+    sentence.show_cautions(trace, head)
 
 
 def begin(trace: "Trace", site: str) -> None:
@@ -57,9 +74,11 @@ def begin(trace: "Trace", site: str) -> None:
 
 
 def show(trace: "Trace", site: str) -> None:
-    """The words, and the heads with most weight from the one to the other, each a button that opens it."""
+    """Which two words, and the heads with most weight from the one to the other, each a button that opens it."""
     question = _question(trace, site)
-    _ask(trace, question)
+    names = None if question is None else question.names
+    how = _WORDS if word_lines(trace) else _CELLS
+    link_question(NOTHING if question is None else question.words, names, how, key="link-question")
     if question is None:
         return
     ranked = _ranked(trace, question.links)
@@ -80,19 +99,6 @@ def show(trace: "Trace", site: str) -> None:
         st.caption(said)
 
 
-def _ask(trace: "Trace", question: Question | None) -> None:
-    """The words to click, with the two in question; of a text with too many for that, the question alone."""
-    known = word_links.words(trace)
-    words = (None, None) if question is None else question.words
-    names = None if question is None else question.names
-    if 0 < len(known.labels) <= MAX_WORDS:
-        word_picker(_lines(known), words, names, on_pick=partial(_pick, trace), key="words")
-    elif names is None:
-        st.caption(_HOW)
-    else:
-        st.markdown(f"**Which heads link “{plain(names[0])}” to “{plain(names[1])}”?**")
-
-
 def tile_metric(trace: "Trace", site: str) -> TileMetric | None:
     """The weight between the two words as the tiles of a site carry it; None where they do not meet there."""
     question = _question(trace, site)
@@ -106,11 +112,6 @@ def tile_metric(trace: "Trace", site: str) -> TileMetric | None:
     return TileMetric("Weight", word_links.weights(trace, link), 2, "", note)
 
 
-def was_picked() -> bool:
-    """Whether two words were clicked just now: then the whole page has to follow."""
-    return bool(st.session_state.pop(_PICKED, False))
-
-
 def _pick(trace: "Trace", looking: int, looked_at: int) -> None:
     """Two words were clicked: open the head that links them most, and rank all tiles by that weight."""
     state.change(from_word=looking, to_word=looked_at, token=None, key_token=None)
@@ -119,7 +120,6 @@ def _pick(trace: "Trace", looking: int, looked_at: int) -> None:
         _, link, layer, head = ranked[0]
         _open(link, layer, head)
         state.change(metric=KEPT, order="highest")
-    st.session_state[_PICKED] = True
 
 
 def _open(link: Link, layer: int, head: int) -> None:
@@ -181,15 +181,6 @@ def _ranked(trace: "Trace", links: tuple[Link, ...]) -> list[tuple[float, Link, 
         if weight > 0
     ]
     return sorted(found, key=lambda one: -one[0])
-
-
-def _lines(known: word_links.Words) -> list[tuple[str, tuple[str, ...]]]:
-    """The words of each side, called by its language where that is known."""
-    source, target = models.languages(state.current().model)
-    both = (source.upper() or "SOURCE", target.upper() or "TARGET")
-    sides = known.labels[: known.num_source], known.labels[known.num_source :]
-    lines = [(mark, side) for mark, side in zip(both, sides, strict=True) if side]
-    return lines if len(lines) > 1 else [("TEXT", side) for _, side in lines]
 
 
 def _why_none(question: Question) -> str:

@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from viz.access import attention, long_texts, models
 from viz.access.head_jobs import of_model
-from viz.components.head_grid.component import Followed, HeadChoice, Ranking, TileMetric, head_grid
+from viz.components.head_grid.component import Followed, HeadChoice, Ranking, TileJobs, TileMetric, head_grid
 from viz.components.tiles.store import send_tiles
 from viz.core import sites
 from viz.core.file_names import file_name
@@ -113,7 +113,7 @@ def _show_pictures(
         metric, ranking: of the tiles.
         by_kept: instead of these, the order and number of heads by the weight of the cell that is kept.
     """
-    if linked_heads.was_picked() or measure != _measure(trace, site):
+    if measure != _measure(trace, site):
         # The controls, and what sends the tiles, stand outside of this part of the page.
         st.rerun()
     selection = state.current()
@@ -125,7 +125,7 @@ def _show_pictures(
             addresses = {other: attention.tiles_key(trace, other, measure) for other in trace.sites}
             layers, heads = trace.shapes[site]
             is_mean = not MEASURES[measure].is_per_head
-            jobs = head_jobs.on_tiles(of_model(models.reader(selection.model), site), (layers, heads))
+            jobs = {other: _jobs(trace, other) for other in trace.sites} if not is_mean else {}
             head_grid(
                 addresses[site],
                 (layers, 1 if is_mean else heads),
@@ -133,9 +133,9 @@ def _show_pictures(
                 # What is known of a head does not hold of all together.
                 metric=None if is_mean else metric,
                 ranking=None if is_mean else ranking,
-                jobs=None if is_mean else jobs,
+                jobs=jobs.get(site),
                 is_mean=is_mean,
-                followed=Followed("site", tuple(addresses.values())),
+                followed=Followed("site", tuple(addresses.values()), tuple(map(jobs.get, addresses))),
                 on_open=lambda choice: _open(trace, choice),
                 key="heads",
                 name=file_name(site, "all heads", *([] if measure == "weights" else [measure]), sentence=trace.text),
@@ -147,6 +147,10 @@ def _show_pictures(
             panel.settings(trace, site)
         with st.container():
             panel.show(trace, site, addresses)
+
+
+def _jobs(trace: "Trace", site: str) -> TileJobs | None:
+    return head_jobs.on_tiles(of_model(models.reader(state.current().model), site), trace.shapes[site])
 
 
 def _open(trace: "Trace", choice: HeadChoice) -> None:

@@ -1,62 +1,61 @@
-"""Show the words of a text and of its translation, of which a person clicks two: one that looks, one looked at."""
+"""Show a text and its translation as words, of which a person clicks two: one that looks, one looked at."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from dataclasses import asdict, dataclass
 
 from viz.components.declare import declare
-from viz.core import fingerprint, payload, theme, token_text
+from viz.core import fingerprint, payload, theme
+from viz.core.token_text import display_tokens
 from viz.core.widget_values import sent
+from viz.pages.attention.all_heads.link_question import Chosen
 
 _COMPONENT = declare(
     "pages/attention/all_heads/word_picker.js",
     "pages/attention/all_heads/word_picker.css",
 )
-#: Of a text with more words a cell of the open head is kept instead.
-MAX_WORDS: Final = 1_000
 
 
-def pack_words(
-    lines: Sequence[tuple[str, Sequence[str]]],
-    chosen: tuple[int | None, int | None],
-    asked: tuple[str, str] | None,
-) -> bytes:
-    """The payload of `word_picker.js`.
+@dataclass(frozen=True, slots=True)
+class WordLine:
+    """A text as words.
 
-    Args:
-        lines: what each line is, and its words; they are counted through.
-        chosen: the word that looks and the one that is looked at.
-        asked: what both are called in the question; None where nothing is chosen.
+    Attributes:
+        mark: what it is.
+        language: its language; "" if nobody knows.
+        words: as shown; they are counted through all lines.
+        pieces: of each word that is marked as rare, how many it is broken into; 0 for others.
     """
-    shown = [(mark, token_text.display_tokens(words)) for mark, words in lines]
+
+    mark: str
+    language: str
+    words: tuple[str, ...]
+    pieces: tuple[int, ...]
+
+
+def pack_words(lines: Sequence[WordLine], chosen: Chosen) -> bytes:
+    """The payload of `word_picker.js`: the lines, and the words that are marked as chosen."""
+    shown = [asdict(line) | {"words": display_tokens(line.words)} for line in lines]
     header = {
         "lines": shown,
         "chosen": chosen,
-        "asked": None if asked is None else token_text.display_tokens(asked),
         "keptColour": theme.HEAD_COLOURS[1],
         "digest": fingerprint.digest(repr(shown)),
     }
     return payload.pack(header)
 
 
-def read_pair(value: object, lines: Sequence[tuple[str, Sequence[str]]]) -> tuple[int, int] | None:
+def read_pair(value: object, lines: Sequence[WordLine]) -> tuple[int, int] | None:
     """The two words that the browser says were clicked, if they exist."""
     if not isinstance(value, Mapping):
         return None
-    count = sum(len(words) for _, words in lines)
+    count = sum(len(line.words) for line in lines)
     looking, looked_at = value.get("looking"), value.get("lookedAt")
     if type(looking) is not int or type(looked_at) is not int or not (0 <= looking < count and 0 <= looked_at < count):
         return None
     return looking, looked_at
 
 
-def word_picker(
-    lines: Sequence[tuple[str, Sequence[str]]],
-    chosen: tuple[int | None, int | None],
-    asked: tuple[str, str] | None,
-    *,
-    on_pick: Callable[[int, int], None],
-    key: str,
-) -> None:
+def word_picker(lines: Sequence[WordLine], chosen: Chosen, *, on_pick: Callable[[int, int], None], key: str) -> None:
     """Show the words; arguments as of `pack_words`.
 
     Args:
@@ -69,4 +68,4 @@ def word_picker(
         if pair is not None:
             on_pick(*pair)
 
-    _COMPONENT(data=pack_words(lines, chosen, asked), key=key, on_pair_change=take)
+    _COMPONENT(data=pack_words(lines, chosen), key=key, on_pair_change=take)

@@ -10,7 +10,7 @@ from tests.viz.reading import traced
 from tests.viz.sent import sent_to
 from viz.access import word_links
 from viz.core.sites import CROSS, DECODER, ENCODER, head_label
-from viz.pages.attention.all_heads.word_picker import read_pair
+from viz.pages.attention.all_heads.word_picker import WordLine, read_pair
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 
@@ -97,7 +97,9 @@ def test_two_words_are_looked_for_in_every_attention_and_ranked(app: AppTest, se
     ((header, _),) = sent_to(app, "head_grid")
     assert header["metric"]["texts"] == [f"{weight:.2f}" for weight in word_links.weights(trace, link).flat]
     ((words, _),) = sent_to(app, "word_picker")
-    assert (words["chosen"], words["asked"]) == ([looking, looked_at], [known.labels[looking], known.labels[looked_at]])
+    ((question, _),) = sent_to(app, "link_question")
+    assert words["chosen"] == question["chosen"] == [looking, looked_at]
+    assert question["asked"] == [known.labels[looking], known.labels[looked_at]]
     # The map frames the cell of both; the words stay in the address.
     assert (app.query_params["token"], app.query_params["key_token"]) == (str(link.rows[0]), str(link.keys[0]))
     assert app.query_params["from"] == str(looking)
@@ -125,6 +127,6 @@ def test_no_attention_leads_from_the_text_to_its_translation(app: AppTest, selec
     "value", [None, [], {"looking": 0}, {"looking": 0, "lookedAt": 3}, {"looking": True, "lookedAt": 0}]
 )
 def test_what_names_no_two_words_is_no_choice(value: object) -> None:
-    lines = [("EN", ("a", "b")), ("DE", ("c",))]
+    lines = [WordLine("EN", "en", ("a", "b"), (0, 0)), WordLine("DE", "de", ("c",), (0,))]
     assert read_pair({"looking": 2, "lookedAt": 0}, lines) == (2, 0)
     assert read_pair(value, lines) is None

@@ -80,7 +80,7 @@ def test_tiles_of_all_three_attentions_wait_in_the_browser_and_the_grid_names_th
     header = grid_of(app)
     kept = {tiles["address"]: tiles for tiles, _ in sent_to(app, "tile_keeper")}
     addresses = [attention.tiles_key(traced(TEXT, selection), site) for site in SITES]
-    assert header["followed"] == {"control": "site", "addresses": addresses}
+    assert header["followed"] == {"control": "site", "addresses": addresses, "jobs": [None] * 3}
     assert set(kept) == set(addresses)
     assert header["address"] == addresses[2]
     trace = traced(TEXT, selection)

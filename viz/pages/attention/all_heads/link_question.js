@@ -1,0 +1,51 @@
+// @ts-check
+// Asks which heads link two words; tells the words in the head of the page which two these are.
+// Data: the payload of link_question.py.
+import { mount, View } from "../../../components/shared/mount.js";
+import { element, tokenElement } from "../../../components/shared/picture.js";
+import { onLooking, tellChosen } from "./picked_words.js";
+
+/** @import { Chosen } from "./picked_words.js" */
+
+/** `asked` is what both are called. @typedef {{ chosen: Chosen, asked: [string, string] | null, how: string, keptColour: string }} QuestionHeader */
+
+const THEN = "Now click the word it looks at; Esc leaves off.";
+
+class LinkQuestion extends View {
+  /** @type {QuestionHeader} */ header;
+
+  start() {
+    onLooking((name) => this.draw(name), this.ended.signal);
+  }
+
+  /** @param {{ header: QuestionHeader }} payload */
+  receive({ header }) {
+    this.header = header;
+    this.root.style.setProperty("--kept", header.keptColour);
+    tellChosen(header.chosen);
+    this.draw(null);
+  }
+
+  /** @param {string | null} looking */
+  draw(looking) {
+    const { asked, how } = this.header;
+    const named = (/** @type {string} */ name, /** @type {string} */ part) =>
+      element("b", part, tokenElement(name, ""));
+    const question =
+      looking !== null
+        ? ["Which heads link ", named(looking, "from"), " to …? "]
+        : asked
+          ? ["Which heads link ", named(asked[0], "from"), " to ", named(asked[1], "to"), "? "]
+          : ["Which heads link one word to another? "];
+    this.root.replaceChildren(
+      element(
+        "p",
+        { className: "question", role: "status" },
+        ...question,
+        element("span", "how", looking === null ? how : THEN),
+      ),
+    );
+  }
+}
+
+export default mount(".link-question", LinkQuestion);
