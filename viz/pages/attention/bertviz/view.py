@@ -31,11 +31,18 @@ if TYPE_CHECKING:
 MAX_TOKENS: Final = 64
 
 _DECIMALS: Final = 3
-#: The widths of its columns of tokens and of the lines between them: bertviz's own, and as wide as the page leaves.
+#: The widths of its columns of tokens and of the lines between them: bertviz's own, and here as wide as the longest
+#: token and as the page leaves. Where it leaves less than both need, what is drawn scrolls.
 _WIDTHS: Final = {
-    "const BOXWIDTH = 110;": "const PAGE = document.documentElement.clientWidth;\n"
-    "const BOXWIDTH = Math.max(130, Math.min(190, PAGE / 5));",
-    "const MATRIX_WIDTH = 115;": "const MATRIX_WIDTH = Math.max(115, Math.min(600, PAGE - 2 * BOXWIDTH - 40));",
+    "const BOXWIDTH = 110;": """
+    const PAGE = document.documentElement.clientWidth - 24;
+    const RULER = document.createElement("canvas").getContext("2d");
+    RULER.font = `${TEXT_SIZE}px ${getComputedStyle(document.body).fontFamily}`;
+    const TOKENS = params.attention.flatMap((view) => [...view.left_text, ...view.right_text]);
+    const BOXWIDTH = Math.ceil(Math.max(110, ...TOKENS.map((token) => RULER.measureText(token).width + TEXT_SIZE)));""",
+    "const MATRIX_WIDTH = 115;": """
+    const MATRIX_WIDTH = Math.max(115, Math.min(600, PAGE - 2 * BOXWIDTH));
+    document.body.style.setProperty("--drawn", `${2 * BOXWIDTH + MATRIX_WIDTH}px`);""",
 }
 #: CSS pixels of bertviz's own drawing: rows of tokens, and what stands above, around and beside them.
 _HEAD_VIEW_ROW: Final = 22.5
@@ -70,7 +77,7 @@ select { font: inherit; color: inherit; background: %(field)s; border: 1px solid
                border-radius: 6px; padding: 3px 8px; margin-left: 4px; cursor: pointer; }
 select:focus-visible, #save button:focus-visible { outline: 2px solid %(text)s; outline-offset: 1px; }
 #vis { overflow-x: auto; }
-#vis svg { min-width: 340px; fill: %(paper)s; }
+#vis svg { min-width: var(--drawn, 340px); fill: %(paper)s; }
 #vis svg[viewBox] { min-width: 640px; max-width: 100%%; height: auto; }
 text { fill: %(text)s; unicode-bidi: isolate; }
 .background { fill: %(hover)s; }

@@ -30,9 +30,10 @@ def listed(app: AppTest) -> list[str]:
 def test_at_first_the_question_is_about_the_words_of_the_finding_and_not_their_pieces(app: AppTest) -> None:
     app.run()
     ((header, _),) = sent_to(app, "word_picker")
-    words = [word for _, line in header["lines"] for word in line]
-    assert header["asked"] == [words[index] for index in header["chosen"]]
-    assert header["asked"][1] == "animal"
+    ((question, _),) = sent_to(app, "link_question")
+    words = [word for line in header["lines"] for word in line["words"]]
+    assert question["asked"] == [words[index] for index in header["chosen"]]
+    assert question["asked"][1] == "animal"
     assert any("“animal”" in line.value and "weight" in line.value for line in app.markdown)
 
 
