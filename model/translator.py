@@ -22,6 +22,10 @@ NO_POSITIONS: Final = (
     "This model adds no positional encodings: its encoder cannot tell the order of the words, and its decoder only "
     "what came before."
 )
+NO_RESIDUAL: Final = (
+    "A rollout follows attention through layers along with the half that residual connections carry past it (Abnar & "
+    "Zuidema 2020); this model was trained without residual connections."
+)
 
 
 class Translator(SequenceTranslator):
@@ -57,9 +61,12 @@ class Translator(SequenceTranslator):
 
     @property
     def abilities(self) -> Abilities:
-        """What the model has: everything, but for positions where it was made without."""
-        has_none = self.config.positions == "none"
-        lacks: dict[View, str] = {"positional encodings": NO_POSITIONS} if has_none else {}
+        """What the model has: everything, but for positions and residual connections where it was made without."""
+        lacks: dict[View, str] = {}
+        if self.config.positions == "none":
+            lacks["positional encodings"] = NO_POSITIONS
+        if not self.config.residual:
+            lacks["rollout"] = NO_RESIDUAL
         return Abilities(
             kind="encoder-decoder",
             family="Headlight",

@@ -25,6 +25,7 @@ PICTURES = {
     ("Masks & positions", "Masks"): ".st-key-mask-alone-causal",
     ("Why attention?", "Scores"): ".st-key-score-row-dot",
     ("Why attention?", "Table 1"): ".st-key-influence-recurrent",
+    ("Why attention?", "Ablations"): ".st-key-ablation-full",
     ("Model", "Architecture"): ".st-key-parameters",
     ("Model", "Vocabulary"): "[aria-label^='Pieces of the vocabulary']",
     ("Model", "Curves"): ".st-key-training-curves",

@@ -107,8 +107,11 @@ def measure_coreference(
             last; it may end the measurement by an error.
 
     Raises:
-        DataError: no sentence could be read, no site could be scored, or a site is none of `SCORED_SITES`.
+        DataError: no sentence could be read, no site could be scored, a site is none of `SCORED_SITES`, or a rollout is
+            asked for of a model without residual connections.
     """
+    if measure == "rollout" and "rollout" in translator.abilities.lacks:
+        raise DataError(translator.abilities.lacks["rollout"])
     if sites is None:
         sites = SCORED_SITES if translator.is_english_german else (ENCODER,)
     if unknown := sorted(set(sites) - set(SCORED_SITES)):

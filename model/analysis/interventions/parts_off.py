@@ -78,7 +78,8 @@ def edits_without(model: Transformer, off: PartOff) -> dict[str, Edit]:
     if off.part == "heads":
         others = [head for head in range(config.num_heads) if head != off.kept_head]
         if not others or off.kept_head >= config.num_heads:
-            raise EditError(f"This model has {config.num_heads} heads in each attention: none would be left out.")
+            count = "1 head" if config.num_heads == 1 else f"{config.num_heads} heads"
+            raise EditError(f"This model has {count} in each attention: none would be left out.")
         edits = [SwitchOff(site, layer, head) for site, layer in places for head in others]
         return compile_edits(edits, config, num_source=config.max_length, num_target=config.max_length)
     if off.part == "residuals" and not config.residual:

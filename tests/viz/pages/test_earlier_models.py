@@ -102,3 +102,12 @@ def test_the_film_has_one_strip_and_a_step_can_be_forced(name: str) -> None:
 def test_the_formula_of_the_weights_is_that_of_the_model(name: str, formula: str) -> None:
     captions = " ".join(one.value for one in opened(name, "attention").caption)
     assert formula in captions
+
+
+@both
+def test_no_switch_is_offered_for_a_division_that_the_model_does_not_do(name: str) -> None:
+    app = opened(name, "attention", view="Where a weight comes from", scaled="False")
+    assert "scaled" not in {toggle.key for toggle in app.toggle}
+    assert "this model does not divide" in " ".join(one.value for one in app.markdown)
+    ((header, _),) = sent_to(app, "origin_story")
+    assert "Wᴼ" not in header["steps"][-1]["text"]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from model import Translator
+from model import Transformer, Translator
 from model.analysis.coreference.cases import GermanChoice, PronounCases, RejectedLine
 from model.analysis.coreference.german_pronouns import NOT_FOUND
 from model.analysis.coreference.measure_translator import measure_coreference
@@ -120,3 +120,12 @@ def test_sentences_that_the_model_refuses_are_counted(translator: Translator) ->
     assert scores.skipped["reason"] == 2
     with pytest.raises(DataError, match="No row could be scored"):
         measure_coreference(translator, PronounCases((long,)))
+
+
+def test_no_rollout_is_measured_of_a_model_without_residual_connections(translator: Translator) -> None:
+    torch.manual_seed(1)
+    model = Transformer(replace(translator.config, residual=False))
+    bare = Translator(model, translator.tokenizer, name="no-residual")
+    assert "rollout" in bare.abilities.lacks
+    with pytest.raises(DataError, match="without residual connections"):
+        measure_coreference(bare, PronounCases((CASE,)), sites=["encoder.self"], measure="rollout")

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from viz.core.numbers import signed
 from viz.core.sites import CROSS, DECODER
 from viz.core.token_text import display_token
+from viz.pages.attention.origin.output_words import output_step
 from viz.pages.attention.origin.score_words import SCORES
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class Origin:
         other_part: what this head would add; None as `other`.
         added: what else the model does to a score, in words.
         score: the model's score function, by the name that it has in files.
+        has_projection: whether Wᴼ follows; else the head's output is read as it is, and is its part.
     """
 
     row_name: str
@@ -52,6 +54,7 @@ class Origin:
     other_part: Float[np.ndarray, "d_model"] | None
     added: str = ""
     score: str = "dot"
+    has_projection: bool = True
 
     @property
     def shown(self) -> "DerivedRow":
@@ -162,7 +165,6 @@ def summary(origin: Origin) -> list[dict[str, Any]]:
 def steps(origin: Origin) -> list[dict[str, str]]:
     """Title, formula and sentence of each of the seven steps."""
     d_k, d_v, words = len(origin.real.query), len(origin.real.head_output), SCORES[origin.score]
-    heads, d_model = origin.parts.shape
     sentences = (
         (
             words.title,
@@ -184,12 +186,7 @@ def steps(origin: Origin) -> list[dict[str, str]]:
             f"Each key's value, {d_v} numbers from top to bottom, times its weight. Added up from left to right they "
             "are the head's output z.",
         ),
-        (
-            "This head's part of the output",
-            "z · Wᴼ (this head's rows)",
-            f"Wᴼ turns the {d_v} numbers into {d_model}. The parts of all {heads} heads are added; below, how long "
-            "each is. They point in different directions, so lengths do not add up.",
-        ),
+        output_step(len(origin.real.head_output), *origin.parts.shape, has_projection=origin.has_projection),
     )
     return [{"title": title, "formula": formula, "text": text} for title, formula, text in sentences]
 

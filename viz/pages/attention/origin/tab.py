@@ -35,7 +35,8 @@ def show(trace: "Trace") -> None:
         default = strongest(real) if default_key is None else default_key
         key = controls.token("key_token", "Key", token_labels.numbered(keys), default=default)
         cuts_off = not bool(real.allowed.all())
-        scaled, masked = _switches(cuts_off=cuts_off)
+        divides = real.scale != 1
+        scaled, masked = _switches(divides=divides, cuts_off=cuts_off)
     other = None
     if not (scaled and masked):
         other = attention.derived_row(trace, site, layer, head, row, scaled=scaled, masked=masked)
@@ -50,6 +51,7 @@ def show(trace: "Trace") -> None:
         head=head,
         added=attention.added_to_scores(trace, site, layer, head, row, key),
         score=trace.attention(site, layer).score.name,
+        has_projection=abilities.has("output projection"),
         parts=attention.head_parts(trace, reader, site, layer, row),
         other_part=None if other is None else attention.head_part(other, reader, site, layer, head),
     )
@@ -64,13 +66,14 @@ def show(trace: "Trace") -> None:
     _alternative(trace, site, layer, head)
 
 
-def _switches(*, cuts_off: bool) -> tuple[bool, bool]:
-    """Whether to scale and whether to mask, one above the other; there is nothing to switch where no key is masked."""
+def _switches(*, divides: bool, cuts_off: bool) -> tuple[bool, bool]:
+    """Whether to scale and whether to mask, one above the other, where the model divides and where a key is masked."""
     with st.container(width="content", gap=None):
-        scaled = st.toggle("Divide by √dₖ", key=state.bind("scaled"), on_change=state.take, args=("scaled",))
-        if not cuts_off:
-            return scaled, True
-        return scaled, st.toggle("Mask", key=state.bind("masked"), on_change=state.take, args=("masked",))
+        return _switch("scaled", "Divide by √dₖ", offered=divides), _switch("masked", "Mask", offered=cuts_off)
+
+
+def _switch(field: str, label: str, *, offered: bool) -> bool:
+    return not offered or st.toggle(label, key=state.bind(field), on_change=state.take, args=(field,))
 
 
 def _why_all_allowed(site: str) -> str:
@@ -94,7 +97,11 @@ def _badge(trace: "Trace", site: str, layer: int) -> None:
 
 def _alternative(trace: "Trace", site: str, layer: int, head: int) -> None:
     spread = attention.dot_product_spread(trace, site, layer, head)
-    d_k = trace.attention(site, layer).query.shape[-1]
+    inputs = trace.attention(site, layer)
+    d_k = inputs.query.shape[-1]
+    measured = f"**{spread.before:.2f}** before and **{spread.after:.2f}** after dividing"
+    if inputs.scale == 1:
+        measured = f"**{spread.before:.2f}**; this model does not divide"
     st.subheader("Why dot products, and why divide", anchor=False)
     with st.grid(2, min_column_width=330, gap="medium"):
         with st.container():
@@ -111,6 +118,5 @@ def _alternative(trace: "Trace", site: str, layer: int, head: int) -> None:
             st.markdown(
                 "if the components are independent with mean 0 and variance 1 (footnote 4): a standard deviation of "
                 f"$\\sqrt{{{d_k}}}$ = {d_k**0.5:.2f}, and a softmax so sharp that hardly any gradient is left. "
-                f"Measured in this head, over {spread.pairs:,} pairs of this sentence: **{spread.before:.2f}** before "
-                f"and **{spread.after:.2f}** after dividing."
+                f"Measured of the scores of this head, over {spread.pairs:,} pairs of this sentence: {measured}."
             )

@@ -34,6 +34,8 @@ _SCHEMES: Final = {
     ),
     "none": "This model has no positions of its own.",
 }
+#: Of a model that has no scheme there is no name either.
+_NONE: Final = "No positional encodings."
 _HOW_TO_READ: Final = {
     "table": "A row is a place, a column one of its dimensions; warm above zero, cold below. Places next to one "
     "another look alike where the model learned that they are near.",
@@ -50,7 +52,8 @@ def show(trace: "Trace") -> None:
     abilities = models.abilities(state.current().model)
     scheme = abilities.positions
     words = abilities.lacks.get("positional encodings", _SCHEMES[scheme]) if scheme == "none" else _SCHEMES[scheme]
-    st.markdown(f"**{scheme[0].upper()}{scheme[1:]} positions.** {words}")
+    heading = _NONE if scheme == "none" else f"{scheme[0].upper()}{scheme[1:]} positions."
+    st.markdown(f"**{heading}** {words}")
     shown = data.position_schemes(trace, models.reader(state.current().model))
     for scheme_of_site in shown:
         if scheme_of_site.site:

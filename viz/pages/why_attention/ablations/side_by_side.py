@@ -57,7 +57,7 @@ def show(trace: "Trace") -> None:
         site, layer, head = _widgets(names, shown)
     with st.grid(3 if len(shown) == 3 else 2, min_column_width=310 if len(shown) == 3 else 330, gap="medium"):
         for one in found.shown:
-            with st.container(gap="xsmall"):
+            with st.container(key=f"ablation-{one.output.preset}", gap="xsmall"):
                 _column(one, found, site, layer, head)
     st.caption(_how_to_read(found, is_proposed=not chosen))
 

@@ -141,3 +141,17 @@ def test_lengths_are_those_of_the_heads_parts() -> None:
     payload: dict[str, Any] = story(origin)
     assert payload["lengths"] == pytest.approx(np.sqrt((origin.parts**2).sum(1)), rel=1e-4)
     assert payload["otherLength"] == pytest.approx(2 * payload["lengths"][1], rel=1e-4)
+
+
+def test_without_an_output_projection_the_last_step_speaks_of_none() -> None:
+    *_, last = steps(replace(origin_of(), has_projection=False))
+    assert "No matrix follows" in last["text"]
+    assert "Wᴼ" not in last["text"] + last["formula"]
+    *_, last = steps(origin_of())
+    assert "The parts of all 2 heads are added" in last["text"]
+
+
+def test_a_single_head_has_no_others_to_be_added() -> None:
+    origin = origin_of()
+    *_, last = steps(replace(origin, parts=origin.parts[:1]))
+    assert "There is no other head" in last["text"]

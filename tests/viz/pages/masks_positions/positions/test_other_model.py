@@ -31,7 +31,8 @@ def test_a_model_without_positions_says_what_it_cannot_tell(
 ) -> None:
     with_model(tmp_path, config, tokenizer, "none", monkeypatch)
     at_positions(app)
-    assert any("adds no positional encodings" in element.value for element in app.markdown)
+    (said,) = [element.value for element in app.markdown if "adds no positional encodings" in element.value]
+    assert said.startswith("**No positional encodings.** This model")
 
 
 def test_learned_positions_are_drawn_as_they_are_added(
