@@ -2,7 +2,7 @@
 
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 SHIPPED: Final = "film.npz"
 #: The most weights and the most heads of one attention in a film that this page reads.
-MOST_WEIGHTS: Final = 16_000_000
-MOST_HEADS: Final = 512
+MOST_WEIGHTS: Final = 8_000_000
+MOST_HEADS: Final = 256
 MAX_FILMS, MAX_VIEWS, MAX_NUMBERS = 4, 8, 24
 
 
@@ -132,14 +132,15 @@ def opens_on(opened: OpenFilm) -> Opening:
 
 
 def _own_rise(opened: OpenFilm, number: int, found: Opening) -> float:
-    """How much the metric of the opening's head grows in one sentence alone."""
+    """How much the metric of the opening's head grows in one sentence alone, from the first frame to the last."""
     from model.analysis.metrics.film_metrics import film_metrics
-    from model.training.film import Film
 
-    film = opened.film
-    alone = Film(run={}, steps=film.steps, losses=film.losses, scores={}, sentences=(film.sentences[number],))
-    values = film_metrics(alone, found.site)[found.metric][:, found.layer, found.head]
-    return float(np.nan_to_num(values[-1] - values[0], nan=-1.0))
+    film, whole = opened.film, opened.film.sentences[number]
+    ends = whole.weights[found.site][[0, -1], found.layer, found.head][:, None, None]
+    sentence = replace(whole, weights={found.site: ends})
+    alone = replace(film, steps=(0, 1), losses=(0.0, 0.0), scores={}, sentences=(sentence,))
+    before, after = film_metrics(alone, found.site)[found.metric].ravel()
+    return float(np.nan_to_num(after - before, nan=-1.0))
 
 
 @cached(max_entries=MAX_VIEWS)

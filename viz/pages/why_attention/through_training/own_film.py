@@ -12,8 +12,8 @@ from viz.ui.controls import plain
 
 _SLOT: Final = "training-film/own"
 _FIELD: Final = "training-film-file"
-#: Megabytes of a file; a film of sixteen million weights has fewer.
-LARGEST: Final = 16
+#: Megabytes of a file; a film of as many weights as this page reads has fewer.
+LARGEST: Final = 8
 COMMAND: Final = "python -m model train --preset full --data DIR --out CHECKPOINT --film film.npz"
 
 

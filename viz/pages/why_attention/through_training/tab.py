@@ -1,5 +1,6 @@
 """Through training, of the page on claims: what every head attended to at some steps of a training, as a film."""
 
+from contextlib import nullcontext
 from functools import partial
 from typing import Final
 
@@ -37,6 +38,8 @@ def show(trace: object) -> None:
             "it."
         )
     else:
+        with st.spinner("Reading the film …") if own_film.opened() else nullcontext():
+            data.arrived(opened, data.opens_on(opened).site)
         _film(opened)
     own_film.show()
 

@@ -9,7 +9,7 @@ from tests.viz.pages.why_attention.through_training.invented import STEPS, film
 from viz.components.player.exchange import Command
 from viz.pages.why_attention.through_training import payload
 from viz.pages.why_attention.through_training.component import FilmState, read_state
-from viz.pages.why_attention.through_training.data import OpenFilm, view
+from viz.pages.why_attention.through_training.data import MOST_HEADS, OpenFilm, view
 
 
 def test_every_weight_of_a_film_is_sent_as_the_number_that_it_is() -> None:
@@ -53,3 +53,10 @@ def test_a_report_counts_only_if_all_that_it_names_exists() -> None:
     for change in ({"step": 6}, {"layer": -1}, {"head": 2}, {"step": True}, {"head": None}, {"command": 2}):
         assert read_state(sent, report | change, command) is None, change
     assert read_state(sent, None, command) is None
+
+
+def test_the_greatest_message_is_a_few_megabytes() -> None:
+    """Two bytes for each weight that is sent, before they are compressed; numbers of heads and texts come to less."""
+    assert 2 * payload.MOST_SENT <= 6_000_000
+    most_texts = 200 * payload.MOST_TEXT
+    assert most_texts + 4 * 200 * MOST_HEADS < 300_000
