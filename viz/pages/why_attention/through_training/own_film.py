@@ -1,6 +1,6 @@
 """Open a film that a person has made; what is no film gets a sentence, and the film before stays."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import streamlit as st
@@ -19,9 +19,9 @@ COMMAND: Final = "python -m model train --preset full --data DIR --out CHECKPOIN
 
 @dataclass(frozen=True)
 class _Loaded:
-    """The file that was opened last: its film, or why there is none."""
+    """The film that is open, with its file's name, and what was wrong with a file that was chosen after it."""
 
-    name: str
+    name: str = ""
     film: data.OpenFilm | None = None
     error: str = ""
 
@@ -44,7 +44,7 @@ def show() -> None:
         )
         if loaded is not None and loaded.film is not None:
             st.caption(plain(f"Shown is {loaded.name}."))
-            st.button("Back to the film that ships", icon=":material/close:", on_click=_forget)
+            st.button(f"Close {plain(loaded.name)}", icon=":material/close:", on_click=_forget)
         st.caption(
             "Any training makes one with `--film`; whatever the model, it takes 30 frames of six sentences. A training "
             "that was stopped goes on with its film."
@@ -57,14 +57,11 @@ def _take() -> None:
     if file is None:
         _forget()
         return
-    before = opened()
     try:
-        loaded = _Loaded(file.name, data.read(file.getvalue(), file.name))
-    except HeadlightError as error:
-        loaded = _Loaded(file.name, before, str(error))
-    st.session_state[_SLOT] = loaded
-    if not loaded.error:
+        st.session_state[_SLOT] = _Loaded(file.name, data.read(file.getvalue(), file.name))
         _open_anew()
+    except HeadlightError as error:
+        st.session_state[_SLOT] = replace(st.session_state.get(_SLOT, _Loaded()), error=str(error))
 
 
 def _forget() -> None:
