@@ -48,7 +48,7 @@ SERVER_OPTIONS = (
 START_SECONDS = 60.0
 HERE = Path(__file__).parent
 #: So long a test waits for what it expects: a loaded machine is no failure.
-PATIENCE_MS = 30_000
+PATIENCE_MS = 60_000
 #: Streamlit asks for these below the address of a page first, and finds them at the root second.
 ASKED_BELOW_A_PAGE = re.compile(r"^http://127\.0\.0\.1:\d+/\w+/_stcore/(health|host-config)$")
 HOW_TO_GET_IT = (
@@ -192,6 +192,7 @@ def profile(chromium: "Browser") -> "Iterator[BrowserContext]":
     It asks for reduced motion: drawing Streamlit's placeholders as they shimmer costs more than all the pages.
     """
     context = chromium.new_context(viewport={"width": 1400, "height": 1000}, reduced_motion="reduce")
+    context.set_default_timeout(PATIENCE_MS)
     yield context
     context.close()
 

@@ -21,7 +21,7 @@ def drawn(page: Page, key: str) -> Locator:
 
 
 def test_a_cell_says_which_query_may_not_attend_to_which_key_and_why(page: Page, url: str) -> None:
-    opened(page, url, "companion=Hi.")
+    opened(page, url, "text=It+is+late.&companion=Hi.")
     plot = drawn(page, "mask-batch-decoder")
     hover = pointed_at(plot, 0.99, 0.01)
     expect(hover).to_contain_text("query <s>")
@@ -45,7 +45,7 @@ def test_sentences_typed_into_the_batch_are_drawn_and_a_wrong_one_leaves_the_res
 
 
 def test_sliders_are_moved_by_keyboard_and_pictures_link_and_what_is_said_follow(page: Page, url: str) -> None:
-    opened(page, url, "part=Positional+encodings&position=4")
+    opened(page, url, "text=It+was+late+again.&part=Positional+encodings&position=4")
     drawn(page, "circle")
     page.get_by_role("slider", name="Position").focus()
     page.keyboard.press("ArrowRight")
@@ -63,9 +63,9 @@ def test_sliders_are_moved_by_keyboard_and_pictures_link_and_what_is_said_follow
     expect(page).not_to_have_url(re.compile("width="))
 
 
-def test_at_800_pixels_no_picture_is_wider_than_the_page(page: Page, url: str) -> None:
+def test_at_800_pixels_no_picture_is_wider_than_the_page_and_both_sides_can_be_chosen(page: Page, url: str) -> None:
     page.emulate_media(color_scheme="dark")
-    opened(page, url)
+    opened(page, url, "text=It+is+late.")
     # Afterwards: a narrow navigation keeps this page in its menu of more pages.
     page.set_viewport_size({"width": 800, "height": 900})
     drawn(page, "mask-batch-cross")
@@ -74,6 +74,10 @@ def test_at_800_pixels_no_picture_is_wider_than_the_page(page: Page, url: str) -
     page.get_by_role("tab", name="Positional encodings").click()
     drawn(page, "likeness-sums")
     assert_within(page, 800)
+    choice = page.locator("[data-testid='stButtonGroup']").filter(has_text="Translation")
+    right = choice.evaluate("group => group.getBoundingClientRect().right")
+    last = choice.get_by_role("radio", name="Translation")
+    assert last.evaluate("button => button.getBoundingClientRect().right") <= right
 
 
 def assert_within(page: Page, width: int) -> None:
@@ -81,14 +85,3 @@ def assert_within(page: Page, width: int) -> None:
         box = box_of(plot)
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= width
-
-
-def test_both_sides_can_be_chosen_on_a_narrow_page(page: Page, url: str) -> None:
-    opened(page, url)
-    page.set_viewport_size({"width": 800, "height": 900})
-    page.get_by_role("tab", name="Positional encodings").click()
-    drawn(page, "encoding")
-    choice = page.locator("[data-testid='stButtonGroup']").filter(has_text="Translation")
-    right = choice.evaluate("group => group.getBoundingClientRect().right")
-    last = choice.get_by_role("radio", name="Translation")
-    assert last.evaluate("button => button.getBoundingClientRect().right") <= right

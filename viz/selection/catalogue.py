@@ -8,6 +8,7 @@ path.
 import ipaddress
 import os
 import sys
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
@@ -22,6 +23,10 @@ EXPERIMENTS: Final = "experiments"
 #: A session adds no more folders than this.
 MAX_ADDED: Final = 20
 _ADDED: Final = "catalogue/added"
+#: Nanoseconds after which a folder's time of change is sure to differ from that of a later change.
+_SETTLED: Final = 100_000_000
+#: Folder of checkpoints → what it was when it was listed, and the list.
+_LISTED: Final[dict[Path, tuple[object, dict[str, Path]]]] = {}
 
 
 def checkpoint_root() -> Path:
@@ -48,10 +53,23 @@ def folders_to_add_from() -> tuple[Path, ...] | None:
 
 
 def server_models() -> dict[str, Path]:
-    """Name → folder of the models that every viewer can choose; damaged ones too, so that their message can be read."""
-    shipped = [path for path in _folders_in(checkpoint_root()) if path.name != EXPERIMENTS]
+    """Name → folder of the models that every viewer can choose; damaged ones too, so that their message can be read.
+
+    A page asks for them dozens of times a run: the folders are listed anew only once they have changed.
+    """
+    root = checkpoint_root()
+    changed = tuple(map(_changed, (root, experiments_root())))
+    stamp = *changed, *sys.argv
+    known = _LISTED.get(root)
+    if known is not None and known[0] == stamp:
+        return dict(known[1])
+    shipped = [path for path in _folders_in(root) if path.name != EXPERIMENTS]
     named = _named([*shipped, *_command_line_folders()])
-    return named | {f"{EXPERIMENTS}/{name}": folder for name, folder in experiments().items()}
+    listed = named | {f"{EXPERIMENTS}/{name}": folder for name, folder in experiments().items()}
+    # A link may come to lead elsewhere while the folder that it lies in stays as it is.
+    if max(changed) < time.time_ns() - _SETTLED and not any(folder.is_symlink() for folder in listed.values()):
+        _LISTED[root] = stamp, dict(listed)
+    return listed
 
 
 def experiments_root() -> Path:
@@ -117,6 +135,14 @@ def _is_loopback(host: str | None) -> bool:
 def _folders_in(root: Path) -> list[Path]:
     inside = sorted(root.iterdir()) if root.is_dir() else []
     return [path for path in inside if path.is_dir() and not path.name.startswith((".", "_"))]
+
+
+def _changed(folder: Path) -> int:
+    """When something came into a folder or left it, in nanoseconds; 0 if there is no such folder."""
+    try:
+        return folder.stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _added() -> dict[str, Path]:

@@ -37,6 +37,29 @@ def test_experiments_come_last_and_say_so(root: Path, monkeypatch: pytest.Monkey
     assert [catalogue.label(name) for name in ("en-de", "google/bert")] == ["en-de", "google/bert"]
 
 
+def test_a_folder_that_stays_as_it_is_is_listed_once(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    checkpoints = root / "checkpoints"
+    os.utime(checkpoints, (1, 1))
+    before = catalogue.server_models()
+    with monkeypatch.context() as patch:
+        patch.setattr(catalogue, "_folders_in", lambda _: pytest.fail("it was listed again"))
+        assert catalogue.server_models() == before
+    (checkpoints / "new").mkdir()
+    assert list(catalogue.server_models()) == ["en-de", "new", "tiny"]
+    (checkpoints / "new").rmdir()
+    assert catalogue.server_models() == before
+
+
+def test_a_link_that_comes_to_lead_to_a_folder_is_listed(root: Path) -> None:
+    checkpoints = root / "checkpoints"
+    (checkpoints / "link").symlink_to(root / "later")
+    (checkpoints / "shown").symlink_to(checkpoints / "tiny")
+    os.utime(checkpoints, (1, 1))
+    assert list(catalogue.server_models()) == ["en-de", "shown", "tiny"]
+    (root / "later").mkdir()
+    assert list(catalogue.server_models()) == ["en-de", "link", "shown", "tiny"]
+
+
 def test_folders_of_the_command_line_are_the_servers_too(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = root / "elsewhere" / "tiny"
     monkeypatch.setattr("sys.argv", ["app.py", str(folder)])
