@@ -26,6 +26,7 @@ PICTURES = {
     ("Why attention?", "Scores"): ".st-key-score-row-dot",
     ("Why attention?", "Table 1"): ".st-key-influence-recurrent",
     ("Why attention?", "Ablations"): ".st-key-ablation-full",
+    ("Why attention?", "Through training"): ".st-key-training-film",
     ("Model", "Architecture"): ".st-key-parameters",
     ("Model", "Vocabulary"): "[aria-label^='Pieces of the vocabulary']",
     ("Model", "Curves"): ".st-key-training-curves",

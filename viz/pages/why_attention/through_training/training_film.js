@@ -199,7 +199,7 @@ class TrainingFilm extends PlayerView {
       {
         ...{ address: `training ${step}`, stops, ticks, name, caption: "", selected: [layer, head], ranked: null },
         ...{
-          jobs: jobs.some((frame) => frame.length) ? { short, said } : null,
+          jobs: jobs.some((frame) => frame.length) ? { short, said, intervals: said.map(() => "") } : null,
           isMean: false,
           notes: [],
           followed: null,
