@@ -47,10 +47,18 @@ def save_checkpoint(folder: Path, model: EncoderDecoder, tokenizer: Tokenizer, *
     """Write a model (weights as float16) and its tokenizer as a checkpoint folder, with its manifest.
 
     An existing card is kept unless a new one is given.
+
+    Raises:
+        CheckpointError: a weight is no finite number in float16; nothing is written.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     # named_parameters lists a shared matrix once.
     weights = {name: p.detach().to("cpu", torch.float16).contiguous() for name, p in model.named_parameters()}
+    if wrong := [name for name, tensor in weights.items() if not tensor.isfinite().all()]:
+        raise CheckpointError(
+            f"{len(wrong)} of the model's tensors, first {wrong[0]}, have numbers that 16 bit cannot hold (beyond "
+            f"± 65,504, or none), so {folder.name} is not written; train again with a lower rate."
+        )
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / WEIGHTS).write_bytes(save(weights, {"format": "headlight"}))
     (folder / CONFIG).write_text(model.config.to_json(), encoding="utf-8")
     (folder / TOKENIZER).write_bytes(tokenizer.serialized)

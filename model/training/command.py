@@ -21,9 +21,10 @@ from model.training.ablations import ABLATIONS, DEV_SETS, LETTERS, RUNS, TRAININ
 from model.training.augmentation import typed_variants
 from model.training.batches import Example, encode_pairs
 from model.training.film_recorder import FilmRecorder
-from model.training.loop import LOG, TrainingRun, TrainSettings
+from model.training.loop import TrainingRun, TrainSettings
 from model.training.processes import join_processes, part, wait_for_all
 from model.training.pronouns import training_pairs
+from model.training.run_files import LOG
 from model.training.schedule import Decay
 from model.training_record import LOG as TRAINING_LOG
 from model.training_record import METRICS, TRAINING

@@ -1,11 +1,6 @@
-"""Run the training loop, with a log, dev scores, and a state to resume from.
+"""Run the training loop, with a log, dev scores, and a state to resume from (`run_files`)."""
 
-A run lives in a folder: config.json, tokenizer.model, log.jsonl, state.safetensors (weights, Adam's moments, step) and
-the last few weights for averaging. The state is replaced in one move, so that a kill at any moment leaves a whole one.
-"""
-
-import json
-import os
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,8 +8,6 @@ from itertools import islice
 from pathlib import Path
 
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 from tqdm import tqdm
@@ -31,9 +24,8 @@ from model.training.batches import Batch, Example, endless_batches
 from model.training.film_recorder import FilmRecorder
 from model.training.objective import Objective, pronoun_pieces
 from model.training.processes import ALONE, Processes, add_up, wait_for_all
+from model.training.run_files import RunFiles, RunState
 from model.training.schedule import Decay, learning_rate
-
-LOG = "log.jsonl"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,15 +80,13 @@ class TrainingRun:
         device: torch.device,
         processes: Processes = ALONE,
     ) -> None:
-        self.folder, self.tokenizer, self.settings, self.device = folder, tokenizer, settings, device
-        self.processes = processes
-        folder.mkdir(parents=True, exist_ok=True)
+        self.tokenizer, self.settings, self.device, self.processes = tokenizer, settings, device, processes
+        self.files = RunFiles(folder, settings.average)
         torch.manual_seed(settings.seed)
         self.model = new_model(config).to(device)
         self.optimizer = torch.optim.Adam(self.model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9, fused=True)
         self.step = 0
-        if self._state_file.exists():
-            self._load_state()
+        self._resume()
 
     def start_from(self, model: EncoderDecoder) -> None:
         """Begin a new run with a trained model's weights instead of random ones; a resumed run keeps its own."""
@@ -117,6 +107,9 @@ class TrainingRun:
             dev: sets to score on the way.
             until: stop at this step already, in the middle of the schedule; the run can be resumed, on other data too.
             film: what is to see the model after every step.
+
+        Raises:
+            DataError: the loss is no finite number any more, or a file of the run is damaged.
         """
         settings = self.settings
         batches = endless_batches(
@@ -159,7 +152,7 @@ class TrainingRun:
                 if self.step % settings.save_every == 0 or last:
                     hand_back_memory()
                     if first:
-                        self._save_state()
+                        self._save()
                 if first and (self.step % settings.dev_every == 0 or last):
                     self._log(**self._dev_scores(dev))
                     self.model.train()
@@ -180,9 +173,16 @@ class TrainingRun:
         self.optimizer.zero_grad(set_to_none=True)
         # The gradients of all processes are averaged; what is wanted is their sum, each having its share of the tokens.
         (loss * processes.count).backward()
-        torch.nn.utils.clip_grad_norm_(self.model.parameters(), settings.clip)
+        norm = float(torch.nn.utils.clip_grad_norm_(self.model.parameters(), settings.clip))
+        value = float(add_up(loss.detach(), processes))
+        if not (math.isfinite(value) and math.isfinite(norm)):
+            raise DataError(
+                f"At step {self.step:,} the loss is {value:g} and the gradient's norm {norm:g}, so nothing since the "
+                f"last state is kept. Begin anew with a lower rate (--peak {settings.peak / 2:g}) or a longer warm-up "
+                f"(--warmup {2 * settings.warmup})."
+            )
         self.optimizer.step()
-        return float(add_up(loss.detach(), processes))
+        return value
 
     def _rate(self) -> float:
         settings = self.settings
@@ -199,82 +199,45 @@ class TrainingRun:
         return {f"bleu_{name}": evaluate(self.model, self.tokenizer, pairs).bleu for name, pairs in dev.items()}
 
     def _log(self, **values: float) -> None:
-        entry = {"step": self.step, "learning_rate": self._rate(), **values}
-        with (self.folder / LOG).open("a", encoding="utf-8") as log:
-            log.write(json.dumps(entry) + "\n")
+        self.files.log({"step": self.step, "learning_rate": self._rate(), **values})
 
-    @property
-    def _state_file(self) -> Path:
-        return self.folder / "state.safetensors"
+    def _weights(self) -> dict[str, Tensor]:
+        return {name: parameter.detach() for name, parameter in self.model.named_parameters()}
 
-    def _snapshots(self) -> list[Path]:
-        return sorted(self.folder.glob("weights-*.safetensors"))
+    def _save(self) -> None:
+        weights, moments = self._weights(), self.optimizer.state_dict()["state"]
+        self.files.save_state(RunState(self.step, weights, moments))
+        if self._is_averaged():
+            self.files.save_snapshot(self.step, weights)
 
-    def _save_state(self) -> None:
-        weights = {f"model.{name}": p.detach() for name, p in self.model.named_parameters()}
-        moments = {
-            f"adam.{index}.{name}": value
-            for index, state in self.optimizer.state_dict()["state"].items()
-            for name, value in state.items()
-        }
-        _replace(self._state_file, {**weights, **moments}, {"step": str(self.step)})
-        _replace(self.folder / f"weights-{self.step:08d}.safetensors", weights, {})
-        for old in self._snapshots()[: -self.settings.average]:
-            old.unlink()
+    def _is_averaged(self) -> bool:
+        """Whether this step's weights are among those that can be averaged, wherever the run was stopped meanwhile."""
+        return self.step % self.settings.save_every == 0 or self.step == self.settings.steps
 
-    def _load_state(self) -> None:
+    def _resume(self) -> None:
+        """Go on from the last state; a kill may have come between it and its weights for averaging."""
+        state = self.files.load_state(self.device)
+        first = self.processes.is_first
+        if state is None:
+            if first:
+                self.files.begin()
+            return
         try:
-            with safe_open(self._state_file, "pt") as file:
-                step = int(file.metadata()["step"])
-            state = load_file(self._state_file, device=str(self.device))
-            weights = {name.removeprefix("model."): t for name, t in state.items() if name.startswith("model.")}
-            self._set_weights(weights)
-            moments: dict[int, dict[str, Tensor]] = {}
-            for name, value in state.items():
-                if name.startswith("adam."):
-                    _, index, key = name.split(".")
-                    moments.setdefault(int(index), {})[key] = value
+            self._set_weights(state.weights)
             groups = self.optimizer.state_dict()["param_groups"]
-            self.optimizer.load_state_dict({"state": moments, "param_groups": groups})
-        except (SafetensorError, KeyError, TypeError, ValueError, RuntimeError) as error:
-            raise DataError(
-                f"{self._state_file} is damaged, so the run cannot go on from it; name another folder, or delete this "
-                f"file to begin anew ({error})."
-            ) from error
-        self.step = step
-        if self.processes.is_first:
-            # What was logged between the last state and the end will be logged again.
-            kept = [entry for entry in read_log(self.folder) if entry["step"] <= step]
-            (self.folder / LOG).write_text("".join(json.dumps(entry) + "\n" for entry in kept), encoding="utf-8")
+            self.optimizer.load_state_dict({"state": state.moments, "param_groups": groups})
+        except (KeyError, TypeError, ValueError, RuntimeError) as error:
+            raise self.files.damaged(error) from error
+        self.step = state.step
+        if first:
+            self.files.forget_log_after(self.step)
+            if self._is_averaged() and not self.files.has_snapshot(self.step):
+                self.files.save_snapshot(self.step, state.weights)
 
     def _average(self) -> None:
-        snapshots = [load_file(path, device=str(self.device)) for path in self._snapshots()]
-        self._set_weights(
-            {
-                name.removeprefix("model."): torch.stack([snapshot[name] for snapshot in snapshots]).mean(0)
-                for name in snapshots[0]
-            }
-        )
+        self._set_weights(self.files.averaged_weights(self._weights(), self.device))
 
     @torch.no_grad()
     def _set_weights(self, weights: Mapping[str, Tensor]) -> None:
         for name, parameter in self.model.named_parameters():
             parameter.copy_(weights[name])
-
-
-def read_log(folder: Path) -> list[dict[str, float]]:
-    """What a run has logged so far: its step and learning rate, with a loss or dev scores.
-
-    A last line without its end, as a kill in the middle of writing leaves it, is left out.
-    """
-    path = folder / LOG
-    if not path.exists():
-        return []
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    return [json.loads(line) for line in lines if line.endswith("\n")]
-
-
-def _replace(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str]) -> None:
-    partial = path.with_suffix(".partial")
-    save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, partial, metadata)
-    os.replace(partial, path)

@@ -11,8 +11,9 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from model import Translator
-from model.checkpoint import MANIFEST, WEIGHTS, write_manifest
+from model.checkpoint import MANIFEST, WEIGHTS, save_checkpoint, write_manifest
 from model.errors import CheckpointError, DeviceError
+from model.nn.architectures import new_model
 
 
 @pytest.fixture
@@ -119,6 +120,14 @@ def test_weights_that_are_no_numbers_or_not_ours_are_refused(folder: Path) -> No
         write_manifest(folder)
         with pytest.raises(CheckpointError, match=message):
             Translator.load(folder)
+
+
+def test_weights_too_large_for_16_bit_are_not_written(translator: Translator, tmp_path: Path) -> None:
+    model = new_model(translator.config)
+    next(model.parameters()).data.view(-1)[0] = 1e6
+    with pytest.raises(CheckpointError, match=r"1 of the model's tensors, first .*65,504"):
+        save_checkpoint(tmp_path / "new", model, translator.tokenizer)
+    assert not (tmp_path / "new").exists()
 
 
 def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:

@@ -20,8 +20,8 @@ from model.pairs import Pair
 from model.tokenizer import Tokenizer
 from model.training.ablations import ABLATIONS, Preset
 from model.training.batches import encode_pairs, endless_batches
-from model.training.loop import read_log
 from model.training.objective import Objective
+from model.training.run_files import read_log
 
 #: What a run's folder keeps of its scores, so that a model is translated with once.
 SCORES: Final = "scores.json"

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import save
 
 from model.config import TransformerConfig
 from model.errors import ConfigError, DataError
@@ -15,7 +16,8 @@ from model.nn.transformer import Transformer
 from model.pairs import Pair
 from model.tokenizer import Tokenizer
 from model.training.batches import Batch, encode_pairs
-from model.training.loop import TrainingRun, TrainSettings, read_log
+from model.training.loop import TrainingRun, TrainSettings
+from model.training.run_files import read_log
 from model.training.schedule import learning_rate
 from tests.conftest import SENTENCES
 
@@ -104,6 +106,70 @@ def test_a_damaged_state_is_said(tmp_path: Path, config: TransformerConfig, toke
     state.write_bytes(state.read_bytes()[:keep])
     with pytest.raises(DataError, match="damaged"):
         new_run(tmp_path, config, tokenizer)
+
+
+@pytest.mark.parametrize("until", [2, 6, 8, 10])
+def test_a_run_that_was_stopped_anywhere_averages_the_same_weights(
+    tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer, until: int
+) -> None:
+    examples = encode_pairs(PAIRS * 10, tokenizer, 100)
+    whole = new_run(tmp_path / "whole", config, tokenizer).train(examples, {})
+    new_run(tmp_path / "stopped", config, tokenizer).train(examples, {}, until=until)
+    # As if it had been killed after its state was written, and before the weights for averaging.
+    (tmp_path / "stopped" / f"weights-{until:08d}.safetensors").unlink(missing_ok=True)
+    again = new_run(tmp_path / "stopped", config, tokenizer).train(examples, {})
+    for (name, a), (_, b) in zip(whole.named_parameters(), again.named_parameters(), strict=True):
+        torch.testing.assert_close(a, b, msg=name)
+    names = [[file.name for file in sorted((tmp_path / run).glob("weights-*"))] for run in ("whole", "stopped")]
+    assert names[0] == names[1]
+
+
+def test_a_run_killed_before_its_first_state_begins_with_an_empty_log(
+    tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer
+) -> None:
+    (tmp_path / "log.jsonl").write_text('{"step": 3, "learning_rate": 1.0, "loss": 1.0}\n')
+    (tmp_path / "weights-00000003.safetensors").touch()
+    new_run(tmp_path, config, tokenizer).train(encode_pairs(PAIRS * 10, tokenizer, 100), {})
+    assert [entry["step"] for entry in read_log(tmp_path) if "loss" in entry] == [12]
+
+
+@pytest.mark.parametrize("content", [b"", b"not weights", "other"])
+def test_damaged_weights_for_averaging_are_said(
+    tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer, content: bytes | str
+) -> None:
+    examples = encode_pairs(PAIRS * 10, tokenizer, 100)
+    new_run(tmp_path, config, tokenizer).train(examples, {}, until=8)
+    other = save({"model.of_another": torch.zeros(2)})
+    (tmp_path / "weights-00000008.safetensors").write_bytes(content if isinstance(content, bytes) else other)
+    with pytest.raises(DataError, match=r"weights-00000008.*delete it"):
+        new_run(tmp_path, config, tokenizer).train(examples, {})
+
+
+@pytest.mark.parametrize("line", ["{", "[]", '{"learning_rate": 1.0}', '{"step": -1}', '{"step": 4, "loss": NaN}'])
+def test_a_damaged_line_of_the_log_is_said(
+    tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer, line: str
+) -> None:
+    new_run(tmp_path, config, tokenizer, steps=4).train(encode_pairs(PAIRS * 10, tokenizer, 100), {})
+    log = tmp_path / "log.jsonl"
+    log.write_text(f"{line}\n{log.read_text()}")
+    with pytest.raises(DataError, match=r"Line 1 of .*log\.jsonl is damaged"):
+        new_run(tmp_path, config, tokenizer)
+
+
+def test_a_loss_that_is_no_number_ends_the_run_and_leaves_the_last_state(
+    tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer
+) -> None:
+    examples = encode_pairs(PAIRS * 10, tokenizer, 100)
+    new_run(tmp_path, config, tokenizer).train(examples, {}, until=4)
+    run = new_run(tmp_path, config, tokenizer)
+    before = {name: parameter.clone() for name, parameter in run.model.named_parameters()}
+    run.model.projection.bias = torch.nn.Parameter(torch.full((config.vocab_size,), torch.nan))
+    with pytest.raises(DataError, match=r"At step 5 the loss is nan.*--peak 0\.0015"):
+        run.train(examples, {})
+    again = new_run(tmp_path, config, tokenizer)
+    assert again.step == 4
+    for name, parameter in again.model.named_parameters():
+        assert torch.equal(parameter, before[name])
 
 
 def test_the_last_states_are_averaged(tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer) -> None:
