@@ -129,6 +129,7 @@ def head_scatter(
         # A head whose name has no room is named on hover.
         text=[label if place else "" for label, place in zip(names, places, strict=True)],
         mode="markers+text",
+        cliponaxis=False,
         textposition=[place or "top center" for place in places],
         textfont={"size": 12},
         marker={
@@ -155,12 +156,19 @@ def head_scatter(
         x=[ring_at[0]],
         y=[ring_at[1]],
         mode="markers",
-        marker={"size": 24, "symbol": "circle-open", "color": theme.HEAD_COLOURS[1], "line": {"width": 3}},
+        marker={"size": 19, "symbol": "circle-open", "color": theme.HEAD_COLOURS[1], "line": {"width": 3}},
         hoverinfo="skip",
     )
     axis = {"zeroline": False, "showticklabels": False, "showgrid": False, "ticks": ""}
     # Distances are the same in both directions.
-    axes = {"xaxis": axis, "yaxis": axis | {"scaleanchor": "x"}, "clickmode": "event+select"}
+    # Names stand beside the outermost points.
+    low, high = float(flat[:, 0].min()), float(flat[:, 0].max())
+    room = 0.12 * (high - low)
+    axes = {
+        "xaxis": axis | {"range": [low - room, high + room]},
+        "yaxis": axis | {"scaleanchor": "x"},
+        "clickmode": "event+select",
+    }
     # Room above for the buttons, which would lie over a name.
     margin = {"margin": {"l": 24, "r": 8, "t": 36, "b": 16, "pad": 0}}
     return go.Figure([ring, points], theme.figure_layout(HEIGHT) | axes | margin)

@@ -31,14 +31,17 @@ def above(trace: "Trace") -> None:
     made = translations.choices()
     if made:
         names = names_of(made, trace)
-        st.selectbox(
-            "Translation shown",
-            range(len(names)),
-            key=state.bind("branch"),
-            format_func=lambda number: names[number],
-            width=620,
-            on_change=_show,
-        )
+        # In the line of the tabs, where there is room: what is below stays where it is when a branch is made.
+        has_tree = state.current().decoding.decoding_tab == "Branches"
+        with st.container(key="translation-shown-above-tree" if has_tree else "translation-shown"):
+            st.selectbox(
+                "Translation shown",
+                range(len(names)),
+                key=state.bind("branch"),
+                format_func=lambda number: names[number],
+                label_visibility="collapsed",
+                on_change=_show,
+            )
 
 
 def show_notices() -> None:

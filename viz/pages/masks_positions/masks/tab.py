@@ -137,7 +137,7 @@ def _draw(of: Mapping[str, SiteMask], key: str) -> None:
     decoder, encoder, cross = (of[site] for site in (sites.DECODER, sites.ENCODER, sites.CROSS))
     everything = np.ones_like(decoder.padding)
     # Where three do not fit with labels that can be read, they stand below one another.
-    with st.grid(3, min_column_width=300, gap="small"):
+    with st.grid(3, min_column_width=290, gap="small"):
         _panel(f"{sites.label(sites.DECODER)}: causal", reasons(decoder.causal, everything), decoder, f"{key}-causal")
         _panel("∧ padding", reasons(everything, decoder.padding), decoder, f"{key}-padding")
         _panel("= the mask that is used", reasons(decoder.causal, decoder.padding), decoder, f"{key}-decoder")
