@@ -10,7 +10,7 @@ import { clamp, element } from "../shared/picture.js";
 /** @typedef {{ at: number, label: string }} Tick a label of the axis, at a share of its length */
 /**
  * @typedef {{
- *   label: string, lanes: Lane[], places: number[], slot?: number, ticks?: Tick[], left: number,
+ *   label: string, lanes: Lane[], places: number[], slot?: number, ticks?: Tick[], axis?: string, left: number,
  *   goTo(step: number): void, tell(point: Point, step: number): void, leave(): void,
  * }} Chart `places` are shares of the axis, one for each step, ascending; `slot` is the share that belongs to each of
  *   steps that lie evenly
@@ -78,7 +78,7 @@ export class StepChart {
   /** Draw all curves as wide as there is room. @param {number} width */
   resize(width) {
     this.width = width;
-    const { lanes, ticks = [], slot = 0 } = this.chart;
+    const { lanes, ticks = [], axis = "", slot = 0 } = this.chart;
     const heights = lanes.reduce((sum, { height }) => sum + height, (lanes.length - 1) * LANE_GAP);
     const [foot, below] = [CHART_TOP + heights + 6, ticks.length ? AXIS_HEIGHT : 0];
     const markerWidth = clamp(NARROWEST_MARKER, slot * this.room, WIDEST_MARKER);
@@ -100,6 +100,8 @@ export class StepChart {
       end = x;
       drawing.append(svg("text", { class: "curve-tick", x, y: foot + 12, "text-anchor": "middle" }, label));
     }
+    const name = { class: "curve-tick", x: 0, y: foot + 12 };
+    if (axis) drawing.append(svg("text", name, axis));
     this.element.style.height = `${height}px`;
     this.element.replaceChildren(drawing);
   }

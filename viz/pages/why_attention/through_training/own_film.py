@@ -49,7 +49,7 @@ def show() -> None:
             "Any training makes one with `--film`; whatever the model, it takes 30 frames of six sentences. A training "
             "that was stopped goes on with its film."
         )
-        st.code(COMMAND, language="sh")
+        st.code(COMMAND, language="sh", wrap_lines=True)
 
 
 def _take() -> None:

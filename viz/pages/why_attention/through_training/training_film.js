@@ -124,6 +124,7 @@ class TrainingFilm extends PlayerView {
       lanes: [],
       places,
       ticks,
+      axis: "Training step (log)",
       left: LANE_NAMES,
       goTo: (step) => this.goTo(step),
       tell: (point, frame) => this.tell(point, frame, tell(frame)),
