@@ -142,7 +142,7 @@ def _draw(of: Mapping[str, SiteMask], key: str) -> None:
         _panel("∧ padding", reasons(everything, decoder.padding), decoder, f"{key}-padding")
         _panel("= the mask that is used", reasons(decoder.causal, decoder.padding), decoder, f"{key}-decoder")
     st.markdown("**The two others: padding of the source alone**")
-    with st.grid(3, min_column_width=210, gap="medium"):
+    with st.grid(3, min_column_width=290, gap="small"):
         _panel(sites.label(sites.ENCODER), reasons(encoder.causal, encoder.padding), encoder, f"{key}-encoder")
         _panel(sites.label(sites.CROSS), reasons(cross.causal, cross.padding), cross, f"{key}-cross")
 
