@@ -164,9 +164,15 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
 
 
 @pytest.fixture(scope="session")
-def url(serve: Serve, recorded_checkpoints: Path) -> str:
-    """The whole app, with a tiny checkpoint that has a record."""
-    os.environ["HEADLIGHT_CHECKPOINTS"] = str(recorded_checkpoints)
+def checkpoints(recorded_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The app's folder of models: "en-de", a tiny checkpoint that has a record, and what tests put beside it."""
+    return Path(shutil.copytree(recorded_checkpoints, tmp_path_factory.mktemp("served") / "checkpoints"))
+
+
+@pytest.fixture(scope="session")
+def url(serve: Serve, checkpoints: Path) -> str:
+    """The whole app, which opens with the tiny checkpoint."""
+    os.environ["HEADLIGHT_CHECKPOINTS"] = str(checkpoints)
     try:
         return serve(ROOT / "app.py")
     finally:
@@ -174,10 +180,15 @@ def url(serve: Serve, recorded_checkpoints: Path) -> str:
 
 
 @pytest.fixture(scope="session")
-def shipped_url(serve: Serve) -> str:
-    """The whole app, with the checkpoint that ships."""
-    # Servers with the same options are shared; this one is no other's.
-    return serve(ROOT / "app.py", "--server.maxUploadSize=201")
+def shipped(checkpoints: Path) -> str:
+    """What the app calls the checkpoint that ships."""
+    return shutil.copytree(ROOT / "checkpoints" / "en-de", checkpoints / "shipped").name
+
+
+@pytest.fixture(scope="session")
+def shipped_url(url: str, shipped: str) -> str:
+    """The address at which the whole app opens with the checkpoint that ships."""
+    return f"{url}/?checkpoint={shipped}"
 
 
 def is_local(url: str) -> bool:

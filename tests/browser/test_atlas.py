@@ -3,7 +3,6 @@
 The `page` fixture also asserts that nothing went to the console as an error and nothing was asked of another host.
 """
 
-import os
 import re
 import shutil
 from dataclasses import replace
@@ -17,33 +16,26 @@ from model import Translator
 from model.analysis.atlas.file import save_atlas
 from model.analysis.atlas.measure import build_atlas, reading_digest
 from model.analysis.corpus import OWN_CORPUS, read_text
-from tests.browser.conftest import Serve
 from tests.browser.pointing import box_of
-from tests.paths import ROOT
 
 PATIENCE = 60_000
+MODEL = "with-atlas"
 
 
 @pytest.fixture(scope="module")
-def url(serve: Serve, tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The app with a tiny checkpoint that has an atlas of our own sentences, some of them, beside it."""
-    root = tmp_path_factory.mktemp("atlas")
-    folder = Path(shutil.copytree(tiny_checkpoints / "en-de", root / "en-de"))
+def url(url: str, checkpoints: Path, tiny_checkpoints: Path) -> str:
+    """The app, on whose list is a tiny checkpoint that has an atlas of our own sentences, some of them, beside it."""
+    folder = Path(shutil.copytree(tiny_checkpoints / "en-de", checkpoints / MODEL))
     own = read_text(OWN_CORPUS)
     # Read with a translation: a model of random weights would write each one to the limit.
     sentences = [sentence._replace(target="Es ist so.") for sentence in own[:40]]
     atlas = build_atlas(Translator.load(folder, device="cpu"), sentences)
     save_atlas(replace(atlas, corpus=reading_digest(own, ())), folder / "atlas.npz")
-    os.environ["HEADLIGHT_CHECKPOINTS"] = str(root)
-    try:
-        # An option that is the default makes this a server of its own.
-        return serve(ROOT / "app.py", "--server.maxUploadSize=5")
-    finally:
-        del os.environ["HEADLIGHT_CHECKPOINTS"]
+    return url
 
 
 def opened(page: Page, url: str, ready: str, **chosen: str | int) -> Locator:
-    page.goto(f"{url}/atlas?{urlencode(chosen)}")
+    page.goto(f"{url}/atlas?{urlencode({'checkpoint': MODEL, **chosen})}")
     part = page.locator(ready).first
     expect(part).to_be_visible(timeout=PATIENCE)
     return part

@@ -33,9 +33,9 @@ def test_a_file_that_is_none_is_refused_and_another_is_measured_and_its_bad_line
     expect(page.get_by_text("What the model itself prefers")).to_be_visible(timeout=PATIENCE)
 
 
-def test_a_long_computation_stops_when_told_to(page: Page, shipped_url: str) -> None:
+def test_a_long_computation_stops_when_told_to(page: Page, url: str, shipped: str) -> None:
     # With the checkpoint that ships it takes a minute, longer than a click on any machine.
-    opened(page, shipped_url, lab="Cause", scope="set")
+    opened(page, url, checkpoint=shipped, lab="Cause", scope="set")
     page.get_by_role("button", name="Switch off each head in turn").click(timeout=PATIENCE)
     page.locator(".st-key-cause-effects-stop button").click(timeout=PATIENCE)
     expect(page.get_by_text(re.compile(r"Stopped after [\d,]+ of 7,296 runs"))).to_be_visible(timeout=PATIENCE)

@@ -1,6 +1,5 @@
 """A text of some 1,500 tokens on the attention page: the grid fills, a head is opened, exact numbers, lines."""
 
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,15 +10,13 @@ from playwright.sync_api import Page, expect
 from model import Transformer, TransformerConfig
 from model.checkpoint import save_checkpoint
 from model.tokenizer import Tokenizer
-from tests.browser.conftest import Serve
 from tests.conftest import SENTENCES
-from tests.paths import ROOT
 
 TEXT = " ".join((SENTENCES[::2] * 20)[:46])
 
 
 @pytest.fixture(scope="module")
-def url(serve: Serve, tmp_path_factory: pytest.TempPathFactory, config: TransformerConfig, tokenizer: Tokenizer) -> str:
+def url(url: str, checkpoints: Path, config: TransformerConfig, tokenizer: Tokenizer) -> str:
     """The app with a random model that reads 2,048 tokens, and whose translations end at once."""
     torch.manual_seed(7)
     model = Transformer(replace(config, max_length=2048))
@@ -27,13 +24,8 @@ def url(serve: Serve, tmp_path_factory: pytest.TempPathFactory, config: Transfor
         # What comes out of the decoder always looks like </s>.
         loud = 100 * model.decoder.embedding.tokens.weight[config.eos_id]
         model.get_parameter("decoder.norm.bias").copy_(loud)
-    root: Path = tmp_path_factory.mktemp("long")
-    save_checkpoint(root / "en-de", model, tokenizer, card="Random weights, for tests.\n")
-    os.environ["HEADLIGHT_CHECKPOINTS"] = str(root)
-    try:
-        return serve(ROOT / "app.py", "--client.toolbarMode=viewer")
-    finally:
-        del os.environ["HEADLIGHT_CHECKPOINTS"]
+    save_checkpoint(checkpoints / "long", model, tokenizer, card="Random weights, for tests.\n")
+    return f"{url}/?checkpoint=long"
 
 
 def test_a_text_of_1500_tokens_is_shown_head_by_head_down_to_exact_numbers(page: Page, url: str) -> None:
