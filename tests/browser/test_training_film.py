@@ -11,8 +11,8 @@ PATIENCE = 60_000
 
 
 @pytest.fixture
-def film(page: Page, url: str, recorded_checkpoints: Path) -> Locator:
-    folder = recorded_checkpoints / "experiments"
+def film(page: Page, url: str, checkpoints: Path) -> Locator:
+    folder = checkpoints / "experiments"
     folder.mkdir(exist_ok=True)
     saved(folder / "film.npz")
     page.goto(f"{url}/why?claim=Through+training&text=Yes")

@@ -189,7 +189,7 @@ def test_training_learns_a_few_sentences_by_heart(
     tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer
 ) -> None:
     settings = replace(
-        SETTINGS, steps=250, warmup=40, tokens_per_batch=200, smoothing=0.0, dev_every=250, save_every=250
+        SETTINGS, steps=150, warmup=25, tokens_per_batch=200, smoothing=0.0, dev_every=150, save_every=150
     )
     run = TrainingRun(tmp_path, replace(config, d_model=64, dropout=0.0), tokenizer, settings, CPU)
     model = run.train(encode_pairs(PAIRS, tokenizer, 100), {"same": PAIRS})
