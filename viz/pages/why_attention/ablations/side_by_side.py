@@ -129,6 +129,7 @@ def _column(one: Measured, found: Comparison, site: str, layer: int | None, head
             frame.note(f"There is no such head here: this model has {layers} of {heads} of this attention.")
         else:
             _map(opened, preset, site)
+            st.caption(f"{opened.hard_rows} of {len(opened.rows)} rows give one key {compared.HARD} or more.")
     _ways(preset, site, opened)
 
 

@@ -85,7 +85,7 @@ def _widgets(translator: "Translator") -> tuple[int | None, int]:
 def _name(off: "PartOff") -> str:
     names: dict[Part, str] = {
         "positions": "No positions",
-        "scaling": "No division by √d_k",
+        "scaling": "No division by √dₖ",
         "heads": f"Only H{off.kept_head + 1} of each attention",
         "residuals": "No residual connections",
         "norms": "No layer norms",

@@ -68,6 +68,11 @@ def test_the_surest_head_gives_one_key_the_most(translator: Translator) -> None:
     np.testing.assert_allclose(found.weights.sum(1), 1, rtol=1e-5)
 
 
+def test_hard_rows_are_those_that_give_one_key_nearly_all() -> None:
+    weights = np.array([[0.995, 0.005], [0.98, 0.02], [0.0, 1.0]], np.float32)
+    assert compared.OpenHead(0, 0, weights, ("a", "b", "c"), ("a", "b")).hard_rows == 2
+
+
 def test_a_layer_and_a_head_that_are_asked_for_are_opened_or_there_is_none(translator: Translator) -> None:
     trace = translator.trace(TEXT)
     found = compared.open_head(trace, "encoder.self", 1, 2)

@@ -35,6 +35,7 @@ def test_it_opens_on_the_full_model_and_the_one_that_is_farthest_and_leaves_the_
     assert "compared with it" in text
     maps = sent_to(app, "matrix_picture")
     assert len(maps) == 2
+    assert "rows give one key 0.99 or more" in text
     assert {(header["low"], header["high"]) for header, _ in maps} == {(0.0, 1.0)}
     assert "models" not in app.query_params
 

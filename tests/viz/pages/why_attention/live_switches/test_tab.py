@@ -16,7 +16,7 @@ def opened(app: AppTest, **choices: object) -> AppTest:
 
 def test_the_sentence_is_translated_without_each_part(app: AppTest) -> None:
     shown = said(opened(app))
-    for name in ("No positions", "No division by √d_k", "Only H1 of each attention", "No residual", "No layer norms"):
+    for name in ("No positions", "No division by √dₖ", "Only H1 of each attention", "No residual", "No layer norms"):
         assert name in shown
     assert "another thing than training without it" in shown
 

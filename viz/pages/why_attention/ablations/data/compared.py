@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 #: As many models as are shown at once.
 MOST: Final = 4
+HARD: Final = 0.99
 #: As many models as there are, and some of other folders.
 MAX_KEPT: Final = 32
 
@@ -189,6 +190,11 @@ class OpenHead:
     weights: Float[np.ndarray, "row key"]
     rows: tuple[str, ...]
     keys: tuple[str, ...]
+
+    @property
+    def hard_rows(self) -> int:
+        """How many rows give one key at least `HARD` of their weight: there a softmax hardly passes a gradient."""
+        return int((self.weights.max(axis=1) >= HARD).sum())
 
 
 def open_head(trace: "Trace", site: str, layer: int | None, head: int | None) -> OpenHead | None:
