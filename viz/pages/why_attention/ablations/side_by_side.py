@@ -47,7 +47,7 @@ def show(trace: "Trace") -> None:
     if found is None:
         return
     if found.refused:
-        frame.note(plain(f"{found.refused} The small models read no longer ones; the table below stays."))
+        frame.note(plain(f"{found.refused} That holds for every small model; the table below needs no sentence."))
         return
     if trace.text != text:
         st.caption(f"The sentence is: {plain(text)}")
