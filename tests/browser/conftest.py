@@ -191,6 +191,13 @@ def shipped_url(url: str, shipped: str) -> str:
     return f"{url}/?checkpoint={shipped}"
 
 
+@pytest.fixture(scope="session")
+def app_as_shipped(serve: Serve) -> str:
+    """The whole app with all that ships, experiments too."""
+    # Servers with the same options are shared; this one is no other's.
+    return serve(ROOT / "app.py", "--server.maxUploadSize=201")
+
+
 def is_local(url: str) -> bool:
     parts = urlsplit(url)
     return parts.scheme in {"data", "blob", "about"} or parts.hostname == "127.0.0.1"

@@ -33,9 +33,9 @@ PICTURES = {
 }
 
 
-def test_the_pictures_of_all_pages_begin_in_the_upper_part_of_the_screen(page: Page, shipped_url: str) -> None:
+def test_the_pictures_of_all_pages_begin_in_the_upper_part_of_the_screen(page: Page, app_as_shipped: str) -> None:
     # A model of random weights would write a sentence that fills the head of the page.
-    page.goto(shipped_url)
+    page.goto(app_as_shipped)
     sizes = list(SIZES)
     for (name, tab), selector in PICTURES.items():
         page.get_by_role("link", name=name, exact=True).click()
