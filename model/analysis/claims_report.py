@@ -56,12 +56,14 @@ def layers_report(times: LayerTimes) -> str:
 
 def steadiness_report(costs: Sequence[ScoreCost], times: LayerTimes) -> str:
     """How far the middle run was from the fastest: near 1 where nothing else ran."""
-    measured = [cost.measured for cost in (*costs, *times.over_length, *times.over_width)]
+    layers = (*times.over_length, *times.over_width)
+    measured = [*(cost.measured for cost in costs), *(layer.measured for layer in layers)]
     return f"Times are the least of several runs; the middle one took {unsteadiness(measured):.2f} times as long."
 
 
 def _crossing(times: LayerTimes, device: str) -> str:
-    found = crossing(*(times.of(kind, device, over_length=True) for kind in ("self-attention", "recurrent")))
+    attention, recurrent = (times.of(kind, device, over_length=True) for kind in ("self-attention", "recurrent"))
+    found = crossing(attention, recurrent)
     by_count = f"self-attention and GRU, on {device}: by count they cross at n = {times.width}, "
     if found is None:
         return f"{by_count}by the clock not up to n = {times.length:,}"
