@@ -1,27 +1,20 @@
 """The tab Ablations in a real browser: small models side by side, another one chosen, and the way to its heads."""
 
-import os
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Serve
-from tests.paths import ROOT
-
 PATIENCE = 60_000
 
 
-@pytest.fixture(scope="module")
-def compared_url(serve: Serve, experiment_checkpoints: Path) -> str:
-    """The whole app, with experiments of random weights."""
-    os.environ["HEADLIGHT_CHECKPOINTS"] = str(experiment_checkpoints)
-    try:
-        # Servers with the same options are shared; this one is no other's.
-        return serve(ROOT / "app.py", "--server.maxUploadSize=202")
-    finally:
-        del os.environ["HEADLIGHT_CHECKPOINTS"]
+@pytest.fixture
+def compared_url(url: str, checkpoints: Path, experiment_checkpoints: Path) -> str:
+    """The whole app, with experiments of random weights beside its model."""
+    shutil.copytree(experiment_checkpoints / "experiments", checkpoints / "experiments", dirs_exist_ok=True)
+    return url
 
 
 def test_models_are_compared_another_is_added_and_opened_on_the_attention_page(page: Page, compared_url: str) -> None:
