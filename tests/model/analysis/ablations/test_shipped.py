@@ -1,0 +1,45 @@
+"""The experiments that ship: each is its preset's model, and its cards say what was measured."""
+
+import pytest
+
+from model.analysis.ablations.results import load_results
+from model.analysis.ablations.table import ablations_report
+from model.checkpoint import CONFIG, verify
+from model.model_config import read_config
+from model.training.ablations import ABLATIONS, FILM, RESULTS
+from model.training.film import load_film
+from model.training_record import read_metrics
+from tests.paths import ROOT
+
+SHIPPED = ROOT / "checkpoints" / "experiments"
+
+
+def test_every_preset_ships_within_24_megabytes() -> None:
+    assert sorted(path.name for path in SHIPPED.iterdir() if path.is_dir()) == sorted(ABLATIONS)
+    sizes = [file.stat().st_size for file in SHIPPED.glob("*/*")]
+    assert sum(sizes) < 24_000_000
+    assert (SHIPPED / FILM).stat().st_size < 4_000_000
+
+
+@pytest.mark.parametrize("preset", ABLATIONS)
+def test_a_shipped_model_is_its_presets_and_says_what_was_measured(preset: str) -> None:
+    verify(SHIPPED / preset)
+    assert read_config((SHIPPED / preset / CONFIG).read_text(encoding="utf-8")) == ABLATIONS[preset].config
+    (run,) = (run for run in load_results(SHIPPED / RESULTS).runs if (run.preset, run.seed) == (preset, 0))
+    metrics = read_metrics(SHIPPED / preset)
+    assert metrics is not None
+    assert [(score.set, score.bleu, score.chrf) for score in metrics.scores] == [
+        (score.set, score.bleu, score.chrf) for score in run.scores
+    ]
+
+
+def test_the_card_has_the_table_of_the_results() -> None:
+    card = (SHIPPED / "README.md").read_text(encoding="utf-8")
+    assert ablations_report(load_results(SHIPPED / RESULTS)) in card
+
+
+def test_the_film_that_ships_is_of_the_full_model() -> None:
+    film = load_film(SHIPPED / FILM)
+    assert film.run["preset"] == "full"
+    assert len(film.steps) == 30
+    assert film.steps[-1] == ABLATIONS["full"].settings.steps
