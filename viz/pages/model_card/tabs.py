@@ -133,9 +133,9 @@ def scores(selection: Selection) -> None:
                 "between 0 and 1; an error rate is the better the lower it is."
             )
         with st.grid(3, min_column_width=290, gap="medium"):
-            for measurement in metrics.measurements:
+            for number, measurement in enumerate(metrics.measurements):
                 with st.container():
-                    _measurement(measurement)
+                    _measurement(number, measurement)
     st.subheader("Published results, for orientation", anchor=False)
     columns = [Column(t) for t in ("System", "Trained on", "Test set")]
     columns += [Column("BLEU", is_number=True), Column("Kind of BLEU")]
@@ -148,14 +148,14 @@ def scores(selection: Selection) -> None:
     )
 
 
-def _measurement(measurement: "Measurement") -> None:
+def _measurement(number: int, measurement: "Measurement") -> None:
     st.subheader(controls.plain(facts.subject(measurement.command)), anchor=False)
     st.code(measurement.command, language=None, wrap_lines=True)
     first, by_number = facts.measured(measurement)
     for columns, rows in facts.tables(first):
         st.html(table(columns, rows, label=measurement.command))
     if by_number:
-        with st.expander(f"{len(by_number)} values by number", key="card-values"):
+        with st.expander(f"{len(by_number)} values by number", key=f"card-values-{number}"):
             columns = [Column("Measured"), Column("Value")]
             st.html(table(columns, by_number, label=f"{measurement.command}, by number"))
 

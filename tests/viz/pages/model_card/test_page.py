@@ -117,6 +117,12 @@ def test_scores_stand_beside_their_commands_and_the_published_ones(
     assert "python -m model pronouns --json" in app.code[1].value
 
 
+def test_the_scores_of_the_checkpoint_that_ships_are_all_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = healthy(opened(ROOT / "checkpoints", monkeypatch, "Scores"))
+    assert [title.value for title in app.subheader][-1] == "Published results, for orientation"
+    assert len([each for each in app.expander if "by number" in each.label]) > 1
+
+
 def translations(app: AppTest) -> str:
     return next(element.value for element in app.html if "German, by this model" in element.value)
 
