@@ -29,7 +29,7 @@ def token_labels(tokens: Sequence[str]) -> list[str]:
 
 def row_axis(labels: Sequence[str]) -> PlotlySpec:
     """The axis that is read down the left side, first label on top; thinned out above `MAX_ROW_LABELS`."""
-    return _thinned(labels, MAX_ROW_LABELS) | {"range": [len(labels) - 0.5, -0.5]}
+    return _thinned(labels, MAX_ROW_LABELS) | {"range": [len(labels) - 0.5, -0.5], "ticklabelstandoff": 4}
 
 
 def column_axis(labels: Sequence[str]) -> PlotlySpec:

@@ -19,8 +19,9 @@ _HOW_TO_READ: Final = {
     "on the right, first token on top. Click a head to see it large, with its tokens.",
 }
 _WHY_SO_SHORT: Final = (
-    "By keyboard: Tab, arrow keys, Enter. Offered up to 64 tokens, because bertviz draws every weight as a line: at 64 "
-    "it takes several seconds to appear, at 256 the better part of a minute, in which the browser answers nothing."
+    "In a narrow window the view scrolls sideways. By keyboard: Tab, arrow keys, Enter. Offered up to 64 tokens, "
+    "because bertviz draws every weight as a line: at 64 it takes several seconds to appear, at 256 the better part of "
+    "a minute, in which the browser answers nothing."
 )
 
 

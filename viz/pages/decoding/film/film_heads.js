@@ -22,7 +22,7 @@ const HOW_TO_READ =
   "Each row is the new row of one head; the lighter a column, the more weight on its token. Click a row to choose its head, " +
   "several of one layer if you like. Lines lead from a row's token, below, to the tokens of the source, above; those of the " +
   "rows before are faint.";
-const HOW_TO_READ_TRIANGLE = " The triangle has all rows so far of the head chosen last.";
+const HOW_TO_READ_TRIANGLE = " The triangle has all rows so far of the head chosen last, named by what they read.";
 
 const HOW_ROWS_ALIGN =
   ": it reads the first token and writes the second. Some heads look for what it reads, others for what it writes.";

@@ -114,12 +114,12 @@ export class FilmFan {
   }
 }
 
-/** @param {string[]} names */
-const rowNames = (names) =>
+/** What each row reads; what it writes as well needs more room, and is told on pointing. @param {string[]} names @param {string[]} read */
+const rowNames = (names, read) =>
   element(
     "div",
     "row-names",
-    ...names.map((title) => element("span", { className: "row-name", title }, tokenElement(title))),
+    ...names.map((title, row) => element("span", { className: "row-name", title }, tokenElement(read[row]))),
   );
 
 export class FilmTriangle {
@@ -130,7 +130,7 @@ export class FilmTriangle {
     this.tiles = tiles;
     this.scale = scale;
     this.count = tiles.header.rows;
-    this.names = rowNames(owner.rowNames);
+    this.names = rowNames(owner.rowNames, owner.header.targetTokens);
     const onpointermove = (/** @type {PointerEvent} */ event) => {
       const [row, key] = cellAt(event, this.canvas.getBoundingClientRect(), this.count, this.count);
       const { step, layer, head } = owner.state;

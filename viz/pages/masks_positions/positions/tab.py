@@ -10,6 +10,7 @@ from jaxtyping import Float, Int
 
 from viz.access import models
 from viz.core.file_names import file_name
+from viz.core.numbers import scientific
 from viz.core.token_text import display_token
 from viz.pages.masks_positions.positions import data, figures
 from viz.selection import state
@@ -92,7 +93,7 @@ def show(trace: "Trace") -> None:
         st.success(
             f"This is what the model added: the {len(tokens)} rows of this sentence were recorded as it ran. The "
             f"formula with d_model = {own} and base {OWN_BASE:,} gives the same numbers; largest difference "
-            f"{deviation:.1g}.",
+            f"{scientific(deviation)}.",
             icon=":material/check:",
         )
     _show_curves(shown)
@@ -188,7 +189,8 @@ def _show_rotation(shown: Shown, position: int, pair: int, shift: int, angle: fl
             )
             st.markdown(
                 f"Over all {shown.count} positions and {shown.d_model // 2} pairs, max |Rₖ PE(pos) − PE(pos + k)| is "
-                f"**{residual.float64:.1e}** in float64 and **{residual.float32:.1e}** in the model's float32."
+                f"**{scientific(residual.float64)}** in float64 and **{scientific(residual.float32)}** in the "
+                "model's float32."
             )
 
 

@@ -129,7 +129,7 @@ def head_row(weights: Mapping[str, Float[np.ndarray, "key"]], key_tokens: Sequen
         for name, values in weights.items()
     ]
     stride = max(1, -(-len(labels) // 40))
-    ticks = {"tickvals": positions[::stride], "ticktext": labels[::stride], "tickangle": -60}
+    ticks = {"tickvals": positions[::stride], "ticktext": labels[::stride], "tickangle": -90}
     return go.Figure(
         bars,
         headed(HEADS_HEIGHT, "<b>Weights</b> of one row")

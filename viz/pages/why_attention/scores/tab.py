@@ -85,6 +85,6 @@ def _claim(samples: dict[str, list[data.Sample]]) -> str:
         f"**Here** the measured variance (line) is off the formula (dotted) by {off:.0%} at most. At the paper's d_k = "
         f"{PAPER_WIDTH} the middle row still keeps {flows[paper]:.0%} of the scaled gradient, although its entropy is "
         f"{dots[paper].entropy.median:.1f} of 5 bits: two keys share the weight. From d_k = {gone} on less than a "
-        f"tenth is left, at {WIDTHS[-1]:,} {scientific(dots[-1].gradient.median)}. The bilinear score grows as the dot "
-        "product does; the additive one is bounded by its tanh. Point at a line for its quartiles."
+        f"tenth is left, at {WIDTHS[-1]:,} only {scientific(dots[-1].gradient.median)}. The bilinear score grows as "
+        "the dot product does; the additive one is bounded by its tanh. Point at a line for its quartiles."
     )
