@@ -36,5 +36,5 @@ sidebar(names)
 say_missing(names)
 with concurrency_limit.page_run():
     page.run()
-state.publish()
+state.end()
 gc_freeze.freeze_kept()

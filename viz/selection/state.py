@@ -22,8 +22,8 @@ from viz.selection.url import parse, to_params
 Value = TypeVar("Value")
 
 _SELECTION: Final = "selection"
-#: How many runs there were, and which run of which page bound a field last.
-_RUN, _BOUND = "selection/run", "selection/bound"
+#: How many runs there were, the last that came to its end, and which run of which page bound a field last.
+_RUN, _ENDED, _BOUND = "selection/run", "selection/ended", "selection/bound"
 _MISSING: Final = "selection/missing-model"
 _PAGE: Final = "selection/page"
 
@@ -111,13 +111,18 @@ def bind(field: str, shown: object = None, *, always: bool = True) -> str:
 
 
 def _was_drawn(field: str) -> bool:
-    """Whether this run or the one before bound the field on this page; notes that this run does."""
+    """Whether this run or the one before bound the field on this page, and the browser heard; notes that this run does.
+
+    What a run says that another cuts short may never be sent.
+    """
     run, bound = st.session_state.get(_RUN, 0), st.session_state.setdefault(_BOUND, {})
     context = get_script_run_ctx()
-    here = (run, "" if context is None else context.page_script_hash)
-    last = bound.get(field)
-    bound[field] = here
-    return last is not None and last[1] == here[1] and here[0] - last[0] <= 1
+    page = "" if context is None else context.page_script_hash
+    last_run, last_page, was_heard = bound.get(field, (run, None, False))
+    is_heard = last_page == page and run - last_run <= 1
+    is_heard = is_heard and (was_heard or last_run <= st.session_state.get(_ENDED, 0))
+    bound[field] = (run, page, is_heard)
+    return is_heard
 
 
 def take(field: str, read: Callable[[Any], object] = _as_sent) -> None:
@@ -164,6 +169,12 @@ def carry_to_page() -> None:
     if st.session_state.get(_PAGE, page) != page:
         publish()
     st.session_state[_PAGE] = page
+
+
+def end() -> None:
+    """Note that a run came to its end, and write the selection into the address."""
+    publish()
+    st.session_state[_ENDED] = st.session_state.get(_RUN, 0)
 
 
 def publish() -> None:
