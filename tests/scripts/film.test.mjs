@@ -95,7 +95,7 @@ test("a slider stands at the stop nearest to what a link asks for; no top k is b
 
 test("columns and rows have a width at which they can be seen, and none that is larger than needed", () => {
   assert.deepEqual(sizesFor(400, 20, 48, 5), { cell: 20, row: 12, "label-height": 62 });
-  assert.equal(sizesFor(400, 200, 48, 5).cell, 14);
+  assert.equal(sizesFor(400, 200, 48, 5).cell, 12);
   assert.equal(sizesFor(2000, 3, 2, 5).cell, 34);
   assert.equal(sizesFor(400, 20, 2, 40).row, 15);
   assert.equal(sizesFor(400, 20, 2, 40)["label-height"], 104);

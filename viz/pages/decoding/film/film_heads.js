@@ -4,7 +4,7 @@
 import { headLabel } from "../../../components/shared/head_label.js";
 import { button, clamp, element, legendElement, pixelScale, tokenElement } from "../../../components/shared/picture.js";
 import { rowName } from "../../../components/shared/row_name.js";
-import { FilmFan, FilmTriangle } from "./film_rows.js";
+import { FilmFan, FilmTriangle, nameWidth } from "./film_rows.js";
 import { FilmStrip } from "./film_strip.js";
 
 /** @import { Tiles } from "../../../components/shared/head_tiles.js" */
@@ -13,7 +13,8 @@ import { FilmStrip } from "./film_strip.js";
 /** @import { PlayerHeader, PlayerState } from "./decode_player.js" */
 
 const GUTTER = 64;
-const [NARROWEST_CELL, WIDEST_CELL] = [14, 34];
+const BETWEEN_PANELS = 22;
+const [NARROWEST_CELL, WIDEST_CELL] = [12, 34];
 const [LOWEST_STRIP_ROW, HIGHEST_STRIP_ROW] = [12, 15];
 const ROOM_FOR_STRIP = 420;
 const PANELS_STACKED_BELOW = 560;
@@ -160,16 +161,29 @@ export class FilmHeads {
     const { sourceTokens, targetTokens, layers, heads } = this.header;
     const isStacked = this.panels.length === 1 || width < PANELS_STACKED_BELOW;
     this.element.classList.toggle("stacked", isStacked);
-    this.room = (isStacked ? width : (width - 22) / 2) - GUTTER;
-    const count = Math.max(sourceTokens.length, targetTokens.length);
-    const longest = Math.max(...[...sourceTokens, ...this.rowNames].map((token) => token.length));
-    const sizes = sizesFor(this.room, count, layers * heads, longest);
+    const widestName = nameWidth(this.rowNames, this.element);
+    const counts = [sourceTokens.length, targetTokens.length].slice(0, this.panels.length);
+    // Rows are named beside the triangle, which is in the last panel where there are two.
+    const gutters = [GUTTER, Math.max(GUTTER, this.triangle.isNamed ? widestName + 12 : 0)].slice(0, counts.length);
+    const longest = Math.max(...[...sourceTokens, ...targetTokens].map((token) => token.length));
+    const sizesIn = (/** @type {number} */ room, /** @type {number} */ columns) =>
+      sizesFor(room, columns, layers * heads, longest);
+    const sizes = isStacked
+      ? counts.map((count, i) => sizesIn(width - gutters[i], count)).sort((a, b) => a.cell - b.cell)[0]
+      : sizesIn(width - BETWEEN_PANELS - gutters[0] - gutters[1], counts[0] + counts[1]);
     this.cell = sizes.cell;
-    this.isWide = count * this.cell > this.room;
+    const wanted = counts.map((count, i) => gutters[i] + count * this.cell);
+    const all = wanted[0] + (wanted[1] ?? 0);
+    const given = wanted.map((one) => (isStacked ? width : ((width - BETWEEN_PANELS) * one) / all));
+    this.isWide = wanted.some((one, i) => one > given[i]);
+    this.room = given[given.length - 1] - gutters[gutters.length - 1];
     this.element.classList.toggle("wide", this.isWide);
-    const pixels = Object.entries({ gutter: GUTTER, ...sizes }).map(([name, size]) => [name, `${size}px`]);
-    const counts = Object.entries({ heads, sources: sourceTokens.length, targets: targetTokens.length });
-    for (const [name, value] of [...pixels, ...counts]) this.element.style.setProperty(`--${name}`, String(value));
+    this.element.style.setProperty("--panels", wanted.map((one) => `minmax(0, ${one}fr)`).join(" "));
+    for (const [i, panel] of this.panels.entries()) panel.style.setProperty("--gutter", `${gutters[i]}px`);
+    this.fan.body.style.setProperty("--label-height", `${Math.max(62, widestName + 12)}px`);
+    const pixels = Object.entries(sizes).map(([name, size]) => [name, `${size}px`]);
+    const numbers = Object.entries({ heads, sources: sourceTokens.length, targets: targetTokens.length });
+    for (const [name, value] of [...pixels, ...numbers]) this.element.style.setProperty(`--${name}`, String(value));
     this.fan.fit(this.cell);
     this.triangle.fit(this.cell);
   }

@@ -16,6 +16,8 @@ const TRAIL_STRENGTH = 0.45;
 const TRAIL_FROM = 0.2;
 const TALLEST_TRIANGLE = 240;
 const [LOWEST_ROW, HIGHEST_ROW, LOWEST_NAMED_ROW] = [2, 15, 12];
+/** A longer name of a row is cut. */
+const WIDEST_NAME = 200;
 
 /** On a dark page a colour is mixed with so much white: its own would be lost there, where lines are thin and faint. */
 const WHITE_ON_DARK = 0.4;
@@ -122,6 +124,16 @@ const rowNames = (names, read) =>
     ...names.map((title, row) => element("span", { className: "row-name", title }, tokenElement(read[row]))),
   );
 
+/**
+ * The width that the longest name of a row takes in pixels, at its boldest.
+ * @param {string[]} names @param {HTMLElement} within
+ */
+export function nameWidth(names, within) {
+  const context = contextOf(element("canvas"));
+  context.font = `700 12px ${getComputedStyle(within).fontFamily}`;
+  return Math.min(WIDEST_NAME, Math.ceil(Math.max(...names.map((name) => context.measureText(name).width))));
+}
+
 export class FilmTriangle {
   title = element("figcaption", "strip-title");
 
@@ -143,11 +155,16 @@ export class FilmTriangle {
     this.element = element("figure", "triangle", this.title, this.body);
   }
 
+  /** Whether its rows are high enough for their names. */
+  get isNamed() {
+    return TALLEST_TRIANGLE / this.count >= LOWEST_NAMED_ROW;
+  }
+
   /** @param {number} cell the width of a column */
   fit(cell) {
     const row = clamp(LOWEST_ROW, Math.min(cell, Math.floor(TALLEST_TRIANGLE / this.count)), HIGHEST_ROW);
     this.body.style.setProperty("--row", `${row}px`);
-    this.body.classList.toggle("unnamed", row < LOWEST_NAMED_ROW);
+    this.body.classList.toggle("unnamed", !this.isNamed);
   }
 
   /** @param {number} step @param {number} layer @param {number} head */
