@@ -1,6 +1,6 @@
 """Set what ablations cost here beside what is often claimed and what the paper measured."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -46,12 +46,34 @@ def ablations_report(results: AblationResults) -> str:
         lines.append(f"{preset:<19}{count:>5}{cells}{speed:>10}{claims}")
     lines += [
         "",
+        *_reading(results, sets),
         "BLEU and chrF of greedy translations: mean ± standard deviation over seeds, and how far the mean is from the",
         "full model's. tokens/s: source and target tokens that a thread trains on in a second of processor time.",
         f"claimed: often said, of a full model of {CLAIMED_FULL} BLEU, with no source. Table 3: the paper's, on",
         f"newstest2013, from its base model's {PAPER_BASE}; it has no row without positions or residual connections.",
     ]
     return "\n".join(lines)
+
+
+def _reading(results: AblationResults, sets: Sequence[str]) -> list[str]:
+    """What the table says: which presets are worse, better or no different than the full model, beyond the seeds."""
+    kinds: dict[str, list[str]] = {"worse": [], "better": [], "not told apart": []}
+    for preset in ABLATIONS:
+        pairs = [(bleu_of(results, preset, name), bleu_of(results, "full", name)) for name in sets]
+        known = [(own, full) for own, full in pairs if own is not None and full is not None]
+        if preset == "full" or not known or min(spread.runs for pair in known for spread in pair) < 2:
+            continue
+        signs = {_sign(own, full) for own, full in known}
+        kind = {frozenset({-1}): "worse", frozenset({1}): "better"}.get(frozenset(signs))
+        kinds[kind or "not told apart"].append(preset)
+    said = [f"  {kind}: {', '.join(presets)}" for kind, presets in kinds.items() if presets]
+    return ["Beside the full model, on every set by more than both deviations together:", *said, ""] if said else []
+
+
+def _sign(own: Spread, full: Spread) -> int:
+    """−1 where a mean is below another by more than both deviations together, 1 above, else 0."""
+    difference, both = own.mean - full.mean, own.deviation + full.deviation
+    return 0 if abs(difference) <= both else 1 if difference > 0 else -1
 
 
 def _shown(spread: Spread | None) -> str:
