@@ -15,7 +15,7 @@ from viz.figures.matrix import matrix, signed_scale
 from viz.pages.coreference.figures import frame_cells
 
 #: Pixels of a layer, of the smallest map, and of a bar.
-LAYER_HEIGHT, MIN_MAP_HEIGHT, BAR_HEIGHT = 52, 220, 30
+LAYER_HEIGHT, MIN_MAP_HEIGHT, BAR_HEIGHT = 42, 220, 30
 #: With more heads than this, numbers no longer fit into the cells.
 MAX_NUMBERED: Final = 12
 

@@ -45,7 +45,8 @@ def show() -> None:
         found = st.container()
         slots = [st.container() for _ in texts]
         below = st.container()
-        choice = st.container(horizontal=True, vertical_alignment="bottom")
+    # Side by side they need more room than a column has.
+    choice = st.container(horizontal=True, vertical_alignment="bottom")
     # A sentence that cannot be read must not hide the one before it.
     shown = [_read(number, text, slot) for number, (text, slot) in enumerate(zip(texts, slots, strict=True))]
     with picture:
