@@ -115,7 +115,8 @@ def _was_drawn(field: str) -> bool:
 
     What a run says that another cuts short may never be sent.
     """
-    run, bound = st.session_state.get(_RUN, 0), st.session_state.setdefault(_BOUND, {})
+    run: int = st.session_state.get(_RUN, 0)
+    bound: dict[str, tuple[int, str | None, bool]] = st.session_state.setdefault(_BOUND, {})
     context = get_script_run_ctx()
     page = "" if context is None else context.page_script_hash
     last_run, last_page, was_heard = bound.get(field, (run, None, False))
