@@ -53,7 +53,7 @@ def show_all(sides: Sequence[Side], slots: Slots) -> tuple[list[Side], str]:
         looking = [_looking(side, site) for side in sides]
     if all(side.case is not None for side in sides):
         with slots.picture:
-            movement.show(looking, site, movement.bound(moved))
+            movement.show(looking, site, movement.bound(moved), slots.choice)
     return looking, site
 
 

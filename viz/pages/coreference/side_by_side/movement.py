@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from viz.access import models
 from viz.core.file_names import file_name
@@ -62,8 +63,8 @@ def bound(moved: Mapping[str, Movement]) -> float:
     return max([FLOOR, *(float(np.abs(of.values).max()) for of in moved.values())])
 
 
-def show(sides: Sequence[Side], site: str, most: float) -> None:
-    """The map of an attention, from the rows of both sides, and what it says of the open head."""
+def show(sides: Sequence[Side], site: str, most: float, below: DeltaGenerator) -> None:
+    """The map of an attention, from the rows of both sides, what it says of the open head, and `below` it its file."""
     common, reader = state.current().common, models.reader(state.current().model)
     moved = data.movement(sides, reader, site, common.measure)
     if isinstance(moved, str):
@@ -96,7 +97,8 @@ def show(sides: Sequence[Side], site: str, most: float) -> None:
         "the second. Near 0: it looks the same way in both, or at neither. One scale for all attentions. The best "
         "on one pair proves nothing: “Measured” counts over a set, “Cause” switches it off.",
     )
-    number_controls.table_button("Map (CSV)", partial(tables.movements, moved.values, moved.parts), name)
+    with below:
+        number_controls.table_button("Map (CSV)", partial(tables.movements, moved.values, moved.parts), name)
 
 
 def _explain(moved: Movement, names: Sequence[str], opened: tuple[int, int]) -> None:
