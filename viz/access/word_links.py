@@ -73,12 +73,14 @@ def words(trace: "Trace") -> Words:
 
 
 def links(trace: "Trace", looking: int, looked_at: int) -> tuple[Link, ...]:
-    """Every place where an attention can join two words of `words`; none from the text to its translation."""
+    """Every place where an attention of this model can join two words of `words`; none from text to translation."""
     known = words(trace)
     rows, keys = known.groups[looking], known.groups[looked_at]
     if known.is_source(looking):
-        return (Link(ENCODER, rows, keys),) if known.is_source(looked_at) else ()
+        return (Link(ENCODER, rows, keys),) if known.is_source(looked_at) and ENCODER in trace.shapes else ()
     site = CROSS if known.is_source(looked_at) else DECODER
+    if site not in trace.shapes:
+        return ()
     writing = tuple(position - 1 for position in rows if position > trace.rows_before)
     own = [Link(site, writing, keys)] if writing else []
     return (*own, Link(site, rows, keys, is_second_look=bool(writing)))

@@ -120,8 +120,8 @@ def _was_drawn(field: str) -> bool:
     context = get_script_run_ctx()
     page = "" if context is None else context.page_script_hash
     last_run, last_page, was_heard = bound.get(field, (run, None, False))
-    is_heard = last_page == page and run - last_run <= 1
-    is_heard = is_heard and (was_heard or last_run <= st.session_state.get(_ENDED, 0))
+    is_drawn = last_page == page and run - last_run <= 1
+    is_heard = bool(is_drawn and (was_heard or last_run <= st.session_state.get(_ENDED, 0)))
     bound[field] = (run, page, is_heard)
     return is_heard
 

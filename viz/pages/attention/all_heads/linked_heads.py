@@ -83,7 +83,7 @@ def show(trace: "Trace", site: str) -> None:
         return
     ranked = _ranked(trace, question.links)
     if not ranked:
-        st.caption(_why_none(question))
+        st.caption(_why_none(trace, question))
         return
     with st.container(horizontal=True, gap="xsmall"):
         for rank, (weight, link, layer, head) in enumerate(ranked[:MOST]):
@@ -165,7 +165,8 @@ def _with_pronoun(trace: "Trace", links: tuple[Link, ...]) -> tuple[Link, ...]:
     link = finding.of(trace).link
     if link is None or link.step is None:
         return links
-    pronoun = {ENCODER: link.pronoun_row, CROSS: link.step}
+    rows = ((ENCODER, link.pronoun_row), (CROSS, link.step))
+    pronoun = {site: row for site, row in rows if site in trace.shapes}
     first = next((one for one in links if one.rows[-1:] == (pronoun.get(one.site),)), None)
     if first is None:
         return links
@@ -183,10 +184,13 @@ def _ranked(trace: "Trace", links: tuple[Link, ...]) -> list[tuple[float, Link, 
     return sorted(found, key=lambda one: -one[0])
 
 
-def _why_none(question: Question) -> str:
+def _why_none(trace: "Trace", question: Question) -> str:
     looking, looked_at = (plain(name) for name in question.names)
     if question.links:
         return "None: the mask lets no head look there, for that token is written later."
+    sides = {word is not None and word_links.words(trace).is_source(word) for word in question.words}
+    if len(sides) == 1:
+        return f"This model has no self-attention that could lead from “{looking}” to “{looked_at}”."
     return (
         f"No attention leads from “{looking}” to “{looked_at}”: the text is read before a word of the translation is "
         f"written. The other way round, from “{looked_at}” to “{looking}”, cross-attention does."
