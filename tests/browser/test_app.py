@@ -33,7 +33,9 @@ def turned_to(page: Page, name: str) -> None:
 
 
 def sentence(page: Page, language: str) -> Locator:
-    return page.locator(f".st-key-page-head span[lang='{language}']").first
+    # On the attention page as words in the page's head, to be clicked; on the others as text.
+    places = (f"{place} span[lang='{language}']" for place in (".st-key-page-head", "[data-testid='stHtml']"))
+    return page.locator(", ".join(places)).first
 
 
 # ---- what a person does first ----

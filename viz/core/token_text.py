@@ -48,6 +48,14 @@ def display_token(token: str) -> str:
     return f"◌{shown}" if unicodedata.category(first).startswith("M") and shown.startswith(first) else shown
 
 
+def display_word(word: str) -> str:
+    """A word of a sentence as typed, control characters as pictures; as a token where nothing of it would be seen."""
+    if all(unicodedata.category(character) in _UNSEEN or character in _BLANK for character in word):
+        return display_token(word)
+    # Half of a surrogate pair cannot be sent to a browser.
+    return "".join(_display_character(c) if unicodedata.category(c) in ("Cc", "Cs") else c for c in word)
+
+
 def display_tokens(tokens: Sequence[str]) -> list[str]:
     """`display_token` of each."""
     return list(_display_tokens(tuple(tokens)))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from viz.core.token_text import display_token
+from viz.core.token_text import display_token, display_word
 
 
 @pytest.mark.parametrize(
@@ -52,3 +52,18 @@ def test_no_shown_token_holds_a_control_or_bidirectional_character() -> None:
 def test_of_a_rows_name_both_tokens_are_shown_as_tokens_are() -> None:
     assert display_token("▁weil → a b") == "▁weil → a␣b"
     assert display_token(" → ") == "␣→␣"
+
+
+@pytest.mark.parametrize(
+    ("word", "shown"),
+    [
+        ("didn't", "didn't"),
+        ("👩\u200d👧", "👩\u200d👧"),
+        ("a\x07b", "a␇b"),
+        ("a\ud800", "a\\ud800"),
+        ("\u200b", "\\u200b"),
+        ("", "∅"),
+    ],
+)
+def test_a_word_is_shown_as_typed_unless_nothing_of_it_would_be_seen(word: str, shown: str) -> None:
+    assert display_word(word) == shown

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.paths import ROOT
 from tests.viz.page_run import healthy
-from tests.viz.sent import charts
+from tests.viz.sent import charts, sent_to
 from viz.core.sites import SITES
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.examples import EXAMPLES
@@ -55,8 +56,11 @@ def texts(app: AppTest) -> str:
 def test_every_page_shows_title_sentence_and_translation(app: AppTest, page: str, title: str) -> None:
     healthy(opened(app, page))
     assert [element.value for element in app.title] == [title]
-    assert "The animal didn&#x27;t cross the street" in texts(app)
-    assert "DE" in texts(app)
+    # The attention page has the words of both as a component, to be clicked.
+    lines = [line for header, _ in sent_to(app, "word_picker") for line in header["lines"]]
+    shown = " ".join([texts(app), *(" ".join([line["mark"], *line["words"]]) for line in lines)])
+    assert "The animal didn't cross the street" in unescape(shown)
+    assert "DE" in shown
     assert len(app.caption) >= 1
 
 

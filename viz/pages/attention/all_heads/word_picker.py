@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 
 from viz.components.declare import declare
 from viz.core import fingerprint, payload, theme
-from viz.core.token_text import display_tokens
+from viz.core.token_text import display_word
 from viz.core.widget_values import sent
 from viz.pages.attention.all_heads.link_question import Chosen
 
@@ -34,7 +34,7 @@ class WordLine:
 
 def pack_words(lines: Sequence[WordLine], chosen: Chosen) -> bytes:
     """The payload of `word_picker.js`: the lines, and the words that are marked as chosen."""
-    shown = [asdict(line) | {"words": display_tokens(line.words)} for line in lines]
+    shown = [asdict(line) | {"words": list(map(display_word, line.words))} for line in lines]
     header = {
         "lines": shown,
         "chosen": chosen,
