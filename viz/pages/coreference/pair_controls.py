@@ -101,11 +101,12 @@ def not_german(asked: str) -> str:
 def own_texts() -> tuple[str, str]:
     """One's own two sentences. A second one that nobody typed is the first one's twin, "" where none can be offered."""
     text, other = state.current().common.text, state.current().coreference.other_text
-    how = st.session_state.get(_CHANGE) or twins.change(EXAMPLES[0].text, EXAMPLES[0].twin)
+    first = twins.change(EXAMPLES[0].text, EXAMPLES[0].twin)
+    how = st.session_state.get(_CHANGE) or first
     if not other:
         other = twins.known_twin(text)
-    if not other and how is not None and (other := twins.changed(text, how)):
-        # Whoever opens the link has not seen the words that differed before.
+    # Whoever opens the link has not seen the words that differed before, and would be offered what first differs.
+    if not other and how is not None and (other := twins.changed(text, how)) and how != first:
         state.change(other_text=other)
     if (how := twins.change(text, other)) is not None:
         st.session_state[_CHANGE] = how

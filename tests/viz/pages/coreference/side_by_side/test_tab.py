@@ -102,6 +102,12 @@ def test_whoever_types_is_offered_the_same_sentence_with_the_word_that_differed(
     assert app.query_params["other"] == "The dog left the house because it was too loud."
 
 
+def test_a_twin_that_whoever_opens_the_link_is_offered_too_adds_no_step_to_the_history(tiny: None) -> None:
+    app = comparing(text="The dog left the house because it was too tired.")
+    assert app.text_input(key="other_text").value == "The dog left the house because it was too wide."
+    assert "other" not in app.query_params
+
+
 def test_sentences_that_have_little_in_common_are_not_compared_without_a_word(tiny: None) -> None:
     app = comparing(other="Tom bought a large red car from his neighbour.")
     assert "share 0 of 11 words" in app.warning[0].value
