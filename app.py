@@ -17,6 +17,7 @@ ABOUT = "Headlight shows every attention head of a Transformer. It runs on this 
 st.logo(str(MARK), size="large")
 # Without icons eight of them fit into the bar at 800 pixels, as `viz/ui/page_style.css` lays it out.
 PAGES = [
+    st.Page("viz/pages/learn/page.py", title="Learn", url_path="learn"),
     st.Page("viz/pages/attention/page.py", title="Attention", default=True),
     st.Page("viz/pages/decoding/page.py", title="Decode", url_path="decode"),
     st.Page("viz/pages/coreference/page.py", title="Compare", url_path="compare"),

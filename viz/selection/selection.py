@@ -16,6 +16,7 @@ from viz.selection.common import Common
 from viz.selection.coreference import CoreferenceChoices
 from viz.selection.decoding import DecodingChoices
 from viz.selection.fields import Field, fields_of
+from viz.selection.learn import LearnChoices
 from viz.selection.masks_positions import MasksPositionsChoices
 from viz.selection.model_card import ModelCardChoices
 from viz.selection.model_choice import ModelChoice
@@ -28,6 +29,7 @@ class Selection:
 
     model: ModelChoice = field(default_factory=ModelChoice)
     common: Common = field(default_factory=Common)
+    learn: LearnChoices = field(default_factory=LearnChoices)
     attention: AttentionChoices = field(default_factory=AttentionChoices)
     decoding: DecodingChoices = field(default_factory=DecodingChoices)
     coreference: CoreferenceChoices = field(default_factory=CoreferenceChoices)

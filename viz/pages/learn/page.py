@@ -1,0 +1,16 @@
+"""The paper, to be learned: lessons, the architecture, one token followed through it, and its training."""
+
+from viz.pages.learn.lessons import tab as lessons
+from viz.selection.learn import LearnTab
+from viz.ui import frame
+
+head = frame.title(
+    "Learn",
+    "“Attention Is All You Need”, step by step, in pictures of a model that runs on this machine. Every picture and "
+    "every number is computed while you look, and leads to the page that shows all of it.",
+)
+# Each tab says beside the title what it is about; those on the sentence of the sidebar read and show it there.
+every_tab: list[frame.Tab[LearnTab]] = [
+    ("Lessons", lessons.show),
+]
+frame.tabs("learn_tab", every_tab, head)
