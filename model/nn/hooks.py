@@ -12,6 +12,10 @@ exception too, removes it. A decoding step computes one row of many: `first_row`
 | `hook_mask` | an `AttentionMask` |
 | `hook_scores`, `hook_weights` | [batch, head, query, key]; recording or editing them takes the explicit path |
 | `hook_head_output` | weights · value before W_O [batch, head, query, d_k] |
+| `hook_sublayer` | what a sub-layer puts out, for the residual connection to add [batch, position, d_model] |
+| `hook_sum` | a residual connection's sum; of post-norm that is before the norm [batch, position, d_model] |
+| `hook_normed` | what the layer norm of a sub-layer puts out [batch, position, d_model] |
+| `hook_hidden` | the hidden units of a feed-forward network, after the activation [batch, position, d_ff] |
 | `hook_skip` | what a residual connection adds to its sub-layer's output [batch, position, d_model] |
 | `hook_norm` | the layer norm of a sub-layer, a function; like `hook_skip` it can be changed and is not recorded |
 | `hook_output` | a layer's output [batch, position, d_model] |
@@ -31,7 +35,9 @@ Edit = Callable[[Any], Any]
 ALWAYS_RECORDED = frozenset(
     {"hook_embedding", "hook_positional", "hook_query", "hook_key", "hook_value", "hook_mask", "hook_output"}
 )
-EXTRAS = frozenset({"hook_scores", "hook_weights", "hook_head_output"})
+#: What stands between the outputs of two layers.
+STREAM = frozenset({"hook_sublayer", "hook_sum", "hook_normed", "hook_hidden"})
+EXTRAS = frozenset({"hook_scores", "hook_weights", "hook_head_output"}) | STREAM
 NEVER_RECORDED = frozenset({"hook_skip", "hook_norm"})
 
 

@@ -55,10 +55,11 @@ class FeedForward(nn.Module):
         self.activation = ACTIVATIONS[activation]
         self.inner = nn.Linear(d_model, d_ff)
         self.outer = nn.Linear(d_ff, d_model)
+        self.hook_hidden = HookPoint()
 
     def forward(self, x: Float[Tensor, "batch position d_model"]) -> Float[Tensor, "batch position d_model"]:
         """Apply both linear maps with the activation between."""
-        result: Tensor = self.outer(self.activation(self.inner(x)))
+        result: Tensor = self.outer(self.hook_hidden(self.activation(self.inner(x))))
         return result
 
 
@@ -74,16 +75,19 @@ class Residual(nn.Module):
         self.norm = nn.LayerNorm(config.d_model)
         self.dropout = Dropout(config.dropout)
         self.hook_skip, self.hook_norm = HookPoint(), HookPoint()
+        self.hook_sublayer, self.hook_sum, self.hook_normed = HookPoint(), HookPoint(), HookPoint()
 
     def forward(
         self, x: Float[Tensor, "batch position d_model"], sublayer: Callable[[Tensor], Tensor]
     ) -> Float[Tensor, "batch position d_model"]:
         """Run the sub-layer inside this residual connection."""
         norm = self.hook_norm(self.norm)
-        result = self.dropout(sublayer(norm(x) if self.is_pre_norm else x))
+        read = self.hook_normed(norm(x)) if self.is_pre_norm else x
+        result: Tensor = self.hook_sublayer(self.dropout(sublayer(read)))
         if self.adds_input:
             result = self.hook_skip(x) + result
-        return result if self.is_pre_norm else norm(result)  # type: ignore[no-any-return]
+        result = self.hook_sum(result)
+        return result if self.is_pre_norm else self.hook_normed(norm(result))
 
 
 class Embedding(nn.Module):

@@ -1,0 +1,135 @@
+"""Neighbours and arithmetic in an embedding matrix (§3.4: one for source, target and output, where it is shared).
+
+Cosines, as Mikolov et al. 2013 ("Linguistic Regularities in Continuous Space Word Representations") compare word
+vectors. Their sums king − man + woman leave the three words out of the answers; here both ranks are told, with and
+without them, for the nearest is mostly one of the three (Linzen 2016; Rogers et al. 2017).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from model.errors import TraceError
+from model.reader import Reader
+from model.sequence_translator import SequenceTranslator
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A token and the cosine of its embedding with the one that was asked about."""
+
+    token_id: int
+    token: str
+    cosine: float
+
+
+@dataclass(frozen=True, slots=True)
+class SumAnswer:
+    """What lies nearest to a − b + c.
+
+    Attributes:
+        nearest: the tokens nearest to the sum, best first, with a, b and c among them.
+        rank: of the expected token, 1 for the nearest.
+        rank_without: its rank where a, b and c are left out.
+        cosine: of the expected token with the sum.
+    """
+
+    nearest: tuple[Neighbour, ...]
+    rank: int
+    rank_without: int
+    cosine: float
+
+
+@dataclass(frozen=True, eq=False)
+class EmbeddingSpace:
+    """The embeddings of a vocabulary, each divided by its length. float32 on the CPU.
+
+    Attributes:
+        tokens: in the order of their ids.
+        directions: one row a token; zero for an embedding of no length.
+        lengths: of the embeddings.
+        left_out: ids that are nobody's neighbour: special tokens, which stand for no text.
+    """
+
+    tokens: tuple[str, ...]
+    directions: Float[Tensor, "vocab d_model"]
+    lengths: Float[Tensor, "vocab"]
+    left_out: frozenset[int]
+
+    def find(self, word: str) -> int | None:
+        """The id of the one piece that is this word, which begins a word if there is such a piece; None if none is."""
+        for spelled in (f"▁{word}", word):
+            if spelled in self.tokens:
+                return self.tokens.index(spelled)
+        return None
+
+    def neighbours(self, token_id: int, count: int) -> tuple[Neighbour, ...]:
+        """The tokens whose embeddings point most nearly where this one's does, without itself."""
+        return self._nearest(self.directions @ self.directions[token_id], count, {token_id})
+
+    def arithmetic(self, a: int, b: int, c: int, expected: int, count: int) -> SumAnswer:
+        """Where the expected token stands among those nearest to a − b + c, taken with their lengths."""
+        points = self.directions[[a, b, c]] * self.lengths[[a, b, c], None]
+        total = points[0] - points[1] + points[2]
+        cosines = self.directions @ (total / total.norm().clamp_min(torch.finfo(total.dtype).tiny))
+        nearer = self._nearer(cosines, expected)
+        return SumAnswer(
+            nearest=self._nearest(cosines, count, set()),
+            rank=1 + len(nearer),
+            rank_without=1 + len(nearer - {a, b, c}),
+            cosine=float(cosines[expected]),
+        )
+
+    def _nearest(self, cosines: Float[Tensor, "vocab"], count: int, without: set[int]) -> tuple[Neighbour, ...]:
+        shown = cosines.clone()
+        shown[_indices(self.left_out | without)] = -torch.inf
+        best = shown.topk(min(count, len(self.tokens)))
+        found = zip(best.indices.tolist(), best.values.tolist(), strict=True)
+        return tuple(Neighbour(index, self.tokens[index], value) for index, value in found if value > -torch.inf)
+
+    def _nearer(self, cosines: Float[Tensor, "vocab"], expected: int) -> set[int]:
+        nearer = (cosines > cosines[expected]).nonzero().flatten().tolist()
+        return set(nearer) - self.left_out
+
+
+def embedding_space(reader: Reader, *, is_target: bool = False) -> EmbeddingSpace:
+    """The embeddings of a model: of what it reads, or, where that is another matrix, of what it writes.
+
+    Raises:
+        TraceError: it reads no tokens.
+    """
+    matrix = _matrix(reader, is_target=is_target)
+    weight, tokens = matrix.weight.detach().float().cpu(), reader.all_tokens()
+    # A matrix may have more rows than there are tokens, so that its size is a round number.
+    weight, tokens = weight[: len(tokens)], tokens[: len(weight)]
+    lengths = weight.norm(dim=1)
+    directions = weight / lengths.clamp_min(torch.finfo(weight.dtype).tiny)[:, None]
+    return EmbeddingSpace(tokens, directions, lengths, frozenset(reader.special_ids))
+
+
+def is_shared(reader: Reader) -> bool:
+    """Whether source and target have the same embeddings, as in §3.4."""
+    return _matrix(reader, is_target=False) is _matrix(reader, is_target=True)
+
+
+def _matrix(reader: Reader, *, is_target: bool) -> nn.Embedding:
+    if isinstance(reader, SequenceTranslator):
+        stack = reader.model.get_submodule("decoder" if is_target else "encoder")
+        tokens = stack.get_submodule("embedding.tokens")
+        assert isinstance(tokens, nn.Embedding)
+        return tokens
+    from model.adapters.base_reader import BaseReader
+
+    if not isinstance(reader, BaseReader) or reader.abilities.kind == "image":
+        raise TraceError("This model reads no tokens but patches of a picture: it has no embedding matrix of words.")
+    matrix = reader.model.get_input_embeddings()  # type: ignore[operator]
+    if not isinstance(matrix, nn.Embedding):
+        raise TraceError("This model does not give its embedding matrix.")
+    return matrix
+
+
+def _indices(ids: Sequence[int] | set[int] | frozenset[int]) -> Int[Tensor, "chosen"]:
+    return torch.tensor(sorted(ids), dtype=torch.long)

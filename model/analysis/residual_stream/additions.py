@@ -1,0 +1,139 @@
+"""What a sub-layer adds to the residual stream of one position, as parts whose sums are what the model computed.
+
+The stream is the vector that goes through all layers (§3.1: x + Sublayer(x)); Elhage et al. 2021, "A Mathematical
+Framework for Transformer Circuits", for reading it as a sum. All tensors are float32 on the CPU.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from model.trace.steps import Candidate
+
+Kind = Literal["self", "cross", "feed_forward"]
+Stack = Literal["encoder", "decoder"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class NormStep:
+    """One vector before and after a layer norm.
+
+    Attributes:
+        gain, bias: what is learned; None where the model does not tell, or has no bias.
+        epsilon: added to the variance; None where the model does not tell.
+    """
+
+    before: Float[Tensor, "d_model"]
+    after: Float[Tensor, "d_model"]
+    gain: Float[Tensor, "d_model"] | None = None
+    bias: Float[Tensor, "d_model"] | None = None
+    epsilon: float | None = None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class HeadParts:
+    """What each head of an attention computed for this position.
+
+    Attributes:
+        query: of this position.
+        key, value: of this position, which others look at; None in cross-attention, where they come from the source.
+        output: weights · value, before W_O.
+        parts: the same times the head's rows of W_O; with `bias` they add up to what the attention puts out.
+    """
+
+    query: Float[Tensor, "head d_k"]
+    key: Float[Tensor, "kv_head d_k"] | None
+    value: Float[Tensor, "kv_head d_v"] | None
+    output: Float[Tensor, "head d_v"]
+    parts: Float[Tensor, "head d_model"]
+    bias: Float[Tensor, "d_model"] | None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Addition:
+    """One sub-layer at one position.
+
+    Attributes:
+        kind: which sub-layer.
+        before: the residual stream that comes in.
+        read: what the sub-layer reads of it: normed in a pre-norm model.
+        added: what the sub-layer puts out.
+        summed: stream and addition together; the addition alone in a model without residual connections.
+        after: the residual stream that goes on: normed in a post-norm model.
+        norm: the norm of this sub-layer; None where the model does not tell.
+        heads: of an attention, as far as the model tells.
+        hidden: the units of a feed-forward network after its activation, as far as the model tells.
+        has_skip: whether what came in is added.
+    """
+
+    kind: Kind
+    before: Float[Tensor, "d_model"]
+    read: Float[Tensor, "d_model"] | None
+    added: Float[Tensor, "d_model"]
+    summed: Float[Tensor, "d_model"]
+    after: Float[Tensor, "d_model"]
+    norm: NormStep | None
+    heads: HeadParts | None = None
+    hidden: Float[Tensor, "d_ff"] | None = None
+    has_skip: bool = True
+
+    @property
+    def share(self) -> float:
+        """How much of the sum is what was added: that of what came in is 1 minus it (`share_of_sum`)."""
+        return share_of_sum(self.added, self.summed)
+
+    @property
+    def cosine(self) -> float:
+        """The cosine of the angle between what was added and the sum."""
+        return cosine(self.added, self.summed)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TokenPath:
+    """One position from its embedding to the last layer.
+
+    Attributes:
+        position: of the token in what the stack reads.
+        token: as its model spells it.
+        scale: what the embedding was multiplied by, √d_model (§3.4); None where the model does not tell.
+        embedding: of the token, scaled; None where the model does not tell.
+        positional: what was added for its position (§3.5); None where there is nothing or the model does not tell.
+        begin: what the first layer reads.
+        layers: of each layer, its sub-layers.
+        final_norm: after the last layer, of a pre-norm model.
+        candidates: of a decoder, the most probable next tokens, best first; none in an encoder.
+        logits: of these.
+        deviation: how far the sums of the parts are from what the model computed, at most: as a share of the largest
+            number of what is compared, or of 1 if that is smaller.
+    """
+
+    stack: Stack
+    position: int
+    token: str
+    scale: float | None
+    embedding: Float[Tensor, "d_model"] | None
+    positional: Float[Tensor, "d_model"] | None
+    begin: Float[Tensor, "d_model"]
+    layers: tuple[tuple[Addition, ...], ...]
+    final_norm: NormStep | None
+    candidates: tuple[Candidate, ...]
+    logits: tuple[float, ...]
+    deviation: float
+
+
+def share_of_sum(part: Float[Tensor, "*shape d_model"], total: Float[Tensor, "*shape d_model"]) -> float:
+    """part · total / ‖total‖²: the projection of a part on the sum, as a share; those of all parts add up to 1."""
+    return float((part * total).sum() / (total * total).sum().clamp_min(torch.finfo(total.dtype).tiny))
+
+
+def cosine(one: Float[Tensor, "d_model"], other: Float[Tensor, "d_model"]) -> float:
+    """The cosine of the angle between two vectors; 0 where one has no length."""
+    return float(torch.cosine_similarity(one, other, dim=0))
+
+
+def deviation(recomputed: Tensor, real: Tensor) -> float:
+    """The largest difference, as a share of the largest number of what is real, or of 1 if that is smaller."""
+    return float((recomputed - real).abs().max() / real.abs().max().clamp_min(1.0))

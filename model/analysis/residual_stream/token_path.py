@@ -1,0 +1,149 @@
+"""Follow one position through all layers of one of our Transformers, from its embedding to the logits (figure 1)."""
+
+from collections.abc import Iterator, Sequence
+from typing import cast
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from model.analysis.residual_stream.additions import Addition, HeadParts, NormStep, Stack, TokenPath, deviation
+from model.analysis.residual_stream.capture import CapturedRun, Sublayer, kinds
+from model.analysis.residual_stream.norms import layer_norm
+from model.errors import TraceError
+from model.nn.layers import Embedding, FeedForward
+
+
+@torch.inference_mode()
+def follow(run: CapturedRun, stack: Stack, position: int) -> TokenPath:
+    """Every part that a position's residual stream is the sum of, and how far the sums are from what the model said.
+
+    Raises:
+        TraceError: the stack reads no token at this position.
+    """
+    trace, config = run.trace, run.translator.config
+    tokens = trace.source_tokens if stack == "encoder" else trace.target_tokens
+    if not 0 <= position < len(tokens):
+        raise TraceError(f"The {stack} reads {len(tokens)} tokens, numbered from 0; there is none at {position}.")
+    count = config.num_layers if stack == "encoder" else config.decoder_layers
+    sublayers = [[Sublayer(stack, layer, kind) for kind in kinds(stack)] for layer in range(count)]
+    layers = tuple(tuple(_addition(run, sublayer, position) for sublayer in layer) for layer in sublayers)
+    parts = [trace.recorded.get(f"{stack}.embedding.hook_{part}") for part in ("embedding", "positional")]
+    embedding, positional = (None if part is None else part[position].float() for part in parts)
+    home = run.translator.model.get_submodule(stack)
+    final = _norm_step(cast(nn.Module, home.norm), layers[-1][-1].after)
+    candidates = tuple(trace.steps[position].candidates) if stack == "decoder" else ()
+    logits = _logits(run, layers[-1][-1].after if final is None else final.after) if candidates else None
+    off = [*_deviations(run, sublayers, layers, position)]
+    if logits is not None:
+        said = torch.tensor([candidate.log_prob for candidate in candidates])
+        off.append(deviation(logits.log_softmax(-1)[[candidate.token_id for candidate in candidates]], said))
+    return TokenPath(
+        stack=stack,
+        position=position,
+        token=tokens[position],
+        scale=cast(Embedding, home.embedding).scale,
+        embedding=embedding,
+        positional=positional,
+        begin=run.begin(stack)[position],
+        layers=layers,
+        final_norm=final,
+        candidates=candidates,
+        logits=() if logits is None else tuple(float(logits[candidate.token_id]) for candidate in candidates),
+        deviation=max(off),
+    )
+
+
+def _addition(run: CapturedRun, sublayer: Sublayer, position: int) -> Addition:
+    before, normed = run.before(sublayer)[position], run.normed(sublayer)[position]
+    hidden = None
+    if sublayer.kind == "feed_forward":
+        hidden = run.recorded(f"{sublayer.path}.hook_hidden")[position]
+    return Addition(
+        kind=sublayer.kind,
+        before=before,
+        read=normed if run.is_pre_norm else before,
+        added=run.added(sublayer)[position],
+        summed=run.summed(sublayer)[position],
+        after=run.after(sublayer)[position],
+        norm=_with_learned(run.norm_of(sublayer), run.norm_input(sublayer)[position], normed),
+        heads=_heads(run, sublayer, position),
+        hidden=hidden,
+        has_skip=run.translator.config.residual,
+    )
+
+
+def _heads(run: CapturedRun, sublayer: Sublayer, position: int) -> HeadParts | None:
+    """What each head computed: Concat(head_1 … head_h) W_O is a sum over heads (§3.2.2)."""
+    site = sublayer.site
+    if site is None:
+        return None
+    inputs = run.trace.attention(site, sublayer.layer)
+    output = run.recorded(f"{sublayer.path}.hook_head_output")[:, position]
+    projection = run.translator.output_projection(site, sublayer.layer)
+    bias = run.translator.model.get_submodule(f"{sublayer.path}.output").get_parameter("bias")
+    is_own = sublayer.kind == "self"
+    return HeadParts(
+        query=inputs.query[:, position].float(),
+        key=inputs.key[:, position].float() if is_own else None,
+        value=inputs.value[:, position].float() if is_own else None,
+        output=output,
+        parts=torch.einsum("hv,hvd->hd", output, projection),
+        bias=_on_cpu(bias),
+    )
+
+
+def _norm_step(norm: nn.Module, before: Float[Tensor, "d_model"]) -> NormStep | None:
+    """What a norm after the last layer makes of the stream; None of a stack without one."""
+    if not isinstance(norm, nn.LayerNorm):
+        return None
+    after = norm(before.to(norm.weight.device, norm.weight.dtype))
+    return _with_learned(norm, before, _on_cpu(after))
+
+
+def _with_learned(norm: nn.LayerNorm, before: Float[Tensor, "d_model"], after: Float[Tensor, "d_model"]) -> NormStep:
+    return NormStep(
+        before=before, after=after, gain=_on_cpu(norm.weight), bias=_on_cpu(norm.bias), epsilon=float(norm.eps)
+    )
+
+
+def _logits(run: CapturedRun, state: Float[Tensor, "d_model"]) -> Float[Tensor, "vocab"]:
+    projection = run.translator.model.projection
+    return _on_cpu(projection(state.to(projection.weight.device, projection.weight.dtype)))
+
+
+def _deviations(
+    run: CapturedRun, sublayers: Sequence[Sequence[Sublayer]], layers: Sequence[Sequence[Addition]], position: int
+) -> Iterator[float]:
+    """How far what the parts make is from what the model computed: sums, heads, norms, hidden units, layer outputs."""
+    for group, additions in zip(sublayers, layers, strict=True):
+        for sublayer, addition in zip(group, additions, strict=True):
+            yield deviation(addition.before * addition.has_skip + addition.added, addition.summed)
+            if addition.norm is not None:
+                yield _norm_deviation(addition.norm)
+            if (heads := addition.heads) is not None and heads.bias is not None:
+                yield deviation(heads.parts.sum(0) + heads.bias, addition.added)
+            if addition.hidden is not None and addition.read is not None:
+                yield from _feed_forward_deviations(run, sublayer, addition.read, addition.hidden, addition.added)
+        output = run.recorded(f"{group[0].stack}.layers.{group[0].layer}.hook_output")[position]
+        yield deviation(additions[-1].after, output)
+
+
+def _norm_deviation(norm: NormStep) -> float:
+    recomputed = layer_norm(norm.before, norm.gain, norm.bias, epsilon=norm.epsilon or 0.0)
+    return deviation(recomputed, norm.after)
+
+
+def _feed_forward_deviations(
+    run: CapturedRun, sublayer: Sublayer, read: Tensor, hidden: Tensor, added: Tensor
+) -> Iterator[float]:
+    """FFN(x) = max(0, x W_1 + b_1) W_2 + b_2 (§3.3), once more from its weights."""
+    network = cast(FeedForward, run.translator.model.get_submodule(sublayer.path))
+    inner, outer = network.inner, network.outer
+    again = network.activation(_on_cpu(inner.weight) @ read + _on_cpu(inner.bias))
+    yield deviation(again, hidden)
+    yield deviation(_on_cpu(outer.weight) @ hidden + _on_cpu(outer.bias), added)
+
+
+def _on_cpu(values: Tensor) -> Tensor:
+    return values.detach().float().cpu()
