@@ -1,14 +1,172 @@
 """Lessons, of the page that teaches: a step at a time, each a picture of the model and some words, some a question."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
 
-from viz.ui import frame
+import streamlit as st
+
+from viz.access import models
+from viz.pages.learn.lessons import data, wording
+from viz.pages.learn.lessons.data.shipped import Shipped
+from viz.pages.learn.lessons.drawing import draw
+from viz.pages.learn.lessons.lesson import Lesson, Question, holds, lessons
+from viz.pages.learn.lessons.pictures import FullPage, View
+from viz.selection import state
+from viz.selection.model_choice import ModelChoice
+from viz.ui import controls, frame, long_work
+from viz.ui.controls import plain
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
+#: The page that shows all of a view → what the button is called that leads there.
+PAGES: Final = {
+    "attention": "Attention",
+    "decoding": "Decode",
+    "coreference": "Compare",
+    "atlas": "Atlas",
+    "masks_positions": "Masks & positions",
+    "why_attention": "Why attention?",
+    "model_card": "Model",
+    "learn": "Learn",
+}
 
-@frame.fragment
+
 def show(head: "DeltaGenerator") -> None:
-    """The list of lessons and the open step."""
-    head.caption("The paper, lesson by lesson.")
+    """Which lesson and step, its words, its question and its picture."""
+    lesson, number = _chosen()
+    names = list(lessons())
+    head.markdown(
+        f"Lesson {names.index(lesson.name) + 1} of {len(names)} · {lesson.section} of the paper · runs on "
+        f"**{plain(models.name_of(ModelChoice()))}**, the model that ships, whatever the sidebar has"
+    )
+    _way(lesson, number)
+    _step(lesson, number)
+
+
+def _chosen() -> tuple[Lesson, int]:
+    """The open lesson and step; what a link names that does not exist becomes the nearest that does."""
+    chosen, known = state.current().learn, lessons()
+    name = chosen.lesson if chosen.lesson in known else next(iter(known))
+    number = min(max(1, chosen.lesson_step), len(known[name].steps))
+    state.change(lesson=name, lesson_step=number)
+    return known[name], number
+
+
+def _way(lesson: Lesson, number: int) -> None:
+    """The lessons, the steps of the open one, and the way back and on."""
+    known = lessons()
+    titles = {name: f"{index}. {of.title}" for index, (name, of) in enumerate(known.items(), 1)}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        controls.dropdown("lesson", "Lesson", titles, width=380)
+        controls.segmented("lesson_step", "Step", {step: str(step) for step in range(1, len(lesson.steps) + 1)})
+        before, after = _neighbour(lesson, number, -1), _neighbour(lesson, number, 1)
+        st.button(
+            "Back", key="lesson-back", icon=":material/arrow_back:", disabled=before is None, on_click=_go(before)
+        )
+        st.button(
+            "Next" if number < len(lesson.steps) or after is None else "Next lesson", key="lesson-next", type="primary",
+            icon=":material/arrow_forward:", disabled=after is None, on_click=_go(after),
+        )  # fmt: skip
+
+
+def _neighbour(lesson: Lesson, number: int, by: int) -> tuple[str, int] | None:
+    """The step before or after, which may be in another lesson; None at the ends."""
+    every = [(name, step) for name, of in lessons().items() for step in range(1, len(of.steps) + 1)]
+    at = every.index((lesson.name, number)) + by
+    return every[at] if 0 <= at < len(every) else None
+
+
+def _go(to: tuple[str, int] | None) -> Callable[[], None]:
+    def go() -> None:
+        if to is not None:
+            state.choose(lesson=to[0])
+            state.choose(lesson_step=to[1])
+
+    return go
+
+
+def _step(lesson: Lesson, number: int) -> None:
+    step = lesson.steps[number - 1]
+    choice = ModelChoice(models.name_of(ModelChoice()), state.current().model.device)
+    with frame.loading():
+        shipped = Shipped(choice, models.translator(choice))
+    told, shown = st.columns([2, 3], gap="large")
+    with shown, st.skeleton(height=frame.SKELETON_HEIGHT):
+        view = long_work.awaited(data.task(shipped, lesson, number), key="lesson")
+    with told:
+        st.subheader(step.title, anchor=False)
+        st.markdown(wording.filled(step.text, view.found))
+        is_open = step.question is None or _answered(step.question, view, number)
+        if is_open:
+            _claims(step.claims, view)
+        _full_page(view.full, choice)
+    with shown:
+        if not is_open:
+            frame.note("Predict first: the picture follows your answer.")
+            return
+        alt = f"{step.title}. {view.caption}"
+        draw(view.picture, choice, key=f"lesson-{lesson.name}-{number}", name=f"{lesson.name} {number}", alt=alt)
+        st.caption(view.caption)
+
+
+def _answered(question: Question, view: View, number: int) -> bool:
+    """The question, and after an answer whether the model bears it out; whether it has been answered."""
+    options = [wording.filled_plainly(option, view.found) for option in question.options]
+    labels = {0: "", **dict(enumerate(map(plain, options), 1))}
+    chosen = state.current().learn.answer
+    if chosen > len(options):
+        state.change(answer=0)
+        chosen = 0
+    st.markdown(f"**{wording.filled(question.ask, view.found)}**")
+    st.pills(
+        "Your prediction", list(range(1, len(options) + 1)), key=state.bind("answer", chosen or None),
+        format_func=labels.__getitem__, on_change=state.take, args=("answer", _number), label_visibility="collapsed",
+    )  # fmt: skip
+    if not chosen:
+        return False
+    answer = str(view.found[question.answer])
+    because = wording.filled(question.because, view.found)
+    if options[chosen - 1] == answer:
+        st.success(f"**Right.** {because}", icon=":material/check:")
+    else:
+        st.warning(f"**The model says: {plain(answer)}.** {because}", icon=":material/close:")
+    return True
+
+
+def _number(value: object) -> int:
+    """The option of the pills; 0 where it was taken back."""
+    return value if isinstance(value, int) else 0
+
+
+def _claims(claims: tuple[str, ...], view: View) -> None:
+    """What the text rests on, where this model does not bear it out."""
+    failing = [claim for claim in claims if not holds(claim, view.found)]
+    if failing:
+        st.warning(
+            "This model does not bear out what is said here: "
+            + "; ".join(f"{plain(claim)} (found {plain(_shown(view, claim))})" for claim in failing)
+            + ".",
+            icon=":material/warning:",
+        )
+    elif claims:
+        count = "this claim" if len(claims) == 1 else f"these {len(claims)} claims"
+        said = "; ".join(f"{plain(claim)} (found {plain(_shown(view, claim))})" for claim in claims)
+        st.badge(f"The model bears out {count}", icon=":material/check:", color="green", help=said)
+
+
+def _shown(view: View, claim: str) -> str:
+    found = view.found[claim.split()[0]]
+    return found if isinstance(found, str) else f"{found:.4g}"
+
+
+def _full_page(full: FullPage, choice: ModelChoice) -> None:
+    """The button that opens the same view on the page that shows all of it."""
+    if st.button(
+        f"Open on the page {PAGES[full.page]}", key="lesson-full", icon=":material/open_in_new:", type="tertiary"
+    ):
+        state.choose(checkpoint="" if choice.checkpoint == models.name_of(ModelChoice()) else choice.checkpoint)
+        if "text" in full.choices:
+            state.choose(text=full.choices["text"])
+        state.change(**full.choices)
+        st.switch_page(f"viz/pages/{full.page}/page.py")

@@ -1,0 +1,52 @@
+"""The views that lessons name: each computes a picture and what it shows from the model that ships."""
+
+from collections.abc import Callable, Mapping
+from inspect import signature
+from typing import TYPE_CHECKING, Any, Final
+
+from viz.core.background_jobs import Task
+from viz.pages.learn.lessons.data import functions, heads, masks, outputs, rows
+from viz.pages.learn.lessons.lesson import Lesson, LessonFileError
+from viz.pages.learn.lessons.pictures import View
+
+if TYPE_CHECKING:
+    from viz.pages.learn.lessons.data.shipped import Shipped
+
+#: The name that files use → what computes the view; the parameters beside the model are the keys of `given`.
+VIEWS: Final[Mapping[str, Callable[..., View]]] = {
+    view.__name__: view
+    for view in (
+        rows.row, rows.two_rows, rows.derived, rows.unscaled, rows.head_output, rows.sharp_and_soft,
+        heads.opened, heads.grid, heads.jobs,
+        functions.pooling, functions.saturation,
+        masks.mask,
+        outputs.translations, outputs.without_heads, outputs.without_part,
+    )
+}  # fmt: skip
+
+
+def view(shipped: "Shipped", lesson: Lesson, number: int) -> View:
+    """The view of a step, counted from 1.
+
+    Raises:
+        LessonFileError: the file names no such view, or gives it something else than it takes.
+        HeadlightError: the model cannot read the sentence.
+    """
+    step = lesson.steps[number - 1]
+    return _view(step.view, step.given)(shipped, **step.given)
+
+
+def task(shipped: "Shipped", lesson: Lesson, number: int) -> Task[View]:
+    """The same as a job of its own."""
+    identity = ("lesson", lesson.name, number, shipped.translator.key)
+    return Task(identity, 0, "steps", lambda progress: view(shipped, lesson, number), "Computing the picture …")
+
+
+def _view(name: str, given: Mapping[str, Any]) -> Callable[..., View]:
+    if name not in VIEWS:
+        raise LessonFileError(f"There is no view {name!r}; views are {', '.join(VIEWS)}.")
+    try:
+        signature(VIEWS[name]).bind(None, **given)
+    except TypeError as error:
+        raise LessonFileError(f"View {name}: {error}.") from error
+    return VIEWS[name]

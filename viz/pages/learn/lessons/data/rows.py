@@ -1,0 +1,208 @@
+"""Views of one query's weights: over the keys, in two sentences, and how they come about."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float
+
+from viz.access import attention, word_links
+from viz.core.html import Column
+from viz.core.sites import NAMES, head_label
+from viz.core.token_text import display_token
+from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
+
+if TYPE_CHECKING:
+    from model import Trace
+    from viz.pages.learn.lessons.data.shipped import Shipped
+
+#: Rows of a table of keys.
+MAX_KEYS = 8
+
+
+def row(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
+    """The weights of one word over all that it can look at."""
+    trace = shipped.trace(text)
+    site, layer, number = shipped.head(trace, head)
+    at = shipped.row(trace, site, word)
+    weights = trace.weights(site, layer, [number], [at])[0, 0].numpy()
+    keys = trace.axis_tokens(site)[1]
+    found: dict[str, float | str] = (
+        _of_weights(weights, trace, site)
+        | _head(site, layer, number)
+        | {"row": trace.row_names(site)[at], "word": word}
+    )
+    picture = Bars(labels=keys, series={"weight": weights}, number="weight", top=1.0, marked=int(weights.argmax()))
+    return View(picture, found, _reads(found), _opened(text, site, layer, number, at))
+
+
+def two_rows(shipped: "Shipped", *, text: str, other: str, head: str, word: str, other_word: str) -> View:
+    """The weights of a word in two sentences of equal length that differ in a word or two."""
+    first, second = shipped.trace(text), shipped.trace(other)
+    site, layer, number = shipped.head(first, head)
+    rows = [shipped.row(first, site, word), shipped.row(second, site, other_word)]
+    values = [
+        trace.weights(site, layer, [number], [at])[0, 0].numpy()
+        for trace, at in zip((first, second), rows, strict=True)
+    ]
+    tokens = [trace.axis_tokens(site)[1] for trace in (first, second)]
+    labels = [a if a == b else f"{a} / {display_token(b)}" for a, b in zip(*tokens, strict=True)]
+    one, two = (_of_weights(weights, trace, site) for weights, trace in zip(values, (first, second), strict=True))
+    found: dict[str, float | str] = (
+        one | {f"other_{name}": value for name, value in two.items()} | _head(site, layer, number)
+    )
+    found |= {"translation": first.translation, "other_translation": second.translation}
+    changed = [set(a) - set(b) for a, b in ((_words(text), _words(other)), (_words(other), _words(text)))]
+    names = [
+        f"… {' '.join(word for word in _words(of) if word in own)}"
+        for of, own in zip((text, other), changed, strict=True)
+    ]
+    picture = Bars(labels=labels, series=dict(zip(names, values, strict=True)), number="weight", top=1.0)
+    choices = {"text": text, "other_text": other, "site": site, "layer": layer, "head": number}
+    return View(picture, found, _reads(found), FullPage("coreference", choices))
+
+
+def derived(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
+    """The way to one row's weights as a table: q·k, divided by √d_k, and after the softmax; the largest keys."""
+    trace = shipped.trace(text)
+    site, layer, number = shipped.head(trace, head)
+    at = shipped.row(trace, site, word)
+    way = attention.derived_row(trace, site, layer, number, at, scaled=True, masked=True)
+    unscaled = attention.derived_row(trace, site, layer, number, at, scaled=False, masked=True)
+    keys, weights = trace.axis_tokens(site)[1], way.weights.numpy()
+    order = np.argsort(-weights)[:MAX_KEYS]
+    rows = tuple(
+        (
+            display_token(keys[key]),
+            f"{float(way.dots[key]):.2f}",
+            f"{float(way.scaled[key]):.2f}",
+            f"{weights[key]:.4f}",
+        )
+        for key in order
+    )
+    found: dict[str, float | str] = _of_weights(weights, trace, site) | _head(site, layer, number) | {
+        "row": trace.row_names(site)[at],
+        "word": word,
+        "d_k": len(way.query),
+        "root": len(way.query) ** 0.5,
+        "dot": float(way.dots[order[0]]),
+        "scaled": float(way.scaled[order[0]]),
+        "unscaled_weight": float(unscaled.weights.max()),
+        "sum": float(weights.sum()),
+    }  # fmt: skip
+    picture = Rows((Column("key"), *(Column(title, is_number=True) for title in ("q·k", "q·k ÷ √dₖ", "weight"))), rows)
+    caption = f"The keys that “{found['row']}” gives most weight in {found['head']}; others share what is left."
+    full = _opened(text, site, layer, number, at)
+    return View(picture, found, caption, full.on("attention", attention_tab="Where a weight comes from"))
+
+
+def unscaled(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
+    """One row's weights as the model has them, and from the same queries and keys without the division by √d_k."""
+    trace = shipped.trace(text)
+    site, layer, number = shipped.head(trace, head)
+    at = shipped.row(trace, site, word)
+    series = {
+        name: attention.derived_row(trace, site, layer, number, at, scaled=scaled, masked=True).weights.numpy()
+        for name, scaled in (("divided by √dₖ", True), ("not divided", False))
+    }
+    divided, raw = series.values()
+    found: dict[str, float | str] = {
+        **_of_weights(divided, trace, site),
+        **{f"raw_{name}": value for name, value in _of_weights(raw, trace, site).items()},
+        **_head(site, layer, number),
+        "row": trace.row_names(site)[at],
+        "word": word,
+    }
+    found["direction"] = "It grows" if raw.max() > divided.max() else "It shrinks"
+    picture = Bars(labels=trace.axis_tokens(site)[1], series=series, number="weight", top=1.0)
+    full = _opened(text, site, layer, number, at)
+    return View(picture, found, _reads(found), full.on("why_attention", why_tab="Scores"))
+
+
+def head_output(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
+    """How long each weighted value is: what each key adds to what the head hands on."""
+    trace = shipped.trace(text)
+    site, layer, number = shipped.head(trace, head)
+    at = shipped.row(trace, site, word)
+    way = attention.derived_row(trace, site, layer, number, at, scaled=True, masked=True)
+    lengths = way.weighted_values.norm(dim=-1).numpy()
+    largest = int(way.weights.argmax())
+    to_value = float((way.head_output - way.values[largest]).norm() / way.values[largest].norm())
+    found: dict[str, float | str] = _of_weights(way.weights.numpy(), trace, site) | _head(site, layer, number) | {
+        "row": trace.row_names(site)[at],
+        "word": word,
+        "length": float(way.head_output.norm()),
+        "share": float(lengths.max() / lengths.sum()),
+        "distance": to_value,
+        "d_v": way.values.shape[1],
+        "most": display_token(trace.axis_tokens(site)[1][int(lengths.argmax())]),
+    }  # fmt: skip
+    picture = Bars(
+        labels=trace.axis_tokens(site)[1], series={"length": lengths}, number="length of weight × value",
+        marked=int(lengths.argmax()),
+    )  # fmt: skip
+    caption = (
+        f"For each key, the length of its weight × its value vector in {found['head']}; their sum is the head's output."
+    )
+    full = _opened(text, site, layer, number, at)
+    return View(picture, found, caption, full.on("attention", attention_tab="Where a weight comes from"))
+
+
+def sharp_and_soft(shipped: "Shipped", *, text: str, site: str) -> View:
+    """The surest row of all heads of a site, and the one that is spread most, over the same keys."""
+    trace = shipped.trace(text)
+    layers = trace.layers_of(site)
+    rows = np.stack([trace.weights(site, layer).numpy() for layer in range(layers)])
+    entropy = -(rows * np.log2(np.maximum(rows, 1e-12))).sum(-1)
+    low, high = (np.unravel_index(index, entropy.shape) for index in (entropy.argmin(), entropy.argmax()))
+    names = [
+        f"“{display_token(trace.axis_tokens(site)[0][at[2]])}” in {head_label(int(at[0]), int(at[1]))}"
+        for at in (low, high)
+    ]
+    series = {name: rows[tuple(at)] for name, at in zip(names, (low, high), strict=True)}
+    found: dict[str, float | str] = {
+        "sharp": names[0], "soft": names[1], "sharp_weight": float(rows[tuple(low)].max()),
+        "soft_weight": float(rows[tuple(high)].max()), "sharp_keys": float(2 ** entropy[tuple(low)]),
+        "soft_keys": float(2 ** entropy[tuple(high)]), "keys": rows.shape[-1],
+    }  # fmt: skip
+    picture = Bars(labels=trace.axis_tokens(site)[1], series=series, number="weight", top=1.0)
+    caption = "Two rows of the same kind of table: one puts nearly all on a key, one spreads itself over many."
+    choices = {"text": text, "site": site, "layer": int(high[0]), "head": int(high[1])}
+    return View(picture, found, caption, FullPage("attention", choices))
+
+
+def _of_weights(weights: Float[np.ndarray, "key"], trace: "Trace", site: str) -> dict[str, float | str]:
+    """What a row of weights says: its largest, by tokens and by words, its sum, and over how many keys it spreads."""
+    tokens = trace.axis_tokens(site)[1]
+    order = np.argsort(-weights)
+    entropy = float(-(weights * np.log2(np.maximum(weights, 1e-12))).sum())
+    known = word_links.words(trace)
+    best = known.at(int(order[0]), is_source=not site.endswith("self") or site.startswith("encoder"))
+    return {
+        "top": display_token(tokens[order[0]]),
+        "top_word": display_token(tokens[order[0]]) if best is None else known.labels[best].strip(".,!?"),
+        "weight": float(weights[order[0]]),
+        "second": display_token(tokens[order[1]]),
+        "second_weight": float(weights[order[1]]),
+        "sum": float(weights.sum()),
+        "entropy": entropy,
+        "keys_used": 2**entropy,
+        "keys": len(tokens),
+    }
+
+
+def _head(site: str, layer: int, head: int) -> dict[str, float | str]:
+    return {"head": head_label(layer, head), "attention": NAMES[site].phrase}
+
+
+def _reads(found: dict[str, float | str]) -> str:
+    return (
+        f"One bar a key: what it gets of the weight in {found['head']} of the {found['attention']}. A row adds up to 1."
+    )
+
+
+def _opened(text: str, site: str, layer: int, head: int, row: int) -> FullPage:
+    return FullPage("attention", {"text": text, "site": site, "layer": layer, "head": head, "token": row})
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip(".,!?") for word in text.split()]

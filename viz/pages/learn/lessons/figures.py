@@ -1,0 +1,85 @@
+"""Bars and curves of lessons, as plotly figures."""
+
+import plotly.graph_objects as go
+
+from viz.core import theme
+from viz.figures.axes import token_labels
+from viz.pages.learn.lessons.pictures import Bars, Curves
+
+#: Pixels of a bar with the room around it, of what lies around all bars, and of a chart of curves.
+BAR, AROUND, CURVES = 22, 70, 400
+#: Pixels that a chart has at least.
+LEAST = 220
+PLAIN, MARKED = theme.HEAD_COLOURS[0], theme.HEAD_COLOURS[1]
+
+
+def bars(picture: Bars) -> go.Figure:
+    """Bars from the left, the first at the top, each with its number behind it."""
+    labels = token_labels(picture.labels)
+    several = len(picture.series) > 1
+    traces = []
+    for index, (name, values) in enumerate(picture.series.items()):
+        colour = theme.HEAD_COLOURS[index]
+        colours = [MARKED if row == picture.marked and not several else colour for row in range(len(values))]
+        traces.append(
+            go.Bar(
+                x=values,
+                y=list(range(len(values))),
+                name=name,
+                orientation="h",
+                marker={"color": colours},
+                text=[f"{value:,.{picture.digits}f}" for value in values],
+                textposition="outside",
+                cliponaxis=False,
+                textfont={"color": theme.CHART_TEXT, "size": 13},
+                customdata=labels,
+                hovertemplate=f"<b>%{{customdata}}</b><br>{name} %{{x:.4f}}<extra></extra>",
+            )
+        )
+    height = max(LEAST, AROUND + BAR * len(labels) * len(picture.series))
+    top = picture.top or max(1e-9, *(float(values.max()) for values in picture.series.values()))
+    low = min(0.0, *(float(values.min()) for values in picture.series.values()))
+    figure = go.Figure(traces, theme.figure_layout(height))
+    # Room for the number behind the longest bar.
+    figure.update_xaxes(_axis(picture.number) | {"range": [low * 1.12, top * 1.12], "showgrid": False})
+    ticks = {"tickvals": list(range(len(labels))), "ticktext": labels, "autorange": "reversed", "showgrid": False}
+    figure.update_yaxes(_axis("") | ticks | {"automargin": True})
+    figure.update_layout(showlegend=several, barmode="group", bargap=0.2, legend=_LEGEND)
+    return figure
+
+
+def curves(picture: Curves) -> go.Figure:
+    """Lines over one axis, points, and a dotted line upright where one is asked for."""
+    traces: list[go.Scatter] = [
+        go.Scatter(x=picture.x, y=values, name=name, mode="lines",
+                   line={"color": theme.HEAD_COLOURS[index], "width": 2.5},
+                   hovertemplate=f"{name}<br>{picture.x_name} %{{x:.4g}}<br>%{{y:.4g}}<extra></extra>")
+        for index, (name, values) in enumerate(picture.lines.items())
+    ]  # fmt: skip
+    for index, (name, (x, y)) in enumerate(picture.points.items(), len(picture.lines)):
+        hover = f"{name}<br>{picture.x_name} %{{x:.4g}}<br>%{{y:.4g}}<extra></extra>"
+        marker = {"color": theme.HEAD_COLOURS[index], "size": 8}
+        traces.append(go.Scatter(x=x, y=y, name=name, mode="markers", marker=marker, hovertemplate=hover))
+    figure = go.Figure(traces, theme.figure_layout(CURVES))
+    figure.update_xaxes(_axis(picture.x_name) | ({"type": "log"} if picture.log_x else {}) | {"showgrid": False})
+    figure.update_yaxes(_axis(picture.y_name) | ({"type": "log"} if picture.log_y else {}))
+    if picture.upright is not None:
+        line = {"color": theme.HEAD_COLOURS[7], "width": 1.5, "dash": "dot"}
+        figure.add_vline(picture.upright, line=line)
+    figure.update_layout(showlegend=len(traces) > 1, legend=_LEGEND)
+    return figure
+
+
+_LEGEND: theme.PlotlySpec = {
+    "orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "font": {"color": theme.CHART_TEXT, "size": 13},
+}  # fmt: skip
+
+
+def _axis(title: str) -> theme.PlotlySpec:
+    font = {"color": theme.CHART_TEXT}
+    return {
+        "title": {"text": title, "standoff": 4, "font": font},
+        "tickfont": font | {"size": 13},
+        "zeroline": False,
+        "automargin": True,
+    }

@@ -1,0 +1,139 @@
+"""What a lesson is, and how its file is read: steps of text, a view of the model, perhaps a question, and claims.
+
+A file says nothing that a model computes. `{name}` in a text is a number or word that the step's view has found, a
+question's answer is one as well, and a claim compares them; a model that does not bear out a claim says so on the page.
+"""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields
+from functools import cache
+from operator import eq, ge, gt, le, lt, ne
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+#: What a view has found: numbers and words, by their names.
+Found = Mapping[str, float | str]
+
+Made = TypeVar("Made")
+
+FOLDER: Final = Path(__file__).parent / "files"
+_COMPARISONS: Final = {">": gt, "<": lt, ">=": ge, "<=": le, "==": eq, "!=": ne}
+_CLAIM: Final = re.compile(r"(\w+) (>|<|>=|<=|==|!=) (?:(-?\d+(?:\.\d+)?)|(\w+)|'([^']*)')")
+
+
+class LessonFileError(ValueError):
+    """A lesson's file does not say what a lesson needs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a person predicts before the picture is drawn.
+
+    Attributes:
+        ask: the question.
+        options: what can be chosen; `{name}` as in a text.
+        answer: the name of what the view has found that is the answer, one of the options.
+        because: said with the verdict.
+    """
+
+    ask: str
+    options: tuple[str, ...]
+    answer: str
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One picture with its text.
+
+    Attributes:
+        title: in a few words.
+        text: two or three sentences, Markdown.
+        view: the name of a function in `data`, and what it is given.
+        given: the arguments of the view.
+        question: to be answered before the picture is seen; None for none.
+        claims: comparisons that the text rests on, "weight > 0.5".
+    """
+
+    title: str
+    text: str
+    view: str
+    given: Mapping[str, Any]
+    question: Question | None
+    claims: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """A lesson, by the name of its file.
+
+    Attributes:
+        name: in addresses.
+        title: as listed.
+        section: of the paper, "§3.2.1".
+        steps: in order.
+    """
+
+    name: str
+    title: str
+    section: str
+    steps: tuple[Step, ...]
+
+
+@cache
+def lessons() -> Mapping[str, Lesson]:
+    """Every lesson by its name, in the order of the numbers that their files begin with."""
+    found = (read(path) for path in sorted(FOLDER.glob("*.toml")))
+    return {lesson.name: lesson for lesson in found}
+
+
+def read(path: Path) -> Lesson:
+    """The lesson of a file NN_NAME.toml.
+
+    Raises:
+        LessonFileError: a key is lacking or unknown, or a value of the wrong kind.
+    """
+    with path.open("rb") as file:
+        content = tomllib.load(file)
+    steps = tuple(_step(f"{path.name}, step {number}", step) for number, step in enumerate(content.pop("steps"), 1))
+    name = path.stem.partition("_")[2].replace("_", "-")
+    return _made(Lesson, path.name, content | {"name": name, "steps": steps})
+
+
+def _step(where: str, content: dict[str, Any]) -> Step:
+    question = content.pop("question", None)
+    if question is not None:
+        question = _made(Question, where, {"because": ""} | question | {"options": tuple(question["options"])})
+    claims = tuple(content.pop("claims", ()))
+    for claim in claims:
+        if _CLAIM.fullmatch(claim) is None:
+            raise LessonFileError(
+                f"{where}: a claim is “name > number”, “name == name” or “name == 'word'”, not {claim!r}."
+            )
+    return _made(Step, where, {"given": {}} | content | {"question": question, "claims": claims})
+
+
+def _made(kind: type[Made], where: str, content: Mapping[str, Any]) -> Made:
+    needed = {field.name for field in fields(kind) if field.default is MISSING}  # type: ignore[arg-type]
+    if needed != set(content):
+        lacking, unknown = sorted(needed - set(content)), sorted(set(content) - needed)
+        raise LessonFileError(f"{where}: lacking {lacking}, unknown {unknown}.")
+    return kind(**content)
+
+
+def holds(claim: str, found: Found) -> bool:
+    """Whether what a view has found bears out a claim; a number that is compared with nothing does not.
+
+    Raises:
+        LessonFileError: it names what the view does not find.
+    """
+    match = _CLAIM.fullmatch(claim)
+    assert match is not None, "claims are checked where the file is read"
+    name, comparison, number, other, word = match.groups()
+    try:
+        right = float(number) if number else word if word is not None else found[other]
+        return bool(_COMPARISONS[comparison](found[name], right))
+    except KeyError as lacking:
+        raise LessonFileError(f"{claim}: the view finds {sorted(found)}, not {lacking}.") from lacking

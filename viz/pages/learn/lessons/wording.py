@@ -1,0 +1,30 @@
+"""Fill what a view has found into the texts of a lesson."""
+
+from viz.pages.learn.lessons.lesson import Found, LessonFileError
+from viz.ui.controls import plain
+
+
+def filled(text: str, found: Found) -> str:
+    """A text of a lesson as Markdown: `{name}` and `{name:.2f}` become what the view has found, taken literally."""
+    return filled_plainly(
+        text, {name: _Literal(value) if isinstance(value, str) else value for name, value in found.items()}
+    )
+
+
+def filled_plainly(text: str, found: Found) -> str:
+    """The same where nobody reads Markdown.
+
+    Raises:
+        LessonFileError: the text names what the view does not find, or writes it as what it is not.
+    """
+    try:
+        return text.format_map(found)
+    except (KeyError, ValueError) as error:
+        raise LessonFileError(f"“{text}” cannot be filled from {sorted(found)}: {error}.") from error
+
+
+class _Literal(str):
+    """A word of the model, every sign of which is shown as it is."""
+
+    def __format__(self, spec: str) -> str:
+        return plain(str(self))
