@@ -92,15 +92,15 @@ def _step(lesson: Lesson, number: int) -> None:
     with frame.loading():
         shipped = Shipped(choice, models.translator(choice))
     told, shown = st.columns([2, 3], gap="large")
+    told.subheader(step.title, anchor=False)
     with shown, st.skeleton(height=frame.SKELETON_HEIGHT):
         view = long_work.awaited(data.task(shipped, lesson, number), key="lesson")
     with told:
-        st.subheader(step.title, anchor=False)
         st.markdown(wording.filled(step.text, view.found))
         is_open = step.question is None or _answered(step.question, view, number)
         if is_open:
             _claims(step.claims, view)
-        _full_page(view.full, choice)
+        _full_page(view.full)
     with shown:
         if not is_open:
             frame.note("Predict first: the picture follows your answer.")
@@ -160,12 +160,13 @@ def _shown(view: View, claim: str) -> str:
     return found if isinstance(found, str) else f"{found:.4g}"
 
 
-def _full_page(full: FullPage, choice: ModelChoice) -> None:
+def _full_page(full: FullPage) -> None:
     """The button that opens the same view on the page that shows all of it."""
     if st.button(
         f"Open on the page {PAGES[full.page]}", key="lesson-full", icon=":material/open_in_new:", type="tertiary"
     ):
-        state.choose(checkpoint="" if choice.checkpoint == models.name_of(ModelChoice()) else choice.checkpoint)
+        # Without a name it is the server's first, on which lessons run; a view of another model names it.
+        state.choose(checkpoint="")
         if "text" in full.choices:
             state.choose(text=full.choices["text"])
         state.change(**full.choices)

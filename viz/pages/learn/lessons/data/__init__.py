@@ -17,10 +17,11 @@ VIEWS: Final[Mapping[str, Callable[..., View]]] = {
     view.__name__: view
     for view in (
         rows.row, rows.two_rows, rows.derived, rows.unscaled, rows.head_output, rows.sharp_and_soft,
-        heads.opened, heads.grid, heads.jobs,
+        rows.two_heads, rows.averaged, rows.unmasked,
+        heads.opened, heads.grid, heads.jobs, heads.parts, heads.links, heads.followed,
         functions.pooling, functions.saturation,
-        masks.mask,
-        outputs.translations, outputs.without_heads, outputs.without_part,
+        masks.mask, masks.shifted, masks.padding,
+        outputs.translations, outputs.without_heads, outputs.without_each, outputs.without_part,
     )
 }  # fmt: skip
 

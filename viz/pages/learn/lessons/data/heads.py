@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from viz.access import head_jobs
+from viz.access import attention, head_jobs
 from viz.components.matrix_picture.component import ColourScale, MatrixData
 from viz.core.file_names import file_name, head_name
 from viz.core.html import Column
-from viz.core.sites import NAMES, SITES, head_label, label
-from viz.pages.learn.lessons.pictures import FullPage, Heads, Rows, View
+from viz.core.sites import NAMES, SITES, head_label, head_numbers, label, layer_labels
+from viz.pages.learn.lessons.pictures import Bars, FullPage, Heads, Rows, View
 from viz.ui.head_jobs import NAMES as JOBS
 
 if TYPE_CHECKING:
@@ -93,4 +93,87 @@ def jobs(shipped: "Shipped") -> View:
     found["verdict"] = "Fewer than half" if named * 2 < heads else "More than half"
     picture = Rows((Column("job"), Column("surest head"), Column("metric", is_number=True)), tuple(rows))
     caption = "For each job the head that does it most, measured over the sentences of the atlas."
+    return View(picture, found, caption, FullPage("atlas"))
+
+
+def parts(shipped: "Shipped", *, text: str, site: str, layer: int, word: str) -> View:
+    """How long a vector each head of a layer adds to the output of its attention for one word."""
+    trace = shipped.trace(text)
+    at = shipped.row(trace, site, word)
+    added = attention.head_parts(trace, shipped.translator, site, layer, at)
+    lengths = np.linalg.norm(added, axis=1)
+    total = float(np.linalg.norm(added.sum(0)))
+    found: dict[str, float | str] = {
+        "word": word, "attention": NAMES[site].phrase, "layer": layer + 1, "heads": len(lengths),
+        "d_model": added.shape[1], "longest": head_label(layer, int(lengths.argmax())), "length": float(lengths.max()),
+        "shortest_length": float(lengths.min()), "sum_of_lengths": float(lengths.sum()), "length_of_sum": total,
+        "verdict": "Shorter" if total < lengths.sum() else "As long",
+    }  # fmt: skip
+    picture = Bars(
+        labels=[head_label(layer, head) for head in range(len(lengths))],
+        series={"length": lengths},
+        number="length of the head's output × its rows of W_O",
+        marked=int(lengths.argmax()),
+    )
+    caption = "One bar a head: the length of the vector that it adds to the output of the layer for this word."
+    choices = {"text": text, "site": site, "layer": layer, "head": int(lengths.argmax()), "token": at}
+    return View(
+        picture, found, caption, FullPage("attention", {**choices, "attention_tab": "Where a weight comes from"})
+    )
+
+
+def links(shipped: "Shipped", *, text: str, site: str, word: str, key: str) -> View:
+    """What a word gives another one in every head of an attention."""
+    trace = shipped.trace(text)
+    at, keys = shipped.row(trace, site, word), shipped.keys(trace, site, key)
+    weights = attention.cell_weights(trace, site, [at], keys)
+    layer, head = map(int, np.unravel_index(np.nanargmax(weights), weights.shape))
+    found: dict[str, float | str] = {
+        "head": head_label(layer, head), "attention": NAMES[site].phrase, "word": word, "key": key,
+        "weight": float(weights[layer, head]), "mean": float(np.nanmean(weights)),
+        "heads": int(weights.size), "above_half": int((weights > 0.5).sum()),
+        "even": len(keys) / len(trace.axis_tokens(site)[1]),
+    }  # fmt: skip
+    found["verdict"] = "In most of them" if (weights > 0.5).mean() > 0.5 else "In few of them"
+    layers, heads = weights.shape
+    picture = MatrixData(
+        values=weights.astype(np.float32),
+        row_tokens=layer_labels(layers),
+        column_tokens=head_numbers(heads),
+        scale=ColourScale.root("weight", 1.0),
+        title=f"“{word}” → “{key}”, {NAMES[site].phrase}",
+        label=f"Weight from {word} to {key} in every head of the {NAMES[site].phrase}, as a heatmap.",
+        row_name="layer",
+        column_name="head",
+        file_name=file_name("links", site, word, key),
+    )
+    caption = "One cell a head, layers downwards: the weight from the one word to the other."
+    choices = {"text": text, "site": site, "layer": layer, "head": head, "token": at, "key_token": keys[0]}
+    return View(picture, found, caption, FullPage("attention", choices))
+
+
+def followed(shipped: "Shipped") -> View:
+    """How much of its weight the best head gives the antecedent, over all curated sentences, with its interval."""
+    rows, best = [], (0.0, "none", 0.0, 0.0)
+    for site in SITES:
+        measured = head_jobs.of_model(shipped.translator, site)
+        for (layer, head), jobs_of_head in ({} if measured is None else measured.of_heads).items():
+            for job in jobs_of_head:
+                if job.metric == "antecedent":
+                    low, high = job.low or job.value, job.high or job.value
+                    rows.append((head_label(layer, head, site), f"{job.value:.2f}", f"{low:.2f} to {high:.2f}"))
+                    best = max(best, (job.value, rows[-1][0], low, high))
+    found: dict[str, float | str] = {
+        "heads": len(rows),
+        "value": best[0],
+        "head": best[1],
+        "low": best[2],
+        "high": best[3],
+    }
+    picture = Rows(
+        (Column("head"), Column("weight on the antecedent", is_number=True), Column("95 % interval")), tuple(rows)
+    )
+    caption = (
+        "Heads that follow antecedents by the atlas: the mean weight from the pronoun's row over all its sentences."
+    )
     return View(picture, found, caption, FullPage("atlas"))

@@ -7,8 +7,10 @@ import numpy as np
 from viz.components.matrix_picture.component import ColourScale, MatrixData
 from viz.core import theme
 from viz.core.file_names import file_name
+from viz.core.html import Column
 from viz.core.sites import DECODER, NAMES
-from viz.pages.learn.lessons.pictures import FullPage, View
+from viz.core.token_text import display_token
+from viz.pages.learn.lessons.pictures import FullPage, Rows, View
 
 if TYPE_CHECKING:
     from viz.pages.learn.lessons.data.shipped import Shipped
@@ -54,3 +56,49 @@ def mask(shipped: "Shipped", *, text: str, site: str) -> View:
     )
     caption = "Light: this query may look at this key. Dark: its score is −∞, so its weight is exactly 0."
     return View(picture, found, caption, FullPage("masks_positions", {"text": text, "site": site}))
+
+
+def shifted(shipped: "Shipped", *, text: str) -> View:
+    """What the decoder reads and writes at each position: the same tokens, shifted right by one."""
+    trace = shipped.trace(text)
+    read = [display_token(token) for token in trace.target_tokens]
+    wrote = [display_token(step.token) for step in trace.steps]
+    rows = tuple((str(at), one, other) for at, (one, other) in enumerate(zip(read, wrote, strict=False), 1))
+    found: dict[str, float | str] = {
+        "first": read[0], "first_written": wrote[0], "last_written": wrote[-1], "positions": len(rows),
+        "differing": sum(one != other for one, other in zip(read[1:], wrote, strict=False)),
+        "translation": trace.translation,
+    }  # fmt: skip
+    picture = Rows((Column("position", is_number=True), Column("reads"), Column("writes")), rows)
+    caption = "Each row is one step: what is written in it is read in the next."
+    return View(picture, found, caption, FullPage("decoding", {"text": text, "decoding_tab": "Film"}))
+
+
+def padding(shipped: "Shipped", *, texts: list[str]) -> View:
+    """Sentences of different lengths as one batch: which positions are real, and whether company changes the result."""
+    from model.evaluation import translate_all
+
+    model, tokenizer = shipped.translator.model, shipped.translator.tokenizer
+    traces = [shipped.trace(text) for text in texts]
+    lengths = [len(trace.source_tokens) for trace in traces]
+    longest = max(lengths)
+    real = np.array([[float(at < length) for at in range(longest)] for length in lengths], np.float32)
+    together = translate_all(model, tokenizer, texts)
+    found: dict[str, float | str] = {
+        "sentences": len(texts), "longest": longest, "shortest": min(lengths), "padded": int((real == 0).sum()),
+        "same": sum(trace.translation == other for trace, other in zip(traces, together, strict=True)),
+    }  # fmt: skip
+    found["verdict"] = "No" if found["same"] == len(texts) else "Yes"
+    picture = MatrixData(
+        values=real,
+        row_tokens=[" ".join(text.split()[:4]) + " …" for text in texts],
+        column_tokens=[str(at) for at in range(1, longest + 1)],
+        scale=ColourScale("real", theme.SEQUENTIAL, 0.0, 1.0, 1.0, ((0.0, "pad"), (1.0, "token"))),
+        title="A batch of sentences",
+        label="Which positions of a batch hold tokens and which padding, as a heatmap.",
+        row_name="sentence",
+        column_name="position",
+        file_name=file_name("padding"),
+    )
+    caption = "Rows are sentences, columns positions. Light: a token. Dark: padding, a key that nobody may look at."
+    return View(picture, found, caption, FullPage("masks_positions", {"text": texts[0]}))

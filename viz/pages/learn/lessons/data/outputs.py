@@ -1,16 +1,21 @@
 """Views of what the model writes: as it is, and with heads or parts taken out."""
 
+from math import exp
 from typing import TYPE_CHECKING, Final, Literal
+
+import numpy as np
 
 from viz.core.html import Column, Marked
 from viz.core.sites import head_label
-from viz.pages.learn.lessons.pictures import FullPage, Rows, View
+from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
 from viz.ui.word_differences import marked
 
 if TYPE_CHECKING:
     from viz.pages.learn.lessons.data.shipped import Shipped
 
 _GERMAN: Final = "de"
+#: What “it” can become at the beginning of a clause; lessons count them.
+_PRONOUNS: Final = ("er", "sie", "es")
 #: Characters of a translation without an end that are shown.
 _LONGEST: Final = 160
 
@@ -19,6 +24,8 @@ def translations(shipped: "Shipped", *, texts: list[str]) -> View:
     """What the model writes for some sentences."""
     written = [shipped.trace(text).translation for text in texts]
     found: dict[str, float | str] = {f"translation_{number}": own for number, own in enumerate(written, 1)}
+    for pronoun in _PRONOUNS:
+        found |= {f"{pronoun}_{number}": own.split().count(pronoun) for number, own in enumerate(written, 1)}
     columns = (Column("English", language="en"), Column("German", language=_GERMAN))
     picture = Rows(columns, tuple(zip(texts, written, strict=True)))
     return View(picture, found, "Written just now by the model, greedily.", FullPage("decoding", {"text": texts[0]}))
@@ -52,6 +59,40 @@ def without_heads(shipped: "Shipped", *, text: str, heads: list[str]) -> View:
     site, layer, head = shipped.head(trace, heads[0])
     choices = {"text": text, "site": site, "layer": layer, "head": head, "decoding_tab": "Edit attention"}
     return View(Rows(columns, tuple(rows)), found, caption, FullPage("decoding", choices))
+
+
+def without_each(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
+    """How likely a written word stays with each head of a layer switched off from that step on."""
+    from model.analysis.interventions.edit_comparison import compare_edit
+    from model.nn.edits import SwitchOff
+
+    trace = shipped.trace(text)
+    site, layer, number = shipped.head(trace, head)
+    step = shipped.row(trace, site, word)
+    results = [
+        compare_edit(shipped.translator, text, step, [SwitchOff(site, layer, other)])
+        for other in range(trace.heads_of(site))
+    ]
+    before = exp(results[0].log_prob_before)
+    after = np.array([exp(result.log_prob_after) for result in results])
+    lowest = int(after.argmin())
+    found: dict[str, float | str] = {
+        "head": head_label(layer, number), "word": word, "layer": layer + 1,
+        "before": before, "after": float(after[number]),
+        "lowest": float(after.min()), "lowest_head": head_label(layer, lowest), "text": results[number].edited_text,
+        "changed": sum(result.first_difference is not None for result in results),
+        "verdict": "It changes" if results[number].first_difference is not None else "It stays",
+    }  # fmt: skip
+    picture = Bars(
+        labels=["none", *(head_label(layer, other) for other in range(len(results)))],
+        series={"probability": np.array([before, *after])},
+        number=f"probability of “{word}”",
+        top=1.0,
+        marked=lowest + 1,
+    )
+    caption = f"One bar a head of layer {layer + 1} that is switched off in the step that writes “{word}”; first, none."
+    choices = {"text": text, "site": site, "layer": layer, "head": number, "decoding_tab": "Edit attention"}
+    return View(picture, found, caption, FullPage("decoding", choices))
 
 
 def without_part(

@@ -170,6 +170,65 @@ def sharp_and_soft(shipped: "Shipped", *, text: str, site: str) -> View:
     return View(picture, found, caption, FullPage("attention", choices))
 
 
+def two_heads(shipped: "Shipped", *, text: str, head: str, other: str, word: str) -> View:
+    """The weights of one word in two heads of the same attention."""
+    trace = shipped.trace(text)
+    heads = shipped.head(trace, head), shipped.head(trace, other)
+    site = heads[0][0]
+    at = shipped.row(trace, site, word)
+    rows = [trace.weights(site, layer, [number], [at])[0, 0].numpy() for _, layer, number in heads]
+    one, two = (_of_weights(weights, trace, site) for weights in rows)
+    names = [head_label(layer, number) for _, layer, number in heads]
+    found: dict[str, float | str] = {
+        **one, **{f"other_{name}": value for name, value in two.items()}, **_head(*heads[0]),
+        "other_head": names[1], "word": word, "overlap": float(np.minimum(*rows).sum()),
+    }  # fmt: skip
+    picture = Bars(
+        labels=trace.axis_tokens(site)[1], series=dict(zip(names, rows, strict=True)), number="weight", top=1.0
+    )
+    caption = f"The same word in two heads of the {NAMES[site].phrase}; each head's bars add up to 1."
+    return View(picture, found, caption, _opened(text, *heads[1], at))
+
+
+def averaged(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
+    """The weights of one word in a head, and the mean of all heads of its layer, as a single head would blur them."""
+    trace = shipped.trace(text)
+    site, layer, number = shipped.head(trace, head)
+    at = shipped.row(trace, site, word)
+    rows = trace.weights(site, layer, rows=[at])[:, 0].numpy()
+    mean = rows.mean(0)
+    one, all_heads = _of_weights(rows[number], trace, site), _of_weights(mean, trace, site)
+    found: dict[str, float | str] = {
+        **one, **{f"mean_{name}": value for name, value in all_heads.items()}, **_head(site, layer, number),
+        "word": word, "heads": len(rows), "layer": layer + 1,
+        "verdict": "It falls" if all_heads["weight"] < one["weight"] else "It grows",
+    }  # fmt: skip
+    series = {head_label(layer, number): rows[number], f"mean of L{layer + 1}'s {len(rows)} heads": mean}
+    picture = Bars(labels=trace.axis_tokens(site)[1], series=series, number="weight", top=1.0)
+    caption = "One head's row, and the average of all heads of its layer over the same keys."
+    return View(picture, found, caption, _opened(text, site, layer, number, at))
+
+
+def unmasked(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
+    """A row of the decoder's self-attention as the model has it, and from the same scores without the mask."""
+    trace = shipped.trace(text)
+    site, layer, number = shipped.head(trace, head)
+    at = shipped.row(trace, site, word)
+    series = {
+        name: attention.derived_row(trace, site, layer, number, at, scaled=True, masked=masked).weights.numpy()
+        for name, masked in (("masked", True), ("without the mask", False))
+    }
+    masked, free = series.values()
+    found: dict[str, float | str] = {
+        **_of_weights(masked, trace, site), **_head(site, layer, number), "row": trace.row_names(site)[at],
+        "word": word, "later": float(masked[at + 1 :].sum()), "free_later": float(free[at + 1 :].sum()),
+    }  # fmt: skip
+    picture = Bars(labels=trace.axis_tokens(site)[1], series=series, number="weight", top=1.0)
+    caption = f"Keys from top to bottom in the order of the translation; those after “{word}” are not written yet."
+    full = _opened(text, site, layer, number, at)
+    return View(picture, found, caption, full.on("attention", attention_tab="Where a weight comes from"))
+
+
 def _of_weights(weights: Float[np.ndarray, "key"], trace: "Trace", site: str) -> dict[str, float | str]:
     """What a row of weights says: its largest, by tokens and by words, its sum, and over how many keys it spreads."""
     tokens = trace.axis_tokens(site)[1]

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from model.errors import TraceError
 from viz.access import findings, head_jobs, traces, word_links
 from viz.core.sites import CROSS, ENCODER, SITES
 from viz.pages.learn.lessons.lesson import LessonFileError
@@ -11,6 +12,7 @@ from viz.selection.model_choice import ModelChoice
 if TYPE_CHECKING:
     from model import Trace, Translator
 
+_NO_WORD: Final = "This model has no word “{word}” there for “{text}”; the step speaks of one that has."
 #: The head that is most worth seeing of the sentence, as the attention page opens on it.
 FINDING: Final = "finding"
 
@@ -61,7 +63,7 @@ class Shipped:
         own = [index for index, label in enumerate(known.labels) if label.strip(".,!?") == word]
         if site == ENCODER:
             if not own or not known.is_source(own[0]):
-                raise LessonFileError(f"{trace.text!r} has no word {word!r}.")
+                raise TraceError(_NO_WORD.format(word=word, text=trace.text))
             return known.groups[own[0]][-1]
         written = [index for index in own if not known.is_source(index)] or [known.num_source]
         return max(0, known.groups[written[0]][0] - 1)
@@ -72,4 +74,4 @@ class Shipped:
         for index, label in enumerate(known.labels):
             if label.strip(".,!?") == word and known.is_source(index) == (site in (ENCODER, CROSS)):
                 return known.groups[index]
-        raise LessonFileError(f"{trace.text!r} has no word {word!r} that {site} looks at.")
+        raise TraceError(_NO_WORD.format(word=word, text=trace.text))

@@ -1,0 +1,83 @@
+"""A lesson's file is read whole or refused, and a claim is a comparison of what a view has found."""
+
+from pathlib import Path
+
+import pytest
+
+from viz.pages.learn.lessons.lesson import LessonFileError, holds, lessons, read
+
+WHOLE = """
+title = "Title"
+section = "§3"
+[[steps]]
+title = "Step"
+text = "Text {weight:.2f}."
+view = "row"
+claims = ["weight > 0.5"]
+[steps.question]
+ask = "Which?"
+options = ["a", "b"]
+answer = "top"
+"""
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "07_two_words.toml"
+    path.write_text(text, "utf-8")
+    return path
+
+
+def test_a_lesson_is_named_by_its_file_and_keeps_its_steps(tmp_path: Path) -> None:
+    lesson = read(written(tmp_path, WHOLE))
+    assert (lesson.name, lesson.title, lesson.section) == ("two-words", "Title", "§3")
+    (step,) = lesson.steps
+    assert (step.view, step.claims) == ("row", ("weight > 0.5",))
+    assert step.question is not None
+    assert (step.question.options, step.question.because) == (("a", "b"), "")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('view = "row"', "", "lacking ['view']"),
+        ('view = "row"', 'view = "row"\ncolour = "red"', "unknown ['colour']"),
+        ("weight > 0.5", "weight is large", "a claim is"),
+        ('answer = "top"', "", "lacking ['answer']"),
+        ('section = "§3"', "", "lacking ['section']"),
+    ],
+)
+def test_a_file_that_lacks_something_or_has_more_is_refused(tmp_path: Path, old: str, new: str, said: str) -> None:
+    with pytest.raises(LessonFileError) as refused:
+        read(written(tmp_path, WHOLE.replace(old, new)))
+    assert said in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("claim", "is_true"),
+    [
+        ("weight > 0.5", True),
+        ("weight < 0.5", False),
+        ("weight >= other", True),
+        ("weight != other", False),
+        ("top == 'animal'", True),
+        ("top == 'street'", False),
+        ("low > -1.5", True),
+        ("nothing > 0", False),
+    ],
+)
+def test_a_claim_compares_numbers_and_words(claim: str, is_true: bool) -> None:
+    found = {"weight": 0.75, "other": 0.75, "top": "animal", "low": -1.0, "nothing": float("nan")}
+    assert holds(claim, found) == is_true
+
+
+def test_a_claim_about_what_no_view_finds_is_the_file_s_mistake() -> None:
+    with pytest.raises(LessonFileError, match="weight"):
+        holds("length > 1", {"weight": 0.5})
+
+
+def test_the_lessons_follow_the_paper_and_have_four_to_eight_steps() -> None:
+    known = lessons()
+    assert list(known)[:2] == ["look-up", "scaled-dot-product"]
+    assert {name: len(lesson.steps) for name, lesson in known.items() if not 4 <= len(lesson.steps) <= 8} == {}
+    assert all(any(step.question for step in lesson.steps) for lesson in known.values())
+    assert all(step.claims for lesson in known.values() for step in lesson.steps)

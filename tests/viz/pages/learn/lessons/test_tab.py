@@ -1,0 +1,94 @@
+"""Lessons on the page: the address, the question before the picture, and the way to the full page."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.paths import ROOT
+from tests.viz.page_run import app_of, healthy, opened
+from tests.viz.sent import charts, sent_to
+from viz.pages.learn.lessons.lesson import lessons
+from viz.selection.catalogue import ROOT_VARIABLE
+
+
+@pytest.fixture
+def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
+    return app_of()
+
+
+def at(app: AppTest, lesson: str, step: int, **choices: object) -> AppTest:
+    for field, value in {"lesson": lesson, "step_of_lesson": step, **choices}.items():
+        app.query_params[field] = str(value)
+    return app.run().switch_page("viz/pages/learn/page.py").run()
+
+
+def question_step() -> tuple[str, int]:
+    """The first step with a question whose picture is a chart for any model."""
+    return next(
+        (name, number)
+        for name, lesson in lessons().items()
+        for number, step in enumerate(lesson.steps, 1)
+        if step.question is not None and step.view == "pooling"
+    )
+
+
+def test_the_page_opens_on_the_first_step_of_the_first_lesson_with_its_picture(
+    app: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(ROOT_VARIABLE, str(ROOT / "checkpoints"))
+    opened(app, "learn")
+    first = next(iter(lessons().values()))
+    assert app.subheader[0].value == first.steps[0].title
+    assert charts(app)
+    assert app.query_params["lesson"] == [first.name]
+
+
+def test_the_picture_waits_for_the_prediction_and_the_model_says_whether_it_was_right(app: AppTest) -> None:
+    name, number = question_step()
+    at(app, name, number)
+    assert not charts(app)
+    for option, (right, wrong) in {1: (0, 1), 2: (1, 0)}.items():
+        app.pills(key="answer").set_value(option).run()
+        healthy(app)
+        assert len(charts(app)) == 1
+        assert (len(app.success), len(app.warning)) == (right, wrong)
+    app.pills(key="answer").set_value(None).run()
+    assert not charts(app)
+
+
+def test_next_goes_on_into_the_next_lesson_and_forgets_the_answer(app: AppTest) -> None:
+    names = list(lessons())
+    last = len(lessons()[names[0]].steps)
+    at(app, names[0], last)
+    app.button(key="lesson-next").click().run()
+    assert app.subheader[0].value == lessons()[names[1]].steps[0].title
+    app.button(key="lesson-back").click().run()
+    assert app.subheader[0].value == lessons()[names[0]].steps[-1].title
+
+
+@pytest.mark.parametrize("params", [{"lesson": "none"}, {"step": "99"}, {"answer": "77"}, {"lesson": "<b>"}])
+def test_a_link_to_what_does_not_exist_opens_the_nearest_that_does(app: AppTest, params: dict[str, str]) -> None:
+    at(app, **{"lesson": "scaled-dot-product", "step": 1, **params})  # type: ignore[arg-type]
+    assert not app.exception
+    assert app.subheader
+
+
+@pytest.mark.parametrize("name", lessons())
+def test_no_lesson_breaks_with_a_model_that_knows_nothing(app: AppTest, name: str) -> None:
+    """Claims do not hold then, and the page says so; experiments are not there, which it says too."""
+    for number in range(1, len(lessons()[name].steps) + 1):
+        at(app, name, number, answer=1) if number == 1 else None
+        app.segmented_control(key="lesson_step").set_value(number).run()
+        assert not app.exception, (number, app.exception[0].value)
+        assert app.subheader[0].value == lessons()[name].steps[number - 1].title
+
+
+def test_the_full_page_opens_on_what_the_step_shows(app: AppTest) -> None:
+    at(app, "many-heads", 2)
+    assert sent_to(app, "matrix_picture")
+    app.button(key="lesson-full").click().run()
+    healthy(app)
+    assert app.title[0].value == "Attention"
+    assert app.sidebar.text_area[0].value == lessons()["many-heads"].steps[1].given["text"]
