@@ -66,7 +66,13 @@ def test_a_file_that_lacks_something_or_has_more_is_refused(tmp_path: Path, old:
     ],
 )
 def test_a_claim_compares_numbers_and_words(claim: str, is_true: bool) -> None:
-    found = {"weight": 0.75, "other": 0.75, "top": "animal", "low": -1.0, "nothing": float("nan")}
+    found: dict[str, float | str] = {
+        "weight": 0.75,
+        "other": 0.75,
+        "top": "animal",
+        "low": -1.0,
+        "nothing": float("nan"),
+    }
     assert holds(claim, found) == is_true
 
 

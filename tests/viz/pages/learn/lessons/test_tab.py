@@ -42,7 +42,7 @@ def test_the_page_opens_on_the_first_step_of_the_first_lesson_with_its_picture(
     first = next(iter(lessons().values()))
     assert app.subheader[0].value == first.steps[0].title
     assert charts(app)
-    assert app.query_params["lesson"] == [first.name]
+    assert app.query_params["lesson"] == first.name
 
 
 def test_the_picture_waits_for_the_prediction_and_the_model_says_whether_it_was_right(app: AppTest) -> None:

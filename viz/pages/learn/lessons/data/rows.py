@@ -201,7 +201,7 @@ def averaged(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
     found: dict[str, float | str] = {
         **one, **{f"mean_{name}": value for name, value in all_heads.items()}, **_head(site, layer, number),
         "word": word, "heads": len(rows), "layer": layer + 1,
-        "verdict": "It falls" if all_heads["weight"] < one["weight"] else "It grows",
+        "verdict": "It falls" if mean.max() < rows[number].max() else "It grows",
     }  # fmt: skip
     series = {head_label(layer, number): rows[number], f"mean of L{layer + 1}'s {len(rows)} heads": mean}
     picture = Bars(labels=trace.axis_tokens(site)[1], series=series, number="weight", top=1.0)
