@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from viz.selection.fields import Param, ResetBy
+from viz.selection.fields import MaxLength, Param, ResetBy
 
+Stack = Literal["encoder", "decoder"]
 LearnTab = Literal["Lessons", "The Transformer", "Follow one token", "Training", "Collection"]
 
 
@@ -17,9 +18,21 @@ class LearnChoices:
         lesson: the open lesson, by the name of its file; "" for the first.
         lesson_step: the step of it that is shown, counted from 1.
         answer: what a person predicts there, counted from 1; 0 before that.
+        followed_stack: which stack's token is followed.
+        followed_token: its position there; None leaves token and stack to the page.
+        followed_stage: which of its stages is open: 0 for the input, then the layers, then the output; None leaves that
+            to the page.
+        sum_plus, sum_minus, sum_with, sum_expected: the words of plus − minus + with = expected.
     """
 
     learn_tab: Annotated[LearnTab, Param("learn")] = "Lessons"
     lesson: str = ""
     lesson_step: Annotated[int, Param("step_of_lesson"), ResetBy("lesson")] = 1
     answer: Annotated[int, Param("answer"), ResetBy("lesson", "lesson_step")] = 0
+    followed_stack: Annotated[Stack, Param("follow"), ResetBy("text", "checkpoint")] = "encoder"
+    followed_token: Annotated[int | None, Param("follow_token"), ResetBy("text", "checkpoint")] = None
+    followed_stage: Annotated[int | None, Param("stage"), ResetBy("text", "checkpoint")] = None
+    sum_plus: Annotated[str, Param("plus"), MaxLength(40)] = "father"
+    sum_minus: Annotated[str, Param("minus"), MaxLength(40)] = "man"
+    sum_with: Annotated[str, Param("with"), MaxLength(40)] = "woman"
+    sum_expected: Annotated[str, Param("equals"), MaxLength(40)] = "mother"

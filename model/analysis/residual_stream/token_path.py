@@ -21,12 +21,11 @@ def follow(run: CapturedRun, stack: Stack, position: int) -> TokenPath:
     Raises:
         TraceError: the stack reads no token at this position.
     """
-    trace, config = run.trace, run.translator.config
+    trace = run.trace
     tokens = trace.source_tokens if stack == "encoder" else trace.target_tokens
     if not 0 <= position < len(tokens):
         raise TraceError(f"The {stack} reads {len(tokens)} tokens, numbered from 0; there is none at {position}.")
-    count = config.num_layers if stack == "encoder" else config.decoder_layers
-    sublayers = [[Sublayer(stack, layer, kind) for kind in kinds(stack)] for layer in range(count)]
+    sublayers = [[Sublayer(stack, layer, kind) for kind in kinds(stack)] for layer in range(run.count(stack))]
     layers = tuple(tuple(_addition(run, sublayer, position) for sublayer in layer) for layer in sublayers)
     parts = [trace.recorded.get(f"{stack}.embedding.hook_{part}") for part in ("embedding", "positional")]
     embedding, positional = (None if part is None else part[position].float() for part in parts)

@@ -1,5 +1,6 @@
 """The paper, to be learned: lessons, the architecture, one token followed through it, and its training."""
 
+from viz.pages.learn.follow_token import tab as follow_token
 from viz.pages.learn.lessons import tab as lessons
 from viz.selection.learn import LearnTab
 from viz.ui import frame
@@ -12,5 +13,6 @@ head = frame.title(
 # Each tab says beside the title what it is about; those on the sentence of the sidebar read and show it there.
 every_tab: list[frame.Tab[LearnTab]] = [
     ("Lessons", lessons.show),
+    ("Follow one token", follow_token.show),
 ]
 frame.tabs("learn_tab", every_tab, head)

@@ -1,0 +1,96 @@
+"""Ask the model for the path of one token, kept for all viewers; and which token and stage are most worth seeing."""
+
+from typing import TYPE_CHECKING
+
+from viz.access import traces
+from viz.core.caching import cached
+
+if TYPE_CHECKING:
+    from model import Reader, Trace, Translator
+    from model.analysis.embedding_space import EmbeddingSpace
+    from model.analysis.piece_languages import SeenIn
+    from model.analysis.residual_stream.additions import Kind, Stack, TokenPath
+    from model.analysis.residual_stream.capture import CapturedRun
+    from model.analysis.residual_stream.norms import NormedBatch
+    from model.sequence_translator import SequenceTranslator
+
+MAX_RUNS, MAX_PATHS, MAX_SPACES = 8, 200, 4
+
+
+@cached(max_entries=MAX_RUNS)
+def captured_run(trace: "Trace", translator: "Translator") -> "CapturedRun":
+    """A trace with the residual stream at every sub-layer."""
+    from model.analysis.residual_stream.capture import capture
+
+    return capture(translator, trace)
+
+
+@cached(max_entries=MAX_PATHS)
+def token_path(trace: "Trace", translator: "Translator", stack: "Stack", position: int) -> "TokenPath":
+    """One position from its embedding to the last layer."""
+    from model.analysis.residual_stream.token_path import follow
+
+    return follow(captured_run(trace, translator), stack, position)
+
+
+@cached(max_entries=MAX_PATHS)
+def most_changed(trace: "Trace", translator: "Translator") -> "tuple[Stack, int]":
+    """The token whose residual stream points elsewhere most at the end of its stack, compared with its beginning."""
+    from model.analysis.residual_stream.additions import cosine
+
+    run = captured_run(trace, translator)
+    sides: tuple[tuple[Stack, tuple[str, ...]], ...] = (
+        ("encoder", trace.source_tokens),
+        ("decoder", trace.target_tokens),
+    )
+    kept = {
+        (stack, position): cosine(begin, end)
+        for stack, tokens in sides
+        for position, (token, begin, end) in enumerate(zip(tokens, run.begin(stack), run.end(stack), strict=True))
+        if token not in trace.special_tokens
+    }
+    return min(kept, key=kept.__getitem__, default=("encoder", 0))
+
+
+def most_changing_stage(path: "TokenPath") -> int:
+    """The layer that turns the stream most, counted from 1: the input is stage 0."""
+    from model.analysis.residual_stream.additions import cosine
+
+    turned = [cosine(layer[0].before, layer[-1].after) for layer in path.layers]
+    return 1 + turned.index(min(turned))
+
+
+@cached(max_entries=MAX_PATHS)
+def normed_batch(
+    trace: "Trace", translator: "Translator", texts: tuple[str, ...], stack: "Stack", layer: int, kind: "Kind", at: int
+) -> "NormedBatch":
+    """What the norm of a sub-layer reads of this and further sentences, and what both norms make of it."""
+    from model.analysis.residual_stream.capture import Sublayer
+    from model.analysis.residual_stream.norms import normed_batch
+
+    others = [traces.written_alone(translator, text) for text in texts]
+    runs = [captured_run(each, translator) for each in (trace, *others)]
+    return normed_batch(runs, Sublayer(stack, layer, kind), at)
+
+
+@cached(max_entries=MAX_SPACES)
+def embedding_space(reader: "Reader", *, is_target: bool) -> "EmbeddingSpace":
+    """The embeddings of a model."""
+    from model.analysis.embedding_space import embedding_space
+
+    return embedding_space(reader, is_target=is_target)
+
+
+def is_shared(reader: "Reader") -> bool:
+    """Whether source and target have the same embeddings."""
+    from model.analysis.embedding_space import is_shared
+
+    return is_shared(reader)
+
+
+@cached(max_entries=MAX_SPACES)
+def seen_in(translator: "SequenceTranslator") -> "tuple[SeenIn, ...]":
+    """In which language each piece was seen, of a model that translates English to German."""
+    from model.analysis.piece_languages import seen_in
+
+    return seen_in(translator.tokenizer)

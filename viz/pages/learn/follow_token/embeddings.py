@@ -1,0 +1,156 @@
+"""The neighbours of a token in the embedding matrix, and sums of embeddings: where the expected word really lies."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import streamlit as st
+
+from viz.access import models
+from viz.core import html
+from viz.core.file_names import file_name
+from viz.core.html import Column
+from viz.core.token_text import display_token
+from viz.core.widget_values import sent
+from viz.pages.learn.follow_token import data, tables
+from viz.selection import state
+from viz.ui import number_controls
+from viz.ui.controls import plain
+
+if TYPE_CHECKING:
+    from model import Reader, Trace
+    from model.analysis.embedding_space import EmbeddingSpace, SumAnswer
+    from viz.selection.learn import Stack
+
+NEIGHBOURS: Final = 10
+NEAREST: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """A sum that people expect an answer of: plus − minus + with = expected."""
+
+    plus: str
+    minus: str
+    with_: str
+    expected: str
+
+    def text(self) -> str:
+        """As people write it."""
+        return f"{self.plus} − {self.minus} + {self.with_} = {self.expected}?"
+
+
+#: Asked of an English–German model; which of them come true is computed.
+SUMS: Final = (
+    Sum("father", "man", "woman", "mother"),
+    Sum("them", "they", "he", "him"),
+    Sum("went", "go", "come", "came"),
+    Sum("was", "is", "are", "were"),
+    Sum("his", "he", "she", "her"),
+    Sum("brother", "man", "woman", "sister"),
+    Sum("er", "he", "she", "sie"),
+    Sum("rot", "red", "black", "schwarz"),
+    Sum("Haus", "house", "street", "Straße"),
+    Sum("Hund", "dog", "cat", "Katze"),
+)
+
+
+def show(trace: "Trace", reader: "Reader", stack: "Stack", position: int) -> None:
+    """Both, side by side where there is room."""
+    shared = data.is_shared(reader)
+    space = data.embedding_space(reader, is_target=stack == "decoder" and not shared)
+    with st.grid(2, min_column_width=430, gap="large"):
+        with st.container():
+            _neighbours(trace, space, stack, position, is_shared=shared)
+        with st.container():
+            _sum(space)
+
+
+def _neighbours(trace: "Trace", space: "EmbeddingSpace", stack: "Stack", position: int, *, is_shared: bool) -> None:
+    ids = trace.source_ids if stack == "encoder" else trace.target_ids
+    token = display_token(space.tokens[ids[position]])
+    st.subheader(f"Neighbours of {plain(token)} in the embedding matrix", anchor=False)
+    found = space.neighbours(ids[position], NEIGHBOURS)
+    languages = _languages()
+    columns = [Column("Piece"), Column("Cosine", is_number=True)]
+    rows = [[one.token, f"{one.cosine:.3f}"] for one in found]
+    if languages:
+        columns.append(Column("Seen in"))
+        rows = [[*row, languages[one.token_id] or "–"] for row, one in zip(rows, found, strict=True)]
+    matrix = "One matrix serves both languages and the output (§3.4)" if is_shared and languages else "The matrix"
+    st.caption(
+        f"{matrix}: {len(space.tokens):,} pieces, {space.directions.shape[1]} numbers each. The cosine is 1 for the "
+        "same direction, 0 for none in common."
+        + (" “Seen in”: in which of 6,000 pairs of our training sentences; – for a piece in none." if languages else "")
+    )
+    st.html(html.table(columns, rows, label=f"Neighbours of {token}"))
+    name = file_name("neighbours", token)
+    number_controls.table_button("Table (CSV)", partial(tables.neighbours, found, languages), name)
+
+
+def _languages() -> tuple[str, ...]:
+    """In which language each piece was seen; none of a model of other languages."""
+    choice = state.current().model
+    return data.seen_in(models.any_translator(choice)) if models.is_english_german(choice) else ()
+
+
+def _sum(space: "EmbeddingSpace") -> None:
+    st.subheader("Arithmetic on embeddings", anchor=False)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        plus = _word("sum_plus", "Word")
+        minus = _word("sum_minus", "− word")
+        with_ = _word("sum_with", "+ word")
+        expected = _word("sum_expected", "= expected")
+        if models.is_english_german(state.current().model):
+            st.menu_button("Examples", SUMS, key="sum-examples", format_func=Sum.text, on_click=_take_example)
+    words = (plus, minus, with_, expected)
+    ids = [space.find(word.strip()) for word in words]
+    missing = [word for word, token_id in zip(words, ids, strict=True) if token_id is None]
+    if missing:
+        named = " and ".join(f"“{word}”" if word.strip() else "an empty field" for word in missing)
+        verb = "are" if len(missing) > 1 else "is"
+        st.info(
+            plain(f"{named} {verb} not one piece of this vocabulary; type words that it has in one piece."),
+            icon=":material/info:",
+        )
+        return
+    a, b, c, wanted = (token_id for token_id in ids if token_id is not None)
+    answer = space.arithmetic(a, b, c, wanted, NEAREST)
+    st.markdown(verdict(answer, words, len(space.tokens)))
+    rows = [[one.token, f"{one.cosine:.3f}", _role(one.token_id, (a, b, c), wanted)] for one in answer.nearest]
+    columns = [Column("Nearest to the sum"), Column("Cosine", is_number=True), Column("")]
+    st.html(html.table(columns, rows, label="The tokens nearest to the sum"))
+
+
+def verdict(answer: "SumAnswer", words: tuple[str, str, str, str], vocab_size: int) -> str:
+    """Whether the sum gives the expected word, as Markdown, in ranks with and without the three words of the sum."""
+    plus, minus, with_, expected = (plain(word.strip()) for word in words)
+    asked = f"{plus} − {minus} + {with_}"
+    if answer.rank == 1:
+        return f"**It comes true:** nothing lies nearer to {asked} than **{expected}**."
+    if answer.rank_without == 1:
+        return (
+            f"**It comes true if one looks away:** {expected} is nearest to {asked} once the three words of the "
+            f"sum are left out, as is usual; with them it is number {answer.rank}."
+        )
+    return (
+        f"**It misses:** {expected} is number **{answer.rank_without:,}** of {vocab_size:,} nearest to {asked}, the "
+        f"three words of the sum left out ({answer.rank:,} with them)."
+    )
+
+
+def _role(token_id: int, of_sum: tuple[int, int, int], wanted: int) -> str:
+    if token_id == wanted:
+        return "the expected word"
+    return "a word of the sum" if token_id in of_sum else ""
+
+
+def _word(field: str, label: str) -> str:
+    typed = st.text_input(label, key=state.bind(field), max_chars=40, width=104, on_change=state.take, args=(field,))
+    return typed or ""
+
+
+def _take_example() -> None:
+    chosen = sent("sum-examples")
+    if isinstance(chosen, Sum):
+        state.choose(sum_plus=chosen.plus, sum_minus=chosen.minus, sum_with=chosen.with_, sum_expected=chosen.expected)
