@@ -1,13 +1,17 @@
 """Bars and curves of lessons, as plotly figures."""
 
+from html import escape
+from typing import Final
+
 import plotly.graph_objects as go
 
 from viz.core import theme
-from viz.figures.axes import token_labels
 from viz.pages.learn.lessons.pictures import Bars, Curves
 
 #: Pixels of a bar with the room around it, of what lies around all bars, and of a chart of curves.
 BAR, AROUND, CURVES = 22, 70, 400
+#: Pixels of a bar beside another one for the same thing.
+THIN: Final = 14
 #: Pixels that a chart has at least.
 LEAST = 220
 PLAIN, MARKED = theme.HEAD_COLOURS[0], theme.HEAD_COLOURS[1]
@@ -15,7 +19,8 @@ PLAIN, MARKED = theme.HEAD_COLOURS[0], theme.HEAD_COLOURS[1]
 
 def bars(picture: Bars) -> go.Figure:
     """Bars from the left, the first at the top, each with its number behind it."""
-    labels = token_labels(picture.labels)
+    # Plotly reads a small HTML in labels.
+    labels = [escape(label, quote=False) for label in picture.labels]
     several = len(picture.series) > 1
     traces = []
     for index, (name, values) in enumerate(picture.series.items()):
@@ -28,15 +33,17 @@ def bars(picture: Bars) -> go.Figure:
                 name=name,
                 orientation="h",
                 marker={"color": colours},
-                text=[f"{value:,.{picture.digits}f}" for value in values],
+                text=[_written(value, picture.digits) for value in values],
                 textposition="outside",
+                constraintext="none",
                 cliponaxis=False,
                 textfont={"color": theme.CHART_TEXT, "size": 13},
                 customdata=labels,
                 hovertemplate=f"<b>%{{customdata}}</b><br>{name} %{{x:.4f}}<extra></extra>",
             )
         )
-    height = max(LEAST, AROUND + BAR * len(labels) * len(picture.series))
+    per_bar = THIN * len(picture.series) if several else BAR
+    height = max(LEAST, AROUND + per_bar * len(labels))
     top = picture.top or max(1e-9, *(float(values.max()) for values in picture.series.values()))
     low = min(0.0, *(float(values.min()) for values in picture.series.values()))
     figure = go.Figure(traces, theme.figure_layout(height))
@@ -46,6 +53,12 @@ def bars(picture: Bars) -> go.Figure:
     figure.update_yaxes(_axis("") | ticks | {"automargin": True})
     figure.update_layout(showlegend=several, barmode="group", bargap=0.2, legend=_LEGEND)
     return figure
+
+
+def _written(value: float, digits: int) -> str:
+    """The number at a bar; none where it would be written as nothing."""
+    text = f"{value:,.{digits}f}"
+    return text if any(digit in text for digit in "123456789") else ""
 
 
 def curves(picture: Curves) -> go.Figure:

@@ -24,7 +24,7 @@ class Bars:
     """Named numbers, one bar each, for one thing or several beside each other.
 
     Attributes:
-        labels: one a bar, top to bottom; token text as it is.
+        labels: one a bar, top to bottom; of tokens, as `token_text.display_tokens` shows them.
         series: name → numbers; the name of the only one is not shown.
         number: what one number is called.
         top: where the axis ends; None where the longest bar does.

@@ -37,11 +37,17 @@ def show(head: "DeltaGenerator") -> None:
     lesson, number = _chosen()
     names = list(lessons())
     head.markdown(
-        f"Lesson {names.index(lesson.name) + 1} of {len(names)} · {lesson.section} of the paper · runs on "
-        f"**{plain(models.name_of(ModelChoice()))}**, the model that ships, whatever the sidebar has"
+        f"Lesson {names.index(lesson.name) + 1} of {len(names)} · {lesson.section} · on **{plain(_name())}**",
+        help="Lessons run on the first model of the server's list, the translator that ships, whatever is chosen on "
+        "the left; their claims are tested with it.",
     )
     _way(lesson, number)
     _step(lesson, number)
+
+
+def _name() -> str:
+    """The model that lessons run on, as the list calls it."""
+    return models.name_of(ModelChoice())
 
 
 def _chosen() -> tuple[Lesson, int]:
@@ -57,17 +63,19 @@ def _way(lesson: Lesson, number: int) -> None:
     """The lessons, the steps of the open one, and the way back and on."""
     known = lessons()
     titles = {name: f"{index}. {of.title}" for index, (name, of) in enumerate(known.items(), 1)}
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        controls.dropdown("lesson", "Lesson", titles, width=380)
-        controls.segmented("lesson_step", "Step", {step: str(step) for step in range(1, len(lesson.steps) + 1)})
-        before, after = _neighbour(lesson, number, -1), _neighbour(lesson, number, 1)
+    before, after = _neighbour(lesson, number, -1), _neighbour(lesson, number, 1)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        controls.dropdown("lesson", "Lesson", titles, width=290)
         st.button(
-            "Back", key="lesson-back", icon=":material/arrow_back:", disabled=before is None, on_click=_go(before)
-        )
-        st.button(
-            "Next" if number < len(lesson.steps) or after is None else "Next lesson", key="lesson-next", type="primary",
-            icon=":material/arrow_forward:", disabled=after is None, on_click=_go(after),
+            ":material/arrow_back:", key="lesson-back", help="The step before", disabled=before is None,
+            on_click=_go(before),
         )  # fmt: skip
+        is_last = number == len(lesson.steps) and after is not None
+        st.button(
+            "Next lesson" if is_last else "Next", key="lesson-next", type="primary", disabled=after is None,
+            on_click=_go(after),
+        )  # fmt: skip
+        controls.segmented("lesson_step", "Step", {step: str(step) for step in range(1, len(lesson.steps) + 1)})
 
 
 def _neighbour(lesson: Lesson, number: int, by: int) -> tuple[str, int] | None:
@@ -88,10 +96,12 @@ def _go(to: tuple[str, int] | None) -> Callable[[], None]:
 
 def _step(lesson: Lesson, number: int) -> None:
     step = lesson.steps[number - 1]
-    choice = ModelChoice(models.name_of(ModelChoice()), state.current().model.device)
+    choice = ModelChoice(_name(), state.current().model.device)
     with frame.loading():
         shipped = Shipped(choice, models.translator(choice))
-    told, shown = st.columns([2, 3], gap="large")
+    with st.container(key="lesson-step"):
+        # On a narrow page the picture comes below the words (`viz/ui/page_style.css`).
+        told, shown = st.columns([2, 3], gap="large")
     told.subheader(step.title, anchor=False)
     with shown, st.skeleton(height=frame.SKELETON_HEIGHT):
         view = long_work.awaited(data.task(shipped, lesson, number), key="lesson")

@@ -8,7 +8,7 @@ from jaxtyping import Float
 from viz.access import attention, word_links
 from viz.core.html import Column
 from viz.core.sites import NAMES, head_label
-from viz.core.token_text import display_token
+from viz.core.token_text import display_token, display_tokens
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
 
 if TYPE_CHECKING:
@@ -31,7 +31,9 @@ def row(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
         | _head(site, layer, number)
         | {"row": trace.row_names(site)[at], "word": word}
     )
-    picture = Bars(labels=keys, series={"weight": weights}, number="weight", top=1.0, marked=int(weights.argmax()))
+    picture = Bars(
+        labels=display_tokens(keys), series={"weight": weights}, number="weight", top=1.0, marked=int(weights.argmax())
+    )
     return View(picture, found, _reads(found), _opened(text, site, layer, number, at))
 
 
@@ -44,8 +46,8 @@ def two_rows(shipped: "Shipped", *, text: str, other: str, head: str, word: str,
         trace.weights(site, layer, [number], [at])[0, 0].numpy()
         for trace, at in zip((first, second), rows, strict=True)
     ]
-    tokens = [trace.axis_tokens(site)[1] for trace in (first, second)]
-    labels = [a if a == b else f"{a} / {display_token(b)}" for a, b in zip(*tokens, strict=True)]
+    tokens = [display_tokens(trace.axis_tokens(site)[1]) for trace in (first, second)]
+    labels = [a if a == b else f"{a} / {b}" for a, b in zip(*tokens, strict=True)]
     one, two = (_of_weights(weights, trace, site) for weights, trace in zip(values, (first, second), strict=True))
     found: dict[str, float | str] = (
         one | {f"other_{name}": value for name, value in two.items()} | _head(site, layer, number)
@@ -113,7 +115,7 @@ def unscaled(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
         "word": word,
     }
     found["direction"] = "It grows" if raw.max() > divided.max() else "It shrinks"
-    picture = Bars(labels=trace.axis_tokens(site)[1], series=series, number="weight", top=1.0)
+    picture = Bars(labels=display_tokens(trace.axis_tokens(site)[1]), series=series, number="weight", top=1.0)
     full = _opened(text, site, layer, number, at)
     return View(picture, found, _reads(found), full.on("why_attention", why_tab="Scores"))
 
@@ -134,12 +136,14 @@ def head_output(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
         "share": float(lengths.max() / lengths.sum()),
         "distance": to_value,
         "d_v": way.values.shape[1],
-        "most": display_token(trace.axis_tokens(site)[1][int(lengths.argmax())]),
+        "most": _spoken(trace.axis_tokens(site)[1][int(lengths.argmax())]),
     }  # fmt: skip
     picture = Bars(
-        labels=trace.axis_tokens(site)[1], series={"length": lengths}, number="length of weight × value",
+        labels=display_tokens(trace.axis_tokens(site)[1]),
+        series={"length": lengths},
+        number="length of weight × value",
         marked=int(lengths.argmax()),
-    )  # fmt: skip
+    )
     caption = (
         f"For each key, the length of its weight × its value vector in {found['head']}; their sum is the head's output."
     )
@@ -155,8 +159,7 @@ def sharp_and_soft(shipped: "Shipped", *, text: str, site: str) -> View:
     entropy = -(rows * np.log2(np.maximum(rows, 1e-12))).sum(-1)
     low, high = (np.unravel_index(index, entropy.shape) for index in (entropy.argmin(), entropy.argmax()))
     names = [
-        f"“{display_token(trace.axis_tokens(site)[0][at[2]])}” in {head_label(int(at[0]), int(at[1]))}"
-        for at in (low, high)
+        f"“{_spoken(trace.axis_tokens(site)[0][at[2]])}” in {head_label(int(at[0]), int(at[1]))}" for at in (low, high)
     ]
     series = {name: rows[tuple(at)] for name, at in zip(names, (low, high), strict=True)}
     found: dict[str, float | str] = {
@@ -164,7 +167,7 @@ def sharp_and_soft(shipped: "Shipped", *, text: str, site: str) -> View:
         "soft_weight": float(rows[tuple(high)].max()), "sharp_keys": float(2 ** entropy[tuple(low)]),
         "soft_keys": float(2 ** entropy[tuple(high)]), "keys": rows.shape[-1],
     }  # fmt: skip
-    picture = Bars(labels=trace.axis_tokens(site)[1], series=series, number="weight", top=1.0)
+    picture = Bars(labels=display_tokens(trace.axis_tokens(site)[1]), series=series, number="weight", top=1.0)
     caption = "Two rows of the same kind of table: one puts nearly all on a key, one spreads itself over many."
     choices = {"text": text, "site": site, "layer": int(high[0]), "head": int(high[1])}
     return View(picture, found, caption, FullPage("attention", choices))
@@ -184,7 +187,10 @@ def two_heads(shipped: "Shipped", *, text: str, head: str, other: str, word: str
         "other_head": names[1], "word": word, "overlap": float(np.minimum(*rows).sum()),
     }  # fmt: skip
     picture = Bars(
-        labels=trace.axis_tokens(site)[1], series=dict(zip(names, rows, strict=True)), number="weight", top=1.0
+        labels=display_tokens(trace.axis_tokens(site)[1]),
+        series=dict(zip(names, rows, strict=True)),
+        number="weight",
+        top=1.0,
     )
     caption = f"The same word in two heads of the {NAMES[site].phrase}; each head's bars add up to 1."
     return View(picture, found, caption, _opened(text, *heads[1], at))
@@ -204,7 +210,7 @@ def averaged(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
         "verdict": "It falls" if mean.max() < rows[number].max() else "It grows",
     }  # fmt: skip
     series = {head_label(layer, number): rows[number], f"mean of L{layer + 1}'s {len(rows)} heads": mean}
-    picture = Bars(labels=trace.axis_tokens(site)[1], series=series, number="weight", top=1.0)
+    picture = Bars(labels=display_tokens(trace.axis_tokens(site)[1]), series=series, number="weight", top=1.0)
     caption = "One head's row, and the average of all heads of its layer over the same keys."
     return View(picture, found, caption, _opened(text, site, layer, number, at))
 
@@ -223,7 +229,7 @@ def unmasked(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
         **_of_weights(masked, trace, site), **_head(site, layer, number), "row": trace.row_names(site)[at],
         "word": word, "later": float(masked[at + 1 :].sum()), "free_later": float(free[at + 1 :].sum()),
     }  # fmt: skip
-    picture = Bars(labels=trace.axis_tokens(site)[1], series=series, number="weight", top=1.0)
+    picture = Bars(labels=display_tokens(trace.axis_tokens(site)[1]), series=series, number="weight", top=1.0)
     caption = f"Keys from top to bottom in the order of the translation; those after “{word}” are not written yet."
     full = _opened(text, site, layer, number, at)
     return View(picture, found, caption, full.on("attention", attention_tab="Where a weight comes from"))
@@ -237,10 +243,10 @@ def _of_weights(weights: Float[np.ndarray, "key"], trace: "Trace", site: str) ->
     known = word_links.words(trace)
     best = known.at(int(order[0]), is_source=not site.endswith("self") or site.startswith("encoder"))
     return {
-        "top": display_token(tokens[order[0]]),
-        "top_word": display_token(tokens[order[0]]) if best is None else known.labels[best].strip(".,!?"),
+        "top": _spoken(tokens[order[0]]),
+        "top_word": _spoken(tokens[order[0]]) if best is None else known.labels[best].strip(".,!?"),
         "weight": float(weights[order[0]]),
-        "second": display_token(tokens[order[1]]),
+        "second": _spoken(tokens[order[1]]),
         "second_weight": float(weights[order[1]]),
         "sum": float(weights.sum()),
         "entropy": entropy,
@@ -261,6 +267,12 @@ def _reads(found: dict[str, float | str]) -> str:
 
 def _opened(text: str, site: str, layer: int, head: int, row: int) -> FullPage:
     return FullPage("attention", {"text": text, "site": site, "layer": layer, "head": head, "token": row})
+
+
+def _spoken(token: str) -> str:
+    """A token as a sentence names it, without the sign of the space before it."""
+    shown = display_token(token)
+    return shown.lstrip("▁") or shown
 
 
 def _words(text: str) -> list[str]:
