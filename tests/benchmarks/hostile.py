@@ -39,6 +39,7 @@ PAGES: Final = {
     "viz/pages/atlas/page.py": ("Atlas", "atlas"),
     "viz/pages/masks_positions/page.py": ("Masks & positions", "masks"),
     "viz/pages/why_attention/page.py": ("Why attention?", "why"),
+    "viz/pages/learn/page.py": ("Learn", "learn"),
     "viz/pages/model_card/page.py": ("Model", "model"),
 }
 #: Name in an address → choice; those that only a session may make as well, which an address asks for in vain.

@@ -8,6 +8,7 @@ ROOM_ABOVE = 260
 SIZES = ((1400, 1000), (1280, 720))
 #: Page and tab → the picture that it is about.
 PICTURES = {
+    ("Learn", "Lessons"): ".st-key-lesson-look-up-1",
     ("Attention", "All heads"): ".st-key-heads",
     ("Attention", "Where a weight comes from"): ".st-key-origin .first svg",
     ("Attention", "bertviz"): "iframe",

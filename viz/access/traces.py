@@ -50,35 +50,19 @@ def trace(reader: "Reader", text: str, picture_digest: str = "", progress: Progr
         from model.opening import as_writer
 
         return written(as_writer(reader), text, progress)
-    key = ("looked", picture_digest, reader.key) if kind == "image" else ("read", text, reader.key)
-    result = _traces().get(key)
-    if result is None:
-        from model.adapters.capture import layers_counted
-
-        with layers_counted(progress):
-            result = _look(reader, picture_digest) if kind == "image" else reader.trace(text, extras=extras(reader))
-        result = _traces().put(key, result, num_bytes(result))
-    return result
+    if kind == "image":
+        return _kept(("looked", picture_digest, reader.key), lambda: _look(reader, picture_digest, progress))
+    return _kept(("read", text, reader.key), lambda: _read(reader, text, progress))
 
 
 def written(writer: "Writer", text: str, progress: Progress = no_progress) -> "Trace":
     """What a model writes about a text, or after it, with the text; as `trace`, which only reads with a decoder."""
-    key = ("written", text, writer.key)
-    result = _traces().get(key)
-    if result is None:
-        result = written_trace(session(writer, text, progress))
-        result = _traces().put(key, result, num_bytes(result))
-    return result
+    return _kept(("written", text, writer.key), lambda: written_trace(session(writer, text, progress)))
 
 
 def written_alone(writer: "Writer", text: str, progress: Progress = no_progress) -> "Trace":
     """The same as `written`, without keeping the session: of a model that stands beside others nobody branches."""
-    key = ("written", text, writer.key)
-    result = _traces().get(key)
-    if result is None:
-        result = written_trace(_decoded(writer, text, progress))
-        result = _traces().put(key, result, num_bytes(result))
-    return result
+    return _kept(("written", text, writer.key), lambda: written_trace(_decoded(writer, text, progress)))
 
 
 def session(writer: "Writer", text: str, progress: Progress = no_progress) -> "Session":
@@ -116,11 +100,29 @@ def forget_sessions() -> None:
     _sessions().clear()
 
 
-def _look(reader: "Reader", picture_digest: str) -> "Trace":
+def _read(reader: "Reader", text: str, progress: Progress) -> "Trace":
+    from model.adapters.capture import layers_counted
+
+    with layers_counted(progress):
+        return reader.trace(text, extras=extras(reader))
+
+
+def _look(reader: "Reader", picture_digest: str, progress: Progress) -> "Trace":
+    from model.adapters.capture import layers_counted
     from model.opening import as_image_reader
 
     name, picture = pictures.given(picture_digest)
-    return as_image_reader(reader).trace_picture(picture, name=name, extras=extras(reader))
+    with layers_counted(progress):
+        return as_image_reader(reader).trace_picture(picture, name=name, extras=extras(reader))
+
+
+def _kept(key: CacheKey, make: "Callable[[], Trace]") -> "Trace":
+    """The trace that is kept under a key; else the one that is made, kept from now on."""
+    found = _traces().get(key)
+    if found is None:
+        made = make()
+        found = _traces().put(key, made, num_bytes(made))
+    return found
 
 
 def num_bytes(trace: "Trace") -> int:

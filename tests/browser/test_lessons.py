@@ -1,0 +1,49 @@
+"""A lesson in the browser: its address, a prediction, the verdict of the model that ships, and the full page."""
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from viz.pages.learn.lessons.lesson import lessons
+
+PREDICT = "Predict first"
+
+
+def opened(page: Page, url: str, lesson: str, step: int) -> None:
+    page.goto(f"{url}/learn?lesson={lesson}&step_of_lesson={step}")
+    expect(page.get_by_role("heading", name=lessons()[lesson].steps[step - 1].title)).to_be_visible()
+
+
+def test_a_prediction_is_answered_by_the_model_and_stays_in_the_address(page: Page, app_as_shipped: str) -> None:
+    opened(page, app_as_shipped, "it", 2)
+    picture = page.locator(".st-key-lesson-it-2")
+    expect(page.get_by_text(PREDICT)).to_be_visible()
+    expect(picture).to_have_count(0)
+    page.locator(".st-key-answer").get_by_text("animal").click()
+    expect(page.get_by_text("The model says: street.")).to_be_visible()
+    expect(picture).to_be_visible()
+    page.locator(".st-key-answer").get_by_text("street").click()
+    expect(page.get_by_text("Right.")).to_be_visible()
+    expect(page).to_have_url(re.compile("answer=2"))
+    page.reload()
+    expect(page.get_by_text("Right.")).to_be_visible()
+    expect(picture).to_be_visible()
+
+
+def test_a_lesson_is_walked_by_keyboard(page: Page, app_as_shipped: str) -> None:
+    opened(page, app_as_shipped, "look-up", 1)
+    following = page.locator(".st-key-lesson-next button")
+    following.focus()
+    for step in lessons()["look-up"].steps[1:3]:
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", name=step.title)).to_be_visible()
+        # Whoever goes on by keyboard goes on from where they are.
+        expect(following).to_be_focused()
+    expect(page).to_have_url(re.compile("step_of_lesson=3"))
+
+
+def test_the_button_leads_to_the_same_view_on_its_page(page: Page, app_as_shipped: str) -> None:
+    opened(page, app_as_shipped, "many-heads", 2)
+    page.get_by_role("button", name="Open on the page Attention").click()
+    expect(page.get_by_role("heading", name="Attention", exact=True)).to_be_visible()
+    expect(page.locator(".st-key-open-head")).to_contain_text("previous token")
