@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Literal
 
 from model.analysis.ablations.results import AblationResults, Spread, bleu_of, chrf_of, dev_sets
 from model.training.ablations import ABLATIONS
+
+Reading = Literal["worse", "better", "not told apart"]
 
 #: What notes about the paper often claim, in BLEU less than a full model's 28.4 on newstest2014, with no source for it.
 OFTEN_CLAIMED: Final[Mapping[str, float]] = MappingProxyType(
@@ -23,6 +25,19 @@ PAPER_BASE: Final = 25.8
 def paper_difference(preset: str) -> float | None:
     """BLEU of Table 3 less the base model's; None where the table has no such row."""
     return round(PAPER[preset] - PAPER_BASE, 1) if preset in PAPER else None
+
+
+def told_apart(results: AblationResults, preset: str, sets: Sequence[str]) -> Reading | None:
+    """Whether a preset is worse or better than the full model on every set by more than both deviations together.
+
+    None of the full model itself, and where fewer than two seeds were measured.
+    """
+    pairs = [(bleu_of(results, preset, name), bleu_of(results, "full", name)) for name in sets]
+    known = [(own, full) for own, full in pairs if own is not None and full is not None]
+    if preset == "full" or not known or min(spread.runs for pair in known for spread in pair) < 2:
+        return None
+    signs = frozenset(_sign(own, full) for own, full in known)
+    return "worse" if signs == {-1} else "better" if signs == {1} else "not told apart"
 
 
 def ablations_report(results: AblationResults) -> str:
@@ -57,15 +72,10 @@ def ablations_report(results: AblationResults) -> str:
 
 def _reading(results: AblationResults, sets: Sequence[str]) -> list[str]:
     """What the table says: which presets are worse, better or no different than the full model, beyond the seeds."""
-    kinds: dict[str, list[str]] = {"worse": [], "better": [], "not told apart": []}
+    kinds: dict[Reading, list[str]] = {"worse": [], "better": [], "not told apart": []}
     for preset in ABLATIONS:
-        pairs = [(bleu_of(results, preset, name), bleu_of(results, "full", name)) for name in sets]
-        known = [(own, full) for own, full in pairs if own is not None and full is not None]
-        if preset == "full" or not known or min(spread.runs for pair in known for spread in pair) < 2:
-            continue
-        signs = {_sign(own, full) for own, full in known}
-        kind = {frozenset({-1}): "worse", frozenset({1}): "better"}.get(frozenset(signs))
-        kinds[kind or "not told apart"].append(preset)
+        if (kind := told_apart(results, preset, sets)) is not None:
+            kinds[kind].append(preset)
     said = [f"  {kind}: {', '.join(presets)}" for kind, presets in kinds.items() if presets]
     return ["Beside the full model, on every set by more than both deviations together:", *said, ""] if said else []
 

@@ -3,6 +3,7 @@
 from html import escape
 from typing import Final
 
+import numpy as np
 import plotly.graph_objects as go
 
 from viz.core import theme
@@ -43,6 +44,8 @@ def bars(picture: Bars) -> go.Figure:
             )
         )
     per_bar = THIN * len(picture.series) if several else BAR
+    if picture.spread is not None:
+        traces = [_spread(traces[0], picture.spread, picture.digits), *traces[1:]]
     height = max(LEAST, AROUND + per_bar * len(labels))
     top = picture.top or max(1e-9, *(float(values.max()) for values in picture.series.values()))
     low = min(0.0, *(float(values.min()) for values in picture.series.values()))
@@ -59,6 +62,13 @@ def _written(value: float, digits: int) -> str:
     """The number at a bar; none where it would be written as nothing."""
     text = f"{value:,.{digits}f}"
     return text if any(digit in text for digit in "123456789") else ""
+
+
+def _spread(bar: go.Bar, spread: np.ndarray, digits: int) -> go.Bar:
+    """A bar with what lies to either side of its end; the number stands inside, where nothing crosses it."""
+    text = [f"{value:.{digits}f} ± {off:.{digits}f}" for value, off in zip(bar.x, spread, strict=True)]
+    error = {"type": "data", "array": spread, "color": theme.HEAD_COLOURS[7], "thickness": 2}
+    return go.Bar(bar).update(text=text, error_x=error, textposition="auto", insidetextanchor="start")
 
 
 def curves(picture: Curves) -> go.Figure:

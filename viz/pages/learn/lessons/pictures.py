@@ -30,6 +30,7 @@ class Bars:
         top: where the axis ends; None where the longest bar does.
         marked: the bar that stands out; None for none.
         digits: how many decimals are written at a bar.
+        spread: how far each number of the only series goes to either side; None where nobody knows.
     """
 
     labels: Sequence[str]
@@ -38,6 +39,7 @@ class Bars:
     top: float | None = None
     marked: int | None = None
     digits: int = 2
+    spread: Float[np.ndarray, "bar"] | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)

@@ -5,7 +5,18 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any, Final
 
 from viz.core.background_jobs import Task
-from viz.pages.learn.lessons.data import functions, heads, masks, outputs, rows
+from viz.pages.learn.lessons.data import (
+    embeddings,
+    experiments,
+    functions,
+    heads,
+    layer_kinds,
+    masks,
+    outputs,
+    positions,
+    rows,
+    stream,
+)  # fmt: skip
 from viz.pages.learn.lessons.lesson import Lesson, LessonFileError
 from viz.pages.learn.lessons.pictures import View
 
@@ -22,6 +33,12 @@ VIEWS: Final[Mapping[str, Callable[..., View]]] = {
         functions.pooling, functions.saturation,
         masks.mask, masks.shifted, masks.padding,
         outputs.translations, outputs.without_heads, outputs.without_each, outputs.without_part,
+        stream.fired, stream.units, stream.additions, stream.normed, stream.pre_and_post,
+        embeddings.lengths, embeddings.neighbours, embeddings.logits, embeddings.shared, embeddings.arithmetic,
+        positions.backwards, positions.encodings, positions.waves, positions.likeness, positions.shift,
+        layer_kinds.operations, layer_kinds.projections, layer_kinds.in_turn, layer_kinds.influence,
+        layer_kinds.looks_far,
+        experiments.through, experiments.bleu, experiments.differences,
     )
 }  # fmt: skip
 

@@ -48,7 +48,7 @@ def without_heads(shipped: "Shipped", *, text: str, heads: list[str]) -> View:
         rows.append(
             (
                 name,
-                _marked(result.original_text, result.edited_text),
+                differing(result.original_text, result.edited_text),
                 "no" if result.first_difference is None else "yes",
             )
         )
@@ -112,14 +112,14 @@ def without_part(
         Column("whole", language=_GERMAN),
         Column(f"without {part}", language=_GERMAN),
     )
-    rows = tuple(zip(texts, whole, map(_marked, whole, shown), strict=True))
+    rows = tuple(zip(texts, whole, map(differing, whole, shown), strict=True))
     caption = "Taken out of the trained model, in every layer; all that is left was fitted to what is gone."
     return View(
         Rows(columns, rows), found, caption, FullPage("why_attention", {"text": texts[0], "why_tab": "Live switches"})
     )
 
 
-def _marked(whole: str, other: str) -> Marked:
+def differing(whole: str, other: str) -> Marked:
     """The second text, with the words marked that the first does not have there."""
     from model.analysis.word_diff import word_diff
 

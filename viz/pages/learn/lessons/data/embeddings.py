@@ -1,0 +1,162 @@
+"""Views of the embedding matrix: its rows, their neighbours, sums of them, and the logits that it gives once more."""
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from model.errors import TokenError
+from viz.core.caching import cached
+from viz.core.html import Column
+from viz.core.sites import ENCODER
+from viz.core.token_text import display_token
+from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
+
+if TYPE_CHECKING:
+    from model import Reader
+    from model.analysis.embedding_space import EmbeddingSpace
+    from viz.pages.learn.lessons.data.shipped import Shipped
+
+#: Neighbours, and candidates of a step, that a picture has room for.
+NEIGHBOURS: Final = 10
+
+
+def lengths(shipped: "Shipped", *, text: str) -> View:
+    """How long each token's embedding is, before and after it is scaled, beside the positional encoding."""
+    trace, root = shipped.trace(text), shipped.translator.config.d_model**0.5
+    scaled = np.linalg.norm(trace.embedding["source"].numpy(), axis=-1)
+    positional = np.linalg.norm(trace.positional["source"].numpy(), axis=-1)
+    plain = scaled / root
+    found: dict[str, float | str] = {
+        "d_model": shipped.translator.config.d_model, "root": root, "plain": float(plain.mean()),
+        "scaled": float(scaled.mean()), "positional": float(positional.mean()),
+        "expected": (shipped.translator.config.d_model / 2) ** 0.5,
+    }  # fmt: skip
+    found["verdict"] = "The position" if positional.mean() > plain.mean() else "The word"
+    series = {"row of the matrix": plain, "times √d_model": scaled, "position": positional}
+    picture = Bars(labels=trace.source_tokens, series=series, number="length of the vector", digits=1)
+    caption = "What is added up before the first layer: the scaled row of the token, and the encoding of its position."
+    choices = {"text": text, "learn_tab": "Follow one token", "site": ENCODER}
+    return View(picture, found, caption, FullPage("learn", choices))
+
+
+def neighbours(shipped: "Shipped", *, word: str, other: str) -> View:
+    """The tokens whose rows point most nearly where a word's does, and where another word stands among them."""
+    space = _space(shipped.translator)
+    own, its = _id(space, word), _id(space, other)
+    nearest = space.neighbours(own, NEIGHBOURS)
+    cosines = (space.directions @ space.directions[own]).numpy()
+    rank = int((cosines > cosines[its]).sum()) - 1
+    found: dict[str, float | str] = {
+        "word": word, "other": other, "vocabulary": len(space.tokens), "nearest": _word(nearest[0].token),
+        "cosine": nearest[0].cosine, "other_cosine": float(cosines[its]), "other_rank": rank + 1,
+        "last": nearest[-1].cosine,
+    }  # fmt: skip
+    found["verdict"] = "Yes" if rank < NEIGHBOURS else "No"
+    tokens = [*(one.token for one in nearest), space.tokens[its]]
+    values = np.array([*(one.cosine for one in nearest), float(cosines[its])])
+    picture = Bars(labels=tokens, series={"cosine": values}, number="cosine", marked=len(tokens) - 1)
+    caption = f"The {len(nearest)} tokens nearest to “{word}” in the matrix; the marked bar is “{other}”."
+    return View(picture, found, caption, FullPage("model_card", {"model_card_tab": "Vocabulary"}))
+
+
+def logits(shipped: "Shipped", *, text: str, word: str) -> View:
+    """The candidates where a word is written: the dot product of the decoder's last state with their rows."""
+    from model.analysis.residual_stream.capture import capture
+    from model.analysis.residual_stream.token_path import follow
+
+    trace, translator = shipped.trace(text), shipped.translator
+    step = shipped.row(trace, "decoder.self", word)
+    path = follow(capture(translator, trace), "decoder", step)
+    space = _space(translator)
+    state = path.layers[-1][-1].after if path.final_norm is None else path.final_norm.after
+    shown = list(zip(path.candidates, path.logits, strict=True))[:NEIGHBOURS]
+    rows, misses = [], []
+    for candidate, logit in shown:
+        row = space.directions[candidate.token_id] * space.lengths[candidate.token_id]
+        product = float(row @ state)
+        misses.append(abs(product - logit))
+        rows.append(
+            (display_token(candidate.token), f"{product:.2f}", f"{logit:.2f}", f"{np.exp(candidate.log_prob):.4f}")
+        )
+    found: dict[str, float | str] = {
+        "word": word, "d_model": translator.config.d_model, "vocabulary": len(space.tokens),
+        "best": _word(path.candidates[0].token), "probability": float(np.exp(path.candidates[0].log_prob)),
+        "logit": path.logits[0], "miss": max(misses),
+    }  # fmt: skip
+    columns = (
+        Column("candidate"), Column("row · state", is_number=True), Column("logit", is_number=True),
+        Column("probability", is_number=True),
+    )  # fmt: skip
+    caption = "The row that a token has in the matrix, times the decoder's state; beside it what the model itself said."
+    choices = {"text": text, "step": step, "step_chosen": True}
+    return View(Rows(columns, tuple(rows)), found, caption, FullPage("decoding", choices))
+
+
+def shared(shipped: "Shipped") -> View:
+    """How many parameters each part of the model has, and the matrix if it stood there three times."""
+    from model.analysis.embedding_space import is_shared
+    from model.nn.parameter_counts import count_parameters
+
+    config = shipped.translator.config
+    counts = count_parameters(config)
+    parts = {
+        "embedding matrix, once": config.vocab_size * config.d_model,
+        "the same three times": 3 * config.vocab_size * config.d_model,
+        "encoder self-attention": counts.encoder_self_attention,
+        "encoder feed-forward": counts.encoder_feed_forward,
+        "decoder self-attention": counts.decoder_self_attention,
+        "cross-attention": counts.cross_attention,
+        "decoder feed-forward": counts.decoder_feed_forward,
+    }
+    once, all_of_it = parts["embedding matrix, once"], counts.total
+    found: dict[str, float | str] = {
+        "vocabulary": config.vocab_size, "d_model": config.d_model, "once": once, "all": all_of_it,
+        "share": once / all_of_it, "saved": 2 * once, "shared": "one" if is_shared(shipped.translator) else "several",
+    }  # fmt: skip
+    picture = Bars(
+        labels=list(parts), series={"parameters": np.array(list(parts.values()), float)}, number="parameters",
+        digits=0, marked=0,
+    )  # fmt: skip
+    caption = "Parameters of each part. The second bar is not in this model: it is what sharing saves, and the first."
+    return View(picture, found, caption, FullPage("model_card", {"model_card_tab": "Architecture"}))
+
+
+def arithmetic(shipped: "Shipped", *, sums: list[str]) -> View:
+    """Sums of rows, each "a - b + c = expected": where the expected word stands, among all and without the three."""
+    space = _space(shipped.translator)
+    rows, first, first_without = [], 0, 0
+    for one in sums:
+        a, b, c, expected = one.replace("-", " ").replace("+", " ").replace("=", " ").split()
+        answer = space.arithmetic(_id(space, a), _id(space, b), _id(space, c), _id(space, expected), 1)
+        first += answer.rank == 1
+        first_without += answer.rank_without == 1
+        nearest = _word(answer.nearest[0].token)
+        rows.append((f"{a} − {b} + {c}", expected, nearest, f"{answer.rank:,}", f"{answer.rank_without:,}"))
+    found: dict[str, float | str] = {
+        "sums": len(sums), "first": first, "first_without": first_without, "missed": len(sums) - first_without,
+    }  # fmt: skip
+    columns = (
+        Column("sum"), Column("expected"), Column("nearest of all"), Column("rank", is_number=True),
+        Column("without the three", is_number=True),
+    )  # fmt: skip
+    caption = "Where the expected word stands among all tokens by cosine; and once more with the three left out."
+    return View(Rows(columns, tuple(rows)), found, caption, FullPage("model_card", {"model_card_tab": "Vocabulary"}))
+
+
+@cached(max_entries=4)
+def _space(reader: "Reader") -> "EmbeddingSpace":
+    from model.analysis.embedding_space import embedding_space
+
+    return embedding_space(reader)
+
+
+def _id(space: "EmbeddingSpace", word: str) -> int:
+    token_id = space.find(word)
+    if token_id is None:
+        raise TokenError(f"The vocabulary of this model has no piece that is the word {word!r}.")
+    return token_id
+
+
+def _word(token: str) -> str:
+    """A token as it stands in a sentence, without the sign that it begins a word."""
+    return display_token(token).removeprefix("▁")

@@ -1,0 +1,127 @@
+"""The small models that lack a part: what they write beside the full one, and how they scored over their seeds."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from model.errors import DataError
+from viz.access import models, traces
+from viz.core.caching import cached
+from viz.core.html import Column, Marked
+from viz.pages.learn.lessons.data.outputs import differing
+from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
+from viz.selection import catalogue
+from viz.selection.model_choice import ModelChoice
+
+if TYPE_CHECKING:
+    from model import Translator
+    from model.analysis.ablations.results import AblationResults
+    from viz.pages.learn.lessons.data.shipped import Shipped
+
+#: Characters of a translation without an end that are shown.
+_LONGEST = 160
+
+
+def experiment(shipped: "Shipped", preset: str) -> "Translator":
+    """One of the small models. Raises a CheckpointError where it is not there."""
+    return models.translator(ModelChoice(f"{catalogue.EXPERIMENTS}/{preset}", shipped.choice.device))
+
+
+def through(shipped: "Shipped", *, text: str, presets: list[str]) -> View:
+    """One sentence through several small models, the first of which the others are compared with."""
+    written = [traces.trace(experiment(shipped, preset), text).translation for preset in presets]
+    shown = [one if len(one) <= _LONGEST else f"{one[:_LONGEST]} …" for one in written]
+    found: dict[str, float | str] = {"same": sum(one == written[0] for one in written[1:])}
+    for preset, own in zip(presets, shown, strict=True):
+        found |= {preset.replace("-", "_"): own or "nothing"}
+    texts: list[str | Marked] = [shown[0], *(differing(shown[0], other) for other in shown[1:])]
+    rows = tuple((_named(preset), own) for preset, own in zip(presets, texts, strict=True))
+    picture = Rows((Column("small model"), Column("German", language="de")), rows)
+    caption = "Small models, each trained alike for 2,000 steps; what differs from the first is marked. Seed 0 of each."
+    choices = {"text": text, "why_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
+    return View(picture, found, caption, FullPage("why_attention", choices))
+
+
+def bleu(shipped: "Shipped", *, presets: list[str], dev_set: str) -> View:
+    """BLEU of small models on one set: mean and standard deviation over their seeds."""
+    from model.analysis.ablations.results import bleu_of, dev_sets
+    from model.analysis.ablations.table import told_apart
+
+    measured = results()
+    sets = dev_sets(measured)
+    found: dict[str, float | str] = {}
+    means, deviations = [], []
+    for preset in presets:
+        spread = bleu_of(measured, preset, dev_set)
+        if spread is None:
+            raise DataError(f"No results of the model {preset!r} on {dev_set} are in the list of ablations.")
+        means.append(spread.mean)
+        deviations.append(spread.deviation)
+        name = preset.replace("-", "_")
+        found |= {name: spread.mean, f"{name}_deviation": spread.deviation, "seeds": spread.runs}
+        found |= {f"{name}_less": spread.mean - means[0], f"{name}_told": told_apart(measured, preset, sets) or ""}
+    order = np.argsort(means)
+    found |= {"best": _named(presets[order[-1]]), "worst": _named(presets[order[0]])}
+    picture = Bars(
+        labels=[_named(preset) for preset in presets], series={"BLEU": np.array(means)}, number=f"BLEU on {dev_set}",
+        digits=1, spread=np.nan_to_num(np.array(deviations)), marked=0,
+    )  # fmt: skip
+    caption = (
+        f"Mean over {found['seeds']} seeds each, and their standard deviation. Marked: what the others differ from."
+    )
+    choices = {"why_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
+    return View(picture, found, caption, FullPage("why_attention", choices))
+
+
+def differences(shipped: "Shipped", *, presets: list[str]) -> View:
+    """BLEU less the full model's, here and in the paper's Table 3, and whether the seeds tell it apart."""
+    from model.analysis.ablations.results import bleu_of, dev_sets
+    from model.analysis.ablations.table import paper_difference, told_apart
+
+    measured = results()
+    sets = dev_sets(measured)
+    rows, found, agree = [], dict[str, float | str](), 0
+    for preset in presets:
+        pairs = [(bleu_of(measured, preset, name), bleu_of(measured, "full", name)) for name in sets]
+        less = [own.mean - full.mean for own, full in pairs if own is not None and full is not None]
+        paper, told = paper_difference(preset), told_apart(measured, preset, sets) or "one seed"
+        name = preset.replace("-", "_")
+        found |= {f"{name}_told": told} | {f"{name}_less_{i}": value for i, value in enumerate(less, 1)}
+        found |= {} if paper is None else {f"{name}_paper": paper}
+        agree += paper is not None and told != "not told apart" and all(value * paper > 0 for value in less)
+        said = "no such row" if paper is None else f"{paper:+.1f}"
+        rows.append((_named(preset), *(f"{value:+.1f}" for value in less), told, said))
+    kinds = [found[f"{preset.replace('-', '_')}_told"] for preset in presets]
+    found |= {"presets": len(presets), "agree": agree, "not_told": kinds.count("not told apart")}
+    found |= {"better": kinds.count("better"), "worse": kinds.count("worse")}
+    columns = (
+        Column("small model"), *(Column(name, is_number=True) for name in sets), Column("beside the full one"),
+        Column("Table 3", is_number=True),
+    )  # fmt: skip
+    caption = "BLEU less the full model's. Told apart: on every set by more than both standard deviations together."
+    choices = {"why_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
+    return View(Rows(columns, tuple(rows)), found, caption, FullPage("why_attention", choices))
+
+
+def results() -> "AblationResults":
+    """What was measured of all seeds. Raises a DataError where nobody has measured, or the file is damaged."""
+    from model.training.ablations import RESULTS
+
+    path = catalogue.experiments_root() / RESULTS
+    try:
+        stat = path.stat()
+    except OSError as error:
+        raise DataError(f"There are no results of ablations ({RESULTS}) beside the small models.") from error
+    return _results(str(path), stat.st_mtime_ns, stat.st_size)
+
+
+@cached(max_entries=4)
+def _results(path: str, changed: int, size: int) -> "AblationResults":
+    from model.analysis.ablations.results import load_results
+
+    return load_results(Path(path))
+
+
+def _named(preset: str) -> str:
+    return preset.replace("-", " ")

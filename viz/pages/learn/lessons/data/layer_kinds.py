@@ -1,0 +1,161 @@
+"""Views of the layers of Table 1: what is counted of them, how far influence comes, and how far heads really look."""
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from viz.components.matrix_picture.component import ColourScale, MatrixData
+from viz.core.caching import cached
+from viz.core.file_names import file_name
+from viz.core.html import Column
+from viz.core.sites import ENCODER, head_label
+from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, Rows, View
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+
+    from model.analysis.layer_kinds.kinds import Kind
+    from viz.pages.learn.lessons.data.shipped import Shipped
+
+#: Positions at which counts are drawn.
+LENGTHS: Final = tuple(2**power for power in range(3, 14))
+#: What the paper's Table 1 compares, and the convolution once more with dilations.
+TABLE: "Final[tuple[Kind, ...]]" = ("self-attention", "recurrent", "convolution", "restricted")
+KERNEL, WINDOW = 3, 9
+#: Positions that count as near in what is said of influence.
+NEAR: Final = 8
+_FULL: Final = FullPage("why_attention", {"why_tab": "Table 1"})
+
+
+def operations(shipped: "Shipped", *, width: int) -> View:
+    """The products of a layer over the number of positions, as Table 1 counts them."""
+    from model.analysis.layer_kinds.kinds import PAPER_EXPONENTS
+
+    lengths = np.array(LENGTHS, float)
+    factors = {"convolution": KERNEL, "restricted": WINDOW}
+    lines = {
+        kind: factors.get(kind, 1) * lengths ** PAPER_EXPONENTS[kind][0] * float(width) ** PAPER_EXPONENTS[kind][1]
+        for kind in TABLE
+    }
+    short = int(np.argmin(np.abs(lengths - width / 8)))
+    cheaper = lines["self-attention"] < lines["recurrent"]
+    found: dict[str, float | str] = {
+        "width": width, "short": lengths[short], "attention": lines["self-attention"][short],
+        "recurrent": lines["recurrent"][short], "ratio": lines["recurrent"][short] / lines["self-attention"][short],
+        "below": float(lengths[cheaper].max(initial=0)), "above": float(lengths[~cheaper].min(initial=np.inf)),
+        "kernel": KERNEL, "window": WINDOW,
+    }  # fmt: skip
+    found["verdict"] = "Self-attention" if cheaper[short] else "The recurrent layer"
+    picture = Curves(
+        x=lengths, lines=lines, x_name="n, positions", y_name="products", upright=float(width), log_x=True, log_y=True
+    )
+    caption = f"n²d, nd², knd² and rnd at d = {width}, k = {KERNEL}, r = {WINDOW}. Dotted: n = d."
+    return View(picture, found, caption, _FULL)
+
+
+def projections(shipped: "Shipped", *, text: str, width: int) -> View:
+    """All products of a layer over a sentence of this length, with the projections that Table 1 leaves out."""
+    from model.analysis.layer_kinds.kinds import Settings, multiply_adds
+
+    length = len(shipped.trace(text).source_tokens)
+    settings = Settings(KERNEL, WINDOW)
+    counts = {kind: multiply_adds(kind, length, width, settings) for kind in TABLE}
+    table, projected = 2 * length * length * width, 4 * length * width * width
+    found: dict[str, float | str] = {
+        "length": length, "width": width, "scores": table, "projections": projected,
+        "share": table / (table + projected), "crossing": 2 * width, "attention": counts["self-attention"],
+        "ratio": counts["recurrent"] / counts["self-attention"],
+    }  # fmt: skip
+    labels = ["scores and sums: 2n²d", "projections: 4nd²", *(f"all of {kind}" for kind in TABLE)]
+    values = np.array([table, projected, *counts.values()]) / 1e6
+    picture = Bars(labels=labels, series={"products": values}, number="million products", digits=2, marked=0)
+    caption = f"One layer over {length} tokens at d = {width}. The first two bars are the parts of the third."
+    return View(picture, found, caption, _FULL)
+
+
+def in_turn(shipped: "Shipped", *, text: str) -> View:
+    """For a sentence: the steps of each kind of layer that wait for one another, and layers until its ends meet."""
+    from model.analysis.layer_kinds.kinds import Settings, layers_between_ends, sequential_steps
+
+    length = len(shipped.trace(text).source_tokens)
+    settings = Settings(KERNEL, WINDOW)
+    paper = {
+        "self-attention": ("O(1)", "O(1)"), "recurrent": ("O(n)", "O(n)"), "convolution": ("O(1)", "O(n/k)"),
+        "dilated": ("O(1)", "O(log_k n)"), "restricted": ("O(1)", "O(n/r)"),
+    }  # fmt: skip
+    kinds: tuple[Kind, ...] = ("self-attention", "recurrent", "convolution", "dilated", "restricted")
+    steps = {kind: sequential_steps(kind, length) for kind in kinds}
+    layers = {kind: layers_between_ends(kind, length, settings) for kind in kinds}
+    found: dict[str, float | str] = {"length": length, "kernel": KERNEL, "window": WINDOW}
+    found |= {f"{kind.replace('-', '_')}_steps": steps[kind] for kind in kinds}
+    found |= {f"{kind.replace('-', '_')}_layers": layers[kind] for kind in kinds}
+    rows = tuple((kind, str(steps[kind]), paper[kind][0], str(layers[kind]), paper[kind][1]) for kind in kinds)
+    columns = (
+        Column("layer"), Column("steps in turn", is_number=True), Column("Table 1"),
+        Column("layers until the ends meet", is_number=True), Column("longest path, §4"),
+    )  # fmt: skip
+    caption = f"Counted for {length} tokens, k = {KERNEL}, r = {WINDOW}. A recurrent layer's one layer is n steps long."
+    return View(Rows(columns, rows), found, caption, _FULL)
+
+
+def influence(shipped: "Shipped", *, kind: str, layers: int) -> View:
+    """How much each input of a stack of random layers matters to each output, by the derivative."""
+    from model.analysis.layer_kinds.influence import LENGTH
+
+    depths, reaches = _influences(kind, layers)
+    values = depths[-1]
+    found: dict[str, float | str] = {
+        "kind": kind, "layers": layers, "positions": LENGTH, "reach": reaches[-1], "reach_1": reaches[0],
+        "kernel": KERNEL, "nonzero": float((values > 0).mean()), "last": LENGTH - 1,
+        "near": NEAR, "distant": float(values[-1, : -1 - NEAR].sum() / max(float(values[-1].sum()), 1e-30)),
+    }  # fmt: skip
+    number = "influence"
+    picture = MatrixData(
+        values=values,
+        row_tokens=[str(position + 1) for position in range(LENGTH)],
+        column_tokens=[str(position + 1) for position in range(LENGTH)],
+        scale=ColourScale.root(number, float(values.max())),
+        title=f"Influence after {layers} {'layer' if layers == 1 else 'layers'} of {kind}",
+        label=f"How much each input matters to each output of {kind} after {layers} layers.",
+        row_name="output",
+        column_name="input",
+        file_name=file_name("influence", kind),
+    )
+    caption = "Rows are outputs, columns inputs of layers with random weights. Dark is exactly 0: no way leads there."
+    return View(picture, found, caption, _FULL)
+
+
+def looks_far(shipped: "Shipped", *, text: str) -> View:
+    """How far away the key lies that each head of the first layer gives most weight, at the farthest."""
+    trace = shipped.trace(text)
+    weights = trace.weights(ENCODER, 0).numpy()
+    rows = np.arange(weights.shape[1])
+    distances = np.abs(weights.argmax(-1) - rows)
+    farthest = distances.max(-1)
+    head = int(farthest.argmax())
+    row = int(distances[head].argmax())
+    names = trace.axis_tokens(ENCODER)[1]
+    found: dict[str, float | str] = {
+        "length": len(names), "farthest": float(farthest.max()), "head": head_label(0, head), "from": names[row],
+        "to": names[int(weights[head, row].argmax())], "weight": float(weights[head, row].max()),
+        "far": int((farthest > WINDOW // 2).sum()), "heads": len(farthest), "reach": WINDOW // 2, "window": WINDOW,
+        "mean": float(distances.mean()),
+    }  # fmt: skip
+    found |= {name: str(found[name]).removeprefix("▁") for name in ("from", "to")}
+    labels = [head_label(0, number) for number in range(len(farthest))]
+    picture = Bars(
+        labels=labels, series={"tokens": farthest.astype(float)}, number="tokens away", digits=0, marked=head
+    )
+    caption = "For each head of the first encoder layer: how far away, at the farthest, the key with most weight is."
+    choices = {"text": text, "site": ENCODER, "layer": 0, "head": head, "token": row}
+    return View(picture, found, caption, FullPage("attention", choices))
+
+
+@cached(max_entries=16)
+def _influences(kind: "Kind", layers: int) -> "tuple[tuple[Float[np.ndarray, 'output input'], ...], tuple[int, ...]]":
+    """|∂ output / ∂ input| after 1 to so many layers, and how many positions away the farthest influence comes from."""
+    from model.analysis.layer_kinds import influence
+    from model.analysis.layer_kinds.kinds import Settings
+
+    found = influence.influence(kind, layers, Settings(KERNEL, WINDOW))
+    return tuple(of_depth.numpy() for of_depth in found), tuple(map(influence.reach, found))

@@ -1,0 +1,148 @@
+"""Views of positions: what becomes of order without them, the paper's encodings, and learned ones."""
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from viz.access import traces
+from viz.components.matrix_picture.component import ColourScale, MatrixData
+from viz.core.file_names import file_name
+from viz.core.html import Column
+from viz.core.token_text import display_token
+from viz.pages.learn.lessons.data.experiments import experiment
+from viz.pages.learn.lessons.pictures import Curves, FullPage, Rows, View
+
+if TYPE_CHECKING:
+    from viz.pages.learn.lessons.data.shipped import Shipped
+
+#: Pairs of dimensions of which a table is made.
+PAIRS: Final = 6
+
+
+def backwards(shipped: "Shipped", *, text: str, presets: list[str]) -> View:
+    """A sentence and its words in reverse order through small models: the translations, and how far encoders differ."""
+    from model.analysis.positions.word_order import read_backwards
+
+    rows = []
+    found: dict[str, float | str] = {"text": text}
+    for preset in presets:
+        translator = experiment(shipped, preset)
+        trace = traces.trace(translator, text)
+        result = read_backwards(translator, trace)
+        name = preset.replace("-", "_")
+        found |= {
+            name: trace.translation, f"{name}_backwards": result.translation, f"{name}_difference": result.difference,
+            "backwards": "".join(map(display_token, result.tokens[:-1])).replace("▁", " ").strip(),
+            "verdict": "It stays the same" if result.translation == trace.translation else "It changes",
+        }  # fmt: skip
+        rows.append((preset.replace("-", " "), trace.translation, result.translation, f"{result.difference:.1e}"))
+    columns = (
+        Column("small model"), Column("in order", language="de"), Column("backwards", language="de"),
+        Column("encoder differs by", is_number=True),
+    )  # fmt: skip
+    caption = "What the encoder puts out for a token, here and there: the largest difference of any of its numbers."
+    choices = {"text": text, "why_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
+    return View(Rows(columns, tuple(rows)), found, caption, FullPage("why_attention", choices))
+
+
+def encodings(shipped: "Shipped", *, positions: int) -> View:
+    """The formula's encodings as a heatmap."""
+    from model.analysis.positions.sinusoids import wavelengths
+    from model.nn.positional import sinusoidal_encoding
+
+    width = shipped.translator.config.d_model
+    values, waves = sinusoidal_encoding(positions, width).numpy(), wavelengths(width).numpy()
+    found: dict[str, float | str] = {
+        "d_model": width, "positions": positions, "shortest": float(waves[0]), "longest": float(waves[-1]),
+        "largest": float(np.abs(values).max()), "length": float(np.linalg.norm(values, axis=-1).mean()),
+        "slow": int((waves > positions).sum()), "pairs": len(waves),
+    }  # fmt: skip
+    picture = MatrixData(
+        values=values,
+        row_tokens=[str(position) for position in range(positions)],
+        column_tokens=[str(dimension) for dimension in range(width)],
+        scale=ColourScale.signed("value", 1.0),
+        title="Positional encodings",
+        label="The sinusoidal positional encodings as a heatmap.",
+        row_name="position",
+        column_name="dimension",
+        file_name=file_name("positional encodings"),
+    )
+    caption = "Rows are positions, columns dimensions: fast waves on the left, slow ones on the right."
+    return View(picture, found, caption, FullPage("masks_positions", {"masks_tab": "Positional encodings"}))
+
+
+def waves(shipped: "Shipped", *, pairs: list[int], positions: int) -> View:
+    """The sines of some pairs of dimensions over the positions."""
+    from model.analysis.positions.sinusoids import dimension_wave, wavelengths
+
+    width = shipped.translator.config.d_model
+    lengths = wavelengths(width).numpy()
+    pairs = [min(pair, len(lengths) - 1) for pair in pairs]
+    drawn = {pair: dimension_wave(2 * pair, positions, width) for pair in pairs}
+    x = next(iter(drawn.values()))[0].numpy()
+    found: dict[str, float | str] = {"first": float(lengths[pairs[0]]), "d_model": width}
+    found |= {f"wave_{number}": float(lengths[pair]) for number, pair in enumerate(pairs, 1)}
+    found |= {"ratio": float(lengths[pairs[-1]] / lengths[pairs[0]])}
+    lines = {f"dimension {2 * pair}": values.numpy() for pair, (_, values) in drawn.items()}
+    picture = Curves(x=x, lines=lines, x_name="position", y_name="value")
+    caption = "Three of the even dimensions; each odd one beside them is the cosine of the same angle."
+    choices = {"masks_tab": "Positional encodings", "dimension": 2 * pairs[0]}
+    return View(picture, found, caption, FullPage("masks_positions", choices))
+
+
+def likeness(shipped: "Shipped", *, distance: int) -> View:
+    """The dot product of two encodings over how far they are apart."""
+    from model.analysis.positions.sinusoids import products_at_distances
+    from model.nn.positional import sinusoidal_encoding
+
+    width = shipped.translator.config.d_model
+    products = products_at_distances(distance + 1, width).numpy()
+    table = sinusoidal_encoding(2 * distance, width).double().numpy()
+    elsewhere = [float(table[start] @ table[start + 5]) for start in (0, distance // 2, distance)]
+    found: dict[str, float | str] = {
+        "d_model": width, "self": float(products[0]), "one": float(products[1]), "ten": float(products[10]),
+        "far": float(products[-1]), "distance": distance, "five": float(products[5]),
+        "miss": max(abs(value - float(products[5])) for value in elsewhere),
+    }  # fmt: skip
+    found["verdict"] = "Only how far apart they are" if float(found["miss"]) < 1e-3 else "Where they stand as well"
+    both = np.concatenate([products[:0:-1], products])
+    x = np.arange(-distance, distance + 1, dtype=float)
+    picture = Curves(x=x, lines={"dot product": both}, x_name="distance", y_name="dot product", upright=0.0)
+    caption = "The dot product of the encodings of two positions, whichever they are, over their distance."
+    return View(picture, found, caption, FullPage("masks_positions", {"masks_tab": "Positional encodings"}))
+
+
+def shift(shipped: "Shipped", *, position: int, by: int) -> View:
+    """One position's encoding turned by the rotation of a shift, beside the encoding of the shifted position."""
+    from model.analysis.positions.sinusoids import rotation, rotation_residual, wavelengths
+    from model.nn.positional import sinusoidal_encoding
+
+    width = shipped.translator.config.d_model
+    table = sinusoidal_encoding(position + by + 1, width).double().numpy().reshape(-1, width // 2, 2)
+    turned = np.einsum("irc,ic->ir", rotation(by, width).numpy(), table[position])
+    shown = np.linspace(0, width // 2 - 1, min(PAIRS, width // 2)).round().astype(int)
+    degrees = 360 * by / wavelengths(width).numpy()
+    rows = tuple(
+        (
+            f"{2 * pair}, {2 * pair + 1}", f"{degrees[pair] % 360:.1f}°", _pair(table[position, pair]),
+            _pair(turned[pair]), _pair(table[position + by, pair]),
+        )
+        for pair in shown
+    )  # fmt: skip
+    residual = rotation_residual(position + by, width, shift=by)
+    found: dict[str, float | str] = {
+        "position": position, "by": by, "to": position + by, "pairs": width // 2, "miss": residual.float32,
+        "exact": residual.float64, "fastest": float(degrees[0] % 360), "slowest": float(degrees[-1]),
+    }  # fmt: skip
+    columns = (
+        Column("dimensions"), Column("turned by", is_number=True), Column(f"at {position}", is_number=True),
+        Column("turned", is_number=True), Column(f"at {position + by}", is_number=True),
+    )  # fmt: skip
+    caption = "Each pair of dimensions is a point on a circle, (sine, cosine). The last two columns agree."
+    choices = {"masks_tab": "Positional encodings", "position": position, "shift": by}
+    return View(Rows(columns, rows), found, caption, FullPage("masks_positions", choices))
+
+
+def _pair(values: np.ndarray) -> str:
+    return f"{values[0]:+.3f}, {values[1]:+.3f}"

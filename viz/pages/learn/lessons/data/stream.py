@@ -1,0 +1,162 @@
+"""Views of one position's residual stream: what each part of a layer adds, which hidden units fire, what norms do."""
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from viz.components.matrix_picture.component import ColourScale, MatrixData
+from viz.core.caching import cached
+from viz.core.file_names import file_name
+from viz.core.sites import ENCODER
+from viz.pages.learn.lessons.data.experiments import experiment
+from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, View
+
+if TYPE_CHECKING:
+    from model import Trace, Translator
+    from model.analysis.residual_stream.additions import TokenPath
+    from model.analysis.residual_stream.capture import CapturedRun
+    from viz.pages.learn.lessons.data.shipped import Shipped
+
+#: Hidden units that a picture has room for.
+UNITS: Final = 24
+_NAMES: Final = {"self": "attention", "feed_forward": "feed-forward"}
+
+
+def fired(shipped: "Shipped", *, text: str, word: str) -> View:
+    """How many hidden units of each layer's feed-forward network are above 0 for one word."""
+    path = _path(shipped, text, word)
+    counts = np.array([float((layer[-1].hidden > 0).sum()) for layer in path.layers if layer[-1].hidden is not None])
+    units = shipped.translator.config.d_ff
+    found: dict[str, float | str] = {
+        "word": word, "units": units, "d_model": shipped.translator.config.d_model,
+        "most": float(counts.max()), "fewest": float(counts.min()), "share": float(counts.mean() / units),
+    }  # fmt: skip
+    found["verdict"] = "Fewer than half" if counts.max() * 2 < units else "More than half"
+    labels = [f"layer {number}" for number in range(1, len(counts) + 1)]
+    picture = Bars(labels=labels, series={"units": counts}, number=f"hidden units above 0, of {units:,}", digits=0)
+    caption = f"One bar a layer of the encoder: the hidden units that fire for “{word}”."
+    return View(picture, found, caption, _follow(shipped, text, word))
+
+
+def units(shipped: "Shipped", *, text: str, word: str, layer: int) -> View:
+    """The hidden units that fire most for one word, at every token of the sentence."""
+    trace = shipped.trace(text)
+    at = shipped.row(trace, ENCODER, word)
+    layer = min(layer, trace.layers_of(ENCODER) - 1)
+    hidden = _run(shipped.translator, trace).recorded(f"encoder.layers.{layer}.feed_forward.hook_hidden").numpy()
+    strongest = np.argsort(-hidden[at])[:UNITS]
+    values = hidden[:, strongest]
+    together = (hidden > 0)[:, hidden[at] > 0]
+    others = np.delete(together, at, axis=0)
+    found: dict[str, float | str] = {
+        "word": word, "layer": layer + 1, "shown": len(strongest), "fired": int((hidden[at] > 0).sum()),
+        "alone": int((~others.any(0)).sum()), "shared": float(others.mean() if others.size else 0.0),
+        "largest": float(hidden[at].max()),
+    }  # fmt: skip
+    picture = MatrixData(
+        values=values,
+        row_tokens=trace.source_tokens,
+        column_tokens=[str(unit + 1) for unit in strongest],
+        scale=ColourScale.root("activation", max(float(values.max()), 1e-6)),
+        title=f"Hidden units of layer {layer + 1}",
+        label=f"The hidden units of layer {layer + 1} that fire most for {word}, at every token.",
+        row_name="token",
+        column_name="hidden unit",
+        file_name=file_name("hidden units", str(layer + 1), sentence=text),
+    )
+    caption = f"Columns: the units that fire most for “{word}”. Rows: every token, each on its own. Dark is exactly 0."
+    return View(picture, found, caption, _follow(shipped, text, word))
+
+
+def additions(shipped: "Shipped", *, text: str, word: str) -> View:
+    """How long the residual stream of a word is before each part, and how long what the part adds is."""
+    path = _path(shipped, text, word)
+    labels, before, added = [], [], []
+    for number, layer in enumerate(path.layers, 1):
+        for part in layer:
+            labels.append(f"L{number} {_NAMES[part.kind]}")
+            before.append(float(part.before.norm()))
+            added.append(float(part.added.norm()))
+    by_kind = {kind: sum(added[i] for i, name in enumerate(labels) if name.endswith(kind)) for kind in _NAMES.values()}
+    smaller = sum(new < old for new, old in zip(added, before, strict=True))
+    found: dict[str, float | str] = {
+        "word": word, "parts": len(labels), "smaller": smaller, "begin": before[0],
+        "end": float(path.layers[-1][-1].summed.norm()), "deviation": path.deviation,
+        "attention": by_kind["attention"], "feed_forward": by_kind["feed-forward"],
+        "share": float(np.mean(np.array(added) / np.array(before))),
+    }  # fmt: skip
+    found["verdict"] = "Mostly shorter" if smaller * 2 > len(labels) else "Mostly longer"
+    most = int(np.argmax(np.array(added) / np.array(before)))
+    found |= {"most": labels[most], "most_added": added[most], "most_before": before[most]}
+    found["larger"] = "feed-forward" if by_kind["feed-forward"] > by_kind["attention"] else "attention"
+    series = {"what came in": np.array(before), "what the part adds": np.array(added)}
+    picture = Bars(labels=labels, series=series, number="length of the vector", digits=1)
+    caption = f"The vector of “{word}” on its way through the encoder: its length, and that of each addition."
+    return View(picture, found, caption, _follow(shipped, text, word))
+
+
+def normed(shipped: "Shipped", *, text: str, layer: int) -> View:
+    """The spread of each token's numbers before and after a layer norm, without what the norm has learned."""
+    from model.analysis.residual_stream.capture import Sublayer
+    from model.analysis.residual_stream.norms import layer_norm
+
+    trace = shipped.trace(text)
+    layer = min(layer, trace.layers_of(ENCODER) - 1)
+    run = _run(shipped.translator, trace)
+    before = run.norm_input(Sublayer("encoder", layer, "feed_forward"))
+    after = layer_norm(before)
+    spreads = [values.std(-1, unbiased=False).numpy() for values in (before, after)]
+    found: dict[str, float | str] = {
+        "layer": layer + 1, "d_model": before.shape[-1], "widest": float(spreads[0].max()),
+        "narrowest": float(spreads[0].min()), "after": float(spreads[1].mean()), "tokens": len(before),
+        "mean_after": float(after.mean(-1).abs().max()),
+    }  # fmt: skip
+    series = {"before": spreads[0], "after": spreads[1]}
+    picture = Bars(labels=trace.source_tokens, series=series, number="standard deviation of a token's numbers")
+    caption = f"Each token has {before.shape[-1]} numbers; a bar is their spread. The norm makes every one 1."
+    return View(picture, found, caption, _follow(shipped, text, text.split()[0]))
+
+
+def pre_and_post(shipped: "Shipped", *, text: str, word: str) -> View:
+    """How long the residual stream is after each part, in a model that norms before and one that norms after."""
+    lines = {}
+    for name, preset in (("norm before the part", "full"), ("norm after the sum, as in the paper", "post-norm")):
+        translator = experiment(shipped, preset)
+        small = type(shipped)(shipped.choice, translator)
+        path = _path(small, text, word)
+        lines[name] = np.array(
+            [float(path.begin.norm()), *(float(part.after.norm()) for layer in path.layers for part in layer)]
+        )
+    before, after = lines.values()
+    found: dict[str, float | str] = {
+        "word": word, "pre_begin": float(before[0]), "pre_end": float(before[-1]), "post_end": float(after[-1]),
+        "growth": float(before[-1] / before[0]), "post_growth": float(after[-1] / after[1]),
+    }  # fmt: skip
+    found["verdict"] = "Norm before the part" if before[-1] > after[-1] else "Norm after the sum"
+    steps = np.arange(len(before), dtype=float)
+    picture = Curves(x=steps, lines=lines, x_name="parts passed, 0 is the embedding", y_name="length of the vector")
+    caption = f"Two small models, trained alike; the vector of “{word}” through their encoders."
+    choices = {"text": text, "why_tab": "Ablations", "ablations": ("full", "post-norm"), "ablations_chosen": True}
+    return View(picture, found, caption, FullPage("why_attention", choices))
+
+
+@cached(max_entries=16)
+def _run(translator: "Translator", trace: "Trace") -> "CapturedRun":
+    """A sentence once more, with what stands between the outputs of the layers."""
+    from model.analysis.residual_stream.capture import capture
+
+    return capture(translator, trace)
+
+
+def _path(shipped: "Shipped", text: str, word: str) -> "TokenPath":
+    """A word's last token through the encoder."""
+    from model.analysis.residual_stream.token_path import follow
+
+    trace = shipped.trace(text)
+    return follow(_run(shipped.translator, trace), "encoder", shipped.row(trace, ENCODER, word))
+
+
+def _follow(shipped: "Shipped", text: str, word: str) -> FullPage:
+    trace = shipped.trace(text)
+    choices = {"text": text, "site": ENCODER, "token": shipped.row(trace, ENCODER, word)}
+    return FullPage("learn", {**choices, "learn_tab": "Follow one token"})
