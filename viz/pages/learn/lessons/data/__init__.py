@@ -16,6 +16,7 @@ from viz.pages.learn.lessons.data import (
     positions,
     rows,
     stream,
+    training,
 )  # fmt: skip
 from viz.pages.learn.lessons.lesson import Lesson, LessonFileError
 from viz.pages.learn.lessons.pictures import View
@@ -38,6 +39,8 @@ VIEWS: Final[Mapping[str, Callable[..., View]]] = {
         positions.backwards, positions.encodings, positions.waves, positions.likeness, positions.shift,
         layer_kinds.operations, layer_kinds.projections, layer_kinds.in_turn, layer_kinds.influence,
         layer_kinds.looks_far,
+        training.schedule, training.own_rate, training.own_loss, training.smoothed, training.loss_over_certainty,
+        training.sureness, training.dropout,
         experiments.through, experiments.bleu, experiments.differences,
     )
 }  # fmt: skip

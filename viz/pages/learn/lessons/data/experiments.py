@@ -46,7 +46,7 @@ def through(shipped: "Shipped", *, text: str, presets: list[str]) -> View:
 def bleu(shipped: "Shipped", *, presets: list[str], dev_set: str) -> View:
     """BLEU of small models on one set: mean and standard deviation over their seeds."""
     from model.analysis.ablations.results import bleu_of, dev_sets
-    from model.analysis.ablations.table import told_apart
+    from model.analysis.ablations.table import paper_difference, told_apart
 
     measured = results()
     sets = dev_sets(measured)
@@ -60,6 +60,7 @@ def bleu(shipped: "Shipped", *, presets: list[str], dev_set: str) -> View:
         deviations.append(spread.deviation)
         name = preset.replace("-", "_")
         found |= {name: spread.mean, f"{name}_deviation": spread.deviation, "seeds": spread.runs}
+        found |= {} if (paper := paper_difference(preset)) is None else {f"{name}_paper": paper}
         found |= {f"{name}_less": spread.mean - means[0], f"{name}_told": told_apart(measured, preset, sets) or ""}
     order = np.argsort(means)
     found |= {"best": _named(presets[order[-1]]), "worst": _named(presets[order[0]])}

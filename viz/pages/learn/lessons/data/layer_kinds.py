@@ -33,7 +33,7 @@ def operations(shipped: "Shipped", *, width: int) -> View:
 
     lengths = np.array(LENGTHS, float)
     factors = {"convolution": KERNEL, "restricted": WINDOW}
-    lines = {
+    lines: dict[str, np.ndarray] = {
         kind: factors.get(kind, 1) * lengths ** PAPER_EXPONENTS[kind][0] * float(width) ** PAPER_EXPONENTS[kind][1]
         for kind in TABLE
     }
@@ -98,7 +98,7 @@ def in_turn(shipped: "Shipped", *, text: str) -> View:
     return View(Rows(columns, rows), found, caption, _FULL)
 
 
-def influence(shipped: "Shipped", *, kind: str, layers: int) -> View:
+def influence(shipped: "Shipped", *, kind: "Kind", layers: int) -> View:
     """How much each input of a stack of random layers matters to each output, by the derivative."""
     from model.analysis.layer_kinds.influence import LENGTH
 

@@ -43,7 +43,7 @@ def units(shipped: "Shipped", *, text: str, word: str, layer: int) -> View:
     trace = shipped.trace(text)
     at = shipped.row(trace, ENCODER, word)
     layer = min(layer, trace.layers_of(ENCODER) - 1)
-    hidden = _run(shipped.translator, trace).recorded(f"encoder.layers.{layer}.feed_forward.hook_hidden").numpy()
+    hidden = run_again(shipped.translator, trace).recorded(f"encoder.layers.{layer}.feed_forward.hook_hidden").numpy()
     strongest = np.argsort(-hidden[at])[:UNITS]
     values = hidden[:, strongest]
     together = (hidden > 0)[:, hidden[at] > 0]
@@ -102,7 +102,7 @@ def normed(shipped: "Shipped", *, text: str, layer: int) -> View:
 
     trace = shipped.trace(text)
     layer = min(layer, trace.layers_of(ENCODER) - 1)
-    run = _run(shipped.translator, trace)
+    run = run_again(shipped.translator, trace)
     before = run.norm_input(Sublayer("encoder", layer, "feed_forward"))
     after = layer_norm(before)
     spreads = [values.std(-1, unbiased=False).numpy() for values in (before, after)]
@@ -141,7 +141,7 @@ def pre_and_post(shipped: "Shipped", *, text: str, word: str) -> View:
 
 
 @cached(max_entries=16)
-def _run(translator: "Translator", trace: "Trace") -> "CapturedRun":
+def run_again(translator: "Translator", trace: "Trace") -> "CapturedRun":
     """A sentence once more, with what stands between the outputs of the layers."""
     from model.analysis.residual_stream.capture import capture
 
@@ -153,7 +153,7 @@ def _path(shipped: "Shipped", text: str, word: str) -> "TokenPath":
     from model.analysis.residual_stream.token_path import follow
 
     trace = shipped.trace(text)
-    return follow(_run(shipped.translator, trace), "encoder", shipped.row(trace, ENCODER, word))
+    return follow(run_again(shipped.translator, trace), "encoder", shipped.row(trace, ENCODER, word))
 
 
 def _follow(shipped: "Shipped", text: str, word: str) -> FullPage:

@@ -1,0 +1,193 @@
+"""Views of training: the schedule, the log of the model that ships, smoothed targets, how sure models are, dropout."""
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from jaxtyping import Float
+
+from model.errors import CheckpointError
+from viz.access import models
+from viz.core.sites import DECODER, ENCODER
+from viz.core.token_text import display_token
+from viz.pages.learn.lessons.data.experiments import experiment
+from viz.pages.learn.lessons.data.stream import run_again
+from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, View
+
+if TYPE_CHECKING:
+    from model.training_record import TrainingLog
+    from viz.pages.learn.lessons.data.shipped import Shipped
+
+#: The paper's base model (§5.3) and its steps of training (§5.2).
+D_MODEL, WARMUP, STEPS = 512, 4_000, 100_000
+#: Steps over which the noise of a log is averaged, in lines of it.
+SMOOTH: Final = 20
+#: Candidates of a step, and numbers of a vector, that a picture has room for.
+CANDIDATES, NUMBERS = 6, 24
+_CURVES: Final = FullPage("model_card", {"model_card_tab": "Curves"})
+
+
+def schedule(shipped: "Shipped", *, others: list[int]) -> View:
+    """The paper's learning rate over its steps of training, with its warm-up and with others."""
+    from model.training.schedule import learning_rate
+
+    steps = np.arange(100, STEPS + 1, 100)
+    lines = {
+        f"warm-up of {warmup:,} steps": np.array(
+            [learning_rate(int(s), decay="paper", warmup=warmup, d_model=D_MODEL, peak=1.0, total=STEPS) for s in steps]
+        )
+        for warmup in (WARMUP, *others)
+    }
+    own, *rest = lines.values()
+    found: dict[str, float | str] = {
+        "warmup": WARMUP, "peak": float(own.max()), "peak_step": int(steps[own.argmax()]), "steps": STEPS,
+        "end": float(own[-1]), "d_model": D_MODEL, "share": float(own[-1] / own.max()),
+        "other": others[0], "other_peak": float(rest[0].max()), "first": float(own[0]),
+        "same_end": float(abs(rest[0][-1] - own[-1])),
+    }  # fmt: skip
+    found["verdict"] = f"At step {steps[own.argmax()]:,}"
+    picture = Curves(x=steps.astype(float), lines=lines, x_name="step", y_name="learning rate", upright=float(WARMUP))
+    caption = "d_model^−0.5 · min(step^−0.5, step · warmup^−1.5), for d_model = 512. Dotted: the paper's 4,000 steps."
+    return View(picture, found, caption, FullPage("learn", {"learn_tab": "Training"}))
+
+
+def own_rate(shipped: "Shipped") -> View:
+    """The learning rate in the log of the model that ships."""
+    log = _log(shipped)
+    steps, rates = np.array(log.learning_rate.steps, float), np.array(log.learning_rate.values)
+    found: dict[str, float | str] = {
+        "steps": int(steps[-1]), "peak": float(rates.max()), "rises": _rises(rates), "last": float(rates[-1]),
+    }  # fmt: skip
+    picture = Curves(x=steps, lines={"learning rate": rates}, x_name="step", y_name="learning rate")
+    caption = "From the log that ships with the model."
+    return View(picture, found, caption, _CURVES)
+
+
+def own_loss(shipped: "Shipped") -> View:
+    """The loss in the log of the model that ships, as logged and averaged."""
+    log = _log(shipped)
+    steps, losses = np.array(log.loss.steps, float), np.array(log.loss.values)
+    width = min(SMOOTH, len(losses))
+    averaged = np.convolve(losses, np.ones(width) / width, "valid")
+    smooth = np.concatenate([np.full(len(losses) - len(averaged), np.nan), averaged])
+    epsilon = models.label_smoothing(shipped.choice) or 0.0
+    vocabulary = shipped.translator.config.vocab_size
+    found: dict[str, float | str] = {
+        "first": float(averaged[0]), "last": float(averaged[-1]), "epsilon": epsilon, "vocabulary": vocabulary,
+        "floor": _least(epsilon, vocabulary), "lines": len(losses), "width": width,
+    }  # fmt: skip
+    lines = {"as logged": losses, f"mean of {width} lines": smooth}
+    picture = Curves(x=steps, lines=lines, x_name="step", y_name="loss, nats per token")
+    caption = "The training loss of the model that ships; pronouns count more in it than other words."
+    return View(picture, found, caption, _CURVES)
+
+
+def smoothed(shipped: "Shipped", *, text: str, word: str, percent: int) -> View:
+    """What a step should have said: the target as one-hot and smoothed, beside what the model said."""
+    from model.analysis.label_smoothing import smoothed_target, step_log_probs, step_loss
+
+    trace, translator = shipped.trace(text), shipped.translator
+    at = shipped.row(trace, DECODER, word)
+    said = step_log_probs(translator, text, trace.target_ids[: at + 1])
+    right, vocabulary, epsilon = trace.steps[at].token_id, translator.config.vocab_size, percent / 100
+    loss, target = step_loss(said, right, epsilon), smoothed_target(vocabulary, right, epsilon).numpy()
+    log_probs = said.numpy()
+    shown = np.argsort(-log_probs)[:CANDIDATES]
+    if right not in shown:
+        shown = np.append(shown[:-1], right)
+    found: dict[str, float | str] = {
+        "word": word, "epsilon": epsilon, "vocabulary": vocabulary, "right": loss.target,
+        "each": epsilon / vocabulary, "model": loss.probability, "loss": loss.one_hot,
+        "smoothed_loss": loss.smoothed, "floor": loss.least,
+    }  # fmt: skip
+    found["verdict"] = f"{found['right']:.2f}"
+    series = {
+        "one-hot target": (shown == right).astype(float), "smoothed target": target[shown],
+        "the model": np.exp(log_probs[shown]),
+    }  # fmt: skip
+    labels = [f"{display_token(translator.all_tokens()[one])}" for one in shown]
+    picture = Bars(labels=labels, series=series, number="probability", top=1.0, digits=3)
+    caption = f"The step that writes “{word}”, with the {len(shown)} tokens that the model finds most probable."
+    choices = {"text": text, "step": at, "step_chosen": True}
+    return View(picture, found, caption, FullPage("decoding", choices))
+
+
+def loss_over_certainty(shipped: "Shipped", *, percent: int) -> View:
+    """The loss of a token over the probability that it is given, the others alike: one-hot and smoothed."""
+    epsilon, vocabulary = percent / 100, shipped.translator.config.vocab_size
+    x = np.concatenate([np.linspace(0.02, 0.98, 97), 1 - np.geomspace(0.0199, 1e-6, 60)])
+    right = 1 - epsilon + epsilon / vocabulary
+    plain = -np.log(x)
+    both = -right * np.log(x) - (1 - right) * np.log((1 - x) / (vocabulary - 1))
+    found: dict[str, float | str] = {
+        "epsilon": epsilon, "vocabulary": vocabulary, "least_at": float(x[both.argmin()]), "least": float(both.min()),
+        "plain_least": float(plain.min()), "sure": float(both[-1]), "sure_at": float(x[-1]), "right": right,
+    }  # fmt: skip
+    found["verdict"] = f"{found['least_at']:.2f}"
+    lines = {"one-hot target": plain, f"smoothed, ε = {epsilon}": both}
+    picture = Curves(
+        x=x, lines=lines, x_name="probability of the right token", y_name="loss, nats", upright=float(x[both.argmin()])
+    )
+    caption = f"What is left of the probability is spread over {vocabulary - 1:,} other tokens. Dotted: the least loss."
+    return View(picture, found, caption, FullPage("learn", {"learn_tab": "Training"}))
+
+
+def sureness(shipped: "Shipped", *, text: str, target: str, presets: list[str]) -> View:
+    """The probability that small models give each token of a translation that is given to them."""
+    traces = [experiment(shipped, preset).trace(text, target) for preset in presets]
+    series = {
+        preset.replace("-", " "): np.exp([step.log_prob for step in trace.steps])
+        for preset, trace in zip(presets, traces, strict=True)
+    }
+    found: dict[str, float | str] = {"tokens": len(traces[0].steps)}
+    for preset, trace in zip(presets, traces, strict=True):
+        name = preset.replace("-", "_")
+        found[f"{name}_largest"] = float(np.mean([np.exp(step.candidates[0].log_prob) for step in trace.steps]))
+        found[f"{name}_entropy"] = float(np.mean([step.entropy for step in trace.steps]))
+    found["surest"] = max(presets, key=lambda name: float(found[f"{name.replace('-', '_')}_largest"])).replace("-", " ")
+    labels = [step.token for step in traces[0].steps]
+    picture = Bars(labels=labels, series=series, number="probability of this token", top=1.0)
+    caption = "The tokens of one translation, given to both (teacher forcing), and how probable each finds the next."
+    choices = {"text": text, "why_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
+    return View(picture, found, caption, FullPage("why_attention", choices))
+
+
+def dropout(shipped: "Shipped", *, text: str, word: str, percent: int) -> View:
+    """What a feed-forward network adds at a word, and the same with some numbers dropped and the rest scaled up."""
+    trace = shipped.trace(text)
+    added = run_again(shipped.translator, trace).recorded("encoder.layers.0.feed_forward_residual.hook_sublayer")
+    values = added[shipped.row(trace, ENCODER, word)].numpy()
+    share = percent / 100
+    kept = np.random.default_rng(0).random(len(values)) >= share
+    dropped = np.where(kept, values / (1 - share), 0.0)
+    found: dict[str, float | str] = {
+        "word": word, "share": share, "numbers": len(values), "dropped": int((~kept).sum()), "scale": 1 / (1 - share),
+        "shown": min(NUMBERS, len(values)), "length": float(np.linalg.norm(values)),
+        "length_after": float(np.linalg.norm(dropped)), "own": shipped.translator.config.dropout,
+    }  # fmt: skip
+    labels = [str(number) for number in range(1, NUMBERS + 1)][: len(values)]
+    series = {"as computed": values[:NUMBERS], "after dropout": dropped[:NUMBERS]}
+    picture = Bars(labels=labels, series=series, number="value")
+    caption = f"The first numbers of what layer 1's feed-forward network adds at “{word}”."
+    return View(picture, found, caption, FullPage("learn", {"text": text, "learn_tab": "Follow one token"}))
+
+
+def _least(epsilon: float, vocabulary: int) -> float:
+    """The entropy of a smoothed target: the least loss that there can be, in nats."""
+    from model.analysis.label_smoothing import smoothed_target
+
+    target = smoothed_target(vocabulary, 0, epsilon).double().numpy()
+    return float(-(target[target > 0] * np.log(target[target > 0])).sum())
+
+
+def _log(shipped: "Shipped") -> "TrainingLog":
+    from model.training_record import read_log
+
+    log = read_log(models.folder(shipped.choice))
+    if log is None or not log.loss.values or not log.learning_rate.values:
+        raise CheckpointError(f"{models.name_of(shipped.choice)} ships without the log of its training.")
+    return log
+
+
+def _rises(rates: Float[np.ndarray, "line"]) -> int:
+    """How often a rate rises from 0, the beginning with it."""
+    return 1 + int(((rates[1:] > 0) & (rates[:-1] == 0)).sum())
