@@ -67,4 +67,5 @@ def step_log_probs(translator: SequenceTranslator, text: str, read: Sequence[int
     """
     source = torch.tensor([translator.source_ids(text)], device=translator.device)
     logits = translator.model(source, torch.tensor([list(read)], device=translator.device))
-    return logits[0, -1].float().log_softmax(-1).cpu()
+    log_probs: Tensor = logits[0, -1].float().log_softmax(-1).cpu()
+    return log_probs

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from viz.selection.fields import MaxLength, Param, ResetBy
 
+TrainingView = Literal["Label smoothing", "Warm-up", "Teacher forcing"]
 Stack = Literal["encoder", "decoder"]
 LearnTab = Literal["Lessons", "The Transformer", "Follow one token", "Training", "Collection"]
 
@@ -22,6 +23,12 @@ class LearnChoices:
         followed_token: its position there; None leaves token and stack to the page.
         followed_stage: which of its stages is open: 0 for the input, then the layers, then the output; None leaves that
             to the page.
+        training_view: what is shown of training.
+        smoothed_step: the step whose target is smoothed; None leaves that to the page.
+        smoothing: ε, in hundredths.
+        schedule_width, schedule_warmup: d_model and the warm-up's steps in the paper's schedule.
+        forced_reference: the translation that the decoder is made to read; "" leaves that to the page.
+        forced_step: where the two films stand; None where they part.
         sum_plus, sum_minus, sum_with, sum_expected: the words of plus − minus + with = expected.
     """
 
@@ -32,6 +39,13 @@ class LearnChoices:
     followed_stack: Annotated[Stack, Param("follow"), ResetBy("text", "checkpoint")] = "encoder"
     followed_token: Annotated[int | None, Param("follow_token"), ResetBy("text", "checkpoint")] = None
     followed_stage: Annotated[int | None, Param("stage"), ResetBy("text", "checkpoint")] = None
+    training_view: Annotated[TrainingView, Param("training")] = "Label smoothing"
+    smoothed_step: Annotated[int | None, Param("target_of"), ResetBy("text", "checkpoint")] = None
+    smoothing: Annotated[int, Param("epsilon")] = 10
+    schedule_width: int = 512
+    schedule_warmup: int = 4_000
+    forced_reference: Annotated[str, Param("reference"), MaxLength(2_000), ResetBy("text", "checkpoint")] = ""
+    forced_step: Annotated[int | None, Param("forced"), ResetBy("text", "checkpoint", "forced_reference")] = None
     sum_plus: Annotated[str, Param("plus"), MaxLength(40)] = "father"
     sum_minus: Annotated[str, Param("minus"), MaxLength(40)] = "man"
     sum_with: Annotated[str, Param("with"), MaxLength(40)] = "woman"

@@ -19,7 +19,7 @@ def test_the_loss_and_its_gradient_are_torch_s(smoothing: float) -> None:
     expected = cross_entropy(logits, torch.tensor([7]), label_smoothing=smoothing)
     expected.backward()
     found = step_loss(logits.detach()[0].log_softmax(-1), 7, smoothing)
-    assert found.smoothed == pytest.approx(float(expected), abs=1e-5)
+    assert found.smoothed == pytest.approx(expected.item(), abs=1e-5)
     assert logits.grad is not None
     assert found.gradient == pytest.approx(float(logits.grad[0, 7]), abs=1e-6)
 

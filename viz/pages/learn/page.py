@@ -2,6 +2,7 @@
 
 from viz.pages.learn.follow_token import tab as follow_token
 from viz.pages.learn.lessons import tab as lessons
+from viz.pages.learn.training import tab as training
 from viz.selection.learn import LearnTab
 from viz.ui import frame
 
@@ -14,5 +15,6 @@ head = frame.title(
 every_tab: list[frame.Tab[LearnTab]] = [
     ("Lessons", lessons.show),
     ("Follow one token", follow_token.show),
+    ("Training", training.show),
 ]
 frame.tabs("learn_tab", every_tab, head)

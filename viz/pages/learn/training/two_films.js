@@ -1,0 +1,117 @@
+// @ts-check
+// Two films of one decoder that stand at the same position: over a reference (teacher forcing), and over its own words.
+// Data: the payload of component.py. Sends back the state `view`: { step, digest, command }.
+import { PlayerView } from "../../../components/player/player_view.js";
+import { Transport } from "../../../components/player/transport.js";
+import { mount } from "../../../components/shared/mount.js";
+import { element, tokenElement } from "../../../components/shared/picture.js";
+import { pictureButtons } from "../../../components/shared/save_picture.js";
+
+/** @import { Command } from "../../../components/player/player_view.js" */
+/**
+ * @typedef {{ read: string, asked: string, probability: number, favourite: string, favourite_probability: number }} Forced
+ * @typedef {{ read: string, written: string, probability: number }} Free
+ * @typedef {{ step: number }} FilmsState
+ * @typedef {{
+ *   forced: Forced[], free: Free[], apart: string, name: string, digest: string, command: Command<FilmsState>,
+ * }} FilmsHeader
+ * One cell of a row: its token, perhaps how likely it is, and whether it is framed.
+ * @typedef {{ text: string, probability?: number, differs?: boolean }} Cell
+ */
+
+const LABEL = "Two films of the decoder. Left and right arrow keys step, Space plays.";
+
+/** @extends {PlayerView<FilmsState, FilmsHeader>} */
+class TwoFilms extends PlayerView {
+  /** The cells of every position. @type {HTMLElement[][]} */ columns = [];
+  announcement = element("p", { className: "announcement", role: "status", dataset: { notInPicture: "" } });
+
+  start() {
+    super.start();
+    this.root.ariaLabel = LABEL;
+  }
+
+  get count() {
+    return Math.max(this.header.forced.length, this.header.free.length);
+  }
+
+  build() {
+    const { forced, free, name, apart } = this.header;
+    this.root.style.setProperty("--apart", apart);
+    this.transport = new Transport(this.count, {
+      goTo: (step) => this.goTo(step),
+      moveBy: (count) => this.goTo(this.state.step + count),
+      onPause: () => this.report(),
+      nameOf: (step) => `Position ${step + 1} of ${this.count}`,
+    });
+    this.transport.element.append(pictureButtons(this.root, () => `${name}-position${this.state.step}`));
+    this.columns = Array.from({ length: this.count }, () => []);
+    this.root.replaceChildren(
+      this.transport.element,
+      this.filmOf("Teacher forcing: it reads the reference", {
+        reads: forced.map(({ read }) => ({ text: read })),
+        "should write": forced.map(({ asked, probability }) => ({ text: asked, probability })),
+        "would write": forced.map(({ asked, favourite, favourite_probability: probability }) => ({
+          text: favourite,
+          probability,
+          differs: favourite !== asked,
+        })),
+      }),
+      this.filmOf("Free running: it reads what it wrote", {
+        reads: free.map(({ read }, at) => ({ text: read, differs: read !== forced[at]?.read })),
+        writes: free.map(({ written, probability }) => ({ text: written, probability })),
+      }),
+      this.announcement,
+    );
+  }
+
+  /** @param {string} heading @param {Record<string, Cell[]>} rows */
+  filmOf(heading, rows) {
+    const lines = Object.entries(rows).map(([name, cells]) =>
+      element("tr", {}, element("th", { scope: "row" }, name), ...cells.map((cell, at) => this.cellOf(cell, at))),
+    );
+    const table = element("table", { ariaLabel: heading }, element("tbody", {}, ...lines));
+    return element("section", "film-of", element("h3", {}, heading), element("div", "positions", table));
+  }
+
+  /** @param {Cell} cell @param {number} at */
+  cellOf({ text, probability, differs }, at) {
+    const share = probability === undefined ? [] : [element("small", {}, probability.toFixed(2))];
+    const look = { className: differs ? "differs" : "", onclick: () => this.goTo(at) };
+    const cell = element("td", look, tokenElement(text), ...share);
+    this.columns[at].push(cell);
+    return cell;
+  }
+
+  draw() {
+    const { step } = this.state;
+    this.transport.draw(step);
+    for (const [at, cells] of this.columns.entries()) {
+      for (const cell of cells) {
+        cell.classList.toggle("now", at === step);
+        cell.classList.toggle("later", at > step);
+      }
+    }
+    for (const cell of this.columns[step]) this.bringIntoSight(cell);
+    this.announcement.textContent = this.said(step);
+    Object.assign(this.root.dataset, { step });
+  }
+
+  /** Scroll the row, never the page. @param {HTMLElement} cell */
+  bringIntoSight(cell) {
+    const box = cell.closest(".positions");
+    if (box) box.scrollLeft = cell.offsetLeft - (box.clientWidth - cell.offsetWidth) / 2;
+  }
+
+  /** @param {number} step */
+  said(step) {
+    const forced = this.header.forced[step];
+    const free = this.header.free[step];
+    const parts = [`Position ${step + 1}.`];
+    if (forced) parts.push(`Forced, it reads ${forced.read} and would write ${forced.favourite}.`);
+    if (free) parts.push(`Free, it reads ${free.read} and writes ${free.written}.`);
+    return parts.join(" ");
+  }
+}
+
+export default mount(".two-films", TwoFilms);
