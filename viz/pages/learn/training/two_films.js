@@ -5,6 +5,7 @@ import { PlayerView } from "../../../components/player/player_view.js";
 import { Transport } from "../../../components/player/transport.js";
 import { mount } from "../../../components/shared/mount.js";
 import { element, tokenElement } from "../../../components/shared/picture.js";
+import { percent } from "../../../components/shared/probability.js";
 import { pictureButtons } from "../../../components/shared/save_picture.js";
 
 /** @import { Command } from "../../../components/player/player_view.js" */
@@ -76,7 +77,7 @@ class TwoFilms extends PlayerView {
 
   /** @param {Cell} cell @param {number} at */
   cellOf({ text, probability, differs }, at) {
-    const share = probability === undefined ? [] : [element("small", {}, probability.toFixed(2))];
+    const share = probability === undefined ? [] : [element("small", {}, percent(probability))];
     const look = { className: differs ? "differs" : "", onclick: () => this.goTo(at) };
     const cell = element("td", look, tokenElement(text), ...share);
     this.columns[at].push(cell);
