@@ -58,6 +58,6 @@ def _says(runs: data.TwoRuns) -> str:
     forced = runs.forced[runs.parting]
     wrote = plain(runs.free[runs.parting].written)
     return (
-        f"They part at position {runs.parting + 1}: the reference has “{plain(forced.asked)}”, to which the model gives "
-        f"{forced.probability:.4f}; it writes “{wrote}”, and from there on reads other words. {loss}"
+        f"They part at position {runs.parting + 1}: the reference has “{plain(forced.asked)}”, to which the model "
+        f"gives {forced.probability:.4f}; it writes “{wrote}”, and from there on reads other words. {loss}"
     )
