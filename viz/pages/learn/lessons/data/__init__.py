@@ -15,6 +15,7 @@ from viz.pages.learn.lessons.data import (
     outputs,
     positions,
     rows,
+    search,
     stream,
     training,
 )  # fmt: skip
@@ -41,6 +42,7 @@ VIEWS: Final[Mapping[str, Callable[..., View]]] = {
         layer_kinds.looks_far,
         training.schedule, training.own_rate, training.own_loss, training.smoothed, training.loss_over_certainty,
         training.sureness, training.dropout,
+        search.candidates, search.greedy_and_beam, search.living, search.widths, search.penalty, search.alphas,
         experiments.through, experiments.bleu, experiments.differences,
     )
 }  # fmt: skip
