@@ -43,7 +43,7 @@ VIEWS: Final[Mapping[str, Callable[..., View]]] = {
         training.schedule, training.own_rate, training.own_loss, training.smoothed, training.loss_over_certainty,
         training.sureness, training.dropout,
         search.candidates, search.greedy_and_beam, search.living, search.widths, search.penalty, search.alphas,
-        experiments.through, experiments.bleu, experiments.differences,
+        experiments.through, experiments.bleu, experiments.differences, experiments.claimed,
     )
 }  # fmt: skip
 

@@ -126,3 +126,31 @@ def _results(path: str, changed: int, size: int) -> "AblationResults":
 
 def _named(preset: str) -> str:
     return preset.replace("-", " ")
+
+
+def claimed(shipped: "Shipped", *, dev_set: str) -> View:
+    """BLEU less a full model's, as notes about the paper often claim it, beside Table 3 and what was measured here."""
+    from model.analysis.ablations.results import bleu_of
+    from model.analysis.ablations.table import OFTEN_CLAIMED, paper_difference
+
+    measured = results()
+    full = bleu_of(measured, "full", dev_set)
+    rows, found = [], dict[str, float | str]()
+    with_source = 0
+    for preset, said in OFTEN_CLAIMED.items():
+        own, paper = bleu_of(measured, preset, dev_set), paper_difference(preset)
+        if own is None or full is None:
+            raise DataError(f"No results of the model {preset!r} on {dev_set} are in the list of ablations.")
+        name = preset.replace("-", "_")
+        found |= {f"{name}_claimed": said, f"{name}_less": own.mean - full.mean}
+        with_source += paper is not None
+        shown = "no such row" if paper is None else f"{paper:+.1f}"
+        rows.append((_named(preset), f"{said:+.1f}", shown, f"{own.mean - full.mean:+.1f}"))
+    found |= {"claims": len(rows), "with_source": with_source, "without_source": len(rows) - with_source}
+    columns = (
+        Column("without"), Column("often claimed", is_number=True), Column("Table 3", is_number=True),
+        Column("small models here", is_number=True),
+    )  # fmt: skip
+    caption = f"BLEU less a full model's. The last column: {dev_set}, mean over the seeds."
+    choices = {"why_tab": "Ablations", "ablations": ("full", *OFTEN_CLAIMED), "ablations_chosen": True}
+    return View(Rows(columns, tuple(rows)), found, caption, FullPage("why_attention", choices))
