@@ -53,7 +53,8 @@ def without_heads(shipped: "Shipped", *, text: str, heads: list[str]) -> View:
             )
         )
         found |= {f"head_{number}": name, f"without_{number}": result.edited_text}
-    found |= {"changed": changed, "heads": len(heads), "verdict": "Yes" if changed else "No"}
+        found[f"changed_{number}"] = int(result.first_difference is not None)
+    found |= {"changed": changed, "heads": len(heads), "verdict": "Yes" if found["changed_1"] else "No"}
     columns = (Column("switched off"), Column("German", language=_GERMAN), Column("changed"))
     caption = "Each row is a whole translation, written anew without that head. **Marked** is what differs."
     site, layer, head = shipped.head(trace, heads[0])
