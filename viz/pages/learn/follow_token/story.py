@@ -49,11 +49,6 @@ class Row:
     group: int = 0
     bars: tuple[Bar, ...] = ()
 
-    @property
-    def length(self) -> float | None:
-        """The L2 norm of the vector."""
-        return None if self.values is None else _length(self.values)
-
 
 def rows(path: "TokenPath", stage: int) -> list[Row]:
     """The steps of a stage: 0 for the input, then the layers from 1, then the output."""
