@@ -23,6 +23,7 @@ class LearnChoices:
         followed_token: its position there; None leaves token and stack to the page.
         followed_stage: which of its stages is open: 0 for the input, then the layers, then the output; None leaves that
             to the page.
+        map_step: where the film over the map stands.
         training_view: what is shown of training.
         smoothed_step: the step whose target is smoothed; None leaves that to the page.
         smoothing: ε, in hundredths.
@@ -39,6 +40,7 @@ class LearnChoices:
     followed_stack: Annotated[Stack, Param("follow"), ResetBy("text", "checkpoint")] = "encoder"
     followed_token: Annotated[int | None, Param("follow_token"), ResetBy("text", "checkpoint")] = None
     followed_stage: Annotated[int | None, Param("stage"), ResetBy("text", "checkpoint")] = None
+    map_step: Annotated[int, Param("map"), ResetBy("text", "checkpoint")] = 0
     training_view: Annotated[TrainingView, Param("training")] = "Label smoothing"
     smoothed_step: Annotated[int | None, Param("target_of"), ResetBy("text", "checkpoint")] = None
     smoothing: Annotated[int, Param("epsilon")] = 10

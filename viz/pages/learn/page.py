@@ -1,5 +1,6 @@
 """The paper, to be learned: lessons, the architecture, one token followed through it, and its training."""
 
+from viz.pages.learn.architecture import tab as architecture
 from viz.pages.learn.follow_token import tab as follow_token
 from viz.pages.learn.lessons import tab as lessons
 from viz.pages.learn.training import tab as training
@@ -14,6 +15,7 @@ head = frame.title(
 # Each tab says beside the title what it is about; those on the sentence of the sidebar read and show it there.
 every_tab: list[frame.Tab[LearnTab]] = [
     ("Lessons", lessons.show),
+    ("The Transformer", architecture.show),
     ("Follow one token", follow_token.show),
     ("Training", training.show),
 ]

@@ -1,0 +1,68 @@
+"""What the map says of a model: its stacks and their sizes."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from viz.core.caching import cached
+from viz.core.sites import CROSS, DECODER, ENCODER
+
+if TYPE_CHECKING:
+    from model import Reader
+
+MAX_MODELS = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What is drawn of a model; sizes are None where its settings do not say them.
+
+    Attributes:
+        encoder_layers, decoder_layers: 0 without that stack.
+        heads: of each layer: site → heads.
+        norm: where norms stand, before sub-layers or after them; "" where nobody knows.
+        writes: whether tokens come out at the end.
+        has_positions: whether a vector is added for each position.
+        is_scaled: whether embeddings are multiplied by √d_model.
+    """
+
+    encoder_layers: int
+    decoder_layers: int
+    heads: tuple[tuple[str, int], ...]
+    d_model: int | None
+    d_ff: int | None
+    vocab_size: int | None
+    norm: Literal["pre", "post", ""]
+    has_residual: bool
+    has_cross: bool
+    writes: bool
+    positions: str
+    has_positions: bool
+    is_scaled: bool
+
+    def heads_of(self, site: str) -> int:
+        """Heads of a layer of a site."""
+        return dict(self.heads)[site]
+
+
+@cached(max_entries=MAX_MODELS)
+def shape_of(reader: "Reader") -> Shape:
+    """What is drawn of a model."""
+    from model.description import sizes
+
+    abilities, found = reader.abilities, sizes(reader)
+    layers = {site: of[0] for site, of in abilities.shapes.items()}
+    return Shape(
+        encoder_layers=layers.get(ENCODER, 0),
+        decoder_layers=layers.get(DECODER, 0),
+        heads=tuple((site, heads) for site, (_, heads) in abilities.shapes.items()),
+        d_model=found.d_model,
+        d_ff=found.d_ff,
+        vocab_size=found.vocab_size,
+        norm=found.norm,
+        has_residual=found.has_residual,
+        has_cross=CROSS in layers,
+        writes=DECODER in layers,
+        positions=str(abilities.positions),
+        has_positions=abilities.positions in ("sinusoidal", "learned"),
+        is_scaled=found.is_scaled,
+    )

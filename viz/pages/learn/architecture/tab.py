@@ -1,0 +1,77 @@
+"""The Transformer, of the page that teaches: the paper's figure 1 of the chosen model, and a translation through it."""
+
+from typing import TYPE_CHECKING, Final
+
+import streamlit as st
+
+from viz.access import models
+from viz.core.file_names import file_name
+from viz.core.sites import DECODER, ENCODER
+from viz.pages.learn.architecture import data, words
+from viz.pages.learn.architecture.component import MapState, Opened, architecture_player, opened_box
+from viz.selection import state
+from viz.ui import frame, sentence
+from viz.ui.controls import plain
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
+    from model import Trace
+
+KEY: Final = "architecture"
+
+
+def show(head: "DeltaGenerator") -> None:
+    """The sentence, and the map with its film."""
+    with frame.loading():
+        abilities = models.abilities(state.current().model)
+    if "self-attention" in abilities.lacks:
+        why = abilities.lacks["self-attention"]
+        frame.note(plain(f"The map is that of a Transformer, and {abilities.family} is none. {why}"))
+        return
+    trace = sentence.read_and_show(state.current().common.text, head)
+    _map(trace)
+
+
+@frame.fragment
+def _map(trace: "Trace") -> None:
+    opened = opened_box(KEY)
+    if opened is not None:
+        _open(opened)
+    shape = data.shape_of(models.reader(state.current().model))
+    asked = MapState(state.current().learn.map_step)
+    name = file_name("transformer", sentence=trace.text)
+    shown = architecture_player(shape, trace, asked, key=KEY, name=name)
+    if shown is not None and shown.step != asked.step:
+        state.change(map_step=shown.step)
+    for said in _cautions(shape, trace):
+        st.caption(said)
+
+
+def _open(opened: Opened) -> None:
+    """Go where the box leads, with the current sentence."""
+    lead = words.lead(opened.box, opened.layer, opened.row)
+    state.change(**lead.choices)
+    if lead.page == "learn":
+        st.rerun()
+    st.switch_page(f"viz/pages/{lead.page}/page.py")
+
+
+def _cautions(shape: data.Shape, trace: "Trace") -> list[str]:
+    """What the map does not know of a model, or what the model has not."""
+    said = []
+    if not shape.norm:
+        said.append(
+            "This model's settings do not say where its norms stand: before its sub-layers or, as drawn, after them."
+        )
+    if not shape.has_positions and shape.positions != "none":
+        said.append(f"Positions: {shape.positions}. They act within attention, so no vector is added at the bottom.")
+    if shape.positions == "none":
+        said.append("This model adds no positions.")
+    if not shape.has_residual:
+        said.append("This model was trained without residual connections: nothing goes past a sub-layer.")
+    if DECODER not in trace.sites:
+        said.append("This model only reads: it has no decoder, and no token is written.")
+    elif ENCODER not in trace.sites:
+        said.append("This model is a decoder alone: it has no source, and so no cross-attention.")
+    return said
