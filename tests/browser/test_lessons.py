@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from viz.pages.learn.lessons.lesson import lessons
@@ -47,3 +48,29 @@ def test_the_button_leads_to_the_same_view_on_its_page(page: Page, app_as_shippe
     page.get_by_role("button", name="Open on the page Attention").click()
     expect(page.get_by_role("heading", name="Attention", exact=True)).to_be_visible()
     expect(page.locator(".st-key-open-head")).to_contain_text("previous token")
+
+
+SIZES = ((1400, 1000), (800, 1000))
+
+
+@pytest.mark.parametrize("lesson", lessons())
+def test_every_step_of_a_lesson_fits_a_wide_and_a_narrow_page(page: Page, app_as_shipped: str, lesson: str) -> None:
+    opened(page, app_as_shipped, lesson, 1)
+    for number, step in enumerate(lessons()[lesson].steps, 1):
+        expect(page.get_by_role("heading", name=step.title, exact=True)).to_be_visible()
+        if step.question is not None:
+            expect(page.get_by_text(PREDICT)).to_be_visible()
+            page.locator(".st-key-answer").get_by_role("radio").first.click()
+            expect(page.get_by_text(PREDICT)).to_have_count(0)
+        picture = page.locator(f".st-key-lesson-{lesson}-{number}")
+        expect(picture).to_be_visible()
+        for width, height in SIZES:
+            page.set_viewport_size({"width": width, "height": height})
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, (step.title, width)
+            right = picture.evaluate("(element) => element.getBoundingClientRect().right")
+            assert right <= width, (step.title, width, right)
+        assert page.get_by_test_id("stException").count() == 0
+        # What the model does not bear out would be said in an alert of its own.
+        assert page.get_by_test_id("stAlert").count() == (step.question is not None)
+        if number < len(lessons()[lesson].steps):
+            page.locator(".st-key-lesson-next button").click()

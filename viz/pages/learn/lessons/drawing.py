@@ -30,7 +30,8 @@ def draw(picture: Picture, choice: ModelChoice, *, key: str, name: str, alt: str
         case Curves():
             frame.chart(figures.curves(picture), key, file_name(name), alt)
         case Rows():
-            st.html(table(picture.columns, picture.rows, label=alt))
+            with st.container(key=key):
+                st.html(table(picture.columns, picture.rows, label=alt))
         case Heads():
             _heads(picture, choice, key)
         case MatrixData():

@@ -103,9 +103,11 @@ def _step(lesson: Lesson, number: int) -> None:
         # On a narrow page the picture comes below the words (`viz/ui/page_style.css`).
         told, shown = st.columns([2, 3], gap="large")
     told.subheader(step.title, anchor=False)
+    # While the picture is computed, nothing of the step before is left to be clicked.
+    words = told.empty()
     with shown, st.skeleton(height=frame.SKELETON_HEIGHT):
         view = long_work.awaited(data.task(shipped, lesson, number), key="lesson")
-    with told:
+    with words.container():
         st.markdown(wording.filled(step.text, view.found))
         is_open = step.question is None or _answered(step.question, view, number)
         if is_open:
