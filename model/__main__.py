@@ -99,11 +99,16 @@ def build_parser() -> argparse.ArgumentParser:
     text = "r of restricted self-attention (default 9)"
     claims.add_argument("--window", type=int, choices=(3, 5, 9, 17, 33), default=9, help=text)
 
+    growing = add("grow", run_grow, "give a trained pre-norm Transformer more layers that change nothing at first")
+    growing.add_argument("--layers", type=_positive, required=True, metavar="N", help="of the encoder and the decoder")
+    growing.add_argument("--out", type=Path, required=True, metavar="DIR", help="checkpoint folder to write")
+
     for reporting in (evaluation, align, coreference, pronouns, atlas, ablations):
         reporting.add_argument("--json", action="store_true", help="print one JSON object")
-    for added in (translate, evaluation, trace, align, coreference, pronouns, atlas):
+    for added in (translate, evaluation, trace, align, coreference, pronouns, atlas, growing):
         added.add_argument("--checkpoint", type=Path, default=DEFAULT_CHECKPOINT, metavar="DIR")
         added.add_argument("--device", help="cpu, cuda or cuda:N (default: CUDA if present)")
+    for added in (translate, evaluation, trace, align, coreference, pronouns, atlas):
         added.add_argument("--dtype", default="float32", help="float32 (default), or bfloat16 on CUDA")
     command.add_arguments(add("train", command.train, "train a checkpoint, or resume"))
     return parser
@@ -222,6 +227,16 @@ def run_claims(arguments: argparse.Namespace) -> None:
         times = layer_times(size, width, settings, devices(), bar.update)
     reports = (scores_report(costs, width), layers_report(times), steadiness_report(costs, times))
     print("\n\n".join(reports))
+
+
+def run_grow(arguments: argparse.Namespace) -> None:
+    """Write the same model with more layers, to be trained on."""
+    from model.checkpoint import load_checkpoint, save_checkpoint
+    from model.training.growth import grown
+
+    checkpoint = load_checkpoint(arguments.checkpoint, choose_device(arguments.device))
+    save_checkpoint(arguments.out, grown(checkpoint.model, arguments.layers), checkpoint.tokenizer)
+    print(arguments.out, file=sys.stderr)
 
 
 def run_pronouns(arguments: argparse.Namespace) -> None:

@@ -1,0 +1,106 @@
+"""A deeper model computes the same as the one that it was made of, and its new layers can learn."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from model import Transformer, TransformerConfig, Translator
+from model.__main__ import main
+from model.errors import ConfigError
+from model.nn.architectures import new_model
+from model.nn.encoder_decoder import EncoderDecoder
+from model.training.growth import grown, kept_layers
+
+SOURCE = torch.tensor([[5, 9, 40, 3, 0, 0], [8, 8, 31, 17, 22, 3]])
+TARGET = torch.tensor([[2, 12, 7, 9], [2, 44, 10, 0]])
+
+
+@pytest.fixture
+def model(config: TransformerConfig) -> Transformer:
+    torch.manual_seed(4)
+    return Transformer(config).eval()
+
+
+@pytest.mark.parametrize("num_layers", [3, 5])
+def test_a_deeper_model_computes_the_same(model: Transformer, num_layers: int) -> None:
+    deeper = grown(model, num_layers)
+    assert (len(deeper.encoder.layers), len(deeper.decoder.layers)) == (num_layers, num_layers)
+    with torch.inference_mode():
+        padding = SOURCE != 0
+        memory, expected = deeper.encode(SOURCE, padding), model.encode(SOURCE, padding)
+        torch.testing.assert_close(memory, expected, atol=1e-6, rtol=0)
+        torch.testing.assert_close(
+            deeper.projection(deeper.decode(TARGET, memory, padding)),
+            model.projection(model.decode(TARGET, expected, padding)),
+            atol=1e-6,
+            rtol=0,
+        )
+
+
+def test_a_decoder_of_fewer_layers_grows_to_as_many_as_the_encoder(config: TransformerConfig) -> None:
+    torch.manual_seed(6)
+    model = Transformer(replace(config, num_layers=3, num_decoder_layers=1)).eval()
+    deeper = grown(model, 4)
+    assert (deeper.config.num_layers, deeper.config.decoder_layers) == (4, 4)
+    with torch.inference_mode():
+        torch.testing.assert_close(deeper(SOURCE, TARGET), model(SOURCE, TARGET), atol=1e-6, rtol=0)
+
+
+def test_every_new_layer_learns(model: Transformer) -> None:
+    deeper = grown(model, 4).train()
+    before = {name: weight.clone() for name, weight in deeper.named_parameters()}
+    optimizer = torch.optim.SGD(deeper.parameters(), lr=0.5)
+    for _ in range(2):
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(deeper(SOURCE, TARGET).flatten(0, 1), TARGET.flatten()).backward()
+        optimizer.step()
+    new = set(range(4)) - set(kept_layers(2, 4))
+    of_new = [name for name in before if any(f".layers.{place}." in name for place in new)]
+    # A key's bias adds the same to every score of a row, so that no loss depends on it.
+    still = [
+        name for name in of_new if torch.equal(before[name], deeper.get_parameter(name)) and "key.bias" not in name
+    ]
+    assert of_new
+    assert still == []
+
+
+def test_old_layers_are_spread_and_keep_their_order() -> None:
+    assert kept_layers(4, 6) == [0, 1, 3, 4]
+    for old in range(1, 7):
+        for new in range(old, 13):
+            places = kept_layers(old, new)
+            assert places == sorted(set(places))
+            assert places[0] == 0
+            assert places[-1] < new
+
+
+@pytest.mark.parametrize(
+    ("changes", "num_layers", "said"),
+    [({"norm": "post"}, 4, "pre-norm"), ({"residual": False}, 4, "residual"), ({}, 2, "2 \\+ 2 layers already")],
+)
+def test_what_would_change_or_not_grow_is_refused(
+    config: TransformerConfig, changes: dict[str, object], num_layers: int, said: str
+) -> None:
+    with pytest.raises(ConfigError, match=said):
+        grown(Transformer(replace(config, **changes)), num_layers)  # type: ignore[arg-type]
+
+
+def test_other_architectures_are_refused(earlier_configs: dict[str, object]) -> None:
+    model: EncoderDecoder = new_model(earlier_configs["recurrent"])  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="Transformer"):
+        grown(model, 4)
+
+
+def test_the_command_writes_a_checkpoint_that_translates_alike(
+    tiny_checkpoints: Path, translator: Translator, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "deeper"
+    asked = ["grow", "--checkpoint", str(tiny_checkpoints / "en-de"), "--layers", "3", "--out", str(out)]
+    assert main(asked) == 0
+    deeper, shallow = Translator.load(out), Translator.load(tiny_checkpoints / "en-de")
+    assert deeper.config.num_layers == 3
+    assert deeper.translate("The dog sleeps.") == shallow.translate("The dog sleeps.")
+    assert main([*asked[:4], "2", *asked[5:]]) == 2
+    assert "layers already" in capsys.readouterr().err
