@@ -137,7 +137,7 @@ export class ArchitectureMap {
     if (!box) return;
     const width = Math.max(26, [...shown].length * LETTER + 14);
     const isLeft = id.startsWith("encoder");
-    const away = this.isNarrow ? -width / 2 : 26;
+    const away = this.isNarrow ? -width / 4 : 26;
     const end = this.layout.width - width - 2;
     const x = Math.min(end, Math.max(2, isLeft ? box.x - away - width : box.x + box.width + away));
     const y = this.isNarrow ? box.y : box.y + box.height / 2;
