@@ -25,7 +25,16 @@ from viz.selection.selection import FIELDS
 TABS: Final = dict(
     zip(
         PAGES,
-        ("attention_tab", "decoding_tab", "coreference_tab", "atlas_tab", "masks_tab", "why_tab", "model_card_tab"),
+        (
+            "attention_tab",
+            "decoding_tab",
+            "coreference_tab",
+            "atlas_tab",
+            "masks_tab",
+            "why_tab",
+            "learn_tab",
+            "model_card_tab",
+        ),
         strict=True,
     )
 )

@@ -1,4 +1,4 @@
-"""A slice of `python -m tests.benchmarks.crowd --hostile`: thirty bad inputs through every page."""
+"""A slice of `python -m tests.benchmarks.crowd --hostile`: forty bad inputs through every page."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from tests.benchmarks.hostile import Hostile
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import FIELDS
 
-SLICE = list(hostile.inputs(30))
+SLICE = list(hostile.inputs(40))
 
 
 @pytest.fixture
@@ -32,8 +32,8 @@ def test_the_slice_has_every_page_and_every_kind() -> None:
 
 
 def test_the_same_seed_gives_the_same_inputs() -> None:
-    assert list(hostile.inputs(30)) == SLICE
-    assert list(hostile.inputs(30, seed=1)) != SLICE
+    assert list(hostile.inputs(40)) == SLICE
+    assert list(hostile.inputs(40, seed=1)) != SLICE
 
 
 def test_five_hundred_inputs_try_every_field_of_a_link() -> None:
