@@ -6,6 +6,7 @@ import torch
 
 from model.analysis.ablations.outputs import backwards
 from model.decoding.search import greedy_search
+from model.errors import TraceError
 from model.sequence_translator import SequenceTranslator
 from model.trace.trace import Trace
 
@@ -40,4 +41,42 @@ def read_backwards(translator: SequenceTranslator, trace: Trace) -> ReadBackward
         difference=float((own[order] - other).abs().max()),
         largest=float(own.abs().max()),
         translation=translator.tokenizer.decode(greedy_search(translator.model, reverse, None)[0]),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SwappedTokens:
+    """What a decoder makes of a translation in which two earlier tokens have changed places.
+
+    Attributes:
+        tokens: as read, after the swap.
+        differences: after each layer, the largest difference of any number of the last row, which reads the same
+            token after the same set of tokens.
+    """
+
+    tokens: tuple[str, ...]
+    differences: tuple[float, ...]
+
+
+@torch.inference_mode()
+def swap_earlier_tokens(translator: SequenceTranslator, trace: Trace, first: int, second: int) -> SwappedTokens:
+    """Read the tokens that a trace wrote with two of them swapped; rows count from 0, <s> is the first.
+
+    Raises:
+        TraceError: a row is not between <s> and the last one.
+    """
+    count = len(trace.target_ids)
+    if not 0 < min(first, second) < max(first, second) < count - 1:
+        raise TraceError(f"Two rows from 1 to {count - 2} can be swapped, got {first} and {second}.")
+    order = list(range(count))
+    order[first], order[second] = second, first
+    written = [trace.target_ids[row] for row in order[1:]] + [trace.steps[-1].token_id]
+    other = translator.trace_tokens(trace.text, written)
+    names = [name for name in trace.recorded if name.startswith("decoder.layers") and name.endswith(".hook_output")]
+    return SwappedTokens(
+        tokens=other.target_tokens,
+        differences=tuple(
+            float((trace.recorded[name][-1].float() - other.recorded[name][-1].float()).abs().max())
+            for name in sorted(names, key=lambda name: int(name.split(".")[2]))
+        ),
     )

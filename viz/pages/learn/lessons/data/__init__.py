@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from viz.core.background_jobs import Task
 from viz.pages.learn.lessons.data import (
+    claims,
     embeddings,
     experiments,
     functions,
@@ -43,6 +44,8 @@ VIEWS: Final[Mapping[str, Callable[..., View]]] = {
         training.schedule, training.own_rate, training.own_loss, training.smoothed, training.loss_over_certainty,
         training.sureness, training.dropout,
         search.candidates, search.greedy_and_beam, search.living, search.widths, search.penalty, search.alphas,
+        claims.strongest_off, claims.shares, claims.saturated, claims.keys_of_memory, claims.weight_and_norm,
+        claims.order_without_positions,
         experiments.through, experiments.bleu, experiments.differences, experiments.claimed,
     )
 }  # fmt: skip

@@ -1,0 +1,252 @@
+"""Views of what is often said of the Transformer, each run on the model."""
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from model.errors import TraceError
+from viz.access import traces
+from viz.core.caching import cached
+from viz.core.html import Column
+from viz.core.sites import CROSS, ENCODER, NAMES, SITES, head_label
+from viz.core.token_text import display_token
+from viz.pages.learn.lessons.data.experiments import experiment
+from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
+
+if TYPE_CHECKING:
+    from model import Trace, Translator
+    from viz.pages.learn.lessons.data.shipped import Shipped
+
+#: Heads that a picture has room for.
+HEADS: Final = 12
+#: A row has saturated where one key has more weight than this.
+SATURATED: Final = 0.99
+
+
+def strongest_off(shipped: "Shipped", *, text: str) -> View:
+    """For each token written: the head that looks hardest at the source, and what is written with it switched off."""
+    trace = shipped.trace(text)
+    layers, rows_of = _strongest(trace)
+    probabilities, written = _without(shipped.translator, trace)
+    rows, changed, weights = [], 0, []
+    for row, step in enumerate(trace.steps):
+        layer, head, key = rows_of[row]
+        weight = float(layers[layer, head, row, key])
+        weights.append(weight)
+        changed += int(written[row] != step.token_id)
+        rows.append(
+            (
+                display_token(step.token), head_label(layer, head), display_token(trace.source_tokens[key]),
+                f"{weight:.2f}", f"{np.exp(step.log_prob):.2f}", f"{probabilities[row]:.2f}",
+                "another token" if written[row] != step.token_id else "the same",
+            )
+        )  # fmt: skip
+    most = int(np.argmax(np.exp([step.log_prob for step in trace.steps]) - probabilities))
+    layer, head, key = rows_of[most]
+    found: dict[str, float | str] = {
+        "tokens": len(rows), "changed": changed, "same": len(rows) - changed, "weight": float(np.mean(weights)),
+        "translation": trace.translation, "head": head_label(layer, head), "loss": _word(trace.steps[most].token),
+        "before": float(np.exp(trace.steps[most].log_prob)), "after": float(probabilities[most]),
+    }  # fmt: skip
+    found["verdict"] = "Most of them" if changed * 2 > len(rows) else "Few of them"
+    columns = (
+        Column("writes", language="de"), Column("head"), Column("looks at", language="en"),
+        Column("weight", is_number=True), Column("p", is_number=True), Column("p without", is_number=True),
+        Column("writes then"),
+    )  # fmt: skip
+    caption = "The cross-attention head with the largest weight in each row, switched off; all tokens before are kept."
+    choices = {"text": text, "site": CROSS, "layer": layer, "head": head, "decoding_tab": "Edit attention"}
+    return View(Rows(columns, tuple(rows)), found, caption, FullPage("decoding", choices))
+
+
+def shares(shipped: "Shipped", *, text: str, site: str, word: str, key: str) -> View:
+    """The share of a word's weight that another one gets, in the heads that give it most, and over all."""
+    trace = shipped.trace(text)
+    at, keys = shipped.row(trace, site, word), shipped.keys(trace, site, key)
+    weights = np.stack([trace.weights(site, layer, None, [at])[:, 0].numpy() for layer in range(trace.layers_of(site))])
+    given = weights[..., list(keys)].sum(-1)
+    largest = np.isin(weights.argmax(-1), keys)
+    order = np.argsort(-given.ravel())[:HEADS]
+    places = [tuple(map(int, np.unravel_index(one, given.shape))) for one in order]
+    found: dict[str, float | str] = {
+        "word": word, "key": key, "attention": NAMES[site].phrase, "heads": int(given.size),
+        "mean": float(given.mean()), "most": float(given.max()), "least": float(given.min()),
+        "head": head_label(*places[0]), "largest_in": int(largest.sum()), "median": float(np.median(given)),
+        "even": len(keys) / weights.shape[-1],
+    }  # fmt: skip
+    labels = [*(head_label(*place) for place in places), f"mean of all {given.size}"]
+    values = np.append(given.ravel()[order], given.mean())
+    picture = Bars(labels=labels, series={"weight": values}, number="weight", top=1.0, marked=len(values) - 1)
+    caption = f"What “{word}” gives “{key}” in the {len(order)} heads that give most, and on average over all heads."
+    choices = {"text": text, "site": site, "layer": places[0][0], "head": places[0][1], "token": at}
+    return View(picture, found, caption, FullPage("attention", choices))
+
+
+def saturated(shipped: "Shipped", *, text: str) -> View:
+    """The rows of each attention in which one key has nearly all weight, divided by √d_k and not."""
+    from model.analysis.scoring.head_saturation import with_scale
+
+    trace = shipped.trace(text)
+    counts: dict[str, list[int]] = {"scaled": [], "dot": []}
+    rows = 0
+    for site in SITES:
+        sums = dict.fromkeys(counts, 0)
+        for layer in range(trace.layers_of(site)):
+            inputs = trace.attention(site, layer)
+            choice = inputs.mask.rows()[0].sum(-1).numpy() > 1
+            rows += int(choice.sum()) * inputs.num_heads
+            for name in counts:
+                weights = with_scale(inputs, name).weights(None, slice(None)).numpy()[:, choice]
+                sums[name] += int((weights.max(-1) > SATURATED).sum())
+        for name, count in sums.items():
+            counts[name].append(count)
+    scaled, raw = (sum(counts[name]) for name in ("scaled", "dot"))
+    found: dict[str, float | str] = {
+        "rows": rows, "scaled": scaled, "raw": raw, "scaled_share": scaled / rows, "raw_share": raw / rows,
+        "root": float(shipped.translator.config.d_k**0.5), "d_k": shipped.translator.config.d_k, "limit": SATURATED,
+    }  # fmt: skip
+    found["verdict"] = "Most rows" if raw * 2 > rows else "Some rows"
+    series = {"divided by √dₖ": np.array(counts["scaled"], float), "not divided": np.array(counts["dot"], float)}
+    labels = [NAMES[site].phrase for site in SITES]
+    picture = Bars(labels=labels, series=series, number=f"rows with a weight above {SATURATED}", digits=0)
+    caption = f"Of {rows:,} rows of all heads; rows that may look at one key only are left out."
+    return View(picture, found, caption, FullPage("why_attention", {"text": text, "why_tab": "Scores"}))
+
+
+def keys_of_memory(shipped: "Shipped", *, text: str, target: str, other: str) -> View:
+    """Keys of cross-attention recomputed from the encoder's output, with another translation, and another sentence."""
+    translator = shipped.translator
+    trace = shipped.trace(text)
+    forced, changed = translator.trace(text, target), shipped.trace(other)
+    memory = _memory(translator, trace)
+    rows, worst = [], {"key": 0.0, "target": 0.0, "source": 0.0}
+    for layer in range(trace.layers_of(CROSS)):
+        attention = translator.model.get_submodule(f"decoder.layers.{layer}.cross_attention")
+        own = _keys(trace, layer)
+        reach = min(len(own), len(_keys(changed, layer)))
+        misses = {
+            "key": float(np.abs(_projected(attention, memory) - own).max()),
+            "target": float(np.abs(_keys(forced, layer) - own).max()),
+            "source": float(np.abs(_keys(changed, layer)[:reach] - own[:reach]).max()),
+        }
+        worst = {name: max(worst[name], miss) for name, miss in misses.items()}
+        rows.append((f"L{layer + 1}", f"{misses['key']:.1g}", f"{misses['target']:.1g}", f"{misses['source']:.2f}"))
+    found: dict[str, float | str] = {
+        "layers": len(rows), "recomputed": worst["key"], "other_target": worst["target"],
+        "other_source": worst["source"], "largest": float(np.abs(_keys(trace, 0)).max()), "target": target,
+        "other": other,
+    }  # fmt: skip
+    found["verdict"] = "Another source" if worst["source"] > 1e-3 > worst["target"] else "Another translation"
+    columns = (
+        Column("layer"), Column("from the memory", is_number=True), Column("another translation", is_number=True),
+        Column("another source", is_number=True),
+    )  # fmt: skip
+    caption = "The largest difference of any number of the keys from those that the model used."
+    return View(Rows(columns, tuple(rows)), found, caption, FullPage("attention", {"text": text, "site": CROSS}))
+
+
+def order_without_positions(shipped: "Shipped", *, text: str) -> View:
+    """A model without positions: what changes in its encoder backwards, and in its decoder with two tokens swapped."""
+    from model.analysis.positions.word_order import read_backwards, swap_earlier_tokens
+
+    translator = experiment(shipped, "no-positions")
+    trace = traces.trace(translator, text)
+    if len(trace.target_ids) < 4:
+        raise TraceError("The small model writes too little here: two tokens before its last cannot be swapped.")
+    reversed_words = read_backwards(translator, trace)
+    swapped = swap_earlier_tokens(translator, trace, 1, 2)
+    names = ["encoder, words backwards", *(f"decoder, after layer {n}" for n in range(1, len(swapped.differences) + 1))]
+    values = np.array([reversed_words.difference, *swapped.differences])
+    found: dict[str, float | str] = {
+        "encoder": reversed_words.difference, "first": swapped.differences[0], "last": swapped.differences[-1],
+        "layers": len(swapped.differences), "translation": trace.translation,
+        "one": _word(trace.target_tokens[1]), "other": _word(trace.target_tokens[2]),
+    }  # fmt: skip
+    found["verdict"] = "Yes" if found["last"] > 1e-3 else "No"  # type: ignore[operator]
+    picture = Bars(labels=names, series={"difference": values}, number="largest difference", digits=3)
+    caption = "The encoder's output for the same tokens; and the decoder's last row, after the same tokens swapped."
+    choices = {"text": text, "why_tab": "Ablations", "ablations": ("full", "no-positions"), "ablations_chosen": True}
+    return View(picture, found, caption, FullPage("why_attention", choices))
+
+
+def weight_and_norm(shipped: "Shipped", *, text: str) -> View:
+    """How often the key with most weight is not the one whose vector, times its weight, is longest."""
+    from model.analysis.metrics.norms import value_weighted_norms
+
+    trace = shipped.trace(text)
+    layers, heads = trace.shapes[ENCODER]
+    rows, differ = 0, np.zeros((layers, heads))
+    largest: Int[np.ndarray, "head query"]
+    for layer in range(layers):
+        inputs = trace.attention(ENCODER, layer)
+        weights = trace.weights(ENCODER, layer)
+        norms = value_weighted_norms(weights, inputs.values(), shipped.translator.output_projection(ENCODER, layer))
+        largest = weights.argmax(-1).numpy()
+        differ[layer] = (largest != norms.argmax(-1).numpy()).mean(-1)
+        rows += largest.size
+    layer, head = map(int, np.unravel_index(differ.argmax(), differ.shape))
+    found: dict[str, float | str] = {
+        "rows": rows, "share": float(differ.mean()), "count": round(float(differ.mean()) * rows),
+        "head": head_label(layer, head), "most": float(differ.max()), "agree": 1 - float(differ.mean()),
+    }  # fmt: skip
+    found["verdict"] = "Never" if not differ.any() else "In some rows" if differ.mean() < 0.5 else "In most rows"
+    labels = [f"layer {number + 1}" for number in range(layers)]
+    picture = Bars(labels=labels, series={"share": differ.mean(-1)}, number="share of rows where the two differ", top=1)
+    caption = "Encoder self-attention: rows whose largest weight and longest weighted vector belong to different keys."
+    choices = {"text": text, "site": ENCODER, "layer": layer, "head": head, "measure": "norms"}
+    return View(picture, found, caption, FullPage("attention", choices))
+
+
+def _strongest(trace: "Trace") -> tuple[Float[np.ndarray, "layer head row key"], list[tuple[int, int, int]]]:
+    """The weights of cross-attention, and of each row the layer, head and key with the largest."""
+    weights = np.stack([trace.weights(CROSS, layer).numpy() for layer in range(trace.layers_of(CROSS))])
+    rows = [weights[:, :, row] for row in range(len(trace.steps))]
+    places = [tuple(map(int, np.unravel_index(row.argmax(), row.shape))) for row in rows]
+    return weights, [(layer, head, key) for layer, head, key in places]
+
+
+@cached(max_entries=16)
+def _without(translator: "Translator", trace: "Trace") -> tuple[Float[np.ndarray, "row"], Int[np.ndarray, "row"]]:
+    """Of each row without its strongest head: the probability of the token that was written, and the best token."""
+    from model.nn.edits import SwitchOff
+
+    ids = [step.token_id for step in trace.steps]
+    _, places = _strongest(trace)
+    runs = {
+        place: translator.trace_tokens(trace.text, ids, edits=[SwitchOff(CROSS, *place)])
+        for place in {(layer, head) for layer, head, _ in places}
+    }
+    edited = [runs[layer, head] for layer, head, _ in places]
+    probabilities = np.exp([run.steps[row].log_prob for row, run in enumerate(edited)])
+    return probabilities, np.array([run.predicted_ids[row] for row, run in enumerate(edited)])
+
+
+def _memory(translator: "Translator", trace: "Trace") -> Float[np.ndarray, "source d_model"]:
+    """What the encoder hands to the decoder."""
+    output = trace.recorded[f"encoder.layers.{translator.config.num_layers - 1}.hook_output"]
+    norm = translator.model.encoder.norm
+    memory: np.ndarray = norm(output.to(translator.device)).detach().float().cpu().numpy()
+    return memory
+
+
+def _keys(trace: "Trace", layer: int) -> Float[np.ndarray, "source width"]:
+    """The keys of cross-attention, heads beside each other."""
+    keys = trace.attention(CROSS, layer).key.float().numpy()
+    joined: np.ndarray = keys.transpose(1, 0, 2).reshape(keys.shape[1], -1)
+    return joined
+
+
+def _projected(attention: object, memory: Float[np.ndarray, "source d_model"]) -> Float[np.ndarray, "source width"]:
+    """memory · W_K + b_K (§3.2.2), from the weights of an attention."""
+    from model.nn.attention import MultiHeadAttention
+
+    assert isinstance(attention, MultiHeadAttention)
+    weight, bias = (values.detach().float().cpu().numpy() for values in (attention.key.weight, attention.key.bias))
+    projected: np.ndarray = memory @ weight.T + bias
+    return projected
+
+
+def _word(token: str) -> str:
+    """A token as it stands in a sentence, without the sign that it begins a word."""
+    return display_token(token).removeprefix("▁")
