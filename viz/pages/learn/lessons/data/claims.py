@@ -68,7 +68,7 @@ def shares(shipped: "Shipped", *, text: str, site: str, word: str, key: str) -> 
     given = weights[..., list(keys)].sum(-1)
     largest = np.isin(weights.argmax(-1), keys)
     order = np.argsort(-given.ravel())[:HEADS]
-    places = [tuple(map(int, np.unravel_index(one, given.shape))) for one in order]
+    places = [divmod(int(one), given.shape[1]) for one in order]
     found: dict[str, float | str] = {
         "word": word, "key": key, "attention": NAMES[site].phrase, "heads": int(given.size),
         "mean": float(given.mean()), "most": float(given.max()), "least": float(given.min()),
