@@ -9,6 +9,7 @@ from viz.selection import catalogue, state
 from viz.ui.add_model import say_missing
 from viz.ui.page_style import page_style
 from viz.ui.sidebar import sidebar
+from viz.ui.tools import follow_undo
 
 # A file of our own: Streamlit fetches a Material icon for the browser's tab from the network.
 MARK = Path(__file__).parent / "viz" / "mark.svg"
@@ -33,6 +34,7 @@ page = st.navigation(PAGES, position="top")
 title = f"{page.title} – Headlight"
 st.set_page_config(title, str(MARK), layout="wide", initial_sidebar_state=290, menu_items={"About": ABOUT})
 page_style()
+follow_undo(PAGES, page)
 sidebar(names)
 say_missing(names)
 with concurrency_limit.page_run():

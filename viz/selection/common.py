@@ -10,6 +10,7 @@ from viz.selection.fields import Param, Proposed, ResetBy, SessionOnly
 Measure = Literal["weights", "norms", "rollout"]
 PictureFormat = Literal["PNG", "SVG", "PDF"]
 PicturePaper = Literal["shown", "white", "transparent"]
+Presented = Literal["", "1"]
 
 MEASURE_NAMES: Final[tuple[Measure, ...]] = get_args(Measure)
 PICTURE_FORMATS: Final[tuple[PictureFormat, ...]] = get_args(PictureFormat)
@@ -34,6 +35,8 @@ class Common:
         special_tokens: whether special tokens are shown.
         picture_format: what the camera of a chart saves.
         picture_paper: what saved pictures lie on.
+        presented: "1" where a projector shows the page, one picture a screen; "" else.
+        screen: which of the page's screens it shows then.
     """
 
     text: str = EXAMPLES[0].text
@@ -50,6 +53,8 @@ class Common:
     special_tokens: Annotated[bool, Param("special")] = True
     picture_format: Annotated[PictureFormat, Param("pictures")] = "PNG"
     picture_paper: Annotated[PicturePaper, Param("paper")] = "shown"
+    presented: Annotated[Presented, Param("present")] = ""
+    screen: Annotated[int, ResetBy("attention_tab", "presented")] = 0
 
     @property
     def is_plain(self) -> bool:

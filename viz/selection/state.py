@@ -9,6 +9,7 @@ survives a change of page, a link opens the same view again, and a wrong value i
 """
 
 from collections.abc import Callable, Sequence
+from time import monotonic
 from typing import Any, Final, TypeVar
 
 import streamlit as st
@@ -16,6 +17,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from viz.core.widget_values import sent
 from viz.selection import catalogue
+from viz.selection.history import History, remembered
 from viz.selection.selection import FIELDS, Selection
 from viz.selection.url import parse, to_params
 
@@ -26,6 +28,9 @@ _SELECTION: Final = "selection"
 _RUN, _ENDED, _BOUND = "selection/run", "selection/ended", "selection/bound"
 _MISSING: Final = "selection/missing-model"
 _PAGE: Final = "selection/page"
+#: What was chosen, whether a page was just opened, which it is, the page that an undo leads to, and the sentences.
+_HISTORY, _OPENED, _AT, _WANTED = "history", "history/opened", "history/page", "history/wanted"
+_SENTENCES: Final = "history/sentences"
 
 
 def _as_sent(value: object) -> object:
@@ -168,18 +173,71 @@ def carry_to_page() -> None:
     context = get_script_run_ctx()
     page = "" if context is None else context.page_script_hash
     if st.session_state.get(_PAGE, page) != page:
+        # What was chosen on the page before led here; what this page makes of it comes with it.
         publish()
+        st.session_state[_OPENED] = True
     st.session_state[_PAGE] = page
 
 
 def end() -> None:
     """Note that a run came to its end, and write the selection into the address."""
     publish()
+    st.session_state[_OPENED] = False
     st.session_state[_ENDED] = st.session_state.get(_RUN, 0)
 
 
 def publish() -> None:
-    """Write the selection into the address, at the end of a run."""
+    """Write the selection into the address and the history, at the end of a run."""
     params = to_params(current())
     if st.query_params.to_dict() != params:
         st.query_params.from_dict(params)
+    _note()
+
+
+def _note() -> None:
+    """Remember what a person chose, and the sentence."""
+    selection, page = current(), str(st.session_state.get(_AT, ""))
+    past: History | None = st.session_state.get(_HISTORY)
+    if past is None:
+        past = History.begun(selection, page)
+    elif st.session_state.get(_OPENED, True):
+        past = past.absorbed(selection)
+    else:
+        past = past.noted(selection, page, monotonic())
+    st.session_state[_HISTORY] = past
+    st.session_state[_SENTENCES] = remembered(sentences(), selection.common.text)
+
+
+def sentences() -> tuple[str, ...]:
+    """Those that this session read, the newest first."""
+    known: tuple[str, ...] = st.session_state.get(_SENTENCES, ())
+    return known
+
+
+def undo(by: int) -> bool:
+    """Go so many choices back (or, below 0, forward); whether there was any. To be called before widgets are drawn.
+
+    A choice that was made on another page is undone there: `page_wanted` says where.
+    """
+    past: History | None = st.session_state.get(_HISTORY)
+    after = None if past is None else past.moved(-by)
+    if past is None or after is None or after.at == past.at:
+        return False
+    common = current().common
+    put(after.now.selection.changed(presented=common.presented, screen=common.screen))
+    st.session_state[_HISTORY] = after
+    st.session_state[_WANTED] = after.page_from(past)
+    return True
+
+
+def page_wanted(page: str) -> str | None:
+    """The page to which an undo leads from the one that is opened, where it is another one; else None. Once.
+
+    Args:
+        page: its name in addresses, which the history takes for that of the choices that follow.
+    """
+    wanted: str | None = st.session_state.pop(_WANTED, None)
+    if wanted is not None and wanted != page:
+        return wanted
+    st.session_state[_AT] = page
+    return None

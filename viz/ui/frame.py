@@ -13,7 +13,7 @@ from viz.components.copy_link.component import copy_link
 from viz.core import concurrency_limit
 from viz.core.numbers import byte_count
 from viz.selection import state
-from viz.ui import downloads
+from viz.ui import downloads, present, tools
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -57,6 +57,8 @@ def chart(figure: "Figure", key: str, name: str, alt: str) -> None:
         name: of the files in which a person saves it, without their ending.
         alt: what it shows, for those who hear it.
     """
+    if present.is_on():
+        figure = present.enlarged(figure)
     st.plotly_chart(figure, key=key, config=chart_config(name), alt=alt)
 
 
@@ -79,7 +81,11 @@ def title(text: str, how_to_read: str | None = None) -> "DeltaGenerator":
         st.title(text, anchor=False, help=how_to_read, width="content")
         beside = st.container(width="stretch", gap=None)
         common = state.current().common
-        copy_link(*downloads.link_needs(state.current()), common.picture_paper, common.picture_format)
+        with st.container(key="page-tools", width="content", horizontal_alignment="right", gap=None):
+            copy_link(*downloads.link_needs(state.current()), common.picture_paper, common.picture_format)
+            tools.show()
+        if present.is_on():
+            present.address()
     concurrency_limit.acquire()
     return beside
 

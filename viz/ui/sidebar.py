@@ -24,6 +24,9 @@ _FIELDS: Final = {
     "decoder": ("Text", "Type a text", "Read"),
 }
 
+#: Of the sentences of a session, how many fit before the list scrolls, and how many characters of each are shown.
+_SENTENCES_SHOWN, _SENTENCE_LENGTH = 4, 70
+
 
 def sidebar(checkpoints: Sequence[str]) -> None:
     """The sentence, good examples, the checkpoint and the device; the same on every page."""
@@ -54,6 +57,7 @@ def sidebar(checkpoints: Sequence[str]) -> None:
             "own background."
         )
         controls.segmented("picture_paper", "Background of saved pictures", PAPER_LABELS, help_text=help_text)
+        _sentences()
 
 
 def _device() -> None:
@@ -89,6 +93,25 @@ def _given() -> None:
     looked_for = next((example.look_for for example in EXAMPLES if example.text == state.current().common.text), "")
     if looked_for:
         st.caption(f"**Look for:** {controls.plain(looked_for)}")
+
+
+def _sentences() -> None:
+    """What this session read before, each a click away."""
+    before = [text for text in state.sentences() if text != state.current().common.text]
+    if not before or models.kind(state.current().model) == "image":
+        return
+    st.markdown("Sentences of this session")
+    with st.container(key="past-sentences", gap=None, height=180 if len(before) > _SENTENCES_SHOWN else "content"):
+        for number, text in enumerate(before):
+            shown = " ".join(text.split())
+            label = shown if len(shown) <= _SENTENCE_LENGTH else f"{shown[:_SENTENCE_LENGTH]} …"
+            st.button(
+                controls.plain(label),
+                key=f"past-sentence-{number}",
+                type="tertiary",
+                on_click=state.choose,
+                kwargs={"text": text},
+            )
 
 
 def _picture() -> None:

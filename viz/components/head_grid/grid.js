@@ -14,7 +14,9 @@ import {
   element,
   legendElement,
   paintMatrix,
+  pixelRatio,
   pixelScale,
+  roomFor,
   sizeCanvas,
   Tooltip,
   tokenElement,
@@ -28,6 +30,9 @@ import { announceHead, followedChoice } from "./head_preview.js";
 /** @import { Run } from "../shared/picture.js" */
 /** @import { Size } from "./head_board.js" */
 /** @import { GridHeader } from "./head_preview.js" */
+
+/** What stands above and below the board, besides what is below it. */
+const BESIDE_BOARD = 48;
 
 export class HeadGrid extends View {
   /** @type {GridHeader} */ header;
@@ -122,12 +127,17 @@ export class HeadGrid extends View {
     if (!this.tiles || !clientWidth) return;
     const { layers, heads } = this.tiles.header;
     const { ranked, metric, jobs, isMean, selected } = this.header;
-    const ratio = window.devicePixelRatio || 1;
+    const ratio = pixelRatio(this.root);
     if (this.board.arrange({ layers, heads, ranked, metric, jobs, isMean }, clientWidth)) {
       this.painted = null;
       this.board.mark(selected);
     }
-    const sides = this.board.tileSides(this.tiles.header, clientWidth, ratio);
+    const sides = this.board.tileSides(
+      this.tiles.header,
+      clientWidth,
+      ratio,
+      roomFor(this.root, this.foot.offsetHeight + BESIDE_BOARD),
+    );
     const signature = `${sides.width} ${sides.height} ${ratio} ${this.tiles.missing.size}`;
     if (signature === this.painted) return;
     this.painted = signature;

@@ -8,7 +8,17 @@ import { savedFrom } from "../shared/canvas_cells.js";
 import { decimalsOf } from "../shared/decimals.js";
 import { onResize, View } from "../shared/mount.js";
 import { inflate } from "../shared/payload.js";
-import { clamp, colourBar, element, pixelScale, sizeCanvas, Tooltip, toolButton } from "../shared/picture.js";
+import {
+  clamp,
+  colourBar,
+  element,
+  pixelRatio,
+  pixelScale,
+  roomFor,
+  sizeCanvas,
+  Tooltip,
+  toolButton,
+} from "../shared/picture.js";
 import { pictureButtons } from "../shared/save_picture.js";
 import { MatrixAxes } from "./matrix_axes.js";
 import { MatrixGestures } from "./matrix_gestures.js";
@@ -26,6 +36,8 @@ import { extentOf, isWhole, paintView, shadesOf, wholeSpan } from "./matrix_view
 const ROW_HEIGHT = 25;
 const [LOWEST, HIGHEST] = [60, 720];
 const WIDEST_CELL = 72;
+/** Of the picture's height, what is room between its parts. */
+const BESIDE_STAGE = 28;
 // The name of the rows runs upwards, about the middle.
 const ABOUT_HALF_A_NAME = 9;
 
@@ -42,6 +54,7 @@ export class MatrixPicture extends View {
   awaited = new Awaited();
   axes = new MatrixAxes();
   tiles = new MatrixTiles(() => this.drawSoon(), this.ended.signal);
+  bar = element("div", "matrix-bar");
   title = element("span", "matrix-title");
   note = element("span", { className: "matrix-preview muted", dataset: { notInPicture: "" } });
   out = toolButton("−", "Zoom out", () => this.gestures.zoom(1 / STEP));
@@ -70,9 +83,9 @@ export class MatrixPicture extends View {
       toolButton("+", "Zoom in", () => this.gestures.zoom(STEP)),
       this.whole,
     );
-    const bar = element("div", "matrix-bar", this.title, this.note, tools);
+    this.bar.append(this.title, this.note, tools);
     this.stage.append(this.rowName, this.columnName);
-    this.root.replaceChildren(this.caption, bar, this.stage, this.foot, this.tooltip.box);
+    this.root.replaceChildren(this.caption, this.bar, this.stage, this.foot, this.tooltip.box);
     savedFrom(this.canvas, () => this.aPixelACell());
     this.stage.addEventListener("dblclick", () => this.showWhole());
     const hear = (/** @type {any} */ { detail }) => this.preview(detail);
@@ -168,7 +181,8 @@ export class MatrixPicture extends View {
     const { left, above } = this.axes.room();
     const { rowTokens, columnTokens } = this.header;
     const width = Math.max(40, Math.min(available - 12 - left, columnTokens.length * WIDEST_CELL));
-    const height = clamp(LOWEST, rowTokens.length * ROW_HEIGHT, HIGHEST);
+    const beside = this.bar.offsetHeight + this.foot.offsetHeight + above + BESIDE_STAGE;
+    const height = clamp(LOWEST, rowTokens.length * ROW_HEIGHT, Math.min(HIGHEST, roomFor(this.root, beside)));
     this.sizes = { available, left, above, width, height };
     this.stage.style.height = `${above + height}px`;
     this.draw();
@@ -177,7 +191,7 @@ export class MatrixPicture extends View {
   draw() {
     if (!this.sizes) return;
     const { left, above, width, height } = this.sizes;
-    const ratio = window.devicePixelRatio || 1;
+    const ratio = pixelRatio(this.root);
     const [across, down] = [Math.round(width * ratio), Math.round(height * ratio)];
     if (this.canvas.width !== across || this.canvas.height !== down) sizeCanvas(this.canvas, across, down, ratio);
     Object.assign(this.canvas.style, { left: `${left}px`, top: `${above}px` });

@@ -1,6 +1,6 @@
 // @ts-check
 // What the pointer does to a matrix: click, drag a box or the matrix itself, pinch, turn the wheel.
-import { clamp, element } from "../shared/picture.js";
+import { clamp, element, zoomOf } from "../shared/picture.js";
 import { cellAt, spanOf, zoomed } from "./matrix_view.js";
 
 /** @import { Point } from "../shared/items.js" */
@@ -90,11 +90,12 @@ export class MatrixGestures {
   /** Draw the box between two points. @param {Point} from @param {Point} to */
   stretch(from, to) {
     const box = this.picture.stage.getBoundingClientRect();
+    const px = (/** @type {number} */ length) => `${length / zoomOf(this.picture.stage)}px`;
     Object.assign(this.rubber.style, {
-      left: `${Math.min(from.clientX, to.clientX) - box.left}px`,
-      top: `${Math.min(from.clientY, to.clientY) - box.top}px`,
-      width: `${Math.abs(to.clientX - from.clientX)}px`,
-      height: `${Math.abs(to.clientY - from.clientY)}px`,
+      left: px(Math.min(from.clientX, to.clientX) - box.left),
+      top: px(Math.min(from.clientY, to.clientY) - box.top),
+      width: px(Math.abs(to.clientX - from.clientX)),
+      height: px(Math.abs(to.clientY - from.clientY)),
     });
     this.rubber.hidden = false;
   }

@@ -5,6 +5,8 @@
 export const STEP_KEYS = {
   ArrowLeft: (step) => step - 1,
   ArrowRight: (step) => step + 1,
+  PageUp: (step) => step - 1,
+  PageDown: (step) => step + 1,
   Home: () => 0,
   End: () => Infinity,
 };

@@ -5,7 +5,7 @@
 import { isCombination } from "../shared/items.js";
 import { View } from "../shared/mount.js";
 import { inflate } from "../shared/payload.js";
-import { clamp } from "../shared/picture.js";
+import { clamp, isPresented } from "../shared/picture.js";
 import { STEP_KEYS, usesArrowKeys } from "./player_keys.js";
 
 /** @import { Transport } from "./transport.js" */
@@ -127,8 +127,9 @@ export class PlayerView extends View {
     if (!this.state || event.defaultPrevented || isCombination(event) || event.shiftKey) return;
     const isInside = path.includes(this.root);
     const focused = target instanceof Element ? target : null;
-    // Outside, only the two arrows: Home, End, up and down belong to the page, which scrolls by them.
-    const isStep = event.key in STEP_KEYS && (isInside || event.key.startsWith("Arrow"));
+    // The other keys belong to the page, which scrolls by them; but on a projector a clicker sends Page Up and Page Down.
+    const isOurs = event.key.startsWith("Arrow") || (event.key.startsWith("Page") && isPresented(this.root));
+    const isStep = event.key in STEP_KEYS && (isOurs || (isInside && !event.key.startsWith("Page")));
     const act = isInside ? this.actOf(event.key) : undefined;
     // A button is pressed by Space; elsewhere in the player it plays.
     const isPlay = isInside && event.key === " " && !focused?.matches("button, select");

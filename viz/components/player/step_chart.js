@@ -2,7 +2,7 @@
 // Curves over the steps of a film, in lanes below one another, with a marker at the step that is shown; a click or a drag
 // goes to a step.
 import { svg } from "../shared/drawing.js";
-import { clamp, element } from "../shared/picture.js";
+import { clamp, element, zoomOf } from "../shared/picture.js";
 
 /** @import { Point } from "../shared/items.js" */
 /** @typedef {{ shares: (number | null)[], kind: string, isMarked?: boolean }} Line a number from 0, the lane's foot, to 1 for each step; one that is marked has a dot at the step shown */
@@ -53,7 +53,7 @@ export class StepChart {
     this.chart = chart;
     const { places, goTo, tell, leave } = chart;
     const stepAt = (/** @type {MouseEvent} */ { clientX }) => {
-      const x = clientX - this.element.getBoundingClientRect().left - chart.left;
+      const x = (clientX - this.element.getBoundingClientRect().left) / zoomOf(this.element) - chart.left;
       return nearestPlace(places, x / this.room);
     };
     this.element = element("figure", {

@@ -13,6 +13,14 @@ export const closest = (event, selector) => (event.target instanceof Element ? e
 /** Whether a key is pressed together with one that makes it the browser's. @param {KeyboardEvent} event */
 export const isCombination = (event) => event.altKey || event.ctrlKey || event.metaKey;
 
+const TYPED_INTO = "textarea, select, input:not([type=checkbox], [type=radio], [type=button], [type=range])";
+
+/** Whether what a key says is written into a field, whose own keys it must keep. @param {Event} event */
+export function isTyped(event) {
+  const [target] = event.composedPath();
+  return target instanceof HTMLElement && (target.isContentEditable || target.matches(TYPED_INTO));
+}
+
 /** @param {Event} event */
 export function consume(event) {
   event.preventDefault();

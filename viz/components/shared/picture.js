@@ -36,6 +36,21 @@ export const clamp = (low, number, high) => Math.max(low, Math.min(high, number)
 /** The drawing context of a canvas. @param {HTMLCanvasElement} canvas */
 export const contextOf = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
 
+/** How much larger than its own pixels say an element is shown, as on a projector. @param {Element} element */
+export const zoomOf = (element) => element.currentCSSZoom ?? 1;
+
+/** Whether a projector shows the page (`viz/ui/present.css`). @param {Element} element */
+export const isPresented = (element) => getComputedStyle(element).getPropertyValue("--in-page").trim() === "none";
+
+/** Device pixels for each of an element's own. @param {Element} element */
+export const pixelRatio = (element) => (window.devicePixelRatio || 1) * zoomOf(element);
+
+/** How high a picture in `root` may be, of which `beside` is not the picture itself. @param {HTMLElement} root @param {number} beside */
+export function roomFor(root, beside) {
+  const highest = Number.parseFloat(getComputedStyle(root).maxHeight);
+  return Number.isNaN(highest) ? Infinity : highest - beside;
+}
+
 /** Red, green and blue at `position` in [0, 1] of a scale of hex stops. @param {string[]} stops @param {number} position */
 export function mixStops(stops, position) {
   const at = position * (stops.length - 1);
@@ -158,9 +173,10 @@ export class Tooltip {
     this.box.hidden = false;
     const frame = this.root.getBoundingClientRect();
     const { offsetWidth: width, offsetHeight: height } = this.box;
-    const [x, y] = [clientX - frame.left, clientY - frame.top];
-    const left = x + 16 + width > frame.width ? x - width - 12 : x + 16;
-    const top = y + 18 + height > frame.height ? y - height - 12 : y + 18;
+    const zoom = zoomOf(this.root);
+    const [x, y] = [(clientX - frame.left) / zoom, (clientY - frame.top) / zoom];
+    const left = x + 16 + width > frame.width / zoom ? x - width - 12 : x + 16;
+    const top = y + 18 + height > frame.height / zoom ? y - height - 12 : y + 18;
     this.box.style.transform = `translate(${Math.max(0, Math.round(left))}px, ${Math.max(0, Math.round(top))}px)`;
   }
 

@@ -5,7 +5,7 @@
 import { consume, isCombination } from "../../../components/shared/items.js";
 import { mount, View } from "../../../components/shared/mount.js";
 import { weightOf } from "../../../components/shared/payload.js";
-import { element, Tooltip } from "../../../components/shared/picture.js";
+import { element, pixelRatio, roomFor, Tooltip } from "../../../components/shared/picture.js";
 import { inkAndPaper, printPicture, savePng, saveSvg } from "../../../components/shared/picture_file.js";
 import { LineBar } from "./line_bar.js";
 import { LineCanvas } from "./line_canvas.js";
@@ -219,7 +219,7 @@ class HeadLines extends View {
   draw() {
     // Without a width it lies in a closed tab; `resize` draws it when that opens.
     if (!this.width) return;
-    const signature = `${this.heads()} ${this.threshold} ${window.devicePixelRatio}`;
+    const signature = `${this.heads()} ${this.threshold} ${pixelRatio(this.root)}`;
     if (signature !== this.painted) this.paintAll(signature);
     const focus = this.pointed ?? this.visited ?? this.kept;
     const { matrix, layout, header } = this;
@@ -235,7 +235,8 @@ class HeadLines extends View {
   paintAll(signature) {
     const { matrix, threshold } = this;
     this.painted = signature;
-    const rows = rowsOf(matrix);
+    const beside = this.bar.element.offsetHeight + this.status.offsetHeight + 20;
+    const rows = rowsOf(matrix, roomFor(this.root, beside));
     // The columns are as wide as their text, so its size comes before any measuring.
     this.board.style.setProperty("--row", `${rows.row}px`);
     this.board.style.setProperty("--font", `${rows.font}px`);

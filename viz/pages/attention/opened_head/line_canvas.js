@@ -2,7 +2,7 @@
 // Lines painted between the columns: all of them once, and above them those of one token.
 import { strength } from "../../../components/shared/line_strength.js";
 import { FULL } from "../../../components/shared/payload.js";
-import { contextOf, element, sizeCanvas } from "../../../components/shared/picture.js";
+import { contextOf, element, pixelRatio, sizeCanvas } from "../../../components/shared/picture.js";
 import { boxesOf, eachLine, lineEnds, shiftsOf } from "./line_scene.js";
 
 /** @import { Layout, Matrix, NumberBox } from "./line_scene.js" */
@@ -112,7 +112,7 @@ export class LineCanvas {
 
 /** The context of a canvas as large as the middle. @param {HTMLCanvasElement} canvas @param {Layout} layout */
 function fitted(canvas, { middle, height }) {
-  const ratio = Math.min(window.devicePixelRatio || 1, TALLEST_CANVAS / height);
+  const ratio = Math.min(pixelRatio(canvas), TALLEST_CANVAS / height);
   sizeCanvas(canvas, Math.round(middle * ratio), Math.round(height * ratio), ratio);
   const context = contextOf(canvas);
   context.setTransform(ratio, 0, 0, ratio, 0, 0);

@@ -19,10 +19,10 @@ const [LOWEST_ROW, HIGHEST_ROW] = [15, 26];
 const ROOM_FOR_BOXES = 108;
 const [NARROWEST_BOX, WIDEST_BOX] = [5, 32];
 
-/** Height and text of rows in CSS pixels: they shrink until just readable; from there on the board scrolls. @param {Matrix} matrix */
-export function rowsOf({ queries, keys }) {
+/** Height and text of rows in CSS pixels: they shrink until just readable; from there on the board scrolls. @param {Matrix} matrix @param {number} [room] */
+export function rowsOf({ queries, keys }, room = Infinity) {
   const count = Math.max(queries, keys);
-  const row = clamp(LOWEST_ROW, Math.floor(ROOM_FOR_ROWS / count), HIGHEST_ROW);
+  const row = clamp(LOWEST_ROW, Math.floor(Math.min(ROOM_FOR_ROWS, room) / count), HIGHEST_ROW);
   const rowCentre = (/** @type {number} */ index) => (index + 0.5) * row;
   return { row, font: row >= 20 ? 13.5 : 12, height: count * row, rowCentre };
 }

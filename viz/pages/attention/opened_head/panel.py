@@ -17,6 +17,7 @@ from viz.core.tile_source import Source
 from viz.pages.attention.opened_head import picture_panel
 from viz.pages.attention.opened_head.lines_component import LinesData, LinesView, head_lines
 from viz.selection import state
+from viz.selection.attention import DrawnAs
 from viz.selection.common import Common
 from viz.ui import controls, finding, frame, head_jobs, measures
 from viz.ui.measures import MEASURES, Measure
@@ -73,35 +74,51 @@ def show(trace: "Trace", site: str, addresses: Mapping[str, str]) -> None:
     measure, layer = MEASURES[common.measure], common.layer
     previews = addresses if common.is_plain else {}
     picture_panel.show(trace, site)
-    if long_texts.is_long(trace, site):
-        _show_long(trace, site, layer, measure, previews)
-    else:
-        _show_short(trace, site, layer, measure, previews)
+    drawn_as = state.current().attention.drawn_as
+    if _draw(trace, site, drawn_as, previews):
+        st.caption(HOW_TO_READ[drawn_as])
     if measure.is_per_head:
         head_jobs.show(trace, site, layer, common.head)
     st.caption(_caption(trace, measure, site, common))
 
 
-def _show_short(trace: "Trace", site: str, layer: int, measure: Measure, addresses: Mapping[str, str]) -> None:
+def picture(trace: "Trace", site: str, drawn_as: DrawnAs) -> None:
+    """The open head alone, drawn in one of the ways, for a screen that has room for nothing else."""
+    picture_panel.show(trace, site)
+    _draw(trace, site, drawn_as, {})
+
+
+def _draw(trace: "Trace", site: str, drawn_as: DrawnAs, previews: Mapping[str, str]) -> bool:
+    """Draw the open head; whether there is anything to draw."""
+    common = state.current().common
+    draw = _draw_long if long_texts.is_long(trace, site) else _draw_short
+    return draw(trace, site, common.layer, MEASURES[common.measure], previews, drawn_as)
+
+
+def _draw_short(
+    trace: "Trace", site: str, layer: int, measure: Measure, addresses: Mapping[str, str], drawn_as: DrawnAs
+) -> bool:
     """Every number of the layer is at hand."""
     selection = state.current()
     reader, view = models.reader(selection.model), MatrixView.of(selection.common)
     opened = attention.opened_layer(trace, reader, site, layer, view)
     if not opened.queries.groups or not opened.keys.groups:
         frame.note(_NOTHING_LEFT)
-        return
+        return False
     # One scale for all heads of the layer, so that they compare.
     top = 1.0 if measure.is_share else float(opened.values.max()) or 1.0
-    if selection.attention.drawn_as == "Heatmap":
+    if drawn_as == "Heatmap":
         head = selection.common.head if measure.is_per_head else 0
         data = _matrix_data(opened.values[head], opened.queries, opened.keys, site, measure, top)
         _heatmap(data, opened, finding.kept(trace), addresses)
     else:
         _lines(opened, finding.kept(trace), site, measure, top)
-    st.caption(HOW_TO_READ[selection.attention.drawn_as])
+    return True
 
 
-def _show_long(trace: "Trace", site: str, layer: int, measure: Measure, addresses: Mapping[str, str]) -> None:
+def _draw_long(
+    trace: "Trace", site: str, layer: int, measure: Measure, addresses: Mapping[str, str], drawn_as: DrawnAs
+) -> bool:
     """Only what is looked at is computed."""
     selection = state.current()
     tokens = max(map(len, trace.axis_tokens(site)))
@@ -110,21 +127,22 @@ def _show_long(trace: "Trace", site: str, layer: int, measure: Measure, addresse
             f"A rollout multiplies whole matrices, layer by layer; it is offered up to {long_texts.MAX_ROLLOUT:,} "
             f"tokens, and there are {tokens:,} here. Weights and norms have no such limit."
         )
-        return
+        return False
     reader, view = models.reader(selection.model), MatrixView.of(selection.common)
     if not long_texts.num_queries(trace, site, view):
         frame.note(_NOTHING_LEFT)
-        return
-    if selection.attention.drawn_as == "Heatmap":
+        return False
+    if drawn_as == "Heatmap":
         with st.spinner("Computing the overview …"):
             opened = long_texts.long_head(trace, reader, site, layer, selection.common.head, view)
         sides = opened.queries, opened.keys
         data = _matrix_data(opened.overview, *sides, site, measure, opened.top, opened.block, opened.source.address)
         _heatmap(data, opened, finding.kept(trace), addresses)
         _serve(opened.source)
-        st.caption(f"{HOW_TO_READ['Heatmap']} {_of_overview(opened, measure)}")
+        st.caption(_of_overview(opened, measure))
     else:
         _lines_of_window(trace, site, layer, measure)
+    return True
 
 
 def _of_overview(opened: long_texts.LongHead, measure: Measure) -> str:
@@ -153,7 +171,6 @@ def _lines_of_window(trace: "Trace", site: str, layer: int, measure: Measure) ->
     st.caption(_of_window(opened, site, start, count))
     top = 1.0 if measure.is_share else float(opened.values.max(initial=0.0)) or 1.0
     _lines(opened, finding.kept(trace), site, measure, top)
-    st.caption(HOW_TO_READ["Lines"])
 
 
 def _of_window(opened: attention.OpenedLayer, site: str, start: int, count: int) -> str:

@@ -2,7 +2,15 @@
 // Below the two strips, over the same columns: the chosen heads as lines between source and target, and the rows so far
 // of the open head's self-attention.
 import { FAINTEST, strength } from "../../../components/shared/line_strength.js";
-import { clamp, contextOf, element, mixStops, sizeCanvas, tokenElement } from "../../../components/shared/picture.js";
+import {
+  clamp,
+  contextOf,
+  element,
+  mixStops,
+  pixelRatio,
+  sizeCanvas,
+  tokenElement,
+} from "../../../components/shared/picture.js";
 import { cellAt, columnLabels, paintCells } from "./film_strip.js";
 
 /** @import { Tiles } from "../../../components/shared/head_tiles.js" */
@@ -68,7 +76,7 @@ export class FilmFan {
     this.spacing = this.width / rows;
     this.body.classList.toggle("crowded", this.spacing < NARROWEST_SPACING);
     this.body.style.setProperty("--cell", `${this.spacing}px`);
-    this.ratio = Math.min(window.devicePixelRatio || 1, 16_000 / this.width);
+    this.ratio = Math.min(pixelRatio(this.element), 16_000 / this.width);
     sizeCanvas(this.canvas, Math.round(this.width * this.ratio), Math.round(FAN_HEIGHT * this.ratio), this.ratio);
   }
 

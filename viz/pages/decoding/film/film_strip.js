@@ -119,7 +119,8 @@ export class FilmStrip {
 
   /** Frame the chosen heads of a layer in their colours. @param {number} openLayer @param {Map<number, string>} colours */
   mark(openLayer, colours) {
-    this.blocks.forEach(({ names, frames }, layer) => {
+    this.blocks.forEach(({ block, names, frames }, layer) => {
+      block.classList.toggle("open", layer === openLayer);
       const chosen = layer === openLayer ? colours : new Map();
       names.forEach((name, head) => {
         name.classList.toggle("chosen", chosen.has(head));

@@ -16,7 +16,7 @@ from viz.pages.decoding.film.component import Draw, Force, HeadNames, PlayerStat
 from viz.pages.decoding.probabilities import label_smoothing_note
 from viz.selection import state
 from viz.selection.decoding import NO_FILTER
-from viz.ui import formulas, frame, head_jobs
+from viz.ui import formulas, frame, head_jobs, present
 
 if TYPE_CHECKING:
     from model import Trace
@@ -59,9 +59,10 @@ def show(trace: "Trace") -> None:
     )
     state.put(_with_player(selection, player))
     frame.lacking(models.abilities(selection.model), "self-attention")
-    translation_controls.type_word(trace, key="write-in-film")
-    with st.expander("Formulas of a step", key="film-formulas"):
-        formulas.show(Path(__file__).with_name("formulas.md"))
+    if not present.is_on():
+        translation_controls.type_word(trace, key="write-in-film")
+        with st.expander("Formulas of a step", key="film-formulas"):
+            formulas.show(Path(__file__).with_name("formulas.md"))
     if asked is not None:
         # The rest of the page follows.
         sleep(_SENT)

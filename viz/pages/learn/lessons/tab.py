@@ -13,7 +13,7 @@ from viz.pages.learn.lessons.lesson import Lesson, Question, holds, lessons
 from viz.pages.learn.lessons.pictures import FullPage, View
 from viz.selection import state
 from viz.selection.model_choice import ModelChoice
-from viz.ui import controls, frame, long_work
+from viz.ui import controls, frame, long_work, present
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -35,13 +35,15 @@ PAGES: Final = {
 def show(head: "DeltaGenerator") -> None:
     """Which lesson and step, its words, its question and its picture."""
     lesson, number = _chosen()
+    present.steps(len(lesson.steps), "lesson_step", first=1)
     names = list(lessons())
     head.markdown(
         f"Lesson {names.index(lesson.name) + 1} of {len(names)} · {lesson.section} · on **{plain(_name())}**",
         help="Lessons run on the first model of the server's list, the translator that ships, whatever is chosen on "
         "the left; their claims are tested with it.",
     )
-    _way(lesson, number)
+    if not present.is_on():
+        _way(lesson, number)
     _step(lesson, number)
 
 

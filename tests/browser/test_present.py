@@ -1,0 +1,143 @@
+"""A page on a projector: one picture a screen, large letters, the keys of a clicker, and the address as a code."""
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from viz.components.qr_code.component import modules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SIZES = ((1024, 768), (1920, 1080))
+SMALLEST = 18
+#: What is presented → its address and the picture that must be on the screen.
+SCREENS = {
+    "grid": ("?present=1", ".st-key-heads"),
+    "heatmap": ("?present=1&screen=1", ".st-key-open-head"),
+    "lines": ("?present=1&screen=2", ".st-key-open-lines"),
+    "film": ("decode?present=1", ".st-key-player"),
+    "lesson": ("learn?present=1&lesson_step=1", ".st-key-lesson-step"),
+}
+#: How far the page is larger than its screen, and its smallest letters, of HTML and of SVG, in components too.
+MEASURED = """() => {
+  let smallest = Infinity, said = "";
+  const walk = (root) => {
+    for (const element of root.querySelectorAll("*")) {
+      if (element.shadowRoot) walk(element.shadowRoot);
+      const isText = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+      if (!isText || !element.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
+      const { width, height } = element.getBoundingClientRect();
+      const size = Number.parseFloat(getComputedStyle(element).fontSize) * element.currentCSSZoom;
+      if (width < 2 || height < 2 || size >= smallest) continue;
+      [smallest, said] = [size, element.textContent];
+    }
+  };
+  walk(document);
+  const main = document.querySelector("[data-testid=stMain]");
+  const over = [main.scrollWidth - main.clientWidth, main.scrollHeight - main.clientHeight];
+  return { over, smallest, said };
+}"""
+
+
+@pytest.fixture
+def window(page: Page) -> "Iterator[Page]":
+    """A tab whose size a test may change."""
+    yield page
+    page.set_viewport_size({"width": 1400, "height": 1000})
+
+
+def presented(page: Page, address: str, picture: str) -> Locator:
+    page.goto(address)
+    shown = page.locator(picture)
+    expect(shown).to_be_visible()
+    if picture != ".st-key-lesson-step":
+        expect(shown.locator("[data-ready='1']")).to_be_visible()
+    expect(page.locator(".qr-code[data-ready='1']")).to_be_visible()
+    expect(page.get_by_test_id("stApp")).not_to_have_attribute("data-test-script-state", "running")
+    page.wait_for_timeout(300)
+    return shown
+
+
+@pytest.mark.parametrize("name", SCREENS)
+def test_what_is_presented_lies_within_the_screen_in_letters_of_18_pixels(
+    window: Page, app_as_shipped: str, name: str
+) -> None:
+    address, picture = SCREENS[name]
+    for width, height in SIZES:
+        window.set_viewport_size({"width": width, "height": height})
+        shown = presented(window, f"{app_as_shipped}/{address}", picture)
+        measured: dict[str, Any] = window.evaluate(MEASURED)
+        assert max(measured["over"]) <= 0, f"{width} × {height}: {measured}"
+        assert measured["smallest"] >= SMALLEST - 0.01, f"{width} × {height}: {measured}"
+        box = shown.bounding_box()
+        assert box is not None
+        assert 0 <= box["x"] <= width - box["width"], box
+        assert box["y"] + box["height"] <= height, box
+        for hidden in ("stSidebar", "stHeader"):
+            expect(window.get_by_test_id(hidden)).to_be_hidden()
+
+
+def test_p_begins_and_ends_it_but_not_where_a_person_types(page: Page, url: str) -> None:
+    page.goto(url)
+    expect(page.locator(".st-key-heads [data-ready='1']")).to_be_visible()
+    field = page.get_by_role("textbox", name="English sentence")
+    field.press("p")
+    expect(field).to_have_value(re.compile("p"))
+    field.press("Escape")
+    page.get_by_role("tab", name="All heads").focus()
+    expect(page).not_to_have_url(re.compile("present=1"))
+    page.keyboard.press("p")
+    expect(page).to_have_url(re.compile("present=1"))
+    expect(page.get_by_test_id("stSidebar")).to_be_hidden()
+    page.keyboard.press("Escape")
+    expect(page.get_by_test_id("stSidebar")).to_be_visible()
+    page.get_by_role("button", name="Present").click()
+    expect(page.get_by_role("button", name="Leave")).to_be_visible()
+    page.keyboard.press("p")
+    expect(page).not_to_have_url(re.compile("present"))
+
+
+def test_keys_of_a_clicker_that_follow_fast_are_all_heard(page: Page, url: str) -> None:
+    presented(page, f"{url}/?present=1", ".st-key-heads")
+    page.keyboard.press("PageDown")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".st-key-open-lines")).to_be_visible()
+    expect(page).to_have_url(re.compile("screen=2"))
+    page.keyboard.press("PageUp")
+    expect(page.locator(".st-key-open-head")).to_be_visible()
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(".st-key-heads")).to_be_visible()
+
+
+def test_page_down_goes_a_step_of_the_film(page: Page, url: str) -> None:
+    player = presented(page, f"{url}/decode?present=1&step=1", ".st-key-player").locator(".decode-player")
+    expect(player).to_have_attribute("data-step", "1")
+    page.keyboard.press("PageDown")
+    page.keyboard.press("PageDown")
+    expect(player).to_have_attribute("data-step", "3")
+    page.keyboard.press("PageUp")
+    expect(player).to_have_attribute("data-step", "2")
+
+
+def test_page_down_goes_a_step_of_the_lesson(page: Page, app_as_shipped: str) -> None:
+    presented(page, f"{app_as_shipped}/learn?present=1", ".st-key-lesson-step")
+    page.keyboard.press("PageDown")
+    expect(page).to_have_url(re.compile("step_of_lesson=2"))
+
+
+def test_the_code_is_of_the_address_that_a_visitor_should_open(page: Page, url: str) -> None:
+    presented(page, f"{url}/?present=1&screen=1&layer=1", ".st-key-open-head")
+    code = page.locator(".qr-code")
+    for_visitors = f"{url}/?site=encoder.self&layer=1&head=0"
+    expect(code).to_have_attribute("data-address", for_visitors)
+    rows = modules(for_visitors)
+    dark = code.locator("path").evaluate(
+        """(path, side) => Array.from({ length: side }, (_, y) => Array.from({ length: side }, (_, x) =>
+          Number(path.isPointInFill(new DOMPoint(x + 4.5, y + 4.5)))).join(""))""",
+        len(rows),
+    )
+    assert dark == list(rows)
+    expect(page.get_by_text("Opens on this computer only.")).to_be_visible()

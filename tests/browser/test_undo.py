@@ -1,0 +1,67 @@
+"""Choices undone by keys and buttons, and the sentences of a session."""
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.test_app import opened, sentence, turned_to, typed
+
+
+def test_ctrl_z_gives_the_heads_before_one_after_the_other_and_redo_the_later_ones(page: Page, url: str) -> None:
+    opened(page, url, "?layer=0&head=0")
+    head = page.get_by_role("gridcell", selected=True)
+    cells = page.get_by_role("gridcell")
+    cells.nth(2).click()
+    expect(page).to_have_url(re.compile("head=2"))
+    cells.nth(3).click()
+    expect(page).to_have_url(re.compile("head=3"))
+    page.keyboard.press("Control+z")
+    expect(page).to_have_url(re.compile("head=2"))
+    expect(head).to_have_attribute("data-head", "2")
+    page.keyboard.press("Control+z")
+    expect(page).to_have_url(re.compile("head=0"))
+    page.keyboard.press("Control+Shift+Z")
+    expect(head).to_have_attribute("data-head", "2")
+    page.keyboard.press("Control+y")
+    expect(head).to_have_attribute("data-head", "3")
+    # Presses that follow fast are all heard.
+    page.keyboard.press("Control+z")
+    page.keyboard.press("Control+z")
+    expect(page).to_have_url(re.compile("head=0"))
+    page.get_by_role("button", name="Redo").click()
+    expect(page).to_have_url(re.compile("head=2"))
+
+
+def test_ctrl_z_in_a_field_undoes_what_was_typed_and_no_choice(page: Page, url: str) -> None:
+    opened(page, url, "?layer=0&head=0")
+    page.get_by_role("gridcell").nth(2).click()
+    expect(page).to_have_url(re.compile("head=2"))
+    field = page.get_by_role("textbox", name="English sentence")
+    before = field.input_value()
+    field.press("End")
+    field.press_sequentially("x")
+    field.press("Control+z")
+    expect(field).to_have_value(before)
+    page.wait_for_timeout(300)
+    expect(page).to_have_url(re.compile("head=2"))
+
+
+def test_a_choice_of_another_page_is_undone_there(page: Page, url: str) -> None:
+    opened(page, url, "?layer=0&head=0")
+    page.get_by_role("gridcell").nth(2).click()
+    expect(page).to_have_url(re.compile("head=2"))
+    turned_to(page, "Decode")
+    expect(page.locator(".decode-player[data-ready='1']")).to_be_visible()
+    page.get_by_role("button", name="Undo").click()
+    expect(page).to_have_title("Attention – Headlight")
+    expect(page.get_by_role("gridcell", selected=True)).to_have_attribute("data-head", "0")
+
+
+def test_a_sentence_of_the_session_is_a_click_away(page: Page, url: str) -> None:
+    opened(page, url)
+    first = page.get_by_role("textbox", name="English sentence").input_value()
+    typed(page, "She read the book.")
+    expect(sentence(page, "en")).to_have_text("She read the book.")
+    page.get_by_role("button", name=first).click()
+    expect(sentence(page, "en")).to_have_text(first)
+    expect(page.get_by_role("button", name="She read the book.")).to_be_visible()

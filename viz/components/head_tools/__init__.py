@@ -1,0 +1,1 @@
+"""The buttons that stand in the head of every page."""

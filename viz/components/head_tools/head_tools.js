@@ -1,0 +1,92 @@
+// @ts-check
+// The buttons of a page's head, and their keys: Ctrl+Z and its like, P, Escape. How many choices were undone in all is
+// counted here and sent as it is, so that no key press is lost while Python draws.
+import { svg } from "../shared/drawing.js";
+import { isTyped } from "../shared/items.js";
+import { mount, View } from "../shared/mount.js";
+import { button } from "../shared/picture.js";
+
+/** @typedef {{ isPresented: boolean, isPinned: boolean }} Header */
+
+/** Outlines on a 16 × 16 field. */
+const OUTLINES = {
+  undo: "M6.5 2.2 2 6.4l4.5 4.2V8h3.2c1.6 0 2.7 1 2.7 2.4S11.3 12.8 9.7 12.8H6v1.5h3.7c2.5 0 4.3-1.6 4.3-3.9S12.2 6.4 9.7 6.4H6.5z",
+  pin: "M4.5 1.5h7v1.6l-1.2.8v3.4l2.2 2.2v1.4H8.8v4.6h-1.6v-4.6H3.5V9.5l2.2-2.2V3.9l-1.200-.8z",
+};
+
+/** @param {string} title @param {() => void} act @param {(Node | string)[]} contents */
+const tool = (title, act, ...contents) => button({ className: "tool", title, ariaLabel: title }, act, ...contents);
+
+/** @param {keyof typeof OUTLINES} name @param {boolean} [isMirrored] */
+const outline = (name, isMirrored) =>
+  svg(
+    "svg",
+    { viewBox: "0 0 16 16", "aria-hidden": "true" },
+    svg("path", { d: OUTLINES[name], transform: isMirrored ? "translate(16 0) scale(-1 1)" : "" }),
+  );
+
+class HeadTools extends View {
+  /** @type {Header} */ header;
+  /** These buttons: another page has others, which count anew. */
+  name = String(Math.random());
+  total = 0;
+  undo = tool("Undo the last choice (Ctrl + Z)", () => this.go(1), outline("undo"));
+  redo = tool("Redo (Ctrl + Shift + Z or Ctrl + Y)", () => this.go(-1), outline("undo", true));
+  pin = tool(
+    "Pin this view: keep it in the collection of the page Learn",
+    () => this.python.trigger("pin", true),
+    outline("pin"),
+  );
+  present = tool("Present: large, one picture a screen (P)", () => this.switchTo(true), "Present");
+  leave = tool("Leave the presentation (Escape or P)", () => this.switchTo(false), "Leave");
+
+  start() {
+    this.root.append(this.undo, this.redo, this.pin, this.present, this.leave);
+    document.addEventListener("keydown", (event) => this.press(event), { signal: this.ended.signal });
+  }
+
+  /** @param {{ header: Header }} payload */
+  receive({ header }) {
+    const { isPresented, isPinned } = header;
+    this.header = header;
+    for (const each of [this.undo, this.redo, this.pin, this.present]) each.hidden = isPresented;
+    this.leave.hidden = !isPresented;
+    this.pin.ariaPressed = String(isPinned);
+    this.root.dataset.ready = "1";
+  }
+
+  /** @param {number} by how many choices, below 0 to do them again */
+  go(by) {
+    this.total += by;
+    this.python.trigger("undo", { name: this.name, total: this.total });
+  }
+
+  /** @param {boolean} isPresented */
+  switchTo(isPresented) {
+    this.python.trigger("present", { to: isPresented ? 1 : 0 });
+  }
+
+  /** @param {KeyboardEvent} event */
+  press(event) {
+    if (!this.header || event.defaultPrevented || isTyped(event)) return;
+    const act = this.actOf(event);
+    if (!act) return;
+    event.preventDefault();
+    act();
+  }
+
+  /** @param {KeyboardEvent} event @returns {(() => void) | undefined} */
+  actOf({ key, ctrlKey, metaKey, altKey, shiftKey, repeat }) {
+    const { isPresented } = this.header;
+    const letter = key.toLowerCase();
+    if (altKey) return undefined;
+    if (ctrlKey || metaKey) {
+      if (letter === "z") return () => this.go(shiftKey ? -1 : 1);
+      return letter === "y" && !shiftKey ? () => this.go(-1) : undefined;
+    }
+    if (letter === "p" && !shiftKey && !repeat) return () => this.switchTo(!isPresented);
+    return key === "Escape" && isPresented ? () => this.switchTo(false) : undefined;
+  }
+}
+
+export default mount(".head-tools", HeadTools);

@@ -1,0 +1,1 @@
+"""Where a presentation stands, and the keys of a clicker."""

@@ -1,0 +1,78 @@
+// @ts-check
+// The screens of a presentation: next and back by buttons, arrow keys and the keys of a clicker. The step is kept here and
+// sent as it is, so that keys that follow fast are all heard.
+import { usesArrowKeys } from "../player/player_keys.js";
+import { Awaited } from "../shared/awaited.js";
+import { icon } from "../shared/drawing.js";
+import { isCombination, isTyped } from "../shared/items.js";
+import { mount, View } from "../shared/mount.js";
+import { button, clamp, element } from "../shared/picture.js";
+
+/** @typedef {{ step: number, count: number }} Header */
+
+/** @type {Record<string, number>} */
+const KEYS = { ArrowLeft: -1, PageUp: -1, ArrowRight: 1, PageDown: 1 };
+
+class PresentSteps extends View {
+  /** @type {Header} */ header;
+  awaited = new Awaited();
+  back = button(
+    { className: "step-button", title: "Back (← or Page Up)", ariaLabel: "Back" },
+    () => this.go(-1),
+    icon("back"),
+  );
+  on = button(
+    { className: "step-button", title: "Next (→ or Page Down)", ariaLabel: "Next" },
+    () => this.go(1),
+    icon("forward"),
+  );
+  position = element("span", { className: "step-position", role: "status" });
+
+  start() {
+    this.root.append(this.back, this.position, this.on);
+    document.addEventListener("keydown", (event) => this.press(event), { signal: this.ended.signal });
+  }
+
+  dispose() {
+    super.dispose();
+    this.awaited.forget();
+  }
+
+  /** @param {{ header: Header }} payload */
+  receive({ header }) {
+    this.awaited.take(`${header.step} of ${header.count}`, () => this.draw(header));
+  }
+
+  /** @param {Header} header */
+  draw(header) {
+    const { step, count } = header;
+    this.header = header;
+    this.position.textContent = `${step + 1} of ${count}`;
+    this.back.ariaDisabled = String(step === 0);
+    this.on.ariaDisabled = String(step === count - 1);
+    Object.assign(this.root.dataset, { ready: "1", step });
+  }
+
+  /** @param {number} by */
+  go(by) {
+    const { step, count } = this.header;
+    const to = clamp(0, step + by, count - 1);
+    if (to === step) return;
+    this.draw({ step: to, count });
+    this.awaited.expect(`${to} of ${count}`);
+    this.python.trigger("step", { to });
+  }
+
+  /** @param {KeyboardEvent} event */
+  press(event) {
+    const by = KEYS[event.key];
+    if (!this.header || !by || event.defaultPrevented || isCombination(event) || event.shiftKey || isTyped(event))
+      return;
+    const [target] = event.composedPath();
+    if (event.key.startsWith("Arrow") && target instanceof Element && usesArrowKeys(target)) return;
+    event.preventDefault();
+    this.go(by);
+  }
+}
+
+export default mount(".present-steps", PresentSteps);

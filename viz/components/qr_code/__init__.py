@@ -1,0 +1,1 @@
+"""The browser's address as a QR code."""
