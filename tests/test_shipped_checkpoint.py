@@ -8,6 +8,9 @@ import pytest
 from model import Translator
 from model.analysis.coreference.held_out_pronouns import BEST_KNOWN, score_twins
 from model.analysis.coreference.pronoun_link import pronoun_link
+from model.analysis.residual_stream.additions import Stack
+from model.analysis.residual_stream.capture import capture
+from model.analysis.residual_stream.token_path import follow
 from model.evaluation import translate_all
 from model.training.pronouns import held_out_twins, pronouns_in
 from model.training_record import read_log, read_metrics, read_training
@@ -32,6 +35,16 @@ def test_its_card_names_every_file_of_data_and_how_it_was_scored() -> None:
     card = (FOLDER / "README.md").read_text(encoding="utf-8")
     for phrase in ("Tatoeba", "Multi30k", "BConTrasT", "Ding", "CC-BY", "GPL", "sacrebleu", "python -m model evaluate"):
         assert phrase in card
+
+
+def test_the_parts_of_every_token_add_up_to_what_the_model_computed(shipped: Translator) -> None:
+    run = capture(shipped, shipped.trace(PAIR[0]))
+    sides: tuple[tuple[Stack, int], ...] = (
+        ("encoder", len(run.trace.source_tokens)),
+        ("decoder", len(run.trace.target_tokens)),
+    )
+    largest = max(follow(run, stack, position).deviation for stack, count in sides for position in range(count))
+    assert largest < 1e-5
 
 
 @pytest.mark.parametrize("text", PAIR)

@@ -258,6 +258,27 @@ class TextReader(BaseReader):
             return _Pass(weights_of(output, self.abilities, self.config), MappingProxyType({}), logits)
         return _Pass(self.layout.inputs(listener.calls), self.layout.outputs(listener.calls), logits)
 
+    @torch.inference_mode()
+    def run_again(self, trace: Trace, *, with_states: bool = False) -> Any:
+        """What the library's model returns for what a trace read; what edits did to its heads they do again.
+
+        Args:
+            trace: of this model.
+            with_states: whether to return what every layer puts out.
+        """
+        source, target = trace.source_ids, trace.target_ids
+        edits = edits_by_site(trace.edits, self.abilities, num_source=len(source), num_target=len(target))
+        first = torch.tensor([source or target], device=self.device)
+        given: dict[str, Any] = {"input_ids": first, "attention_mask": torch.ones_like(first)}
+        if source and target:
+            given["decoder_input_ids"] = torch.tensor([target], device=self.device)
+        if target:
+            given["use_cache"] = False
+        if with_states:
+            given["output_hidden_states"] = True
+        with listen(Listener(keeps_calls=False, sites=self.layout.sites, edits=edits)):
+            return self.model.base_model(**given)  # type: ignore[operator]
+
     def _checked(self, text: str, what: str, limit: int | None, *, is_target: bool) -> Encoded:
         check_not_blank(text, what)
         encoded = None

@@ -24,6 +24,7 @@ class NormStep:
     Attributes:
         gain, bias: what is learned; None where the model does not tell, or has no bias.
         epsilon: added to the variance; None where the model does not tell.
+        is_centred: whether the mean is taken off; an RMS norm only divides.
     """
 
     before: Float[Tensor, "d_model"]
@@ -31,6 +32,7 @@ class NormStep:
     gain: Float[Tensor, "d_model"] | None = None
     bias: Float[Tensor, "d_model"] | None = None
     epsilon: float | None = None
+    is_centred: bool = True
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -81,6 +83,13 @@ class Addition:
     has_skip: bool = True
 
     @property
+    def norm_place(self) -> Literal["pre", "post", ""]:
+        """Whether its norm stands before the sub-layer or after the sum; "" without a norm that is known."""
+        if self.norm is None:
+            return ""
+        return "post" if self.read is self.before else "pre"
+
+    @property
     def share(self) -> float:
         """How much of the sum is what was added: that of what came in is 1 minus it (`share_of_sum`)."""
         return share_of_sum(self.added, self.summed)
@@ -105,7 +114,7 @@ class TokenPath:
         layers: of each layer, its sub-layers.
         final_norm: after the last layer, of a pre-norm model.
         candidates: of a decoder, the most probable next tokens, best first; none in an encoder.
-        logits: of these.
+        logits: of these; none where only their probabilities are known.
         deviation: how far the sums of the parts are from what the model computed, at most: as a share of the largest
             number of what is compared, or of 1 if that is smaller.
     """

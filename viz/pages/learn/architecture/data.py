@@ -1,15 +1,16 @@
 """What the map says of a model: its stacks and their sizes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from model.errors import TraceError
 from viz.core.caching import cached
 from viz.core.sites import CROSS, DECODER, ENCODER
 
 if TYPE_CHECKING:
-    from model import Reader
+    from model import Reader, Trace
 
-MAX_MODELS = 24
+MAX_MODELS, MAX_TRACES = 24, 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,7 @@ class Shape:
         writes: whether tokens come out at the end.
         has_positions: whether a vector is added for each position.
         is_scaled: whether embeddings are multiplied by √d_model.
+        is_parallel: whether attention and feed-forward read the same stream, side by side.
     """
 
     encoder_layers: int
@@ -38,6 +40,7 @@ class Shape:
     positions: str
     has_positions: bool
     is_scaled: bool
+    is_parallel: bool = False
 
     def heads_of(self, site: str) -> int:
         """Heads of a layer of a site."""
@@ -66,3 +69,20 @@ def shape_of(reader: "Reader") -> Shape:
         has_positions=abilities.positions in ("sinusoidal", "learned"),
         is_scaled=found.is_scaled,
     )
+
+
+@cached(max_entries=MAX_TRACES)
+def shape_in(trace: "Trace", reader: "Reader") -> Shape:
+    """The same; of a model of the library, where its norms stand is found in what it computed for a trace."""
+    from model.adapters.text_reader import TextReader
+    from model.analysis.residual_stream.library_path import follow_in_library
+
+    shape = shape_of(reader)
+    if shape.norm or not isinstance(reader, TextReader):
+        return shape
+    try:
+        path = follow_in_library(reader, trace, "encoder" if trace.source_tokens else "decoder", 0)
+    except TraceError:
+        return shape
+    first, *others = path.layers[-1]
+    return replace(shape, norm=first.norm_place, is_parallel=bool(first.norm_place and not others[-1].norm_place))

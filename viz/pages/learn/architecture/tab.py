@@ -38,7 +38,7 @@ def _map(trace: "Trace") -> None:
     opened = opened_box(KEY)
     if opened is not None:
         _open(opened)
-    shape = data.shape_of(models.reader(state.current().model))
+    shape = data.shape_in(trace, models.reader(state.current().model))
     asked = MapState(state.current().learn.map_step)
     name = file_name("transformer", sentence=trace.text)
     shown = architecture_player(shape, trace, asked, key=KEY, name=name)
@@ -64,6 +64,8 @@ def _cautions(shape: data.Shape, trace: "Trace") -> list[str]:
         said.append(
             "This model's settings do not say where its norms stand: before its sub-layers or, as drawn, after them."
         )
+    if shape.is_parallel:
+        said.append("In this model attention and feed-forward stand side by side: both read what comes into the layer.")
     if not shape.has_positions and shape.positions != "none":
         said.append(f"Positions: {shape.positions}. They act within attention, so no vector is added at the bottom.")
     if shape.positions == "none":

@@ -2,11 +2,13 @@
 
 from typing import TYPE_CHECKING
 
+from model.errors import TraceError
 from viz.access import traces
 from viz.core.caching import cached
 
 if TYPE_CHECKING:
     from model import Reader, Trace, Translator
+    from model.adapters.text_reader import TextReader
     from model.analysis.embedding_space import EmbeddingSpace
     from model.analysis.piece_languages import SeenIn
     from model.analysis.residual_stream.additions import Kind, Stack, TokenPath
@@ -26,19 +28,32 @@ def captured_run(trace: "Trace", translator: "Translator") -> "CapturedRun":
 
 
 @cached(max_entries=MAX_PATHS)
-def token_path(trace: "Trace", translator: "Translator", stack: "Stack", position: int) -> "TokenPath":
-    """One position from its embedding to the last layer."""
-    from model.analysis.residual_stream.token_path import follow
+def token_path(trace: "Trace", reader: "Reader", stack: "Stack", position: int) -> "TokenPath":
+    """One position from its embedding to the last layer.
 
-    return follow(captured_run(trace, translator), stack, position)
+    Raises:
+        TraceError: the model does not tell its parts; the message says why.
+    """
+    from model.analysis.residual_stream.library_path import follow_in_library
+    from model.analysis.residual_stream.token_path import follow
+    from model.translator import Translator
+
+    if isinstance(reader, Translator):
+        return follow(captured_run(trace, reader), stack, position)
+    return follow_in_library(_library_reader(reader), trace, stack, position)
 
 
 @cached(max_entries=MAX_PATHS)
-def most_changed(trace: "Trace", translator: "Translator") -> "tuple[Stack, int]":
+def most_changed(trace: "Trace", reader: "Reader") -> "tuple[Stack, int]":
     """The token whose residual stream points elsewhere most at the end of its stack, compared with its beginning."""
+    from model.analysis.residual_stream.library_path import most_turned
+    from model.translator import Translator
+
+    if not isinstance(reader, Translator):
+        return most_turned(_library_reader(reader), trace)
     from model.analysis.residual_stream.additions import cosine
 
-    run = captured_run(trace, translator)
+    run = captured_run(trace, reader)
     sides: tuple[tuple[Stack, tuple[str, ...]], ...] = (
         ("encoder", trace.source_tokens),
         ("decoder", trace.target_tokens),
@@ -50,6 +65,24 @@ def most_changed(trace: "Trace", translator: "Translator") -> "tuple[Stack, int]
         if token not in trace.special_tokens
     }
     return min(kept, key=kept.__getitem__, default=("encoder", 0))
+
+
+def why_not(reader: "Reader") -> str:
+    """Why no token of a model can be followed, as a sentence; "" where one may be."""
+    abilities = reader.abilities
+    if "self-attention" in abilities.lacks:
+        return f"Its layers do not all add to one sum, the residual stream. {abilities.lacks['self-attention']}"
+    if abilities.kind == "image":
+        return "It reads patches of a picture and no tokens; its heads are on the page Attention."
+    return "" if abilities.knows_inputs else "It gives its attention weights only, so its parts are not known."
+
+
+def _library_reader(reader: "Reader") -> "TextReader":
+    from model.adapters.text_reader import TextReader
+
+    if not isinstance(reader, TextReader):
+        raise TraceError(why_not(reader))
+    return reader
 
 
 def most_changing_stage(path: "TokenPath") -> int:

@@ -79,13 +79,14 @@ def _input_rows(path: "TokenPath") -> Iterator[Row]:
             title = f"Position {path.position + 1}"
             yield Row("position", title, f"PE[{path.position}]", text, path.positional.numpy())
     text = "The residual stream begins: from here on, every part of the model reads it and adds to it."
-    title = "What the first layer reads"
-    yield Row("stream", title, "embedding + position" if path.positional is not None else "x", text, _array(path.begin))
+    if path.embedding is None:
+        text = f"Of what {token} and its position add, this model tells the sum alone. {text}"
+    formula = "embedding + position" if path.positional is not None else "x"
+    yield Row("stream", "What the first layer reads", formula, text, _array(path.begin))
 
 
 def _sublayer_rows(addition: "Addition") -> Iterator[Row]:
-    is_pre_norm = addition.norm is not None and addition.read is not addition.before
-    if is_pre_norm and addition.norm is not None:
+    if addition.norm is not None and addition.norm_place == "pre":
         yield _norm_row(addition.norm, "x", "before the sub-layer")
     if addition.heads is not None:
         yield from _head_rows(addition)
@@ -93,16 +94,19 @@ def _sublayer_rows(addition: "Addition") -> Iterator[Row]:
         yield _hidden_row(addition.hidden.numpy())
     yield _added_row(addition)
     yield _sum_row(addition)
-    if not is_pre_norm and addition.norm is not None:
+    if addition.norm is not None and addition.norm_place == "post":
         yield _norm_row(addition.norm, "x + sub-layer", "after the sum (§3.1)")
 
 
 def _norm_row(norm: "NormStep", read: str, where: str) -> Row:
     before, after = norm.before.numpy(), norm.after.numpy()
+    lengths = f"Length {decimal(_length(before), 1)} before, {decimal(_length(after), 1)} after."
+    if not norm.is_centred:
+        text = f"Divided by the root of the mean square of its {len(before)} numbers, then scaled. {lengths}"
+        return Row("norm", f"RMSNorm {where}", f"{read} / √(mean of squares + ε) · g", text, after)
     text = (
         f"Mean {decimal(before.mean())} and deviation {decimal(before.std())} of its {len(before)} numbers before; "
-        f"each is centred and divided, then scaled by what was learned. Length {decimal(_length(before), 1)} "
-        f"before, {decimal(_length(after), 1)} after."
+        f"each is centred and divided, then scaled by what was learned. {lengths}"
     )
     return Row("norm", f"LayerNorm {where}", f"({read} − mean) / √(variance + ε) · g + b", text, after)
 
@@ -176,12 +180,18 @@ def _output_rows(path: "TokenPath") -> Iterator[Row]:
         yield _norm_row(path.final_norm, "x", "after the last layer")
     else:
         yield Row("stream", "What the last layer puts out", "x", "", _array(path.layers[-1][-1].after))
+    if path.stack == "encoder":
+        text = "A decoder, where there is one, makes keys and values of it in every layer's cross-attention."
+        yield Row("stream", "One row of what the encoder gives", "", text)
     if not path.candidates:
-        text = "Cross-attention of every decoder layer makes keys and values of it." if path.stack == "encoder" else ""
-        yield Row("stream", "One row of the memory", "", text)
         return
     shown = path.candidates[:MOST_NAMED]
     best = display_token(shown[0].token)
+    if not path.logits:
+        text = f"After norm and output matrix, “{best}” is the most probable."
+        chances = (Bar(display_token(one.token), float(np.exp(one.log_prob))) for one in shown)
+        yield Row("stream", "Probabilities of the next token", "softmax(logits)", text, bars=tuple(chances))
+        return
     yield Row(
         "stream",
         "Logits: the next token",

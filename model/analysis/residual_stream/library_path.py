@@ -1,0 +1,163 @@
+"""Follow one position through a model of `transformers`, as far as its modules tell what they add."""
+
+from typing import Any, Final, cast
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from model.adapters.decoder_lens import final_norm
+from model.adapters.stream_taps import LayerCall, ModuleCall, tapped
+from model.adapters.text_reader import TextReader
+from model.analysis.residual_stream.additions import Addition, HeadParts, NormStep, Stack, TokenPath, cosine, deviation
+from model.analysis.residual_stream.capture import kinds
+from model.analysis.residual_stream.found_parts import FoundPart, find_parts
+from model.errors import TraceError
+from model.trace.trace import ROUNDING, Trace
+
+WEIGHTS_ONLY: Final = "This model gives its attention weights only, so what its parts add is not known."
+NOT_FOUND: Final = (
+    "No outputs of this model's modules add up to what its layers put out, so what each part adds is not known: it may "
+    "scale what it adds."
+)
+
+
+@torch.inference_mode()
+def follow_in_library(reader: TextReader, trace: Trace, stack: Stack, position: int) -> TokenPath:
+    """Every part that was found to add up; without the embedding's own parts, which the library does not tell.
+
+    Raises:
+        TraceError: the stack reads no token at this position, or the parts of the model are not known.
+    """
+    tokens = trace.source_tokens if stack == "encoder" else trace.target_tokens
+    if not 0 <= position < len(tokens):
+        raise TraceError(f"The {stack} reads {len(tokens)} tokens, numbered from 0; there is none at {position}.")
+    if not reader.abilities.knows_inputs:
+        raise TraceError(WEIGHTS_ONLY)
+    layers = _layer_calls(reader, trace, {stack: position})
+    order = kinds(stack) if trace.source_tokens else ("self", "feed_forward")
+    dtype = next(reader.model.parameters()).dtype
+    found = [find_parts(layer, order, dtype) for layer in layers]
+    if not layers or any(parts is None for parts in found):
+        raise TraceError(NOT_FOUND)
+    additions = tuple(
+        tuple(_addition(reader, trace, stack, number, part, position) for part in cast(list[FoundPart], parts))
+        for number, parts in enumerate(found)
+    )
+    off = [deviation(part.before + part.added, part.summed) for layer in additions for part in layer]
+    off += [
+        deviation(layer[-1].after, cast(Tensor, call.put_out)) for layer, call in zip(additions, layers, strict=True)
+    ]
+    off += [_head_deviation(part) for layer in additions for part in layer]
+    step = position - trace.rows_before if stack == "decoder" else -1
+    return TokenPath(
+        stack=stack,
+        position=position,
+        token=tokens[position],
+        scale=None,
+        embedding=None,
+        positional=None,
+        begin=additions[0][0].before,
+        layers=additions,
+        final_norm=_final_norm(reader, trace, additions[-1][-1].after),
+        candidates=tuple(trace.steps[step].candidates) if 0 <= step < len(trace.steps) else (),
+        logits=(),
+        deviation=max(off),
+    )
+
+
+@torch.inference_mode()
+def most_turned(reader: TextReader, trace: Trace) -> tuple[Stack, int]:
+    """The token whose hidden state points elsewhere most at the end of its stack, compared with its beginning."""
+    output: Any = reader.run_again(trace, with_states=True)
+    stack: Stack = "encoder" if trace.source_tokens else "decoder"
+    states = getattr(output, "encoder_hidden_states", None) or output.hidden_states
+    tokens = trace.source_tokens if stack == "encoder" else trace.target_tokens
+    # A last state that the library gives is normed already, as a rule; the one before it is the stream itself.
+    begin, end = states[0][0].float().cpu(), states[-2 if len(states) > 2 else -1][0].float().cpu()
+    kept = {
+        position: cosine(begin[position], end[position])
+        for position, token in enumerate(tokens)
+        if token not in trace.special_tokens
+    }
+    return stack, min(kept, key=kept.__getitem__, default=0)
+
+
+def _layer_calls(reader: TextReader, trace: Trace, rows: dict[str, int]) -> list[LayerCall]:
+    with tapped(reader.model, reader.layout, rows) as layers:
+        reader.run_again(trace)
+    return layers
+
+
+def _addition(reader: TextReader, trace: Trace, stack: Stack, layer: int, part: FoundPart, position: int) -> Addition:
+    added, norm = part.addition.put_out, part.norm
+    given = part.addition.given
+    is_inner = part.kind == "feed_forward" and given is not None and given.numel() != added.numel()
+    return Addition(
+        kind=part.kind,
+        before=part.before,
+        read=part.before if norm is None or part.is_post else norm.put_out,
+        added=added,
+        summed=norm.given if part.is_post and norm is not None and norm.given is not None else part.before + added,
+        after=part.after,
+        norm=None if norm is None else _norm_step(norm),
+        heads=None
+        if part.kind == "feed_forward"
+        else _heads(reader, trace, f"{stack}.{part.kind}", layer, part, position),
+        hidden=given if is_inner else None,
+    )
+
+
+def _heads(reader: TextReader, trace: Trace, site: str, layer: int, part: FoundPart, position: int) -> HeadParts | None:
+    """What each head computed; None of what is no attention, or does not put out the sum of its heads."""
+    projection, module = reader.layout.projection(site, layer), reader.layout.projections.get((site, layer))
+    if site not in trace.sites or projection is None or module is None:
+        return None
+    inputs = trace.attention(site, layer)
+    output = inputs.head_output(rows=slice(position, position + 1))[:, 0]
+    parts = torch.einsum("hv,hvd->hd", output, projection)
+    bias = getattr(module, "bias", None)
+    bias = bias.detach().float().cpu() if isinstance(bias, Tensor) else None
+    total = parts.sum(0) if bias is None else parts.sum(0) + bias
+    if deviation(total, part.addition.put_out) > _tolerance(reader):
+        return None
+    is_own = part.kind == "self"
+    return HeadParts(
+        query=inputs.query[:, position].float(),
+        key=inputs.key[:, position].float() if is_own else None,
+        value=inputs.value[:, position].float() if is_own else None,
+        output=output,
+        parts=parts,
+        bias=bias,
+    )
+
+
+def _tolerance(reader: TextReader) -> float:
+    return 10 * ROUNDING[next(reader.model.parameters()).dtype]
+
+
+def _head_deviation(part: Addition) -> float:
+    if part.heads is None:
+        return 0.0
+    total = part.heads.parts.sum(0)
+    return deviation(total if part.heads.bias is None else total + part.heads.bias, part.added)
+
+
+def _norm_step(call: ModuleCall) -> NormStep:
+    assert call.given is not None
+    return NormStep(before=call.given, after=call.put_out, is_centred=_is_centred(call.module))
+
+
+def _is_centred(module: nn.Module) -> bool:
+    """Whether it takes the mean off: a layer norm does, an RMS norm (Zhang & Sennrich 2019) does not."""
+    return isinstance(module, nn.LayerNorm)
+
+
+def _final_norm(reader: TextReader, trace: Trace, last: Float[Tensor, "d_model"]) -> NormStep | None:
+    """The norm behind the last layer of a decoder alone, where it has a known name."""
+    norm = None if trace.source_tokens else final_norm(reader.model)
+    if norm is None:
+        return None
+    weight = next(norm.parameters())
+    after: Tensor = norm(last.to(weight.device, weight.dtype)[None, None])[0, 0].float().cpu()
+    return NormStep(before=last, after=after, is_centred=_is_centred(norm))

@@ -1,0 +1,82 @@
+"""Parts of other people's layers: found by their sums, the same as the library's own hidden states."""
+
+import threading
+from typing import Any
+
+import pytest
+import torch
+
+from model.adapters.stream_taps import tapped
+from model.analysis.residual_stream.additions import Stack
+from model.analysis.residual_stream.library_path import follow_in_library, most_turned
+from model.errors import TraceError
+from tests.model.adapters.conftest import Open
+from tests.model.adapters.writers import writer
+
+pytestmark = pytest.mark.usefixtures("short_texts")
+TEXT = "The animal was too tired."
+WRITERS = ["gpt2", "llama", "qwen3", "mistral", "opt", "phi", "gpt_neox", "gemma2", "olmo2", "starcoder2", "t5", "bart"]
+
+
+def states_of(reader: Any, trace: Any, stack: str) -> list[torch.Tensor]:
+    output = reader.run_again(trace, with_states=True)
+    states = output.encoder_hidden_states if stack == "encoder" else getattr(output, "decoder_hidden_states", None)
+    return [state[0].float() for state in states or output.hidden_states]
+
+
+@pytest.mark.parametrize("model_type", WRITERS)
+def test_stream_and_additions_are_the_hidden_states_of_the_library(model_type: str) -> None:
+    reader = writer(model_type)
+    trace = reader.trace(TEXT, "It was old.")
+    stacks: list[Stack] = ["encoder", "decoder"] if trace.source_tokens else ["decoder"]
+    for stack in stacks:
+        path, states = follow_in_library(reader, trace, stack, 2), states_of(reader, trace, stack)
+        assert path.deviation < 1e-4
+        torch.testing.assert_close(path.begin, states[0][2], atol=1e-5, rtol=1e-4)
+        # The library's last state is normed, or not, as it likes.
+        for layer, state in zip(path.layers[:-1], states[1:-1], strict=True):
+            torch.testing.assert_close(layer[-1].after, state[2], atol=1e-4, rtol=1e-4)
+        for layer in path.layers:
+            assert [part.kind for part in layer][-1] == "feed_forward"
+            assert ("cross" in [part.kind for part in layer]) == (stack == "decoder" and bool(trace.source_tokens))
+
+
+@pytest.mark.parametrize("model_type", ["gpt2", "llama", "t5", "bart"])
+def test_the_heads_of_a_library_model_add_up_to_its_attention(model_type: str) -> None:
+    reader = writer(model_type)
+    path = follow_in_library(reader, reader.trace(TEXT, "It was old."), "decoder", 1)
+    for layer in path.layers:
+        heads = layer[0].heads
+        assert heads is not None
+        total = heads.parts.sum(0) if heads.bias is None else heads.parts.sum(0) + heads.bias
+        torch.testing.assert_close(total, layer[0].added, atol=1e-5, rtol=1e-4)
+        assert layer[-1].hidden is not None
+
+
+def test_an_encoder_has_its_norms_after_the_sums(opened: Open) -> None:
+    reader = opened("bert")
+    trace = reader.trace(TEXT)
+    path = follow_in_library(reader, trace, "encoder", 3)  # type: ignore[arg-type]
+    assert all(part.norm is not None and part.norm.after is part.after for layer in path.layers for part in layer)
+    stack, position = most_turned(reader, trace)  # type: ignore[arg-type]
+    assert stack == "encoder"
+    assert 0 <= position < len(trace.source_tokens)
+
+
+def test_a_model_that_scales_what_it_adds_is_said_to_be_unknown() -> None:
+    reader = writer("granite")
+    reader.model.config.residual_multiplier = 0.3  # type: ignore[union-attr]
+    for layer in reader.model.base_model.layers:  # type: ignore[union-attr]
+        layer.residual_multiplier = 0.3
+    with pytest.raises(TraceError, match="not known"):
+        follow_in_library(reader, reader.trace(TEXT), "decoder", 1)
+
+
+def test_another_thread_is_not_heard() -> None:
+    reader = writer("gpt2")
+    trace = reader.trace(TEXT)
+    with tapped(reader.model, reader.layout, {"decoder": 0}) as layers:
+        other = threading.Thread(target=lambda: reader.run_again(trace))
+        other.start()
+        other.join()
+    assert layers == []
