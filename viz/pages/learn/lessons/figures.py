@@ -23,7 +23,7 @@ def bars(picture: Bars) -> go.Figure:
     # Plotly reads a small HTML in labels.
     labels = [escape(label, quote=False) for label in picture.labels]
     several = len(picture.series) > 1
-    traces = []
+    traces: list[go.Bar | go.Scatter] = []
     for index, (name, values) in enumerate(picture.series.items()):
         colour = theme.HEAD_COLOURS[index]
         colours = [MARKED if row == picture.marked and not several else colour for row in range(len(values))]
@@ -45,14 +45,21 @@ def bars(picture: Bars) -> go.Figure:
         )
     per_bar = THIN * len(picture.series) if several else BAR
     if picture.spread is not None:
-        traces = [_spread(traces[0], picture.spread, picture.digits), *traces[1:]]
+        traces = _with_spread(traces[0], picture.spread, picture.digits)
     height = max(LEAST, AROUND + per_bar * len(labels))
+    room = 1.12 if picture.spread is None else 1.3
     top = picture.top or max(1e-9, *(float(values.max()) for values in picture.series.values()))
     low = min(0.0, *(float(values.min()) for values in picture.series.values()))
     figure = go.Figure(traces, theme.figure_layout(height))
     # Room for the number behind the longest bar.
-    figure.update_xaxes(_axis(picture.number) | {"range": [low * 1.12, top * 1.12], "showgrid": False})
-    ticks = {"tickvals": list(range(len(labels))), "ticktext": labels, "autorange": "reversed", "showgrid": False}
+    figure.update_xaxes(_axis(picture.number) | {"range": [low * 1.12, top * room], "showgrid": False})
+    ticks = {
+        "tickvals": list(range(len(labels))),
+        "ticktext": labels,
+        "autorange": "reversed",
+        "showgrid": False,
+        "ticksuffix": " ",
+    }
     figure.update_yaxes(_axis("") | ticks | {"automargin": True})
     figure.update_layout(showlegend=several, barmode="group", bargap=0.2, legend=_LEGEND)
     return figure
@@ -64,11 +71,15 @@ def _written(value: float, digits: int) -> str:
     return text if any(digit in text for digit in "123456789") else ""
 
 
-def _spread(bar: go.Bar, spread: np.ndarray, digits: int) -> go.Bar:
-    """A bar with what lies to either side of its end; the number stands inside, where nothing crosses it."""
-    text = [f"{value:.{digits}f} ± {off:.{digits}f}" for value, off in zip(bar.x, spread, strict=True)]
+def _with_spread(bar: go.Bar, spread: np.ndarray, digits: int) -> list[go.Bar | go.Scatter]:
+    """A bar with what lies to either side of its end, and the number behind that."""
+    text = [f" {value:.{digits}f} ± {off:.{digits}f}" for value, off in zip(bar.x, spread, strict=True)]
     error = {"type": "data", "array": spread, "color": theme.HEAD_COLOURS[7], "thickness": 2}
-    return go.Bar(bar).update(text=text, error_x=error, textposition="auto", insidetextanchor="start")
+    ends = go.Scatter(
+        x=np.asarray(bar.x) + spread, y=bar.y, text=text, mode="text", textposition="middle right",
+        textfont=bar.textfont.to_plotly_json(), cliponaxis=False, hoverinfo="skip", showlegend=False,
+    )  # fmt: skip
+    return [go.Bar(bar).update(text=None, error_x=error), ends]
 
 
 def curves(picture: Curves) -> go.Figure:
@@ -85,7 +96,9 @@ def curves(picture: Curves) -> go.Figure:
         traces.append(go.Scatter(x=x, y=y, name=name, mode="markers", marker=marker, hovertemplate=hover))
     figure = go.Figure(traces, theme.figure_layout(CURVES))
     figure.update_xaxes(_axis(picture.x_name) | ({"type": "log"} if picture.log_x else {}) | {"showgrid": False})
-    figure.update_yaxes(_axis(picture.y_name) | ({"type": "log"} if picture.log_y else {}))
+    figure.update_yaxes(
+        _axis(picture.y_name) | {"exponentformat": "power"} | ({"type": "log"} if picture.log_y else {})
+    )
     if picture.upright is not None:
         line = {"color": theme.HEAD_COLOURS[7], "width": 1.5, "dash": "dot"}
         figure.add_vline(picture.upright, line=line)

@@ -39,7 +39,7 @@ def strongest_off(shipped: "Shipped", *, text: str) -> View:
             (
                 display_token(step.token), head_label(layer, head), display_token(trace.source_tokens[key]),
                 f"{weight:.2f}", f"{np.exp(step.log_prob):.2f}", f"{probabilities[row]:.2f}",
-                "another token" if written[row] != step.token_id else "the same",
+                "yes" if written[row] != step.token_id else "no",
             )
         )  # fmt: skip
     most = int(np.argmax(np.exp([step.log_prob for step in trace.steps]) - probabilities))
@@ -53,7 +53,7 @@ def strongest_off(shipped: "Shipped", *, text: str) -> View:
     columns = (
         Column("writes", language="de"), Column("head"), Column("looks at", language="en"),
         Column("weight", is_number=True), Column("p", is_number=True), Column("p without", is_number=True),
-        Column("writes then"),
+        Column("changes"),
     )  # fmt: skip
     caption = "The cross-attention head with the largest weight in each row, switched off; all tokens before are kept."
     choices = {"text": text, "site": CROSS, "layer": layer, "head": head, "decoding_tab": "Edit attention"}
@@ -156,15 +156,19 @@ def order_without_positions(shipped: "Shipped", *, text: str) -> View:
         raise TraceError("The small model writes too little here: two tokens before its last cannot be swapped.")
     reversed_words = read_backwards(translator, trace)
     swapped = swap_earlier_tokens(translator, trace, 1, 2)
-    names = ["encoder, words backwards", *(f"decoder, after layer {n}" for n in range(1, len(swapped.differences) + 1))]
-    values = np.array([reversed_words.difference, *swapped.differences])
+    names = [
+        "encoder, words backwards",
+        *(f"decoder’s last row, after layer {n}" for n in range(1, len(swapped.differences) + 1)),
+    ]
+    values = (reversed_words.difference, *swapped.differences)
+    rows = tuple((name, f"{value:.1g}") for name, value in zip(names, values, strict=True))
     found: dict[str, float | str] = {
         "encoder": reversed_words.difference, "first": swapped.differences[0], "last": swapped.differences[-1],
         "layers": len(swapped.differences), "translation": trace.translation,
         "one": _word(trace.target_tokens[1]), "other": _word(trace.target_tokens[2]),
     }  # fmt: skip
     found["verdict"] = "Yes" if found["last"] > 1e-3 else "No"  # type: ignore[operator]
-    picture = Bars(labels=names, series={"difference": values}, number="largest difference", digits=3)
+    picture = Rows((Column("what is compared"), Column("largest difference", is_number=True)), rows)
     caption = "The encoder's output for the same tokens; and the decoder's last row, after the same tokens swapped."
     choices = {"text": text, "why_tab": "Ablations", "ablations": ("full", "no-positions"), "ablations_chosen": True}
     return View(picture, found, caption, FullPage("why_attention", choices))

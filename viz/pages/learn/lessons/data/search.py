@@ -93,11 +93,13 @@ def widths(shipped: "Shipped", *, text: str, widths: list[int]) -> View:
     }  # fmt: skip
     found |= {f"width_{width}": own for width, (own, _) in results.items()}
     found["verdict"] = "No" if found["falls"] else "Yes"
-    picture = Bars(
-        labels=[f"beam of {width}" if width > 1 else "greedy" for width in widths], series={"score": -scores},
-        number="−score: shorter is better", digits=3, marked=int(scores.argmin()),
+    picture = Curves(
+        x=np.array(widths, float), lines={"score": scores}, x_name="width of the beam, 1 is greedy", y_name="score",
+        points={"what each returns": (np.array(widths, float), scores)},
     )  # fmt: skip
-    caption = "The score of what each beam returns, with its sign turned round. Marked: the lowest score."
+    caption = (
+        "The score of the translation that each beam returns: log p divided by the length penalty. Higher is better."
+    )
     return View(picture, found, caption, _full(text, int(found["worst"]), ALPHA))
 
 

@@ -1,0 +1,41 @@
+"""What lessons say of the small models, from the list of their results itself."""
+
+import json
+from pathlib import Path
+from statistics import mean, stdev
+
+import pytest
+
+from model.errors import CheckpointError, DataError
+from tests.paths import ROOT
+from viz.access import models
+from viz.pages.learn.lessons.data import experiments
+from viz.pages.learn.lessons.data.shipped import Shipped
+from viz.selection.catalogue import ROOT_VARIABLE
+from viz.selection.model_choice import ModelChoice
+
+
+def test_bleu_is_the_mean_over_the_seeds_of_the_list(shipped: Shipped) -> None:
+    runs = json.loads((ROOT / "checkpoints/experiments/ablations.json").read_text())["runs"]
+    own = [
+        score["bleu"]
+        for run in runs
+        if run["preset"] == "no-positions"
+        for score in run["scores"]
+        if score["set"] == "multi30k_val"
+    ]
+    found = experiments.bleu(shipped, presets=["full", "no-positions"], dev_set="multi30k_val").found
+    assert found["no_positions"] == pytest.approx(mean(own))
+    assert found["no_positions_deviation"] == pytest.approx(stdev(own))
+
+
+def test_without_small_models_an_error_says_what_is_missing(
+    tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
+    choice = ModelChoice("en-de")
+    tiny = Shipped(choice, models.translator(choice))
+    with pytest.raises(CheckpointError):
+        experiments.through(tiny, text="Tom loves Mary.", presets=["full"])
+    with pytest.raises(DataError, match="no results of ablations"):
+        experiments.bleu(tiny, presets=["full"], dev_set="multi30k_val")
