@@ -9,6 +9,8 @@ SIZES = ((1400, 1000), (1280, 720))
 #: Page and tab → the picture that it is about.
 PICTURES = {
     ("Learn", "Lessons"): ".st-key-lesson-look-up-1",
+    ("Learn", "The Transformer"): ".st-key-architecture",
+    ("Learn", "Follow one token"): ".st-key-follow-path",
     ("Attention", "All heads"): ".st-key-heads",
     ("Attention", "Where a weight comes from"): ".st-key-origin .first svg",
     ("Attention", "bertviz"): "iframe",

@@ -83,13 +83,13 @@ class TokenPath extends View {
     const keys = shown.map(([kind, name]) =>
       element("span", "key", element("span", { className: "swatch", style: `background:${colours[kind]}` }), name),
     );
-    const stream = element("span", "key", element("span", "swatch stream-swatch"), "the residual stream after it");
+    const stream = element("span", "key", element("span", "swatch stream-swatch"), "the stream then");
     const title = element(
       "span",
       "path-title",
-      "Length of what each part adds to ",
+      "How long what each part adds to ",
       tokenElement(token),
-      ", and its share of the sum",
+      " is, and its share of the sum",
     );
     const save = pictureButtons(this.root, () => this.data.name);
     this.bar.replaceChildren(title, element("span", "keys", ...keys, stream), save);
