@@ -73,10 +73,14 @@ def _written(value: float, digits: int) -> str:
 
 def _with_spread(bar: go.Bar, spread: np.ndarray, digits: int) -> list[go.Bar | go.Scatter]:
     """A bar with what lies to either side of its end, and the number behind that."""
-    text = [f" {value:.{digits}f} ± {off:.{digits}f}" for value, off in zip(bar.x, spread, strict=True)]
-    error = {"type": "data", "array": spread, "color": theme.HEAD_COLOURS[7], "thickness": 2}
+    known, reach = np.isfinite(spread), np.nan_to_num(spread)
+    text = [
+        f" {value:.{digits}f} ± {off:.{digits}f}" if is_known else f" {value:.{digits}f}"
+        for value, off, is_known in zip(bar.x, reach, known, strict=True)
+    ]
+    error = {"type": "data", "array": reach, "color": theme.HEAD_COLOURS[7], "thickness": 2}
     ends = go.Scatter(
-        x=np.asarray(bar.x) + spread, y=bar.y, text=text, mode="text", textposition="middle right",
+        x=np.asarray(bar.x) + reach, y=bar.y, text=text, mode="text", textposition="middle right",
         textfont=bar.textfont.to_plotly_json(), cliponaxis=False, hoverinfo="skip", showlegend=False,
     )  # fmt: skip
     return [go.Bar(bar).update(text=None, error_x=error), ends]

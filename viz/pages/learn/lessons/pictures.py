@@ -30,7 +30,7 @@ class Bars:
         top: where the axis ends; None where the longest bar does.
         marked: the bar that stands out; None for none.
         digits: how many decimals are written at a bar.
-        spread: how far each number of the only series goes to either side; None where nobody knows.
+        spread: how far each number of the only series goes to either side, NaN where nobody knows; None for none.
     """
 
     labels: Sequence[str]

@@ -66,7 +66,7 @@ def bleu(shipped: "Shipped", *, presets: list[str], dev_set: str) -> View:
     found |= {"best": _named(presets[order[-1]]), "worst": _named(presets[order[0]])}
     picture = Bars(
         labels=[_named(preset) for preset in presets], series={"BLEU": np.array(means)}, number=f"BLEU on {dev_set}",
-        digits=1, spread=np.nan_to_num(np.array(deviations)), marked=0,
+        digits=1, spread=np.array(deviations), marked=0,
     )  # fmt: skip
     caption = (
         f"Mean over {found['seeds']} seeds each, and their standard deviation. Marked: what the others differ from."
