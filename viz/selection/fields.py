@@ -5,7 +5,10 @@ A field says this in its type, as `Annotated[int, Param("beam"), ResetBy("text")
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Annotated, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Final, Literal, get_args, get_origin, get_type_hints
+
+#: A longer value stays in the session but not in the address: servers refuse very long addresses.
+MAX_TEXT_IN_URL: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,14 @@ class MaxLength:
 @dataclass(frozen=True, slots=True)
 class SessionOnly:
     """The field is in no address and stays in the session."""
+
+
+@dataclass(frozen=True, slots=True)
+class OnlyWith:
+    """The field is in addresses only where another one has this value; elsewhere the session keeps it."""
+
+    field: str
+    value: object
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +71,7 @@ class Field:
         in_address: whether addresses carry it at all.
         max_length: the most characters that an address may give it; None for no limit of its own.
         reset_by: the fields after whose change it becomes its default again.
+        only_with: the field, and its value, with which alone addresses carry this one; None for always.
         chosen_in: the field that says whether a person has chosen it; "" where no page proposes its value.
     """
 
@@ -72,6 +84,7 @@ class Field:
     max_length: int | None
     reset_by: frozenset[str]
     chosen_in: str = ""
+    only_with: tuple[str, object] | None = None
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -123,5 +136,6 @@ def _field(section: str, name: str, hint: object, default: object) -> Field:
         in_address=not any(isinstance(note, SessionOnly) for note in notes),
         max_length=next((note.characters for note in notes if isinstance(note, MaxLength)), None),
         reset_by=frozenset().union(*(note.fields for note in notes if isinstance(note, ResetBy))),
+        only_with=next(((note.field, note.value) for note in notes if isinstance(note, OnlyWith)), None),
         chosen_in=next((note.chosen for note in notes if isinstance(note, Proposed)), ""),
     )

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from viz.selection.fields import MaxLength, Param, ResetBy
+from viz.selection.fields import MAX_TEXT_IN_URL, MaxLength, OnlyWith, Param, ResetBy
 
 TrainingView = Literal["Label smoothing", "Warm-up", "Teacher forcing"]
 Stack = Literal["encoder", "decoder"]
@@ -30,6 +30,7 @@ class LearnChoices:
         schedule_width, schedule_warmup: d_model and the warm-up's steps in the paper's schedule.
         forced_reference: the translation that the decoder is made to read; "" leaves that to the page.
         forced_step: where the two films stand; None where they part.
+        pins: the views that are kept, as `viz.selection.pins` writes them.
         sum_plus, sum_minus, sum_with, sum_expected: the words of plus − minus + with = expected.
     """
 
@@ -48,6 +49,7 @@ class LearnChoices:
     schedule_warmup: int = 4_000
     forced_reference: Annotated[str, Param("reference"), MaxLength(2_000), ResetBy("text", "checkpoint")] = ""
     forced_step: Annotated[int | None, Param("forced"), ResetBy("text", "checkpoint", "forced_reference")] = None
+    pins: Annotated[str, OnlyWith("learn_tab", "Collection"), MaxLength(MAX_TEXT_IN_URL)] = ""
     sum_plus: Annotated[str, Param("plus"), MaxLength(40)] = "father"
     sum_minus: Annotated[str, Param("minus"), MaxLength(40)] = "man"
     sum_with: Annotated[str, Param("with"), MaxLength(40)] = "woman"

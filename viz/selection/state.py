@@ -241,3 +241,8 @@ def page_wanted(page: str) -> str | None:
         return wanted
     st.session_state[_AT] = page
     return None
+
+
+def page() -> str:
+    """The name in addresses of the page that is open."""
+    return str(st.session_state.get(_AT, ""))

@@ -8,11 +8,9 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final
 
-from viz.selection.fields import Field
+from viz.selection.fields import MAX_TEXT_IN_URL, Field
 from viz.selection.selection import FIELDS, Selection
 
-#: A longer value stays in the session but not in the address: servers refuse very long addresses.
-MAX_TEXT_IN_URL: Final = 2_000
 #: A number of more digits is wrong.
 MAX_DIGITS: Final = 6
 #: They follow from what else is in an address.
@@ -23,8 +21,8 @@ _CODE_CHARACTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-.")
 def parse(params: Mapping[str, str], base: Selection) -> Selection:
     """Read an address's parameters; what is missing or wrong becomes the default.
 
-    Of `base` stays what no address carries: its folder, its picture, and a text that is too long, for its absence says
-    nothing.
+    Of `base` stays what no address carries: its folder, its picture, and a text that is too long or not of this view,
+    for its absence says nothing.
     """
     values: dict[str, object] = {}
     for name, field in FIELDS.items():
@@ -36,7 +34,7 @@ def parse(params: Mapping[str, str], base: Selection) -> Selection:
                 values[name] = _READERS[name](params[field.param])
             except ValueError:
                 continue
-        elif field.kind is str and len(str(base.value(name))) > MAX_TEXT_IN_URL:
+        elif field.only_with is not None or (field.kind is str and len(str(base.value(name))) > MAX_TEXT_IN_URL):
             values[name] = base.value(name)
     if "branches" in values:
         # Older addresses leave the first step out, and a branch is looked at from a step of it on.
@@ -50,6 +48,8 @@ def to_params(selection: Selection) -> dict[str, str]:
     for name, field in FIELDS.items():
         value = selection.value(name)
         is_written = selection.value(field.chosen_in) if field.chosen_in else value != field.default
+        if field.only_with is not None and selection.value(field.only_with[0]) != field.only_with[1]:
+            continue
         if field.in_address and is_written:
             params[field.param] = ".".join(map(str, value)) if isinstance(value, tuple) else str(value)
     return {name: value for name, value in params.items() if len(value) <= MAX_TEXT_IN_URL}

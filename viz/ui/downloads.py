@@ -10,8 +10,8 @@ import streamlit as st
 from viz.access import models
 from viz.core.numbers import byte_count
 from viz.selection import state, url
+from viz.selection.fields import MAX_TEXT_IN_URL
 from viz.selection.selection import Selection
-from viz.selection.url import MAX_TEXT_IN_URL
 
 _TOO_LONG: Final = "The sentence is too long for an address and is not in it: send it along."
 

@@ -1,25 +1,37 @@
 """Offer, in the head of every page, what can be done with any view: undo, redo, pin, present."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
 from viz.components.head_tools.component import head_tools
-from viz.selection import state
-from viz.ui import present
+from viz.selection import pins, state
+from viz.ui import downloads, present
 
 if TYPE_CHECKING:
     from streamlit.navigation.page import StreamlitPage
+
+#: The section of each page in the selection, by its name in addresses.
+_SECTIONS: Final = {
+    "": "attention",
+    "decode": "decoding",
+    "compare": "coreference",
+    "atlas": "atlas",
+    "masks": "masks_positions",
+    "why": "why_attention",
+    "model": "model_card",
+    "learn": "learn",
+}
 
 
 def show() -> None:
     """The buttons."""
     head_tools(
         is_presented=present.is_on(),
-        is_pinned=False,
+        is_pinned=_is_pinned(),
         on_undo=_undo,
-        on_pin=lambda: None,
+        on_pin=_pin,
         on_present=present.switch,
     )
 
@@ -35,3 +47,33 @@ def follow_undo(pages: "Iterable[StreamlitPage]", opened: "StreamlitPage") -> No
 def _undo(by: int) -> None:
     if not state.undo(by):
         st.toast("Nothing more to undo." if by > 0 else "Nothing to do again.")
+
+
+def _view() -> pins.Pin:
+    """The view that is open; a head or a step that a page only proposed is part of it where it is what is seen."""
+    selection, page = state.current(), _SECTIONS[state.page()]
+    if page == "decoding":
+        selection = selection.changed(step=selection.decoding.step, head=selection.common.head)
+    if page == "coreference":
+        selection = selection.changed(head=selection.common.head)
+    return pins.pin_of(selection, page, downloads.link_needs(selection)[0])
+
+
+def _is_pinned() -> bool:
+    view = _view()
+    kept = pins.decode(state.current().learn.pins)
+    return any((pin.page, pin.params) == (view.page, view.params) for pin in kept)
+
+
+def _pin() -> None:
+    """Keep the view; what is kept already goes."""
+    kept, view = pins.decode(state.current().learn.pins), _view()
+    others = tuple(pin for pin in kept if (pin.page, pin.params) != (view.page, view.params))
+    if len(others) < len(kept):
+        state.choose(pins=pins.encode(others))
+        st.toast("This view is no longer in the collection.")
+    elif pins.fits((*kept, view)):
+        state.choose(pins=pins.encode((*kept, view)))
+        st.toast(f"Pinned: {len(kept) + 1} in the collection, on the page Learn.")
+    else:
+        st.toast(f"The collection is full: it holds {pins.MAX_PINS} views, or as many as one address can carry.")

@@ -2,8 +2,9 @@
 
 import pytest
 
+from viz.selection.fields import MAX_TEXT_IN_URL
 from viz.selection.selection import Selection
-from viz.selection.url import MAX_TEXT_IN_URL, parse, to_params
+from viz.selection.url import parse, to_params
 
 DEFAULT = Selection().changed(checkpoint="en-de")
 CHANGED = Selection().changed(

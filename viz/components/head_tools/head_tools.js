@@ -11,6 +11,7 @@ import { button } from "../shared/picture.js";
 /** Outlines on a 16 × 16 field. */
 const OUTLINES = {
   undo: "M6.5 2.2 2 6.4l4.5 4.2V8h3.2c1.6 0 2.7 1 2.7 2.4S11.3 12.8 9.7 12.8H6v1.5h3.7c2.5 0 4.3-1.6 4.3-3.9S12.2 6.4 9.7 6.4H6.5z",
+  present: "M1.5 2h13v8.6h-5.7v2h2.7v1.4h-7v-1.4h2.7v-2H1.5zM3 3.5v5.6h10V3.5z",
   pin: "M4.5 1.5h7v1.6l-1.2.8v3.4l2.2 2.2v1.4H8.8v4.6h-1.6v-4.6H3.5V9.5l2.2-2.2V3.9l-1.200-.8z",
 };
 
@@ -37,7 +38,7 @@ class HeadTools extends View {
     () => this.python.trigger("pin", true),
     outline("pin"),
   );
-  present = tool("Present: large, one picture a screen (P)", () => this.switchTo(true), "Present");
+  present = tool("Present: large, one picture a screen (P)", () => this.switchTo(true), outline("present"));
   leave = tool("Leave the presentation (Escape or P)", () => this.switchTo(false), "Leave");
 
   start() {

@@ -4,8 +4,8 @@ import { svg } from "../shared/drawing.js";
 import { mount, View } from "../shared/mount.js";
 import { element } from "../shared/picture.js";
 
-/** What only a presentation needs. */
-const PRESENTING = ["present", "screen"];
+/** What only a presentation needs; and the collection, which would make the code of any other page too fine. */
+const PRESENTING = ["present", "screen", "pins"];
 /** A reader needs so many empty modules around a code. */
 const MARGIN = 4;
 /** Streamlit changes the address without an event. */

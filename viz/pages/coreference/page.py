@@ -12,7 +12,7 @@ from viz.ui import frame
 
 frame.title("Compare").caption(
     "“The animal didn't cross the street because it was too tired”, or “too wide”: one word decides what “it” stands "
-    "for. See which heads follow, measure them over many sentences, and test whether they are the cause.",
+    "for. See which heads follow, measure them, and test whether they are the cause.",
 )
 with frame.errors_shown():
     if models.kind(state.current().model) == "image":

@@ -20,7 +20,7 @@ from viz.pages.decoding import branch_codes
 from viz.pages.decoding.branch_codes import Action, Choice, Draw, Path, Write, path_of, write_code
 from viz.pages.decoding.data import branches
 from viz.selection import state
-from viz.selection.url import MAX_TEXT_IN_URL
+from viz.selection.fields import MAX_TEXT_IN_URL
 from viz.ui import long_work, sentence
 
 if TYPE_CHECKING:

@@ -1,6 +1,7 @@
 """The paper, to be learned: lessons, the architecture, one token followed through it, and its training."""
 
 from viz.pages.learn.architecture import tab as architecture
+from viz.pages.learn.collection import tab as collection
 from viz.pages.learn.follow_token import tab as follow_token
 from viz.pages.learn.lessons import tab as lessons
 from viz.pages.learn.training import tab as training
@@ -18,5 +19,6 @@ every_tab: list[frame.Tab[LearnTab]] = [
     ("The Transformer", architecture.show),
     ("Follow one token", follow_token.show),
     ("Training", training.show),
+    ("Collection", collection.show),
 ]
 frame.tabs("learn_tab", every_tab, head)

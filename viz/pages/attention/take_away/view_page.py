@@ -18,9 +18,9 @@ from viz.core import bundle
 from viz.core.html import Column, literal, table
 from viz.core.offline_page import DARK, LIGHT, offline_page, script_json
 from viz.core.sites import head_label
+from viz.core.tile_images import tile_urls
 from viz.core.token_text import display_token
 from viz.figures.heads import head_heatmap
-from viz.pages.attention.take_away.tiles import tile_urls
 
 if TYPE_CHECKING:
     from model import Trace

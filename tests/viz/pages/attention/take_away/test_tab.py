@@ -13,8 +13,9 @@ from tests.paths import ROOT
 from tests.viz import page_run
 from viz.core.sites import SITES
 from viz.selection.catalogue import ROOT_VARIABLE
+from viz.selection.fields import MAX_TEXT_IN_URL
 from viz.selection.selection import Selection
-from viz.selection.url import MAX_TEXT_IN_URL, parse
+from viz.selection.url import parse
 from viz.ui import trace_tables
 
 TAB = "Take it with you"

@@ -5,7 +5,7 @@ import numpy as np
 from PIL import Image
 
 from viz.core.theme import SEQUENTIAL
-from viz.pages.attention.take_away.tiles import tile_urls
+from viz.core.tile_images import tile_urls
 
 
 def picture(url: str) -> np.ndarray:

@@ -1,0 +1,83 @@
+"""Views pinned on their pages, side by side on the page Learn, and taken along in one file."""
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.test_app import opened, turned_to
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Locator
+
+
+def cards(page: Page) -> "Locator":
+    return page.locator("[class*='st-key-pin-caption']")
+
+
+def collection_of_two(page: Page, url: str) -> None:
+    """The grid of all heads, and a head; opened on the tab of the collection."""
+    opened(page, url)
+    page.get_by_role("button", name="Pin this view").click()
+    expect(page.get_by_text("Pinned: 1")).to_be_visible()
+    page.get_by_role("gridcell").nth(2).click()
+    expect(page).to_have_url(re.compile("head=2"))
+    page.get_by_role("button", name="Pin this view").click()
+    expect(page.get_by_text("Pinned: 2")).to_be_visible()
+    turned_to(page, "Learn")
+    page.get_by_role("tab", name="Collection").click()
+    expect(cards(page)).to_have_count(2)
+
+
+def test_pins_stand_side_by_side_and_survive_a_reload_by_their_address(page: Page, url: str) -> None:
+    collection_of_two(page, url)
+    expect(page.locator(".st-key-pin-0 img").first).to_be_visible()
+    expect(page.locator(".st-key-pin-1 [role='img'] img")).to_be_visible()
+    first, second = (page.locator(f".st-key-pin-{number}").bounding_box() for number in (0, 1))
+    assert first is not None
+    assert second is not None
+    assert (first["y"], second["x"] > first["x"] + first["width"]) == (second["y"], True)
+    page.get_by_role("textbox", name="Caption").nth(1).fill("One <b>head</b>")
+    page.keyboard.press("Enter")
+    before = page.url
+    expect(page).not_to_have_url(before)
+    expect(page.get_by_test_id("stApp")).not_to_have_attribute("data-test-script-state", "running")
+    page.goto("about:blank")
+    page.go_back()
+    page.reload()
+    expect(cards(page)).to_have_count(2)
+    expect(page.get_by_role("textbox", name="Caption").nth(1)).to_have_value("One <b>head</b>")
+    page.locator(".st-key-pin-open-1 button").click()
+    expect(page).to_have_title("Attention – Headlight")
+    expect(page.get_by_role("gridcell", selected=True)).to_have_attribute("data-head", "2")
+
+
+def test_the_file_opens_from_the_disk_and_shows_the_caption(
+    page: Page, chromium: "Browser", url: str, tmp_path: Path
+) -> None:
+    collection_of_two(page, url)
+    page.get_by_role("textbox", name="Caption").first.fill("All of <i>them</i>")
+    before = page.url
+    page.keyboard.press("Enter")
+    expect(page).not_to_have_url(before)
+    expect(page.locator(".st-key-pin-1 [role='img'] img")).to_be_visible()
+    expect(page.get_by_test_id("stApp")).not_to_have_attribute("data-test-script-state", "running")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="HTML page").click()
+    file = tmp_path / "collection.html"
+    download.value.save_as(file)
+    context = chromium.new_context(offline=True)
+    asked: list[str] = []
+    problems: list[str] = []
+    tab = context.new_page()
+    tab.on("request", lambda request: asked.append(request.url))
+    tab.on("console", lambda message: problems.append(message.text))
+    tab.goto(file.as_uri())
+    expect(tab.locator("figure")).to_have_count(2)
+    expect(tab.locator("figcaption")).to_have_text("All of <i>them</i>")
+    assert tab.locator("figure img").first.evaluate("(image) => image.complete && image.naturalWidth > 0")
+    expect(tab.locator("figure [role='img'] bdi").first).to_be_visible()
+    assert [address for address in asked if not address.startswith("data:")] == [file.as_uri()]
+    assert not problems
+    context.close()

@@ -1,0 +1,79 @@
+"""The collection of pinned views."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.viz.page_run import app_of, healthy, opened
+from viz.pages.learn.collection.page_file import Card, page_file
+from viz.selection import pins
+from viz.selection.pins import PAGES, Pin, decode, encode
+from viz.selection.selection import Selection
+
+TEXT = (("checkpoint", "en-de"), ("text", "She read."))
+HEAD = Pin("attention", (("head", "1"), ("layer", "1"), ("site", "encoder.self"), *TEXT), "Look <b>here</b>")
+GRID, FILM, COMPARED = (Pin(page, TEXT) for page in ("attention", "decoding", "coreference"))
+
+pytestmark = pytest.mark.usefixtures("chosen")
+
+
+def collection(*kept: Pin) -> AppTest:
+    return opened(app_of(learn="Collection", pins=encode(kept)), "learn")
+
+
+def kept_in(app: AppTest) -> tuple[Pin, ...]:
+    return decode(app.session_state["selection"].learn.pins)
+
+
+def drawn(app: AppTest) -> str:
+    return "".join(part.proto.body for part in app.get("html"))
+
+
+def test_every_kind_of_view_stands_in_the_collection() -> None:
+    others = [Pin(page, TEXT) for page in PAGES if page not in ("attention", "decoding", "coreference")]
+    app = collection(HEAD, GRID, FILM, COMPARED, *others)
+    shown = drawn(app)
+    assert shown.count('role="img"') == 4
+    assert shown.count("Candidate") == 1
+    assert shown.count("not drawn this small") == len(others)
+    assert [field.value for field in app.text_input][:1] == [HEAD.caption]
+
+
+def test_an_empty_collection_says_how_to_fill_it() -> None:
+    app = opened(app_of(learn="Collection", pins="nonsense"), "learn")
+    assert "Nothing is pinned yet" in app.info[0].value
+
+
+def test_captions_order_and_views_can_be_changed() -> None:
+    app = collection(HEAD, FILM)
+    app.text_input[0].set_value("Another").run()
+    assert kept_in(healthy(app))[0].caption == "Another"
+    app.button("pin-Later-0").click().run()
+    assert [pin.page for pin in kept_in(healthy(app))] == ["decoding", "attention"]
+    assert kept_in(app)[1].caption == "Another"
+    app.button("pin-remove-0").click().run()
+    assert [pin.page for pin in kept_in(healthy(app))] == ["attention"]
+
+
+def test_a_view_whose_model_or_text_will_not_do_leaves_the_others_alive() -> None:
+    gone = Pin("attention", (("checkpoint", "gone"), ("text", "Yes.")))
+    blank = Pin("decoding", (("checkpoint", "en-de"), ("text", " ")))
+    app = app_of(learn="Collection", pins=encode([gone, blank, HEAD]))
+    app.run()
+    app.switch_page("viz/pages/learn/page.py").run()
+    assert not app.exception
+    assert len(app.error) == 2
+    assert 'role="img"' in drawn(app)
+
+
+def test_the_file_has_titles_pictures_and_captions_as_text_and_asks_for_nothing() -> None:
+    card = Card("L1 <i>", '<img src="data:image/png;base64,AA">', "<script>alert(1)</script>", "/?layer=1")
+    text = page_file([card]).decode()
+    assert "&lt;script&gt;alert(1)" in text
+    assert "L1 &lt;i&gt;" in text
+    assert "default-src &#x27;none&#x27;" in text
+    assert "http" not in text.replace("http-equiv", "")
+
+
+def test_the_selection_of_a_view_is_what_was_pinned() -> None:
+    selection = Selection().changed(checkpoint="en-de", text="She read.", layer=1)
+    assert pins.pin_of(selection, "attention", {}).selection.common == selection.common

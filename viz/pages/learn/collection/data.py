@@ -1,0 +1,137 @@
+"""Compute what is seen small of a pinned view: a head, all heads, a step of the film, or two sentences compared."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from viz.access import attention, findings, long_texts, models, traces
+from viz.access.attention import MatrixView
+from viz.core import sites
+from viz.core.background_jobs import Progress, Task
+from viz.core.sites import CROSS, NAMES, head_label
+from viz.core.token_text import display_tokens
+from viz.pages.learn.collection.drawing import Grid, Matrix, Seen, Step
+from viz.selection.examples import EXAMPLES
+from viz.selection.pins import Pin
+
+if TYPE_CHECKING:
+    from model import Reader, Trace
+    from viz.selection.selection import Selection
+
+#: What each page is called.
+TITLES = {
+    "attention": "Attention",
+    "decoding": "Decode",
+    "coreference": "Compare",
+    "atlas": "Atlas",
+    "masks_positions": "Masks & positions",
+    "why_attention": "Why attention?",
+    "model_card": "Model",
+    "learn": "Learn",
+}
+_TABS = {
+    "attention": "attention_tab",
+    "decoding": "decoding_tab",
+    "coreference": "coreference_tab",
+    "atlas": "atlas_tab",
+    "masks_positions": "masks_tab",
+    "why_attention": "why_tab",
+    "model_card": "model_card_tab",
+    "learn": "learn_tab",
+}
+#: Candidates of a step that are listed.
+_CANDIDATES = 5
+
+
+def task(pin: Pin, selection: "Selection") -> Task[Seen]:
+    """What computes the picture of a view; `selection` is the view's, with the folder of its model."""
+    return Task(
+        ("pin", pin.page, pin.params, selection.model), 0, "tokens", lambda progress: seen(pin, selection, progress)
+    )
+
+
+def title(pin: Pin, selection: "Selection") -> str:
+    """What a view is called before it is drawn."""
+    tab = selection.value(_TABS[pin.page])
+    return f"{TITLES[pin.page]}: {tab}"
+
+
+def seen(pin: Pin, selection: "Selection", progress: Progress | None = None) -> Seen:
+    """What is seen small of a view; without pictures, where it has none.
+
+    Raises:
+        HeadlightError: the model or the text of the view will not do.
+    """
+    tab = selection.value(_TABS[pin.page])
+    drawn = (pin.page, tab) in (("attention", "All heads"), ("decoding", "Film"), ("coreference", "Side by side"))
+    if not drawn:
+        return Seen(title(pin, selection), selection.common.text, ())
+    reader = models.reader(selection.model)
+    reached = traces.no_progress if progress is None else progress.reached
+    trace = traces.trace(reader, selection.common.text, "", reached)
+    if pin.page == "decoding":
+        return _step(trace, selection)
+    if pin.page == "coreference":
+        twin = next((example.twin for example in EXAMPLES if example.text == trace.text), trace.text)
+        other = traces.trace(reader, selection.coreference.other_text or twin, "", reached)
+        heads = [_head(one, reader, selection) for one in (trace, other)]
+        pair = tuple(replace(head, title=one.text) for head, one in zip(heads, (trace, other), strict=True))
+        return Seen(f"Compared: {heads[0].title}", "", pair)
+    if selection.common.head_chosen:
+        matrix = _head(trace, reader, selection)
+        return Seen(matrix.title, trace.text, (matrix,))
+    return _grid(trace, reader)
+
+
+def _head(trace: "Trace", reader: "Reader", selection: "Selection") -> Matrix:
+    fitted = selection.for_model(trace.shapes)
+    common = fitted.common
+    phrase = NAMES[common.site].phrase
+    label = f"{phrase[:1].upper()}{phrase[1:]}, {head_label(common.layer, common.head)}"
+    if long_texts.is_long(trace, common.site):
+        return Matrix(label, np.zeros((0, 0), np.float32), (), (), None)
+    opened = attention.opened_layer(trace, reader, common.site, common.layer, MatrixView.of(common))
+    values = opened.values[min(common.head, len(opened.values) - 1)]
+    top = float(values.max(initial=0.0)) if common.measure == "norms" else 1.0
+    token, key = common.token, common.key_token
+    row = None if token is None else opened.queries.index_of(token)
+    column = None if key is None else opened.keys.index_of(key)
+    cell = None if row is None or column is None else (row, column)
+    shown = np.asarray(values, np.float32) / np.float32(top or 1.0)
+    return Matrix(label, shown, _read(opened.queries.labels), _read(opened.keys.labels), cell)
+
+
+def _grid(trace: "Trace", reader: "Reader") -> Seen:
+    found = findings.finding(trace, reader)
+    name = f"All heads of the {NAMES[found.site].phrase}"
+    if long_texts.is_long(trace, found.site):
+        return Seen(name, trace.text, ())
+    layers = range(trace.layers_of(found.site))
+    weights = np.stack([trace.weights(found.site, layer).numpy() for layer in layers])
+    return Seen(name, trace.text, (Grid(name, weights, (found.layer, found.head)),))
+
+
+def _step(trace: "Trace", selection: "Selection") -> Seen:
+    if not trace.steps:
+        return Seen("Decode: Film", trace.text, ())
+    number = min(selection.decoding.step, len(trace.steps) - 1)
+    step = trace.steps[number]
+    candidates = tuple((each.token, float(np.exp(each.log_prob))) for each in step.candidates[:_CANDIDATES])
+    written = tuple(each.token for each in trace.steps[: number + 1])
+    name = f"Film, step {number + 1} of {len(trace.steps)}"
+    pictures: tuple[Step | Matrix, ...] = (Step(name, written, candidates),)
+    site = CROSS if CROSS in trace.shapes else next(iter(trace.shapes))
+    if not long_texts.is_long(trace, site):
+        layer = min(selection.common.layer, trace.layers_of(site) - 1)
+        rows = trace.weights(site, layer, rows=[number])[:, 0].numpy()
+        heads = tuple(head_label(layer, head) for head in range(len(rows)))
+        name_of_rows = f"Its row in every head of layer {layer + 1}, {sites.label(site).lower()}"
+        keys = _read(trace.axis_tokens(site)[1])
+        pictures = (*pictures, Matrix(name_of_rows, rows, heads, keys, None))
+    return Seen(name, trace.text, pictures)
+
+
+def _read(tokens: Sequence[str]) -> tuple[str, ...]:
+    return tuple(display_tokens(tokens))

@@ -1,0 +1,135 @@
+"""The views that a person pinned, side by side: each with its picture, its caption and the way back to it."""
+
+from functools import partial
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from viz.core import fingerprint
+from viz.core.widget_values import sent
+from viz.pages.learn.collection import data
+from viz.pages.learn.collection.page_file import Card, page_file
+from viz.selection import catalogue, pins, state
+from viz.ui import downloads, frame, long_work
+from viz.ui.controls import plain
+from viz.ui.downloads import Offer
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
+    from viz.selection.pins import Pin
+    from viz.selection.selection import Selection
+
+#: Each page's name in addresses.
+ADDRESSES: Final = {
+    "attention": "",
+    "decoding": "decode",
+    "coreference": "compare",
+    "atlas": "atlas",
+    "masks_positions": "masks",
+    "why_attention": "why",
+    "model_card": "model",
+    "learn": "learn",
+}
+
+
+def show(head: "DeltaGenerator") -> None:
+    """The pinned views, two beside one another, and the file that holds all of them."""
+    kept = pins.decode(state.current().learn.pins)
+    head.markdown(f"{len(kept)} of at most {pins.MAX_PINS} views · the address of this tab holds them all")
+    if not kept:
+        frame.note(
+            "Nothing is pinned yet. The pin in the head of every page keeps the view that is open: a head, all heads, "
+            "a step of the film, a comparison. Here they stand side by side."
+        )
+        return
+    export = st.container()
+    cards = []
+    with st.grid(2, min_column_width=430, gap="medium"):
+        for number, pin in enumerate(kept):
+            with st.container(border=True, key=f"pin-{number}"):
+                cards.append(_card(number, pin, kept))
+    with export:
+        size = sum(len(card.picture) for card in cards) + 4_000
+        inside = "all views with their captions: one file that opens anywhere, offline"
+        downloads.show_offer(
+            Offer("HTML page", inside, partial(page_file, cards), "headlight-collection.html", "text/html", size)
+        )
+
+
+def _card(number: int, pin: "Pin", kept: tuple["Pin", ...]) -> Card:
+    """A view; what it is in the file."""
+    view = _selection(pin)
+    title = data.title(pin, view)
+    heading = st.container()
+    picture = ""
+    with frame.errors_shown(), st.skeleton(height=320):
+        seen = long_work.awaited(data.task(pin, view), key=f"pin-{number}")
+        title, picture = seen.title, seen.html()
+    heading.markdown(f"**{plain(title)}**")
+    if picture:
+        st.html(picture)
+    # Another view in this place has another field.
+    key = f"pin-caption-{number}-{fingerprint.digest(pins.encode([pin]))}"
+    st.session_state.setdefault(key, pin.caption)
+    st.text_input(
+        "Caption", key=key, placeholder="What is to be seen here?", max_chars=pins.MAX_CAPTION,
+        label_visibility="collapsed", on_change=_caption, args=(number, key),
+    )  # fmt: skip
+    with st.container(horizontal=True):
+        if st.button("Open", key=f"pin-open-{number}", icon=":material/open_in_new:"):
+            state.put(view.changed(pins=state.current().learn.pins))
+            st.switch_page(f"viz/pages/{pin.page}/page.py")
+        for label, help_text, by in (
+            (":material/arrow_back:", "Earlier", -1),
+            (":material/arrow_forward:", "Later", 1),
+        ):
+            st.button(
+                label, key=f"pin-{help_text}-{number}", help=help_text, disabled=not 0 <= number + by < len(kept),
+                on_click=_move, args=(number, by),
+            )  # fmt: skip
+        st.button(
+            ":material/delete:", key=f"pin-remove-{number}", help="Remove from the collection", on_click=_remove,
+            args=(number,),
+        )  # fmt: skip
+    return Card(title, picture, pin.caption, f"/{ADDRESSES[pin.page]}?{urlencode(pin.params)}")
+
+
+def _selection(pin: "Pin") -> "Selection":
+    """What is chosen in a view, with the folder of its model, if only this session has it."""
+    view = pin.selection
+    checkpoint = view.model.checkpoint
+    known = checkpoint in catalogue.models()
+    return view.changed(folder=catalogue.folder_of(checkpoint) if known else "")
+
+
+def _caption(number: int, key: str) -> None:
+    kept = list(_kept())
+    caption = sent(key)
+    if number < len(kept) and isinstance(caption, str):
+        pin = kept[number]
+        kept[number] = pins.Pin(pin.page, pin.params, caption[: pins.MAX_CAPTION])
+        if pins.fits(kept):
+            _put(kept)
+        else:
+            st.toast("The address has no room for so long a caption.")
+
+
+def _move(number: int, by: int) -> None:
+    kept = list(_kept())
+    if 0 <= number < len(kept) and 0 <= number + by < len(kept):
+        kept.insert(number + by, kept.pop(number))
+        _put(kept)
+
+
+def _remove(number: int) -> None:
+    _put([pin for other, pin in enumerate(_kept()) if other != number])
+
+
+def _kept() -> tuple["Pin", ...]:
+    return pins.decode(state.current().learn.pins)
+
+
+def _put(kept: list["Pin"]) -> None:
+    state.choose(pins=pins.encode(kept))
