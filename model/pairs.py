@@ -4,9 +4,11 @@ import gzip
 import lzma
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from model.errors import DataError
+
+Parsed = TypeVar("Parsed")
 
 OPENERS: dict[str, Callable[..., Any]] = {".xz": lzma.open, ".gz": gzip.open}
 
@@ -29,9 +31,14 @@ def read_pairs(path: Path, limit: int | None = None) -> list[Pair]:
     Raises:
         DataError: there is no such file, it is damaged or not UTF-8, a line has no two columns, or there is no pair.
     """
+    return read_lines(path, lambda lines: parse_pairs(lines, str(path), limit))
+
+
+def read_lines(path: Path, parse: Callable[[Iterable[str]], Parsed]) -> Parsed:
+    """What `parse` makes of the lines of a text file (plain, `.xz` or `.gz`), UTF-8. Raises as `read_pairs`."""
     try:
         with OPENERS.get(path.suffix, open)(path, "rt", encoding="utf-8-sig", newline="\n") as lines:
-            return parse_pairs(lines, str(path), limit)
+            return parse(lines)
     except FileNotFoundError as error:
         raise DataError(f"There is no file {path}; name a TSV file (.tsv, .tsv.xz or .tsv.gz).") from error
     except (OSError, EOFError, lzma.LZMAError) as error:

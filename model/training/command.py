@@ -4,7 +4,7 @@ import argparse
 import json
 import math
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import get_args
@@ -18,19 +18,18 @@ from model.model_config import ModelConfig, changed, read_config
 from model.pairs import Pair, data_set_name, read_pairs
 from model.tokenizer import Tokenizer
 from model.training.ablations import ABLATIONS, DEV_SETS, LETTERS, RUNS, TRAINING_SETS, files_in
-from model.training.augmentation import typed_variants
-from model.training.batches import Example, encode_pairs
+from model.training.batches import Example
+from model.training.dictionary import NOUNS
 from model.training.film_recorder import FilmRecorder
 from model.training.loop import TrainingRun, TrainSettings
+from model.training.made_sets import MadeSets, encode_with_variants
 from model.training.processes import join_processes, part, wait_for_all
-from model.training.pronouns import training_pairs
 from model.training.run_files import LOG
 from model.training.schedule import Decay
 from model.training_record import LOG as TRAINING_LOG
 from model.training_record import METRICS, TRAINING
 
-MAX_TRAINING_TOKENS = 100
-PRONOUN_PAIRS = 480_000
+DICTIONARY_SHARE = 0.2
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,6 +41,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--typed", type=share, default=0.0, metavar="SHARE", help=text)
     text = "share of the tokens that the pronoun curriculum makes up (default 0)"
     parser.add_argument("--pronouns", type=share, default=0.0, metavar="SHARE", help=text)
+    text = f"folder with a dictionary's {NOUNS}; its nouns come in plain sentences of every case and number"
+    parser.add_argument("--dictionary", type=Path, metavar="DIR", help=text)
+    text = f"share of the tokens that these sentences make up (default {DICTIONARY_SHARE} with --dictionary)"
+    parser.add_argument("--nouns", type=share, default=DICTIONARY_SHARE, metavar="SHARE", help=text)
+    text = "share of the tokens in sentences with names, numbers and made-up words to be copied (default 0)"
+    parser.add_argument("--copying", type=share, default=0.0, metavar="SHARE", help=text)
     text = "stop there; the same command without it goes on"
     parser.add_argument("--until", type=step_number, metavar="STEP", help=text)
     text = "checkpoint whose weights and vocabulary a new run begins with"
@@ -131,9 +136,12 @@ def train(arguments: argparse.Namespace) -> None:
         name: encode_with_variants(pairs, tokenizer, arguments.typed, settings.seed, weight)
         for name, (pairs, weight) in files.items()
     }
-    if arguments.pronouns:
-        share_of_tokens, typed = arguments.pronouns, arguments.typed
-        sets["pronouns"] = pronoun_examples(sets.values(), share_of_tokens, typed, tokenizer, settings.seed)
+    shares = {"pronouns": arguments.pronouns, "copying": arguments.copying}
+    if arguments.dictionary is not None:
+        shares["nouns"] = arguments.nouns
+    scored = frozenset(pair.source for pairs in dev.values() for pair in pairs)
+    made = MadeSets(shares, arguments.dictionary, arguments.typed, settings.seed, scored)
+    sets |= made.examples(list(sets.values()), tokenizer)
     examples = [example for examples_of_set in sets.values() for example in examples_of_set]
     say(f"{len(examples):,} pairs of {len(sets)} sets, variants among them, on {device}.")
     run = TrainingRun(arguments.run, config, tokenizer, settings, device, processes)
@@ -147,7 +155,8 @@ def train(arguments: argparse.Namespace) -> None:
     model = run.train(examples, dev, arguments.until, film)
     part(processes)
     if processes.is_first:
-        options = {name: getattr(arguments, name) for name in ("preset", "typed", "pronouns")}
+        options = {name: getattr(arguments, name) for name in ("preset", "typed", "pronouns", "copying")}
+        options["nouns"] = arguments.nouns if arguments.dictionary is not None else 0.0
         options["processes"] = processes.count
         note = f"Began with the weights of {arguments.start_from.name} ({origin.digest[:12]})." if origin else ""
         write_record(arguments.out, arguments.run, sets, {**asdict(settings), **options}, arguments.dev_limit, note)
@@ -179,25 +188,6 @@ def fill_in(arguments: argparse.Namespace, seed: int) -> None:
     if arguments.run is None or arguments.out is None:
         raise ConfigError("Name the folder of the run (--run) and that of the checkpoint (--out).")
     arguments.dev = arguments.dev or []
-
-
-def encode_with_variants(
-    pairs: Sequence[Pair], tokenizer: Tokenizer, typed: float, seed: int, weight: float
-) -> list[Example]:
-    """The pairs, and a share of them once more as people type them."""
-    variants = list(typed_variants(pairs, typed, seed=seed))
-    return encode_pairs([*pairs, *variants], tokenizer, MAX_TRAINING_TOKENS, weight=weight)
-
-
-def pronoun_examples(
-    others: Iterable[Sequence[Example]], share: float, typed: float, tokenizer: Tokenizer, seed: int
-) -> list[Example]:
-    """The pronoun curriculum, weighted so that it makes up a share of all tokens (0 to 1)."""
-    pairs = [pair.pair for pair in training_pairs(PRONOUN_PAIRS, seed=seed)]
-    examples = encode_with_variants(pairs, tokenizer, typed, seed, 1.0)
-    other_tokens = sum(example.num_tokens * example.weight for examples_of_set in others for example in examples_of_set)
-    weight = share / (1 - share) * other_tokens / sum(example.num_tokens for example in examples)
-    return [example._replace(weight=weight) for example in examples]
 
 
 def write_record(

@@ -82,7 +82,7 @@ def test_train_writes_a_checkpoint_that_translates(
 def test_a_checkpoint_tells_what_it_was_trained_on_and_can_be_trained_on(
     pairs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("model.training.command.PRONOUN_PAIRS", 2_000)
+    monkeypatch.setattr("model.training.made_sets.PRONOUN_PAIRS", 2_000)
     from model.checkpoint import load_checkpoint
     from model.training_record import read_log, read_training
 

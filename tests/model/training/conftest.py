@@ -2,8 +2,8 @@
 
 import pytest
 
-from model.training.command import PRONOUN_PAIRS
 from model.training.frames import HELD_OUT_PARTS, HeldOutPart
+from model.training.made_sets import PRONOUN_PAIRS
 from model.training.pronouns import (
     HELD_OUT,
     HeldOut,

@@ -1,0 +1,57 @@
+"""Read the nouns of a bilingual dictionary that lies outside of the project, and leave out those that mislead."""
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final, get_args
+
+from model.errors import DataError
+from model.pairs import read_lines
+from model.training.declension import DictionaryNoun
+from model.training.lexicon import Gender
+
+#: The file in a dictionary's folder.
+NOUNS: Final = "nouns.tsv.xz"
+COLUMNS: Final = 7
+#: A row with less support is believed only if its English word is rarer than this (Zipf): common spellings are mostly
+#: something else than a noun (can → Kanne).
+SURE, RARE = 4.0, 4.3
+_ENGLISH: Final = re.compile(r"[a-z]+(?:[ -][a-z]+)?")
+_GERMAN: Final = re.compile(r"[A-ZÄÖÜ][a-zäöüß]+(?:-[A-ZÄÖÜ][a-zäöüß]+)?")
+_GENDERS: Final[Mapping[str, Gender]] = {gender: gender for gender in get_args(Gender)}
+
+
+def read_nouns(folder: Path) -> list[DictionaryNoun]:
+    """The nouns of `nouns.tsv.xz`, commonest first.
+
+    Its columns are: English, German, gender (m, f, n), English plural, German plural, Zipf frequency of the English
+    word, support. Rows are left out whose words are names, phrases or something else than a noun as a rule.
+
+    Raises:
+        DataError: the file is missing or no such table.
+    """
+    return read_lines(folder / NOUNS, _parsed)
+
+
+def _parsed(lines: Iterable[str]) -> list[DictionaryNoun]:
+    nouns = []
+    for number, line in enumerate(lines, 1):
+        cells = line.rstrip("\n").split("\t")
+        try:
+            english, german, gender, english_plural, german_plural, frequency, support = cells
+            noun = DictionaryNoun(english, german, _GENDERS[gender], english_plural, german_plural, float(support))
+            is_rare = float(frequency) < RARE
+        except (ValueError, KeyError) as error:
+            raise DataError(
+                f"{NOUNS}, line {number}: expected {COLUMNS} columns (English, German, m, f or n, two plurals, two "
+                f"numbers), got {line.strip()[:80]!r}."
+            ) from error
+        if _is_plain(noun) and (is_rare or noun.support >= SURE):
+            nouns.append(noun)
+    return nouns
+
+
+def _is_plain(noun: DictionaryNoun) -> bool:
+    """Whether both words are common nouns as they are spelled, with plurals that look like such."""
+    plurals = not noun.has_plural or (_ENGLISH.fullmatch(noun.english_plural) and _GERMAN.fullmatch(noun.german_plural))
+    return bool(_ENGLISH.fullmatch(noun.english) and _GERMAN.fullmatch(noun.german) and plurals)

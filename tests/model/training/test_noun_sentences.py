@@ -1,0 +1,109 @@
+"""Sentences with a dictionary's nouns: grammar, what is never made, and which rows of a dictionary are believed."""
+
+import lzma
+import random
+from pathlib import Path
+
+import pytest
+
+from model.errors import ConfigError, DataError
+from model.tokenizer import Tokenizer
+from model.training.batches import Example
+from model.training.copying import FRAMES, copying_pairs, made_up_word
+from model.training.declension import Adjective, DictionaryNoun, NounPhrase
+from model.training.dictionary import NOUNS, read_nouns
+from model.training.made_sets import MadeSets
+from model.training.noun_sentences import NEVER, NounFrame, filled, frames, noun_pairs
+
+ROWS = """\
+lamp\tLampe\tf\tlamps\tLampen\t4.6\t9.1
+spoon\tLöffel\tm\tspoons\tLöffel\t4.1\t7.0
+can\tKanne\tf\tcans\tKannen\t6.46\t1.51
+attention\tAufmerksamkeit\tf\t\t\t5.2\t8.0
+NATO\tNATO\tf\t\t\t4.0\t9.0
+kingfisher\tEisvogel\tm\tkingfishers\tEisvögel\t2.6\t0.7
+"""
+LAMP = DictionaryNoun("lamp", "Lampe", "f", "lamps", "Lampen", 9.0)
+SPOON = DictionaryNoun("spoon", "Löffel", "m", "spoons", "Löffel", 9.0)
+CIRCUS = DictionaryNoun("circus", "Zirkus", "m", "circuses", "Zirkusse", 9.0)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / NOUNS).write_bytes(lzma.compress(ROWS.encode()))
+    return tmp_path
+
+
+def test_rows_that_are_names_or_mostly_something_else_are_left_out(folder: Path) -> None:
+    assert [noun.english for noun in read_nouns(folder)] == ["lamp", "spoon", "attention", "kingfisher"]
+
+
+@pytest.mark.parametrize("row", ["lamp\tLampe", "lamp\tLampe\tx\tlamps\tLampen\t4\t9", "a\tb\tf\t\t\tmany\t9"])
+def test_a_file_that_is_no_such_table_is_refused_with_its_line(folder: Path, row: str) -> None:
+    (folder / NOUNS).write_bytes(lzma.compress((ROWS + row).encode()))
+    with pytest.raises(DataError, match="line 7"):
+        read_nouns(folder)
+    with pytest.raises(DataError, match="no file"):
+        read_nouns(folder / "elsewhere")
+
+
+def test_a_frame_is_filled_in_the_case_that_it_names() -> None:
+    frame = NounFrame("b", "She put {x} next to {y}.", "Sie legte {x:acc} neben {y:gen}.")
+    small = NounPhrase(SPOON, "a", Adjective("small", "klein"), is_plural=False)
+    pair = filled(frame, {"x": small, "y": NounPhrase(LAMP, "the", None, is_plural=True)})
+    assert pair == ("She put a small spoon next to the lamps.", "Sie legte einen kleinen Löffel neben der Lampen.")
+    assert filled(frame, {"x": small, "y": NounPhrase(CIRCUS, "the", None, is_plural=False)}) is None
+
+
+def test_von_dem_becomes_vom() -> None:
+    spoon = NounPhrase(SPOON, "the", None, is_plural=False)
+    pair = filled(NounFrame("b", "A bit of {x}.", "Etwas von {x:dat}."), {"x": spoon})
+    assert pair == ("A bit of the spoon.", "Etwas vom Löffel.")
+
+
+def test_every_frame_has_the_same_slots_in_both_languages_and_a_known_number() -> None:
+    for frame in frames():
+        assert set(frame.slots) == {slot[0] for slot in frame.german.split("{")[1:]}, frame
+        assert frame.number in ("s", "p", "b")
+        assert frame.english.endswith((".", "?")) == frame.german.endswith((".", "?"))
+
+
+def test_sentences_that_are_scored_are_never_made(folder: Path) -> None:
+    nouns = read_nouns(folder)
+    made = list(noun_pairs(nouns, 3_000, seed=5))
+    assert len(made) == 3_000
+    assert not NEVER & {pair.source for pair in made}
+    apart = frozenset(pair.source for pair in made[:200])
+    assert not apart & {pair.source for pair in noun_pairs(nouns, 1_000, seed=5, apart=apart)}
+    assert list(noun_pairs(nouns, 50, seed=5)) == made[:50]
+    # The word itself is learned, in other sentences.
+    assert any("ttention" in pair.source and "ufmerksamkeit" in pair.target for pair in made)
+
+
+def test_what_is_to_be_copied_stands_in_both_sentences() -> None:
+    for source, target in copying_pairs(500, seed=2):
+        odd = {word.strip(".,!?“”„") for word in source.split()} - {word.strip(".,!?“”„") for word in target.split()}
+        known = {word.strip(".,!?“”„") for english, _ in FRAMES for word in english.split()}
+        assert odd <= known, (source, target)
+
+
+def test_made_up_words_are_letters_and_differ() -> None:
+    draw = random.Random(1)
+    words = [made_up_word(draw) for _ in range(2_000)]
+    assert all(word.isalpha() and word.islower() and len(word) >= 2 for word in words)
+    assert len(set(words)) > 1_900
+
+
+def test_each_set_is_its_share_of_all_tokens(
+    folder: Path, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("model.training.made_sets.NOUN_PAIRS", 200)
+    monkeypatch.setattr("model.training.made_sets.COPYING_PAIRS", 100)
+    others = [[Example([5, 6, 7], [8, 9], 2.0)] * 40]
+    sets = MadeSets({"nouns": 0.2, "copying": 0.1}, folder, 0.0, 1, frozenset()).examples(others, tokenizer)
+    tokens = {name: sum(one.num_tokens * one.weight for one in examples) for name, examples in sets.items()}
+    total = sum(tokens.values()) + 40 * 5 * 2.0
+    assert tokens["nouns"] / total == pytest.approx(0.2)
+    assert tokens["copying"] / total == pytest.approx(0.1)
+    with pytest.raises(ConfigError, match="add up to 1"):
+        MadeSets({"nouns": 0.6, "copying": 0.4}, folder, 0.0, 1, frozenset()).examples(others, tokenizer)
