@@ -6,6 +6,7 @@ import streamlit as st
 
 from viz.core import concurrency_limit, gc_freeze
 from viz.selection import catalogue, state
+from viz.ui import address_code
 from viz.ui.add_model import say_missing
 from viz.ui.page_style import page_style
 from viz.ui.sidebar import sidebar
@@ -40,4 +41,5 @@ say_missing(names)
 with concurrency_limit.page_run():
     page.run()
 state.end()
+address_code.draw()
 gc_freeze.freeze_kept()

@@ -4,9 +4,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import segno
 from playwright.sync_api import Locator, Page, expect
-
-from viz.components.qr_code.component import modules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +54,7 @@ def presented(page: Page, address: str, picture: str) -> Locator:
     expect(shown).to_be_visible()
     if picture != ".st-key-lesson-step":
         expect(shown.locator("[data-ready='1']")).to_be_visible()
-    expect(page.locator(".qr-code[data-ready='1']")).to_be_visible()
+    expect(page.locator(".st-key-address-code img")).to_be_visible()
     expect(page.get_by_test_id("stApp")).not_to_have_attribute("data-test-script-state", "running")
     page.wait_for_timeout(300)
     return shown
@@ -128,16 +127,31 @@ def test_page_down_goes_a_step_of_the_lesson(page: Page, app_as_shipped: str) ->
     expect(page).to_have_url(re.compile("step_of_lesson=2"))
 
 
+#: The modules of a code of so many a side, read from the picture on the page: rows of 0 and, where it is dark, 1.
+READ = """async (image, side) => {
+  const pixels = 4;
+  await image.decode();
+  const canvas = Object.assign(document.createElement("canvas"), { width: side * pixels, height: side * pixels });
+  const context = canvas.getContext("2d");
+  context.drawImage(image, 0, 0, canvas.width, canvas.height);
+  const isDark = (x, y) => Number(context.getImageData((x + 0.5) * pixels, (y + 0.5) * pixels, 1, 1).data[0] < 128);
+  return Array.from({ length: side }, (_, y) => Array.from({ length: side }, (_, x) => isDark(x, y)).join(""));
+}"""
+
+
 def test_the_code_is_of_the_address_that_a_visitor_should_open(page: Page, url: str) -> None:
     presented(page, f"{url}/?present=1&screen=1&layer=1", ".st-key-open-head")
-    code = page.locator(".qr-code")
     for_visitors = f"{url}/?site=encoder.self&layer=1&head=0"
-    expect(code).to_have_attribute("data-address", for_visitors)
-    rows = modules(for_visitors)
-    dark = code.locator("path").evaluate(
-        """(path, side) => Array.from({ length: side }, (_, y) => Array.from({ length: side }, (_, x) =>
-          Number(path.isPointInFill(new DOMPoint(x + 4.5, y + 4.5)))).join(""))""",
-        len(rows),
-    )
-    assert dark == list(rows)
+    code = page.get_by_role("img", name=f"QR code of this view's address: {for_visitors}")
+    expect(code).to_be_visible()
+    expected = segno.make(for_visitors, micro=False, error="l")
+    rows = ["".join(map(str, row)) for row in expected.matrix_iter(border=4)]
+    assert code.evaluate(READ, len(rows)) == rows
     expect(page.get_by_text("Opens on this computer only.")).to_be_visible()
+
+
+def test_the_code_follows_the_film(page: Page, url: str) -> None:
+    presented(page, f"{url}/decode?present=1&step=1", ".st-key-player")
+    page.keyboard.press("PageDown")
+    expect(page.get_by_role("img", name=re.compile(r"QR code .*[?&]step=2"))).to_be_visible()
+    expect(page.locator(".st-key-address-code img")).to_have_count(1)

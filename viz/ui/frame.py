@@ -13,7 +13,7 @@ from viz.components.copy_link.component import copy_link
 from viz.core import concurrency_limit
 from viz.core.numbers import byte_count
 from viz.selection import state
-from viz.ui import downloads, present, tools
+from viz.ui import address_code, downloads, present, tools
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -85,7 +85,9 @@ def title(text: str, how_to_read: str | None = None) -> "DeltaGenerator":
             copy_link(*downloads.link_needs(state.current()), common.picture_paper, common.picture_format)
             tools.show()
         if present.is_on():
-            present.address()
+            address_code.place()
+        else:
+            address_code.forget()
     concurrency_limit.acquire()
     return beside
 
@@ -108,6 +110,7 @@ def fragment(show: Callable[Given, None]) -> Callable[Given, None]:
         with errors_shown():
             show(*args, **kwargs)
         state.publish()
+        address_code.draw()
 
     return part
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 import streamlit as st
 
 from viz.components.present.component import present_steps
-from viz.components.qr_code.component import qr_code
 from viz.selection import state
 
 if TYPE_CHECKING:
@@ -85,9 +84,3 @@ def _with_large_letters(spec: Any) -> Any:
     if isinstance(spec, (list, tuple)):
         return [_with_large_letters(part) for part in spec]
     return spec
-
-
-@st.fragment
-def address() -> None:
-    """The browser's address as a code. A part of its own: the film moves on and draws nothing else."""
-    qr_code(key="address-code")

@@ -1,1 +1,0 @@
-"""The browser's address as a QR code."""
