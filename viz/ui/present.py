@@ -66,6 +66,9 @@ def enlarged(figure: "Figure") -> "Figure":
             if axis.type == "log":
                 # Between its powers of ten plotly writes smaller digits.
                 axis.update(dtick=1, exponentformat="SI")
+            elif axis.exponentformat == "power":
+                # The digits of an exponent would be smaller.
+                axis.exponentformat = "e"
     height = min(figure.layout.height or CHART_HEIGHT, CHART_HEIGHT)
     larger.update_layout(height=height, font_size=SMALLEST_LETTERS)
     return larger
