@@ -117,6 +117,7 @@ class TokenPath:
         logits: of these; none where only their probabilities are known.
         deviation: how far the sums of the parts are from what the model computed, at most: as a share of the largest
             number of what is compared, or of 1 if that is smaller.
+        tolerance: how far rounding can take them in the numbers that the model computes in.
     """
 
     stack: Stack
@@ -131,6 +132,7 @@ class TokenPath:
     candidates: tuple[Candidate, ...]
     logits: tuple[float, ...]
     deviation: float
+    tolerance: float
 
 
 def share_of_sum(part: Float[Tensor, "*shape d_model"], total: Float[Tensor, "*shape d_model"]) -> float:

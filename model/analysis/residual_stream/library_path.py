@@ -63,6 +63,7 @@ def follow_in_library(reader: TextReader, trace: Trace, stack: Stack, position: 
         candidates=tuple(trace.steps[step].candidates) if 0 <= step < len(trace.steps) else (),
         logits=(),
         deviation=max(off),
+        tolerance=_tolerance(reader),
     )
 
 

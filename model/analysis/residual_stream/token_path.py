@@ -12,6 +12,7 @@ from model.analysis.residual_stream.capture import CapturedRun, Sublayer, kinds
 from model.analysis.residual_stream.norms import layer_norm
 from model.errors import TraceError
 from model.nn.layers import Embedding, FeedForward
+from model.trace.trace import ROUNDING
 
 
 @torch.inference_mode()
@@ -50,6 +51,7 @@ def follow(run: CapturedRun, stack: Stack, position: int) -> TokenPath:
         candidates=candidates,
         logits=() if logits is None else tuple(float(logits[candidate.token_id]) for candidate in candidates),
         deviation=max(off),
+        tolerance=ROUNDING[next(home.parameters()).dtype],
     )
 
 

@@ -1,14 +1,14 @@
 """Follow one token, of the page that teaches: its path through all layers, and its place among all embeddings."""
 
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from model.errors import TraceError
 from viz.access import models
 from viz.core.file_names import file_name
-from viz.core.numbers import TOLERANCE, scientific
+from viz.core.numbers import scientific
 from viz.pages.learn.follow_token import data, embeddings, norms, tables
 from viz.pages.learn.follow_token.component import TokenLine, token_line, token_path
 from viz.pages.learn.follow_token.story import rows
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
     from model import Reader, Trace
     from viz.selection.learn import Stack
-
-#: The sums of a model of the library are its own computed in another order, in numbers that may be large.
-LIBRARY: Final = 1e-4
 
 
 def show(head: "DeltaGenerator") -> None:
@@ -87,7 +84,7 @@ def _path(trace: "Trace", reader: "Reader", stack: "Stack", position: int) -> No
     name = file_name("token", stack, str(position), path.token, sentence=trace.text)
     token_path(path, stage, rows(path, stage), on_open=_open, key="follow-path", name=name)
     with st.container(horizontal=True, vertical_alignment="center"):
-        _badge(path.deviation, TOLERANCE if reader.abilities.is_headlight else LIBRARY)
+        _badge(path.deviation, path.tolerance)
         number_controls.table_button("Table (CSV)", partial(tables.parts, path), name)
     if reader.abilities.is_headlight:
         layer = min(max(stage - 1, 0), len(path.layers) - 1)
