@@ -55,6 +55,8 @@ def presented(page: Page, address: str, picture: str) -> Locator:
     if picture != ".st-key-lesson-step":
         expect(shown.locator("[data-ready='1']")).to_be_visible()
     expect(page.locator(".st-key-address-code img")).to_be_visible()
+    if picture != ".st-key-player":
+        expect(page.locator(".present-steps[data-ready='1']")).to_be_visible()
     expect(page.get_by_test_id("stApp")).not_to_have_attribute("data-test-script-state", "running")
     page.wait_for_timeout(300)
     return shown
