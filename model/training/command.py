@@ -41,7 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--typed", type=share, default=0.0, metavar="SHARE", help=text)
     text = "share of the tokens that the pronoun curriculum makes up (default 0)"
     parser.add_argument("--pronouns", type=share, default=0.0, metavar="SHARE", help=text)
-    text = f"folder with a dictionary's {NOUNS}; its nouns come in plain sentences of every case and number"
+    text = f"folder with a dictionary's {NOUNS}; its nouns come in plain sentences of every case and number, and those "
+    text += "whose kind is known in the pronoun curriculum"
     parser.add_argument("--dictionary", type=Path, metavar="DIR", help=text)
     text = f"share of the tokens that these sentences make up (default {DICTIONARY_SHARE} with --dictionary)"
     parser.add_argument("--nouns", type=share, default=DICTIONARY_SHARE, metavar="SHARE", help=text)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from model.training.frames import FRAMES, HELD_OUT_FRAMES, SLOT, Frame
-from model.training.lexicon import NOUNS, Noun
+from model.training.lexicon import NOUNS, Noun, NounsByKind
 
 FORMS: Final = {
     "property": ("property",),
@@ -118,11 +118,6 @@ def _openings() -> tuple[list[Opening], list[Opening]]:
 
 AFFORDANCES: Final = tuple(_affordances())
 ANY_OPENINGS, FRAME_OPENINGS = _openings()
-#: The kinds of things that a noun is one of.
-KINDS_OF: Final[dict[Noun, set[str]]] = {}
-for _kind, _nouns in NOUNS.items():
-    for _noun in _nouns:
-        KINDS_OF.setdefault(_noun, set()).add(_kind)
 KINDS: Final = sorted({kind for affordance in AFFORDANCES for kind in affordance.typical})
 CONTINUATIONS: Final[dict[str, list[tuple[str, str]]]] = {}
 for _form, _english, _german in _lines("continuations.txt"):
@@ -140,24 +135,33 @@ class Composition:
     base: str
 
 
+def kinds_of(nouns: NounsByKind) -> dict[Noun, frozenset[str]]:
+    """The kinds of things that each noun is one of."""
+    listed: dict[Noun, set[str]] = {}
+    for kind, of_kind in nouns.items():
+        for noun in of_kind:
+            listed.setdefault(noun, set()).add(kind)
+    return {noun: frozenset(kinds) for noun, kinds in listed.items()}
+
+
 @cache
-def _deciding(kind: str, other: Noun) -> list[Affordance]:
-    """What fits a kind of things and could not be said of the other candidate."""
-    of_other = KINDS_OF[other]
+def _deciding(kind: str, of_other: frozenset[str]) -> list[Affordance]:
+    """What fits a kind of things and could not be said of the other candidate, by that one's kinds."""
     return [one for one in AFFORDANCES if kind in one.typical and not one.possible & of_other]
 
 
-def compositions(rng: random.Random) -> Iterator[Composition]:
+def compositions(rng: random.Random, nouns: NounsByKind = NOUNS) -> Iterator[Composition]:
     """Compositions without end; two candidates of one German gender, which teach little, are rare."""
+    kinds = kinds_of(nouns)
     while True:
         opening = rng.choice(FRAME_OPENINGS if rng.random() < OWN_OPENINGS else ANY_OPENINGS)
         kind_a, kind_b = opening.kinds or rng.sample(KINDS, 2)
-        a, b = rng.choice(NOUNS[kind_a]), rng.choice(NOUNS[kind_b])
+        a, b = rng.choice(nouns[kind_a]), rng.choice(nouns[kind_b])
         if a == b or (a.gender == b.gender and rng.random() < 0.6):
             continue
         is_about_a = rng.random() < 0.5
         antecedent, kind, other = (a, kind_a, b) if is_about_a else (b, kind_b, a)
-        if not (fitting := _deciding(kind, other)):
+        if not (fitting := _deciding(kind, kinds[other])):
             continue
         affordance = rng.choice(fitting)
         english, german = rng.choice(CONTINUATIONS[affordance.form])

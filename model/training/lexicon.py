@@ -4,7 +4,7 @@ A *cue* is what decides to whom a pronoun refers: a property (“tired”) or so
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
@@ -32,12 +32,20 @@ UNCOUNTED = {"drink", "food", "solid"}
 
 @dataclass(frozen=True)
 class Noun:
-    """One noun in both languages."""
+    """One noun in both languages.
+
+    Attributes:
+        english: singular.
+        german, oblique: nominative, and accusative and dative.
+        gender: of the German noun.
+        head: English of the noun written by hand that a dictionary's compound ends in; “” where there is none.
+    """
 
     english: str
     german: str
     oblique: str
     gender: Gender
+    head: str = ""
 
     def in_german(self, determiner: str, case: Case) -> str:
         """With its determiner, declined."""
@@ -60,7 +68,7 @@ def _noun(english: str, german: str) -> Noun:
     return Noun(english, nominative, oblique or nominative, GENDERS[article])
 
 
-def _entries(name: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+def entries_of(name: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """The lines of a file, each `kind: English=German, English=German, …`."""
     for line in Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines():
         kind, _, entries = line.partition(": ")
@@ -70,11 +78,14 @@ def _entries(name: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
         )
 
 
-NOUNS: Final = {kind: tuple(_noun(*entry) for entry in entries) for kind, entries in _entries("nouns.txt")}
+NounsByKind = Mapping[str, tuple[Noun, ...]]
+NOUNS: Final[NounsByKind] = {
+    kind: tuple(_noun(*entry) for entry in entries) for kind, entries in entries_of("nouns.txt")
+}
 """Nouns by kind: English = German nominative with its article.
 
 An oblique form follows the German noun where it has one (der Bär/Bären). A noun may be of several kinds.
 """
-CUES: Final = {english: german for _, entries in _entries("cues.txt") for english, german in entries}
+CUES: Final = {english: german for _, entries in entries_of("cues.txt") for english, german in entries}
 """Properties come after “to be” (German: undeclined); actions are past tense, alike for er/sie/es."""
-((_, HUMANS),) = _entries("people.txt")
+((_, HUMANS),) = entries_of("people.txt")

@@ -13,6 +13,8 @@ from model.training.augmentation import typed_variants
 from model.training.batches import Example, encode_pairs
 from model.training.copying import copying_pairs
 from model.training.dictionary import read_nouns
+from model.training.dictionary_lexicon import with_dictionary
+from model.training.lexicon import NOUNS
 from model.training.noun_sentences import noun_pairs
 from model.training.pronouns import training_pairs
 
@@ -60,7 +62,8 @@ class MadeSets:
 
     def _pairs(self, name: str) -> list[Pair]:
         if name == "pronouns":
-            return [pair.pair for pair in training_pairs(PRONOUN_PAIRS, seed=self.seed)]
+            nouns = NOUNS if self.dictionary is None else with_dictionary(read_nouns(self.dictionary))
+            return [pair.pair for pair in training_pairs(PRONOUN_PAIRS, seed=self.seed, nouns=nouns)]
         if name == "copying":
             return list(copying_pairs(COPYING_PAIRS, seed=self.seed, apart=self.scored))
         assert self.dictionary is not None, "nouns come from a dictionary"

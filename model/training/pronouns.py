@@ -2,7 +2,8 @@
 
 A grammar of our own draws a frame, nouns that fit into it and a cue that decides to whom “it” refers. Some frames, some
 nouns and some combinations of noun and cue never occur in training, each for itself, so that what was learned can be
-distinguished from what was learned by heart. To the frames that were written one by one, training adds those that
+distinguished from what was learned by heart. Training may add a dictionary's nouns to those written by hand
+(`model.training.dictionary_lexicon`). To the frames that were written one by one, training adds those that
 `model.training.compositions` puts together.
 """
 
@@ -18,7 +19,7 @@ from typing import Literal, TypeVar, get_args
 from model.pairs import Pair
 from model.training.compositions import compositions
 from model.training.frames import DRAWN_FRAMES, FRAMES, SLOT, Frame, HeldOutPart, Part
-from model.training.lexicon import CASES, HUMANS, NOUNS, PRONOUN_FORMS, UNCOUNTED, Case, Noun
+from model.training.lexicon import CASES, HUMANS, NOUNS, PRONOUN_FORMS, UNCOUNTED, Case, Noun, NounsByKind
 
 HeldOut = Literal["frames", "drawn frames", "combinations", "nouns"]
 HELD_OUT: tuple[HeldOut, ...] = get_args(HeldOut)
@@ -92,15 +93,15 @@ class Draw:
 
     @property
     def shows_a_known_pair(self) -> bool:
-        """Whether both candidates are those of the best known sentences."""
-        return self.b is not None and {self.a.english, self.b.english} == ALWAYS_TRAINED
+        """Whether both candidates are those of the best known sentences, or compounds of them."""
+        return self.b is not None and {noun.head or noun.english for noun in (self.a, self.b)} == ALWAYS_TRAINED
 
 
-def training_pairs(count: int, *, seed: int) -> list[PronounPair]:
+def training_pairs(count: int, *, seed: int, nouns: NounsByKind = NOUNS) -> list[PronounPair]:
     """At most `count` different pairs to learn from, with no held-out frame, noun or combination among them."""
-    drawn = _draws(FRAMES["train"], f"train-{seed}")
+    drawn = _draws(FRAMES["train"], f"train-{seed}", nouns)
     written = (draw.about(*choice) for draw, choice in drawn if set(_parts(draw, *choice)) == {"train"})
-    both = zip(written, _composed(f"composed-{seed}"), strict=False)
+    both = zip(written, _composed(f"composed-{seed}", nouns), strict=False)
     return different(count, ((pair.source, pair) for pairs in both for pair in pairs))
 
 
@@ -115,7 +116,7 @@ def held_out_twins(kind: HeldOut, part: HeldOutPart, count: int, *, seed: int) -
 def _twins(kind: HeldOut, part: HeldOutPart, seed: int) -> Iterator[tuple[PronounPair, PronounPair]]:
     wanted = tuple(part if kind == other else "train" for other in ("combinations", "nouns"))
     frames = {"frames": FRAMES[part], "drawn frames": DRAWN_FRAMES[part]}.get(kind, FRAMES["train"])
-    for draw, choice in _draws(frames, f"{kind}-{part}-{seed}"):
+    for draw, choice in _draws(frames, f"{kind}-{part}-{seed}", NOUNS):
         if _parts(draw, *choice) != wanted:
             continue
         pair = draw.about(*choice)
@@ -146,25 +147,25 @@ def pronouns_in(german: str) -> list[str]:
     return [word for word in re.findall(r"\w+", german.lower()) if word in PRONOUN_FORMS]
 
 
-def _draws(frames: Sequence[Frame], seed: str) -> Iterator[tuple[Draw, Choice]]:
+def _draws(frames: Sequence[Frame], seed: str, nouns: NounsByKind) -> Iterator[tuple[Draw, Choice]]:
     """Draws without end, each with what “it” means in it. Words are put in later: most draws are of another part."""
     rng = random.Random(seed)
     weights = list(accumulate(2 if frame.kind_b else 1 for frame in frames))
     while True:
         frame = rng.choices(frames, cum_weights=weights)[0]
         kind_a = rng.choice(frame.kind_a.split())
-        a = rng.choice(NOUNS[kind_a])
-        b = rng.choice(NOUNS[frame.kind_b]) if frame.kind_b else None
+        a = rng.choice(nouns[kind_a])
+        b = rng.choice(nouns[frame.kind_b]) if frame.kind_b else None
         # Candidates of one gender teach little: most of them are drawn again.
         if a == b or (b is not None and a.gender == b.gender and rng.random() < 0.6):
             continue
         yield from _about_one(rng, frame, kind_a, a, b)
 
 
-def _composed(seed: str) -> Iterator[PronounPair]:
+def _composed(seed: str, nouns: NounsByKind) -> Iterator[PronounPair]:
     """Pairs of composed frames, with no held-out noun or combination among them."""
     rng = random.Random(seed)
-    for composition in compositions(rng):
+    for composition in compositions(rng, nouns):
         if _part_of_combination(composition.antecedent, composition.base) == "train":
             drawn = _about_one(rng, composition.frame, composition.frame.kind_a, composition.a, composition.b)
             yield from (draw.about(*choice) for draw, choice in drawn if set(_parts(draw, *choice)) == {"train"})
@@ -183,18 +184,21 @@ def _about_one(rng: random.Random, frame: Frame, kind_a: str, a: Noun, b: Noun |
 
 def _parts(draw: Draw, antecedent: Noun, cue: tuple[str, str]) -> tuple[str, str]:
     """To which part noun-cue combination and nouns belong."""
-    nouns = {_part_of_noun(noun) for noun in (draw.a, draw.b) if noun is not None}
+    nouns = {part_of_noun(noun.english) for noun in (draw.a, draw.b) if noun is not None}
     if nouns != {"train"}:
         return "train", nouns.pop() if len(nouns) == 1 else "mixed"
     return _part_of_combination(antecedent, cue[0]), "train"
 
 
 def _part_of_combination(noun: Noun, cue: str) -> Part:
-    return _part_by_hash(f"{noun.english} {cue}", dev=6, test=10)
+    """What is held out of a noun is held out of its compounds in a dictionary."""
+    parts = (_part_by_hash(f"{name} {cue}", dev=6, test=10) for name in (noun.head, noun.english) if name)
+    return next((part for part in parts if part != "train"), "train")
 
 
-def _part_of_noun(noun: Noun) -> Part:
-    return "train" if noun.english in ALWAYS_TRAINED else _part_by_hash(noun.english, dev=6, test=10)
+def part_of_noun(english: str) -> Part:
+    """To which part a noun belongs."""
+    return "train" if english in ALWAYS_TRAINED else _part_by_hash(english, dev=6, test=10)
 
 
 @cache

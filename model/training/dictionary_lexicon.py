@@ -1,0 +1,81 @@
+"""Add the nouns of a dictionary whose kind is known to those that the pronoun curriculum has by hand.
+
+A dictionary does not tell what kind of thing a noun is, and neither do its compounds: a blood vessel is no vessel, a
+square root can't be cut. `dictionary_kinds.txt` therefore lists English words by kind, as `nouns.txt` does; they are
+concrete, countable (but for food, drink and material) and mean one thing, as a rule. German, gender and declension come
+from the dictionary, from rows that `read_nouns` believes: confirmed by sentence pairs, or of a rare English word.
+
+Left out is every noun
+
+- that is written by hand, in English or in German, and all but the surest of those that are alike in German;
+- that ends, in English or in German, in one that is held out, or would itself be held out if it were written by hand;
+- that is countable and has no plural in one of the languages;
+- that is a compound of a noun written by hand, but of another gender: one of the rows is wrong.
+"""
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Final
+
+from model.training.declension import DictionaryNoun
+from model.training.lexicon import NOUNS, UNCOUNTED, Noun, NounsByKind, entries_of
+from model.training.pronouns import part_of_noun
+
+BY_HAND: Final = {noun.english: noun for nouns in NOUNS.values() for noun in nouns}
+HELD_OUT: Final = tuple(noun for noun in BY_HAND.values() if part_of_noun(noun.english) != "train")
+
+
+@cache
+def listed_kinds() -> dict[str, tuple[str, ...]]:
+    """The English words of dictionary_kinds.txt by kind."""
+    return {kind: tuple(word for word, _ in entries) for kind, entries in entries_of("dictionary_kinds.txt")}
+
+
+def with_dictionary(nouns: Iterable[DictionaryNoun]) -> NounsByKind:
+    """The nouns written by hand, and after them those of a dictionary whose English is listed, by kind."""
+    kinds = listed_kinds()
+    listed = {word for words in kinds.values() for word in words} - set(BY_HAND)
+    entering: dict[str, DictionaryNoun] = {}
+    known_german = {noun.german for noun in BY_HAND.values()}
+    # The surest first: of several nouns that are one word in German it enters alone.
+    for noun in sorted((noun for noun in nouns if noun.english in listed), key=lambda noun: -noun.support):
+        if noun.english not in entering and noun.german not in known_german and _is_free(noun):
+            entering[noun.english] = noun
+            known_german.add(noun.german)
+    added = {
+        kind: tuple(
+            _entry(entering[word])
+            for word in words
+            if word in entering and (kind in UNCOUNTED or entering[word].has_plural)
+        )
+        for kind, words in kinds.items()
+    }
+    return {kind: by_hand + added.get(kind, ()) for kind, by_hand in NOUNS.items()}
+
+
+def _is_free(noun: DictionaryNoun) -> bool:
+    """Whether nothing of the noun is held out, and it has the gender of the noun that it is a compound of."""
+    english, german = noun.english.lower(), noun.german.lower()
+    ends_held_out = any(
+        english.endswith(held.english.lower()) or german.endswith(held.german.lower()) for held in HELD_OUT
+    )
+    head = _head(noun)
+    is_likely = head is None or head.gender == noun.gender
+    return is_likely and not ends_held_out and part_of_noun(noun.english) == "train"
+
+
+def _head(noun: DictionaryNoun) -> Noun | None:
+    """The longest noun written by hand in which it ends in both languages."""
+    heads = (
+        head
+        for head in BY_HAND.values()
+        if noun.german.lower().endswith(head.german.lower()) and noun.english.endswith(head.english)
+    )
+    return max(heads, key=lambda head: len(head.german), default=None)
+
+
+def _entry(noun: DictionaryNoun) -> Noun:
+    head = _head(noun)
+    oblique = noun.declined("dat", is_plural=False)
+    assert oblique is not None, "only a genitive is ever unknown"
+    return Noun(noun.english, noun.german, oblique, noun.gender, head.english if head else "")

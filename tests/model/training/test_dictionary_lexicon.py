@@ -1,0 +1,139 @@
+"""A dictionary's nouns in the pronoun curriculum: which enter, and that nothing held out does."""
+
+import lzma
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from model.tokenizer import Tokenizer
+from model.training import dictionary_lexicon
+from model.training.batches import Example
+from model.training.declension import DictionaryNoun
+from model.training.dictionary import NOUNS as FILE
+from model.training.dictionary import read_nouns
+from model.training.dictionary_lexicon import BY_HAND, HELD_OUT, listed_kinds, with_dictionary
+from model.training.frames import HELD_OUT_FRAMES, HELD_OUT_PARTS
+from model.training.lexicon import NOUNS, Noun, NounsByKind
+from model.training.made_sets import MadeSets
+from model.training.pronouns import PronounPair, held_out_twins, part_of_noun, training_pairs
+from tests.paths import ROOT
+
+DICTIONARY = ROOT.parent / "shared" / "data" / "en-de" / "dictionary"
+SEA_LION = DictionaryNoun("sea lion", "Seelöwe", "m", "sea lions", "Seelöwen", 1.3)
+PARKA = DictionaryNoun("parka", "Parka", "m", "parkas", "Parkas", 9.0)
+ATTENTION = DictionaryNoun("attention", "Aufmerksamkeit", "f", "attentions", "Aufmerksamkeiten", 9.0)
+
+
+def entering(nouns: NounsByKind) -> set[Noun]:
+    return {noun for of_kind in nouns.values() for noun in of_kind} - set(BY_HAND.values())
+
+
+def test_listed_nouns_enter_their_kinds_with_the_dictionarys_german_after_those_written_by_hand() -> None:
+    widened = with_dictionary([SEA_LION, PARKA, ATTENTION])
+    assert widened["animal"] == (*NOUNS["animal"], Noun("sea lion", "Seelöwe", "Seelöwen", "m", head="lion"))
+    assert widened["clothing"] == (*NOUNS["clothing"], Noun("parka", "Parka", "Parka", "m"))
+    assert {kind for kind in NOUNS if widened[kind] != NOUNS[kind]} == {"animal", "clothing"}
+
+
+def test_every_listed_kind_is_one_of_the_curriculums_and_no_listed_noun_is_written_by_hand() -> None:
+    assert set(listed_kinds()) <= set(NOUNS)
+    for words in listed_kinds().values():
+        assert len(set(words)) == len(words)
+        assert not set(words) & set(BY_HAND)
+
+
+@pytest.mark.parametrize(
+    "noun",
+    [
+        DictionaryNoun("parka", "Rock", "m", "parkas", "Röcke", 9.0),
+        DictionaryNoun("parka", "Parka", "m", "parkas", "", 9.0),
+        DictionaryNoun("sea lion", "Seelöwe", "f", "sea lions", "Seelöwen", 9.0),
+    ],
+    ids=["German written by hand", "not counted", "other gender than its head"],
+)
+def test_doubtful_rows_stay_outside(noun: DictionaryNoun) -> None:
+    assert not entering(with_dictionary([noun]))
+
+
+def test_of_two_that_are_one_word_in_german_the_surer_one_enters() -> None:
+    cape = DictionaryNoun("cape", "Umhang", "m", "capes", "Umhänge", 3.0)
+    veil = DictionaryNoun("veil", "Umhang", "m", "veils", "Umhänge", 5.0)
+    assert [noun.english for noun in entering(with_dictionary([cape, veil]))] == ["veil"]
+
+
+def test_what_is_held_out_does_not_enter_by_english_or_german_nor_as_a_head(monkeypatch: pytest.MonkeyPatch) -> None:
+    doubtful = [
+        noun
+        for number, held in enumerate(HELD_OUT)
+        for noun in (
+            DictionaryNoun(held.english, f"Ding{number}", held.gender, "things", "Dinge", 9.0),
+            DictionaryNoun(f"thing {number}", held.german, held.gender, "things", "Dinge", 9.0),
+            DictionaryNoun(f"garden {held.english}", f"Blume{number}", held.gender, "things", "Dinge", 9.0),
+            DictionaryNoun(f"flower {number}", f"Garten{held.german.lower()}", held.gender, "things", "Dinge", 9.0),
+        )
+    ]
+    free = [DictionaryNoun(f"thing {number}", f"Dings{number}", "n", "things", "Dinge", 9.0) for number in range(300)]
+    listed = {"thing": tuple(noun.english for noun in (*doubtful, *free))}
+    monkeypatch.setattr(dictionary_lexicon, "listed_kinds", lambda: listed)
+    assert len(HELD_OUT) > 100
+    assert not entering(with_dictionary(doubtful))
+    # What would be held out if it were written by hand stays outside as well, and only that.
+    names = {noun.english for noun in entering(with_dictionary(free))}
+    assert names == {noun.english for noun in free if part_of_noun(noun.english) == "train"}
+    assert 200 < len(names) < 300
+
+
+def test_with_a_dictionary_pronoun_sentences_have_its_nouns(
+    tmp_path: Path, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("model.training.made_sets.PRONOUN_PAIRS", 2_000)
+    (tmp_path / FILE).write_bytes(lzma.compress(b"parka\tParka\tm\tparkas\tParkas\t3.1\t9.5\n"))
+    others = [[Example([5, 6, 7], [8, 9], 2.0)] * 40]
+
+    def sources(dictionary: Path | None) -> Iterator[str]:
+        made = MadeSets({"pronouns": 0.2}, dictionary, 0.0, 1, frozenset()).examples(others, tokenizer)
+        return (tokenizer.decode(example.source) for example in made["pronouns"])
+
+    assert any(" parka" in source for source in sources(tmp_path))
+    assert not any(" parka" in source for source in sources(None))
+
+
+@pytest.fixture(scope="module")
+def widened() -> NounsByKind:
+    if not DICTIONARY.exists():
+        pytest.skip("needs the data beside the project")
+    return with_dictionary(read_nouns(DICTIONARY))
+
+
+@pytest.fixture(scope="module")
+def wide_training(widened: NounsByKind) -> list[PronounPair]:
+    return training_pairs(30_000, seed=1, nouns=widened)
+
+
+def test_the_dictionary_brings_hundreds_of_nouns_and_none_that_is_held_out(widened: NounsByKind) -> None:
+    added = entering(widened)
+    assert len(added) > 800
+    assert {noun.gender for noun in added} == {"m", "f", "n"}
+    assert len({noun.english for noun in added}) == len({noun.german for noun in added}) == len(added)
+    for noun in added:
+        for held in HELD_OUT:
+            assert not noun.english.lower().endswith(held.english.lower()), (noun, held)
+            assert not noun.german.lower().endswith(held.german.lower()), (noun, held)
+
+
+def test_sentences_with_its_nouns_have_nothing_that_is_held_out(wide_training: list[PronounPair]) -> None:
+    frames = {frame.name for frame in HELD_OUT_FRAMES}
+    combinations = {
+        (pair.antecedent.english, pair.cue)
+        for part in HELD_OUT_PARTS
+        for twins in held_out_twins("combinations", part, 1_000, seed=1)
+        for pair in twins
+    }
+    compounds = [pair for pair in wide_training if pair.antecedent.head]
+    assert len(compounds) > 5_000
+    assert not frames & {pair.frame for pair in wide_training}
+    assert not combinations & {(pair.antecedent.english, pair.cue) for pair in wide_training}
+    assert not combinations & {(pair.antecedent.head, pair.cue) for pair in compounds}
+    assert not set(HELD_OUT) & {pair.antecedent for pair in wide_training}
+    assert not any({"animal", "street"} <= set(pair.source.lower().split()) for pair in wide_training)
