@@ -144,7 +144,8 @@ def _answered(question: Question, view: View, number: int) -> bool:
     if options[chosen - 1] == answer:
         st.success(f"**Right.** {because}", icon=":material/check:")
     else:
-        st.warning(f"**The model says: {plain(answer)}.** {because}", icon=":material/close:")
+        said = plain(answer if answer.endswith((".", "?", "!")) else f"{answer}.")
+        st.warning(f"**The model says: {said}** {because}", icon=":material/close:")
     return True
 
 
