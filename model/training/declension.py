@@ -121,7 +121,7 @@ class NounPhrase:
         determiner = _PLURAL_ENGLISH.get(self.determiner, self.determiner) if self.is_plural else self.determiner
         if determiner == "a" and SPOKEN_VOWEL.match(following[0]):
             determiner = "an"
-        return " ".join([*([determiner] if determiner else []), *following])
+        return " ".join([*([determiner] if determiner else []), *following]).replace("an other ", "another ")
 
     def german(self, case: GermanCase) -> str | None:
         """In a case; None where no rule is sure of a form."""

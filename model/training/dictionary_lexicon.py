@@ -39,7 +39,7 @@ def with_dictionary(nouns: Iterable[DictionaryNoun]) -> NounsByKind:
     known_german = {noun.german for noun in BY_HAND.values()}
     # The surest first: of several nouns that are one word in German it enters alone.
     for noun in sorted((noun for noun in nouns if noun.english in listed), key=lambda noun: -noun.support):
-        if noun.english not in entering and noun.german not in known_german and _is_free(noun):
+        if noun.english not in entering and noun.german not in known_german and may_enter(noun):
             entering[noun.english] = noun
             known_german.add(noun.german)
     added = {
@@ -53,7 +53,7 @@ def with_dictionary(nouns: Iterable[DictionaryNoun]) -> NounsByKind:
     return {kind: by_hand + added.get(kind, ()) for kind, by_hand in NOUNS.items()}
 
 
-def _is_free(noun: DictionaryNoun) -> bool:
+def may_enter(noun: DictionaryNoun) -> bool:
     """Whether nothing of the noun is held out, and it has the gender of the noun that it is a compound of."""
     english, german = noun.english.lower(), noun.german.lower()
     ends_held_out = any(

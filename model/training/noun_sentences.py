@@ -6,7 +6,7 @@ gender and its plural.
 
 import random
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
@@ -15,11 +15,14 @@ from pathlib import Path
 from typing import Final, Literal, cast
 
 from model.pairs import Pair
-from model.training.declension import Adjective, DictionaryNoun, GermanCase, NounPhrase
+from model.training.declension import GERMAN_CASES, Adjective, DictionaryNoun, GermanCase, NounPhrase
 from model.training.dictionary import SURE
+from model.training.lexicon import PRONOUNS
+from model.training.pronouns import capitalised
+from model.training.touchable import touchable
 
-Number = Literal["s", "p", "b"]
-_SLOT: Final = re.compile(r"\{(\w)(?::(\w+))?\}")
+Number = Literal["s", "p", "b", "i"]
+_SLOT: Final = re.compile(r"\{(\w+)(?::(\w+))?\}")
 _CONTRACTIONS: Final = {"von dem": "vom", "in dem": "im"}
 _CONTRACTED: Final = re.compile(rf"\b({'|'.join(_CONTRACTIONS)})\b")
 #: English = German before its ending. What has another stem before an ending (dunkel, teuer, hoch) stands with that.
@@ -48,7 +51,7 @@ class NounFrame:
     """A sentence in both languages with slots for noun phrases; `{x:dat}` in German says the case.
 
     Attributes:
-        number: of the nouns: "s" singular, "p" plural, "b" either.
+        number: of the nouns: "s" singular, "p" plural, "b" either, "i" singular, and “it” is the first of them.
     """
 
     number: Number
@@ -73,23 +76,39 @@ def noun_pairs(
 ) -> Iterator[Pair]:
     """So many sentence pairs, none of which has one of the English sentences in `apart`.
 
-    Every noun comes about as often as any other; surer ones a little more often.
+    Every noun comes about as often as any other; surer ones a little more often. Where “it” is one of them, it is one
+    that `touchable` has chosen: what is held out of the pronoun curriculum stays held out of these.
     """
     draw = random.Random(seed)
-    weights = list(accumulate(sqrt(max(1.0, noun.support)) for noun in nouns))
+    every, things = _Nouns.of(nouns), _Nouns.of(touchable(nouns))
+    offered = [frame for frame in frames() if things.nouns or frame.number != "i"]
     made = 0
     while made < count:
-        pair = _pair(draw, draw.choice(frames()), nouns, weights)
+        frame = draw.choice(offered)
+        pair = _pair(draw, frame, things if frame.number == "i" else every)
         if pair.source not in apart and pair.source not in NEVER:
             made += 1
             yield pair
 
 
-def _pair(draw: random.Random, frame: NounFrame, nouns: Sequence[DictionaryNoun], weights: Sequence[float]) -> Pair:
+@dataclass(frozen=True, slots=True)
+class _Nouns:
+    """Nouns, and up to each of them the sum of how often they are drawn."""
+
+    nouns: Sequence[DictionaryNoun]
+    up_to: Sequence[float]
+
+    @classmethod
+    def of(cls, nouns: Sequence[DictionaryNoun]) -> "_Nouns":
+        return cls(nouns, list(accumulate(sqrt(max(1.0, noun.support)) for noun in nouns)))
+
+    def drawn(self, draw: random.Random) -> DictionaryNoun:
+        return draw.choices(self.nouns, cum_weights=self.up_to)[0]
+
+
+def _pair(draw: random.Random, frame: NounFrame, nouns: _Nouns) -> Pair:
     for _ in range(_TRIES):
-        phrases = {
-            slot: _phrase(draw, draw.choices(nouns, cum_weights=weights)[0], frame.number) for slot in frame.slots
-        }
+        phrases = {slot: _phrase(draw, nouns.drawn(draw), frame.number) for slot in frame.slots}
         if (pair := filled(frame, phrases)) is not None:
             return pair
     raise ValueError(f"no noun fits {frame.english!r}")
@@ -97,20 +116,26 @@ def _pair(draw: random.Random, frame: NounFrame, nouns: Sequence[DictionaryNoun]
 
 def filled(frame: NounFrame, phrases: dict[str, NounPhrase | None]) -> Pair | None:
     """The frame with these phrases; None where a form of one is not known."""
-    german = {}
-    for slot, case in _SLOT.findall(frame.german):
-        phrase = phrases[slot]
-        form = None if phrase is None else phrase.german(cast(GermanCase, case))
-        if form is None:
-            return None
-        german[slot] = form
-    english = {slot: phrase.english for slot, phrase in phrases.items() if phrase is not None}
-    source, target = (
-        _SLOT.sub(lambda slot, of=texts: of[slot[1]], frame_text)  # type: ignore[misc]
-        for frame_text, texts in ((frame.english, english), (frame.german, german))
-    )
+    if any(phrase is None for phrase in phrases.values()):
+        return None
+    known = {name: phrase for name, phrase in phrases.items() if phrase is not None}
+    german = {
+        (name, case): _in_german(known, frame, name, cast(GermanCase, case))
+        for name, case in _SLOT.findall(frame.german)
+    }
+    forms = {slot: form for slot, form in german.items() if form is not None}
+    if len(forms) < len(german):
+        return None
+    source = _SLOT.sub(lambda slot: known[slot[1]].english, frame.english)
+    target = _SLOT.sub(lambda slot: forms[slot[1], slot[2]], frame.german)
     target = _CONTRACTED.sub(lambda found: _CONTRACTIONS[found[0]], target)
-    return Pair(source[0].upper() + source[1:], target[0].upper() + target[1:])
+    return Pair(capitalised(source), capitalised(target))
+
+
+def _in_german(phrases: Mapping[str, NounPhrase], frame: NounFrame, name: str, case: GermanCase) -> str | None:
+    if name != "it":
+        return phrases[name].german(case)
+    return PRONOUNS[phrases[frame.slots[0]].noun.gender][GERMAN_CASES.index(case)]
 
 
 def _phrase(draw: random.Random, noun: DictionaryNoun, number: Number) -> NounPhrase | None:
@@ -120,9 +145,9 @@ def _phrase(draw: random.Random, noun: DictionaryNoun, number: Number) -> NounPh
         return None
     # What has no plural is not counted, and stands alone where others have “a”; so far as one can be sure of it.
     is_uncounted = not noun.has_plural and noun.support >= SURE and " " not in noun.english
-    offered = {
-        name: often for name, often in DRAWN.items() if (noun.has_plural or name != "a") and (name or is_uncounted)
-    }
+    # What there is none of is no “it” either.
+    left_out = {"a": not noun.has_plural, "": not is_uncounted, "no": number == "i"}
+    offered = {name: often for name, often in DRAWN.items() if not left_out.get(name)}
     determiner = draw.choices(list(offered), list(offered.values()))[0]
     adjective = draw.choice(ADJECTIVES) if draw.random() < WITH_ADJECTIVE else None
     return NounPhrase(noun, determiner, adjective, is_plural)

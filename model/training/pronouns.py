@@ -81,7 +81,7 @@ class Draw:
         english = SLOT.sub(lambda slot: fill(slot, 0), self.frame.english)
         german = SLOT.sub(lambda slot: fill(slot, 1), self.frame.german)
         german = CONTRACTED.sub(lambda match: CONTRACTIONS[match[0].lower()], german)
-        return PronounPair(_capitalised(english), _capitalised(german), self.frame.name, antecedent, cue[0])
+        return PronounPair(capitalised(english), capitalised(german), self.frame.name, antecedent, cue[0])
 
     @property
     def choices(self) -> list[Choice]:
@@ -218,5 +218,6 @@ def _case(name: str) -> Case:
     return name
 
 
-def _capitalised(text: str) -> str:
+def capitalised(text: str) -> str:
+    """With a capital at the beginning of every sentence."""
     return SENTENCE_START.sub(lambda match: match[0].upper(), text)
