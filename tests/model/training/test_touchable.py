@@ -3,15 +3,15 @@
 import re
 
 from model.training.declension import DictionaryNoun
-from model.training.lexicon import NOUNS, Noun
+from model.training.lexicon import GENDERS, NOUNS, Noun
 from model.training.noun_sentences import noun_pairs
 from model.training.pronouns import part_of_noun
 from model.training.touchable import touchable
 
 
 def noun(english: str, german: str, support: float = 9.0) -> DictionaryNoun:
-    gender, _, name = german.partition(" ")
-    return DictionaryNoun(english, name, {"der": "m", "die": "f", "das": "n"}[gender], f"{english}s", name, support)
+    article, _, name = german.partition(" ")
+    return DictionaryNoun(english, name, GENDERS[article], f"{english}s", name, support)
 
 
 def held_out() -> list[Noun]:
