@@ -12,9 +12,10 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from model.analysis import translation_commands
 from model.device import choose_device
 from model.errors import ConfigError, HeadlightError
-from model.evaluation import evaluate, translate_all
+from model.evaluation import evaluate
 from model.opening import open_reader, open_translator
 from model.pairs import data_set_name, read_pairs
 from model.sequence_translator import SequenceTranslator
@@ -71,9 +72,13 @@ def build_parser() -> argparse.ArgumentParser:
     measures = ("raw", "norm", "rollout")
     coreference.add_argument("--measure", choices=measures, default="raw", help="kind of weight (default raw)")
 
-    pronouns = add("pronouns", run_pronouns, "score the pronouns of translations on held-out minimal pairs")
-    pronouns.add_argument("--part", choices=("dev", "test"), default="test", help="which held-out part (default test)")
-    pronouns.add_argument("--pairs", type=_positive, default=500, metavar="N", help="minimal pairs of each kind (500)")
+    text = "score the pronouns of translations on held-out minimal pairs"
+    pronouns = add("pronouns", translation_commands.pronouns, text)
+    translation_commands.add_pronoun_arguments(pronouns, _positive)
+
+    text = "score how translations copy made-up words, names and numbers, and find those that babble"
+    copying = add("copying", translation_commands.copying, text)
+    translation_commands.add_copying_arguments(copying, _positive)
 
     atlas = add("atlas", run_atlas, "measure every head over a corpus")
     text = "a sentence a line, or English TAB German (200 of ours)"
@@ -103,12 +108,12 @@ def build_parser() -> argparse.ArgumentParser:
     growing.add_argument("--layers", type=_positive, required=True, metavar="N", help="of the encoder and the decoder")
     growing.add_argument("--out", type=Path, required=True, metavar="DIR", help="checkpoint folder to write")
 
-    for reporting in (evaluation, align, coreference, pronouns, atlas, ablations):
+    for reporting in (evaluation, align, coreference, pronouns, copying, atlas, ablations):
         reporting.add_argument("--json", action="store_true", help="print one JSON object")
-    for added in (translate, evaluation, trace, align, coreference, pronouns, atlas, growing):
+    for added in (translate, evaluation, trace, align, coreference, pronouns, copying, atlas, growing):
         added.add_argument("--checkpoint", type=Path, default=DEFAULT_CHECKPOINT, metavar="DIR")
         added.add_argument("--device", help="cpu, cuda or cuda:N (default: CUDA if present)")
-    for added in (translate, evaluation, trace, align, coreference, pronouns, atlas):
+    for added in (translate, evaluation, trace, align, coreference, pronouns, copying, atlas):
         added.add_argument("--dtype", default="float32", help="float32 (default), or bfloat16 on CUDA")
     command.add_arguments(add("train", command.train, "train a checkpoint, or resume"))
     return parser
@@ -237,22 +242,6 @@ def run_grow(arguments: argparse.Namespace) -> None:
     checkpoint = load_checkpoint(arguments.checkpoint, choose_device(arguments.device))
     save_checkpoint(arguments.out, grown(checkpoint.model, arguments.layers), checkpoint.tokenizer)
     print(arguments.out, file=sys.stderr)
-
-
-def run_pronouns(arguments: argparse.Namespace) -> None:
-    """Print how often “it” becomes the right pronoun in German."""
-    from model.analysis.coreference.held_out_pronouns import score_held_out
-    from model.analysis.report_json import pronoun_json
-    from model.analysis.report_text import pronoun_report
-
-    translator = _any_translator(arguments)
-    with tqdm(unit="sentence") as bar:
-        scores = score_held_out(
-            lambda texts: translate_all(translator.model, translator.tokenizer, texts, progress=bar.update),
-            arguments.part,
-            arguments.pairs,
-        )
-    print(json.dumps({"part": arguments.part, **pronoun_json(scores)}) if arguments.json else pronoun_report(scores))
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from model.analysis.atlas.measure import Atlas
+from model.analysis.copied_words import CopyingScores
 from model.analysis.coreference.held_out_pronouns import HeldOutScores
 from model.analysis.coreference.measure_translator import ContrastScores, CoreferenceScores
 from model.analysis.coreference.scores import HeldOutHead, SiteScores
@@ -33,6 +34,11 @@ def alignment_json(scores: AlignmentScores) -> dict[str, Any]:
 def pronoun_json(scores: HeldOutScores) -> dict[str, Any]:
     """Shares of right pronouns for every kind of thing that was held out."""
     return {**{kind: asdict(score) for kind, score in scores.kinds.items()}, "best_known": scores.best_known}
+
+
+def copying_json(scores: CopyingScores) -> dict[str, Any]:
+    """How often made-up words, names and numbers were copied, without the sentences."""
+    return {name: value for name, value in asdict(scores).items() if name != "failures"}
 
 
 def coreference_json(scores: CoreferenceScores) -> dict[str, Any]:

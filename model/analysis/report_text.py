@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from model.analysis.atlas.measure import AER, Atlas
+from model.analysis.copied_words import CopyingScores
 from model.analysis.coreference.held_out_pronouns import BEST_KNOWN, HeldOutScores
 from model.analysis.coreference.measure_translator import CoreferenceScores
 from model.analysis.coreference.scores import SiteScores
@@ -41,6 +42,18 @@ def pronoun_report(scores: HeldOutScores) -> str:
     ]
     for sentence, translation in scores.best_known.items():
         lines += ["", sentence, f"  {translation}  (expected: {BEST_KNOWN[sentence]})"]
+    return "\n".join(lines)
+
+
+def copying_report(scores: CopyingScores) -> str:
+    """What `python -m model copying` prints: the shares, then every sentence that failed with its translation."""
+    kinds = ", ".join(f"{kind} {share:.1%}" for kind, share in scores.kinds.items())
+    lines = [
+        f"{scores.sentences} sentences, everything copied in {scores.copied:.1%} ({kinds})",
+        f"{scores.babbling} translations babble",
+    ]
+    for sentence, translation in scores.failures:
+        lines += ["", sentence, f"  {translation}"]
     return "\n".join(lines)
 
 

@@ -24,6 +24,7 @@ COMMANDS = (
     *(f"evaluate --data {name}.tsv.xz{beam} --json" for name in TRANSLATION for beam in ("", " --beam 4")),
     "pronouns --part test --json",
     "pronouns --part dev --json",
+    "copying --json",
     "align --data en-de_dev.jsonl --json",
     *(f"coreference --data {name} --json" for name in ("winograd_dev.jsonl", *WINOBIAS)),
 )

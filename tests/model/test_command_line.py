@@ -130,6 +130,17 @@ def test_pronouns_are_scored_for_each_kind_of_thing_held_out(
     assert "both right" in capsys.readouterr().out
 
 
+def test_copying_is_scored_for_words_names_and_numbers(checkpoint: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["copying", "--sentences", "24", "--checkpoint", checkpoint, "--json"]) == 0
+    scores = json.loads(capsys.readouterr().out)
+    assert set(scores) == {"sentences", "copied", "kinds", "babbling"}
+    assert set(scores["kinds"]) == {"names", "numbers", "words"}
+    assert scores["sentences"] == 24
+    assert 0 <= scores["copied"] <= 1
+    assert main(["copying", "--sentences", "2", "--checkpoint", checkpoint]) == 0
+    assert capsys.readouterr().out.startswith("2 sentences, everything copied in ")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -160,6 +171,7 @@ def test_bad_input_gives_one_line_and_exit_code_2(
         [], ["sing"], ["translate"], ["translate", "Tom.", "--beam", "0"], ["train", "--steps", "many"],
         ["train", "--data", "x.tsv=0"], ["train", "--data", "x.tsv=many"], ["train", "--pronouns", "1"],
         ["train", "--typed", "-0.1"], ["train", "--until", "0"], ["pronouns", "--part", "train"],
+        ["copying", "--sentences", "0"],
     ],
 )  # fmt: skip
 def test_wrong_options_give_one_line_and_exit_code_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
