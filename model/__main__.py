@@ -52,6 +52,8 @@ def build_parser() -> argparse.ArgumentParser:
     evaluation = add("evaluate", run_evaluate, "score a TSV file with sacrebleu")
     evaluation.add_argument("--data", type=Path, required=True, metavar="FILE", help="TSV file (.tsv, .xz, .gz)")
     evaluation.add_argument("--limit", type=_positive, metavar="N", help="only the first N pairs")
+    text = "print source, reference and translation of every pair before the scores"
+    evaluation.add_argument("--show", action="store_true", help=text)
     evaluation.add_argument("--beam", type=_positive, default=1, metavar="N", help="beam width (default 1: greedy)")
 
     trace = add("trace", run_trace, "write every attention weight of a sentence to an .npz file")
@@ -128,11 +130,24 @@ def run_evaluate(arguments: argparse.Namespace) -> None:
     """Print the scores of a file."""
     pairs = read_pairs(arguments.data, arguments.limit)
     translator = _any_translator(arguments)
+    outputs: list[str] = []
     with tqdm(total=len(pairs), unit="sentence") as bar:
-        scores = evaluate(translator.model, translator.tokenizer, pairs, beam=arguments.beam, progress=bar.update)
+        scores = evaluate(
+            translator.model,
+            translator.tokenizer,
+            pairs,
+            beam=arguments.beam,
+            progress=bar.update,
+            collect=outputs.append,
+        )
+    shown = [(*pair, output) for pair, output in zip(pairs, outputs, strict=True)] if arguments.show else []
     if arguments.json:
-        print(json.dumps({"set": data_set_name(arguments.data), **scores.to_dict()}))
+        rows = [dict(zip(("source", "reference", "translation"), row, strict=True)) for row in shown]
+        translations = {"translations": rows} if arguments.show else {}
+        print(json.dumps({"set": data_set_name(arguments.data), **scores.to_dict(), **translations}))
     else:
+        for source, reference, output in shown:
+            print(f"{source}\n  reference    {reference}\n  translation  {output}\n")
         print(f"BLEU {scores.bleu}  chrF {scores.chrf}")
         print(f"{scores.sentences} sentences, {scores.seconds} s on {scores.device}", file=sys.stderr)
 

@@ -77,12 +77,18 @@ def evaluate(
     *,
     beam: int = 1,
     progress: Progress = lambda done: None,
+    collect: Callable[[str], object] = lambda translation: None,
 ) -> Scores:
-    """Translate the sources and score against the targets (sacrebleu's own tokenization, case kept)."""
+    """Translate the sources and score against the targets (sacrebleu's own tokenization, case kept).
+
+    `collect` is given each translation at the end, in the order of the pairs.
+    """
     started = time.perf_counter()
     with torch.inference_mode():
         outputs = translate_all(model, tokenizer, [pair.source for pair in pairs], beam=beam, progress=progress)
     seconds = time.perf_counter() - started
+    for output in outputs:
+        collect(output)
     references = [[pair.target for pair in pairs]]
     bleu, chrf = sacrebleu.BLEU(), sacrebleu.CHRF()
     return Scores(

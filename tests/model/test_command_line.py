@@ -43,6 +43,21 @@ def test_evaluate_prints_one_json_object(checkpoint: str, pairs: Path, capsys: p
     assert 0 <= scores["bleu"] <= 100
 
 
+def test_evaluate_shows_each_pair_with_its_translation(
+    checkpoint: str, pairs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["evaluate", "--data", str(pairs), "--limit", "2", "--checkpoint", checkpoint, "--show"]
+    translation = Translator.load(checkpoint).translate(SENTENCES[2])
+    assert main([*arguments, "--json"]) == 0
+    row = json.loads(capsys.readouterr().out)["translations"][1]
+    assert row == {"source": SENTENCES[2], "reference": SENTENCES[3], "translation": translation}
+    assert main(arguments) == 0
+    blocks = capsys.readouterr().out.split("\n\n")
+    assert len(blocks) == 3
+    assert blocks[1] == f"{SENTENCES[2]}\n  reference    {SENTENCES[3]}\n  translation  {translation}"
+    assert blocks[2].startswith("BLEU")
+
+
 def test_trace_writes_every_weight_of_every_site(checkpoint: str, tmp_path: Path) -> None:
     out = tmp_path / "trace.npz"
     assert main(["trace", "Tom told me.", "--target", "Tom sagte.", "--out", str(out), "--checkpoint", checkpoint]) == 0
