@@ -7,7 +7,7 @@ file, so that one server computes every view once.
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.test_present import MEASURED, SMALLEST, presented
 from tests.browser.test_present import SIZES as PROJECTORS
@@ -19,6 +19,21 @@ PREDICT = "Predict first"
 def opened(page: Page, url: str, lesson: str, step: int) -> None:
     page.goto(f"{url}/learn?lesson={lesson}&step_of_lesson={step}")
     expect(page.get_by_role("heading", name=lessons()[lesson].steps[step - 1].title)).to_be_visible()
+
+
+def picture_of(page: Page, lesson: str, number: int) -> Locator:
+    return page.locator(f".st-key-lesson-{lesson}-{number}")
+
+
+def seen(page: Page, lesson: str, number: int) -> None:
+    """The step with its picture, its question answered."""
+    step = lessons()[lesson].steps[number - 1]
+    expect(page.get_by_role("heading", name=step.title, exact=True)).to_be_visible()
+    if step.question is not None:
+        expect(page.get_by_text(PREDICT)).to_be_visible()
+        page.locator(".st-key-answer").get_by_role("radio").first.click()
+        expect(page.get_by_text(PREDICT)).to_have_count(0)
+    expect(picture_of(page, lesson, number)).to_be_visible()
 
 
 def test_a_prediction_is_answered_by_the_model_and_stays_in_the_address(page: Page, app_as_shipped: str) -> None:
@@ -59,42 +74,37 @@ def test_the_button_leads_to_the_same_view_on_its_page(page: Page, app_as_shippe
 SIZES = ((1400, 1000), (800, 1000))
 
 
-@pytest.mark.parametrize("lesson", lessons())
-def test_every_step_of_a_lesson_fits_a_wide_and_a_narrow_page(page: Page, app_as_shipped: str, lesson: str) -> None:
-    opened(page, app_as_shipped, lesson, 1)
-    for number, step in enumerate(lessons()[lesson].steps, 1):
-        expect(page.get_by_role("heading", name=step.title, exact=True)).to_be_visible()
-        if step.question is not None:
-            expect(page.get_by_text(PREDICT)).to_be_visible()
-            page.locator(".st-key-answer").get_by_role("radio").first.click()
-            expect(page.get_by_text(PREDICT)).to_have_count(0)
-        picture = page.locator(f".st-key-lesson-{lesson}-{number}")
-        expect(picture).to_be_visible()
-        for width, height in SIZES:
-            page.set_viewport_size({"width": width, "height": height})
-            assert page.evaluate("document.documentElement.scrollWidth") <= width, (step.title, width)
-            right = picture.evaluate("(element) => element.getBoundingClientRect().right")
-            assert right <= width, (step.title, width, right)
-        assert page.get_by_test_id("stException").count() == 0
-        # What the model does not bear out would be said in an alert of its own.
-        assert page.get_by_test_id("stAlert").count() == (step.question is not None)
-        if number < len(lessons()[lesson].steps):
-            page.locator(".st-key-lesson-next button").click()
+def test_every_step_of_every_lesson_fits_a_wide_and_a_narrow_page(page: Page, app_as_shipped: str) -> None:
+    """From lesson to lesson by “Next”, as a person goes who reads them all."""
+    sizes = list(reversed(SIZES))
+    opened(page, app_as_shipped, next(iter(lessons())), 1)
+    for name, lesson in lessons().items():
+        for number, step in enumerate(lesson.steps, 1):
+            seen(page, name, number)
+            # Each size once, the one that the window has first: whatever is drawn is drawn anew for another.
+            sizes.reverse()
+            for width, height in sizes:
+                page.set_viewport_size({"width": width, "height": height})
+                assert page.evaluate("document.documentElement.scrollWidth") <= width, (step.title, width)
+                right = picture_of(page, name, number).evaluate("(element) => element.getBoundingClientRect().right")
+                assert right <= width, (step.title, width, right)
+            assert page.get_by_test_id("stException").count() == 0
+            # What the model does not bear out would be said in an alert of its own.
+            assert page.get_by_test_id("stAlert").count() == (step.question is not None), step.title
+            following = page.locator(".st-key-lesson-next button")
+            if following.is_enabled():
+                following.click()
 
 
 @pytest.mark.parametrize("lesson", lessons())
 def test_every_step_of_a_lesson_fits_a_projector(page: Page, app_as_shipped: str, lesson: str) -> None:
     page.set_viewport_size({"width": 1024, "height": 768})
-    problems = []
+    problems, sizes = [], list(reversed(PROJECTORS))
     presented(page, f"{app_as_shipped}/learn?present=1&lesson={lesson}", ".st-key-lesson-step")
     for number, step in enumerate(lessons()[lesson].steps, 1):
-        expect(page.get_by_role("heading", name=step.title, exact=True)).to_be_visible()
-        if step.question is not None:
-            expect(page.get_by_text(PREDICT)).to_be_visible()
-            page.locator(".st-key-answer").get_by_role("radio").first.click()
-            expect(page.get_by_text(PREDICT)).to_have_count(0)
-        expect(page.locator(f".st-key-lesson-{lesson}-{number}")).to_be_visible()
-        for width, height in PROJECTORS:
+        seen(page, lesson, number)
+        sizes.reverse()
+        for width, height in sizes:
             page.set_viewport_size({"width": width, "height": height})
             page.wait_for_timeout(60)
             found = page.evaluate(MEASURED)
