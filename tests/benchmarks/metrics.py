@@ -18,7 +18,7 @@ from tqdm import tqdm
 
 from model.checkpoint import write_manifest
 
-TRANSLATION = ("multi30k_flickr2017", "multi30k_val", "tatoeba_dev", "newstest2013")
+TRANSLATION = ("multi30k_flickr2017", "multi30k_val", "tatoeba_dev", "newstest2013", "visitors")
 WINOBIAS = tuple(f"winobias_{side}_type{kind}_dev.txt" for side in ("pro", "anti") for kind in (1, 2))
 COMMANDS = (
     *(f"evaluate --data {name}.tsv.xz{beam} --json" for name in TRANSLATION for beam in ("", " --beam 4")),
@@ -26,7 +26,7 @@ COMMANDS = (
     "pronouns --part dev --json",
     "copying --json",
     "align --data en-de_dev.jsonl --json",
-    *(f"coreference --data {name} --json" for name in ("winograd_dev.jsonl", *WINOBIAS)),
+    *(f"coreference --data {name} --json" for name in ("curated", "winograd_dev.jsonl", *WINOBIAS)),
 )
 VARYING = {"seconds", "device"}
 ENCODER = "encoder.self"
@@ -35,7 +35,7 @@ ENCODER = "encoder.self"
 def measure(data: Path, checkpoint: Path, command: str) -> dict[str, Any]:
     """One command's result, with its file found below `data`."""
     words = command.split()
-    if "--data" in words:
+    if "--data" in words and "curated" not in words:
         index = words.index("--data") + 1
         found = sorted(data.rglob(words[index]))
         if not found:

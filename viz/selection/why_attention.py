@@ -43,6 +43,7 @@ class WhyAttentionChoices:
         ablation_layer, ablation_head: the layer and head that are shown, counted from 1; 0 for each model's surest.
         off_layer: the layer that parts are taken out of, counted from 1; 0 for all.
         kept_head: the head that stays where all others are taken out.
+        film_of: the model whose training is shown as a film; "" for that of the experiments, from nothing.
         film_site, film_sentence, film_layer, film_head, film_step, film_metric: what is shown of the film of a
             training: which attention, sentence and head, at which step, and the metric of the lines.
         film_site_chosen, film_sentence_chosen, film_head_chosen, film_step_chosen, film_metric_chosen: whether a person
@@ -66,14 +67,15 @@ class WhyAttentionChoices:
     ablation_head: int = 0
     off_layer: Annotated[int, Param("without")] = 0
     kept_head: Annotated[int, Param("kept")] = 0
+    film_of: str = ""
     film_site: Annotated[Site, Proposed("film_site_chosen")] = CROSS
-    film_site_chosen: Annotated[bool, SessionOnly()] = False
+    film_site_chosen: Annotated[bool, SessionOnly(), ResetBy("film_of")] = False
     film_sentence: Annotated[int, Proposed("film_sentence_chosen")] = 0
-    film_sentence_chosen: Annotated[bool, SessionOnly()] = False
+    film_sentence_chosen: Annotated[bool, SessionOnly(), ResetBy("film_of")] = False
     film_layer: Annotated[int, Proposed("film_head_chosen")] = 0
     film_head: Annotated[int, Proposed("film_head_chosen")] = 0
-    film_head_chosen: Annotated[bool, SessionOnly(), ResetBy("film_site")] = False
+    film_head_chosen: Annotated[bool, SessionOnly(), ResetBy("film_site", "film_of")] = False
     film_step: Annotated[int, Proposed("film_step_chosen")] = 0
-    film_step_chosen: Annotated[bool, SessionOnly()] = False
+    film_step_chosen: Annotated[bool, SessionOnly(), ResetBy("film_of")] = False
     film_metric: Annotated[FilmMetric, Proposed("film_metric_chosen")] = "word_out"
-    film_metric_chosen: Annotated[bool, SessionOnly(), ResetBy("film_site")] = False
+    film_metric_chosen: Annotated[bool, SessionOnly(), ResetBy("film_site", "film_of")] = False

@@ -1,4 +1,4 @@
-"""Films of trainings: the one that ships, one that a person opens, and what their numbers say of each head."""
+"""Films of trainings: those that ship, one that a person opens, and what their numbers say of each head."""
 
 import tempfile
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     JobsOfHeads = Mapping[tuple[int, int], tuple[HeadJob, ...]]
 
-SHIPPED: Final = "film.npz"
+FILE: Final = "film.npz"
 #: The most weights and the most heads of one attention in a film that this page reads.
 MOST_WEIGHTS: Final = 8_000_000
 MOST_HEADS: Final = 256
@@ -49,15 +49,19 @@ class OpenFilm:
         return layers, heads
 
 
-def shipped() -> OpenFilm | None:
-    """The film among the experiments; None if none ships.
+def listed() -> dict[str, Path]:
+    """Model → film of its training, for all that have one beside their weights; "" → that of the experiments."""
+    folders = {"": catalogue.experiments_root(), **catalogue.models()}
+    films = {name: folder / FILE for name, folder in folders.items()}
+    return {name: path for name, path in films.items() if path.is_file()}
+
+
+def at(path: Path) -> OpenFilm:
+    """The film in a file.
 
     Raises:
         DataError: it is damaged.
     """
-    path = catalogue.experiments_root() / SHIPPED
-    if not path.is_file():
-        return None
     state = path.stat()
     return _at(str(path), state.st_mtime_ns, state.st_size)
 

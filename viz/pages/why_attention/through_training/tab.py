@@ -1,8 +1,10 @@
 """Through training, of the page on claims: what every head attended to at some steps of a training, as a film."""
 
+from collections.abc import Mapping
 from contextlib import nullcontext
 from functools import partial
-from typing import Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
@@ -16,8 +18,11 @@ from viz.pages.why_attention.through_training import data, names, own_film
 from viz.pages.why_attention.through_training.changes import ALIGNED, Arrival, Opening, nearest_frame, opening_of_site
 from viz.pages.why_attention.through_training.component import FilmState, training_film
 from viz.pages.why_attention.through_training.payload import FilmView, cut, is_too_large
-from viz.selection import state
+from viz.selection import catalogue, state
 from viz.ui import controls, frame, head_jobs, number_controls
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
 
 #: Pieces of a run's settings that say what was trained.
 _TOLD: Final = {"preset": "preset", "num_layers": "layers", "num_heads": "heads", "d_model": "d_model", "seed": "seed"}
@@ -26,26 +31,37 @@ _TOLD: Final = {"preset": "preset", "num_layers": "layers", "num_heads": "heads"
 @frame.fragment
 def show(trace: object) -> None:
     """The choices, the film, what heads have become and when, and a film of one's own."""
-    opened = own_film.opened()
-    if opened is None:
+    opened, row = own_film.opened(), st.container(horizontal=True)
+    if opened is None and (films := data.listed()):
+        with row:
+            path = films[_training(films)]
         try:
-            opened = data.shipped()
+            opened = data.at(path)
         except HeadlightError as error:
             st.error(controls.plain(str(error)), icon=":material/error:")
     if opened is None:
         frame.note(
-            "No film of a training lies among the experiments. The command below makes one, and the field below opens "
-            "it."
+            "No film of a training lies among the experiments or beside a model. The command below makes one, and the "
+            "field below opens it."
         )
     else:
         with st.spinner("Reading the film …") if own_film.opened() else nullcontext():
             data.arrived(opened, data.opens_on(opened).site)
-        _film(opened)
+        _film(opened, row)
     own_film.show()
 
 
-def _film(opened: data.OpenFilm) -> None:
-    site, sentence, metric = _widgets(opened)
+def _training(films: Mapping[str, Path]) -> str:
+    """The model whose training is shown; one without a film becomes the first."""
+    if state.current().why_attention.film_of not in films:
+        state.change(film_of=next(iter(films)))
+    labels = {name: html.visible(catalogue.label(name)) if name else "Full model, from nothing" for name in films}
+    return controls.dropdown("film_of", "Training", labels, width=210)
+
+
+def _film(opened: data.OpenFilm, row: "DeltaGenerator") -> None:
+    with row:
+        site, sentence, metric = _widgets(opened)
     weights = opened.film.sentences[sentence].weights[site]
     if is_too_large(weights):
         frame.note(
@@ -93,13 +109,12 @@ def _widgets(opened: data.OpenFilm) -> tuple[str, int, str]:
     sentences = {i: cut(html.visible(one.source), 60) for i, one in enumerate(opened.film.sentences)}
     if state.current().why_attention.film_sentence not in sentences:
         state.change(film_sentence=found.sentence)
-    with st.container(horizontal=True):
-        labels = {path: site_label(path).removesuffix("-attention") for path in opened.sites}
-        chosen = controls.dropdown("film_site", "Attention", labels, width=155)
-        sentence = controls.dropdown("film_sentence", "Sentence", sentences, width=270)
-        metric = controls.dropdown(
-            "film_metric", "Lines", {name: names.TEXTS[name].name for name in names.TEXTS if name in offered}, width=165
-        )
+    labels = {path: site_label(path).removesuffix("-attention") for path in opened.sites}
+    chosen = controls.dropdown("film_site", "Attention", labels, width=155)
+    sentence = controls.dropdown("film_sentence", "Sentence", sentences, width=270)
+    metric = controls.dropdown(
+        "film_metric", "Lines", {name: names.TEXTS[name].name for name in names.TEXTS if name in offered}, width=165
+    )
     return chosen, sentence, metric
 
 
@@ -190,10 +205,10 @@ def _explain(opened: data.OpenFilm, view: FilmView, site: str) -> None:
     )
     st.caption(
         controls.plain(
-            f"A film of a training ({', '.join(told)}): {total} frames up to step {film.steps[-1]:,}, spaced by "
-            f"logarithm. At each the model reads {len(film.sentences)} sentences with a translation that is given, and "
-            f"writes its own; weights are kept in 255ths, so numbers are exact to 0.002.{left_out} The loss is the "
-            "mean of the training since the frame before, in nats a token; BLEU is that of the first 100 pairs of each "
-            f"dev set. {view.header['rowsNote']}"
+            f"A film of a training ({', '.join(told)}): {total} frames up to step {film.steps[-1]:,}, closest "
+            f"together at first. At each the model reads {len(film.sentences)} sentences with a translation that is "
+            f"given, and writes its own; weights are kept in 255ths, so numbers are exact to 0.002.{left_out} "
+            "The loss is the mean of the training since the frame before, in nats a token; BLEU is that of the first "
+            f"100 pairs of each dev set. {view.header['rowsNote']}"
         )
     )

@@ -109,6 +109,21 @@ def test_a_film_of_ones_own_takes_the_place_of_the_one_that_ships_and_gives_it_b
     assert header(healthy(back.click().run()))["heads"] == 2
 
 
+def test_the_training_of_a_model_with_a_film_beside_its_weights_is_chosen(filmed: AppTest, root: Path) -> None:
+    saved(root / "en-de" / "film.npz", film(("encoder.self",), heads=3))
+    first = header(at(filmed, TAB, film_site="decoder.cross", film_head=1))
+    choice = filmed.selectbox(key="film_of")
+    assert choice.options == ["Full model, from nothing", "en-de"]
+    shown = header(healthy(choice.set_value("en-de").run()))
+    assert (first["heads"], shown["heads"]) == (2, 3)
+    # What was chosen in the film before says nothing of this one.
+    assert filmed.selectbox(key="film_site").options == ["Encoder self"]
+    assert filmed.query_params["film_of"] == "en-de"
+    assert "film_head" not in filmed.query_params
+    again = AppTest.from_file(filmed._script_path, default_timeout=60)
+    assert header(at(again, TAB, film_of="../evil"))["heads"] == 2
+
+
 def test_a_film_that_is_too_large_is_refused_before_anything_is_computed(
     filmed: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
