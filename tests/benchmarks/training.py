@@ -1,15 +1,16 @@
-"""How well training uses the machine: python -m tests.benchmarks.training [--threads N].
+"""How well training uses the machine: python -m tests.benchmarks.training [--threads N] [--profile].
 
 Takes real training steps of the shipped shape on sentences of the pronoun curriculum, counts the floating point
 operations of their matrix products (torch's own counter), and divides by what the same machine reaches, in the same
-run and with as many threads, on one large product in bfloat16. On CUDA it also gives the share of the chip's peak.
+run and with as many threads, on one large product in bfloat16. On CUDA it also gives the share of the chip's peak. With
+--profile it says what a step's time goes into, as torch's profiler counts it.
 """
 
 import argparse
 import tempfile
 import time
-from collections.abc import Callable
-from itertools import islice
+from collections.abc import Callable, Mapping
+from itertools import cycle, islice
 from pathlib import Path
 
 import torch
@@ -25,6 +26,38 @@ from model.training.pronouns import training_pairs
 
 PEAKS = {"H100": 989e12, "H200": 989e12, "A100": 312e12, "L40": 181e12, "RTX 4090": 165e12}
 """Dense bfloat16 operations a second, from the makers' data sheets."""
+
+
+PARTS: Mapping[str, tuple[str, ...]] = {
+    "matrix products": ("mm", "addmm", "bmm", "baddbmm", "mkldnn_linear", "linear", "matmul"),
+    "attention": ("scaled_dot_product", "flash_attention"),
+    "softmax and loss": ("softmax", "cross_entropy", "nll_loss", "gather", "logsumexp"),
+    "optimizer": ("fused_adam", "linalg_vector_norm", "foreach", "Optimizer"),
+    "dropout": ("dropout", "bernoulli", "rand"),
+    "norms": ("layer_norm",),
+    "casts and copies": ("copy_", "to", "cat", "clone", "contiguous"),
+    "embeddings": ("embedding", "index"),
+    "sums, products, activations": ("add", "mul", "div", "sum", "relu", "threshold", "fill", "zero", "masked", "where"),
+}
+"""What is done in a step → how names of torch's operations begin that do it."""
+
+
+def profile(step: Callable[[], object], steps: int) -> list[tuple[str, float, str]]:
+    """Part, share of the time and its longest operation, for steps on the CPU; the largest first."""
+    from torch.profiler import ProfilerActivity
+    from torch.profiler import profile as profiler
+
+    with profiler(activities=[ProfilerActivity.CPU]) as profiled:
+        for _ in range(steps):
+            step()
+    taken: dict[str, dict[str, float]] = {}
+    for event in profiled.key_averages():
+        name = event.key.removeprefix("aten::").lstrip("_")
+        part = next((part for part, begins in PARTS.items() if name.lower().startswith(begins)), "other")
+        taken.setdefault(part, {})[event.key] = event.self_cpu_time_total
+    total = sum(sum(of.values()) for of in taken.values())
+    rows = [(part, sum(of.values()) / total, max(of, key=lambda name: of[name])) for part, of in taken.items()]
+    return sorted(rows, key=lambda row: -row[1])
 
 
 def synchronize(device: torch.device) -> None:
@@ -51,6 +84,7 @@ def main() -> None:
     parser.add_argument("--tokens-per-batch", type=int, default=4_000)
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--device")
+    parser.add_argument("--profile", action="store_true", help="what a step's time goes into, on the CPU")
     arguments = parser.parse_args()
     device = choose_device(arguments.device)
     torch.set_num_threads(arguments.threads)
@@ -95,6 +129,10 @@ def main() -> None:
         peak = next((value for chip, value in PEAKS.items() if chip in name), None)
         share = "unknown chip" if peak is None else f"{rate * operations / peak:.1%}"
         print(f"share of the peak of {name}: {share}")
+    if arguments.profile:
+        next_batch = cycle(batches)
+        for part, part_share, longest in profile(lambda: run._take_step(objective, next(next_batch)), 8):
+            print(f"{part_share:6.1%}  {part} ({longest})")
 
 
 if __name__ == "__main__":
