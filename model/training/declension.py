@@ -63,6 +63,7 @@ class DictionaryNoun:
         gender: of the German noun.
         english_plural, german_plural: as the dictionary has them.
         support: how sure the pair is; above about 4, sentence pairs confirm it.
+        frequency: of the English word (Zipf: the logarithm of how often it comes in a billion words).
     """
 
     english: str
@@ -71,6 +72,7 @@ class DictionaryNoun:
     english_plural: str
     german_plural: str
     support: float
+    frequency: float = 3.0
 
     @property
     def has_plural(self) -> bool:

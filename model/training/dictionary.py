@@ -39,14 +39,14 @@ def _parsed(lines: Iterable[str]) -> list[DictionaryNoun]:
         cells = line.rstrip("\n").split("\t")
         try:
             english, german, gender, english_plural, german_plural, frequency, support = cells
-            noun = DictionaryNoun(english, german, _GENDERS[gender], english_plural, german_plural, float(support))
-            is_rare = float(frequency) < RARE
+            numbers = float(support), float(frequency)
+            noun = DictionaryNoun(english, german, _GENDERS[gender], english_plural, german_plural, *numbers)
         except (ValueError, KeyError) as error:
             raise DataError(
                 f"{NOUNS}, line {number}: expected {COLUMNS} columns (English, German, m, f or n, two plurals, two "
                 f"numbers), got {line.strip()[:80]!r}."
             ) from error
-        if _is_plain(noun) and (is_rare or noun.support >= SURE):
+        if _is_plain(noun) and (noun.frequency < RARE or noun.support >= SURE):
             nouns.append(noun)
     return nouns
 
