@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from model.adapters.folder_check import refuse_gguf
 from model.checkpoint import MANIFEST
 from model.earlier_translator import EarlierTranslator
 from model.errors import CheckpointError, SessionError
@@ -36,6 +37,8 @@ def open_reader(folder: str | Path, device: str | None = None, dtype: str = "flo
     if (path / MANIFEST).is_file() or is_opus_mt(path):
         # MarianMT has our own architecture: what works for our checkpoints works for it.
         return open_translator(path, device, dtype)
+    if path.is_file():
+        refuse_gguf(path)
     if not path.is_dir():
         raise CheckpointError(f"There is no folder {path}.")
     # The library transformers takes a second or two to import; our own checkpoints do without.

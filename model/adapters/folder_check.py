@@ -96,9 +96,28 @@ def _readable(path: Path) -> Iterator[None]:
         ) from error
 
 
+def refuse_gguf(path: Path) -> None:
+    """Say how a GGUF file, or a folder with nothing else, is made into what can be opened.
+
+    Raises:
+        CheckpointError: it is one.
+    """
+    files = [path] if path.is_file() else [file for file in entries(path) if file.is_file()]
+    gguf = next((file for file in files if file.suffix.lower() == ".gguf"), None)
+    if gguf is None or (gguf.parent / CONFIG).is_file():
+        return
+    raise CheckpointError(
+        f"{gguf.name} is a GGUF file, made for llama.cpp. Open the model that it was made from, or convert it, with "
+        "transformers and `pip install gguf`: `AutoModelForCausalLM.from_pretrained("
+        f'"{gguf.parent.name}", gguf_file="{gguf.name}").save_pretrained("NEW")`, '
+        "and the same with AutoTokenizer; then open the folder NEW."
+    )
+
+
 def _checked(path: Path) -> Folder:
     if not path.is_dir():
         raise CheckpointError(f"There is no folder {path}.")
+    refuse_gguf(path)
     if not (path / CONFIG).is_file():
         raise CheckpointError(
             f"{path.name} has no {CONFIG}. Give a folder with a model that `save_pretrained` of transformers wrote, "
