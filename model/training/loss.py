@@ -1,10 +1,13 @@
 """Compute label-smoothed cross entropy and its gradient in one pass."""
 
-from typing import Any
+from typing import Any, Final
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+
+#: Numbers in 32 bit that a processor's cache holds beside other things.
+CACHED: Final = 1 << 18
 
 
 def smoothed_cross_entropy(
@@ -17,8 +20,8 @@ def smoothed_cross_entropy(
 
     The rest of the mass is spread evenly over the vocabulary, as in Szegedy et al. 2016. Of `weights`, each token's
     part is multiplied by its own; the number of tokens stays the divisor. The gradient, (softmax − target) · weight /
-    tokens, is made in place during the forward pass: torch's own loss reads and writes the token × vocabulary array
-    about three times as often, which on a CPU was a quarter of a training step.
+    tokens, is made during the forward pass, some rows at a time so that they stay in a processor's cache: each number
+    of the token × vocabulary array is fetched from memory once and put back once.
     """
     return _SmoothedCrossEntropy.apply(logits, token_ids, smoothing, weights)  # type: ignore[no-untyped-call, no-any-return]
 
@@ -27,19 +30,24 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, logits: Tensor, token_ids: Tensor, smoothing: float, weights: Tensor | None) -> Tensor:
         num_tokens, vocab_size = logits.shape
-        shifted = logits.to(torch.float32, copy=True)
-        shifted -= shifted.amax(-1, keepdim=True)
-        right = shifted.gather(-1, token_ids[:, None])[:, 0]
-        mean = shifted.mean(-1)
-        exponentials = shifted.exp_()
-        total = exponentials.sum(-1, keepdim=True)
-        losses = total[:, 0].log() - (1 - smoothing) * right - smoothing * mean
-        gradient = exponentials.div_(total).sub_(smoothing / vocab_size)
-        gradient.scatter_add_(-1, token_ids[:, None], torch.full_like(total, smoothing - 1))
-        if weights is not None:
-            losses = losses * weights
-            gradient.mul_(weights[:, None])
-        ctx.save_for_backward(gradient.div_(num_tokens).to(logits.dtype))
+        rows = max(1, CACHED // vocab_size) if logits.device.type == "cpu" else max(1, num_tokens)
+        gradient, losses = torch.empty_like(logits), logits.new_empty(num_tokens, dtype=torch.float32)
+        for start in range(0, num_tokens, rows):
+            part = slice(start, start + rows)
+            right_ids = token_ids[part, None]
+            shifted = logits[part].to(torch.float32, copy=True)
+            shifted -= shifted.amax(-1, keepdim=True)
+            right, mean = shifted.gather(-1, right_ids)[:, 0], shifted.mean(-1)
+            exponentials = shifted.exp_()
+            total = exponentials.sum(-1, keepdim=True)
+            losses[part] = total[:, 0].log() - (1 - smoothing) * right - smoothing * mean
+            scale = torch.full_like(total, 1 / num_tokens)
+            if weights is not None:
+                losses[part] *= weights[part]
+                scale *= weights[part, None]
+            exponentials.mul_(scale / total).sub_(scale * (smoothing / vocab_size))
+            gradient[part] = exponentials.scatter_add_(-1, right_ids, scale * (smoothing - 1))
+        ctx.save_for_backward(gradient)
         return losses.mean()
 
     @staticmethod
