@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from model.checkpoint import write_manifest
+from tests.paths import ROOT
 
 Results = Mapping[str, Any]
 """Command → what it found."""
 
 CARD: Final = "README.md"
+SHIPPED: Final = ROOT / "checkpoints" / "en-de"
 HELD_OUT: Final = {
     "frames": "sentence frame",
     "drawn frames": "sentence frame, drawn from a wide table",
@@ -26,23 +28,32 @@ HELD_OUT: Final = {
 READINGS: Final = {"word_in": "for the word going in", "word_out": "for the word coming out"}
 
 
-def written(card: str, results: Results, data: Sequence[Mapping[str, Any]]) -> str:
-    """The card with every table made anew, from what was measured and what it was trained on."""
+def anew(checkpoint: Path) -> dict[Path, str]:
+    """The checkpoint's card, and of the one that ships the project's README, with the figures of its files."""
+    results, card = results_of(checkpoint), checkpoint / CARD
+    data = json.loads((checkpoint / "training.json").read_text(encoding="utf-8"))["data"]
     tables = {"data": _data(data), **{name: table(results) for name, table in TABLES.items()}}
+    texts = {card: filled(card.read_text(encoding="utf-8"), tables)}
+    if checkpoint.resolve() == SHIPPED:
+        readme = ROOT / CARD
+        texts[readme] = filled(readme.read_text(encoding="utf-8"), {"shipped": _shipped(results)})
+    return texts
+
+
+def filled(text: str, tables: Mapping[str, list[str]]) -> str:
+    """The text with every table made anew.
+
+    Raises:
+        SystemExit: it has no place for one of them.
+    """
     for name, table in tables.items():
         begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
-        before, _, rest = card.partition(begin)
+        before, _, rest = text.partition(begin)
         _, place, after = rest.partition(end)
         if not place:
-            raise SystemExit(f"The card should have a place for a table between {begin.strip()} and {end}.")
-        card = "\n".join([before + begin.strip(), *table, end + after])
-    return card
-
-
-def anew(checkpoint: Path) -> str:
-    """The card of a checkpoint with the figures of its files."""
-    data = json.loads((checkpoint / "training.json").read_text(encoding="utf-8"))["data"]
-    return written((checkpoint / CARD).read_text(encoding="utf-8"), results_of(checkpoint), data)
+            raise SystemExit(f"There should be a place for a table between {begin.strip()} and {end}.")
+        text = "\n".join([before + begin.strip(), *table, end + after])
+    return text
 
 
 def results_of(checkpoint: Path) -> Results:
@@ -61,26 +72,33 @@ def _data(data: Sequence[Mapping[str, Any]]) -> list[str]:
     return _table("set | pairs | weight | what it is | licence stated at its source", rows)
 
 
-def _translation(results: Results) -> list[str]:
+def _translation_rows(results: Results) -> list[list[str]]:
     greedy = [one for name, one in results.items() if name.startswith("evaluate") and one["beam"] == 1]
     beam = {one["set"]: one for name, one in results.items() if name.startswith("evaluate") and one["beam"] > 1}
-    rows = (
+    return [
         [one["set"], f"{one['sentences']:,}"]
         + [f"{score:.1f}" for found in (one, beam[one["set"]]) for score in (found["bleu"], found["chrf"])]
         for one in greedy
-    )
-    return _table("set | sentences | BLEU (greedy) | chrF (greedy) | BLEU (beam 4, α 0.6) | chrF (beam 4)", rows)
+    ]
 
 
-def _pronouns(results: Results) -> list[str]:
+def _translation(results: Results) -> list[str]:
+    columns = "set | sentences | BLEU (greedy) | chrF (greedy) | BLEU (beam 4, α 0.6) | chrF (beam 4)"
+    return _table(columns, _translation_rows(results))
+
+
+def _pronoun_rows(results: Results) -> list[list[str]]:
     test, dev = (results[f"pronouns --part {part} --json"] for part in ("test", "dev"))
-    rows = (
+    return [
         [said, f"{test[name]['cases']:,}"]
         + [_percent(found[name][share]) for share in ("right", "both_right") for found in (test, dev)]
         for name, said in HELD_OUT.items()
-    )
+    ]
+
+
+def _pronouns(results: Results) -> list[str]:
     columns = "what is new | sentences | right pronoun, test | dev | both sides of a pair right, test | dev"
-    return _table(columns, rows)
+    return _table(columns, _pronoun_rows(results))
 
 
 def _best_known(results: Results) -> list[str]:
@@ -90,7 +108,7 @@ def _best_known(results: Results) -> list[str]:
 
 def _copying(results: Results) -> list[str]:
     found = results["copying --json"]
-    shares = [found["copied"], *(found["kinds"][kind] for kind in ("word", "name", "number"))]
+    shares = [found["copied"], *(found["kinds"][kind] for kind in ("words", "names", "numbers"))]
     row = [str(found["sentences"]), *map(_percent, shares), str(found["babbling"])]
     return _table("sentences | copied whole | made-up words | names | numbers | translations that babble", [row])
 
@@ -115,6 +133,17 @@ def _coreference(results: Results) -> list[str]:
     return _table("set | rows | best single head | accuracy | fair | nearest candidate", rows)
 
 
+def _shipped(results: Results) -> list[str]:
+    """Translation and pronouns side by side, in short."""
+    rows = [
+        [name, greedy, beam, "", kind, right, both]
+        for (name, _, greedy, _, beam, _), (kind, _, right, _, both, _) in zip(
+            _translation_rows(results), _pronoun_rows(results), strict=False
+        )
+    ]
+    return _table("set | BLEU, greedy | beam 4 | | pronouns in pairs with a new … | right | both sides", rows)
+
+
 def _percent(share: float) -> str:
     return f"{share:.1%}".replace("%", " %")
 
@@ -135,10 +164,10 @@ TABLES: Final[Mapping[str, Callable[[Results], list[str]]]] = {
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--checkpoint", type=Path, default=Path("checkpoints/en-de"))
+    parser.add_argument("--checkpoint", type=Path, default=SHIPPED)
     folder = parser.parse_args().checkpoint
-    card = folder / CARD
-    card.write_text(anew(folder), encoding="utf-8")
+    for path, text in anew(folder).items():
+        path.write_text(text, encoding="utf-8")
     write_manifest(folder)
     return 0
 

@@ -27,7 +27,7 @@ from model.tokenizer import Tokenizer
 
 VOCABULARY = 8_000
 SHAPES = {
-    "4 + 4 layers, d_model 256 (ships)": (4, 256, 8, 1024),
+    "6 + 6 layers, d_model 256 (ships)": (6, 256, 8, 1024),
     "6 + 6 layers, d_model 512 (the paper's base)": (6, 512, 8, 2048),
     "6 + 6 layers, d_model 256, 4 heads": (6, 256, 4, 1024),
 }

@@ -4,15 +4,19 @@ import re
 
 from playwright.sync_api import Page, expect
 
+from tests.shipped import link_of
+from viz.core.sites import head_label
+
 PATIENCE = 60_000
 
 
 def test_which_word_it_stands_for_and_in_which_head_is_there_without_a_click(page: Page, shipped_url: str) -> None:
     page.goto(shipped_url)
-    said = "“it” → L4 H2 of the cross-attention puts 0.9998 of its weight on “animal” while it writes “es”"
+    head, weight = head_label(link_of().layer, link_of().head), f"{link_of().weight:.4f}"
+    said = f"“it” → {head} of the cross-attention puts {weight} of its weight on “animal” while it writes “es”"
     expect(page.get_by_text(said)).to_be_visible(timeout=PATIENCE)
-    expect(page.locator(".matrix-picture[data-title^='L4 H2']")).to_be_visible(timeout=PATIENCE)
-    expect(page.get_by_role("gridcell", name=re.compile("L4 H2.*, open"))).to_be_visible()
+    expect(page.locator(f".matrix-picture[data-title^='{head}']")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_role("gridcell", name=re.compile(f"{head}.*, open"))).to_be_visible()
 
 
 def test_any_two_words_head_takes_two_clicks(page: Page, shipped_url: str) -> None:
@@ -24,7 +28,7 @@ def test_any_two_words_head_takes_two_clicks(page: Page, shipped_url: str) -> No
     expect(page).to_have_url(re.compile(r"from=\d+&to=\d+"), timeout=PATIENCE)
     best = page.locator(".st-key-linked-0 button")
     # No longer the pronoun's.
-    expect(best).not_to_contain_text("L4 H2", timeout=PATIENCE)
+    expect(best).not_to_contain_text(head_label(link_of().layer, link_of().head), timeout=PATIENCE)
     label = best.text_content() or ""
     head = re.fullmatch(r"cross (L\d+ H\d+) · (0\.\d{4})", label)
     assert head is not None, label

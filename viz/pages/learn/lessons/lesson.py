@@ -20,7 +20,7 @@ Made = TypeVar("Made")
 
 FOLDER: Final = Path(__file__).parent / "files"
 _COMPARISONS: Final = {">": gt, "<": lt, ">=": ge, "<=": le, "==": eq, "!=": ne}
-_CLAIM: Final = re.compile(r"(\w+) (>|<|>=|<=|==|!=) (?:(-?\d+(?:\.\d+)?)|(\w+)|'([^']*)')")
+_CLAIM: Final = re.compile(r"(\w+) (>|<|>=|<=|==|!=) (?:(-?\d+(?:\.\d+)?)|(\w+)|'(.*)')")
 
 
 class LessonFileError(ValueError):

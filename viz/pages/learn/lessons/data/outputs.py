@@ -7,6 +7,7 @@ import numpy as np
 
 from viz.core.html import Column, Marked
 from viz.core.sites import head_label
+from viz.pages.learn.lessons.data.rows import word_of_key
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
 from viz.ui.word_differences import marked
 
@@ -54,6 +55,9 @@ def without_heads(shipped: "Shipped", *, text: str, heads: list[str]) -> View:
         )
         found |= {f"head_{number}": name, f"without_{number}": result.edited_text}
         found[f"changed_{number}"] = int(result.first_difference is not None)
+        if result.first_difference is not None and not site.startswith("encoder"):
+            row = trace.weights(site, layer, [head])[0, result.first_difference]
+            found[f"looks_{number}"] = word_of_key(trace, site, int(row.argmax()))
     found |= {"changed": changed, "heads": len(heads), "verdict": "Yes" if found["changed_1"] else "No"}
     columns = (Column("switched off"), Column("German", language=_GERMAN), Column("changed"))
     caption = "Each row is a whole translation, written anew without that head. **Marked** is what differs."

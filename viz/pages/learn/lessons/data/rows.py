@@ -240,11 +240,9 @@ def _of_weights(weights: Float[np.ndarray, "key"], trace: "Trace", site: str) ->
     tokens = trace.axis_tokens(site)[1]
     order = np.argsort(-weights)
     entropy = float(-(weights * np.log2(np.maximum(weights, 1e-12))).sum())
-    known = word_links.words(trace)
-    best = known.at(int(order[0]), is_source=not site.endswith("self") or site.startswith("encoder"))
     return {
         "top": _spoken(tokens[order[0]]),
-        "top_word": _spoken(tokens[order[0]]) if best is None else known.labels[best].strip(".,!?"),
+        "top_word": word_of_key(trace, site, int(order[0])),
         "weight": float(weights[order[0]]),
         "second": _spoken(tokens[order[1]]),
         "second_weight": float(weights[order[1]]),
@@ -253,6 +251,13 @@ def _of_weights(weights: Float[np.ndarray, "key"], trace: "Trace", site: str) ->
         "keys_used": 2**entropy,
         "keys": len(tokens),
     }
+
+
+def word_of_key(trace: "Trace", site: str, key: int) -> str:
+    """The word that a key is part of; a token that is part of none, as it is."""
+    words = word_links.words(trace)
+    at = words.at(key, is_source=not site.endswith("self") or site.startswith("encoder"))
+    return _spoken(trace.axis_tokens(site)[1][key]) if at is None else words.labels[at].strip(".,!?")
 
 
 def _head(site: str, layer: int, head: int) -> dict[str, float | str]:

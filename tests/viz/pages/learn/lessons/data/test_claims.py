@@ -11,6 +11,7 @@ from viz.pages.learn.lessons.data.shipped import Shipped
 from viz.pages.learn.lessons.pictures import Bars, Rows
 
 TEXT = "The animal didn't cross the street because it was too tired."
+LAYERS = 6
 TWIN = "The animal didn't cross the street because it was too wide."
 
 
@@ -30,7 +31,7 @@ def test_switching_off_the_strongest_head_is_one_run_without_it(shipped: Shipped
     picture = claims.strongest_off(shipped, text=TEXT).picture
     assert isinstance(picture, Rows)
     trace = shipped.trace(TEXT)
-    weights = np.stack([trace.weights("decoder.cross", layer).numpy() for layer in range(4)])
+    weights = np.stack([trace.weights("decoder.cross", layer).numpy() for layer in range(LAYERS)])
     row = 1
     layer, head, _ = map(int, np.unravel_index(weights[:, :, row].argmax(), weights[:, :, row].shape))
     ids = [step.token_id for step in trace.steps]
@@ -56,7 +57,7 @@ def test_the_share_of_a_word_is_the_mean_over_heads(shipped: Shipped) -> None:
     trace = shipped.trace(TEXT)
     tokens = list(trace.source_tokens)
     it, animal = tokens.index("▁it"), tokens.index("▁animal")
-    weights = torch.stack([trace.weights("encoder.self", layer)[:, it] for layer in range(4)])
+    weights = torch.stack([trace.weights("encoder.self", layer)[:, it] for layer in range(LAYERS)])
     found = claims.shares(shipped, text=TEXT, site="encoder.self", word="it", key="animal").found
     assert found["mean"] == pytest.approx(float(weights[..., animal].mean()))
     assert found["largest_in"] == int((weights.argmax(-1) == animal).sum())

@@ -1,0 +1,20 @@
+"""What the checkpoint that ships computes, for tests of pages that must say the same."""
+
+from functools import cache
+
+from model import Translator
+from model.analysis.coreference.pronoun_link import PronounLink, pronoun_link
+from tests.paths import ROOT
+
+FOLDER = ROOT / "checkpoints" / "en-de"
+TIRED, WIDE = (f"The animal didn't cross the street because it was too {word}." for word in ("tired", "wide"))
+
+
+@cache
+def link_of(text: str = TIRED) -> PronounLink:
+    """The head of all that links “it” to one of the two nouns by the largest weight."""
+    translator = Translator.load(FOLDER, device="cpu")
+    nouns = [(text.index(word), text.index(word) + len(word)) for word in ("animal", "street")]
+    link = pronoun_link(translator, translator.trace(text), (text.index("it was"), text.index("it was") + 2), nouns)
+    assert link is not None
+    return link
