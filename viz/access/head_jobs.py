@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from model.errors import DataError
 from viz.access import attention
-from viz.core.caching import cached
+from viz.core.caching import FileState, cached
 from viz.selection import catalogue
 
 if TYPE_CHECKING:
@@ -32,13 +33,21 @@ class HeadJobs:
     sentences: int
 
 
-@cached(max_entries=MAX_SITES)
 def of_model(reader: "Reader", site: str) -> HeadJobs | None:
     """What the heads of a site do over a corpus; None for a model without an atlas."""
+    try:
+        file = FileState.of(catalogue.checkpoint_root() / reader.name / SHIPPED)
+    except OSError:
+        return None
+    return _of_atlas(reader, site, file)
+
+
+@cached(max_entries=MAX_SITES)
+def _of_atlas(reader: "Reader", site: str, file: FileState) -> HeadJobs | None:
     from model.analysis.metrics.head_jobs import jobs_of_heads
     from model.nn.encoder_decoder import SITES
 
-    atlas = _shipped(reader)
+    atlas = _read(reader, file)
     if atlas is None:
         return None
     at = SITES.index(site)
@@ -54,17 +63,16 @@ def in_sentence(trace: "Trace", site: str) -> HeadJobs:
 
 
 @cached(max_entries=MAX_ATLASES)
-def _shipped(reader: "Reader") -> "Atlas | None":
-    """The atlas among the server's checkpoints that was made with exactly this model."""
+def _read(reader: "Reader", file: FileState) -> "Atlas | None":
+    """The atlas in a file, if it was made with exactly this model."""
     from model import Translator
     from model.analysis.atlas.file import load_atlas
     from model.checkpoint import model_digest
 
-    path = catalogue.checkpoint_root() / reader.name / SHIPPED
-    if not isinstance(reader, Translator) or not path.is_file():
+    if not isinstance(reader, Translator):
         return None
     try:
-        atlas = load_atlas(path)
+        atlas = load_atlas(Path(file.path))
     except DataError:
         # The atlas page says what is wrong with the file.
         return None

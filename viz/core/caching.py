@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Callable
 from functools import wraps
 from inspect import signature
+from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 import streamlit as st
@@ -38,6 +39,21 @@ def cached(*, max_entries: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
         return from_cache
 
     return decorate
+
+
+@dataclasses.dataclass(frozen=True)
+class FileState:
+    """A file as it is now: what was read of it is kept under this, and read anew when the file has changed."""
+
+    path: str
+    changed: int
+    size: int
+
+    @classmethod
+    def of(cls, path: Path) -> "FileState":
+        """Raises an OSError where it cannot be looked up."""
+        state = path.stat()
+        return cls(str(path), state.st_mtime_ns, state.st_size)
 
 
 def cache_key(value: object) -> object:

@@ -12,7 +12,7 @@ from jaxtyping import Float
 
 from model.errors import DataError
 from viz.core import fingerprint
-from viz.core.caching import cached
+from viz.core.caching import FileState, cached
 from viz.core.sites import ENCODER, SITES
 from viz.pages.why_attention.through_training.changes import Arrival, Opening, arrivals, opening
 from viz.pages.why_attention.through_training.payload import FilmView, pack_view
@@ -62,13 +62,12 @@ def at(path: Path) -> OpenFilm:
     Raises:
         DataError: it is damaged.
     """
-    state = path.stat()
-    return _at(str(path), state.st_mtime_ns, state.st_size)
+    return _at(FileState.of(path))
 
 
 @cached(max_entries=MAX_FILMS)
-def _at(path: str, _changed: int, _size: int) -> OpenFilm:
-    return read(Path(path).read_bytes(), Path(path).name)
+def _at(file: FileState) -> OpenFilm:
+    return read(Path(file.path).read_bytes(), Path(file.path).name)
 
 
 def read(content: bytes, name: str) -> OpenFilm:

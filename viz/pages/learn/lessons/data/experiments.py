@@ -7,7 +7,7 @@ import numpy as np
 
 from model.errors import DataError
 from viz.access import models, traces
-from viz.core.caching import cached
+from viz.core.caching import FileState, cached
 from viz.core.html import Column, Marked
 from viz.pages.learn.lessons.data.outputs import differing
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
@@ -111,17 +111,16 @@ def results() -> "AblationResults":
 
     path = catalogue.experiments_root() / RESULTS
     try:
-        stat = path.stat()
+        return _results(FileState.of(path))
     except OSError as error:
         raise DataError(f"There are no results of ablations ({RESULTS}) beside the small models.") from error
-    return _results(str(path), stat.st_mtime_ns, stat.st_size)
 
 
 @cached(max_entries=4)
-def _results(path: str, changed: int, size: int) -> "AblationResults":
+def _results(file: FileState) -> "AblationResults":
     from model.analysis.ablations.results import load_results
 
-    return load_results(Path(path))
+    return load_results(Path(file.path))
 
 
 def _named(preset: str) -> str:

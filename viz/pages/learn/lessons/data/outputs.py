@@ -18,7 +18,7 @@ _GERMAN: Final = "de"
 #: What “it” can become at the beginning of a clause; lessons count them.
 _PRONOUNS: Final = ("er", "sie", "es")
 #: Characters of a translation without an end that are shown.
-_LONGEST: Final = 160
+_LONGEST: Final = 120
 
 
 def translations(shipped: "Shipped", *, texts: list[str]) -> View:

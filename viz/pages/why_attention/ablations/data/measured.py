@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from model.errors import DataError
-from viz.core.caching import cached
+from viz.core.caching import FileState, cached
 from viz.selection import catalogue
 
 if TYPE_CHECKING:
@@ -23,19 +23,18 @@ def results() -> "AblationResults | None":
 
     path = catalogue.experiments_root() / RESULTS
     try:
-        stat = path.stat()
+        return _results(FileState.of(path))
     except FileNotFoundError:
         return None
     except OSError as error:
         raise DataError(f"{RESULTS} cannot be read: {error.strerror}.") from error
-    return _results(str(path), stat.st_mtime_ns, stat.st_size)
 
 
 @cached(max_entries=4)
-def _results(path: str, changed: int, size: int) -> "AblationResults":
+def _results(file: FileState) -> "AblationResults":
     from model.analysis.ablations.results import load_results
 
-    return load_results(Path(path))
+    return load_results(Path(file.path))
 
 
 @dataclass(frozen=True, slots=True)
