@@ -18,7 +18,7 @@ _CELL: Final = "padding:0.35rem 1.1rem 0.35rem 0;vertical-align:baseline;overflo
 _HEAD: Final = "font-size:0.8rem;font-weight:600;opacity:0.75;white-space:nowrap"
 _MARK: Final = (
     f"color:inherit;background:color-mix(in srgb,{HEAD_COLOURS[1]} 24%,transparent);"
-    f"border-bottom:2px solid {HEAD_COLOURS[1]};border-radius:2px;padding:0 2px"
+    f"border-bottom:2px solid {HEAD_COLOURS[1]};border-radius:2px;padding:0 2px;overflow-wrap:anywhere"
 )
 _GONE: Final = f"text-decoration:line-through 2px {HEAD_COLOURS[1]};opacity:0.85"
 _NEW: Final = f"text-decoration:underline 3px {HEAD_COLOURS[0]};text-underline-offset:0.2em;font-weight:600"
