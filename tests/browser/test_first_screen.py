@@ -18,6 +18,7 @@ PICTURES = {
     ("Decode", "Branches"): ".st-key-branch-tree",
     ("Decode", "Edit attention"): ".st-key-edit-row",
     ("Decode", "Logit lens"): ".st-key-lens",
+    ("Decode", "Attribution"): ".st-key-attribution-words",
     ("Decode", "Beam search"): ".st-key-beam-tree",
     ("Decode", "Sampling"): ".st-key-samples",
     ("Decode", "Cost"): ".st-key-cache-self",

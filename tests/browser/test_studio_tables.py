@@ -130,6 +130,7 @@ def test_a_narrow_page_is_not_wider_than_its_window_and_saves_the_whole_table_ho
     assert len(texts) > 3 * table.locator("th.number[data-step]").count()
     parts = {
         "Logit lens": ".lens-table[data-ready='1']",
+        "Attribution": ".st-key-attribution-deletion .js-plotly-plot",
         "Beam search": ".beam-picture[data-ready='1']",
         "Sampling": "article:has-text('Greedy')",
         "Cost": ".st-key-cost-steps .js-plotly-plot",

@@ -36,7 +36,12 @@ def charts(app: AppTest) -> list[dict[str, Any]]:
 
 def numbers_of(heatmap: dict[str, Any]) -> np.ndarray:
     """The numbers of a heatmap, which plotly may have packed."""
-    z = heatmap["z"]
-    if isinstance(z, dict):
-        return np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"]).reshape(tuple(map(int, z["shape"].split(","))))
-    return z
+    return numbers(heatmap["z"])
+
+
+def numbers(values: Any) -> np.ndarray:
+    """Numbers of a figure, which plotly may have packed."""
+    if not isinstance(values, dict):
+        return np.asarray(values)
+    unpacked = np.frombuffer(base64.b64decode(values["bdata"]), values["dtype"])
+    return unpacked.reshape(tuple(map(int, values["shape"].split(",")))) if "shape" in values else unpacked

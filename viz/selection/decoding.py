@@ -6,10 +6,13 @@ from typing import Annotated, Final, Literal, NamedTuple, get_args
 from viz.selection.fields import Param, Proposed, ResetBy, SessionOnly
 
 DecodingTab = Literal[
-    "Film", "Branches", "Edit attention", "Logit lens", "Beam search", "Sampling", "Cost", "Take it with you"
+    "Film", "Branches", "Edit attention", "Logit lens", "Attribution", "Beam search", "Sampling", "Cost",
+    "Take it with you",
 ]  # fmt: skip
 Edit = Literal["off", "uniform", "point"]
 
+#: Compared with no other token.
+ALONE: Final = 0
 EDITS: Final[tuple[Edit, ...]] = get_args(Edit)
 
 
@@ -48,6 +51,8 @@ class DecodingChoices:
         beam_node: the hypothesis that is open; None for the winner.
         edit: what happens to the weights of the chosen head.
         edit_chosen: whether a person chose that; else the page proposes it.
+        rival: 1 + the id of the token that the written one is compared with, where it is explained; or `ALONE`.
+        rival_chosen: whether a person chose that; else the page proposes it.
         edit_once: whether that holds in this step only, and not from it on.
     """
 
@@ -70,6 +75,8 @@ class DecodingChoices:
     edit: Annotated[Edit, Proposed("edit_chosen")] = "off"
     edit_chosen: Annotated[bool, SessionOnly()] = False
     edit_once: Annotated[bool, Param("once")] = False
+    rival: Annotated[int, Param("than"), Proposed("rival_chosen"), ResetBy("text", "step", "checkpoint")] = ALONE
+    rival_chosen: Annotated[bool, SessionOnly(), ResetBy("text", "step", "checkpoint")] = False
 
     @property
     def token_filter(self) -> TokenFilter:

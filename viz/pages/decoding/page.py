@@ -2,6 +2,7 @@
 
 from viz.access import models
 from viz.pages.decoding import opening, translation_controls, translations
+from viz.pages.decoding.attribution import tab as attribution
 from viz.pages.decoding.beam import tab as beam
 from viz.pages.decoding.branches import tab as branches
 from viz.pages.decoding.cost import tab as cost
@@ -31,6 +32,7 @@ with frame.errors_shown():
             ("Branches", branches.show),
             ("Edit attention", edit_attention.show),
             ("Logit lens", logit_lens.show),
+            ("Attribution", attribution.show),
             ("Beam search", beam.show),
             ("Sampling", sampling.show),
             ("Cost", cost.show),

@@ -10,6 +10,7 @@ from viz.access import models
 from viz.core import html
 from viz.core.file_names import file_name
 from viz.core.token_text import display_token
+from viz.pages.decoding import step_control
 from viz.pages.decoding import tables as decoded_tables
 from viz.pages.decoding.cost import data, figures
 from viz.selection import state
@@ -55,7 +56,7 @@ def show(trace: "Trace") -> None:
         return
     costs = data.step_costs(trace, models.translator(state.current().model))
     with st.container(horizontal=True, vertical_alignment="center", gap="large"):
-        step = _step(len(costs))
+        step = step_control.slider(len(costs))
         st.html(html.swatches(list(zip(reversed(figures.COLOURS), reversed(figures.STATES), strict=True))), width=440)
     name = file_name("cost", f"step{step}", sentence=trace.text)
     _cache(trace, costs[step], step, name)
@@ -63,21 +64,6 @@ def show(trace: "Trace") -> None:
     _formula()
     table_name = file_name("cost", sentence=trace.text)
     number_controls.table_button("All steps (CSV)", partial(decoded_tables.costs, costs), table_name)
-
-
-def _step(steps: int) -> int:
-    if steps == 1:
-        st.caption("This translation has one step only.")
-        return 0
-    chosen = st.select_slider(
-        "Step",
-        range(steps),
-        key=state.bind("step"),
-        format_func=lambda step: str(step + 1),
-        on_change=state.take,
-        args=("step",),
-    )
-    return int(chosen)
 
 
 def _cache(trace: "Trace", cost: "StepCost", step: int, name: str) -> None:

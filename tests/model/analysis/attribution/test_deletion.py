@@ -1,0 +1,44 @@
+"""The deletion test: words hidden one after the other."""
+
+import numpy as np
+import pytest
+import torch
+
+from model import Trace, Translator
+from model.analysis.attribution import deletion
+from model.analysis.attribution.choice import choice_at, visible
+from model.analysis.attribution.deletion import Deletion, delete, order_of, random_orders
+from tests.model.analysis.attribution.conftest import STEP
+
+WORDS = [[0], [1, 2], [3]]
+
+
+@torch.no_grad()
+def test_each_value_is_the_choice_with_so_many_words_hidden(either: Translator, trace: Trace) -> None:
+    choice = choice_at(trace, STEP)
+    (found,) = delete(either.model, choice, WORDS, [(1, 2, 0)])
+    for value, hidden in zip(found.values, ([], [1, 2], [1, 2, 3], [0, 1, 2, 3]), strict=True):
+        alone = choice.without(either.model, visible(len(choice.source), [hidden]))
+        assert value == pytest.approx(float(alone), abs=1e-4)
+
+
+def test_orders_begin_and_end_alike_and_sets_that_come_twice_run_once(
+    either: Translator, trace: Trace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs: list[int] = []
+    monkeypatch.setattr(deletion, "TOKENS_AT_ONCE", 1)
+    first, second = delete(either.model, choice_at(trace, STEP), WORDS, [(0, 1, 2), (1, 0, 2)], runs.append)
+    assert first.values[[0, 2, 3]].tolist() == second.values[[0, 2, 3]].tolist()
+    assert runs == [1] * 5
+
+
+def test_the_fall_is_the_mean_over_all_numbers_of_words() -> None:
+    assert Deletion((1, 0), np.array([-1.0, -3.0, -2.0])).fall == pytest.approx(1.5)
+
+
+def test_words_with_the_most_come_first_and_random_orders_are_the_same_again() -> None:
+    assert order_of([0.1, -2.0, 0.5]) == (2, 0, 1)
+    drawn = random_orders(4)
+    assert drawn == random_orders(4)
+    assert all(sorted(order) == [0, 1, 2, 3] for order in drawn)
+    assert len(set(drawn)) > 1

@@ -1,0 +1,98 @@
+"""Attribution on its page: what each method gives each word, and the test of the methods."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model import Trace
+from model.analysis.attribution.choice import choice_at, visible
+from model.analysis.attribution.methods import METHODS, attribute
+from tests.viz.pages.decoding.opening import TEXT, app_at, opened
+from tests.viz.reading import traced
+from tests.viz.sent import charts, numbers
+from viz.access import models, word_links
+from viz.core.background_jobs import Progress
+from viz.pages.decoding import tables
+from viz.pages.decoding.attribution import data
+from viz.pages.decoding.attribution.data import Explained
+from viz.pages.decoding.attribution.tab import NAMES
+from viz.selection.decoding import ALONE
+from viz.selection.selection import Selection
+
+STEP = 2
+
+
+@pytest.fixture
+def app(chosen: Selection) -> AppTest:
+    return app_at("Attribution")
+
+
+@pytest.fixture
+def trace(chosen: Selection) -> Trace:
+    return traced(TEXT, chosen)
+
+
+@pytest.fixture
+def explained(chosen: Selection, trace: Trace) -> Explained:
+    task = data.explaining(models.translator(chosen.model), trace, STEP, None)
+    return task.compute(Progress(0, "runs"))
+
+
+def test_a_word_gets_what_its_tokens_get_together(explained: Explained, chosen: Selection, trace: Trace) -> None:
+    groups = word_links.words(trace).groups
+    assert explained.words == ("Tom", "was", "late.")
+    for method in METHODS:
+        of_tokens = attribute(models.translator(chosen.model), trace, STEP, method).source
+        expected = [float(of_tokens[list(group)].sum()) for group in groups[:3]]
+        np.testing.assert_allclose(explained.scores[method], expected, atol=1e-5)
+
+
+def test_words_are_hidden_in_the_order_of_their_scores(explained: Explained, chosen: Selection, trace: Trace) -> None:
+    model, choice = models.translator(chosen.model).model, choice_at(trace, STEP)
+    for method, deletion in explained.deletions.items():
+        scores = [explained.scores[method][word] for word in deletion.order]
+        assert scores == sorted(scores, reverse=True)
+        hidden = [list(word_links.words(trace).groups[deletion.order[0]])]
+        alone = choice.without(model, visible(len(choice.source), hidden)).detach()
+        assert deletion.values[1] == pytest.approx(float(alone), abs=1e-4)
+    assert explained.deletions[explained.best].fall == max(each.fall for each in explained.deletions.values())
+    assert explained.beaten(explained.best) == sum(
+        drawn.fall < explained.deletions[explained.best].fall for drawn in explained.random
+    )
+
+
+def test_the_page_explains_the_token_of_the_step_against_the_one_that_is_chosen(app: AppTest, trace: Trace) -> None:
+    opened(app, step=STEP)
+    words, lines = charts(app)
+    assert words["layout"]["yaxis"]["ticktext"] == list(NAMES.values())
+    assert [line["name"] for line in lines["data"][2:]] == list(NAMES.values())
+    rivals = app.selectbox(key="rival")
+    # The page has proposed another token; a person may ask for none.
+    assert rivals.value != ALONE
+    assert any("rather than" in element.value for element in app.markdown)
+    rivals.set_value(ALONE).run()
+    assert app.query_params["than"] == "0"
+    assert not any("rather than" in element.value for element in app.markdown)
+    intact = numbers(charts(app)[1]["data"][2]["y"])[0]
+    assert intact == pytest.approx(trace.steps[STEP].log_prob, abs=1e-4)
+
+
+@pytest.mark.parametrize("rival", ["999999", "-7", "x"])
+def test_a_token_that_is_no_candidate_is_as_if_none_were_named(app: AppTest, rival: str) -> None:
+    opened(app, step=STEP, than=rival)
+    assert len(charts(app)) == 2
+    assert not app.error
+
+
+def test_the_table_has_every_method_and_word(explained: Explained) -> None:
+    rows = list(csv.DictReader(io.StringIO(tables.attributions(explained).decode("utf-8-sig"))))
+    assert len(rows) == len(METHODS) * len(explained.words)
+    for row in rows:
+        method = next(method for method in METHODS if method == row["method"])
+        assert float(row["score"]) == pytest.approx(explained.scores[method][int(row["word"])], abs=1e-6)
+        deletion = explained.deletions[method]
+        assert deletion.order[int(row["hidden_as"]) - 1] == int(row["word"])
+        assert float(row["choice_nats"]) == pytest.approx(deletion.values[int(row["hidden_as"])], abs=1e-5)
