@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+import torch
 
 from model import Translator
 from model.analysis.copied_words import score_copying
 from model.analysis.coreference.held_out_pronouns import BEST_KNOWN
+from model.analysis.head_circuits import head_circuits
 from model.analysis.residual_stream.additions import Stack
 from model.analysis.residual_stream.capture import capture
 from model.analysis.residual_stream.token_path import follow
@@ -122,3 +124,11 @@ def test_the_record_of_its_training_is_whole() -> None:
     assert log is not None
     assert all(data.licence for data in training.data)
     assert {curve.name for curve in log.bleu} <= {score.set for score in metrics.scores}
+
+
+def test_the_head_that_finds_the_antecedent_writes_its_gender(shipped: Translator) -> None:
+    link, tokens = link_of(), shipped.all_tokens()
+    circuits = head_circuits(shipped.model, link.site, link.layer, link.head)
+    for noun, pronoun in (("animal", "es"), ("street", "sie")):
+        written = circuits.writes(torch.tensor([tokens.index(f"▁{noun}")]))[0]
+        assert tokens[int(written.argmax())] == f"▁{pronoun}"

@@ -13,6 +13,7 @@ PICTURES = {
     ("Learn", "Follow one token"): ".st-key-follow-path",
     ("Attention", "All heads"): ".st-key-heads",
     ("Attention", "Where a weight comes from"): ".st-key-origin .first svg",
+    ("Attention", "QK and OV"): "[aria-label='What the head writes of each token']",
     ("Attention", "bertviz"): "iframe",
     ("Decode", "Film"): ".st-key-player",
     ("Decode", "Branches"): ".st-key-branch-tree",

@@ -29,6 +29,7 @@ SAID = {
     ("attention", "Where a weight comes from"): "No matrix W_O follows",
     ("decoding", "Film"): "no self-attention",
     ("decoding", "Logit lens"): "logit lens reads layers that all add to one sum",
+    ("attention", "QK and OV"): "no Transformer that Headlight runs itself",
     ("decoding", "Attribution"): "no Transformer that Headlight runs itself",
     ("decoding", "Cost"): "no Transformer that Headlight runs itself",
     ("coreference", "Measured"): "no self-attention",

@@ -6,6 +6,7 @@ from viz.access import models
 from viz.pages.attention.all_heads import linked_heads
 from viz.pages.attention.all_heads import tab as all_heads
 from viz.pages.attention.bertviz import tab as bertviz
+from viz.pages.attention.circuits import tab as circuits
 from viz.pages.attention.origin import tab as origin
 from viz.pages.attention.take_away import tab as take_away
 from viz.selection import state
@@ -31,6 +32,7 @@ with frame.errors_shown():
     tabs: list[frame.Tab[AttentionTab]] = [
         ("All heads", all_heads.show),
         ("Where a weight comes from", origin.show),
+        ("QK and OV", circuits.show),
         ("bertviz", bertviz.show),
         ("Take it with you", take_away.show),
     ]

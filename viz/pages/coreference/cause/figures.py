@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from viz.core import theme
 from viz.core.sites import CROSS, DECODER, ENCODER, NAMES
-from viz.pages.coreference.figures import short_names
+from viz.figures.head_map import short_names
 
 HEIGHT: Final = 330
 SITE_COLOURS: Final = {

@@ -5,7 +5,7 @@ import streamlit as st
 from jaxtyping import Float
 
 from viz.core import sites
-from viz.pages.coreference.figures import head_map
+from viz.figures.head_map import head_map
 from viz.ui import frame
 
 

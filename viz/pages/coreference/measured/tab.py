@@ -11,8 +11,8 @@ import streamlit as st
 from viz.access import models
 from viz.core import html, sites
 from viz.core.file_names import file_name
+from viz.figures.head_map import head_map, short_names
 from viz.pages.coreference import data, pair_controls
-from viz.pages.coreference.figures import head_map, short_names
 from viz.pages.coreference.measured import figures, findings, tables
 from viz.selection import state
 from viz.selection.coreference import PAIR_SETS

@@ -11,8 +11,8 @@ from jaxtyping import Float
 from viz.core import theme
 from viz.core.numbers import signed
 from viz.core.sites import head_numbers, layer_labels
+from viz.figures.head_map import frame_cells
 from viz.figures.matrix import matrix, signed_scale
-from viz.pages.coreference.figures import frame_cells
 
 #: Pixels of a layer, of the smallest map, and of a bar.
 LAYER_HEIGHT, MIN_MAP_HEIGHT, BAR_HEIGHT = 42, 220, 30

@@ -13,8 +13,8 @@ from model.analysis.coreference.measure_translator import CoreferenceScores
 from tests.paths import ROOT
 from tests.viz import page_run
 from tests.viz.sent import charts, numbers_of
+from viz.figures.head_map import head_map
 from viz.pages.coreference import data
-from viz.pages.coreference.figures import head_map
 from viz.pages.coreference.measured import findings
 from viz.selection.catalogue import ROOT_VARIABLE
 

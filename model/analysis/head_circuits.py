@@ -1,0 +1,219 @@
+"""What a head would do with tokens alone, in no sentence: which it would look at (QK), and what it would write (OV).
+
+Elhage et al. 2021 ("A Mathematical Framework for Transformer Circuits"): the scores of a head are a bilinear form of
+two tokens, xᵀ W_Q W_Kᵀ y, and what it writes of a token it looks at is linear in it, y W_V W_O. Here tokens come as
+they are embedded, without positions, as if no layer before had added anything; so for the first layer it is what the
+head does but for positions, and for a later one the direct path alone.
+
+Norms are not linear. Where a token goes in, its norm is computed; where the head's output goes on, the norm counts as
+what it is up to its divisor, which does not change the order of tokens: the mean is taken off, the gain multiplied.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple, cast
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from model.analysis.residual_stream.additions import Kind, Stack
+from model.analysis.residual_stream.capture import Sublayer
+from model.errors import DataError
+from model.nn.attention import MultiHeadAttention, softmax_over_keys
+from model.nn.score_functions import DotProduct
+from model.nn.transformer import Transformer
+from model.trace.trace import Trace
+
+#: Scores that are held at once.
+SCORES_AT_ONCE: Final = 1 << 22
+
+
+class Written(NamedTuple):
+    """What a head writes of a token that it looks at: the tokens it adds most to, and the token's own place, from 1."""
+
+    token: int
+    most: tuple[int, ...]
+    own_place: int
+
+
+class TokenPair(NamedTuple):
+    """Two tokens, by their ids, and the score between them."""
+
+    query: int
+    key: int
+    score: float
+
+
+@dataclass(frozen=True, eq=False)
+class HeadCircuits:
+    """A head, of an attention with dot products, and the tokens of its model. Tensors are float32 on the CPU.
+
+    Attributes:
+        queries, keys: W_Q and W_K of every token of the vocabulary, biases included.
+        values: W_V of every token, without its bias, which adds the same whatever is looked at.
+        written: what each dimension of a value adds to every token: of a decoder's head to its logit, of an encoder's
+            to the likeness with its embedding.
+        scale: 1/√d_k in the paper.
+    """
+
+    queries: Float[Tensor, "token d_k"]
+    keys: Float[Tensor, "token d_k"]
+    values: Float[Tensor, "token d_k"]
+    written: Float[Tensor, "d_k token"]
+    scale: float
+
+    def scores(self, queries: Int[Tensor, "query"], keys: Int[Tensor, "key"]) -> Float[Tensor, "query key"]:
+        """The score of each of these tokens, as it looks, with each of those that it may look at."""
+        return self.queries[queries] @ self.keys[keys].T * self.scale
+
+    def best_pairs(self, count: int) -> list[TokenPair]:
+        """The pairs of the whole vocabulary with the highest scores, the highest first."""
+        found: list[TokenPair] = []
+        every = torch.arange(len(self.keys))
+        for some in torch.split(every, max(1, SCORES_AT_ONCE // len(self.keys))):
+            scores = self.scores(some, every).flatten()
+            best = scores.topk(min(count, len(scores)))
+            found += [
+                TokenPair(int(some[at // len(every)]), at % len(every), score)
+                for at, score in zip(best.indices.tolist(), best.values.tolist(), strict=True)
+            ]
+        return sorted(found, key=lambda pair: -pair.score)[:count]
+
+    def writes(self, tokens: Int[Tensor, "looked_at"]) -> Float[Tensor, "looked_at token"]:
+        """How much the head adds to every token's score for each of these that it looks at with all its weight."""
+        return self.values[tokens] @ self.written
+
+    def most_written(self, tokens: Sequence[int], count: int) -> list[Written]:
+        """What the head writes most of each of these tokens."""
+        ids = torch.tensor(list(tokens), dtype=torch.long)
+        added = self.writes(ids)
+        most = added.topk(min(count, added.size(1)), dim=-1).indices.tolist()
+        places = (added > added.gather(1, ids[:, None])).sum(-1) + 1
+        return [Written(*row) for row in zip(ids.tolist(), map(tuple, most), places.tolist(), strict=True)]
+
+    def weights(self, trace: Trace, site: str, layer: int) -> Float[Tensor, "query key"]:
+        """The weights that the head would give in a trace if its tokens came as they are embedded; its mask holds."""
+        mask = trace.mask(site, layer).cpu()
+        queries = trace.source_ids if site == "encoder.self" else trace.target_ids
+        keys = trace.target_ids if site == "decoder.self" else trace.source_ids
+        scores = self.scores(torch.tensor(queries[: mask.size(0)]), torch.tensor(keys[: mask.size(1)]))
+        return softmax_over_keys(scores.masked_fill(~mask, -torch.inf))
+
+    @property
+    def copying(self) -> float:
+        """Σλ / Σ|λ| over the eigenvalues of token → token, −1 to 1; near 1 the head writes what it looks at.
+
+        That matrix has rank d_k; its eigenvalues but for zeros are those of a d_k × d_k one.
+        """
+        return copying_score(self.written @ self.values)
+
+
+@dataclass(frozen=True, eq=False)
+class _Layer:
+    """What an attention of a layer would read of every token, and by what its output is read off.
+
+    Attributes:
+        own, looked_at: every token, as it looks and as it is looked at.
+        read_off: every token's vector, with which what a head puts out is multiplied.
+    """
+
+    attention: MultiHeadAttention
+    own: Float[Tensor, "token d_model"]
+    looked_at: Float[Tensor, "token d_model"]
+    read_off: Float[Tensor, "token d_model"]
+
+    def rows(self, head: int) -> slice:
+        """The columns of W_Q, W_K, W_V and the rows of W_O that are a head's own."""
+        return slice(head * self.attention.d_k, (head + 1) * self.attention.d_k)
+
+    def output(self, head: int) -> Float[Tensor, "d_k d_model"]:
+        """The head's rows of W_O."""
+        return self.attention.output.weight.float()[:, self.rows(head)].T
+
+
+@torch.inference_mode()
+def head_circuits(model: Transformer, site: str, layer: int, head: int) -> HeadCircuits:
+    """QK and OV of a head, from 0.
+
+    Raises:
+        DataError: there is no such head, or its scores are no dot products.
+    """
+    layers, heads = model.config.shapes[site]
+    if not (0 <= layer < layers and 0 <= head < heads):
+        raise DataError(
+            f"{site} has {layers} layers of {heads} heads; there is no layer {layer}, head {head} (from 0)."
+        )
+    of = _layer(model, site, layer)
+    rows, attention = of.rows(head), of.attention
+    return HeadCircuits(
+        queries=_projected(attention.query, rows, of.own, with_bias=True).cpu(),
+        keys=_projected(attention.key, rows, of.looked_at, with_bias=True).cpu(),
+        values=_projected(attention.value, rows, of.looked_at, with_bias=False).cpu(),
+        written=(of.output(head) @ of.read_off.T).cpu(),
+        scale=attention.scale,
+    )
+
+
+@torch.inference_mode()
+def copying_scores(model: Transformer, site: str) -> Float[Tensor, "layer head"]:
+    """The copying score of every head of an attention. Raises as `head_circuits` does."""
+    layers, heads = model.config.shapes[site]
+    scores = torch.empty(layers, heads)
+    for layer in range(layers):
+        of = _layer(model, site, layer)
+        between = of.read_off.T @ of.looked_at
+        for head in range(heads):
+            value = of.attention.value.weight.float()[of.rows(head)]
+            scores[layer, head] = copying_score(of.output(head) @ between @ value.T)
+    return scores
+
+
+def copying_score(matrix: Float[Tensor, "d_k d_k"]) -> float:
+    """Σλ / Σ|λ| over the eigenvalues of a matrix; 0 where all are 0."""
+    eigenvalues = torch.linalg.eigvals(matrix.double().cpu())
+    total = eigenvalues.abs().sum()
+    return float(eigenvalues.real.sum() / total) if total > 0 else 0.0
+
+
+def _layer(model: Transformer, site: str, layer: int) -> _Layer:
+    stack, kind = cast(tuple[Stack, Kind], site.split("."))
+    sublayer = Sublayer(stack, layer, kind)
+    attention = cast(MultiHeadAttention, model.get_submodule(sublayer.path))
+    if not isinstance(attention.score, DotProduct):
+        raise DataError("The scores of this model's heads are no dot products, so they have no W_Q W_Kᵀ of their own.")
+    embedding = model.encoder.embedding if stack == "encoder" else model.decoder.embedding
+    own = _normed(model, sublayer, embedding.tokens.weight.float() * embedding.scale)
+    looked_at = own
+    if kind == "cross":
+        looked_at = _as_memory(model, model.encoder.embedding.tokens.weight.float() * model.encoder.embedding.scale)
+    read_off = embedding.tokens.weight.float() if stack == "encoder" else model.projection.weight.float()
+    last = model.decoder.norm
+    if stack == "decoder" and isinstance(last, nn.LayerNorm):
+        # Taking the mean off an output and multiplying by the gain, seen from the other side of the product.
+        read_off = read_off * last.weight.float()
+        read_off = read_off - read_off.mean(-1, keepdim=True)
+    return _Layer(attention, own, looked_at, read_off)
+
+
+def _projected(linear: nn.Linear, rows: slice, x: Tensor, *, with_bias: bool) -> Tensor:
+    projected = x @ linear.weight.float()[rows].T
+    return projected + linear.bias.float()[rows] if with_bias and linear.bias is not None else projected
+
+
+def _normed(model: Transformer, sublayer: Sublayer, x: Tensor) -> Tensor:
+    """Vectors as a sub-layer reads them: through its own norm, or with post-norm through that of the one before."""
+    reads = sublayer if model.config.norm == "pre" else sublayer.previous
+    if reads is None:
+        return x
+    normed: Tensor = cast(nn.LayerNorm, model.get_submodule(f"{reads.path}_residual.norm")).float()(x)
+    return normed
+
+
+def _as_memory(model: Transformer, x: Tensor) -> Tensor:
+    """Vectors as cross-attention reads them: through the last norm of the encoder, wherever that is."""
+    last = Sublayer("encoder", model.config.num_layers - 1, "feed_forward")
+    is_pre = isinstance(model.encoder.norm, nn.LayerNorm)
+    norm = model.encoder.norm if is_pre else model.get_submodule(f"{last.path}_residual.norm")
+    normed: Tensor = norm(x)
+    return normed

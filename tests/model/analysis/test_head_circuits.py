@@ -1,0 +1,113 @@
+"""QK and OV of a head: against a trace of a model without positions, and against the vocabulary's own matrix."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from model import Translator
+from model.analysis.head_circuits import HeadCircuits, copying_scores, head_circuits
+from model.config import TransformerConfig
+from model.errors import DataError
+from model.nn.transformer import Transformer
+from model.tokenizer import Tokenizer
+from model.training_record import LANGUAGES
+
+TEXT, TARGET = "The dog was tired.", "Das Tier war müde."
+
+
+@pytest.fixture(scope="module", params=["pre", "post"])
+def without_positions(request: pytest.FixtureRequest, config: TransformerConfig, tokenizer: Tokenizer) -> Translator:
+    torch.manual_seed(5)
+    own = replace(config, norm=request.param, positions="none")
+    return Translator(Transformer(own).eval(), tokenizer, name="x", languages=LANGUAGES)
+
+
+@pytest.mark.parametrize("site", ["encoder.self", "decoder.self"])
+def test_in_the_first_layer_without_positions_scores_are_the_real_ones(
+    without_positions: Translator, site: str
+) -> None:
+    trace = without_positions.trace(TEXT, TARGET)
+    ids = torch.tensor(trace.source_ids if site == "encoder.self" else trace.target_ids)
+    for head in range(4):
+        found = head_circuits(without_positions.model, site, 0, head).scores(ids, ids)
+        real = trace.scores(site, 0, [head])[0]
+        seen = real.isfinite()
+        torch.testing.assert_close(found[: len(real), : real.size(1)][seen], real[seen], atol=1e-4, rtol=1e-4)
+
+
+def test_what_a_head_writes_is_its_value_through_the_last_norm_and_the_projection(
+    without_positions: Translator,
+) -> None:
+    model, at = without_positions.model, 0
+    trace = without_positions.trace(TEXT, TARGET)
+    token = trace.target_ids[at]
+    found = head_circuits(model, "decoder.self", 0, 2).writes(torch.tensor([token]))[0]
+    value = trace.attention("decoder.self", 0).values([2])[0, at]
+    bias = model.get_submodule("decoder.layers.0.self_attention.value").bias[16:24]  # type: ignore[index]
+    written = (value - bias.detach()) @ without_positions.output_projection("decoder.self", 0)[2]
+    if isinstance(model.decoder.norm, torch.nn.LayerNorm):
+        written = (written - written.mean()) * model.decoder.norm.weight.detach()
+    torch.testing.assert_close(found, (model.projection.weight @ written).detach(), atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize("site", ["encoder.self", "decoder.self", "decoder.cross"])
+def test_the_copying_score_is_that_of_the_matrix_over_the_vocabulary(without_positions: Translator, site: str) -> None:
+    scores = copying_scores(without_positions.model, site)
+    assert scores.shape == (2, 4)
+    for layer, head in ((0, 0), (1, 3)):
+        circuits = head_circuits(without_positions.model, site, layer, head)
+        every = torch.arange(len(circuits.keys))
+        eigenvalues = torch.linalg.eigvals(circuits.writes(every).double())
+        expected = float(eigenvalues.real.sum() / eigenvalues.abs().sum())
+        assert circuits.copying == pytest.approx(expected, abs=1e-3)
+        assert float(scores[layer, head]) == pytest.approx(expected, abs=1e-3)
+
+
+def test_a_head_that_writes_what_it_looks_at_copies() -> None:
+    tokens = torch.randn(40, 6)
+    copies = HeadCircuits(queries=tokens, keys=tokens, values=tokens, written=tokens.T, scale=1.0)
+    assert copies.copying == pytest.approx(1)
+    against = HeadCircuits(queries=tokens, keys=tokens, values=tokens, written=-tokens.T, scale=1.0)
+    assert against.copying == pytest.approx(-1)
+
+
+def test_the_best_pairs_are_those_of_all_scores(without_positions: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
+    circuits = head_circuits(without_positions.model, "decoder.cross", 1, 1)
+    every = torch.arange(len(circuits.keys))
+    scores = circuits.scores(every, every)
+    monkeypatch.setattr("model.analysis.head_circuits.SCORES_AT_ONCE", 1_000)
+    best = circuits.best_pairs(7)
+    assert [pair.score for pair in best] == pytest.approx(scores.flatten().topk(7).values.tolist(), abs=1e-5)
+    for pair in best:
+        assert float(scores[pair.query, pair.key]) == pytest.approx(pair.score, abs=1e-5)
+
+
+@pytest.mark.parametrize("site", ["encoder.self", "decoder.self", "decoder.cross"])
+def test_weights_by_tokens_are_shares_and_the_mask_holds(without_positions: Translator, site: str) -> None:
+    trace = without_positions.trace(TEXT, TARGET)
+    weights, mask = head_circuits(without_positions.model, site, 0, 1).weights(trace, site, 0), trace.mask(site, 0)
+    assert weights.shape == mask.shape
+    torch.testing.assert_close(weights.sum(-1), torch.ones(len(weights)))
+    assert (weights[~mask] == 0).all()
+    if site != "decoder.cross":
+        torch.testing.assert_close(weights, trace.weights(site, 0, [1])[0], atol=1e-5, rtol=1e-4)
+
+
+def test_what_is_written_most_and_the_place_of_the_token_itself(without_positions: Translator) -> None:
+    circuits = head_circuits(without_positions.model, "decoder.cross", 0, 0)
+    (found,) = circuits.most_written([20], 3)
+    added = circuits.writes(torch.tensor([20]))[0].tolist()
+    order = sorted(range(len(added)), key=lambda token: -added[token])
+    assert found.most == tuple(order[:3])
+    assert found.own_place == order.index(20) + 1
+
+
+def test_a_head_that_is_not_there_and_other_scores_are_refused(
+    without_positions: Translator, config: TransformerConfig
+) -> None:
+    with pytest.raises(DataError, match=r"decoder\.cross has 2 layers of 4 heads; there is no layer 2, head 0"):
+        head_circuits(without_positions.model, "decoder.cross", 2, 0)
+    additive = Transformer(replace(config, score="additive"))
+    with pytest.raises(DataError, match="no dot products"):
+        head_circuits(additive, "encoder.self", 0, 0)

@@ -1,0 +1,57 @@
+"""QK and OV on the attention page."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from model import Trace
+from model.analysis.head_circuits import head_circuits
+from tests.paths import ROOT
+from tests.viz.reading import traced
+from tests.viz.sent import charts, numbers_of
+from viz.access import models
+from viz.core.token_text import display_token
+from viz.pages.attention.circuits import data
+from viz.selection.catalogue import ROOT_VARIABLE
+from viz.selection.selection import Selection
+
+TEXT = "Tom was late."
+
+
+@pytest.fixture
+def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    for name, value in {"view": "QK and OV", "text": TEXT, "site": "decoder.cross", "layer": "1", "head": "2"}.items():
+        app.query_params[name] = value
+    return app
+
+
+@pytest.fixture
+def trace(chosen: Selection) -> Trace:
+    return traced(TEXT, chosen)
+
+
+def test_the_open_head_is_read_from_its_weights(app: AppTest, chosen: Selection, trace: Trace) -> None:
+    app.run()
+    assert not app.exception
+    assert not app.error
+    translator = models.translator(chosen.model)
+    circuits = head_circuits(translator.model, "decoder.cross", 1, 2)
+    copying, weights = charts(app)
+    np.testing.assert_allclose(numbers_of(copying["data"][0]), data.copying(translator, "decoder.cross"), atol=1e-6)
+    expected = circuits.weights(trace, "decoder.cross", 1).numpy()
+    np.testing.assert_allclose(numbers_of(weights["data"][0]) ** 2, expected, atol=1e-5)
+    tables = " ".join(element.value for element in app.html)
+    first = int(circuits.writes(torch.tensor([trace.source_ids[0]]))[0].argmax())
+    assert display_token(translator.all_tokens()[first]).replace("<", "&lt;").replace(">", "&gt;") in tables
+
+
+def test_a_sentence_that_is_long_has_the_table_and_no_map(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("viz.pages.attention.circuits.tab.MOST_TOKENS", 3)
+    app.run()
+    assert not app.exception
+    assert len(charts(app)) == 1

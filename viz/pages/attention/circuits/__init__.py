@@ -1,0 +1,1 @@
+"""The tab with what the open head would do with tokens alone."""
