@@ -48,3 +48,20 @@ def test_the_formula_of_the_positions_has_the_models_layout(app: AppTest) -> Non
     assert "left half holds sines" in said
     assert "10,000^(8/32)" in said
     assert "Dimensions 4 and 20" in said
+
+
+@pytest.mark.parametrize(
+    ("page", "params", "charts"),
+    [
+        ("viz/pages/attention/page.py", {"view": "QK and OV"}, 2),
+        ("viz/pages/decoding/page.py", {"studio": "Attribution", "text": "Tom was late."}, 2),
+    ],
+)
+def test_its_heads_are_read_and_its_words_explained(
+    app: AppTest, page: str, params: dict[str, str], charts: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("viz.ui.long_work.LONGER_PATIENCE", 60.0)
+    for name, value in params.items():
+        app.query_params[name] = value
+    shown = healthy(opened(app, page))
+    assert len(shown.get("plotly_chart")) == charts

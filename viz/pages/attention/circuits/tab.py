@@ -80,8 +80,9 @@ def _copying(copying: np.ndarray, layer: int, head: int, label: str, name: str) 
     frame.chart(figure, "copying-scores", f"{name}-copying", "Copying score of each head of this attention")
     own = f"{copying[layer, head]:+.2f}".replace("-", "−")
     st.caption(
-        f"Copying score, {own} for {label}: Σλ ÷ Σ|λ| over the eigenvalues of OV from token to token (Elhage et "
-        "al. 2021). Warm: over the whole vocabulary the head speaks for what it looks at and tokens like it; cold: against."
+        f"Copying score, {own} for {label}: Σλ ÷ Σ|λ| over the eigenvalues of OV from token to token "
+        "(Elhage et al. 2021). Warm: over the whole vocabulary the head speaks for what it looks at and tokens "
+        "like it; cold: against them."
     )
 
 
