@@ -25,12 +25,13 @@ View = Literal[
     "self-attention",
     "rollout",
     "output projection",
+    "word choice",
 ]
 """What a page may want to show: scores and where a weight comes from · real head outputs to check the derived ones
 against · weights times the length of the values · heads switched off or pointed elsewhere · writing step by step · beam
 search · what each layer would say · the encodings as added · the embeddings before them · masks of a padded batch ·
 attention within the source and within the target · weights followed through its layers · what a
-head's output is multiplied by."""
+head's output is multiplied by · how much more probable one word is than another, and what each head does to that."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,6 +29,10 @@ _RECURRENT: Final[Mapping[View, str]] = MappingProxyType(
         "logit lens": "A logit lens reads layers that all add to one sum; a GRU has a single layer with gates.",
         "batch masks": _ONE_BATCH,
         "output projection": _NO_PROJECTION,
+        "word choice": (
+            "Heads are switched off and exchanged where all rows are computed at once; a GRU computes each from the "
+            "state that the one before left."
+        ),
     }
 )
 _CONVOLUTIONAL: Final[Mapping[View, str]] = MappingProxyType(

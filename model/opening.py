@@ -13,6 +13,7 @@ from model.nn.transformer import Transformer
 from model.reader import Reader
 from model.sequence_translator import SequenceTranslator, read_folder
 from model.translator import Translator
+from model.word_choice import Chooser
 from model.writer import Writer
 
 if TYPE_CHECKING:
@@ -72,6 +73,12 @@ def as_writer(reader: Reader) -> Writer:
     from model.adapters.text_writer import TextWriter
 
     assert isinstance(reader, TextWriter)
+    return reader
+
+
+def as_chooser(reader: Reader) -> Chooser:
+    """The same model as one that says words. To be asked of readers that do not lack "word choice"."""
+    assert isinstance(reader, Chooser)
     return reader
 
 

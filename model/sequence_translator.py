@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,7 +26,7 @@ from model.loaded import LoadedTranslator
 from model.marian.files import languages
 from model.marian.loading import is_marian, load_marian
 from model.nn.edit_hooks import Edits, edit_functions
-from model.nn.encoder_decoder import EncoderDecoder
+from model.nn.encoder_decoder import EncoderDecoder, site_path
 from model.nn.hooks import ALWAYS_RECORDED, listen
 from model.tokenizer import Tokenizer
 from model.trace.building import build_trace, join_recorded
@@ -33,6 +34,7 @@ from model.trace.spread import Spread
 from model.trace.steps import describe_steps
 from model.trace.trace import Trace
 from model.training_record import LANGUAGES
+from model.word_choice import OutputsEdit, TokenPlace, WordChoice, first_difference
 from model.writer import LARGEST_ALPHA
 
 
@@ -188,6 +190,36 @@ class SequenceTranslator(LoadedTranslator, ABC):
             TraceError: the trace was made by another model.
         """
         return spread(trace, self.model)
+
+    def place(self, text: str) -> TokenPlace:
+        """Where the model says the first token of a translation.
+
+        Raises:
+            InputTextError: the text is blank or too long.
+        """
+        return TokenPlace(tuple(self.source_ids(text)), (self.config.bos_id,), 0)
+
+    def word_choice(self, text: str, right: str, wrong: str) -> WordChoice:
+        """The first token in which two translations differ.
+
+        Raises:
+            InputTextError: a text is blank or too long, or both translations are the same to the model.
+        """
+        row, before, *chosen = first_difference(*(self.target_ids(translation) for translation in (right, wrong)))
+        return WordChoice(TokenPlace(tuple(self.source_ids(text)), (self.config.bos_id, *before), row), *chosen)
+
+    def place_logits(
+        self, place: TokenPlace, copies: int = 1, outputs: OutputsEdit | None = None
+    ) -> Float[Tensor, "copy vocab"]:
+        """The logits of a place, as `model.word_choice.Chooser` says."""
+        source, target = (torch.tensor([ids] * copies, device=self.device) for ids in (place.source, place.target))
+        edits = {}
+        if outputs is not None:
+            attentions = [(site, layer) for site, heads in self.abilities.heads.items() for layer in range(len(heads))]
+            edits = {f"{site_path(*at)}.hook_head_output": partial(outputs, *at) for at in attentions}
+        with listen(edits=edits):
+            hidden = self.model.decode(target, self.model.encode(source))
+        return self.model.logits_of(hidden[:, place.row]).float()
 
     def trace_tokens(
         self,

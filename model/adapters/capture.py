@@ -23,6 +23,7 @@ from model.nn.distance_bias import DistanceBias, distance_bias
 from model.nn.edits import HeadEdit, edit_scores
 from model.nn.hooks import first_row
 from model.nn.masks import AttentionMask
+from model.word_choice import OutputsEdit
 
 ROWS_AT_ONCE = 256
 SiteAndLayer = tuple[str, int]
@@ -80,6 +81,7 @@ class Listener:
     Attributes:
         keeps_outputs: whether the heads' real outputs are kept too.
         sites: attention module → the site and layer of its first, second … call in a pass.
+        outputs: what is done to the heads' outputs of every site and layer, before W_O.
         calls: what was computed, in this order.
     """
 
@@ -87,6 +89,7 @@ class Listener:
     keeps_outputs: bool = False
     sites: Mapping[nn.Module, tuple[SiteAndLayer, ...]] = field(default_factory=dict)
     edits: Mapping[SiteAndLayer, tuple[HeadEdit, ...]] = field(default_factory=dict)
+    outputs: OutputsEdit | None = None
     calls: list[Call] = field(default_factory=list)
     _done: dict[nn.Module, int] = field(default_factory=dict)
     _rows: dict[str, int] = field(default_factory=dict)
@@ -175,6 +178,8 @@ def attend(
         first_row=row,
     )
     output = fused_attention(module, query, key, value, attention_mask, given) if is_fused else _by_rows(call)
+    if listener is not None and at is not None and listener.outputs is not None:
+        output = listener.outputs(*at, output.transpose(1, 2)).transpose(1, 2)
     if listener is not None and listener.keeps_calls:
         listener.calls.append(replace(call, output=output if listener.keeps_outputs else None))
     if listener is not None and (progress := _PROGRESS.get()) is not None:

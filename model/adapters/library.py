@@ -3,6 +3,7 @@
 What the library types poorly, or not at all, ends here.
 """
 
+import inspect
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -26,11 +27,12 @@ OURS: Final = "headlight"
 
 HEADS: Final[dict[str, Any]] = {
     "encoder": transformers.AutoModel,
+    "masked": transformers.AutoModelForMaskedLM,
     "decoder": transformers.AutoModelForCausalLM,
     "encoder-decoder": transformers.AutoModelForSeq2SeqLM,
     "image": transformers.AutoModel,
 }
-"""Kind of model → which of the library's classes loads it."""
+"""Kind of model → which of the library's classes loads it; "masked" is an encoder that predicts masked words."""
 
 TOKEN_SETTINGS: Final = (
     "bos_token_id",
@@ -79,6 +81,13 @@ def make_config(model_type: str, values: Mapping[str, Any]) -> Any:
         raise CheckpointError(
             f"config.json is no configuration of a {model_type} model ({first_line(error)})."
         ) from error
+
+
+def head_for(kind: str, config: Any) -> str:
+    """The key of `HEADS` for a model: an encoder that was saved with the layer that predicts words keeps it."""
+    named = getattr(config, "architectures", None)
+    names = [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
+    return "masked" if kind == "encoder" and any(name.endswith("ForMaskedLM") for name in names) else kind
 
 
 def count_numbers(kind: str, config: Any) -> tuple[int, int]:
@@ -219,6 +228,11 @@ def knows_interface(kind: str, config: Any) -> bool:
     except KeyError as error:
         raise CheckpointError(f"A {config.model_type} model cannot be loaded as {kind}.") from error
     return bool(model_class._can_set_attn_implementation())
+
+
+def keeps_rows(model: nn.Module) -> bool:
+    """Whether a model can be asked for the logits of its last rows alone."""
+    return "logits_to_keep" in inspect.signature(model.forward).parameters
 
 
 def _tokens_only(settings: Any) -> Any:

@@ -58,13 +58,14 @@ def open_folder(path: Path, *, device: str | None = None, dtype: str = "float32"
         model_type, {key: value for key, value in folder.config.items() if key != "model_type"}
     )
     check_room(path.name, folder.numbers, number_type, chosen)
-    numbers, tables = library.count_numbers(family.kind, config)
+    head = library.head_for(family.kind, config)
+    numbers, tables = library.count_numbers(head, config)
     check_room(path.name, folder.numbers, number_type, chosen, tables=tables)
     if numbers > MOST_MISSING * folder.numbers:
         raise CheckpointError(f"The weights in {path.name} are far fewer than its config.json speaks of. Copy it anew.")
     pieces = None if family.kind == "image" else _open_tokenizer(folder, config)
-    is_ours = library.knows_interface(family.kind, config)
-    model = library.load_weights(path, family.kind, config, library.OURS if is_ours else EAGER, number_type).to(chosen)
+    is_ours = library.knows_interface(head, config)
+    model = library.load_weights(path, head, config, library.OURS if is_ours else EAGER, number_type).to(chosen)
     if pieces is None:
         # Only who looks at pictures needs what reads them.
         from model.adapters.image_reader import ImageReader
@@ -176,13 +177,20 @@ def _lacks(
     if kind in ("encoder", "image"):
         only_reads = f"{name} reads and does not write, so there is nothing to decode."
         lacks |= {"decoding": only_reads, "beam": only_reads}
+    if kind == "image":
+        lacks["word choice"] = f"{name} looks at pictures and says no words."
+    elif model.get_output_embeddings() is None:  # type: ignore[operator]
+        lacks["word choice"] = (
+            f"this {name} model was saved without the layer that predicts masked words, so there is no word whose "
+            "probability a head could change. Save it with AutoModelForMaskedLM."
+        )
     if layout is None:
         why = (
             f"transformers lets nobody listen to the attention of {name}, so its weights are known and its queries, "
             f"keys and values are not; the weights of all heads are held at once, so texts may have at most {length:,} "
             "tokens."
         )
-        lacks |= {"scores": why, "head outputs": why, "norms": why, "edits": why}
+        lacks |= {"scores": why, "head outputs": why, "norms": why, "edits": why, "word choice": why}
     elif any((site, layer) not in layout.projections for site in heads for layer in range(len(heads[site]))):
         lacks["norms"] = f"the output projection of {name} was not found."
     return lacks

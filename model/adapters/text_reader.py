@@ -10,12 +10,14 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from model.abilities import Abilities
+from model.adapters import library
 from model.adapters.base_reader import BaseReader
 from model.adapters.capture import Listener, listen
 from model.adapters.eager_weights import weights_of
 from model.adapters.generate_call import most_steps, write_greedily
 from model.adapters.layout import OUTPUTS, Layout
 from model.adapters.library_tokenizer import Encoded, LibraryTokenizer
+from model.adapters.masked_word import MASK, masked_choice, with_mask
 from model.adapters.named_edits import edits_by_site
 from model.errors import InputTextError
 from model.input_text import check_not_blank, nothing_seen, too_long
@@ -23,6 +25,7 @@ from model.nn.edit_hooks import Edits
 from model.trace.steps import describe_steps
 from model.trace.trace import SiteLayers, Trace
 from model.vocabulary import Vocabulary
+from model.word_choice import OutputsEdit, TokenPlace, WordChoice, first_difference
 
 #: Longer pieces than this there are none worth waiting for: a far longer text is refused before it is cut into tokens.
 LONGEST_PIECE: Final = 100
@@ -173,6 +176,58 @@ class TextReader(BaseReader):
         with listen(listener):
             # Only a run that is changed needs to be heard; what it computes here is computed again and kept there.
             return write_greedily(self.model, given, most, self.start_options)
+
+    def place(self, text: str) -> TokenPlace:
+        """Where the model says a token for this text: in place of [MASK], after it, or first of its translation.
+
+        Raises:
+            InputTextError: the text is blank or too long, or an encoder's has not one [MASK].
+        """
+        if self.abilities.kind == "encoder":
+            ids = self.source(with_mask(text, self.pieces)).ids
+            return TokenPlace(ids, (), ids.index(self.pieces.tokenizer.mask_token_id))
+        ids = self.source(text).ids
+        if self.abilities.kind == "decoder":
+            return TokenPlace((), ids, len(ids) - 1)
+        return TokenPlace(ids, (self._begin_before(ids),), 0)
+
+    def word_choice(self, text: str, right: str, wrong: str) -> WordChoice:
+        """The first token in which two texts differ that the model may write.
+
+        Raises:
+            InputTextError: a text is blank or too long; both are the same to the model; or a word for [MASK] is more
+                than one token.
+        """
+        if self.abilities.kind == "encoder":
+            place = self.place(text)
+            filled = [self.source(word.join(MASK.split(text))).ids for word in (right, wrong)]
+            return masked_choice(place, filled, (right, wrong))
+        if self.abilities.kind == "decoder":
+            row, before, *chosen = first_difference(*(self.source(f"{text}{word}").ids for word in (right, wrong)))
+            return WordChoice(TokenPlace((), before, row - 1), *chosen)
+        limit = self.abilities.max_target_length
+        both = [self._checked(word, "A translation", limit, is_target=True).ids for word in (right, wrong)]
+        row, before, *chosen = first_difference(*both)
+        return WordChoice(TokenPlace(self.source(text).ids, (self._begin_before(both[0]), *before), row), *chosen)
+
+    def place_logits(
+        self, place: TokenPlace, copies: int = 1, outputs: OutputsEdit | None = None
+    ) -> Float[Tensor, "copy vocab"]:
+        """The logits of a place, as `model.word_choice.Chooser` says."""
+        source, target = (torch.tensor([ids] * copies, device=self.device) for ids in (place.source, place.target))
+        first = source if place.source else target
+        given: dict[str, Any] = {"input_ids": first, "attention_mask": torch.ones_like(first)}
+        if place.source and place.target:
+            given["decoder_input_ids"] = target
+        if place.target:
+            given["use_cache"] = False
+        row = place.row
+        if not place.source and row == len(place.target) - 1 and library.keeps_rows(self.model):
+            # The logits of every other row would be most of the memory.
+            given["logits_to_keep"], row = 1, 0
+        with listen(Listener(keeps_calls=False, sites=self.layout.sites, outputs=outputs)):
+            logits: Tensor = self.model(**given).logits[:, row]
+        return logits.float()
 
     @property
     def start_options(self) -> Mapping[str, Any]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from model import Reader, Translator
     from model.abilities import Abilities, Kind
     from model.sequence_translator import SequenceTranslator
+    from model.word_choice import Chooser
     from model.writer import Writer
 
 #: Enough for the fourteen small models that are compared with one another, beside others; bytes are bounded as well.
@@ -88,6 +89,13 @@ def translator(choice: ModelChoice) -> "Translator":
     from model.opening import as_translator
 
     return as_translator(reader(choice), name_of(choice))
+
+
+def chooser(choice: ModelChoice) -> "Chooser":
+    """The chosen model, where it says words: its abilities do not lack "word choice". Raises as `reader`."""
+    from model.opening import as_chooser
+
+    return as_chooser(reader(choice))
 
 
 def any_translator(choice: ModelChoice) -> "SequenceTranslator":

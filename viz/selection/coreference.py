@@ -12,6 +12,8 @@ CauseScope = Literal["pair", "set"]
 OthersOf = Literal["model", "attention", "layer"]
 
 PAIR_SETS: Final[tuple[PairSet, ...]] = get_args(PairSet)
+#: What `word_pair` calls a person's own two texts.
+OWN_TEXTS: Final = "own"
 #: The fields of words marked in the first sentence, and in the second.
 MARKS: Final = ("pronoun", "antecedent", "distractor")
 OTHER_MARKS: Final = ("other_pronoun", "other_antecedent", "other_distractor")
@@ -36,6 +38,8 @@ class CoreferenceChoices:
         others_off: whether these stay on, and all others are switched off.
         others_of: of what all others are: of the whole model, or of the attentions or the layers of the chosen heads.
         replacement: what a head that is switched off gives instead of its output.
+        word_pair: of a model that is asked for any two words, the name of a pair of the set, or `OWN_TEXTS`; "" leaves
+            that to the page.
         cause_scope: whether a cause is looked for in one pair or in all of them.
     """
 
@@ -54,4 +58,5 @@ class CoreferenceChoices:
     others_off: Annotated[bool, Param("spare")] = False
     others_of: Annotated[OthersOf, Param("of")] = "model"
     replacement: Annotated[Replacement, Param("instead")] = "zero"
+    word_pair: Annotated[str, MaxLength(60), Param("asked")] = ""
     cause_scope: Annotated[CauseScope, Param("scope")] = "pair"

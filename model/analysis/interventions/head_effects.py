@@ -29,29 +29,30 @@ from model.translator import Translator
 class HeadEffects:
     """What becomes of a choice when one head is switched off, for each case and head. Tensors are on the CPU, in nats.
 
+    Heads are in the order of a table [site, layer, head], or of a list where stacks differ.
+
     Attributes:
         intact: log-odds of right against wrong, with every head on.
         changes: what is added to them by switching off the head; below 0 where it helps the right translation.
     """
 
     intact: Float[Tensor, "case"]
-    changes: Float[Tensor, "case site layer head"]
+    changes: Float[Tensor, "case *heads"]
 
     @property
-    def mean_changes(self) -> Float[Tensor, "site layer head"]:
+    def mean_changes(self) -> Float[Tensor, "*heads"]:
         """The mean over cases: which way a head pushes."""
         return self.changes.mean(0)
 
     @property
-    def importance(self) -> Float[Tensor, "site layer head"]:
+    def importance(self) -> Float[Tensor, "*heads"]:
         """The mean over cases of the absolute change: how much it matters, whichever way it pushes."""
         return self.changes.abs().mean(0)
 
     @property
-    def flips(self) -> Bool[Tensor, "case site layer head"]:
-        """Whether switching off the head makes the model prefer the other translation."""
-        intact = self.intact[:, None, None, None].expand_as(self.changes)
-        return is_flipped(intact, intact + self.changes)
+    def flips(self) -> Bool[Tensor, "case *heads"]:
+        """Whether switching off the head makes the model prefer the other."""
+        return is_flipped(self._of_each_head, self._of_each_head + self.changes)
 
     @property
     def accuracy(self) -> float:
@@ -59,9 +60,13 @@ class HeadEffects:
         return accuracy_of(self.intact)
 
     @property
-    def accuracy_changes(self) -> Float[Tensor, "site layer head"]:
+    def accuracy_changes(self) -> Float[Tensor, "*heads"]:
         """How much larger that share becomes (−1 to 1) without each head."""
-        return preferred(self.intact[:, None, None, None] + self.changes).mean(0) - self.accuracy
+        return preferred(self._of_each_head + self.changes).mean(0) - self.accuracy
+
+    @property
+    def _of_each_head(self) -> Float[Tensor, "case *heads"]:
+        return self.intact.view(-1, *(1 for _ in self.changes.shape[1:])).expand_as(self.changes)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

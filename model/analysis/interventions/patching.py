@@ -44,15 +44,15 @@ class Patching:
 
     a: Float[Tensor, "pair"]
     b: Float[Tensor, "pair"]
-    patched: Float[Tensor, "pair site layer head"]
+    patched: Float[Tensor, "pair *heads"]
 
     @property
-    def changes(self) -> Float[Tensor, "pair site layer head"]:
+    def changes(self) -> Float[Tensor, "pair *heads"]:
         """What the head of B adds to the log-odds of A."""
-        return self.patched - self.a[:, None, None, None]
+        return self.patched - self.a.view(-1, *(1 for _ in self.patched.shape[1:]))
 
     @property
-    def overall(self) -> Float[Tensor, "site layer head"]:
+    def overall(self) -> Float[Tensor, "*heads"]:
         """Σ (patched − A) / Σ (B − A) over all pairs: no pair in which hardly anything is at stake can dominate."""
         gap = (self.b - self.a).sum()
         return self.changes.sum(0) / (gap if float(gap.abs()) >= SMALLEST_GAP else torch.nan)

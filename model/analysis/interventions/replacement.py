@@ -13,7 +13,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from model.analysis.corpus import CorpusSentence, Progress, read_corpus
-from model.analysis.metrics.head_names import HeadName, check_heads
+from model.analysis.metrics.head_names import HeadName, check_heads, heads_of
 from model.config import TransformerConfig
 from model.nn.encoder_decoder import SITES, site_path
 from model.nn.hooks import Edit
@@ -79,7 +79,7 @@ def removal_edits(
     Raises:
         EditError: a head does not exist.
     """
-    check_heads(config, heads)
+    check_heads(heads_of(config), heads)
     edits: dict[str, Edit] = {}
     for site, layer in sorted({(name.site, name.layer) for name in heads}):
         here = tuple(sorted(name.head for name in heads if (name.site, name.layer) == (site, layer)))

@@ -3,7 +3,7 @@
 Tables of heads are arrays [site, layer, head]; sites come in the order of `model.nn.transformer.SITES`.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -37,22 +37,42 @@ class RankedHead(NamedTuple):
     value: float
 
 
-def all_heads(config: TransformerConfig) -> Iterator[HeadName]:
-    """Every head, in the order of a table [site, layer, head]."""
-    return (HeadName(SITES[i], j, k) for i, j, k in np.ndindex(len(SITES), config.equal_layers, config.num_heads))
+Heads = Mapping[str, Sequence[int]]
+"""Site → the number of heads of each of its layers, as `Abilities` has it; stacks may differ."""
 
 
-def check_heads(config: TransformerConfig, heads: Collection[HeadName]) -> None:
-    """Make sure that the model has these heads.
+def heads_of(config: TransformerConfig) -> Heads:
+    """The heads of a Transformer."""
+    return {site: (config.num_heads,) * config.layers_of(site) for site in SITES}
+
+
+def all_heads(heads: Heads) -> tuple[HeadName, ...]:
+    """Every head, in the order of a table [site, layer, head] where all layers have as many."""
+    return tuple(
+        HeadName(site, layer, head)
+        for site in SITES
+        for layer, count in enumerate(heads.get(site, ()))
+        for head in range(count)
+    )
+
+
+def check_heads(heads: Heads, chosen: Collection[HeadName]) -> None:
+    """Make sure that these are heads of the model.
 
     Raises:
         EditError: a head does not exist.
     """
-    if unknown := set(heads) - set(all_heads(config)):
+    known = all_heads(heads)
+    if unknown := set(chosen).difference(known):
         site, layer, head = min(unknown)
+        layers = heads.get(site, ())
         raise EditError(
-            f"There is no head {head} in layer {layer} of {site!r}; sites are {', '.join(SITES)}, layers run from 0 to "
-            f"{config.equal_layers - 1}, heads from 0 to {config.num_heads - 1}."
+            f"There is no head {head} in layer {layer} of {site!r}; "
+            + (
+                f"layers run from 0 to {len(layers) - 1}, heads from 0 to {max(layers) - 1}."
+                if layers
+                else f"sites are {', '.join(heads)}."
+            )
         )
 
 

@@ -105,11 +105,13 @@ CONFIGS: dict[str, dict[str, Any]] = {
 }
 
 
-def tiny(model_type: str, seed: int = 0, changes: Mapping[str, Any] | None = None) -> transformers.PreTrainedModel:
-    """A random model whose attention is far from even, with its own eager attention."""
+def tiny(
+    model_type: str, seed: int = 0, changes: Mapping[str, Any] | None = None, head: str | None = None
+) -> transformers.PreTrainedModel:
+    """A random model whose attention is far from even, with its own eager attention; `head` is a key of `HEADS`."""
     config = transformers.AutoConfig.for_model(model_type, **(CONFIGS[model_type] | dict(changes or {})))
     torch.manual_seed(seed)
-    model = HEADS[FAMILIES[model_type].kind].from_config(config, attn_implementation="eager").eval()
+    model = HEADS[head or FAMILIES[model_type].kind].from_config(config, attn_implementation="eager").eval()
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if "norm" not in name.lower() and parameter.dim() > 1:
@@ -121,9 +123,9 @@ def tiny(model_type: str, seed: int = 0, changes: Mapping[str, Any] | None = Non
     return model
 
 
-def save_model(folder: Path, model_type: str, tokenizer: str = "wordpiece") -> Path:
+def save_model(folder: Path, model_type: str, tokenizer: str = "wordpiece", head: str | None = None) -> Path:
     """A folder with a random model and a tokenizer in it."""
-    tiny(model_type).save_pretrained(folder)
+    tiny(model_type, head=head).save_pretrained(folder)
     save_tokenizer(folder, tokenizer)
     return folder
 

@@ -38,7 +38,7 @@ def test_a_set_of_heads_is_switched_off_at_once(translator: Translator) -> None:
 
 def test_without_any_head_the_source_does_not_matter(translator: Translator) -> None:
     """All three sites give nothing, so the decoder sees only its own row."""
-    everything = frozenset(all_heads(translator.config))
+    everything = frozenset(all_heads(translator.abilities.heads))
     zero = zero_outputs(translator.config)
     other = [case._replace(source="She gave her sister the book.") for case in CASES]
     here, there = (remove_heads(translator, cases, everything, zero) for cases in (CASES, other))

@@ -8,13 +8,12 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
-from viz.access import models
 from viz.core import html, sites
 from viz.core.file_names import file_name
 from viz.core.numbers import signed
-from viz.pages.coreference.cause import data, site_maps, switched_heads, tables, verdicts
+from viz.pages.coreference.cause import site_maps, switched_heads, tables, verdicts
+from viz.pages.coreference.cause.data.asked import Asked, rank_correlation
 from viz.pages.coreference.cause.figures import SITE_COLOURS, two_metrics
-from viz.pages.coreference.data import Pair, curated, scores_task
 from viz.selection import state
 from viz.ui import frame, long_work, number_controls
 
@@ -24,96 +23,89 @@ if TYPE_CHECKING:
 
 
 @frame.fragment
-def show(pairs: Sequence[Pair], show_pair: Callable[[], None]) -> None:
+def show(asked: Asked, show_pair: Callable[[], None]) -> None:
     """Maps of what each head does, which one flips the choice, a table, and how the rankings agree.
 
     Args:
-        pairs: over which.
+        asked: of the model.
         show_pair: draws the sentences of the one pair, if it is one.
     """
-    cases = [case for pair in pairs for case in pair.cases]
-    replacement, translator = state.current().coreference.replacement, models.translator(state.current().model)
-    heads = data.all_heads(translator)
-    task = data.effects(translator, cases, replacement)
-    effects = long_work.outcome(task, "Switch off each head in turn", key="cause-effects", start=len(pairs) == 1)
+    heads = asked.heads
+    effects = long_work.outcome(asked.effects, "Switch off each head in turn", key="cause-effects", start=asked.is_one)
     if effects is None:
         show_pair()
         return
     measured, estimated = effects
-    name = file_name("effects", replacement, pairs[0].name or "own pair" if len(pairs) == 1 else "all pairs")
+    name = file_name("effects", state.current().coreference.replacement, asked.name)
     site_maps.show(
         -measured.mean_changes.double().numpy(),
+        heads,
         title="log-odds lost",
         bound=float(measured.intact.abs().mean()),
         key="cause-effects",
         name=name,
         alt="How much the log-odds fall when each head of {} is switched off",
     )
-    st.markdown(verdicts.sweep_sentence(measured, heads, cases))
+    st.markdown(verdicts.sweep_sentence(measured, heads, asked.words))
     show_pair()
     st.caption(
         f"Each of the {len(heads)} heads is switched off alone. Rows are layers, columns heads. Warm: the head works "
-        f"for the {'pronoun that is written' if pairs[0].is_own else 'right pronoun'}, whose log-odds (log p of it − "
-        f"log p of the other, in nats, {verdicts.all_words_given(is_own=pairs[0].is_own)}) fall without it. Cold: it "
-        "works against it. One scale for all three, at least as wide as the log-odds of the whole model."
+        f"for {asked.helps}, whose log-odds (log p of it − log p of the other, in nats, {asked.given}) fall without "
+        "it. Cold: it works against it. The scale is at least as wide as the log-odds of the whole model."
     )
-    attention = _attention()
-    order = np.argsort(-measured.importance.flatten().numpy(), kind="stable")
+    attention = asked.accuracy
+    order = np.argsort(-measured.importance.numpy(), kind="stable")
     with st.expander("All heads as a table, and other rankings", on_change="rerun", key="cause-table") as opened:
         if opened.open:
             _table(measured, estimated, attention, [heads[i] for i in order], order)
-            _rankings(measured.importance.double().numpy(), estimated.importance.double().numpy(), attention, name)
+            _rankings(measured, estimated, attention, heads, name)
     number_controls.table_button("Effects (CSV)", partial(tables.effects, measured, estimated, heads), name)
 
 
 def _rankings(
-    measured: Float[np.ndarray, "site layer head"],
-    estimated: Float[np.ndarray, "site layer head"],
-    attention: Float[np.ndarray, "site layer head"] | None,
+    measured: "HeadEffects",
+    estimated: "HeadEffects",
+    attention: Float[np.ndarray, "head"] | None,
+    heads: Sequence["HeadName"],
     name: str,
 ) -> None:
+    both = [effects.importance.double().numpy() for effects in (measured, estimated)]
     with st.grid(2, min_column_width=330, gap="medium"):
         with st.container():
             frame.chart(
-                two_metrics(measured, estimated, sites.SITES, ("measured |change|", "gradient estimate")),
+                two_metrics(both[0], both[1], heads, ("measured |change|", "gradient estimate")),
                 "cause-rankings",
                 f"{name}-estimate",
                 "Importance of each head by switching it off, against the estimate from gradients",
             )
-            st.html(html.swatches([(SITE_COLOURS[site], sites.label(site)) for site in sites.SITES]))
+            here = dict.fromkeys(head.site for head in heads)
+            st.html(html.swatches([(SITE_COLOURS[site], sites.label(site)) for site in here]))
         with st.container():
-            st.html(html.table(*correlations(measured, estimated, attention), label="How the rankings agree"))
+            table = correlations(both[0], both[1], attention, heads)
+            st.html(html.table(*table, label="How the rankings agree"))
             st.caption(
                 "Spearman’s ρ: 1 where two metrics rank the heads alike, 0 where they have nothing in common. "
                 + ("" if attention is not None else "Measure the curated set in the tab Measured to compare attention.")
             )
 
 
-def _attention() -> Float[np.ndarray, "site layer head"] | None:
-    """Accuracy of every head on the curated set by its weights, if that was measured; NaN at sites not scored."""
-    scores = long_work.known(scores_task(curated(), models.reader(state.current().model), "weights"))
-    if scores is None:
-        return None
-    of_site = {site: of.accuracy.value.double().numpy() for site, of in scores.sites.items()}
-    unscored = np.full_like(next(iter(of_site.values())), np.nan)
-    return np.stack([of_site.get(site, unscored) for site in sites.SITES])
-
-
 def correlations(
-    measured: Float[np.ndarray, "site layer head"],
-    estimated: Float[np.ndarray, "site layer head"],
-    attention: Float[np.ndarray, "site layer head"] | None,
+    measured: Float[np.ndarray, "head"],
+    estimated: Float[np.ndarray, "head"],
+    attention: Float[np.ndarray, "head"] | None,
+    heads: Sequence["HeadName"],
 ) -> tuple[tuple[html.Column, ...], list[tuple[str, ...]]]:
     """Columns and rows of a table: ρ of each two rankings, of all heads, then of those of each site."""
     pairs = {"Switched off, and gradient estimate": (measured, estimated)}
     if attention is not None:
         pairs["Switched off, and attention accuracy"] = (measured, attention)
         pairs["Gradient estimate, and attention accuracy"] = (estimated, attention)
-    titles = ("All", *(sites.NAMES[site].short.capitalize() for site in sites.SITES))
+    of_site = {site: [head.site == site for head in heads] for site in dict.fromkeys(head.site for head in heads)}
+    titles = ["All", *(sites.NAMES[site].short.capitalize() for site in of_site)] if len(of_site) > 1 else ["All"]
     rows = []
     for name, (first, second) in pairs.items():
-        parts = [(first, second), *zip(first, second, strict=True)]
-        values = [data.rank_correlation(*part) for part in parts]
+        parts = [(first, second), *((first[here], second[here]) for here in of_site.values())]
+        values = [rank_correlation(*part) for part in parts[: len(titles)]]
         rows.append((name, *("–" if np.isnan(value) else signed(value) for value in values)))
     return (html.Column("Rankings"), *(html.Column(title, is_number=True) for title in titles)), rows
 
@@ -121,7 +113,7 @@ def correlations(
 def _table(
     measured: "HeadEffects",
     estimated: "HeadEffects",
-    attention: Float[np.ndarray, "site layer head"] | None,
+    attention: Float[np.ndarray, "head"] | None,
     heads: Sequence["HeadName"],
     order: np.ndarray,
 ) -> None:
@@ -135,7 +127,7 @@ def _table(
         "|Estimate|": estimated.importance.numpy(),
         "Accuracy change": measured.accuracy_changes.numpy(),
     } | ({} if attention is None else {"Attention accuracy": attention})
-    table |= {title: values.ravel()[order].tolist() for title, values in columns.items()}
+    table |= {title: values[order].tolist() for title, values in columns.items()}
     config = {title: st.column_config.NumberColumn(format="%.3f") for title in columns}
     st.dataframe(table, column_config=config, hide_index=True, height=360)
     st.caption(

@@ -1,15 +1,17 @@
 """Draw two metrics of the same heads against each other."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
 from viz.core import theme
-from viz.core.sites import CROSS, DECODER, ENCODER, NAMES
-from viz.figures.head_map import short_names
+from viz.core.sites import CROSS, DECODER, ENCODER, NAMES, head_label
+
+if TYPE_CHECKING:
+    from model.analysis.metrics.head_names import HeadName
 
 HEIGHT: Final = 330
 SITE_COLOURS: Final = {
@@ -20,26 +22,26 @@ SITE_COLOURS: Final = {
 
 
 def two_metrics(
-    first: Float[np.ndarray, "site layer head"],
-    second: Float[np.ndarray, "site layer head"],
-    sites: Sequence[str],
+    first: Float[np.ndarray, "head"],
+    second: Float[np.ndarray, "head"],
+    heads: "Sequence[HeadName]",
     titles: tuple[str, str],
 ) -> go.Figure:
     """Two metrics of the same heads against each other: a point a head, a colour a site; dashed where equal."""
-    _, layers, heads = first.shape
-    names = short_names(layers, heads)
-    points = [
-        go.Scatter(
-            x=first[i].ravel(),
-            y=second[i].ravel(),
-            mode="markers",
-            marker={"size": 8, "color": SITE_COLOURS[site], "opacity": 0.85},
-            customdata=names,
-            hovertemplate=f"<b>{NAMES[site].short} %{{customdata}}</b>"
-            f"<br>{titles[0]} %{{x:.3f}}<br>{titles[1]} %{{y:.3f}}<extra></extra>",
+    points = []
+    for site in dict.fromkeys(head.site for head in heads):
+        here = [number for number, head in enumerate(heads) if head.site == site]
+        points.append(
+            go.Scatter(
+                x=first[here],
+                y=second[here],
+                mode="markers",
+                marker={"size": 8, "color": SITE_COLOURS[site], "opacity": 0.85},
+                customdata=[head_label(heads[number].layer, heads[number].head) for number in here],
+                hovertemplate=f"<b>{NAMES[site].short} %{{customdata}}</b>"
+                f"<br>{titles[0]} %{{x:.3f}}<br>{titles[1]} %{{y:.3f}}<extra></extra>",
+            )
         )
-        for i, site in enumerate(sites)
-    ]
     most = float(np.nanmax(np.stack([first, second]), initial=0.0))
     same = go.Scatter(
         x=[0, most],

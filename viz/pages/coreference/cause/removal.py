@@ -1,23 +1,23 @@
-"""Switch chosen heads off together: whether the pronoun flips, what the model then writes, and the log-odds."""
+"""Switch chosen heads off together: whether the choice flips, what the model then writes, and the log-odds."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import streamlit as st
+from jaxtyping import Float
 
 from viz.access import models
 from viz.core import html
 from viz.core.numbers import signed
-from viz.pages.coreference.cause import data, switched_heads, verdicts
-from viz.pages.coreference.data import Pair
+from viz.pages.coreference.cause import switched_heads, verdicts
+from viz.pages.coreference.cause.data.asked import Asked, Removal, removed_heads, strongest_of_each_layer
 from viz.selection import state
 from viz.selection.coreference import OthersOf
 from viz.ui import controls, frame, long_work
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
-    from model.analysis.coreference.cases import PronounCase
     from model.analysis.interventions.head_effects import RemovalEffect
     from model.analysis.metrics.head_names import HeadName
 
@@ -30,13 +30,11 @@ OTHERS_LABELS: Final[dict[OthersOf, str]] = {
 
 
 @frame.fragment
-def show(pairs: Sequence[Pair]) -> None:
+def show(asked: Asked) -> None:
     """The heads that are off, what becomes of the choice, and the grid in which they are chosen."""
     st.subheader("Switch heads off together", anchor=False)
-    translator, choices = models.translator(state.current().model), state.current().coreference
-    heads = data.all_heads(translator)
-    cases = [case for pair in pairs for case in pair.cases]
-    effects = long_work.known(data.effects(translator, cases, choices.replacement))
+    choices, heads = state.current().coreference, asked.heads
+    effects = long_work.known(asked.effects)
     importance = None if effects is None else effects[0].importance.double().numpy()
     _choices(heads, importance)
     chosen, others_off = switched_heads.chosen(heads), choices.others_off
@@ -44,26 +42,26 @@ def show(pairs: Sequence[Pair]) -> None:
         chosen, others_off = (heads[int(importance.argmax())],), False
         st.caption("No head is chosen; this is the strongest. Choose others below.")
     if chosen:
-        off = data.removed_heads(translator, chosen, others_off=others_off, others_of=choices.others_of)
+        off = removed_heads(heads, chosen, others_off=others_off, others_of=choices.others_of)
         rest = f": all but {switched_heads.names(chosen)} {OTHERS_LABELS[choices.others_of]}"
         named = rest if others_off else f": {switched_heads.names(chosen)}"
         st.markdown(f"**{len(off)} of {len(heads)} heads** {'is' if len(off) == 1 else 'are'} off{named}.")
-        task = data.removal(translator, cases, off, choices.replacement)
-        removal = long_work.outcome(task, "Switch them off in all pairs", key="cause-removal", start=len(pairs) == 1)
+        task = asked.removal(off)
+        removal = long_work.outcome(task, "Switch them off in all pairs", key="cause-removal", start=asked.is_one)
         if removal is not None:
-            _show_removal(removal, cases, is_own=pairs[0].is_own)
+            _show_removal(removal, asked)
     else:
-        st.caption("No head is chosen. Choose some below: press a number, or several, in any of the three attentions.")
+        st.caption("No head is chosen. Choose some below: press a number, or several, in any attention.")
     with st.expander("Choose heads", key="cause-heads"):
         switched_heads.grid(heads)
 
 
-def _choices(heads: Sequence["HeadName"], importance: "np.ndarray | None") -> None:
+def _choices(heads: Sequence["HeadName"], importance: Float[np.ndarray, "head"] | None) -> None:
     """Whether the chosen heads are off or all others, and sets of heads that one click chooses."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if controls.segmented("others_off", "Switched off", SPARE_LABELS):
             controls.segmented("others_of", "All others", OTHERS_LABELS)
-        one_each = () if importance is None else data.strongest_of_each_layer(heads, importance)
+        one_each = () if importance is None else strongest_of_each_layer(heads, importance)
         st.button(
             "One head a layer",
             key="cause-single",
@@ -76,7 +74,7 @@ def _choices(heads: Sequence["HeadName"], importance: "np.ndarray | None") -> No
                 "heads_off": tuple(map(switched_heads.code, one_each)), "others_off": True, "others_of": "layer",
             },
         )  # fmt: skip
-        strongest = () if importance is None else tuple(heads[i] for i in np.argsort(-importance.ravel())[:5])
+        strongest = () if importance is None else tuple(heads[i] for i in np.argsort(-importance)[:5])
         st.button(
             "The five strongest",
             key="cause-strongest",
@@ -86,8 +84,8 @@ def _choices(heads: Sequence["HeadName"], importance: "np.ndarray | None") -> No
         )
 
 
-def _show_removal(removal: data.Removal, cases: Sequence["PronounCase"], *, is_own: bool) -> None:
-    st.markdown(verdicts.removal_sentence(removal, cases, is_own=is_own))
+def _show_removal(removal: Removal, asked: Asked) -> None:
+    st.markdown(asked.verdict(removal))
     for letter, spans in zip(verdicts.LETTERS, removal.written, strict=False):
         if all(span.is_same for span in spans):
             text = " ".join(word for span in spans for word in span.first)
@@ -99,25 +97,38 @@ def _show_removal(removal: data.Removal, cases: Sequence["PronounCase"], *, is_o
                 language=models.target_language(state.current().model),
             )
             st.html(changed)
-    _table(removal.effect, cases, is_own=is_own)
+    _table(removal.effect, asked)
+    _likeliest(removal)
 
 
-def _table(effect: "RemovalEffect", cases: Sequence["PronounCase"], *, is_own: bool) -> None:
+def _table(effect: "RemovalEffect", asked: Asked) -> None:
     """The sentences of a pair, a line each; of many, their mean."""
     numbers = [html.Column(title, is_number=True) for title in ("Log-odds, all heads", "Without", "Change")]
     columns = (html.Column("Sentence"), *numbers, html.Column("It then chooses"))
     odds = np.array([effect.intact.tolist(), effect.removed.tolist()]).T
     rows = []
-    if len(cases) == len(verdicts.LETTERS):
-        for letter, case, (intact, without) in zip(verdicts.LETTERS, cases, odds.tolist(), strict=True):
-            before, after = verdicts.chosen_words(case, intact, without)
-            is_right = "" if is_own else f", {'right' if without > 0 else 'wrong'}"
+    if len(asked.words) == len(verdicts.LETTERS):
+        for letter, words, (intact, without) in zip(verdicts.LETTERS, asked.words, odds.tolist(), strict=True):
+            before, after = verdicts.chosen_words(words, intact, without)
+            is_right = f", {'right' if without > 0 else 'wrong'}" if asked.has_right else ""
             chosen = f"{after}{is_right}" if before == after else f"{after} instead of {before}{is_right}"
             rows.append((letter, signed(intact), signed(without), signed(without - intact), chosen))
     else:
         (before, after), right = odds.mean(0).tolist(), (np.sign(odds) / 2 + 0.5).mean(0).tolist()
         chosen = f"right in {right[1]:.0%} instead of {right[0]:.0%}"
-        rows.append((f"Mean of {len(cases)}", signed(before), signed(after), signed(after - before), chosen))
+        rows.append((f"Mean of {len(asked.words)}", signed(before), signed(after), signed(after - before), chosen))
     st.html(html.table(columns, rows, label="Log-odds with every head and without those switched off"))
-    given = verdicts.all_words_given(is_own=is_own)
-    st.caption(f"Log-odds: log p of one pronoun − log p of the other, in nats, {given}.")
+    st.caption(f"Log-odds: log p of one word − log p of the other, in nats, {asked.given}.")
+
+
+def _likeliest(removal: Removal) -> None:
+    """The likeliest words in each sentence, with every head and without these."""
+    if not removal.likeliest:
+        return
+    rows = []
+    for letter, both in zip(verdicts.LETTERS, removal.likeliest, strict=True):
+        for heads, words in zip(("every head", "without these"), both, strict=True):
+            said = " · ".join(f"{verdicts.as_word(token)} {share:.1%}" for token, share in words)
+            rows.append((letter, heads, said))
+    columns = (html.Column("Sentence"), html.Column("Heads"), html.Column("Likeliest there"))
+    st.html(html.table(columns, rows, label="The likeliest words with every head and without those switched off"))

@@ -20,12 +20,12 @@ def effects(measured: "HeadEffects", estimated: "HeadEffects", heads: "tuple[Hea
         measured.mean_changes, measured.importance, measured.accuracy_changes, estimated.mean_changes,
         estimated.importance,
     )  # fmt: skip
-    numbers = zip(*(column.flatten().tolist() for column in columns), strict=True)
+    numbers = zip(*(column.tolist() for column in columns), strict=True)
     return table(titles, ((*head, *map(repr, line)) for head, line in zip(heads, numbers, strict=True)))
 
 
 def patching(patching: "Patching", heads: "tuple[HeadName, ...]") -> bytes:
     """A row for each head: how far its output of B turns A into B (1), over all pairs."""
-    values = patching.overall.flatten().tolist()
+    values = patching.overall.tolist()
     lines = ((*head, repr(value)) for head, value in zip(heads, values, strict=True))
     return table(("site", "layer", "head", "share_of_the_way_to_b"), lines)

@@ -1,4 +1,4 @@
-"""Say in a sentence whether a pronoun flips when heads are switched off."""
+"""Say in a sentence whether a choice flips when heads are switched off."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from model.analysis.coreference.cases import PronounCase
     from model.analysis.interventions.head_effects import HeadEffects
     from model.analysis.metrics.head_names import HeadName
-    from viz.pages.coreference.cause.data import Removal
+    from viz.pages.coreference.cause.data.asked import Removal
 
 LETTERS: Final = "AB"
 
@@ -26,38 +26,43 @@ def german_words(case: "PronounCase") -> tuple[str, str]:
     return next((right.strip(",.;:!?"), wrong.strip(",.;:!?")) for right, wrong in words if right != wrong)
 
 
-def chosen_words(case: "PronounCase", intact: float, without: float) -> tuple[str, str]:
-    """The pronoun that the model prefers with every head, and the one without some."""
-    right, wrong = german_words(case)
+def as_word(token: str) -> str:
+    """A token as a word in a sentence: without the sign that one begins."""
+    return token.removeprefix("▁") or token
+
+
+def chosen_words(words: tuple[str, str], intact: float, without: float) -> tuple[str, str]:
+    """The word that the model prefers with every head, and the one without some; `words` are right and wrong."""
+    right, wrong = words
     return (right if intact > 0 else wrong), (right if without > 0 else wrong)
 
 
-def sweep_sentence(effects: "HeadEffects", heads: Sequence["HeadName"], cases: Sequence["PronounCase"]) -> str:
-    """Which heads flip a choice when each is switched off alone; as Markdown."""
-    flips = effects.flips.flatten(1).numpy()
+def sweep_sentence(effects: "HeadEffects", heads: Sequence["HeadName"], words: Sequence[tuple[str, str]]) -> str:
+    """Which heads flip a choice when each is switched off alone; as Markdown. `words`: right and wrong of each case."""
+    flips = effects.flips.numpy()
     flipped = flips.sum(0)
-    importance = effects.importance.flatten().numpy()
+    importance = effects.importance.numpy()
     order = np.lexsort((-importance, -flipped))
     most, count = int(order[0]), int((flipped > 0).sum())
     if count == 0:
         strongest = int(importance.argmax())
-        change = float(effects.mean_changes.flatten()[strongest])
+        change = float(effects.mean_changes[strongest])
         return (
             f"**No single head of {len(heads)} flips the choice.** {_begin(name(heads[strongest]))} moves it most: "
             f"{signed(change)} nats on average."
         )
-    if len(cases) > len(LETTERS):
+    if len(words) > len(LETTERS):
         return (
-            f"**Switched off alone, {name(heads[most])} flips most choices: {flipped[most]} of {len(cases)}.** "
+            f"**Switched off alone, {name(heads[most])} flips most choices: {flipped[most]} of {len(words)}.** "
             f"{count} of {len(heads)} heads flip at least one."
         )
-    changes = effects.changes.flatten(1)[:, most].tolist()
-    sentences = zip(LETTERS, cases, effects.intact.tolist(), changes, flips[:, most], strict=False)
+    changes = effects.changes[:, most].tolist()
+    sentences = zip(LETTERS, words, effects.intact.tolist(), changes, flips[:, most], strict=False)
     said = " and ".join(
         f"{letter} from “{plain(before)}” to “{plain(after)}”"
         for letter, (before, after) in (
-            (letter, chosen_words(case, intact, intact + change))
-            for letter, case, intact, change, is_flipped in sentences
+            (letter, chosen_words(both, intact, intact + change))
+            for letter, both, intact, change, is_flipped in sentences
             if is_flipped
         )
     )
@@ -66,19 +71,31 @@ def sweep_sentence(effects: "HeadEffects", heads: Sequence["HeadName"], cases: S
     return f"**Switched off alone, {name(heads[most])} flips the choice: {said}.** {rest}"
 
 
-def removal_sentence(removal: "Removal", cases: Sequence["PronounCase"], *, is_own: bool) -> str:
+def words_sentence(removal: "Removal", words: Sequence[tuple[str, str]]) -> str:
+    """Whether the choice between two words flips when these heads are switched off together; as Markdown."""
+    effect = removal.effect
+    if len(words) > len(LETTERS):
+        count = int(effect.flips.sum())
+        return f"**The choice flips in {count} of {len(words)} sentences.**" if count else "**No choice flips.**"
+    odds = zip(words, effect.intact.tolist(), effect.removed.tolist(), strict=True)
+    both = [chosen_words(*of_case) for of_case in odds]
+    of_a, of_b = (_change(before, after) for before, after in both)
+    flips = any(before != after for before, after in both)
+    return f"**The choice {'flips' if flips else 'does not flip'}: in A likelier is now {of_a}, in B {of_b}.**"
+
+
+def removal_sentence(removal: "Removal", words: Sequence[tuple[str, str]], given: str) -> str:
     """Whether the pronoun flips when these heads are switched off together; as Markdown.
 
     Of a pair, it is what the model writes without them; where the choice between two pronouns with all other words
-    given says otherwise, that is said too.
+    `given` says otherwise, that is said too.
     """
     effect = removal.effect
-    if len(cases) > len(LETTERS):
-        count = int(effect.flips.sum())
-        return f"**The choice flips in {count} of {len(cases)} sentences.**" if count else "**No choice flips.**"
+    if len(words) > len(LETTERS):
+        return words_sentence(removal, words)
     written = [(before.lower(), after.lower()) for before, after in removal.pronouns]
-    odds = zip(cases, effect.intact.tolist(), effect.removed.tolist(), strict=True)
-    chosen = [chosen_words(case, intact, removed) for case, intact, removed in odds]
+    odds = zip(words, effect.intact.tolist(), effect.removed.tolist(), strict=True)
+    chosen = [chosen_words(*of_case) for of_case in odds]
     flips = any(before != after and after for before, after in written)
     of_a, of_b = (_change(before, after) for before, after in removal.pronouns)
     verdict = f"**The pronoun {'flips' if flips else 'does not flip'}: in A it now writes {of_a}, in B {of_b}.**"
@@ -89,7 +106,7 @@ def removal_sentence(removal: "Removal", cases: Sequence["PronounCase"], *, is_o
     ]
     if not otherwise:
         return verdict
-    return f"{verdict} {_begin(all_words_given(is_own=is_own))}, {' and '.join(otherwise)}."
+    return f"{verdict} {_begin(given)}, {' and '.join(otherwise)}."
 
 
 def all_words_given(*, is_own: bool) -> str:

@@ -12,7 +12,9 @@ from viz.access import models
 from viz.core.background_jobs import Progress
 from viz.core.marks import guessed
 from viz.core.sites import SITES
-from viz.pages.coreference.cause import data, verdicts
+from viz.pages.coreference.cause import verdicts
+from viz.pages.coreference.cause.data import pronouns
+from viz.pages.coreference.cause.data.asked import all_heads, removed_heads, strongest_of_each_layer
 from viz.pages.coreference.data import Pair, marked_case
 from viz.selection.coreference import OthersOf
 from viz.selection.examples import EXAMPLES
@@ -22,15 +24,15 @@ TIRED, WIDE = EXAMPLES[0].text, EXAMPLES[0].twin
 
 
 def test_all_but_the_chosen_heads_are_all_others(chosen: Selection) -> None:
-    heads = data.all_heads(models.translator(chosen.model))
+    heads = all_heads(models.translator(chosen.model))
     kept = heads[3:5]
-    removed = data.removed_heads(models.translator(chosen.model), kept, others_off=True)
+    removed = removed_heads(heads, kept, others_off=True)
     assert removed == set(heads) - set(kept)
-    assert data.removed_heads(models.translator(chosen.model), kept, others_off=False) == set(kept)
+    assert removed_heads(heads, kept, others_off=False) == set(kept)
 
 
 def test_every_pair_asks_one_question_in_two_sentences_with_opposite_answers() -> None:
-    pairs = data.choice_pairs()
+    pairs = pronouns.choice_pairs()
     assert len(pairs) == 38
     for pair in pairs:
         assert pair.cases[0].sentence != pair.cases[1].sentence
@@ -40,10 +42,10 @@ def test_every_pair_asks_one_question_in_two_sentences_with_opposite_answers() -
 
 
 def test_mean_ablation_puts_in_the_mean_and_not_nothing(chosen: Selection) -> None:
-    case = data.choice_pairs()[0].cases[0]
-    off = frozenset(data.all_heads(models.translator(chosen.model))[:4])
+    case = pronouns.choice_pairs()[0].cases[0]
+    off = frozenset(all_heads(models.translator(chosen.model))[:4])
     zero, mean = (
-        data.removal(models.translator(chosen.model), [case], off, instead).compute(Progress(9, "sentences")).effect
+        pronouns.removal(models.translator(chosen.model), [case], off, instead).compute(Progress(9, "sentences")).effect
         for instead in ("zero", "mean")
     )
     assert zero.intact == mean.intact
@@ -56,7 +58,7 @@ def test_all_others_are_those_of_the_model_of_the_attentions_or_of_the_layers(
 ) -> None:
     translator = models.translator(chosen.model)
     kept = [HeadName("encoder.self", 1, 2), HeadName("decoder.cross", 0, 0)]
-    removed = data.removed_heads(translator, kept, others_off=True, others_of=others_of)
+    removed = removed_heads(all_heads(translator), kept, others_off=True, others_of=others_of)
     assert len(removed) == count
     assert not removed & set(kept)
     if others_of == "layer":
@@ -64,10 +66,10 @@ def test_all_others_are_those_of_the_model_of_the_attentions_or_of_the_layers(
 
 
 def test_one_head_of_each_layer_is_its_strongest(chosen: Selection) -> None:
-    heads = data.all_heads(models.translator(chosen.model))
+    heads = all_heads(models.translator(chosen.model))
     importance = np.zeros((3, 2, 4))
     importance[0, 1, 2] = importance[2, 0, 3] = 1.0
-    kept = data.strongest_of_each_layer(heads, importance)
+    kept = strongest_of_each_layer(heads, importance.ravel())
     assert [(head.site, head.layer) for head in kept] == [(s, layer) for s in SITES for layer in range(2)]
     assert {HeadName("encoder.self", 1, 2), HeadName("decoder.cross", 0, 3)} <= set(kept)
 
@@ -77,7 +79,7 @@ def test_ones_own_pair_asks_for_what_the_model_writes_against_what_it_writes_in_
     cases = [marked_case(text, guessed(text, swapped=swapped)) for text, swapped in ((TIRED, False), (WIDE, True))]
     assert cases[0] is not None
     assert cases[1] is not None
-    own = data.own_pair(shipped, (cases[0], cases[1]))
+    own = pronouns.own_pair(shipped, (cases[0], cases[1]))
     assert isinstance(own, Pair)
     assert own.is_own
     assert [verdicts.german_words(case) for case in own.cases] == [("es", "sie"), ("sie", "es")]
@@ -89,7 +91,7 @@ def test_ones_own_pair_asks_for_what_the_model_writes_against_what_it_writes_in_
 def test_sentences_without_a_german_pronoun_are_no_pair_and_the_reason_is_given(chosen: Selection) -> None:
     case = marked_case(TIRED, guessed(TIRED, swapped=False))
     assert case is not None
-    assert isinstance(data.own_pair(models.translator(chosen.model), (case, case)), str)
+    assert isinstance(pronouns.own_pair(models.translator(chosen.model), (case, case)), str)
 
 
 @pytest.mark.parametrize(
@@ -99,18 +101,18 @@ def test_sentences_without_a_german_pronoun_are_no_pair_and_the_reason_is_given(
 )
 def test_sentence_pairs_that_cannot_be_read_are_refused_with_a_reason(content: bytes, said: str) -> None:
     with pytest.raises(DataError, match=said):
-        data.uploaded_pairs(content)
+        pronouns.uploaded_pairs(content)
 
 
 def test_no_more_sentence_pairs_are_read_than_promised() -> None:
-    assert len(data.uploaded_pairs(b"A\tB\n" * 300)) == data.MOST_PAIRS
+    assert len(pronouns.uploaded_pairs(b"A\tB\n" * 300)) == pronouns.MOST_PAIRS
 
 
 def test_bleu_without_heads_is_told_beside_that_with_all(chosen: Selection) -> None:
     pairs = (SentencePair("Tom was late.", "Tom war spät."),)
-    off = frozenset(data.all_heads(models.translator(chosen.model)))
+    off = frozenset(all_heads(models.translator(chosen.model)))
     done = Progress(9, "sentences")
-    intact, _ = data.bleu_change(models.translator(chosen.model), pairs, off, "zero").compute(done)
+    intact, _ = pronouns.bleu_change(models.translator(chosen.model), pairs, off, "zero").compute(done)
     assert done.done == 2
-    without_none = data.bleu_change(models.translator(chosen.model), pairs, frozenset(), "zero").compute(done)
+    without_none = pronouns.bleu_change(models.translator(chosen.model), pairs, frozenset(), "zero").compute(done)
     assert without_none == (intact, intact)

@@ -16,7 +16,10 @@ from tests.viz import page_run
 from tests.viz.sent import charts, numbers_of
 from viz.access import models
 from viz.core.numbers import signed
-from viz.pages.coreference.cause import data, switched_heads, tab
+from viz.core.sites import SITES
+from viz.pages.coreference.cause import switched_heads, tab
+from viz.pages.coreference.cause.data import pronouns
+from viz.pages.coreference.cause.data.asked import all_heads
 from viz.pages.coreference.data import Pair
 from viz.selection.selection import Selection
 from viz.selection.url import parse, to_params
@@ -35,7 +38,7 @@ def opened(app: AppTest, **params: str) -> AppTest:
 
 def settled(app: AppTest) -> AppTest:
     """Wait for whatever is under way."""
-    keys = [f"long-work/cause-{name}" for name in ("removal", "effects", "patching")]
+    keys = [f"long-work/cause-{name}" for name in ("removal", "effects", "patching", "paths")]
     assert all(app.session_state[key].wait(60) for key in keys if key in app.session_state)
     app.run()
     assert not app.exception, app.exception[0].value
@@ -56,7 +59,7 @@ def test_heads_switched_off_by_the_address_change_the_log_odds_as_the_model_says
 ) -> None:
     opened(app, off="c-1-2.e-0-1")
     heads = {HeadName("decoder.cross", 1, 2), HeadName("encoder.self", 0, 1)}
-    cases = of_pair(data.choice_pairs()[0])
+    cases = of_pair(pronouns.choice_pairs()[0])
     effect = remove_heads(translator, cases, heads, zero_outputs(translator.config))
     for intact, without in zip(effect.intact.tolist(), effect.removed.tolist(), strict=True):
         assert signed(intact) in html(app)
@@ -73,7 +76,7 @@ def test_each_head_switched_off_and_patched_is_there_at_once_with_one_scale_for_
 
 def test_a_head_that_helps_is_as_warm_as_one_that_carries_the_choice(app: AppTest, translator: Translator) -> None:
     shown = np.array([numbers_of(one["data"][0]) for one in charts(opened(app))[:3]])
-    measured = measure_effects(translator, of_pair(data.choice_pairs()[0]), zero_outputs(translator.config))
+    measured = measure_effects(translator, of_pair(pronouns.choice_pairs()[0]), zero_outputs(translator.config))
     assert shown == pytest.approx(-measured.mean_changes.numpy(), abs=1e-3)
 
 
@@ -83,11 +86,11 @@ def test_what_the_strongest_head_does_is_there_before_one_is_chosen_and_a_click_
     opened(app)
     settled(app)
     assert any("1 of 24 heads** is off" in one.value for one in app.markdown)
-    measured = measure_effects(translator, of_pair(data.choice_pairs()[0]), zero_outputs(translator.config))
+    measured = measure_effects(translator, of_pair(pronouns.choice_pairs()[0]), zero_outputs(translator.config))
     order = np.argsort(-measured.importance.numpy().ravel())[:5]
     app.button(key="cause-strongest").click().run()
     settled(app)
-    heads = data.all_heads(models.translator(Selection().model))
+    heads = all_heads(models.translator(Selection().model))
     assert app.session_state["selection"].coreference.heads_off == tuple(switched_heads.code(heads[i]) for i in order)
 
 
@@ -113,14 +116,17 @@ def test_a_head_that_the_model_lacks_and_a_pair_that_there_is_not_do_no_harm(app
     opened(app, off="c-99-1.x-0-0.e-0-0.--", pair="no-such-pair", scope="all", instead="nothing")
     assert not app.error
     assert any("1 of 24 heads** is off: encoder L1 H1." in one.value for one in app.markdown)
-    assert app.selectbox(key="pair").value == data.choice_pairs()[0].name
+    assert app.selectbox(key="pair").value == pronouns.choice_pairs()[0].name
 
 
-def test_german_is_not_asked_of_a_translator_of_another_language(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_a_translator_of_another_language_what_it_writes_itself_is_asked(
+    app: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(models, "languages", lambda _: ("en", "fr"))
-    opened(app)
-    assert "translates en to fr" in app.info[0].value
-    assert not charts(app)
+    opened(app, other="The animal didn't cross the street because it was too wide.")
+    settled(app)
+    assert "against" in html(app)
+    assert len(charts(app)) == 9
 
 
 def test_the_address_keeps_what_is_switched_off() -> None:
@@ -138,18 +144,21 @@ def test_the_address_keeps_what_is_switched_off() -> None:
 
 def patched(values: np.ndarray, a: float = 2.0, b: float = -2.0) -> Patching:
     table = a + torch.tensor(values) * (b - a)
-    return Patching(a=torch.tensor([a]), b=torch.tensor([b]), patched=table[None])
+    return Patching(a=torch.tensor([a]), b=torch.tensor([b]), patched=table.flatten()[None])
+
+
+HEADS = [HeadName(site, layer, head) for site in SITES for layer in range(2) for head in range(4)]
 
 
 def test_the_sentence_names_the_head_that_carries_most_of_the_choice() -> None:
     values = np.zeros((3, 2, 4), dtype=np.float32)
     values[2, 1, 3] = 0.75
-    sentence = tab.patching_sentence(patched(values))
+    sentence = tab.patching_sentence(patched(values), HEADS)
     assert "cross L2 H4: 75%" in sentence
     assert "+2.00 reading A, −2.00 reading B" in sentence
 
 
 def test_the_sentence_says_when_nothing_is_carried() -> None:
     none = np.full((3, 2, 4), -0.5, dtype=np.float32)
-    assert "No single head" in tab.patching_sentence(patched(none))
-    assert "too close together" in tab.patching_sentence(patched(none, a=1.0, b=1.0))
+    assert "No single head" in tab.patching_sentence(patched(none), HEADS)
+    assert "too close together" in tab.patching_sentence(patched(none, a=1.0, b=1.0), HEADS)

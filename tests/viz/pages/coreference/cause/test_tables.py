@@ -6,13 +6,14 @@ import torch
 
 from model.analysis.interventions.head_effects import HeadEffects
 from viz.access import models
-from viz.pages.coreference.cause import data, tables
+from viz.pages.coreference.cause import tables
+from viz.pages.coreference.cause.data.asked import all_heads
 from viz.selection.selection import Selection
 
 
 def test_the_table_of_effects_holds_the_figures_of_every_head(chosen: Selection) -> None:
-    heads = data.all_heads(models.translator(chosen.model))
-    changes = torch.arange(float(len(heads))).view(1, 3, 2, 4)
+    heads = all_heads(models.translator(chosen.model))
+    changes = torch.arange(float(len(heads)))[None]
     off = HeadEffects(intact=torch.zeros(1), changes=changes)
     rows = list(csv.DictReader(tables.effects(off, off, heads).decode("utf-8-sig").splitlines()))
     assert [float(row["mean_change"]) for row in rows] == list(range(24))

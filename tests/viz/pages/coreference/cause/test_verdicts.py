@@ -8,17 +8,19 @@ from model.analysis.coreference.cases import GermanChoice, PronounCase
 from model.analysis.interventions.head_effects import HeadEffects, RemovalEffect
 from model.analysis.metrics.head_names import HeadName
 from viz.pages.coreference.cause import verdicts
-from viz.pages.coreference.cause.data import Removal
+from viz.pages.coreference.cause.data.asked import Removal
 
 HEADS = [HeadName(site, 0, head) for site in ("encoder.self", "decoder.self", "decoder.cross") for head in range(2)]
-ES = PronounCase("It is.", (0, 2), (3, 5), (3, 5), german=GermanChoice("weil es müde ist.", "weil sie müde ist."))
-SIE = PronounCase("It is.", (0, 2), (3, 5), (3, 5), german=GermanChoice("weil sie breit ist.", "weil es breit ist."))
+CHOICE = GermanChoice("weil es müde ist.", "weil sie müde ist.")
+ES = verdicts.german_words(PronounCase("It is.", (0, 2), (3, 5), (3, 5), german=CHOICE))
+SIE = ("sie", "es")
+GIVEN = verdicts.all_words_given(is_own=True)
 
 
 def effects(changes: dict[tuple[int, int], float], intact: tuple[float, ...] = (4.0, 2.0)) -> HeadEffects:
-    table = torch.zeros(len(intact), 3, 1, 2)
+    table = torch.zeros(len(intact), 6)
     for (case, head), change in changes.items():
-        table.view(len(intact), -1)[case, head] = change
+        table[case, head] = change
     return HeadEffects(intact=torch.tensor(intact), changes=table)
 
 
@@ -49,7 +51,7 @@ def removal(removed: Sequence[float], pronouns: Sequence[tuple[str, str]] = ()) 
 
 
 def of_pair(removed: Sequence[float], pronouns: Sequence[tuple[str, str]]) -> str:
-    return verdicts.removal_sentence(removal(removed, pronouns), [ES, SIE], is_own=True)
+    return verdicts.removal_sentence(removal(removed, pronouns), [ES, SIE], GIVEN)
 
 
 def test_what_is_written_without_the_heads_decides_whether_the_pronoun_flips() -> None:
@@ -67,5 +69,18 @@ def test_a_choice_that_says_otherwise_than_what_is_written_is_said_too() -> None
 
 
 def test_of_many_sentences_the_choices_that_flip_are_counted() -> None:
-    said = verdicts.removal_sentence(removal([-0.5, 0.5, 0.5]), [ES, SIE, ES], is_own=False)
+    said = verdicts.removal_sentence(removal([-0.5, 0.5, 0.5]), [ES, SIE, ES], GIVEN)
     assert said == "**The choice flips in 1 of 3 sentences.**"
+
+
+def test_of_two_words_the_likelier_one_without_the_heads_decides() -> None:
+    words = [("Mary", "John"), ("John", "Mary")]
+    said = verdicts.words_sentence(removal([-0.5, 0.5]), words)
+    assert said == "**The choice flips: in A likelier is now “John” instead of “Mary”, in B “John” as before.**"
+    assert "does not flip" in verdicts.words_sentence(removal([0.5, 0.5]), words)
+    assert verdicts.words_sentence(removal([0.5, 0.5, 0.1]), [*words, words[0]]) == "**No choice flips.**"
+
+
+def test_a_token_is_said_without_the_sign_that_a_word_begins() -> None:
+    assert verdicts.as_word("▁Mary") == "Mary"
+    assert verdicts.as_word("▁") == "▁"

@@ -1,7 +1,7 @@
-"""Heads switched off, or their outputs exchanged: what becomes of the choice of a pronoun, as long computations."""
+"""Heads of an English–German translator: what becomes of the choice of a pronoun without them."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
@@ -12,8 +12,9 @@ from model.errors import DataError
 from viz.access.models import MAX_MODELS
 from viz.core.background_jobs import Progress, Task
 from viz.core.caching import cached
+from viz.pages.coreference.cause import verdicts
+from viz.pages.coreference.cause.data.asked import Asked, Removal, all_heads
 from viz.pages.coreference.data import MAX_CHOICES, Pair, curated_pairs, pronoun_choice
-from viz.selection.coreference import OthersOf
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -21,10 +22,9 @@ if TYPE_CHECKING:
     from model import Translator
     from model.analysis.coreference.cases import PronounCase
     from model.analysis.interventions.contrast import ContrastCase
-    from model.analysis.interventions.head_effects import HeadEffects, RemovalEffect
+    from model.analysis.interventions.head_effects import HeadEffects
     from model.analysis.interventions.patching import Patching
     from model.analysis.metrics.head_names import HeadName
-    from model.analysis.word_diff import WordSpan
     from model.pairs import Pair as SentencePair
 
 #: A slice of sentence pairs for BLEU is no longer than this.
@@ -33,34 +33,11 @@ MOST_PAIRS: Final = 200
 SENTENCES_OF_PAIR: Final = 2
 
 
-@dataclass(frozen=True, eq=False)
-class Removal:
-    """What heads switched off together change.
-
-    Attributes:
-        effect: on the choices.
-        written: of each sentence, the translation with every head and the one without these, word by word; empty where
-            there are too many sentences to translate.
-        pronouns: of each of these, what both write for the pronoun; "" where that cannot be told.
-    """
-
-    effect: "RemovalEffect"
-    written: "tuple[tuple[WordSpan, ...], ...]"
-    pronouns: tuple[tuple[str, str], ...]
-
-
 @cache
 def choice_pairs() -> tuple[Pair, ...]:
     """The pairs of the curated set whose German pronoun depends on what is meant."""
     pairs = curated_pairs().values()
     return tuple(pair for pair in pairs if not pair.is_control and all(case.german for case in pair.cases))
-
-
-def all_heads(translator: "Translator") -> tuple["HeadName", ...]:
-    """Every head of the model, in the order of tables [site, layer, head]."""
-    from model.analysis.metrics.head_names import all_heads
-
-    return tuple(all_heads(translator.config))
 
 
 @cached(max_entries=MAX_CHOICES)
@@ -80,28 +57,28 @@ def own_pair(translator: "Translator", cases: "tuple[PronounCase, PronounCase]")
     return Pair("", "", (replace(cases[0], german=first), replace(cases[1], german=second)))
 
 
-def removed_heads(
-    translator: "Translator", chosen: Collection["HeadName"], *, others_off: bool, others_of: OthersOf = "model"
-) -> frozenset["HeadName"]:
-    """What is switched off: the chosen heads; or all others of the model, of their attentions, or of their layers."""
-    if not others_off:
-        return frozenset(chosen)
-    parts = {_part(head, others_of) for head in chosen}
-    return frozenset(head for head in all_heads(translator) if _part(head, others_of) in parts) - set(chosen)
-
-
-def _part(head: "HeadName", others_of: OthersOf) -> tuple[object, ...]:
-    """What of the model a head belongs to."""
-    return {"model": (), "attention": (head.site,), "layer": (head.site, head.layer)}[others_of]
-
-
-def strongest_of_each_layer(
-    heads: Sequence["HeadName"], importance: Float[np.ndarray, "site layer head"]
-) -> tuple["HeadName", ...]:
-    """One head for each layer of each attention: the one that matters most; `heads` as of `all_heads`."""
-    count = importance.shape[-1]
-    best = importance.reshape(-1, count).argmax(-1)
-    return tuple(heads[layer * count + int(head)] for layer, head in enumerate(best))
+def asked(
+    translator: "Translator", pairs: Sequence[Pair], instead: str, accuracy: Float[np.ndarray, "head"] | None = None
+) -> Asked:
+    """What is asked of a translator in these pairs; `instead` is "zero" or "mean", `accuracy` as of `Asked`."""
+    cases = [case for pair in pairs for case in pair.cases]
+    is_own, words = pairs[0].is_own, tuple(map(verdicts.german_words, cases))
+    given = verdicts.all_words_given(is_own=is_own)
+    return Asked(
+        heads=all_heads(translator),
+        words=words,
+        is_one=len(pairs) == 1,
+        name=pairs[0].name or "own pair" if len(pairs) == 1 else "all pairs",
+        helps=f"the {'pronoun that is written' if is_own else 'right pronoun'}",
+        given=given,
+        effects=effects(translator, cases, instead),
+        removal=lambda off: removal(translator, cases, off, instead),
+        verdict=lambda removal: verdicts.removal_sentence(removal, words, given),
+        has_right=not is_own,
+        compared="Compared is the first German token that differs.",
+        patching=patching(translator, pairs),
+        accuracy=accuracy,
+    )
 
 
 def removal(
@@ -136,7 +113,7 @@ def effects(
 
         contrasts, replacement = _contrasts(cases), _replacement(translator, instead)
         estimated = estimate_effects(translator, contrasts, replacement, progress=lambda done: progress(0))
-        return measure_effects(translator, contrasts, replacement, progress=progress), estimated
+        return _flat(measure_effects(translator, contrasts, replacement, progress=progress)), _flat(estimated)
 
     runs = len(cases) * len(all_heads(translator))
     return Task(_key("effects", translator, cases, instead), runs, "runs", compute)
@@ -153,7 +130,8 @@ def patching(translator: "Translator", pairs: Sequence[Pair]) -> Task["Patching"
             for a, b in (pair.cases for pair in pairs)
             if a.german is not None
         ]
-        return patch_heads(translator, read, progress=progress)
+        patching = patch_heads(translator, read, progress=progress)
+        return replace(patching, patched=patching.patched.flatten(1))
 
     firsts = [pair.cases[0] for pair in pairs]
     return Task(_key("patching", translator, firsts, ""), len(pairs) * len(all_heads(translator)), "runs", compute)
@@ -191,11 +169,9 @@ def bleu_change(
     return Task(key, 2 * len(pairs), "translations", compute)
 
 
-def rank_correlation(first: Float[np.ndarray, "*shape"], second: Float[np.ndarray, "*shape"]) -> float:
-    """Spearman's ρ of the metrics of the same heads; NaN where there is none."""
-    from model.analysis.metrics.head_names import rank_correlation
-
-    return rank_correlation(first, second)
+def _flat(effects: "HeadEffects") -> "HeadEffects":
+    """The same, with all heads in one list."""
+    return replace(effects, changes=effects.changes.flatten(1))
 
 
 def _german_pronoun(case: "PronounCase", german: str) -> str:

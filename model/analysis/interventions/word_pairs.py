@@ -1,0 +1,105 @@
+"""Two texts and two words: from a set, or two texts of a person with the words that the model itself would say."""
+
+from typing import Final, NamedTuple
+
+import torch
+
+from model.analysis.interventions.choice_patching import ChoicePair
+from model.analysis.interventions.indirect_object import AskedPair
+from model.errors import InputTextError
+from model.word_choice import Chooser, TokenPlace, WordChoice
+
+MASK: Final = "[MASK]"
+
+
+class WordPair(NamedTuple):
+    """A pair of choices, as a person reads it.
+
+    Attributes:
+        pair: both choices.
+        texts: A and B as the model reads them.
+        words: the right token and the wrong one, as the model spells them.
+        before: what is written before the word; "" of all but encoder–decoders.
+    """
+
+    pair: ChoicePair
+    texts: tuple[str, str]
+    words: tuple[str, str]
+    before: str = ""
+
+
+def asked_pair(reader: Chooser, asked: AskedPair) -> WordPair:
+    """A pair of a set, for a model that goes on with a text, or fills in a mask behind it.
+
+    Raises:
+        InputTextError: both words begin with the same token, or are several tokens for a mask.
+    """
+    right, wrong = asked.right, asked.wrong
+    texts = (asked.a, asked.b)
+    if reader.abilities.kind == "encoder":
+        texts, right, wrong = (f"{asked.a} {MASK}.", f"{asked.b} {MASK}."), right.strip(), wrong.strip()
+    a, b = (reader.word_choice(text, right, wrong) for text in texts)
+    return WordPair(ChoicePair(a, b), texts, spelled(reader, a))
+
+
+@torch.inference_mode()
+def own_pair(reader: Chooser, a: str, b: str) -> WordPair:
+    """Two texts, with what the model says in A against what it says in B.
+
+    Of a decoder that is the next token, of an encoder the masked one ([MASK] in each text; the last word, where there
+    is none), of an encoder–decoder the first token in which both of its texts differ. Where it says the same in both,
+    the second choice in A is the wrong word.
+
+    Raises:
+        InputTextError: a text is blank or too long, or has several masks.
+    """
+    if reader.abilities.kind == "encoder-decoder":
+        return _written_pair(reader, a, b)
+    texts = (a, b) if reader.abilities.kind == "decoder" else (masked(a), masked(b))
+    places = [reader.place(text) for text in texts]
+    first, second = (reader.place_logits(place)[0] for place in places)
+    right, other = first.topk(2).indices.tolist()
+    wrong = int(second.argmax())
+    wrong = other if wrong == right else wrong
+    of_a, of_b = (WordChoice(place, right, wrong) for place in places)
+    return WordPair(ChoicePair(of_a, of_b), (texts[0], texts[1]), spelled(reader, of_a))
+
+
+def masked(text: str) -> str:
+    """A text with one word masked: as it is if a person masked one, else the last word.
+
+    Raises:
+        InputTextError: there is no word.
+    """
+    if MASK in text or "<mask>" in text:
+        return text
+    end = len(text.rstrip(" .,;:!?…。！？"))
+    start = text.rfind(" ", 0, end) + 1
+    if start >= end:
+        raise InputTextError(f"Expected a text with a word to mask, got {text[:40]!r}.")
+    return f"{text[:start]}{MASK}{text[end:]}"
+
+
+def spelled(reader: Chooser, choice: WordChoice) -> tuple[str, str]:
+    """Both tokens of a choice, as the model spells them."""
+    right, wrong = reader.vocabulary.tokens([choice.right, choice.wrong])
+    return right, wrong
+
+
+def _written_pair(reader: Chooser, a: str, b: str) -> WordPair:
+    """What an encoder–decoder writes for both texts, where it first differs; else where it is least sure."""
+    of_a, of_b = (reader.trace(text) for text in (a, b))
+    written_a, written_b = ([step.token_id for step in trace.steps] for trace in (of_a, of_b))
+    both = zip(written_a, written_b, strict=False)
+    at = next((i for i, (first, second) in enumerate(both) if first != second), None)
+    if at is None:
+        at = min(range(len(of_a.steps)), key=lambda step: of_a.steps[step].log_prob)
+    target = of_a.target_ids[: of_a.rows_before + at + 1]
+    places = [TokenPlace(tuple(trace.source_ids), tuple(target), len(target) - 1) for trace in (of_a, of_b)]
+    right = written_a[at]
+    wrong = written_b[at] if at < len(written_b) else right
+    if wrong == right:
+        wrong = next(i for i in reader.place_logits(places[0])[0].topk(2).indices.tolist() if i != right)
+    choices = [WordChoice(place, right, wrong) for place in places]
+    before = reader.vocabulary.decode(written_a[:at])
+    return WordPair(ChoicePair(choices[0], choices[1]), (a, b), spelled(reader, choices[0]), before)

@@ -1,0 +1,92 @@
+"""Between which two tokens a model chooses, and where in what it reads."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from jaxtyping import Float
+from torch import Tensor
+
+from model.errors import InputTextError
+from model.reader import Reader
+from model.vocabulary import Vocabulary
+
+OutputsEdit = Callable[[str, int, Float[Tensor, "batch head row d_v"]], Float[Tensor, "batch head row d_v"]]
+"""Site, layer and what its heads put out → what they put out instead, before W_O."""
+
+
+@dataclass(frozen=True)
+class TokenPlace:
+    """Where a model says a token.
+
+    Attributes:
+        source: token ids that the encoder reads; none of a decoder alone.
+        target: token ids that the decoder reads; none of an encoder alone.
+        row: the row that says the token: of a decoder the last, of an encoder the one of the masked word.
+    """
+
+    source: tuple[int, ...]
+    target: tuple[int, ...]
+    row: int
+
+    @property
+    def length(self) -> int:
+        """Tokens that are read."""
+        return len(self.source) + len(self.target)
+
+
+@dataclass(frozen=True)
+class WordChoice:
+    """A place, and two tokens one of which may be said there."""
+
+    place: TokenPlace
+    right: int
+    wrong: int
+
+
+@runtime_checkable
+class Chooser(Reader, Protocol):
+    """A `Reader` that says tokens, unless its abilities lack "word choice"."""
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """What tells tokens by their ids."""
+
+    def place(self, text: str) -> TokenPlace:
+        """Where it says a token for this text: of an encoder in place of [MASK], else the first that it writes.
+
+        Raises:
+            InputTextError: the text is blank or too long, or an encoder's has not one [MASK].
+        """
+
+    def word_choice(self, text: str, right: str, wrong: str) -> WordChoice:
+        """The first token in which two texts differ that a model may write: in place of [MASK], after the text of a
+        decoder, or as the translation.
+
+        Raises:
+            InputTextError: a text is blank or too long; both are the same to the model; or a word for [MASK] is more
+                than one token.
+        """
+
+    def place_logits(
+        self, place: TokenPlace, copies: int = 1, outputs: OutputsEdit | None = None
+    ) -> Float[Tensor, "copy vocab"]:
+        """The logits of a place, float32, for so many copies of what is read.
+
+        Args:
+            place: of this model.
+            copies: as many are read side by side.
+            outputs: what is done to the heads' outputs of every site and layer.
+        """
+
+
+def first_difference(right: Sequence[int], wrong: Sequence[int]) -> tuple[int, tuple[int, ...], int, int]:
+    """The first position at which two sequences of token ids differ, the tokens before it, and both tokens there.
+
+    Raises:
+        InputTextError: one begins with all of the other.
+    """
+    for position, (a, b) in enumerate(zip(right, wrong, strict=False)):
+        if a != b:
+            return position, tuple(right[:position]), a, b
+    raise InputTextError("Expected two words that differ, got the same twice, or one with which the other begins.")

@@ -1,0 +1,359 @@
+"""Heads switched off, patched and followed in any model that says words: against runs of the library's own model."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from model import Translator
+from model.adapters.families import FAMILIES
+from model.adapters.library import OURS
+from model.adapters.library_tokenizer import LibraryTokenizer
+from model.adapters.open_folder import explore
+from model.adapters.text_reader import TextReader
+from model.adapters.text_writer import TextWriter
+from model.analysis.interventions.choice_effects import (
+    estimate_choices,
+    mean_head_outputs,
+    measure_choices,
+    remove_in_choices,
+)
+from model.analysis.interventions.choice_patching import ChoicePair, patch_choices, patch_paths
+from model.analysis.interventions.head_effects import estimate_effects, measure_effects
+from model.analysis.interventions.indirect_object import AskedPair, indirect_object_pairs
+from model.analysis.interventions.patching import PatchPair, patch_heads
+from model.analysis.interventions.replacement import zero_outputs
+from model.analysis.interventions.word_pairs import asked_pair, masked, own_pair
+from model.analysis.metrics.head_names import HeadName, all_heads
+from model.errors import EditError, InputTextError
+from model.nn.edits import SwitchOff
+from model.opening import open_reader
+from model.word_choice import Chooser, WordChoice
+from tests.conftest import SENTENCES
+from tests.model.adapters import zoo
+from tests.model.analysis.interventions.cases import CASES
+
+#: Of every kind, with shared keys, sinks, a soft cap, unequal stacks and relative biases among them.
+TYPES = ["gpt2", "llama", "gemma2", "gpt_oss", "bert", "albert", "modernbert", "bart", "t5"]
+A, B = SENTENCES[0], SENTENCES[4]
+
+
+@cache
+def reader_of(model_type: str) -> TextReader:
+    kind = FAMILIES[model_type].kind
+    model: Any = zoo.tiny(model_type, head="masked" if kind == "encoder" else None)
+    model.set_attn_implementation(OURS)
+    layout, abilities = explore(model, model_type)
+    pieces = LibraryTokenizer(zoo._wordpiece() if kind == "encoder" else zoo._metaspace())
+    made = TextReader if kind == "encoder" else TextWriter
+    return made(model, pieces, layout, abilities, name=model_type, digest=model_type)
+
+
+@cache
+def pair_of(model_type: str) -> ChoicePair:
+    return own_pair(reader_of(model_type), A, B).pair
+
+
+@contextmanager
+def heard(reader: TextReader, act: Callable[[str, int, torch.Tensor], torch.Tensor]) -> Iterator[None]:
+    """What each output projection reads goes through `act` as [batch, row, head, d_v] first."""
+    places: dict[torch.nn.Module, list[tuple[str, int]]] = {}
+    for at, module in reader.layout.projections.items():
+        places.setdefault(module, []).append(at)
+    done = dict.fromkeys(places, 0)
+
+    def hook(module: torch.nn.Module, given: tuple[torch.Tensor, ...]) -> Any:
+        # Models that share a layer run it once for each of its places.
+        site, layer = places[module][done[module] % len(places[module])]
+        done[module] += 1
+        heads = given[0].unflatten(-1, (reader.abilities.heads[site][layer], -1))
+        return (act(site, layer, heads).flatten(-2), *given[1:])
+
+    hooks = [module.register_forward_pre_hook(hook) for module in places]
+    try:
+        yield
+    finally:
+        for one in hooks:
+            one.remove()
+
+
+@torch.inference_mode()
+def odds(reader: TextReader, choice: WordChoice) -> float:
+    """The log-odds by the library's own classes alone."""
+    place, given = choice.place, {}
+    if place.source:
+        given["input_ids"] = torch.tensor([place.source])
+        if place.target:
+            given["decoder_input_ids"] = torch.tensor([place.target])
+    else:
+        given["input_ids"] = torch.tensor([place.target])
+    log_probs = reader.model(**given).logits[0, place.row].float().log_softmax(-1)
+    return float(log_probs[choice.right] - log_probs[choice.wrong])
+
+
+@pytest.mark.parametrize("model_type", TYPES)
+@pytest.mark.parametrize("means", [False, True])
+def test_each_change_is_that_of_the_model_run_without_the_head(model_type: str, means: bool) -> None:
+    reader, pair = reader_of(model_type), pair_of(model_type)
+    choices, done = [pair.a, pair.b], list[int]()
+    replacement = mean_head_outputs(reader, choices) if means else None
+    effects = measure_choices(reader, choices, replacement, done.append)
+    heads = all_heads(reader.abilities.heads)
+    assert effects.changes.shape == (2, len(heads))
+    assert sum(done) == effects.changes.numel()
+    for number, head in [(0, heads[0]), (1, heads[-1]), (0, heads[len(heads) // 2])]:
+        choice = choices[number]
+
+        def without(site: str, layer: int, output: torch.Tensor, head: HeadName = head) -> torch.Tensor:
+            if (site, layer) == (head.site, head.layer):
+                output = output.clone()
+                output[:, :, head.head] = 0.0 if replacement is None else replacement[site, layer][head.head]
+            return output
+
+        intact = odds(reader, choice)
+        assert float(effects.intact[number]) == pytest.approx(intact, abs=1e-4)
+        with heard(reader, without):
+            change = odds(reader, choice) - intact
+        assert float(effects.changes[number, heads.index(head)]) == pytest.approx(change, abs=2e-4)
+
+
+def test_a_mean_is_that_of_all_rows() -> None:
+    reader, pair = reader_of("gpt2"), pair_of("gpt2")
+    rows: dict[tuple[str, int], list[torch.Tensor]] = {}
+
+    def keep(site: str, layer: int, output: torch.Tensor) -> torch.Tensor:
+        rows.setdefault((site, layer), []).append(output[0])
+        return output
+
+    with heard(reader, keep):
+        odds(reader, pair.a), odds(reader, pair.b)
+    for at, mean in mean_head_outputs(reader, [pair.a, pair.b]).items():
+        torch.testing.assert_close(mean[:, 0], torch.cat(rows[at]).mean(0), atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("model_type", ["gpt2", "bert", "bart", "gemma2"])
+def test_an_estimate_is_the_derivative_by_a_gate(model_type: str) -> None:
+    reader, pair = reader_of(model_type), pair_of(model_type)
+    estimated, heads = estimate_choices(reader, [pair.a]), all_heads(reader.abilities.heads)
+    step = 2e-2
+    for head in (heads[0], heads[-1]):
+        both = []
+        for gate in (1 + step, 1 - step):
+
+            def gated(
+                site: str, layer: int, output: torch.Tensor, gate: float = gate, head: HeadName = head
+            ) -> torch.Tensor:
+                output = output.clone()
+                if (site, layer) == (head.site, head.layer):
+                    output[:, :, head.head] *= gate
+                return output
+
+            with heard(reader, gated):
+                both.append(odds(reader, pair.a))
+        derivative = (both[0] - both[1]) / (2 * step)
+        assert float(estimated.changes[0, heads.index(head)]) == pytest.approx(-derivative, rel=0.03, abs=2e-3)
+
+
+def test_our_own_translator_has_the_effects_that_its_own_functions_find(translator: Translator) -> None:
+    choices = [translator.word_choice(case.source, case.right, case.wrong) for case in CASES]
+    zero = zero_outputs(translator.config)
+    ours, theirs = measure_choices(translator, choices), measure_effects(translator, CASES, zero, "token")
+    torch.testing.assert_close(ours.intact, theirs.intact, atol=1e-4, rtol=0)
+    torch.testing.assert_close(ours.changes, theirs.changes.flatten(1), atol=1e-4, rtol=0)
+    ours, theirs = estimate_choices(translator, choices), estimate_effects(translator, CASES, zero, "token")
+    torch.testing.assert_close(ours.changes, theirs.changes.flatten(1), atol=1e-4, rtol=0)
+
+
+def test_heads_switched_off_by_name_do_the_same() -> None:
+    reader, pair = reader_of("bart"), pair_of("bart")
+    off = [HeadName("encoder.self", 2, 3), HeadName("decoder.cross", 0, 1), HeadName("decoder.cross", 0, 0)]
+    removal = remove_in_choices(reader, [pair.a], off)
+    place = pair.a.place
+    trace = reader.trace_rows(
+        A, place.source, [*place.target[1:], 5], begin=place.target[0], edits=[SwitchOff(*head) for head in off]
+    )
+    known = {candidate.token_id: candidate.log_prob for candidate in trace.steps[place.row].candidates}
+    best, second, *_ = known
+    choice = WordChoice(place, best, second)
+    effect = remove_in_choices(reader, [choice], off)
+    assert float(effect.removed[0]) == pytest.approx(known[best] - known[second], abs=1e-4)
+    assert float(removal.intact[0]) == pytest.approx(odds(reader, pair.a), abs=1e-4)
+    with pytest.raises(EditError, match=r"no head 4 in layer 0 of 'encoder.self'.*layers run from 0 to 2"):
+        remove_in_choices(reader, [pair.a], [HeadName("encoder.self", 0, 4)])
+    with pytest.raises(EditError, match=r"sites are encoder.self, decoder.self, decoder.cross"):
+        remove_in_choices(reader, [pair.a], [HeadName("nowhere", 0, 4)])
+
+
+def recorded(reader: TextReader, choice: WordChoice) -> dict[tuple[str, int], torch.Tensor]:
+    outputs: dict[tuple[str, int], torch.Tensor] = {}
+
+    def keep(site: str, layer: int, output: torch.Tensor) -> torch.Tensor:
+        outputs[site, layer] = output
+        return output
+
+    with heard(reader, keep):
+        odds(reader, choice)
+    return outputs
+
+
+#: Two texts of as many tokens, so that every row has its counterpart in the same row.
+SAME_LENGTH = ("Tom told me that he would be late", "Tom told he that me would be late")
+
+
+@pytest.mark.parametrize("model_type", ["gpt2", "bert", "bart", "llama"])
+def test_patching_puts_the_output_of_b_in_its_place(model_type: str) -> None:
+    reader = reader_of(model_type)
+    pair = own_pair(reader, *SAME_LENGTH).pair
+    patching, of_b = patch_choices(reader, [pair]), recorded(reader, pair.b)
+    assert len(pair.a.place.source) == len(pair.b.place.source)
+    assert len(pair.a.place.target) == len(pair.b.place.target)
+    assert float(patching.a[0]) == pytest.approx(odds(reader, pair.a), abs=1e-4)
+    assert float(patching.b[0]) == pytest.approx(odds(reader, pair.b), abs=1e-4)
+    heads = all_heads(reader.abilities.heads)
+    for head in (heads[0], heads[-1], heads[len(heads) // 2]):
+
+        def patched(site: str, layer: int, output: torch.Tensor, head: HeadName = head) -> torch.Tensor:
+            if (site, layer) == (head.site, head.layer):
+                output = output.clone()
+                output[:, :, head.head] = of_b[site, layer][:, :, head.head]
+            return output
+
+        with heard(reader, patched):
+            expected = odds(reader, pair.a)
+        assert float(patching.patched[0, heads.index(head)]) == pytest.approx(expected, abs=2e-4)
+
+
+@pytest.mark.parametrize("model_type", ["gpt2", "bert", "bart"])
+def test_a_direct_path_leaves_all_other_heads_as_they_were(model_type: str) -> None:
+    reader = reader_of(model_type)
+    pair = own_pair(reader, *SAME_LENGTH).pair
+    of_a, of_b = (recorded(reader, choice) for choice in (pair.a, pair.b))
+    heads = all_heads(reader.abilities.heads)
+    receivers = [head for head in heads if (head.site, head.layer) == (heads[-1].site, heads[-1].layer)][:2]
+    direct = patch_paths(reader, [pair])
+    heard_by = patch_paths(reader, [pair], receivers)
+    for head in (heads[0], heads[1], heads[len(heads) // 2]):
+        given: dict[HeadName, torch.Tensor] = {}
+
+        def frozen(site: str, layer: int, output: torch.Tensor, head: HeadName = head, given: Any = given) -> Any:
+            for receiver in receivers:
+                if (receiver.site, receiver.layer) == (site, layer):
+                    given[receiver] = output[:, :, receiver.head].clone()
+            kept = of_a[site, layer].clone()
+            if (site, layer) == (head.site, head.layer):
+                kept[:, :, head.head] = of_b[site, layer][:, :, head.head]
+            return kept
+
+        def received(site: str, layer: int, output: torch.Tensor, given: Any = given) -> torch.Tensor:
+            output = output.clone()
+            for receiver, value in given.items():
+                if (receiver.site, receiver.layer) == (site, layer):
+                    output[:, :, receiver.head] = value
+            return output
+
+        with heard(reader, frozen):
+            expected = odds(reader, pair.a)
+        assert float(direct.patched[0, heads.index(head)]) == pytest.approx(expected, abs=2e-4)
+        with heard(reader, received):
+            expected = odds(reader, pair.a)
+        assert float(heard_by.patched[0, heads.index(head)]) == pytest.approx(expected, abs=2e-4)
+
+
+def test_a_head_of_the_last_layer_has_no_other_path_than_the_direct_one() -> None:
+    reader = reader_of("gpt2")
+    pair = own_pair(reader, *SAME_LENGTH).pair
+    last = slice(4, 8)
+    torch.testing.assert_close(
+        patch_paths(reader, [pair]).patched[:, last], patch_choices(reader, [pair]).patched[:, last], atol=1e-4, rtol=0
+    )
+    with pytest.raises(EditError, match="no head 9"):
+        patch_paths(reader, [pair], [HeadName("decoder.self", 0, 9)])
+
+
+def test_our_own_translator_is_patched_as_by_its_own_function(translator: Translator) -> None:
+    right, wrong = CASES[0].right, CASES[0].wrong
+    a, b = SENTENCES[0], SENTENCES[4]
+    pair = ChoicePair(translator.word_choice(a, right, wrong), translator.word_choice(b, right, wrong))
+    ours, theirs = patch_choices(translator, [pair]), patch_heads(translator, [PatchPair(a, b, right, wrong)])
+    torch.testing.assert_close(ours.patched, theirs.patched.flatten(1), atol=1e-4, rtol=0)
+    torch.testing.assert_close(ours.overall, theirs.overall.flatten(), atol=1e-3, rtol=1e-3)
+
+
+@pytest.mark.parametrize("model_type", ["gpt2", "bert", "bart"])
+def test_of_two_texts_the_words_are_those_that_the_model_would_say(model_type: str) -> None:
+    reader = reader_of(model_type)
+    found = own_pair(reader, A, B)
+    assert found.pair.a.right == int(reader.place_logits(found.pair.a.place)[0].argmax())
+    assert found.pair.a.right != found.pair.a.wrong
+    assert (found.pair.a.right, found.pair.a.wrong) == (found.pair.b.right, found.pair.b.wrong)
+    assert found.words == reader.vocabulary.tokens([found.pair.a.right, found.pair.a.wrong])
+    same = own_pair(reader, A, A).pair.a
+    assert same.wrong in reader.place_logits(same.place)[0].topk(2).indices.tolist()
+
+
+def test_a_masked_word_stands_for_one_token() -> None:
+    reader = reader_of("bert")
+    asked = AskedPair("x", "Tom gave it to", "She gave it to", " Tom", " tired")
+    a = asked_pair(reader, asked).pair.a
+    assert reader.vocabulary.tokens([a.right, a.wrong]) == ("▁tom", "▁tired")
+    mask = reader.pieces.tokenizer.mask_token_id
+    assert a.place.source[a.place.row] == mask
+    with pytest.raises(InputTextError, match=r"“street dog” is more than one token"):
+        reader.word_choice("Tom saw a [MASK].", "street dog", "tom")
+    with pytest.raises(InputTextError, match=r"one \[MASK\] in place of a word, got 0"):
+        reader.place("Tom saw a dog.")
+    with pytest.raises(InputTextError, match="got 2 of them"):
+        reader.place("Tom [MASK] a [MASK].")
+    with pytest.raises(InputTextError, match="two words that differ"):
+        reader.word_choice("Tom saw a [MASK].", "tom", "tom")
+    assert reader.place("Tom saw a <mask>.") == reader.place("Tom saw a [MASK].")
+
+
+def test_without_a_mask_the_last_word_is_masked() -> None:
+    assert masked("The animal was too tired.") == "The animal was too [MASK]."
+    assert masked("A <mask> was tired.") == "A <mask> was tired."
+    assert masked("tired") == "[MASK]"
+    with pytest.raises(InputTextError, match="a word to mask"):
+        masked(" ... ")
+
+
+def test_the_words_of_a_decoder_begin_where_its_tokens_differ() -> None:
+    reader = reader_of("gpt2")
+    choice = reader.word_choice("Tom gave it to", " street", " strong")
+    ids = [reader.source(f"Tom gave it to{word}").ids for word in (" street", " strong")]
+    length = len(choice.place.target)
+    assert ids[0][:length] == ids[1][:length] == choice.place.target
+    assert (choice.right, choice.wrong) == (ids[0][length], ids[1][length])
+    with pytest.raises(InputTextError, match="two words that differ"):
+        reader.word_choice("Tom gave it to", " street", " street")
+
+
+def test_an_encoder_keeps_the_layer_that_predicts_words_and_says_so_where_it_has_none(tmp_path: Path) -> None:
+    reader = open_reader(zoo.save_model(tmp_path / "masked", "bert", head="masked"))
+    assert isinstance(reader, Chooser)
+    assert reader.abilities.has("word choice")
+    (plain, masked_one) = (zoo.tiny("bert"), zoo.tiny("bert", head="masked"))
+    assert type(plain).__name__ == "BertModel"
+    given = torch.tensor([reader.place("Tom saw a [MASK].").source])
+    with torch.inference_mode():
+        expected = masked_one(given).logits[0, reader.place("Tom saw a [MASK].").row]
+    torch.testing.assert_close(
+        reader.place_logits(reader.place("Tom saw a [MASK]."))[0], expected, atol=1e-4, rtol=1e-4
+    )
+    without = open_reader(zoo.save_model(tmp_path / "plain", "bert"))
+    assert "AutoModelForMaskedLM" in without.abilities.lacks["word choice"]
+    assert reader.trace(A).layers_of("encoder.self") == without.trace(A).layers_of("encoder.self")
+
+
+def test_every_sentence_of_the_set_names_both_people_and_its_twin_the_other_giver() -> None:
+    pairs = indirect_object_pairs()
+    assert len({pair.a for pair in pairs} | {pair.b for pair in pairs}) == 2 * len(pairs)
+    for pair in pairs:
+        x, y = pair.right.strip(), pair.wrong.strip()
+        assert [text.count(x) for text in (pair.a, pair.b)] == [1, 2]
+        assert [text.count(y) for text in (pair.a, pair.b)] == [2, 1]
+        assert not pair.a.endswith(" ")
