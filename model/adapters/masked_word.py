@@ -27,16 +27,19 @@ def with_mask(text: str, pieces: LibraryTokenizer) -> str:
     return text
 
 
-def masked_choice(place: TokenPlace, filled: Sequence[tuple[int, ...]], words: Sequence[str]) -> WordChoice:
+def masked_choice(
+    place: TokenPlace, filled: Sequence[tuple[int, ...]], words: Sequence[str], special_ids: frozenset[int]
+) -> WordChoice:
     """The choice between two words for a mask.
 
     Args:
         place: of the mask.
         filled: the ids of the text with each word in its place.
         words: these.
+        special_ids: of the tokens that are no text.
 
     Raises:
-        InputTextError: a word is more than one token, or both are the same.
+        InputTextError: a word is more than one token or not in the vocabulary, or both are the same.
     """
     before, after = place.source[: place.row], place.source[place.row + 1 :]
     for ids, word in zip(filled, words, strict=True):
@@ -44,5 +47,7 @@ def masked_choice(place: TokenPlace, filled: Sequence[tuple[int, ...]], words: S
             raise InputTextError(
                 f"“{word}” is more than one token of this model, and a mask stands for one. Choose another word."
             )
+        if ids[place.row] in special_ids:
+            raise InputTextError(f"“{word}” is not in this model's vocabulary. Choose another word.")
     _, _, right, wrong = first_difference(*filled)
     return WordChoice(place, right, wrong)

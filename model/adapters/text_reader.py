@@ -201,7 +201,7 @@ class TextReader(BaseReader):
         if self.abilities.kind == "encoder":
             place = self.place(text)
             filled = [self.source(word.join(MASK.split(text))).ids for word in (right, wrong)]
-            return masked_choice(place, filled, (right, wrong))
+            return masked_choice(place, filled, (right, wrong), self.special_ids)
         if self.abilities.kind == "decoder":
             row, before, *chosen = first_difference(*(self.source(f"{text}{word}").ids for word in (right, wrong)))
             return WordChoice(TokenPlace((), before, row - 1), *chosen)

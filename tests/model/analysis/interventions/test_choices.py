@@ -310,6 +310,8 @@ def test_a_masked_word_stands_for_one_token() -> None:
         reader.place("Tom [MASK] a [MASK].")
     with pytest.raises(InputTextError, match="two words that differ"):
         reader.word_choice("Tom saw a [MASK].", "tom", "tom")
+    with pytest.raises(InputTextError, match="“犬” is not in this model's vocabulary"):
+        reader.word_choice("Tom saw a [MASK].", "tom", "犬")
     assert reader.place("Tom saw a <mask>.") == reader.place("Tom saw a [MASK].")
 
 

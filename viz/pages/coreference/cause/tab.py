@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from model.analysis.interventions.patching import Patching
     from model.analysis.metrics.head_names import HeadName
 
+#: Log-odds of A and B that are closer together, in nats, say little about what carries the choice.
+SMALL_GAP: Final = 0.25
 INSTEAD_LABELS: Final = {"zero": "Nothing (zero)", "mean": "Its mean"}
 
 
@@ -108,8 +110,13 @@ def _paths(asked: Asked, task: "Task[Patching]") -> None:
         "The same, but all other heads give what they gave for A (path patching): what a head says differently "
         "reaches the word through the residual stream and the feed-forward networks alone. A head that is warm above "
         "and dark here works through heads of later layers."
+        + (" What the encoder says reaches it through cross-attention only." if _has_cross(asked) else "")
     )
     _show_patching(asked, task, "Follow the direct paths in all pairs", "paths")
+
+
+def _has_cross(asked: Asked) -> bool:
+    return any(head.site == sites.CROSS for head in asked.heads)
 
 
 def _show_patching(asked: Asked, task: "Task[Patching]", label: str, what: str) -> None:
@@ -146,4 +153,6 @@ def patching_sentence(patching: "Patching", heads: "Sequence[HeadName]") -> str:
         return f"{start}No single head moves the choice towards B."
     label = sites.head_label(head.layer, head.head, head.site)
     confused = " (the model does not tell A from B here)" if b >= a else ""
+    if 0 < a - b < SMALL_GAP:
+        confused = " (the model hardly tells A from B here, so that small changes are large shares)"
     return f"{start}**Most of it is carried by {label}: {largest:.0%} of the way from A to B{confused}.**"
