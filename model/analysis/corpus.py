@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Bool, Float
@@ -57,10 +57,31 @@ class SiteRun:
     scale: float
     score: ScoreFunction
 
+    @property
+    def masks(self) -> tuple[tuple[slice, Bool[Tensor, "row key"]], ...]:
+        """Which heads have which mask: all the same."""
+        return ((slice(None), self.mask),)
+
     def weights(self) -> Float[Tensor, "layer_and_head row key"]:
         """Attention weights, by the model's own equation."""
         mask = self.mask[None]
         return attention_weights(self.query, self.key, scale=self.scale, score=self.score, mask=mask).weights
+
+
+@runtime_checkable
+class HeadsOfSite(Protocol):
+    """What the heads of all layers of one attention site computed for one sentence, those of layer 0 first."""
+
+    @property
+    def value(self) -> Float[Tensor, "layer_and_head key d_v"] | None:
+        """Each head's values; None where the model does not tell."""
+
+    @property
+    def masks(self) -> tuple[tuple[slice, Bool[Tensor, "row key"]], ...]:
+        """Which heads have which mask: layers with a window see less than others."""
+
+    def weights(self) -> Float[Tensor, "layer_and_head row key"]:
+        """Attention weights."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -69,8 +90,10 @@ class SentenceRun:
 
     Attributes:
         number: its position among the sentences that were read, from 0.
-        source_ids: what the encoder read, </s> last.
-        target_ids: what the decoder read, <s> first.
+        source_ids: what the encoder read, with the token that ends it last; nothing of a decoder alone.
+        target_ids: what the decoder read, with the token that begins it first; nothing of an encoder alone.
+        end_token: how the token is spelled that ends a sentence; "" where none does.
+        sites: of the attention sites that the model has.
     """
 
     number: int
@@ -80,7 +103,8 @@ class SentenceRun:
     target_ids: tuple[int, ...]
     source_tokens: tuple[str, ...]
     target_tokens: tuple[str, ...]
-    sites: Mapping[str, SiteRun]
+    end_token: str
+    sites: Mapping[str, HeadsOfSite]
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,6 +233,7 @@ def _run_batch(translator: Translator, batch: Sequence[_Tokenized]) -> Iterator[
             target_ids=tuple(target),
             source_tokens=tokens(sentence.source_ids),
             target_tokens=tokens(target),
+            end_token=tokens([config.eos_id])[0],
             sites={
                 site: _site_run(site, parts[site], position, lengths, config.attention_scale, scores[site])
                 for site in SITES

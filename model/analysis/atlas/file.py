@@ -2,7 +2,8 @@
 
 `atlas.json` (UTF-8 bytes) holds digests, texts and the names of metrics; beside it are `figures/NAME`
 [site, layer, head], `intervals/NAME` [site, layer, head, end], `strongest/NAME`, `divergences` and `mean_outputs`,
-which NumPy reads without Headlight. A file of the first format has no intervals; it is read all the same.
+which NumPy reads without Headlight. A file of the first format has no intervals, and one without `heads` is of a model
+that has all of them; both are read all the same.
 """
 
 import contextlib
@@ -17,15 +18,14 @@ from typing import Final
 
 import numpy as np
 
-from model.analysis.atlas.measure import Atlas, build_atlas, reading_digest
+from model.analysis.atlas.measure import Atlas, build_atlas, digest_of, reading_digest
 from model.analysis.coreference.cases import PronounCases
 from model.analysis.corpus import CorpusSentence, Progress
 from model.analysis.metrics.alignment import AlignedPair
 from model.arrays_file import Array, TooLargeError, open_arrays, read_json, reason
-from model.checkpoint import model_digest
 from model.errors import DataError
 from model.nn.encoder_decoder import SITES
-from model.translator import Translator
+from model.reader import Reader
 
 FORMAT: Final = "headlight-atlas-2"
 _READABLE: Final = (FORMAT, "headlight-atlas-1")
@@ -42,6 +42,7 @@ def save_atlas(atlas: Atlas, path: Path) -> None:
         "model": atlas.model,
         "corpus": atlas.corpus,
         "sites": SITES,
+        "heads": {site: list(of_layers) for site, of_layers in atlas.heads.items()},
         "texts": atlas.texts,
         "translations": atlas.translations,
         "skipped": dict(atlas.skipped),
@@ -92,7 +93,7 @@ def cache_path(folder: Path, model: str, corpus: str) -> Path:
 
 
 def cached_atlas(
-    translator: Translator,
+    reader: Reader,
     sentences: Sequence[CorpusSentence],
     folder: Path,
     aligned: Sequence[AlignedPair] = (),
@@ -103,14 +104,14 @@ def cached_atlas(
 
     A file that is damaged, or of something else, is made again. Arguments and errors are those of `build_atlas`.
     """
-    model = model_digest(translator.model, translator.tokenizer)
+    model = digest_of(reader)
     corpus = reading_digest(sentences, aligned)
     path = cache_path(folder, model, corpus)
     with contextlib.suppress(DataError):
         atlas = load_atlas(path)
         if (atlas.model, atlas.corpus) == (model, corpus):
             return atlas
-    atlas = build_atlas(translator, sentences, aligned, progress, cases)
+    atlas = build_atlas(reader, sentences, aligned, progress, cases)
     # A cache that cannot be written costs time the next time, not the result now.
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
@@ -165,7 +166,25 @@ def _read(arrays: Mapping[str, Array]) -> Atlas:
         strongest=MappingProxyType(strongest),
         divergences=_checked(arrays["divergences"], np.float32, (len(SITES), heads, heads)),
         mean_outputs=mean_outputs,
+        heads=MappingProxyType(_heads(header.get("heads"), shape)),
     )
+
+
+def _heads(value: object, shape: Sequence[int]) -> dict[str, tuple[int, ...]]:
+    """Site → the heads of each layer, within the tables."""
+    if value is None:
+        return dict.fromkeys(SITES, (shape[2],) * shape[1])
+    if not isinstance(value, dict) or not value or not set(value) <= set(SITES):
+        raise ValueError("its heads are of no sites")
+    found = {}
+    for site in SITES:
+        if site in value:
+            counts = value[site]
+            fits = isinstance(counts, list) and 0 < len(counts) <= shape[1]
+            if not fits or not all(type(count) is int and 0 < count <= shape[2] for count in counts):
+                raise ValueError(f"its heads of {site} do not fit its tables")
+            found[site] = tuple(counts)
+    return found
 
 
 def _texts(value: object) -> tuple[str, ...]:

@@ -21,26 +21,34 @@ class RatioInterval:
     def __init__(self, heads: int) -> None:
         self.sums = torch.zeros(heads, dtype=torch.float64)
         self._squares, self._products = torch.zeros_like(self.sums), torch.zeros_like(self.sums)
-        self._square_counts, self.rows, self._sentences = 0, 0, 0
+        self._rows, self._square_rows = torch.zeros_like(self.sums), torch.zeros_like(self.sums)
+        self._sentences = torch.zeros_like(self.sums)
 
-    def add(self, total: Float[Tensor, "head"], rows: int) -> None:
-        """Take in one sentence: the sum over its rows, and how many there are."""
-        self.sums += total
-        self._squares += total**2
-        self._products += total * rows
-        self.rows += rows
-        self._square_counts += rows**2
-        self._sentences += 1
+    def add(self, total: Float[Tensor, "some_head"], rows: int, heads: slice = slice(None)) -> None:
+        """Take in one sentence: the sum over its rows, how many there are, and which heads these are; by default all.
+
+        Heads of a layer with a window have fewer rows that count than others.
+        """
+        self.sums[heads] += total
+        self._squares[heads] += total**2
+        self._products[heads] += total * rows
+        self._rows[heads] += rows
+        self._square_rows[heads] += rows**2
+        self._sentences[heads] += 1
+
+    @property
+    def rows(self) -> int:
+        """Over how many rows the mean is taken, of the heads that have most."""
+        return int(self._rows.max()) if len(self._rows) else 0
 
     def mean(self) -> Float[Tensor, "head"]:
         """The mean over all rows; NaN without any."""
-        return self.sums / self.rows
+        return self.sums / self._rows
 
     def ends(self) -> Float[Tensor, "head end"]:
         """The lower and the upper end; NaN for fewer than two sentences."""
         mean, count = self.mean(), self._sentences
-        if count < 2:
-            return torch.full((len(mean), 2), float("nan"), dtype=torch.float64)
-        deviations = self._squares - 2 * mean * self._products + mean**2 * self._square_counts
-        error = (deviations.clamp_min(0) * count / (count - 1)).sqrt() / self.rows
-        return torch.stack([mean - _REACH * error, mean + _REACH * error], -1)
+        deviations = self._squares - 2 * mean * self._products + mean**2 * self._square_rows
+        error = (deviations.clamp_min(0) * count / (count - 1)).sqrt() / self._rows
+        ends = torch.stack([mean - _REACH * error, mean + _REACH * error], -1)
+        return ends.masked_fill(count[:, None] < 2, torch.nan)

@@ -1,15 +1,17 @@
 """Measure an atlas of heads: what every head of a model does over a whole corpus.
 
 Metrics are means over all rows of the corpus that say something about a head (`model.analysis.metrics.head_metrics`),
-so that a long sentence counts for more than a short one. Tables are arrays [site, layer, head].
+so that a long sentence counts for more than a short one. Tables are arrays [site, layer, head], for every site of
+`SITES` and for as many layers and heads as the largest has: NaN where a model has no such head.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from types import MappingProxyType
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,17 +21,21 @@ from torch import Tensor
 
 from model.analysis.atlas.head_distance import divergence_sums, head_map
 from model.analysis.atlas.intervals import RatioInterval
-from model.analysis.atlas.strongest import Strongest
+from model.analysis.atlas.strongest import NONE, Strongest
 from model.analysis.coreference.cases import PronounCases
+from model.analysis.coreference.measure_reader import measure_reading
 from model.analysis.coreference.measure_translator import measure_coreference
-from model.analysis.corpus import MOST_SENTENCES, CorpusSentence, Progress, SentenceRun, corpus_digest, read_corpus
+from model.analysis.corpus import MOST_SENTENCES, CorpusSentence, Progress, SentenceRun, corpus_digest
 from model.analysis.interventions.replacement import MeanOutputs
 from model.analysis.metrics.alignment import AlignedPair, score_alignment
 from model.analysis.metrics.head_jobs import ANTECEDENT
 from model.analysis.metrics.head_metrics import METRICS, NORM, AttentionRows, RowMetric, has_choice, row_metrics
+from model.analysis.metrics.head_names import Heads
 from model.analysis.metrics.norms import norm_shares, value_weighted_norms
+from model.analysis.traced_corpus import read_sentences
 from model.checkpoint import model_digest
 from model.nn.encoder_decoder import SITES
+from model.reader import Reader
 from model.trace.trace import Trace
 from model.translator import Translator
 
@@ -57,8 +63,11 @@ class Atlas:
         rows: name → over how many rows of each site it is the mean; of error rates, links made by hand.
         strongest: name → [site, layer, head, rank], the sentences in which the metric of the head is highest, best
             first; −1 where there are no more.
-        divergences: [site, layer · head, layer · head], mean Jensen–Shannon divergence over all rows, in bits.
-        mean_outputs: [site, layer, head, d_v], the mean of each head's output, for `analysis.replacement`.
+        divergences: [site, layer · head, layer · head], mean Jensen–Shannon divergence over all rows, in bits; 0 where
+            a model has no such head.
+        mean_outputs: [site, layer, head, d_v], the mean of each head's output, for `analysis.replacement`; NaN where it
+            is not known.
+        heads: site → the heads of each of its layers.
     """
 
     model: str
@@ -72,16 +81,29 @@ class Atlas:
     strongest: Mapping[str, Int[npt.NDArray[np.int32], "site layer head rank"]]
     divergences: Float[Table, "site layer_head layer_head"]
     mean_outputs: Float[Table, "site layer head d_v"]
+    heads: Mapping[str, tuple[int, ...]]
+
+    def own(self, site: str) -> Int[npt.NDArray[np.int64], "head"]:
+        """Which of the layer · head indices of a site the model has heads for."""
+        return own_indices(self.heads.get(site, ()), self.mean_outputs.shape[2])
 
     @cached_property
     def map_positions(self) -> Float[npt.NDArray[np.floating], "site layer head 2"]:
-        """The heads of each site on a map on which near ones look alike (`head_distance.head_map`)."""
-        maps = np.stack([head_map(of_site) for of_site in self.divergences])
+        """The heads of each site on a map on which near ones look alike (`head_distance.head_map`); NaN without."""
+        maps = np.full((*self.divergences.shape[:2], 2), np.nan)
+        for number, site in enumerate(SITES):
+            if len(own := self.own(site)):
+                maps[number, own] = head_map(self.divergences[number][np.ix_(own, own)])
         return maps.reshape(*self.mean_outputs.shape[:3], 2)
 
 
+def own_indices(heads: Sequence[int], most: int) -> Int[npt.NDArray[np.int64], "head"]:
+    """The places of the heads of a site in a list that has room for `most` heads in each layer."""
+    return np.array([layer * most + head for layer, count in enumerate(heads) for head in range(count)], np.int64)
+
+
 def build_atlas(
-    translator: Translator,
+    reader: Reader,
     sentences: Iterable[CorpusSentence],
     aligned: Sequence[AlignedPair] = (),
     progress: Progress = lambda done: None,
@@ -90,9 +112,10 @@ def build_atlas(
     """Read a corpus and measure every head.
 
     Args:
-        translator: the model.
-        sentences: at most `corpus.MOST_SENTENCES`, with translations or without: then the model's own, greedy ones.
-        aligned: sentence pairs with links made by hand, for error rates; a set of its own.
+        reader: any model that reads text.
+        sentences: at most `corpus.MOST_SENTENCES`; an encoder–decoder reads a translation that is given, or else its
+            own, greedy one.
+        aligned: sentence pairs with links made by hand, for error rates of a `Translator`; a set of its own.
         progress: called with the number of sentences and aligned pairs done since the last call; each aligned pair is
             read twice.
         cases: sentences with a pronoun and two candidates, for `ANTECEDENT`; a set of its own.
@@ -101,20 +124,20 @@ def build_atlas(
         DataError: no sentence could be read, or there are too many.
     """
     given = list(islice(sentences, MOST_SENTENCES + 1))
-    survey = _Survey(translator)
-    reading = read_corpus(translator, given, progress)
+    survey = _Survey(reader.abilities.heads, _projections(reader))
+    reading = read_sentences(reader, given, progress)
     for run in reading.runs:
         survey.add(run)
     metrics, intervals, rows = survey.tables()
-    if aligned:
-        error_rates, links = _error_rates(translator, aligned, progress)
+    if aligned and isinstance(reader, Translator):
+        error_rates, links = _error_rates(reader, aligned, progress)
         metrics |= error_rates
         rows |= dict.fromkeys(error_rates, (0, 0, links))
     if cases is not None:
-        metrics[ANTECEDENT], intervals[ANTECEDENT], rows[ANTECEDENT] = _antecedents(translator, cases, progress)
+        metrics[ANTECEDENT], intervals[ANTECEDENT], rows[ANTECEDENT] = _antecedents(reader, survey, cases, progress)
     texts, translations = zip(*(survey.texts[number] for number in range(len(survey.texts))), strict=True)
     return Atlas(
-        model=model_digest(translator.model, translator.tokenizer),
+        model=digest_of(reader),
         corpus=reading_digest(given, aligned),
         texts=texts,
         translations=translations,
@@ -124,8 +147,26 @@ def build_atlas(
         rows=MappingProxyType(rows),
         strongest=MappingProxyType({name: _frozen(table) for name, table in survey.strongest().items()}),
         divergences=_frozen(survey.divergences()),
-        mean_outputs=_frozen(survey.by_head(survey.outputs.means())),
+        mean_outputs=_frozen(survey.mean_outputs()),
+        heads=MappingProxyType({site: tuple(of_layers) for site, of_layers in reader.abilities.heads.items()}),
     )
+
+
+def digest_of(reader: Reader) -> str:
+    """What names exactly this model in an atlas."""
+    if isinstance(reader, Translator):
+        return model_digest(reader.model, reader.tokenizer)
+    return reader.digest
+
+
+def _projections(reader: Reader) -> dict[str, Float[Tensor, "layer_and_head d_v d_model"]]:
+    """Site → W_O of the heads of all its layers; nothing of a model that does not tell."""
+    if "norms" in reader.abilities.lacks:
+        return {}
+    return {
+        site: torch.cat([reader.output_projection(site, layer) for layer in range(len(heads))])
+        for site, heads in reader.abilities.heads.items()
+    }
 
 
 def reading_digest(sentences: Sequence[CorpusSentence], aligned: Sequence[AlignedPair]) -> str:
@@ -137,101 +178,127 @@ def reading_digest(sentences: Sequence[CorpusSentence], aligned: Sequence[Aligne
 
 
 class _Survey:
-    """What has been seen of the corpus so far."""
+    """What has been seen of the corpus so far; heads of a site are one list, those of layer 0 first."""
 
-    def __init__(self, translator: Translator) -> None:
-        config = self.config = translator.config
+    def __init__(self, heads: Heads, projections: Mapping[str, Tensor]) -> None:
+        self.heads = heads
+        self.shape = (len(SITES), max(map(len, heads.values())), max(max(of_layers) for of_layers in heads.values()))
         self.texts: dict[int, tuple[str, str]] = {}
         self.outputs = MeanOutputs()
-        self._end_token = translator.tokenizer.tokens([config.eos_id])[0]
-        self._projections = {
-            site: torch.cat([translator.output_projection(site, layer) for layer in range(config.equal_layers)])
-            for site in SITES
-        }
-        heads = config.equal_layers * config.num_heads
-        names = [prefix + name for prefix in ("", NORM) for name in METRICS]
-        self._means = {name: [RatioInterval(heads) for _ in SITES] for name in names}
-        self._best = {name: [Strongest(heads, STRONGEST) for _ in SITES] for name in names}
-        self._divergences = torch.zeros(len(SITES), heads, heads, dtype=torch.float64)
-        self._compared = [0] * len(SITES)
+        self._projections = projections
+        counts = {site: sum(of_layers) for site, of_layers in heads.items()}
+        names = [prefix + name for prefix in (("", NORM) if projections else ("",)) for name in METRICS]
+        self._means = {name: {site: RatioInterval(count) for site, count in counts.items()} for name in names}
+        self._best = {name: {site: Strongest(count, STRONGEST) for site, count in counts.items()} for name in names}
+        self._divergences = {site: torch.zeros(count, count, dtype=torch.float64) for site, count in counts.items()}
+        self._compared = dict.fromkeys(heads, 0)
 
     @torch.inference_mode()
     def add(self, run: SentenceRun) -> None:
         """Take in one sentence."""
         self.texts[run.number] = (run.text, run.translation)
-        for site_number, site in enumerate(SITES):
-            inputs = run.sites[site]
-            weights = inputs.weights()
-            shares = norm_shares(value_weighted_norms(weights, inputs.value, self._projections[site]))
+        for site, computed in run.sites.items():
+            weights, value = computed.weights(), computed.value
+            matrices = {"": weights}
+            if value is not None and site in self._projections:
+                matrices[NORM] = norm_shares(value_weighted_norms(weights, value, self._projections[site]))
+                self.outputs.add(site, weights @ value)
             stack, kind = site.split(".")
             queries = run.source_tokens if stack == "encoder" else run.target_tokens
             keys = run.source_tokens if kind == "cross" else queries
-            for prefix, matrix in (("", weights), (NORM, shares)):
-                rows = AttentionRows(matrix, inputs.mask, site, keys, queries, self._end_token)
-                for name, metric in row_metrics(rows, METRICS).items():
-                    self._add_metric(prefix + name, site_number, run.number, metric)
-            chosen = has_choice(inputs.mask)
-            self._divergences[site_number] += divergence_sums(weights, chosen)
-            self._compared[site_number] += int(chosen.sum())
-            self.outputs.add(site, weights @ inputs.value)
+            for prefix, matrix in matrices.items():
+                for heads, mask in computed.masks:
+                    rows = AttentionRows(matrix[heads], mask, site, keys, queries, run.end_token)
+                    for name, metric in row_metrics(rows, METRICS).items():
+                        self._add_metric(prefix + name, site, run.number, metric, heads)
+            chosen = torch.stack([has_choice(mask) for _, mask in computed.masks]).any(0)
+            self._divergences[site] += divergence_sums(weights, chosen)
+            self._compared[site] += int(chosen.sum())
 
     def tables(self) -> tuple[dict[str, Table], dict[str, Table], dict[str, tuple[int, ...]]]:
         """Means over all rows, their intervals, and how many rows there were."""
-        means = {
-            name: self.by_head(torch.stack([of_site.mean() for of_site in sites]))
-            for name, sites in self._means.items()
+        means, ends = (
+            {
+                name: self.by_head({site: read(interval) for site, interval in of_sites.items()})
+                for name, of_sites in self._means.items()
+            }
+            for read in (RatioInterval.mean, RatioInterval.ends)
+        )
+        rows = {
+            name: tuple(of_sites[site].rows if site in of_sites else 0 for site in SITES)
+            for name, of_sites in self._means.items()
         }
-        ends = {
-            name: self.by_head(torch.stack([of_site.ends() for of_site in sites]))
-            for name, sites in self._means.items()
-        }
-        return means, ends, {name: tuple(of_site.rows for of_site in sites) for name, sites in self._means.items()}
+        return means, ends, rows
 
     def strongest(self) -> dict[str, npt.NDArray[np.int32]]:
         """Numbers of the strongest sentences."""
-        shape = (len(SITES), self.config.equal_layers, self.config.num_heads, STRONGEST)
         return {
-            name: np.stack([of_site.numbers() for of_site in best]).reshape(shape) for name, best in self._best.items()
+            name: self.by_head({site: torch.from_numpy(best.numbers()) for site, best in of_sites.items()}, float(NONE))
+            for name, of_sites in self._best.items()
         }
 
     def divergences(self) -> Table:
         """Means over all rows; 0 where no row has a choice."""
-        rows = torch.tensor(self._compared).clamp_min(1)
-        means: Table = (self._divergences / rows[:, None, None]).float().numpy()
+        places = self.shape[1] * self.shape[2]
+        means = np.zeros((len(SITES), places, places), np.float32)
+        for site, sums in self._divergences.items():
+            own = own_indices(self.heads[site], self.shape[2])
+            means[SITES.index(site)][np.ix_(own, own)] = (sums / max(1, self._compared[site])).float().numpy()
         return means
 
-    def by_head(self, values: Float[Tensor, "site layer_head *rest"]) -> Table:
-        """Heads of all layers side by side, apart again."""
-        table: Table = values.float().numpy()
-        return table.reshape(len(SITES), self.config.equal_layers, self.config.num_heads, *table.shape[2:])
+    def mean_outputs(self) -> Table:
+        """The mean of each head's output; NaN where it is not known."""
+        means = self.outputs.means()
+        if not means:
+            return np.full((*self.shape, 1), np.nan, np.float32)
+        width = max(of_site.size(1) for of_site in means.values())
+        return self.by_head({site: pad_last(of_site, width) for site, of_site in means.items()})
 
-    def _add_metric(self, name: str, site_number: int, sentence: int, metric: RowMetric) -> None:
+    def by_head(self, values: Mapping[str, Tensor], missing: float = math.nan) -> npt.NDArray[Any]:
+        """Site → numbers of its heads in one list, as a table [site, layer, head, …]."""
+        first = next(iter(values.values()))
+        kind = np.int32 if first.dtype == torch.int32 else np.float32
+        table = np.full((len(SITES), self.shape[1] * self.shape[2], *first.shape[1:]), missing, kind)
+        for site, of_heads in values.items():
+            table[SITES.index(site), own_indices(self.heads[site], self.shape[2])] = of_heads.numpy().astype(kind)
+        return table.reshape(*self.shape, *first.shape[1:])
+
+    def _add_metric(self, name: str, site: str, sentence: int, metric: RowMetric, heads: slice) -> None:
         rows = int(metric.counts.sum())
         if rows:
             total = metric.values[:, metric.counts].double().sum(1)
-            self._means[name][site_number].add(total, rows)
-            self._best[name][site_number].add(sentence, (total / rows).numpy())
+            self._means[name][site].add(total, rows, heads)
+            self._best[name][site].add(sentence, (total / rows).numpy(), heads)
+
+
+def pad_last(values: Float[Tensor, "head width"], width: int) -> Float[Tensor, "head wide"]:
+    """The same, with NaN behind each row up to this width."""
+    return torch.nn.functional.pad(values, (0, width - values.size(1)), value=math.nan)
 
 
 def _antecedents(
-    translator: Translator, cases: PronounCases, progress: Progress
+    reader: Reader, survey: _Survey, cases: PronounCases, progress: Progress
 ) -> tuple[Table, Table, tuple[int, ...]]:
     """Shares of cases in which a head looks more at the antecedent, their intervals, and how many cases there were.
 
     NaN where a site cannot be scored.
     """
-    shape = (len(SITES), translator.config.equal_layers, translator.config.num_heads)
-    shares, ends = np.full(shape, np.nan, np.float32), np.full((*shape, 2), np.nan, np.float32)
-    rows = [0] * len(SITES)
-    # A stop is heard between two sentences; they are not counted.
-    scores = measure_coreference(translator, cases, progress=lambda done: progress(0))
-    for name, scored in scores.sites.items():
-        site = SITES.index(name)
-        accuracy = scored.accuracy
-        shares[site] = accuracy.value
-        ends[site] = torch.stack([accuracy.low, accuracy.high], -1)
-        rows[site] = len(scored.cases)
-    return shares, ends, tuple(rows)
+
+    def heard(done: int) -> None:
+        # A stop is heard between two sentences; they are not counted.
+        progress(0)
+
+    if isinstance(reader, Translator):
+        scored = measure_coreference(reader, cases, progress=heard).sites
+    else:
+        scored = measure_reading(reader, cases, progress=heard).sites
+    shares = {site: of_site.accuracy.value.flatten() for site, of_site in scored.items()}
+    ends = {
+        site: torch.stack([of_site.accuracy.low.flatten(), of_site.accuracy.high.flatten()], -1)
+        for site, of_site in scored.items()
+    }
+    rows = tuple(len(scored[site].cases) if site in scored else 0 for site in SITES)
+    return survey.by_head(shares), survey.by_head(ends), rows
 
 
 def _error_rates(

@@ -20,9 +20,11 @@ class Strongest:
         self._numbers = np.full((rows, count), NONE, dtype=np.int32)
         self._held: list[tuple[int, npt.NDArray[np.float64]]] = []
 
-    def add(self, number: int, values: Float[npt.NDArray[np.float64], " row"]) -> None:
-        """One value for each row, under a number of its own."""
-        self._held.append((number, values))
+    def add(self, number: int, values: Float[npt.NDArray[np.float64], " some_row"], rows: slice = slice(None)) -> None:
+        """One value for each of some rows, by default of all, under a number of its own in each."""
+        held = np.full(len(self._values), -np.inf)
+        held[rows] = values
+        self._held.append((number, held))
         if len(self._held) == HELD:
             self._sort_in()
 

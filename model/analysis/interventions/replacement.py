@@ -34,9 +34,11 @@ def mean_outputs(
     """
     totals = MeanOutputs()
     for run in read_corpus(translator, sentences, progress).runs:
-        for site in SITES:
-            totals.add(site, run.sites[site].weights() @ run.sites[site].value)
-    return totals.means().view(len(SITES), translator.config.equal_layers, translator.config.num_heads, -1)
+        for site, heads in run.sites.items():
+            if (value := heads.value) is not None:
+                totals.add(site, heads.weights() @ value)
+    means = torch.stack([totals.means()[site] for site in SITES])
+    return means.view(len(SITES), translator.config.equal_layers, translator.config.num_heads, -1)
 
 
 class MeanOutputs:
@@ -52,9 +54,9 @@ class MeanOutputs:
         self._sums[site] = self._sums[site] + total if site in self._sums else total
         self._rows[site] = self._rows.get(site, 0) + outputs.size(1)
 
-    def means(self) -> Float[Tensor, "site layer_and_head d_v"]:
-        """The means so far."""
-        return torch.stack([self._sums[site] / self._rows[site] for site in SITES]).float()
+    def means(self) -> dict[str, Float[Tensor, "layer_and_head d_v"]]:
+        """Site → the means so far."""
+        return {site: (total / self._rows[site]).float() for site, total in self._sums.items()}
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,140 @@
+"""Atlases of models of every kind: against plain loops over their traces, and of ours by both ways of reading."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from model import Translator
+from model.analysis import traced_corpus
+from model.analysis.atlas.file import load_atlas, save_atlas
+from model.analysis.atlas.measure import Atlas, build_atlas
+from model.analysis.coreference.case_files import curated_cases
+from model.analysis.coreference.measure_reader import measure_reading
+from model.analysis.corpus import CorpusSentence
+from model.analysis.metrics.head_jobs import ANTECEDENT
+from model.nn.encoder_decoder import SITES
+from model.opening import open_reader
+from model.reader import Reader
+from tests.conftest import SENTENCES
+from tests.model.adapters.zoo import save_model
+
+CORPUS = [CorpusSentence(SENTENCES[0]), CorpusSentence("Tom told me."), CorpusSentence(SENTENCES[2], SENTENCES[3])]
+TOKENIZERS = {"bert": "wordpiece", "mpnet": "wordpiece", "gpt2": "bytes", "mistral": "bytes", "bart": "metaspace"}
+
+
+@pytest.fixture(scope="module")
+def readers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Reader]:
+    root = tmp_path_factory.mktemp("models")
+    return {name: open_reader(save_model(root / name, name, kind)) for name, kind in TOKENIZERS.items()}
+
+
+@pytest.fixture(scope="module")
+def atlases(readers: dict[str, Reader]) -> dict[str, Atlas]:
+    return {name: build_atlas(reader, CORPUS) for name, reader in readers.items()}
+
+
+@pytest.mark.parametrize("name", TOKENIZERS)
+def test_metrics_are_means_over_the_rows_in_which_there_is_a_choice(
+    readers: dict[str, Reader], atlases: dict[str, Atlas], name: str
+) -> None:
+    reader, atlas = readers[name], atlases[name]
+    traces = [
+        reader.trace(sentence.text, sentence.target if "decoder.cross" in reader.abilities.heads else None)
+        for sentence in CORPUS
+    ]
+    assert set(atlas.heads) == set(reader.abilities.heads)
+    for site, heads in reader.abilities.heads.items():
+        assert atlas.heads[site] == heads
+        for layer, count in enumerate(heads):
+            for head in range(count):
+                entropies, first = [], []
+                for trace in traces:
+                    mask = trace.inputs[site][layer].mask.rows()[0]
+                    weights = trace.weights(site, layer)[head]
+                    for i, seen in enumerate(mask.tolist()):
+                        if sum(seen) > 1:
+                            row = weights[i].tolist()
+                            entropies.append(-sum(value * math.log2(value) for value in row if value > 0))
+                            if seen[0]:
+                                first.append(row[0])
+                at = (SITES.index(site), layer, head)
+                assert float(atlas.metrics["entropy"][at]) == pytest.approx(np.mean(entropies), abs=1e-4)
+                assert float(atlas.metrics["first"][at]) == pytest.approx(np.mean(first), abs=1e-4)
+
+
+def test_a_window_hides_rows_from_some_layers_only(atlases: dict[str, Atlas]) -> None:
+    # Rows further than a window from the first token cannot look at it: fewer of them count.
+    gpt2, mistral = (atlases[name] for name in ("gpt2", "mistral"))
+    assert mistral.rows["first"][1] < gpt2.rows["first"][1]
+    assert mistral.rows["entropy"][1] == gpt2.rows["entropy"][1]
+
+
+def test_what_a_model_lacks_is_not_there(atlases: dict[str, Atlas]) -> None:
+    bert, bart, mpnet = (atlases[name] for name in ("bert", "bart", "mpnet"))
+    assert np.isnan(bert.metrics["entropy"][1:]).all()
+    assert not np.isnan(bert.metrics["entropy"][0]).any()
+    # Three layers of four heads read, two of two heads write.
+    assert bart.metrics["entropy"].shape == (3, 3, 4)
+    assert np.isnan(bart.metrics["entropy"][1, 2:]).all()
+    assert np.isnan(bart.metrics["entropy"][1, :, 2:]).all()
+    assert not np.isnan(bart.metrics["entropy"][2, :2, :2]).any()
+    assert (bart.strongest["entropy"][1, :, 2:] == -1).all()
+    assert list(bart.own("decoder.cross")) == [0, 1, 4, 5]
+    assert not np.isnan(bart.map_positions[2, :2, :2]).any()
+    assert np.isnan(bart.map_positions[2, 2]).all()
+    assert "norm_entropy" in bart.metrics
+    assert not any(name.startswith("norm_") for name in mpnet.metrics)
+    assert np.isnan(mpnet.mean_outputs).all()
+
+
+def test_a_divergence_is_that_of_two_heads_row_by_row(readers: dict[str, Reader], atlases: dict[str, Atlas]) -> None:
+    reader, atlas = readers["bart"], atlases["bart"]
+    own = atlas.own("decoder.self")
+    found = []
+    for sentence in CORPUS:
+        trace = reader.trace(sentence.text, sentence.target)
+        p, q = (trace.weights("decoder.self", layer)[1].double().numpy()[1:] for layer in (0, 1))
+        middle = (p + q) / 2
+        with np.errstate(divide="ignore", invalid="ignore"):
+            for one in (p, q):
+                part = np.where(one > 0, one * np.log2(one / middle), 0).sum(1) / 2
+                found.append(part)
+    rows = sum(len(part) for part in found) / 2
+    expected = sum(part.sum() for part in found) / rows
+    assert float(atlas.divergences[1, own[1], own[3]]) == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ["bart", "mpnet", "gpt2"])
+def test_it_is_kept_whole_in_a_file(atlases: dict[str, Atlas], name: str, tmp_path: Path) -> None:
+    atlas = atlases[name]
+    save_atlas(atlas, tmp_path / "a.npz")
+    read = load_atlas(tmp_path / "a.npz")
+    assert read.heads == atlas.heads
+    for key, table in atlas.metrics.items():
+        np.testing.assert_array_equal(read.metrics[key], table)
+    np.testing.assert_array_equal(read.mean_outputs, atlas.mean_outputs)
+
+
+def test_following_antecedents_is_measured_of_what_reads_the_sentence(readers: dict[str, Reader]) -> None:
+    atlas = build_atlas(readers["gpt2"], CORPUS[:1], cases=curated_cases())
+    expected = measure_reading(readers["gpt2"], curated_cases()).sites["decoder.self"].accuracy.value
+    np.testing.assert_array_equal(atlas.metrics[ANTECEDENT][1], expected)
+    assert np.isnan(atlas.metrics[ANTECEDENT][[0, 2]]).all()
+
+
+def test_our_own_translator_has_the_same_atlas_by_its_traces(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batched = build_atlas(translator, CORPUS)
+    monkeypatch.setattr(traced_corpus, "Translator", type(None))
+    traced = build_atlas(translator, CORPUS)
+    assert traced.texts == batched.texts
+    assert traced.translations == batched.translations
+    for name, table in batched.metrics.items():
+        np.testing.assert_allclose(traced.metrics[name], table, atol=1e-5, rtol=1e-4)
+        np.testing.assert_allclose(traced.intervals[name], batched.intervals[name], atol=1e-4, rtol=1e-3)
+        assert traced.rows[name] == batched.rows[name]
+    np.testing.assert_allclose(traced.divergences, batched.divergences, atol=1e-5)
+    np.testing.assert_allclose(traced.mean_outputs, batched.mean_outputs, atol=1e-5)
