@@ -50,8 +50,10 @@ def _of_atlas(reader: "Reader", site: str, file: FileState) -> HeadJobs | None:
     atlas = _read(reader, file)
     if atlas is None:
         return None
-    at = SITES.index(site)
-    metrics, intervals = ({name: table[at] for name, table in of.items()} for of in (atlas.metrics, atlas.intervals))
+    at, layers, most = SITES.index(site), len(atlas.heads[site]), max(atlas.heads[site])
+    metrics, intervals = (
+        {name: table[at, :layers, :most] for name, table in of.items()} for of in (atlas.metrics, atlas.intervals)
+    )
     return HeadJobs(jobs_of_heads(site, metrics, intervals), len(atlas.texts))
 
 
@@ -65,15 +67,17 @@ def in_sentence(trace: "Trace", site: str) -> HeadJobs:
 @cached(max_entries=MAX_ATLASES)
 def _read(reader: "Reader", file: FileState) -> "Atlas | None":
     """The atlas in a file, if it was made with exactly this model."""
-    from model import Translator
     from model.analysis.atlas.file import load_atlas
-    from model.checkpoint import model_digest
+    from model.analysis.atlas.measure import digest_of
 
-    if not isinstance(reader, Translator):
-        return None
     try:
         atlas = load_atlas(Path(file.path))
     except DataError:
         # The atlas page says what is wrong with the file.
         return None
-    return atlas if atlas.model == model_digest(reader.model, reader.tokenizer) else None
+    return atlas if atlas.model == digest_of(reader) and site_known(atlas, reader) else None
+
+
+def site_known(atlas: "Atlas", reader: "Reader") -> bool:
+    """Whether the tables are of the heads that the model has."""
+    return dict(atlas.heads) == {site: tuple(heads) for site, heads in reader.abilities.heads.items()}

@@ -12,16 +12,19 @@ import streamlit as st
 
 from model.errors import HeadlightError
 from viz.access import models
+from viz.core.language import NAMES
 from viz.pages.atlas import data
 from viz.pages.atlas.data import BadLine, Reading, StoredAtlas
 from viz.selection import state
 from viz.selection.catalogue import checkpoint_root
+from viz.selection.model_choice import ModelChoice
 from viz.ui import controls, frame, long_work
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
+    from model.abilities import Abilities
     from model.analysis.atlas.measure import Atlas
     from model.analysis.corpus import CorpusSentence
 
@@ -58,7 +61,7 @@ def measured(above: "DeltaGenerator") -> "Atlas | None":
         above.info("Load a text file under “Corpus”: one sentence a line.", icon=":material/upload_file:")
         return None
     with frame.loading():
-        stored = data.find(reading, models.translator(state.current().model))
+        stored = data.find(reading, models.reader(state.current().model))
     with above:
         if stored.refused:
             st.warning(plain(f"Not used: {stored.refused}"), icon=":material/warning:")
@@ -70,18 +73,49 @@ def measured(above: "DeltaGenerator") -> "Atlas | None":
 
 
 def _reading() -> Reading | None:
-    controls.segmented("corpus", "What is read", LABELS)
+    model = state.current().model
+    with frame.loading():
+        abilities = models.abilities(model)
+    is_file = state.current().atlas.corpus == "file"
+    if data.reads_english(models.languages(model)):
+        is_file = controls.segmented("corpus", "What is read", LABELS) == "file"
+    else:
+        st.caption(f"The sentences that ship are English, and this model reads {_language(model)}.")
+        is_file = True
     sentences: _Loaded[CorpusSentence] | None = None
-    if state.current().atlas.corpus == "file":
+    if is_file:
         sentences = _upload(
-            "Sentences, one a line, or English TAB German",
+            "Sentences, one a line" + (", or sentence TAB translation" if _writes_from_source(abilities) else ""),
             _SENTENCES,
             data.read_sentences,
-            f"UTF-8, at most {data.MAX_SENTENCES:,} sentences. The decoder reads a translation that is given; "
-            "where none is, the model translates first. The command `python -m model atlas` takes longer files.",
+            f"UTF-8, at most {data.MAX_SENTENCES:,} sentences."
+            + (
+                " The decoder reads a translation that is given; where none is, the model translates first."
+                if _writes_from_source(abilities)
+                else ""
+            ),
         )
     else:
-        st.caption("200 everyday sentences that we wrote; the model reads them with its own translations.")
+        own = "; the model reads them with its own translations" if _writes_from_source(abilities) else ""
+        st.caption(f"200 everyday sentences that we wrote{own}.")
+    return _with_pairs(sentences, is_file=is_file, with_links=abilities.is_headlight)
+
+
+def _language(model: ModelChoice) -> str:
+    code = models.languages(model)[0]
+    return NAMES.get(code, plain(code))
+
+
+def _writes_from_source(abilities: "Abilities") -> bool:
+    return abilities.kind == "encoder-decoder"
+
+
+def _with_pairs(sentences: "_Loaded[CorpusSentence] | None", *, is_file: bool, with_links: bool) -> Reading | None:
+    """What is to be read: the sentences of a file or ours, and links made by hand where a translator can be asked."""
+    if not with_links:
+        if not is_file:
+            return data.reading(None, ())
+        return None if sentences is None or not sentences.rows else data.reading(sentences.rows, ())
     pairs = _upload(
         "Links made by hand, for alignment error rates (if you have any)",
         _PAIRS,
@@ -90,7 +124,7 @@ def _reading() -> Reading | None:
         f"most {data.MAX_PAIRS:,} pairs; they are a set of their own beside the sentences.",
     )
     aligned = () if pairs is None else pairs.rows
-    if state.current().atlas.corpus == "own":
+    if not is_file:
         return data.reading(None, aligned)
     return None if sentences is None or not sentences.rows else data.reading(sentences.rows, aligned)
 
@@ -139,15 +173,15 @@ def _upload(
 
 def _measured(reading: Reading) -> StoredAtlas | None:
     """The atlas, once it is measured; until then the button that begins that, or its progress."""
-    task = data.measuring(reading, models.translator(state.current().model))
+    task = data.measuring(reading, models.reader(state.current().model))
     about = st.empty()
     stored = long_work.outcome(task, f"Measure {reading.work:,} sentences", key=_JOB, button="primary")
     job = long_work.job_of(task, _JOB)
     if stored is None and (job is None or job.finished):
         about.info(
-            "No atlas of this model and these sentences is here yet. To make one, the model translates and reads every "
-            "sentence, some of them a second. It is kept, so that it opens at once the next time, in "
-            f"{plain(_short(data.cache_folder()))}.",
+            "No atlas of this model and these sentences is here yet. To make one, the model reads every sentence, and "
+            "writes its translation if it translates: some of them a second. It is kept, so that it opens at once the "
+            f"next time, in {plain(_short(data.cache_folder()))}.",
             icon=":material/map:",
         )
     return stored

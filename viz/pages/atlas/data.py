@@ -3,6 +3,7 @@
 An atlas is named by the digests of the model and of what it read, so one of something else is never shown.
 """
 
+import math
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,17 +13,18 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 import streamlit as st
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from model.errors import DataError
 from viz.access.models import MAX_MODELS
 from viz.core.background_jobs import Progress, Task
 from viz.core.bounded_cache import BoundedCache
 from viz.core.caching import cached
+from viz.core.sites import SITES
 from viz.selection import catalogue
 
 if TYPE_CHECKING:
-    from model import Translator
+    from model import Reader
     from model.analysis.atlas.measure import Atlas
     from model.analysis.corpus import CorpusSentence
     from model.analysis.metrics.alignment import AlignedPair
@@ -131,20 +133,20 @@ def read_pairs(content: bytes, name: str) -> "tuple[tuple[AlignedPair, ...], lis
     return _read_lines(content, name, read, MAX_PAIRS, "one JSON object with “en”, “de” and “sure” a line")
 
 
-def find(reading: Reading, translator: "Translator") -> StoredAtlas:
+def find(reading: Reading, reader: "Reader") -> StoredAtlas:
     """The atlas of this reading by this model, if there is one.
 
     Our own sentences may have been measured with error rates; such a file holds all that is asked for, and more.
     """
     from model.analysis.atlas.file import cache_path
 
-    model = _model_digest(translator)
+    model = _model_digest(reader)
     known, key = _atlases(), (model, reading.digest)
     if (kept := known.get(key)) is not None:
         return kept
     refused = ""
     if reading.is_own and not reading.aligned:
-        path = catalogue.checkpoint_root() / translator.name / SHIPPED
+        path = catalogue.checkpoint_root() / reader.name / SHIPPED
         stored = _load(path, lambda atlas: atlas.model == model and _is_of(atlas, reading))
         if stored.atlas is not None:
             return known.put(key, stored)
@@ -158,7 +160,7 @@ def find(reading: Reading, translator: "Translator") -> StoredAtlas:
     return StoredAtlas(None, refused=refused)
 
 
-def measuring(reading: Reading, translator: "Translator") -> Task[StoredAtlas]:
+def measuring(reading: Reading, reader: "Reader") -> Task[StoredAtlas]:
     """Reads everything and keeps the atlas, here and in the cache; `find` finds it then.
 
     Raises:
@@ -166,21 +168,23 @@ def measuring(reading: Reading, translator: "Translator") -> Task[StoredAtlas]:
     """
     from model.analysis.atlas.file import cache_path, cached_atlas
     from model.analysis.atlas.measure import build_atlas
-    from model.analysis.coreference.case_files import cases_for
+    from model.analysis.coreference.case_files import cases_for, curated_cases
 
     folder, known = cache_folder(), _atlases()
 
     def compute(progress: Progress) -> StoredAtlas:
-        cases = cases_for(translator.languages)
+        cases = cases_for(reader.languages) if reader.abilities.is_headlight else None
+        if not reader.abilities.is_headlight and reads_english(reader.languages):
+            cases = curated_cases()
         if folder is None:
-            atlas = build_atlas(translator, reading.sentences, reading.aligned, progress, cases)
+            atlas = build_atlas(reader, reading.sentences, reading.aligned, progress, cases)
             return known.put((atlas.model, atlas.corpus), StoredAtlas(atlas))
-        atlas = cached_atlas(translator, reading.sentences, folder, reading.aligned, progress, cases)
+        atlas = cached_atlas(reader, reading.sentences, folder, reading.aligned, progress, cases)
         path = cache_path(folder, atlas.model, atlas.corpus)
         # A folder that cannot be written to costs time the next time, not the result now.
         return known.put((atlas.model, atlas.corpus), StoredAtlas(atlas, path if path.is_file() else None))
 
-    key = ("atlas", translator.key, reading.digest)
+    key = ("atlas", reader.key, reading.digest)
     text = "{done:,} of {total:,} {unit}, about {left:.0f} s to go"
     return Task(key, reading.work, "sentences", compute, text)
 
@@ -196,17 +200,41 @@ def cache_folder() -> Path | None:
     return root / "headlight" / "atlases"
 
 
-def share_held(atlas: "Atlas", site: int) -> float:
+def reads_english(languages: tuple[str, str]) -> bool:
+    """Whether a model may read English sentences: it says so, or nothing."""
+    return languages[0] in ("", "en")
+
+
+def share_held(atlas: "Atlas", site: str) -> float:
     """Which part of the distances between heads of a site the map of them holds, from 0 to 1."""
     from model.analysis.atlas import head_distance
 
-    return head_distance.share_held(atlas.divergences[site], atlas.map_positions[site].reshape(-1, 2))
+    own, index = atlas.own(site), SITES.index(site)
+    places = atlas.map_positions[index].reshape(-1, 2)
+    return head_distance.share_held(atlas.divergences[index][np.ix_(own, own)], places[own])
 
 
-def distances(atlas: "Atlas", site: int) -> Float[np.ndarray, "layer_head layer_head"]:
-    """What the map of heads is drawn from: the root of the mean Jensen–Shannon divergence, 0 to 1."""
-    roots: np.ndarray = np.sqrt(atlas.divergences[site])
+def distances(atlas: "Atlas", site: str) -> Float[np.ndarray, "layer_head layer_head"]:
+    """What the map of heads is drawn from: the root of the mean Jensen–Shannon divergence, 0 to 1.
+
+    For as many layers and heads as the site has; NaN where a layer has fewer.
+    """
+    own = atlas.own(site)
+    places = own_places(atlas, site)
+    roots = np.full((math.prod(shape_of(atlas, site)),) * 2, np.nan)
+    roots[np.ix_(places, places)] = np.sqrt(atlas.divergences[SITES.index(site)][np.ix_(own, own)])
     return roots
+
+
+def shape_of(atlas: "Atlas", site: str) -> tuple[int, int]:
+    """Layers of a site, and the most heads that one of them has."""
+    return len(atlas.heads[site]), max(atlas.heads[site])
+
+
+def own_places(atlas: "Atlas", site: str) -> Int[np.ndarray, "head"]:
+    """The places of a site's heads in a list with room for as many in every layer as the largest has."""
+    most = max(atlas.heads[site])
+    return np.array([layer * most + head for layer, count in enumerate(atlas.heads[site]) for head in range(count)])
 
 
 def _read_lines(
@@ -272,7 +300,7 @@ def _atlases() -> "BoundedCache[tuple[str, str], StoredAtlas]":
 
 
 @cached(max_entries=MAX_MODELS)
-def _model_digest(translator: "Translator") -> str:
-    from model.checkpoint import model_digest
+def _model_digest(reader: "Reader") -> str:
+    from model.analysis.atlas.measure import digest_of
 
-    return model_digest(translator.model, translator.tokenizer)
+    return digest_of(reader)

@@ -46,10 +46,11 @@ class _Box:
 def nearest(
     distances: Float[np.ndarray, "layer_head layer_head"], count: int = NEAREST
 ) -> Int[np.ndarray, "layer_head rank"]:
-    """For each head the heads nearest to it, the nearest first; of equally near ones the first."""
-    apart = np.array(distances, dtype=np.float64)
+    """For each head the heads nearest to it, the nearest first; of equally near ones the first. NaN: no such head."""
+    apart = np.nan_to_num(np.array(distances, dtype=np.float64), nan=np.inf)
     np.fill_diagonal(apart, np.inf)
-    order: np.ndarray = np.argsort(apart, axis=1, kind="stable")[:, : min(count, len(apart) - 1)]
+    heads = int((~np.isnan(np.diag(distances))).sum())
+    order: np.ndarray = np.argsort(apart, axis=1, kind="stable")[:, : min(count, heads - 1)]
     return order
 
 
@@ -106,7 +107,7 @@ def head_scatter(
     """One point a head; `customdata` begins with layer and head from 0.
 
     Args:
-        positions: of the points.
+        positions: of the points; NaN where a layer has no such head.
         values: what colours them, at least 0; NaN stays uncoloured.
         distances: between all heads, for the names of the nearest.
         name: of the metric that colours.
@@ -119,7 +120,11 @@ def head_scatter(
     near = neighbours(distances, heads)
     every = zip(np.ndindex(layers, heads), shown, near, names, strict=True)
     custom = [[*head, text, others, label] for head, text, others, label in every]
-    places = name_places(flat, names, first=selected[0] * heads + selected[1])
+    there = np.flatnonzero(~np.isnan(flat[:, 0]))
+    chosen = selected[0] * heads + selected[1]
+    first = int(np.searchsorted(there, chosen)) if chosen in there else 0
+    flat, names, custom = flat[there], [names[at] for at in there], [custom[at] for at in there]
+    places = name_places(flat, names, first=first)
     known = values[~np.isnan(values)]
     top = max(float(known.max(initial=0.0)), 1e-9)
     points = go.Scatter(
@@ -134,7 +139,7 @@ def head_scatter(
         textfont={"size": 12},
         marker={
             "size": 14,
-            "color": values.ravel().tolist(),
+            "color": values.ravel()[there].tolist(),
             "cmin": 0,
             "cmax": top,
             "colorscale": theme.colorscale(theme.SEQUENTIAL),
@@ -151,7 +156,7 @@ def head_scatter(
         hovertemplate=f"<b>%{{customdata[4]}}</b><br>{name} %{{customdata[2]}}<br>nearest: %{{customdata[3]}}"
         "<extra></extra>",
     )
-    ring_at = flat[selected[0] * heads + selected[1]]
+    ring_at = flat[first]
     ring = go.Scatter(
         x=[ring_at[0]],
         y=[ring_at[1]],

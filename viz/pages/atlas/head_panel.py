@@ -27,7 +27,7 @@ def show(atlas: "Atlas", view: View) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         layer, head = controls.layer(layers), controls.head(heads)
     st.markdown(_numbers(view, layer, head))
-    near = neighbours(data.distances(atlas, view.index), heads)[layer * heads + head]
+    near = neighbours(data.distances(atlas, view.site), heads)[layer * heads + head]
     st.caption(f"Looks most like {near}: in brackets the distance, 0 to 1.")
     _strongest(atlas, view, layer, head)
 

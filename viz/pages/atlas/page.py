@@ -4,7 +4,9 @@ from pathlib import Path
 
 import streamlit as st
 
+from viz.access import models
 from viz.pages.atlas import corpus, tabs
+from viz.selection import state
 from viz.ui import formulas, frame
 
 frame.title("Atlas").caption(
@@ -12,10 +14,13 @@ frame.title("Atlas").caption(
     "sentence on the left plays no part here; the sentences in which a head is strongest lead back to it.",
 )
 with frame.errors_shown():
-    if not frame.for_translators(
-        "The atlas reads 200 sentences with their translations, and its metrics of cross-attention come from these.",
-        "The attention page has the same metrics for one text, under each tile and as an order of heads.",
-    ):
+    if models.kind(state.current().model) == "image":
+        st.info(
+            "The atlas reads sentences, and the chosen model looks at pictures. The attention page has the metrics of "
+            "its heads for one picture, under each tile and as an order of heads.",
+            icon=":material/info:",
+        )
+    else:
         pictures = st.container()
         measured = corpus.measured(pictures)
         if measured is not None:

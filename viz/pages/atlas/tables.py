@@ -20,13 +20,19 @@ def one_metric(values: Float[np.ndarray, "layer head"]) -> bytes:
 
 def all_metrics(atlas: "Atlas", sites: Sequence[str]) -> bytes:
     """Every metric of every head: a row for each head of the model."""
-    indices = np.ndindex(*atlas.mean_outputs.shape[:3])
+    indices = list(np.ndindex(*atlas.mean_outputs.shape[:3]))
     columns = digits(np.stack([values.ravel() for values in atlas.metrics.values()], axis=1))
     rows = (
         (sites[site], layer, head, *_known(numbers))
         for (site, layer, head), numbers in zip(indices, columns, strict=True)
+        if _is_there(atlas, sites[site], layer, head)
     )
     return table(("site", "layer", "head", *atlas.metrics), rows)
+
+
+def _is_there(atlas: "Atlas", site: str, layer: int, head: int) -> bool:
+    of_layers = atlas.heads.get(site, ())
+    return layer < len(of_layers) and head < of_layers[layer]
 
 
 def distances(values: Float[np.ndarray, "layer_head layer_head"], heads: int) -> bytes:

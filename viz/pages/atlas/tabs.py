@@ -6,7 +6,7 @@ import streamlit as st
 
 from viz.access import findings
 from viz.core import sites
-from viz.pages.atlas import metric_texts
+from viz.pages.atlas import data, metric_texts
 from viz.pages.atlas.layer_maps import tab as layer_maps
 from viz.pages.atlas.map_of_heads import tab as map_of_heads
 from viz.pages.atlas.table import tab as table
@@ -29,9 +29,8 @@ def show(atlas: "Atlas") -> None:
     found = findings.in_atlas(atlas)
     if found is not None:
         state.propose(site=found.site, layer=found.layer, head=found.head)
-    layers, heads = atlas.mean_outputs.shape[1:3]
-    state.put(state.current().within(layers, heads))
     view = _view(atlas, found)
+    state.put(state.current().within(*view.shape))
     tabs: list[frame.Tab[AtlasTab]] = [
         ("Layer × head", layer_maps.show),
         ("Map of heads", map_of_heads.show),
@@ -43,16 +42,18 @@ def show(atlas: "Atlas") -> None:
 
 def _view(atlas: "Atlas", found: "SurestHead | None") -> View:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        site = controls.site(sites.SITES)
-        index, read_off = sites.SITES.index(site), state.current().atlas.read_off
-        maps = maps_of(atlas, index, read_off)
+        site = controls.site([site for site in sites.SITES if site in atlas.heads])
+        has_norms = any(name.startswith(metric_texts.PREFIXES["norms"]) for name in atlas.metrics)
+        read_off = state.current().atlas.read_off if has_norms else "weights"
+        maps = maps_of(atlas, site, read_off)
         known = {head_map.key for head_map in maps}
         state.propose(corpus_metric=found.job.metric if found is not None and found.job.metric in known else ELSE)
         names = {key: metric_texts.TEXTS[key].name for key in CORPUS_METRICS}
         key = controls.dropdown("corpus_metric", "Metric", names, width=250)
-        help_text = "Weights, or how long the vectors are that a head adds for each token (Kobayashi et al. 2020)."
-        controls.segmented("read_off", "Computed from", metric_texts.READ_OFF_LABELS, help_text=help_text)
+        if has_norms:
+            help_text = "Weights, or how long the vectors are that a head adds for each token (Kobayashi et al. 2020)."
+            controls.segmented("read_off", "Computed from", metric_texts.READ_OFF_LABELS, help_text=help_text)
     if key not in known:
         frame.note(f"{metric_texts.why_none(key, site)} This shows {ELSE}.")
         key = ELSE
-    return View(site, index, key, read_off, maps)
+    return View(site, sites.SITES.index(site), data.shape_of(atlas, site), key, read_off, maps)

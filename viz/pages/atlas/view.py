@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float
 
+from viz.core.sites import SITES
 from viz.pages.atlas import metric_texts
+from viz.pages.atlas.data import shape_of
 from viz.selection.atlas import CORPUS_METRICS
 
 if TYPE_CHECKING:
@@ -51,6 +53,7 @@ class View:
 
     Attributes:
         site, index: which attention, and its index in the tables of an atlas.
+        shape: its layers, and the most heads that one has.
         key: the metric, of `viz.selection.atlas.CORPUS_METRICS`.
         read_off: "weights" or "norms".
         maps: all metrics that heads of this site have; the one in question may not be among them.
@@ -58,6 +61,7 @@ class View:
 
     site: str
     index: int
+    shape: tuple[int, int]
     key: str
     read_off: str
     maps: tuple[HeadMap, ...]
@@ -82,12 +86,16 @@ class View:
         return f"{value:.{self.map.decimals}f} {self.map.unit}".rstrip()
 
 
-def maps_of(atlas: "Atlas", site: int, read_off: str) -> tuple[HeadMap, ...]:
+def maps_of(atlas: "Atlas", site: str, read_off: str) -> tuple[HeadMap, ...]:
     """All metrics that heads of a site have, in the order in which they are listed."""
+    layers, heads = shape_of(atlas, site)
     maps = []
     for key in CORPUS_METRICS:
         values = atlas.metrics.get(metric_texts.PREFIXES[read_off] + key)
-        if values is not None and not np.isnan(values[site]).all():
+        if values is None:
+            continue
+        of_site = values[SITES.index(site), :layers, :heads]
+        if not np.isnan(of_site).all():
             text = metric_texts.TEXTS[key]
-            maps.append(HeadMap(key, text.name, text.unit, values[site], text.decimals))
+            maps.append(HeadMap(key, text.name, text.unit, of_site, text.decimals))
     return tuple(maps)

@@ -18,7 +18,7 @@ def test_tables_hold_the_numbers_and_leave_out_what_is_none(atlas: Atlas) -> Non
     rows = list(csv.reader(tables.one_metric(atlas.metrics["first"][0]).decode("utf-8-sig").splitlines()))
     assert rows[0] == ["layer", "head_0", "head_1", "head_2", "head_3"]
     assert np.float32(rows[2][3]) == atlas.metrics["first"][0, 1, 2]
-    apart = data.distances(atlas, 0)
+    apart = data.distances(atlas, "encoder.self")
     rows = list(csv.reader(tables.distances(apart, 4).decode("utf-8-sig").splitlines()))
     assert (rows[0][7], rows[2][0]) == ("1.2", "0.1")
     assert np.float32(rows[2][7]) == apart[1, 6]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def show(atlas: "Atlas", view: View) -> None:
     """Heads as points, near ones of which look alike."""
     common = state.current().common
-    distances = data.distances(atlas, view.index)
+    distances = data.distances(atlas, view.site)
     name = file_name("atlas", "map of heads", view.site, view.read_off)
     # A new key with every head: plotly's own selection would make a second click on a head undo the first.
     key = f"atlas-places-{common.layer}-{common.head}"
@@ -28,7 +28,7 @@ def show(atlas: "Atlas", view: View) -> None:
         with st.container():
             st.plotly_chart(
                 head_scatter(
-                    atlas.map_positions[view.index],
+                    atlas.map_positions[view.index, : view.shape[0], : view.shape[1]],
                     view.values,
                     distances,
                     name=metric_texts.TEXTS[view.key].name.lower(),
@@ -44,7 +44,7 @@ def show(atlas: "Atlas", view: View) -> None:
             st.caption(
                 "A point is a head; heads that look at the same tokens lie near one another, by the "
                 "root of the Jensen–Shannon divergence of their weights. The directions mean nothing. The plane holds "
-                f"{data.share_held(atlas, view.index):.0%} of the squared distances; the nearest heads that are "
+                f"{data.share_held(atlas, view.site):.0%} of the squared distances; the nearest heads that are "
                 "named on hover are those of the full distances. Click a point to open its head."
             )
             make = partial(tables.distances, distances, view.values.shape[1])

@@ -40,9 +40,7 @@ def show(atlas: "Atlas", view: View) -> None:
         selection_mode="single-row-required",
         alt="All metrics of all heads of this attention",
     )
-    st.caption(
-        "A click on a title sorts. Choose a row to open its head. The file has all three attentions, also by norms."
-    )
+    st.caption("A click on a title sorts. Choose a row to open its head. The file has every attention, also by norms.")
     make = partial(tables.all_metrics, atlas, sites.SITES)
     number_controls.table_button("All heads and metrics (CSV)", make, file_name("atlas"))
     with st.container(border=True):

@@ -1,0 +1,116 @@
+"""Train the small decoder that ships as checkpoints/induction, until its induction heads are there.
+
+    python -m tests.benchmarks.induction_model --out checkpoints/induction
+
+A GPT-2 of two layers reads bytes. Its texts are strings of random letters of which a part comes again, at any distance:
+nothing in them can be foreseen but what follows a copy, so all that it can learn is to look back for the last time that
+the same letter stood there, and to say what followed (Elhage et al. 2021; Olsson et al. 2022).
+"""
+
+import argparse
+import json
+import time
+from pathlib import Path
+from typing import Final
+
+import torch
+import transformers
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from torch import Tensor
+from torch.nn import functional
+
+END: Final = "<|endoftext|>"
+BATCH: Final = 64
+#: Of the strings: the first until half of the training is over.
+LENGTHS: Final = (40, 64, 128)
+POSITIONS: Final = 512
+#: Letters that strings are made of: what people type, and the rest of ASCII that can be seen.
+LETTERS: Final = [chr(code) for code in range(32, 127)] + ["\n"]
+
+
+def byte_tokenizer() -> transformers.PreTrainedTokenizerFast:
+    """A token for each of the 256 bytes, spelled as GPT-2 spells them, and one that ends a text."""
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    vocabulary = {sign: number for number, sign in enumerate(alphabet)} | {END: len(alphabet)}
+    tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=[]))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token=END, eos_token=END)
+
+
+def new_model(vocab_size: int, end_id: int) -> transformers.GPT2LMHeadModel:
+    """Two layers of four heads, seeded."""
+    torch.manual_seed(11)
+    config = transformers.GPT2Config(
+        vocab_size=vocab_size, n_positions=POSITIONS, n_embd=128, n_layer=2, n_head=4, n_inner=256, resid_pdrop=0.0,
+        embd_pdrop=0.0, attn_pdrop=0.0, bos_token_id=end_id, eos_token_id=end_id,
+    )  # fmt: skip
+    model = transformers.GPT2LMHeadModel(config)
+    with torch.no_grad():
+        # Positions begin as the paper's sinusoids (§3.5), in which the one before is a rotation away.
+        angles = torch.arange(POSITIONS)[:, None] * 10_000 ** (-torch.arange(0, 128, 2) / 128)
+        model.transformer.wpe.weight.copy_(torch.stack([angles.sin(), angles.cos()], -1).flatten(1) / 5)
+        model.transformer.wte.weight.normal_(std=0.1)
+    return model
+
+
+def batch(letters: Tensor, generator: torch.Generator, length: int) -> tuple[Tensor, Tensor]:
+    """Strings of random letters with a part that comes again, and which tokens can be foreseen."""
+    ids = letters[torch.randint(len(letters), (BATCH, length), generator=generator)]
+    can_be_foreseen = torch.zeros(BATCH, length, dtype=torch.bool)
+    for row in range(BATCH):
+        size = int(torch.randint(4, length // 2, (), generator=generator))
+        first = int(torch.randint(0, length - 2 * size + 1, (), generator=generator))
+        again = int(torch.randint(first + size, length - size + 1, (), generator=generator))
+        ids[row, again : again + size] = ids[row, first : first + size]
+        can_be_foreseen[row, again + 1 : again + size] = True
+    return ids, can_be_foreseen
+
+
+def train(out: Path, steps: int) -> None:
+    """Train, and save model, tokenizer and a line about how."""
+    tokenizer = byte_tokenizer()
+    end_id = int(tokenizer.eos_token_id)
+    model = new_model(len(tokenizer), end_id)
+    letters = torch.tensor([tokenizer(letter).input_ids[0] for letter in LETTERS])
+    generator = torch.Generator().manual_seed(5)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, betas=(0.9, 0.98), weight_decay=0.0)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=1.5e-3, total_steps=steps, pct_start=0.1)
+    begun = time.monotonic()
+    for step in range(1, steps + 1):
+        length = LENGTHS[0] if step <= steps // 2 else LENGTHS[step % len(LENGTHS)]
+        ids, foreseen = batch(letters, generator, length)
+        # A string may stand anywhere in a text: every position learns which one is before it.
+        offset = torch.randint(0, POSITIONS - length + 1, (BATCH, 1), generator=generator)
+        offset[: BATCH // 4] = 0
+        logits = model(ids, position_ids=offset + torch.arange(length)).logits[:, :-1]
+        losses = functional.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten(), reduction="none")
+        losses = losses.view(BATCH, -1)
+        optimizer.zero_grad()
+        (0.1 * losses.mean() + losses[foreseen[:, 1:]].mean()).backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        schedule.step()
+        if step % 100 == 0 or step == steps:
+            right = logits.argmax(-1).eq(ids[:, 1:])[foreseen[:, 1:]].float().mean()
+            print(
+                f"step {step:,} of {steps:,}: loss {losses[foreseen[:, 1:]].mean():.3f} nats where it can be foreseen, "
+                f"{right:.1%} right, {time.monotonic() - begun:.0f} s",
+                flush=True,
+            )
+    model.half().save_pretrained(out)
+    tokenizer.save_pretrained(out)
+    (out / "training.json").write_text(json.dumps({"steps": steps, "batch": BATCH, "lengths": LENGTHS}) + "\n")
+
+
+def main() -> None:
+    """Read the options and train."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--steps", type=int, default=4_000)
+    arguments = parser.parse_args()
+    train(arguments.out, arguments.steps)
+
+
+if __name__ == "__main__":
+    main()

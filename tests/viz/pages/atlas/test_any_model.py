@@ -1,0 +1,86 @@
+"""The atlas page with models of every kind."""
+
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model.analysis.atlas.measure import build_atlas
+from model.analysis.corpus import CorpusSentence
+from model.opening import open_reader
+from tests.viz.page_run import healthy
+from tests.viz.pages.any_model import opened
+from tests.viz.pages.atlas.opening import forget, maps
+from viz.access import models
+from viz.core.background_jobs import Job
+from viz.pages.atlas import data
+from viz.selection.atlas import AtlasTab
+from viz.selection.model_choice import ModelChoice
+
+OWN = (CorpusSentence("Tom told me."), CorpusSentence("She read it to him again."), CorpusSentence("Tom was late."))
+
+
+@pytest.fixture
+def app(any_model: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(data, "_own_sentences", lambda path: OWN)
+    forget()
+    return any_model
+
+
+def measured(app: AppTest, name: str) -> AppTest:
+    opened(app, name, "atlas")
+    next(button for button in app.button if button.label == "Measure 3 sentences").click().run()
+    job = app.session_state["long-work/atlas"]
+    assert isinstance(job, Job)
+    assert job.wait(60)
+    return healthy(app.run())
+
+
+@pytest.mark.parametrize("name", ["gpt2", "bert", "t5", "mpnet"])
+def test_every_model_that_reads_text_has_its_atlas(app: AppTest, folders: Path, name: str) -> None:
+    shown = maps(measured(app, name))
+    reader = open_reader(folders / name)
+    chosen = app.segmented_control(key="site")
+    assert len(chosen.options) == len(reader.abilities.heads)
+    site = str(chosen.value)
+    heads = reader.abilities.heads[site]
+    assert (shown["layers"], shown["heads"]) == (len(heads), max(heads))
+    atlas = build_atlas(reader, OWN)
+    index = ("encoder.self", "decoder.self", "decoder.cross").index(site)
+    entropy = next(one for one in shown["maps"] if one["key"] == "entropy")
+    expected = atlas.metrics["entropy"][index, : len(heads), : max(heads)]
+    assert np.array(entropy["texts"], float) == pytest.approx(expected.ravel(), abs=0.006)
+    # What was measured once is there at once.
+    assert data.find(data.reading(None, ()), models.reader(_choice(app))).path is not None
+
+
+def _choice(app: AppTest) -> ModelChoice:
+    choice: ModelChoice = app.session_state["selection"].model
+    return choice
+
+
+@pytest.mark.parametrize("tab", get_args(AtlasTab))
+@pytest.mark.parametrize("name", ["t5", "mpnet"])
+def test_every_tab_shows_stacks_of_unequal_height(app: AppTest, name: str, tab: str) -> None:
+    app.query_params["atlas"] = tab
+    measured(app, name)
+    if name == "t5":
+        healthy(app.segmented_control(key="site").set_value("decoder.cross").run())
+        assert len(app.selectbox(key="layer").options) == 2
+
+
+def test_a_model_of_another_language_reads_a_persons_own_sentences(
+    app: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(models, "languages", lambda _: ("zh", "en"))
+    opened(app, "t5", "atlas")
+    assert any("this model reads Chinese" in one.value for one in app.caption)
+    assert any("Load a text file" in one.value for one in app.info)
+
+
+def test_pictures_have_no_atlas(app: AppTest) -> None:
+    opened(app, "vit", "atlas")
+    assert "looks at pictures" in app.info[0].value
