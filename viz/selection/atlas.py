@@ -9,7 +9,8 @@ AtlasTab = Literal["Layer × head", "Map of heads", "Table"]
 Corpus = Literal["own", "file"]
 CorpusMetric = Literal[
     "entropy", "distance", "confidence", "previous", "same", "next", "first", "last", "diagonal", "punctuation",
-    "induction", "antecedent", "aer_word_in", "aer_word_out",
+    "induction", "antecedent", "aer_word_in", "aer_word_out", "prefix_matching", "duplicate", "repeat_previous",
+    "copying",
 ]  # fmt: skip
 ReadOff = Literal["weights", "norms"]
 

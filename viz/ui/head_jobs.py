@@ -24,6 +24,8 @@ NAMES: Final = {
     "same": ("same token", "same"),
     "next": ("next token", "next"),
     "induction": ("induction", "induct."),
+    "prefix_matching": ("induction on repeated tokens", "induct."),
+    "duplicate": ("duplicate token", "duplic."),
     "first": ("first token", "first"),
     "last": ("last token", "last"),
     "punctuation": ("punctuation", "punct."),

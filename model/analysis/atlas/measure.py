@@ -32,6 +32,7 @@ from model.analysis.metrics.head_jobs import ANTECEDENT
 from model.analysis.metrics.head_metrics import METRICS, NORM, AttentionRows, RowMetric, has_choice, row_metrics
 from model.analysis.metrics.head_names import Heads
 from model.analysis.metrics.norms import norm_shares, value_weighted_norms
+from model.analysis.metrics.repeated_tokens import DRAWS, SITE, TOKENS, can_be_asked, copies_of, repeated_tokens
 from model.analysis.traced_corpus import read_sentences
 from model.checkpoint import model_digest
 from model.nn.encoder_decoder import SITES
@@ -58,7 +59,8 @@ class Atlas:
         texts, translations: the sentences that were read, in their order.
         skipped: reason → sentences left out.
         metrics: name → [site, layer, head], NaN where it means nothing; `head_metrics.METRICS`, the same with the
-            prefix "norm_", where gold alignments were given, `AER`, and where pronoun cases were, `ANTECEDENT`.
+            prefix "norm_", where gold alignments were given, `AER`, where pronoun cases were, `ANTECEDENT`, and of
+            decoders alone those of `repeated_tokens`, which are measured on random tokens.
         intervals: name → [site, layer, head, end], the ends of 95 % intervals; not of error rates.
         rows: name → over how many rows of each site it is the mean; of error rates, links made by hand.
         strongest: name → [site, layer, head, rank], the sentences in which the metric of the head is highest, best
@@ -135,6 +137,10 @@ def build_atlas(
         rows |= dict.fromkeys(error_rates, (0, 0, links))
     if cases is not None:
         metrics[ANTECEDENT], intervals[ANTECEDENT], rows[ANTECEDENT] = _antecedents(reader, survey, cases, progress)
+    if can_be_asked(reader):
+        repeated = repeated_tokens(reader, progress=progress)
+        metrics |= {name: survey.by_head({SITE: values}) for name, values in repeated.items()}
+        rows |= dict.fromkeys(repeated, (0, DRAWS * (copies_of(reader) - 1) * TOKENS, 0))
     texts, translations = zip(*(survey.texts[number] for number in range(len(survey.texts))), strict=True)
     return Atlas(
         model=digest_of(reader),

@@ -48,7 +48,8 @@ def _strongest(atlas: "Atlas", view: View, layer: int, head: int) -> None:
     ranked = atlas.strongest.get(view.name)
     name = metric_texts.TEXTS[view.key].name
     if ranked is None:
-        st.caption(f"“{name}” is measured over sentences of its own, so no sentence of the corpus is strongest in it.")
+        what = "random tokens" if view.key in metric_texts.ON_RANDOM_TOKENS else "sentences of its own"
+        st.caption(f"“{name}” is measured over {what}, so no sentence of the corpus is strongest in it.")
         if view.key == "antecedent" and st.button("Measured on the Compare page", icon=":material/arrow_forward:"):
             state.change(coreference_tab="Measured")
             st.switch_page("viz/pages/coreference/page.py")

@@ -1,0 +1,140 @@
+"""What the heads of a decoder do on random tokens that come again: the standard metrics of induction heads.
+
+Olsson et al. 2022 ("In-context Learning and Induction Heads", §"head activation evaluators") read 25 random tokens four
+times over, so that nothing but the repetition can be of use:
+
+- prefix matching: the weight on what followed a token the last times, Σ_j α_ij over j ≤ i with token j−1 = token i.
+- duplicate token (Wang et al. 2022): the weight on the same token before, Σ_j α_ij over j < i with token j = token i.
+- previous token: the weight on j = i − 1.
+- copying: whether what the head writes for a token speaks for that token. v_j W_O of each key j of the first 25 is
+  read by the model's final norm (without its scale, which changes no rank) and output embedding; the score is the share
+  of the vocabulary that it ranks below token j: 1 where it always speaks for the token itself, ½ by chance, 0 where it
+  speaks against it.
+
+Prefix matching and previous token are means over all rows of the later copies, and so is duplicate token.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from model.adapters.decoder_lens import final_norm
+from model.adapters.text_reader import TextReader
+from model.analysis.corpus import Progress
+from model.errors import DataError
+from model.reader import Reader
+
+SITE: Final = "decoder.self"
+TOKENS: Final = 25
+COPIES: Final = 4
+#: Sets of random tokens.
+DRAWS: Final = 8
+NAMES: Final = ("prefix_matching", "duplicate", "repeat_previous", "copying")
+
+
+def can_be_asked(reader: Reader) -> bool:
+    """Whether a model is a decoder alone, with room for the tokens twice."""
+    return reader.abilities.kind == "decoder" and isinstance(reader, TextReader) and copies_of(reader) > 1
+
+
+def copies_of(reader: Reader) -> int:
+    """How often the tokens are read one after the other: `COPIES`, or as often as fits."""
+    most = reader.abilities.max_length
+    return COPIES if most is None else min(COPIES, most // TOKENS)
+
+
+@torch.inference_mode()
+def repeated_tokens(
+    reader: Reader, draws: int = DRAWS, seed: int = 0, progress: Progress = lambda done: None
+) -> dict[str, Float[Tensor, "layer_and_head"]]:
+    """The metrics of every head, those of layer 0 first; without "copying" where values or the last norm are not known.
+
+    Args:
+        reader: a decoder alone.
+        draws: so many sets of random tokens are read.
+        seed: the same draws the same tokens.
+        progress: called with 0 after each; it may end the work by an exception.
+
+    Raises:
+        DataError: the model is none, has too few tokens, or reads too short texts.
+    """
+    if not isinstance(reader, TextReader) or reader.abilities.kind != "decoder":
+        raise DataError("Repeated tokens are read by a model that is a decoder alone.")
+    copies = copies_of(reader)
+    if copies < 2:
+        raise DataError(f"Repeated tokens need {2 * TOKENS} positions, this model has {reader.abilities.max_length}.")
+    known = torch.tensor([number for number in range(reader.vocab_size) if number not in reader.special_ids])
+    if len(known) < TOKENS:
+        raise DataError(f"Expected a vocabulary of {TOKENS} tokens and more, got {len(known)}.")
+    generator = torch.Generator().manual_seed(seed)
+    found: dict[str, list[Tensor]] = {}
+    for _ in range(draws):
+        once = known[torch.randperm(len(known), generator=generator)[:TOKENS]]
+        for name, values in _of_tokens(reader, once.repeat(copies)).items():
+            found.setdefault(name, []).append(values)
+        progress(0)
+    return {name: torch.stack(values).mean(0) for name, values in found.items()}
+
+
+def _of_tokens(reader: TextReader, tokens: Int[Tensor, "row"]) -> dict[str, Float[Tensor, "layer_and_head"]]:
+    trace = reader.trace_rows("", tokens.tolist(), ())
+    layers = trace.inputs[SITE]
+    weights = torch.cat([layer.weights() for layer in layers])
+    masks = patterns(tokens)
+    later = slice(TOKENS, None)
+    found = {name: (weights * mask).sum(-1)[:, later].mean(-1) for name, mask in masks.items()}
+    unembed = None if "norms" in reader.abilities.lacks else _unembedding(reader)
+    if unembed is not None:
+        first = tokens[:TOKENS]
+        scores = [
+            copying(layer.values()[:, :TOKENS].float() @ reader.output_projection(SITE, number), unembed, first)
+            for number, layer in enumerate(layers)
+        ]
+        found["copying"] = torch.cat(scores)
+    return found
+
+
+def patterns(tokens: Int[Tensor, "row"]) -> Mapping[str, Bool[Tensor, "row key"]]:
+    """Name → the keys whose weight counts in each row."""
+    rows = torch.arange(len(tokens))
+    is_same = tokens[:, None] == tokens
+    earlier = rows[:, None] > rows
+    before = torch.roll(is_same, 1, dims=1)
+    before[:, 0] = False
+    return {
+        "prefix_matching": before & (earlier | (rows[:, None] == rows)),
+        "duplicate": is_same & earlier,
+        "repeat_previous": rows[:, None] - 1 == rows,
+    }
+
+
+def copying(
+    written: Float[Tensor, "head key d_model"], unembed: Float[Tensor, "vocab d_model"], tokens: Int[Tensor, "key"]
+) -> Float[Tensor, "head"]:
+    """The copying score of heads that write these vectors for these tokens."""
+    own, ranks = tokens[None, :, None], []
+    for of_head in written:
+        logits = (of_head @ unembed.T)[None]
+        at = logits.gather(-1, own)
+        below = (logits < at).sum(-1) + ((logits == at).sum(-1) - 1) / 2
+        ranks.append((below / (unembed.size(0) - 1)).mean())
+    return torch.stack(ranks)
+
+
+def _unembedding(reader: TextReader) -> Float[Tensor, "vocab d_model"] | None:
+    """The output embedding with the final norm's weight, centred where that norm centres; None where not known."""
+    norm: Any = final_norm(reader.model)
+    head: Any = reader.model.get_output_embeddings()  # type: ignore[operator]
+    if norm is None or head is None or getattr(norm, "weight", None) is None:
+        return None
+    scale, matrix = norm.weight.detach().float().cpu(), head.weight.detach().float().cpu()
+    if matrix.size(1) != len(scale):
+        return None
+    # Gemma's norms hold what is added to 1.
+    if type(norm).__name__.startswith("Gemma"):
+        scale = 1 + scale
+    scaled: Tensor = matrix * scale
+    return scaled - scaled.mean(1, keepdim=True) if isinstance(norm, nn.LayerNorm) else scaled
