@@ -207,9 +207,9 @@ def run_atlas(arguments: argparse.Namespace) -> None:
     _check_folder_of(arguments.out)
     sentences = read_text(arguments.text or OWN_CORPUS, arguments.limit)
     aligned = read_alignments(arguments.align) if arguments.align else []
-    translator = _translator(arguments)
+    reader = open_reader(arguments.checkpoint, arguments.device, arguments.dtype)
     with tqdm(total=len(sentences) + 2 * len(aligned), unit="sentence") as bar:
-        atlas = build_atlas(translator, sentences, aligned, bar.update, cases_for(translator.languages))
+        atlas = build_atlas(reader, sentences, aligned, bar.update, cases_for(reader))
     save_atlas(atlas, arguments.out)
     print(json.dumps(atlas_json(atlas)) if arguments.json else atlas_report(atlas))
     print(arguments.out, file=sys.stderr)

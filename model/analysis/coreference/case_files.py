@@ -23,6 +23,7 @@ from model.analysis.coreference.cases import GermanChoice, PronounCase, PronounC
 from model.analysis.coreference.winobias import read_brackets, winobias_case
 from model.analysis.data_files import JsonRow, LineError, parse_json_row
 from model.errors import DataError
+from model.reader import Reader
 from model.training_record import LANGUAGES
 from model.words import Span, find_words
 
@@ -48,9 +49,11 @@ def curated_cases() -> PronounCases:
     return read_pronoun_cases(CURATED)
 
 
-def cases_for(languages: tuple[str, str]) -> PronounCases | None:
-    """The set that ships, for a translator that reads and writes its languages; None for another."""
-    return curated_cases() if languages == LANGUAGES else None
+def cases_for(reader: Reader) -> PronounCases | None:
+    """The set that ships, for a translator of its languages, or another model that reads English or says nothing."""
+    if reader.abilities.is_headlight:
+        return curated_cases() if reader.languages == LANGUAGES else None
+    return curated_cases() if reader.languages[0] in ("", LANGUAGES[0]) else None
 
 
 def read_pronoun_cases(path: Path) -> PronounCases:

@@ -88,12 +88,13 @@ def _reading() -> Reading | None:
             "Sentences, one a line" + (", or sentence TAB translation" if _writes_from_source(abilities) else ""),
             _SENTENCES,
             data.read_sentences,
-            f"UTF-8, at most {data.MAX_SENTENCES:,} sentences."
+            f"UTF-8, at most {data.MAX_SENTENCES:,} sentences. "
             + (
-                " The decoder reads a translation that is given; where none is, the model translates first."
+                "The decoder reads a translation that is given; where none is, the model translates first. "
                 if _writes_from_source(abilities)
                 else ""
-            ),
+            )
+            + "The command `python -m model atlas` takes longer files.",
         )
     else:
         own = "; the model reads them with its own translations" if _writes_from_source(abilities) else ""

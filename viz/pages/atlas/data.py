@@ -168,14 +168,12 @@ def measuring(reading: Reading, reader: "Reader") -> Task[StoredAtlas]:
     """
     from model.analysis.atlas.file import cache_path, cached_atlas
     from model.analysis.atlas.measure import build_atlas
-    from model.analysis.coreference.case_files import cases_for, curated_cases
+    from model.analysis.coreference.case_files import cases_for
 
     folder, known = cache_folder(), _atlases()
 
     def compute(progress: Progress) -> StoredAtlas:
-        cases = cases_for(reader.languages) if reader.abilities.is_headlight else None
-        if not reader.abilities.is_headlight and reads_english(reader.languages):
-            cases = curated_cases()
+        cases = cases_for(reader)
         if folder is None:
             atlas = build_atlas(reader, reading.sentences, reading.aligned, progress, cases)
             return known.put((atlas.model, atlas.corpus), StoredAtlas(atlas))
