@@ -7,12 +7,14 @@ need no special rule.
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from model.errors import DataError
+from model.unspaced import word_starts
 
 Span = tuple[int, int]
 """Characters from begin up to, not including, end."""
@@ -22,8 +24,12 @@ QUOTES = {"``": '"', "''": '"', "`": "'"}
 
 
 def word_spans(text: str) -> list[Span]:
-    """Spans of the words of a text, which are what white space separates."""
-    return [match.span() for match in re.finditer(r"\S+", text)]
+    """Spans of the words of a text: what white space separates, and in Chinese and Japanese what `unspaced` cuts."""
+    return [
+        (run.start() + start, run.start() + end)
+        for run in re.finditer(r"\S+", text)
+        for start, end in pairwise([*sorted(word_starts(run[0])), len(run[0])])
+    ]
 
 
 def find_words(text: str, words: Sequence[str]) -> list[Span]:

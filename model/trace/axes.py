@@ -13,7 +13,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from model.tokenizer import SPECIAL_TOKENS
-from model.trace.unspaced import begins_word
+from model.unspaced import begins_word
 from model.words import attention_between_words
 
 #: SentencePiece's sign for the space before a word.

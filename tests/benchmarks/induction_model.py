@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.induction_model --out checkpoints/induction
 
-A GPT-2 of two layers reads bytes. Its texts are strings of random letters of which a part comes again, at any distance:
+A Llama of two layers reads bytes. Its texts are strings of random letters of which a part comes again, at any distance:
 nothing in them can be foreseen but what follows a copy, so all that it can learn is to look back for the last time that
 the same letter stood there, and to say what followed (Elhage et al. 2021; Olsson et al. 2022).
 """
@@ -22,8 +22,7 @@ from torch.nn import functional
 END: Final = "<|endoftext|>"
 BATCH: Final = 64
 #: Of the strings: the first until half of the training is over.
-LENGTHS: Final = (32, 64, 128)
-POSITIONS: Final = 512
+LENGTHS: Final = (32, 64, 256)
 #: Letters that strings are made of: what people type, and the rest of ASCII that can be seen.
 LETTERS: Final = [chr(code) for code in range(32, 127)] + ["\n"]
 
@@ -38,20 +37,14 @@ def byte_tokenizer() -> transformers.PreTrainedTokenizerFast:
     return transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token=END, eos_token=END)
 
 
-def new_model(vocab_size: int, end_id: int) -> transformers.GPT2LMHeadModel:
-    """Two layers of four heads, seeded."""
+def new_model(vocab_size: int, end_id: int) -> transformers.LlamaForCausalLM:
+    """Two layers of four heads with rotary positions, seeded."""
     torch.manual_seed(11)
-    config = transformers.GPT2Config(
-        vocab_size=vocab_size, n_positions=POSITIONS, n_embd=128, n_layer=2, n_head=4, n_inner=256, resid_pdrop=0.0,
-        embd_pdrop=0.0, attn_pdrop=0.0, bos_token_id=end_id, eos_token_id=end_id,
+    config = transformers.LlamaConfig(
+        vocab_size=vocab_size, hidden_size=128, intermediate_size=256, num_hidden_layers=2, num_attention_heads=4,
+        num_key_value_heads=4, max_position_embeddings=1024, bos_token_id=end_id, eos_token_id=end_id,
     )  # fmt: skip
-    model = transformers.GPT2LMHeadModel(config)
-    with torch.no_grad():
-        # Positions begin as the paper's sinusoids (§3.5), in which the one before is a rotation away.
-        angles = torch.arange(POSITIONS)[:, None] * 10_000 ** (-torch.arange(0, 128, 2) / 128)
-        model.transformer.wpe.weight.copy_(torch.stack([angles.sin(), angles.cos()], -1).flatten(1) / 5)
-        model.transformer.wte.weight.normal_(std=0.1)
-    return model
+    return transformers.LlamaForCausalLM(config)
 
 
 def batch(letters: Tensor, generator: torch.Generator, length: int) -> tuple[Tensor, Tensor]:
@@ -87,10 +80,7 @@ def train(out: Path, steps: int) -> None:
     for step in range(1, steps + 1):
         length = LENGTHS[0] if step <= steps // 2 else LENGTHS[step % len(LENGTHS)]
         ids, foreseen = batch(letters, generator, length)
-        # Later on a string may stand anywhere in a text: every position learns which one is before it.
-        offset = torch.randint(0, POSITIONS - length + 1, (BATCH, 1), generator=generator)
-        offset[: BATCH if step <= steps // 2 else BATCH // 2] = 0
-        logits = model(ids, position_ids=offset + torch.arange(length)).logits[:, :-1]
+        logits = model(ids).logits[:, :-1]
         losses = functional.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten(), reduction="none")
         losses = losses.view(BATCH, -1)
         optimizer.zero_grad()
@@ -114,7 +104,7 @@ def main() -> None:
     """Read the options and train."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--steps", type=int, default=4_000)
+    parser.add_argument("--steps", type=int, default=3_000)
     arguments = parser.parse_args()
     train(arguments.out, arguments.steps)
 

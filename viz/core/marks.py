@@ -6,7 +6,10 @@ A guess takes the first pronoun, and of the words before it those that follow an
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
+
+from model.unspaced import word_starts
 
 Span = tuple[int, int]
 
@@ -33,8 +36,15 @@ class Marks:
 
 
 def word_spans(text: str) -> list[Span]:
-    """The characters [begin, end) of each word: "didn't" is one, "it's" two, signs around a word are no part of it."""
-    return [match.span() for match in re.finditer(r"\w+(?:['’]t\b)?", text)]
+    """The characters [begin, end) of each word: "didn't" is one, "it's" two, signs around a word are no part of it.
+
+    Chinese and Japanese are cut into words by a dictionary (`model.unspaced`).
+    """
+    return [
+        (run.start() + start, run.start() + end)
+        for run in re.finditer(r"\w+(?:['’]t\b)?", text)
+        for start, end in pairwise([*sorted(word_starts(run[0])), len(run[0])])
+    ]
 
 
 def guessed(text: str, *, swapped: bool) -> Marks:
