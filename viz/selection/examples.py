@@ -14,13 +14,15 @@ class Example:
     """A sentence, its twin for the comparison, and what to look for.
 
     Attributes:
-        stands_for: the nouns that "it" stands for in the sentence and in its twin, where it is one of two.
+        stands_for: the nouns that the pronoun stands for in the sentence and in its twin, where it is one of two.
+        pronouns: the pronoun of the sentence and that of its twin.
     """
 
     text: str
     twin: str
     look_for: str
     stands_for: tuple[str, str] | None = None
+    pronouns: tuple[str, str] = ("it", "it")
 
 
 EXAMPLES: Final[tuple[Example, ...]] = (
@@ -81,15 +83,99 @@ EXAMPLES: Final[tuple[Example, ...]] = (
     ),
 )
 
+_GERMAN: Final = (
+    Example(
+        "Das Tier überquerte die Straße nicht, weil es zu müde war.",
+        "Das Tier überquerte die Straße nicht, weil sie zu breit war.",
+        "In German the gender of “es” and “sie” already says whether the animal or the street is meant: which heads "
+        "follow it?",
+        ("Tier", "Straße"),
+        ("es", "sie"),
+    ),
+    Example(
+        "Der Pokal passt nicht in den Koffer, weil er zu groß ist.",
+        "Der Pokal passt nicht in den Koffer, weil er zu klein ist.",
+        "Both nouns are masculine, so that only the last word says which of them “er” is.",
+        ("Pokal", "Koffer"),
+        ("er", "er"),
+    ),
+    Example(
+        "Sie hat ihren Schlüssel verloren, aber er lag im Garten.",
+        "Sie hat ihre Tasche verloren, aber sie lag im Garten.",
+        "Which heads lead from the second pronoun back to what was lost?",
+    ),
+    Example(
+        "Wenn es morgen regnet, bleiben wir zu Hause.",
+        "Wenn es morgen schneit, bleiben wir zu Hause.",
+        "Here “es” stands for nothing: where do the heads look that otherwise follow pronouns?",
+    ),
+    Example(
+        "Mach bitte das Licht an, wenn du hereinkommst.",
+        "Mach bitte das Licht aus, wenn du hereinkommst.",
+        "“Mach … an” is one verb in two parts: which heads join them?",
+    ),
+    Example(
+        "Das Buch, das ich gestern gekauft habe, liegt auf dem Tisch.",
+        "Die Bücher, die ich gestern gekauft habe, liegen auf dem Tisch.",
+        "The verb of the clause stands last: which heads lead from it back to the book?",
+    ),
+)
+_CHINESE: Final = (
+    Example(
+        "那只动物没有过马路，因为它太累了。",
+        "那只动物没有过马路，因为它太宽了。",
+        "“它” is the animal or the road, and only the last words say which: which heads follow?",
+        ("动物", "马路"),
+        ("它", "它"),
+    ),
+    Example(
+        "奖杯放不进箱子，因为它太大了。",
+        "奖杯放不进箱子，因为它太小了。",
+        "The trophy is too big, or the box too small: do the heads of “它” tell them apart?",
+        ("奖杯", "箱子"),
+        ("它", "它"),
+    ),
+    Example(
+        "如果明天下雨，我们就待在家里。",
+        "如果明天下雪，我们就待在家里。",
+        "“如果 … 就” is one conjunction in two parts: which heads join them?",
+    ),
+    Example(
+        "他昨天买的书在桌子上。",
+        "她昨天买的书在桌子上。",
+        "The clause stands before its noun, in English after it: cross-attention has to jump.",
+    ),
+    Example(
+        "我从来没有见过这么美的城市。",
+        "我永远不会忘记这么美的城市。",
+        "Which tokens of “从来没有” does the word for “never” come from?",
+    ),
+    Example(
+        "请把灯打开，然后把门关上。",
+        "请把灯关上，然后把门打开。",
+        "“把” brings the object before its verb: which heads lead from the verb back to it?",
+    ),
+)
+#: Language → examples in it.
+_OF_LANGUAGE: Final = {"en": EXAMPLES, "de": _GERMAN, "zh": _CHINESE}
+ALL_EXAMPLES: Final = (*EXAMPLES, *_GERMAN, *_CHINESE)
+
+
+def examples_in(language: str) -> tuple[Example, ...]:
+    """The examples in a language; those in English where it is not known, none in one that we write no examples in."""
+    return _OF_LANGUAGE.get(language.partition("-")[0] or "en", ())
+
+
 #: Sentences of other lengths, one a line: a batch of any example and these needs padding.
 BATCH_SENTENCES: Final = "Thank you very much.\nI have never seen such a beautiful city.\nYes."
 
 
 def known_marks(text: str) -> Marks | None:
-    """The words to be marked in an example or its twin, where "it" stands for one of two nouns."""
+    """The words to be marked in an example or its twin, where its pronoun stands for one of two nouns."""
     words = [text[slice(*span)] for span in word_spans(text)]
-    for example in EXAMPLES:
+    for example in ALL_EXAMPLES:
         if example.stands_for is not None and text in (example.text, example.twin):
-            nouns = example.stands_for if text == example.text else example.stands_for[::-1]
-            return Marks(words.index("it"), *map(words.index, nouns))
+            is_twin = text != example.text
+            nouns = example.stands_for[::-1] if is_twin else example.stands_for
+            return Marks(words.index(example.pronouns[is_twin]), *map(words.index, nouns))
     return None

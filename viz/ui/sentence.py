@@ -13,7 +13,7 @@ from viz.core.html import literal
 from viz.core.language import NAMES, other_language
 from viz.core.sites import CROSS
 from viz.selection import state
-from viz.selection.examples import EXAMPLES
+from viz.selection.examples import examples_in
 from viz.ui import frame, long_work
 
 if TYPE_CHECKING:
@@ -73,8 +73,8 @@ def cautions(source: Line) -> list[str]:
     As Markdown.
     """
     said = []
-    # The examples are English: the check would only cost time.
-    is_example = any(source.text in (example.text, example.twin) for example in EXAMPLES)
+    # Of the examples in its language the check would only cost time.
+    is_example = any(source.text in (example.text, example.twin) for example in examples_in(source.language))
     language = "" if is_example or source.language not in NAMES else other_language(source.text, source.language)
     if language:
         known = NAMES[source.language]

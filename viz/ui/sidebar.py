@@ -10,7 +10,7 @@ from viz.access import models, pictures
 from viz.core.widget_values import sent
 from viz.selection import catalogue, state
 from viz.selection.common import PICTURE_FORMATS
-from viz.selection.examples import EXAMPLES, Example
+from viz.selection.examples import ALL_EXAMPLES, Example, examples_in
 from viz.selection.model_choice import DEVICES
 from viz.ui import controls
 from viz.ui.add_model import add_model
@@ -78,6 +78,7 @@ def _given() -> None:
         label, placeholder, button = "English sentence", "Type an English sentence", "Translate"
     else:
         label, placeholder, button = _FIELDS[kind]
+    examples = _examples()
     st.text_area(
         label,
         key=state.bind("text"),
@@ -89,10 +90,20 @@ def _given() -> None:
     )
     with st.container(horizontal=True):
         st.button(button, type="primary", icon=":material/translate:" if button == "Translate" else ":material/search:")
-        st.menu_button("Examples", EXAMPLES, key="examples", format_func=_example_label, on_click=_take_example)
-    looked_for = next((example.look_for for example in EXAMPLES if example.text == state.current().common.text), "")
+        if examples:
+            st.menu_button("Examples", examples, key="examples", format_func=_example_label, on_click=_take_example)
+    looked_for = next((example.look_for for example in examples if example.text == state.current().common.text), "")
     if looked_for:
         st.caption(f"**Look for:** {controls.plain(looked_for)}")
+
+
+def _examples() -> tuple[Example, ...]:
+    """The examples in the language that the model reads; one in another language becomes the first of these."""
+    examples = examples_in(models.languages(state.current().model)[0])
+    known = {example.text for example in examples}
+    if examples and state.current().common.text in {example.text for example in ALL_EXAMPLES} - known:
+        state.choose(text=examples[0].text)
+    return examples
 
 
 def _sentences() -> None:

@@ -10,7 +10,9 @@ from tests.paths import ROOT
 from tests.viz.page_run import healthy
 from tests.viz.pages.masks_positions.opening import at_positions
 from tests.viz.pages.test_pages import MODEL, PAGES, opened
+from viz.access import models
 from viz.selection.catalogue import ROOT_VARIABLE
+from viz.selection.examples import examples_in
 
 pytestmark = pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
 
@@ -65,3 +67,16 @@ def test_its_heads_are_read_and_its_words_explained(
         app.query_params[name] = value
     shown = healthy(opened(app, page))
     assert len(shown.get("plotly_chart")) == charts
+
+
+def test_examples_are_in_the_language_that_the_model_reads(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(models, "languages", lambda _: ("zh", "en"))
+    opened(app, next(iter(PAGES)))
+    assert app.text_area(key="text").value == examples_in("zh")[0].text
+    assert "动物" in "".join(one.proto.body for one in app.get("html"))
+    # What a person typed stays.
+    app.text_area(key="text").set_value("我喜欢猫。").run()
+    assert app.text_area(key="text").value == "我喜欢猫。"
+    monkeypatch.setattr(models, "languages", lambda _: ("fr", "en"))
+    healthy(app.run())
+    assert not any(button.key == "examples" for button in app.button)

@@ -3,7 +3,7 @@
 import pytest
 
 from viz.core.marks import word_spans
-from viz.selection.examples import EXAMPLES, known_marks
+from viz.selection.examples import EXAMPLES, examples_in, known_marks
 
 
 def test_the_animal_and_the_street_come_first() -> None:
@@ -41,3 +41,25 @@ def test_what_it_stands_for_is_known_in_an_example_and_in_its_twin(text: str, no
     assert marks.antecedent is not None
     assert text[slice(*spans[marks.antecedent])] == noun
     assert known_marks("It is known of no other sentence.") is None
+
+
+@pytest.mark.parametrize("language", ["de", "zh"])
+def test_examples_in_other_languages_name_their_pronoun_and_what_it_stands_for(language: str) -> None:
+    examples = examples_in(language)
+    assert len({example.text for example in examples}) == len(examples) == 6
+    for example in examples:
+        assert example.text != example.twin
+        for is_twin, text in enumerate((example.text, example.twin)):
+            marks = known_marks(text)
+            assert (marks is None) == (example.stands_for is None)
+            if marks is not None and example.stands_for is not None:
+                words = [text[slice(*span)] for span in word_spans(text)]
+                found = [words[position] for position in marks.positions if position is not None]
+                nouns = example.stands_for[::-1] if is_twin else example.stands_for
+                assert found == [example.pronouns[is_twin], *nouns]
+
+
+def test_a_language_without_examples_has_none_and_an_unknown_one_has_english() -> None:
+    assert examples_in("fr") == ()
+    assert examples_in("") == examples_in("en") == EXAMPLES
+    assert examples_in("zh-Hans") == examples_in("zh")

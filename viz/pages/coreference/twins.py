@@ -7,7 +7,7 @@ from typing import Final
 
 from viz.core.marks import word_spans
 from viz.pages.coreference.data import curated_pairs
-from viz.selection.examples import EXAMPLES
+from viz.selection.examples import ALL_EXAMPLES
 
 #: Twins differ in a run of at most so many words.
 MAX_CHANGED: Final = 4
@@ -39,7 +39,7 @@ def changed(text: str, how: Change) -> str:
     if len(starts) != 1:
         return ""
     begin, end = spans[starts[0]][0], spans[starts[0] + len(before) - 1][1]
-    return text[:begin] + " ".join(after) + text[end:]
+    return text[:begin] + (" " if " " in text else "").join(after) + text[end:]
 
 
 def shared_words(first: str, second: str) -> tuple[int, int]:
@@ -56,5 +56,5 @@ def _words(text: str) -> list[str]:
 @cache
 def _twins() -> Mapping[str, str]:
     pairs = [(pair.cases[0].sentence, pair.cases[1].sentence) for pair in curated_pairs().values()]
-    pairs += [(example.text, example.twin) for example in reversed(EXAMPLES)]
+    pairs += [(example.text, example.twin) for example in reversed(ALL_EXAMPLES)]
     return {second: first for first, second in pairs} | dict(pairs)

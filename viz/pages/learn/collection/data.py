@@ -13,7 +13,7 @@ from viz.core.background_jobs import Progress, Task
 from viz.core.sites import CROSS, NAMES, head_label
 from viz.core.token_text import display_tokens
 from viz.pages.learn.collection.drawing import Grid, Matrix, Seen, Step
-from viz.selection.examples import EXAMPLES
+from viz.selection.examples import ALL_EXAMPLES
 from viz.selection.pins import Pin
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def seen(pin: Pin, selection: "Selection", progress: Progress | None = None) -> 
     if pin.page == "decoding":
         return _step(trace, selection)
     if pin.page == "coreference":
-        twin = next((example.twin for example in EXAMPLES if example.text == trace.text), trace.text)
+        twin = next((example.twin for example in ALL_EXAMPLES if example.text == trace.text), trace.text)
         other = traces.trace(reader, selection.coreference.other_text or twin, "", reached)
         heads = [_head(one, reader, selection) for one in (trace, other)]
         pair = tuple(replace(head, title=one.text) for head, one in zip(heads, (trace, other), strict=True))
