@@ -73,10 +73,19 @@ def test_examples_are_in_the_language_that_the_model_reads(app: AppTest, monkeyp
     monkeypatch.setattr(models, "languages", lambda _: ("zh", "en"))
     opened(app, next(iter(PAGES)))
     assert app.text_area(key="text").value == examples_in("zh")[0].text
-    assert "动物" in "".join(one.proto.body for one in app.get("html"))
     # What a person typed stays.
     app.text_area(key="text").set_value("我喜欢猫。").run()
     assert app.text_area(key="text").value == "我喜欢猫。"
     monkeypatch.setattr(models, "languages", lambda _: ("fr", "en"))
     healthy(app.run())
     assert not any(button.key == "examples" for button in app.button)
+
+
+def test_english_sentences_are_not_measured_unasked_with_a_model_that_reads_chinese(
+    app: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(models, "languages", lambda _: ("zh", "en"))
+    app.query_params["lab"] = "Measured"
+    opened(app, "viz/pages/coreference/page.py")
+    assert any("this model reads Chinese" in one.value for one in app.info)
+    assert any(button.label == "Measure" for button in app.button)

@@ -11,6 +11,7 @@ import streamlit as st
 from viz.access import models
 from viz.core import html, sites
 from viz.core.file_names import file_name
+from viz.core.language import NAMES
 from viz.figures.head_map import head_map, short_names
 from viz.pages.coreference import data, pair_controls
 from viz.pages.coreference.measured import figures, findings, tables
@@ -55,8 +56,15 @@ def show() -> None:
     )
     if _translates() and not models.is_english_german(state.current().model):
         frame.note(f"Measured where the sentence is read. {pair_controls.not_german('what it writes for a pronoun')}")
+    source = models.languages(state.current().model)[0]
+    is_readable = case_set is not data.curated() or source in ("", "en")
+    if not is_readable:
+        frame.note(
+            f"The set that ships is English, and this model reads {NAMES.get(source, controls.plain(source))}: choose "
+            "a file in its language. What it does with English sentences says little about it."
+        )
     task = data.scores_task(case_set, models.reader(state.current().model), measure)
-    start = case_set is data.curated() and _translates()
+    start = case_set is data.curated() and _translates() and is_readable
     scores = long_work.outcome(task, "Measure", key="measured", start=start)
     if scores is None:
         st.caption(about)
