@@ -5,7 +5,8 @@ from typing import Annotated, Final, Literal, get_args
 
 from viz.selection.fields import MaxLength, Param, ResetBy
 
-CoreferenceTab = Literal["Side by side", "Measured", "Cause"]
+CoreferenceTab = Literal["Side by side", "Measured", "Cause", "Two models"]
+TextsOfBoth = Literal["text", "corpus"]
 PairSet = Literal["curated", "file"]
 Replacement = Literal["zero", "mean"]
 CauseScope = Literal["pair", "set"]
@@ -40,6 +41,8 @@ class CoreferenceChoices:
         replacement: what a head that is switched off gives instead of its output.
         word_pair: of a model that is asked for any two words, the name of a pair of the set, or `OWN_TEXTS`; "" leaves
             that to the page.
+        second_model: the name of the model that the chosen one is compared with; "" leaves that to the page.
+        texts_of_both: over what the heads of two models are compared: the open text, or our own sentences.
         cause_scope: whether a cause is looked for in one pair or in all of them.
     """
 
@@ -59,4 +62,6 @@ class CoreferenceChoices:
     others_of: Annotated[OthersOf, Param("of")] = "model"
     replacement: Annotated[Replacement, Param("instead")] = "zero"
     word_pair: Annotated[str, MaxLength(60), Param("asked")] = ""
+    second_model: Annotated[str, MaxLength(200), Param("beside")] = ""
+    texts_of_both: Annotated[TextsOfBoth, Param("over")] = "text"
     cause_scope: Annotated[CauseScope, Param("scope")] = "pair"

@@ -1,7 +1,8 @@
 """What the heads of a decoder do on random tokens that come again: the standard metrics of induction heads.
 
 Olsson et al. 2022 ("In-context Learning and Induction Heads", §"head activation evaluators") read 25 random tokens four
-times over, so that nothing but the repetition can be of use:
+times over, so that nothing but the repetition can be of use. They leave out the least common tokens; here tokens are
+drawn from those of our own 200 sentences, for a vocabulary may hold many that no text of the training held.
 
 - prefix matching: the weight on what followed a token the last times, Σ_j α_ij over j ≤ i with token j−1 = token i.
 - duplicate token (Wang et al. 2022): the weight on the same token before, Σ_j α_ij over j < i with token j = token i.
@@ -23,7 +24,7 @@ from torch import Tensor, nn
 
 from model.adapters.decoder_lens import final_norm
 from model.adapters.text_reader import TextReader
-from model.analysis.corpus import Progress
+from model.analysis.corpus import OWN_CORPUS, Progress, read_text
 from model.errors import DataError
 from model.reader import Reader
 
@@ -46,6 +47,13 @@ def copies_of(reader: Reader) -> int:
     return COPIES if most is None else min(COPIES, most // TOKENS)
 
 
+def common_tokens(reader: TextReader) -> Int[Tensor, "token"]:
+    """The tokens of our own sentences, special ones left out."""
+    texts = [sentence.text for sentence in read_text(OWN_CORPUS)]
+    seen = {token for text in texts for token in reader.pieces.encode(text, with_special=False).ids}
+    return torch.tensor(sorted(token for token in seen - reader.special_ids if token < reader.vocab_size))
+
+
 @torch.inference_mode()
 def repeated_tokens(
     reader: Reader, draws: int = DRAWS, seed: int = 0, progress: Progress = lambda done: None
@@ -66,9 +74,9 @@ def repeated_tokens(
     copies = copies_of(reader)
     if copies < 2:
         raise DataError(f"Repeated tokens need {2 * TOKENS} positions, this model has {reader.abilities.max_length}.")
-    known = torch.tensor([number for number in range(reader.vocab_size) if number not in reader.special_ids])
+    known = common_tokens(reader)
     if len(known) < TOKENS:
-        raise DataError(f"Expected a vocabulary of {TOKENS} tokens and more, got {len(known)}.")
+        raise DataError(f"Expected {TOKENS} different tokens in our own sentences and more, got {len(known)}.")
     generator = torch.Generator().manual_seed(seed)
     found: dict[str, list[Tensor]] = {}
     for _ in range(draws):

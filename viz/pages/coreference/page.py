@@ -6,6 +6,7 @@ from viz.access import models
 from viz.pages.coreference.cause import tab as cause
 from viz.pages.coreference.measured import tab as measured
 from viz.pages.coreference.side_by_side import tab as side_by_side
+from viz.pages.coreference.two_models import tab as two_models
 from viz.selection import state
 from viz.selection.coreference import CoreferenceTab
 from viz.ui import frame
@@ -25,5 +26,6 @@ with frame.errors_shown():
             ("Side by side", side_by_side.show),
             ("Measured", measured.show),
             ("Cause", cause.show),
+            ("Two models", two_models.show),
         ]
         frame.tabs("coreference_tab", tabs)

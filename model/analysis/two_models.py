@@ -1,0 +1,188 @@
+"""Two models on the same texts: how far each head of one is from each head of the other, word by word.
+
+Tokenizers differ, so weights are summed over the pieces of words on both sides (Clark et al. 2019, §4.1), and words are
+matched: those of the longest runs that both models have in common, in any case of letters. What a head gives to words
+or special tokens that the other model does not have is one more column, so that rows still sum to 1. The distance of
+two heads is the Jensen–Shannon divergence of their rows (bits), on average over all matched words of all texts.
+"""
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Final, NamedTuple
+
+import torch
+from jaxtyping import Float
+from scipy.optimize import linear_sum_assignment
+from torch import Tensor
+
+from model.analysis.corpus import Progress
+from model.analysis.metrics.head_names import HeadName, all_heads
+from model.errors import DataError, InputTextError
+from model.nn.encoder_decoder import SITES
+from model.reader import Reader
+from model.trace.axes import Axis, between, whole_words
+from model.trace.trace import Trace
+
+#: Numbers of rows of pairs of heads that are compared at once: 16 MiB in float32.
+NUMBERS_AT_ONCE: Final = 1 << 22
+
+
+class Matched(NamedTuple):
+    """Words that two models have in common: of each model, their indices among its words."""
+
+    first: tuple[int, ...]
+    second: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class HeadDistances:
+    """How far the heads of one attention of a model are from those of another's.
+
+    Attributes:
+        first, second: the heads, in the order of rows and of columns.
+        distances: mean Jensen–Shannon divergence, in bits.
+        texts, rows: how many texts were read, and how many matched words were compared.
+        skipped: texts that one of the models refuses, or in which no word is matched.
+    """
+
+    first: tuple[HeadName, ...]
+    second: tuple[HeadName, ...]
+    distances: Float[Tensor, "first second"]
+    texts: int
+    rows: int
+    skipped: int
+
+    def matching(self) -> list[tuple[int, int]]:
+        """The one-to-one matching of heads with the least sum of distances, nearest pairs first (Kuhn 1955)."""
+        rows, columns = linear_sum_assignment(self.distances.numpy())
+        pairs = zip(rows.tolist(), columns.tolist(), strict=True)
+        return sorted(pairs, key=lambda pair: float(self.distances[pair]))
+
+
+def sites_of(first: Reader, second: Reader) -> dict[str, str]:
+    """Attention of the first model → of the second: the same one if both have all three, else what reads the text."""
+    ours, theirs = first.abilities.heads, second.abilities.heads
+    both = {site: site for site in SITES if site in ours and site in theirs}
+    if "decoder.cross" in ours and "decoder.cross" in theirs:
+        return both
+    reading = [next(iter(heads)) for heads in (ours, theirs)]
+    return {reading[0]: reading[1]}
+
+
+def matched_words(first: Sequence[str], second: Sequence[str]) -> Matched:
+    """The words that both models have, in order."""
+    a, b = ([word.casefold() for word in words] for words in (first, second))
+    blocks = SequenceMatcher(None, a, b, autojunk=False).get_matching_blocks()
+    pairs = [(block.a + i, block.b + i) for block in blocks for i in range(block.size)]
+    return Matched(tuple(i for i, _ in pairs), tuple(j for _, j in pairs))
+
+
+def words_of(trace: Trace, site: str) -> tuple[Axis, Axis]:
+    """The words of a trace that look, and those that are looked at."""
+    queries, keys = (whole_words(tokens, trace.special_tokens) for tokens in trace.axis_tokens(site))
+    return queries.without_special_tokens(trace.special_tokens), keys.without_special_tokens(trace.special_tokens)
+
+
+def matched_rows(
+    trace: Trace, site: str, queries: Sequence[int], keys: Sequence[int]
+) -> Float[Tensor, "layer_and_head query key_or_rest"]:
+    """The weights of all heads of a site between these words of a trace, and last what all else is given."""
+    rows, columns = words_of(trace, site)
+    layers = [between(trace.weights(site, layer), rows, columns) for layer in range(trace.layers_of(site))]
+    weights = torch.cat(layers)[:, list(queries)][:, :, list(keys)]
+    return torch.cat([weights, (1 - weights.sum(-1, keepdim=True)).clamp_min(0.0)], dim=-1)
+
+
+def cross_divergences(
+    first: Float[Tensor, "first row key"], second: Float[Tensor, "second row key"]
+) -> Float[Tensor, "first second"]:
+    """Σ over rows of the Jensen–Shannon divergence of each two heads, in bits."""
+    sums = torch.empty(len(first), len(second), dtype=torch.float64)
+    own, theirs = (torch.special.entr(weights.double()).sum((1, 2)) for weights in (first, second))
+    size = max(1, NUMBERS_AT_ONCE // max(1, second.numel()))
+    for start in range(0, len(first), size):
+        some = slice(start, start + size)
+        middle = torch.special.entr((first[some, None] + second) / 2).sum((2, 3)).double()
+        sums[some] = (middle - (own[some, None] + theirs) / 2) / torch.log(torch.tensor(2.0))
+    return sums.clamp_min(0.0)
+
+
+def matched(first: Trace, second: Trace, sites: tuple[str, str]) -> tuple[Matched, Matched]:
+    """The words in common that look, and those that are looked at."""
+    (rows, columns), (other_rows, other_columns) = (
+        words_of(trace, site) for trace, site in zip((first, second), sites, strict=True)
+    )
+    return matched_words(rows.labels, other_rows.labels), matched_words(columns.labels, other_columns.labels)
+
+
+def read_by_both(first: Reader, second: Reader, text: str) -> tuple[Trace, Trace]:
+    """What both models did with a text; two decoders behind encoders read the same, what the first one wrote.
+
+    Raises:
+        InputTextError: one of them refuses it.
+    """
+    own = first.trace(text)
+    has_both = all("decoder.cross" in reader.abilities.heads for reader in (first, second))
+    if has_both and own.translation.strip():
+        # A text that one of them cannot read as a target leaves each with its own.
+        with suppress(InputTextError):
+            return first.trace(text, own.translation), second.trace(text, own.translation)
+    return own, second.trace(text)
+
+
+@torch.inference_mode()
+def head_distances(
+    first: Reader,
+    second: Reader,
+    texts: Iterable[str],
+    sites: tuple[str, str],
+    progress: Progress = lambda done: None,
+) -> HeadDistances:
+    """Read texts with both models and compare the heads of an attention of each.
+
+    Args:
+        first, second: any two models that read text.
+        texts: each is read once by both, as `read_by_both` says.
+        sites: the attention of the first model, and that of the second.
+        progress: called after each text.
+
+    Raises:
+        DataError: no text has words that both models read.
+    """
+    names = [
+        tuple(head for head in all_heads(reader.abilities.heads) if head.site == site)
+        for reader, site in zip((first, second), sites, strict=True)
+    ]
+    totals, rows, read, skipped = torch.zeros(len(names[0]), len(names[1]), dtype=torch.float64), 0, 0, 0
+    for text in texts:
+        try:
+            traces = read_by_both(first, second, text)
+        except InputTextError:
+            skipped += 1
+        else:
+            queries, keys = matched(*traces, sites)
+            if queries.first and keys.first:
+                weights = [
+                    matched_rows(trace, site, queries[number], keys[number])
+                    for number, (trace, site) in enumerate(zip(traces, sites, strict=True))
+                ]
+                totals += cross_divergences(*weights)
+                rows += len(queries.first)
+                read += 1
+            else:
+                skipped += 1
+        progress(1)
+    if not rows:
+        raise DataError(
+            "Expected texts with words that both models read; in none of these is one matched. Take other texts."
+        )
+    return HeadDistances(
+        first=names[0],
+        second=names[1],
+        distances=(totals / rows).float(),
+        texts=read,
+        rows=rows,
+        skipped=skipped,
+    )

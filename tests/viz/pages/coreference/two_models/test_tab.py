@@ -1,0 +1,114 @@
+"""Two models on one sentence, on the page."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model.analysis.two_models import head_distances
+from model.opening import open_reader
+from tests.model.marian.marian_folders import write_marian
+from tests.viz.page_run import healthy
+from tests.viz.pages.any_model import opened
+from tests.viz.sent import charts, numbers_of
+from viz.pages.coreference.two_models import data, tab, tables
+from viz.selection.catalogue import ROOT_VARIABLE
+from viz.selection.examples import EXAMPLES
+from viz.ui.long_work import in_this_thread
+
+TEXT = EXAMPLES[0].text
+
+
+@pytest.fixture
+def app(any_model: AppTest) -> AppTest:
+    any_model.query_params["lab"] = "Two models"
+    return any_model
+
+
+def compared(app: AppTest, name: str, other: str, **params: str) -> AppTest:
+    app.query_params.update({"beside": other, **params})
+    opened(app, name, "coreference")
+    if "long-work/two-models" in app.session_state:
+        assert app.session_state["long-work/two-models"].wait(60)
+    return healthy(app.run())
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "site"),
+    [
+        ("en-de", "t5", "encoder.self"), ("en-de", "bert", "encoder.self"), ("gpt2", "mpnet", "decoder.self"),
+    ],
+)  # fmt: skip
+def test_any_two_models_have_their_distances_and_two_heads_beside_each_other(
+    app: AppTest, folders: Path, name: str, other: str, site: str
+) -> None:
+    params = {"site": site} if site != "encoder.self" else {}
+    shown = charts(compared(app, name, other, **params))
+    assert len(shown) == 3
+    first, second = (open_reader(folders / one) for one in (name, other))
+    sites = data.sites_of(first, second)
+    found = head_distances(first, second, [TEXT], (site, sites[site]))
+    drawn = numbers_of(shown[0]["data"][0])
+    assert -np.array(drawn).reshape(found.distances.shape) == pytest.approx(found.distances.numpy(), abs=1e-4)
+    nearest = found.matching()[0]
+    common = app.session_state["selection"].common
+    if not params:
+        assert (common.site, common.layer, common.head) == (site, *found.first[nearest[0]][1:])
+    if name == "en-de":
+        labels = "".join(json.dumps(one["layout"]) for one in shown[1:])
+        assert "animal" in labels
+
+
+@pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
+def test_what_both_write_is_one_text_with_its_differences(
+    app: AppTest, tiny_checkpoints: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_marian(tmp_path / "opus-mt-en-de")
+    (tmp_path / "en-de").symlink_to(tiny_checkpoints / "en-de")
+    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
+    compared(app, "en-de", "opus-mt-en-de")
+    html = "".join(one.proto.body for one in app.get("html"))
+    assert "<del" in html
+    assert "log p a token" in html
+
+
+def test_over_the_corpus_a_button_begins_it_and_an_unknown_model_becomes_the_first(app: AppTest) -> None:
+    app.query_params.update({"over": "corpus", "beside": "no-such-model"})
+    opened(app, "bert", "coreference")
+    assert any(button.label == "Read 200 sentences with both models" for button in app.button)
+    # The one of the same kind comes first.
+    assert app.selectbox(key="second_model").value == "mpnet"
+
+
+def test_a_model_alone_says_what_to_do(app: AppTest, tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
+    opened(app, "en-de", "coreference")
+    assert any("no other model" in one.value for one in app.info)
+
+
+def test_the_file_has_every_distance(folders: Path) -> None:
+    first, second = (open_reader(folders / one) for one in ("gpt2", "bert"))
+    found = in_this_thread(data.distances(first, second, [TEXT], ("decoder.self", "encoder.self")))
+    lines = tables.distances(found).decode("utf-8-sig").splitlines()
+    assert len(lines) == 9
+    assert lines[0].split(",")[:3] == ["layer.head", "0.0", "0.1"]
+    assert float(lines[6].split(",")[3]) == pytest.approx(float(found.distances[5, 2]), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("sent", "opens"),
+    [([{"customdata": [3, 1, 0.5]}], True), ([{"customdata": {"0": 3}}], True), ([{"customdata": [99]}], False),
+     ([{"customdata": ["3"]}], False), ([], False), ("x", False)],
+)  # fmt: skip
+def test_a_click_opens_the_head_of_its_row_and_nothing_else(
+    folders: Path, monkeypatch: pytest.MonkeyPatch, sent: object, opens: bool
+) -> None:
+    reader = open_reader(folders / "gpt2")
+    found = in_this_thread(data.distances(reader, reader, [TEXT], ("decoder.self", "decoder.self")))
+    chosen: list[dict[str, int]] = []
+    monkeypatch.setattr(tab, "sent", lambda *_: sent)
+    monkeypatch.setattr("viz.selection.state.change", lambda **values: chosen.append(values))
+    tab._open_cell("key", found)
+    assert chosen == ([{"layer": 0, "head": 3}] if opens else [])

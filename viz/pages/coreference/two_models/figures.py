@@ -1,0 +1,65 @@
+"""Draw the distances between the heads of two models."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import plotly.graph_objects as go
+from jaxtyping import Float
+
+from viz.core import theme
+from viz.core.sites import head_label
+from viz.figures.matrix import Scale, matrix
+
+if TYPE_CHECKING:
+    from model.analysis.metrics.head_names import HeadName
+
+
+def distance_map(
+    distances: Float[np.ndarray, "first second"],
+    first: "Sequence[HeadName]",
+    second: "Sequence[HeadName]",
+    *,
+    matching: Sequence[tuple[int, int]],
+    opened: tuple[int, int],
+) -> go.Figure:
+    """A row for each head of the first model, a column for each of the second's; `customdata` begins with both.
+
+    Args:
+        distances: in bits, 0 to 1; the nearer, the lighter.
+        first, second: the heads.
+        matching: cells of the best one-to-one matching, which get a dot.
+        opened: the cell of the two heads that are shown, which gets a ring.
+    """
+    rows, columns = ([head_label(head.layer, head.head) for head in heads] for heads in (first, second))
+    top = max(float(distances.max(initial=0.0)), 0.05)
+    ticks = tuple((-part * top, f"{part * top:.2f}") for part in (0, 0.25, 0.5, 0.75, 1))
+    figure = matrix(
+        distances,
+        -distances,
+        rows,
+        columns,
+        scale=Scale("bits", theme.SEQUENTIAL, -top, 0.0, ticks),
+        hover="<b>%{y}</b> and <b>%{x}</b><br>%{customdata[2]:.3f} bits apart",
+    )
+    places = np.indices(distances.shape)
+    figure.data[0].customdata = np.stack([*places, distances], axis=-1)
+    dots = go.Scatter(
+        x=[column for _, column in matching],
+        y=[row for row, _ in matching],
+        mode="markers",
+        marker={"size": 6, "color": theme.HEAD_COLOURS[1], "line": {"width": 1, "color": theme.NIGHT}},
+        hoverinfo="skip",
+        xaxis="x2",
+        yaxis="y2",
+    )
+    ring = go.Scatter(
+        x=[opened[1]],
+        y=[opened[0]],
+        mode="markers",
+        marker={"size": 17, "symbol": "circle-open", "color": theme.HEAD_COLOURS[2], "line": {"width": 3}},
+        hoverinfo="skip",
+        xaxis="x2",
+        yaxis="y2",
+    )
+    return go.Figure([*figure.data, dots, ring], figure.layout)

@@ -1,0 +1,207 @@
+"""Compare the chosen model with a second one: first what differs in what they write, then their heads."""
+
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import streamlit as st
+
+from viz.access import models, traces
+from viz.core import html, sites
+from viz.core.file_names import file_name
+from viz.core.numbers import signed
+from viz.core.widget_values import sent
+from viz.figures.axes import token_labels
+from viz.figures.matrix import WEIGHT_SCALE, matrix
+from viz.pages.coreference.two_models import data, figures, tables
+from viz.selection import catalogue, state
+from viz.selection.model_choice import ModelChoice
+from viz.ui import controls, frame, long_work, number_controls
+from viz.ui.controls import plain
+
+if TYPE_CHECKING:
+    from model import Trace
+    from model.analysis.two_models import HeadDistances
+
+_MAP: Final = "two-models-map"
+#: Pairs of heads that are named.
+NAMED: Final = 5
+#: Longer texts have too many words for a picture of a head beside another.
+MOST_WORDS: Final = 60
+
+
+@frame.fragment
+def show() -> None:
+    """Which second model, what both write, the distances of their heads, and two heads beside each other."""
+    offered = _offered()
+    if not offered:
+        frame.note("There is no other model that reads text on the list. Add one under “Add a model” on the left.")
+        return
+    own = state.current().model
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        asked = state.current().coreference.second_model
+        shown = asked if asked in offered else next(iter(offered))
+        other_name = controls.dropdown("second_model", "Compare with", offered, shown=shown, width=260)
+        other = ModelChoice(other_name, own.device, catalogue.folder_of(other_name))
+        with frame.loading():
+            first, second = models.reader(own), models.reader(other)
+        pairs = data.sites_of(first, second)
+        asked_site = state.current().common.site
+        site = asked_site if asked_site in pairs else next(iter(pairs))
+        if len(pairs) > 1:
+            site = controls.site(list(pairs))
+        controls.segmented("texts_of_both", "Over", {"text": "This text", "corpus": "200 sentences of ours"})
+    both = site, pairs[site]
+    text = state.current().common.text
+    read = traces.trace(first, text), traces.trace(second, text)
+    names = models.name_of(own), models.name_of(other)
+    _written(read, names, models.target_language(own))
+    texts = data.own_sentences() if state.current().coreference.texts_of_both == "corpus" else (text,)
+    task = data.distances(first, second, texts, both)
+    label = f"Read {len(texts)} sentences with both models"
+    found = long_work.outcome(task, label, key="two-models", start=len(texts) == 1)
+    if found is not None:
+        _heads(found, data.read_by_both(first, second, text), both, names)
+
+
+def _offered() -> dict[str, str]:
+    """Names of the other models that read text → how they are listed."""
+    own = state.current().model.checkpoint or next(iter(catalogue.models()), "")
+    others = [name for name in catalogue.models() if name != own]
+    kinds = {name: models.kind(_choice(name)) for name in others}
+    readable = [name for name in others if kinds[name] not in (None, "image")]
+    # One of the same kind has the same attentions to compare.
+    kind = models.kind(state.current().model)
+    readable.sort(key=lambda name: kinds[name] != kind)
+    return {name: catalogue.label(name) for name in readable}
+
+
+def _choice(name: str) -> ModelChoice:
+    return ModelChoice(name, state.current().model.device, catalogue.folder_of(name))
+
+
+def _written(read: "tuple[Trace, Trace]", names: tuple[str, str], language: str) -> None:
+    """What both wrote, as one text, and how probable each found its own."""
+    first, second = read
+    if not (first.translation and second.translation):
+        return
+    if first.translation == second.translation:
+        st.markdown(f"**Both write the same:** {plain(first.translation)}")
+    else:
+        spans = data.written_differences(first.translation, second.translation)
+        changes = [(span.first, span.second) for span in spans]
+        st.html(html.word_changes(changes, names=names, language=language))
+    rows = []
+    for name, trace in zip(names, read, strict=True):
+        total = sum(step.log_prob for step in trace.steps)
+        mean = total / max(1, len(trace.steps))
+        rows.append((name, str(len(trace.steps)), signed(total), signed(mean, 3)))
+    numbers = [html.Column(title, is_number=True) for title in ("Tokens", "log p", "log p a token")]
+    st.html(html.table((html.Column("Model"), *numbers), rows, label="How probable each model found its own text"))
+    st.caption("log p: of the text that a model wrote itself, in nats; models with other tokens are not comparable.")
+
+
+def _heads(found: "HeadDistances", read: "tuple[Trace, Trace]", both: tuple[str, str], names: tuple[str, str]) -> None:
+    values, matching = found.distances.double().numpy(), found.matching()
+    nearest = found.first[matching[0][0]]
+    state.propose(site=both[0], layer=nearest.layer, head=nearest.head)
+    common = state.current().common
+    at = next((i for i, head in enumerate(found.first) if head[1:] == (common.layer, common.head)), None)
+    row = matching[0][0] if at is None else at
+    column = int(values[row].argmin())
+    first, second = found.first[row], found.second[column]
+    labels = (sites.head_label(first.layer, first.head), sites.head_label(second.layer, second.head))
+    name = file_name("two models", both[0], *names)
+    with st.grid(2, min_column_width=430, gap="medium"):
+        with st.container():
+            figure = figures.distance_map(values, found.first, found.second, matching=matching, opened=(row, column))
+            figure.update_layout(
+                yaxis={"title": {"text": plain_title(names[0])}}, xaxis={"title": {"text": plain_title(names[1])}}
+            )
+            st.plotly_chart(
+                figure,
+                key=f"{_MAP}-{row}",
+                on_select=partial(_open_cell, f"{_MAP}-{row}", found),
+                selection_mode="points",
+                config=frame.chart_config(name),
+                alt=f"How far each head of {names[0]} is from each head of {names[1]}",
+            )
+        with st.container():
+            st.markdown(
+                f"**{labels[0]} of {plain(names[0])} is nearest to {labels[1]} of {plain(names[1])}: "
+                f"{values[row, column]:.3f} bits apart.**"
+            )
+            _nearest(found, values, matching)
+            where = f"{found.texts:,} sentences" if found.texts > 1 else "this text"
+            left_out = f" {found.skipped:,} texts could not be compared." if found.skipped else ""
+            st.caption(
+                f"Jensen–Shannon divergence of the rows of two heads, 0 to 1 bit, over {found.rows:,} words of {where} "
+                "that both models read: the lighter, the nearer. A dot: the one-to-one matching with the least sum. "
+                f"The ring: the two heads below. Click a cell to open its head of the first model.{left_out}"
+            )
+            number_controls.table_button("All distances (CSV)", partial(tables.distances, found), name)
+    _pictures(read, both, (first[1:], second[1:]), labels, names)
+
+
+def plain_title(name: str) -> str:
+    """The name of a model as an axis shows it."""
+    return token_labels([name])[0]
+
+
+def _nearest(found: "HeadDistances", values: np.ndarray, matching: list[tuple[int, int]]) -> None:
+    rows = [
+        (
+            sites.head_label(found.first[i].layer, found.first[i].head),
+            sites.head_label(found.second[j].layer, found.second[j].head),
+            f"{values[i, j]:.3f}",
+        )
+        for i, j in matching[:NAMED]
+    ]
+    columns = (html.Column("Head"), html.Column("Its match"), html.Column("Bits apart", is_number=True))
+    st.html(html.table(columns, rows, label="The nearest pairs of the best matching"))
+
+
+def _pictures(
+    read: "tuple[Trace, Trace]",
+    both: tuple[str, str],
+    heads: tuple[tuple[int, int], tuple[int, int]],
+    labels: tuple[str, str],
+    names: tuple[str, str],
+) -> None:
+    """Both heads beside each other, between the words of the open text."""
+    shown = [data.head_picture(trace, site, *head) for trace, site, head in zip(read, both, heads, strict=True)]
+    if max(max(picture.weights.shape) for picture in shown) > MOST_WORDS:
+        st.caption(f"The text has more than {MOST_WORDS} words; shorten it to see two heads beside each other.")
+        return
+    with st.grid(2, min_column_width=430, gap="medium"):
+        for number, (picture, label, name) in enumerate(zip(shown, labels, names, strict=True)):
+            with st.container():
+                st.markdown(f"**{label}** of {plain(name)}")
+                figure = matrix(
+                    picture.weights,
+                    np.sqrt(picture.weights),
+                    token_labels(picture.queries.labels),
+                    token_labels(picture.keys.labels),
+                    scale=WEIGHT_SCALE,
+                    hover="<b>%{y}</b> → %{x}<br>%{customdata:.4f}",
+                )
+                alt = f"Weights of {label} of {name} between words"
+                frame.chart(figure, f"two-models-head-{number}", file_name("head", label, name), alt)
+    same = " Both decoders read what the first model wrote." if "decoder" in both[0] and "decoder" in both[1] else ""
+    st.caption(
+        f"Rows look, columns are looked at; whole words, special tokens left out.{same if _writes(read) else ''}"
+    )
+
+
+def _writes(read: "tuple[Trace, Trace]") -> bool:
+    return all(sites.CROSS in trace.sites for trace in read)
+
+
+def _open_cell(key: str, found: "HeadDistances") -> None:
+    """Open the head of the row that was clicked. What the browser says is checked; a click elsewhere does nothing."""
+    match sent(key, "selection", "points"):
+        case [{"customdata": [row, *_] | {"0": row}}, *_] if isinstance(row, int | float) and 0 <= row < len(
+            found.first
+        ):
+            head = found.first[int(row)]
+            state.change(layer=head.layer, head=head.head)
