@@ -8,7 +8,6 @@ the same letter stood there, and to say what followed (Elhage et al. 2021; Olsso
 """
 
 import argparse
-import json
 import time
 from pathlib import Path
 from typing import Final
@@ -68,7 +67,7 @@ def batch(letters: Tensor, generator: torch.Generator, length: int) -> tuple[Ten
 
 
 def train(out: Path, steps: int) -> None:
-    """Train, and save model, tokenizer and a line about how."""
+    """Train, and save model and tokenizer."""
     tokenizer = byte_tokenizer()
     end_id = int(tokenizer.eos_token_id)
     model = new_model(len(tokenizer), end_id)
@@ -97,7 +96,6 @@ def train(out: Path, steps: int) -> None:
             )
     model.half().save_pretrained(out)
     tokenizer.save_pretrained(out)
-    (out / "training.json").write_text(json.dumps({"steps": steps, "batch": BATCH, "lengths": LENGTHS}) + "\n")
 
 
 def main() -> None:

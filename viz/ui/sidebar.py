@@ -93,7 +93,9 @@ def _given() -> None:
         if examples:
             st.menu_button("Examples", examples, key="examples", format_func=_example_label, on_click=_take_example)
     looked_for = next((example.look_for for example in examples if example.text == state.current().common.text), "")
-    if looked_for:
+    # What only a translator into German can show is no hint for others.
+    is_german = kind is None or models.is_english_german(state.current().model)
+    if looked_for and (is_german or "German" not in looked_for or "In German" in looked_for):
         st.caption(f"**Look for:** {controls.plain(looked_for)}")
 
 
