@@ -127,7 +127,8 @@ def tabs(field: str, contents: Sequence[Tab[Label]], *arguments: object) -> None
     if state.current().value(field) not in labels:
         state.change(**{field: labels[0]})
     # No `default`: another default is another widget to Streamlit, and whoever came by keyboard would lose the focus.
-    slots = st.tabs(labels, key=state.bind(field), on_change=state.take, args=(field,))
+    # Told only where it differs: a press while a run is under way is not undone by what that run says of before.
+    slots = st.tabs(labels, key=state.bind(field, always=False), on_change=state.take, args=(field,))
     for slot, (_, show) in zip(slots, contents, strict=True):
         if slot.open:
             with slot, errors_shown():

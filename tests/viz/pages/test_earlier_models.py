@@ -33,9 +33,8 @@ SAID = {
     ("decoding", "Attribution"): "no Transformer that Headlight runs itself",
     ("decoding", "Cost"): "no Transformer that Headlight runs itself",
     ("coreference", "Measured"): "no self-attention",
-    ("coreference", "Cause"): "no Transformer that Headlight runs itself",
     ("masks_positions", "Masks"): "a Transformer's three attentions",
-    ("atlas", "Table"): "no Transformer that Headlight runs itself",
+    ("atlas", "Table"): "No atlas of this model",
 }
 both = pytest.mark.parametrize("name", ["recurrent", "convolutional"])
 
@@ -119,3 +118,11 @@ def test_no_switch_is_offered_for_a_division_that_the_model_does_not_do(name: st
     assert "this model does not divide" in " ".join(one.value for one in app.markdown)
     ((header, _),) = sent_to(app, "origin_story")
     assert "Wᴼ" not in header["steps"][-1]["text"]
+
+
+def test_causes_are_looked_for_where_all_rows_are_computed_at_once() -> None:
+    recurrent = opened("recurrent", "coreference", lab="Cause")
+    assert "a GRU computes each from the state" in recurrent.info[0].value
+    convolutional = opened("convolutional", "coreference", lab="Cause", asked="own", other="So early?")
+    assert [box.key for box in convolutional.selectbox if box.key == "word_pair"]
+    assert not any("computes each from the state" in one.value for one in convolutional.info)

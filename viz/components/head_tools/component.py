@@ -59,7 +59,7 @@ def head_tools(
             on_present(number == 1)
 
     _COMPONENT(
-        data=payload.pack({"isPresented": is_presented, "isPinned": is_pinned}),
+        data=payload.pack({"isPresented": is_presented, "isPinned": is_pinned, "heard": st.session_state.get(_HEARD)}),
         key=_KEY,
         width="content",
         on_undo_change=undo,

@@ -6,7 +6,7 @@ import { isTyped } from "../shared/items.js";
 import { mount, View } from "../shared/mount.js";
 import { button } from "../shared/picture.js";
 
-/** @typedef {{ isPresented: boolean, isPinned: boolean }} Header */
+/** @typedef {{ isPresented: boolean, isPinned: boolean, heard: [string, number] | null }} Header */
 
 /** Outlines on a 16 × 16 field. */
 const OUTLINES = {
@@ -48,17 +48,23 @@ class HeadTools extends View {
 
   /** @param {{ header: Header }} payload */
   receive({ header }) {
-    const { isPresented, isPinned } = header;
+    const { isPresented, isPinned, heard } = header;
     this.header = header;
     for (const each of [this.undo, this.redo, this.pin, this.present]) each.hidden = isPresented;
     this.leave.hidden = !isPresented;
     this.pin.ariaPressed = String(isPinned);
     this.root.dataset.ready = "1";
+    // A press may fall between two messages, and the functions of the older one reach nobody.
+    if (this.total !== (heard?.[0] === this.name ? heard[1] : 0)) this.tell();
   }
 
   /** @param {number} by how many choices, below 0 to do them again */
   go(by) {
     this.total += by;
+    this.tell();
+  }
+
+  tell() {
     this.python.trigger("undo", { name: this.name, total: this.total });
   }
 

@@ -1,7 +1,9 @@
 """What the browser says that was pressed in the head of a page."""
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
+from tests.viz.sent import sent_to
 from viz.components.head_tools.component import new_steps, read_total
 
 
@@ -23,3 +25,22 @@ def test_of_presses_that_follow_fast_none_is_lost_and_none_is_heard_twice() -> N
 
 def test_the_buttons_of_another_page_count_anew() -> None:
     assert new_steps(("a", 5), ("b", 1)) == 1
+
+
+def test_the_browser_is_told_what_was_heard_so_that_a_lost_press_is_told_again() -> None:
+    def script() -> None:
+        import streamlit as st
+
+        from viz.components.head_tools.component import head_tools
+
+        st.session_state.setdefault("head-tools/heard", ("a", 4))
+        head_tools(
+            is_presented=False,
+            is_pinned=False,
+            on_undo=lambda by: None,
+            on_pin=lambda: None,
+            on_present=lambda to: None,
+        )
+
+    ((header, _),) = sent_to(AppTest.from_function(script).run(), "head_tools")
+    assert header["heard"] == ["a", 4]
