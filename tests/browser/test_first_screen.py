@@ -26,6 +26,7 @@ PICTURES = {
     ("Compare", "Side by side"): ".st-key-movement",
     ("Compare", "Measured"): "table[aria-label='Accuracies side by side']",
     ("Compare", "Cause"): "[class*='st-key-cause-effects-encoder'] >> nth=0",
+    ("Compare", "Two models"): "[class*='st-key-two-models-map']",
     ("Atlas", "Layer × head"): ".st-key-atlas-maps",
     ("Masks & positions", "Masks"): ".st-key-mask-alone-causal",
     ("Why attention?", "Scores"): ".st-key-score-row-dot",

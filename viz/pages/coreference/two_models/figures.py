@@ -1,7 +1,7 @@
 """Draw the distances between the heads of two models."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import plotly.graph_objects as go
@@ -10,6 +10,10 @@ from jaxtyping import Float
 from viz.core import theme
 from viz.core.sites import head_label
 from viz.figures.matrix import Scale, matrix
+
+#: With more cells than this, marks that can be clicked would make the picture slow.
+MOST_CELLS: Final = 2_500
+_HOVER: Final = "<b>%{y}</b> and <b>%{x}</b><br>%{customdata:.3f} bits apart"
 
 if TYPE_CHECKING:
     from model.analysis.metrics.head_names import HeadName
@@ -23,7 +27,7 @@ def distance_map(
     matching: Sequence[tuple[int, int]],
     opened: tuple[int, int],
 ) -> go.Figure:
-    """A row for each head of the first model, a column for each of the second's; `customdata` begins with both.
+    """A row for each head of the first model, a column for each of the second's, to be clicked if not too many.
 
     Args:
         distances: in bits, 0 to 1; the nearer, the lighter.
@@ -40,10 +44,8 @@ def distance_map(
         rows,
         columns,
         scale=Scale("bits", theme.SEQUENTIAL, -top, 0.0, ticks),
-        hover="<b>%{y}</b> and <b>%{x}</b><br>%{customdata[2]:.3f} bits apart",
+        hover=_HOVER,
     )
-    places = np.indices(distances.shape)
-    figure.data[0].customdata = np.stack([*places, distances], axis=-1)
     dots = go.Scatter(
         x=[column for _, column in matching],
         y=[row for row, _ in matching],
@@ -52,6 +54,8 @@ def distance_map(
         hoverinfo="skip",
         xaxis="x2",
         yaxis="y2",
+        selected={"marker": {"opacity": 1}},
+        unselected={"marker": {"opacity": 1}},
     )
     ring = go.Scatter(
         x=[opened[1]],
@@ -62,4 +66,23 @@ def distance_map(
         xaxis="x2",
         yaxis="y2",
     )
-    return go.Figure([*figure.data, dots, ring], figure.layout)
+    cells = [] if distances.size > MOST_CELLS else [_cells(distances, rows, columns)]
+    return go.Figure([*figure.data, dots, ring, *cells], figure.layout)
+
+
+def _cells(distances: Float[np.ndarray, "first second"], rows: Sequence[str], columns: Sequence[str]) -> go.Scatter:
+    """A transparent mark on each cell: plotly reports clicks on points, not on cells."""
+    places = list(np.ndindex(distances.shape))
+    return go.Scatter(
+        x=[column for _, column in places],
+        y=[row for row, _ in places],
+        customdata=[[*place, float(distances[place]), rows[place[0]], columns[place[1]]] for place in places],
+        mode="markers",
+        marker={"size": 16, "symbol": "square", "opacity": 0},
+        selected={"marker": {"opacity": 0}},
+        unselected={"marker": {"opacity": 0}},
+        hovertemplate="<b>%{customdata[3]}</b> and <b>%{customdata[4]}</b><br>%{customdata[2]:.3f} bits apart"
+        "<extra></extra>",
+        xaxis="x2",
+        yaxis="y2",
+    )

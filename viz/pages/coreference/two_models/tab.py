@@ -20,6 +20,8 @@ from viz.ui import controls, frame, long_work, number_controls
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
     from model import Trace
     from model.analysis.two_models import HeadDistances
 
@@ -55,13 +57,17 @@ def show() -> None:
     text = state.current().common.text
     read = traces.trace(first, text), traces.trace(second, text)
     names = models.name_of(own), models.name_of(other)
-    _written(read, names, models.target_language(own))
+    with st.grid(2, min_column_width=430, gap="medium"):
+        picture, words = st.container(), st.container()
+    with words:
+        _written(read, names, models.target_language(own))
     texts = data.own_sentences() if state.current().coreference.texts_of_both == "corpus" else (text,)
     task = data.distances(first, second, texts, both)
     label = f"Read {len(texts)} sentences with both models"
-    found = long_work.outcome(task, label, key="two-models", start=len(texts) == 1)
+    with picture:
+        found = long_work.outcome(task, label, key="two-models", start=len(texts) == 1)
     if found is not None:
-        _heads(found, data.read_by_both(first, second, text), both, names)
+        _heads(found, data.read_by_both(first, second, text), both, names, (picture, words))
 
 
 def _offered() -> dict[str, str]:
@@ -101,7 +107,14 @@ def _written(read: "tuple[Trace, Trace]", names: tuple[str, str], language: str)
     st.caption("log p: of the text that a model wrote itself, in nats; models with other tokens are not comparable.")
 
 
-def _heads(found: "HeadDistances", read: "tuple[Trace, Trace]", both: tuple[str, str], names: tuple[str, str]) -> None:
+def _heads(
+    found: "HeadDistances",
+    read: "tuple[Trace, Trace]",
+    both: tuple[str, str],
+    names: tuple[str, str],
+    columns: "tuple[DeltaGenerator, DeltaGenerator]",
+) -> None:
+    """The map in the first of these columns, what it says in the second, and two heads below both."""
     values, matching = found.distances.double().numpy(), found.matching()
     nearest = found.first[matching[0][0]]
     state.propose(site=both[0], layer=nearest.layer, head=nearest.head)
@@ -112,34 +125,36 @@ def _heads(found: "HeadDistances", read: "tuple[Trace, Trace]", both: tuple[str,
     first, second = found.first[row], found.second[column]
     labels = (sites.head_label(first.layer, first.head), sites.head_label(second.layer, second.head))
     name = file_name("two models", both[0], *names)
-    with st.grid(2, min_column_width=430, gap="medium"):
-        with st.container():
-            figure = figures.distance_map(values, found.first, found.second, matching=matching, opened=(row, column))
-            figure.update_layout(
-                yaxis={"title": {"text": plain_title(names[0])}}, xaxis={"title": {"text": plain_title(names[1])}}
-            )
-            st.plotly_chart(
-                figure,
-                key=f"{_MAP}-{row}",
-                on_select=partial(_open_cell, f"{_MAP}-{row}", found),
-                selection_mode="points",
-                config=frame.chart_config(name),
-                alt=f"How far each head of {names[0]} is from each head of {names[1]}",
-            )
-        with st.container():
-            st.markdown(
-                f"**{labels[0]} of {plain(names[0])} is nearest to {labels[1]} of {plain(names[1])}: "
-                f"{values[row, column]:.3f} bits apart.**"
-            )
-            _nearest(found, values, matching)
-            where = f"{found.texts:,} sentences" if found.texts > 1 else "this text"
-            left_out = f" {found.skipped:,} texts could not be compared." if found.skipped else ""
-            st.caption(
-                f"Jensen–Shannon divergence of the rows of two heads, 0 to 1 bit, over {found.rows:,} words of {where} "
-                "that both models read: the lighter, the nearer. A dot: the one-to-one matching with the least sum. "
-                f"The ring: the two heads below. Click a cell to open its head of the first model.{left_out}"
-            )
-            number_controls.table_button("All distances (CSV)", partial(tables.distances, found), name)
+    with columns[0]:
+        figure = figures.distance_map(values, found.first, found.second, matching=matching, opened=(row, column))
+        figure.update_layout(
+            yaxis={"title": {"text": plain_title(names[0])}}, xaxis={"title": {"text": plain_title(names[1])}}
+        )
+        st.plotly_chart(
+            figure,
+            key=f"{_MAP}-{row}",
+            on_select=partial(_open_cell, f"{_MAP}-{row}", found),
+            selection_mode="points",
+            config=frame.chart_config(name),
+            alt=f"How far each head of {names[0]} is from each head of {names[1]}",
+        )
+    with columns[1]:
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            controls.layer(1 + max(head.layer for head in found.first))
+            controls.head(1 + max(head.head for head in found.first if head.layer == first.layer))
+        st.markdown(
+            f"**{labels[0]} of {plain(names[0])} is nearest to {labels[1]} of {plain(names[1])}: "
+            f"{values[row, column]:.3f} bits apart.**"
+        )
+        _nearest(found, values, matching)
+        where = f"{found.texts:,} sentences" if found.texts > 1 else "this text"
+        left_out = f" {found.skipped:,} texts could not be compared." if found.skipped else ""
+        st.caption(
+            f"Jensen–Shannon divergence of the rows of two heads, 0 to 1 bit, over {found.rows:,} words of {where} "
+            "that both models read: the lighter, the nearer. A dot: the one-to-one matching with the least sum. "
+            f"The ring: the two heads below. Choose a head of the first model above, or click a cell.{left_out}"
+        )
+        number_controls.table_button("All distances (CSV)", partial(tables.distances, found), name)
     _pictures(read, both, (first[1:], second[1:]), labels, names)
 
 
