@@ -1,0 +1,55 @@
+"""A picture of the notebook, saved as one file, in the browser: offline, and a click opens a head."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from model import Translator
+from viz.notebook import film, heads, lines, save
+
+TOKENS = ["a", "b", "c"]
+
+
+@pytest.fixture
+def tab(profile: BrowserContext) -> Iterator[Page]:
+    """A tab for pages from the disk, which ends without an error and asks nobody for anything."""
+    page, problems = profile.new_page(), list[str]()
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("request", lambda request: problems.append(request.url) if request.url.startswith("http") else None)
+    yield page
+    page.close()
+    assert not problems
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_saved_grid_opens_a_head_by_a_click_without_a_server(tab: Page, tmp_path: Path, scheme: str) -> None:
+    tab.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    weights = np.random.default_rng(1).dirichlet(np.ones(3), size=(2, 4, 3))
+    path = save(heads(weights, queries=TOKENS), tmp_path / "heads.html")
+    tab.goto(path.as_uri())
+    expect(tab.get_by_role("gridcell", selected=True)).to_have_attribute("data-head", "0")
+    expect(tab.get_by_text("Attention, L1 H1")).to_be_visible()
+    tab.get_by_role("gridcell").nth(6).click()
+    expect(tab.get_by_text("Attention, L2 H3")).to_be_visible()
+    picture = tab.get_by_role("application")
+    picture.focus()
+    for key in ("ArrowDown", "ArrowRight"):
+        tab.keyboard.press(key)
+    expect(tab.get_by_role("status").last).to_contain_text(f"{weights[1, 2, 0, 1]:.4f}")
+
+
+def test_saved_lines_and_a_saved_film_are_handled_like_those_of_the_pages(
+    tab: Page, tmp_path: Path, translator: Translator
+) -> None:
+    trace = translator.trace("Tom told me.")
+    tab.goto(save(lines(trace, "encoder.self"), tmp_path / "lines.html").as_uri())
+    tab.locator(".chip").nth(1).click()
+    expect(tab.get_by_text("Lines drawn")).to_be_visible()
+    tab.goto(save(film(trace, translator), tmp_path / "film.html").as_uri())
+    expect(tab.get_by_text(f"Step 1 of {len(trace.steps)}", exact=True)).to_be_visible()
+    tab.get_by_role("button", name="Step forward (→)").click()
+    expect(tab.get_by_text(f"Step 2 of {len(trace.steps)}", exact=True)).to_be_visible()
+    expect(tab.get_by_role("button", name="Sample from here")).to_be_hidden()

@@ -1,0 +1,115 @@
+"""The notebook: its pictures hold what the trace holds, a notebook runs, and what is saved works alone."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from model import Trace, Translator
+from tests.paths import ROOT
+from tests.viz.sent import unpack
+from viz.notebook import Picture, film, heads, lines, save
+from viz.notebook import widget as widgets
+
+TEXT = "Tom told me."
+NOTEBOOK = Path(__file__).with_name("attention.ipynb")
+
+
+@pytest.fixture(scope="module")
+def trace(translator: Translator) -> Trace:
+    return translator.trace(TEXT)
+
+
+def parts(picture: Picture) -> list[tuple[dict[str, object], list[bytes]]]:
+    """Each part of a picture with its payloads."""
+    left, found = list(picture.payloads), []
+    for part in json.loads(picture.plan)["parts"]:
+        found.append((part, left[: part["count"]]))
+        left = left[part["count"] :]
+    assert not left
+    return found
+
+
+def test_a_grid_holds_every_head_of_the_trace_and_the_open_one_first(trace: Trace) -> None:
+    tiles, grid, matrix = parts(heads(trace, "decoder.cross", opened=(1, 2)))
+    assert [part["element"] for part, _ in (tiles, grid, matrix)] == ["tile-keeper", "head-grid", "matrix-picture"]
+    header, _ = unpack(grid[1][0])
+    assert header["selected"] == [1, 2]
+    assert header["address"] == unpack(tiles[1][0])[0]["address"]
+    first, *all_heads = matrix[1]
+    assert len(all_heads) == 8
+    for number, packed in enumerate(all_heads):
+        header, (values,) = unpack(packed)
+        expected = trace.weights("decoder.cross", number // 4)[number % 4].numpy()
+        np.testing.assert_array_equal(values, expected.ravel())
+        assert header["title"] == f"Decoder cross-attention, L{number // 4 + 1} H{number % 4 + 1}"
+    assert first == all_heads[6]
+
+
+def test_lines_hold_the_heads_of_a_layer(trace: Trace) -> None:
+    ((_, (packed,)),) = parts(lines(trace, "encoder.self", 1, shown=[3, 0]))
+    header, (values,) = unpack(packed)
+    assert header["command"]["heads"] == [0, 3]
+    expected = trace.weights("encoder.self", 1).numpy()
+    assert (values / 65535.0) ** 2 == pytest.approx(expected.ravel(), abs=1e-4)
+
+
+def test_arrays_and_tokens_are_enough(trace: Trace) -> None:
+    weights = np.full((1, 2, 2, 3), 1 / 3, np.float32)
+    _, _, matrix = parts(heads(weights, queries=["a", "<b>"], keys=["c", "d", "e"]))
+    header, (values,) = unpack(matrix[1][2])
+    assert (header["rowTokens"], header["columnTokens"]) == (["a", "<b>"], ["c", "d", "e"])
+    np.testing.assert_array_equal(values, weights[0, 1].ravel())
+    ((_, (packed,)),) = parts(lines(weights[0], queries=["a", "b"], keys=["c", "d", "e"]))
+    assert unpack(packed)[0]["headNames"] == ["L1 H1", "L1 H2"]
+
+
+def test_a_film_has_every_step(translator: Translator, trace: Trace) -> None:
+    ((_, (packed,)),) = parts(film(trace, translator))
+    assert len(unpack(packed)[0]["steps"]) == len(trace.steps)
+    with pytest.raises(ValueError, match="this one only read"):
+        film(replace(trace, steps=()), translator)
+
+
+def test_what_does_not_fit_is_refused_with_a_reason(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
+    weights = np.full((1, 2, 2, 2), 0.5)
+    with pytest.raises(ValueError, match=r"no site 'x' in this trace; it has encoder.self"):
+        heads(trace, "x")
+    with pytest.raises(ValueError, match=r"no head \(0, 9\): layers run from 0 to 1, heads from 0 to 3"):
+        heads(trace, "encoder.self", opened=(0, 9))
+    with pytest.raises(ValueError, match="no layer 7"):
+        lines(trace, "encoder.self", 7)
+    with pytest.raises(ValueError, match="heads 0 to 3"):
+        lines(trace, "encoder.self", 0, shown=[4])
+    with pytest.raises(ValueError, match="Give the tokens"):
+        heads(weights)
+    with pytest.raises(ValueError, match=r"3 queries, 3 keys\], got \[1, 2, 2, 2\]"):
+        heads(weights, queries=["a", "b", "c"])
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        heads(weights * 9, queries=["a", "b"])
+    monkeypatch.setattr(widgets, "MOST_BYTES", 1_000)
+    with pytest.raises(ValueError, match="fewer layers or a shorter text"):
+        heads(trace, "encoder.self")
+
+
+def test_hostile_tokens_end_no_script_of_a_saved_page(tmp_path: Path) -> None:
+    token = "</script><script>alert(1)</script>"
+    page = save(heads(np.ones((1, 1, 1, 1)), queries=[token]), tmp_path / "a.html", title="<b>").read_text()
+    assert page.count("</script>") == 1
+    assert "<title>&lt;b&gt;</title>" in page
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_notebook_runs_and_shows_its_pictures(tiny_checkpoints: Path, tmp_path: Path) -> None:
+    import nbformat
+    from nbclient import NotebookClient
+
+    notebook = nbformat.read(NOTEBOOK, as_version=4)
+    notebook.cells[0].source = f"CHECKPOINT = {str(tiny_checkpoints / 'en-de')!r}\nSAVED = {str(tmp_path / 'a.html')!r}"
+    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(ROOT)}}).execute()
+    shown = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
+    views = [output for output in shown if "application/vnd.jupyter.widget-view+json" in output.get("data", {})]
+    assert len(views) == 4
+    assert (tmp_path / "a.html").is_file()

@@ -1,0 +1,15 @@
+"""Headlight's pictures in a notebook: every head as a grid, heads as lines, a translation as a film.
+
+    from viz.notebook import film, heads, lines, save
+
+    trace = translator.trace("The animal didn't cross the street because it was too tired.")
+    heads(trace, "decoder.cross")
+
+The same components as on the pages, drawn by the browser, offline; in JupyterLab, Jupyter Notebook and VS Code. They
+need `pip install -r viz/notebook/requirements.txt`.
+"""
+
+from viz.notebook.pictures import film, heads, lines
+from viz.notebook.widget import Picture, save
+
+__all__ = ["Picture", "film", "heads", "lines", "save"]
