@@ -26,12 +26,15 @@ View = Literal[
     "rollout",
     "output projection",
     "word choice",
+    "circuits",
+    "cost",
 ]
 """What a page may want to show: scores and where a weight comes from · real head outputs to check the derived ones
 against · weights times the length of the values · heads switched off or pointed elsewhere · writing step by step · beam
 search · what each layer would say · the encodings as added · the embeddings before them · masks of a padded batch ·
-attention within the source and within the target · weights followed through its layers · what a
-head's output is multiplied by · how much more probable one word is than another, and what each head does to that."""
+attention within the source and within the target · weights followed through its layers · what a head's output is
+multiplied by · how much more probable one word is than another, and what each head does to that · what a head would
+look at and write by tokens alone · the multiply-adds of a step."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -107,12 +107,20 @@ def describe(reader: Reader) -> Description:
         ("Reads at most", most if abilities.kind != "image" else f"{abilities.max_length} patches and special tokens"),
         ("Writes", "yes" if abilities.generates else "no"),
         ("Parameters", f"{sum(parts.values()):,}"),
-        ("Runs on", str(reader.device)),
+        ("Runs on", _where(reader, model)),
     ]
     settings = config.to_diff_dict() if hasattr(config, "to_diff_dict") else {}
     return Description(
         rows, parts, sorted(map(_setting, _plain(settings).items())), list(dict.fromkeys(abilities.lacks.values()))
     )
+
+
+def _where(reader: Reader, model: nn.Module) -> str:
+    """The device; of a model larger than its memory, how much of it lies elsewhere."""
+    whole = sum(weight.numel() * weight.element_size() for weight in model.parameters())
+    if reader.num_bytes >= whole:
+        return str(reader.device)
+    return f"{reader.device}; {1 - reader.num_bytes / whole:.0%} of it, for lack of memory, is read anew in every pass"
 
 
 def _parameters(model: nn.Module) -> dict[str, int]:

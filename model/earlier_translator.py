@@ -18,6 +18,10 @@ from model.trace.trace import Trace
 
 _ONE_BATCH: Final = "This picture of a padded batch is of a Transformer's three attentions."
 _NO_PROJECTION: Final = "No matrix W_O follows: what the head puts out, its context vector, is read as it is."
+_NO_CIRCUITS: Final = (
+    "What a head would look at by tokens alone is read where tokens come as they are embedded; the queries of this "
+    "model are states that depend on all that was read before."
+)
 _RECURRENT: Final[Mapping[View, str]] = MappingProxyType(
     {
         "self-attention": (
@@ -29,6 +33,8 @@ _RECURRENT: Final[Mapping[View, str]] = MappingProxyType(
         "logit lens": "A logit lens reads layers that all add to one sum; a GRU has a single layer with gates.",
         "batch masks": _ONE_BATCH,
         "output projection": _NO_PROJECTION,
+        "circuits": _NO_CIRCUITS,
+        "cost": "The cost of a step is counted of Transformers, whose keys and values are cached.",
         "word choice": (
             "Heads are switched off and exchanged where all rows are computed at once; a GRU computes each from the "
             "state that the one before left."
@@ -45,6 +51,8 @@ _CONVOLUTIONAL: Final[Mapping[View, str]] = MappingProxyType(
         "logit lens": "A logit lens reads layers that all add to one sum; here every layer scales it down by √0.5.",
         "batch masks": _ONE_BATCH,
         "output projection": _NO_PROJECTION,
+        "circuits": _NO_CIRCUITS,
+        "cost": "The cost of a step is counted of Transformers, whose keys and values are cached.",
     }
 )
 

@@ -3,11 +3,13 @@
 from collections.abc import Collection
 from typing import Any
 
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from model.abilities import Abilities
 from model.adapters.layout import OUTPUTS, Layout
+from model.adapters.placement import device_of
 from model.errors import TraceError
 from model.loaded import Loaded
 
@@ -27,8 +29,24 @@ class BaseReader(Loaded):
         self.layout, self._abilities = layout, abilities
 
     @property
+    def key(self) -> str:
+        """Names this content on this device with this number type."""
+        return f"{self.digest}/{self.device}/{next(self.model.parameters()).dtype}"
+
+    @property
+    def device(self) -> torch.device:
+        """Where the model reads; of one that is larger than its memory, not all weights are there."""
+        return device_of(self.model)
+
+    @property
+    def num_bytes(self) -> int:
+        """Bytes of the weights that are in memory."""
+        held = [weight for weight in self.model.parameters() if not weight.is_meta]
+        return sum(weight.numel() * weight.element_size() for weight in held)
+
+    @property
     def d_model(self) -> int:
-        """Ids of special tokens, as far as the configuration names them."""
+        """Width of the model, as its configuration names it."""
         return int(getattr(self.config, "d_model", None) or getattr(self.config, "hidden_size", None) or 1024)
 
     @property

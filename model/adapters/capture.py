@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from model.adapters.library import fused_attention, fused_mask
@@ -82,6 +82,8 @@ class Listener:
         keeps_outputs: whether the heads' real outputs are kept too.
         sites: attention module → the site and layer of its first, second … call in a pass.
         outputs: what is done to the heads' outputs of every site and layer, before W_O.
+        values: what is done to the values [batch, kv_head, key, d_v] of a site and layer.
+        seen: site → which keys of each sentence of the batch may be attended to at all; all where it has none.
         calls: what was computed, in this order.
     """
 
@@ -90,6 +92,8 @@ class Listener:
     sites: Mapping[nn.Module, tuple[SiteAndLayer, ...]] = field(default_factory=dict)
     edits: Mapping[SiteAndLayer, tuple[HeadEdit, ...]] = field(default_factory=dict)
     outputs: OutputsEdit | None = None
+    values: Mapping[SiteAndLayer, Callable[[Tensor], Tensor]] = field(default_factory=dict)
+    seen: Mapping[str, Bool[Tensor, "batch key"]] = field(default_factory=dict)
     calls: list[Call] = field(default_factory=list)
     _done: dict[nn.Module, int] = field(default_factory=dict)
     _rows: dict[str, int] = field(default_factory=dict)
@@ -164,6 +168,12 @@ def attend(
     if listener is None and is_fused:
         return fused_attention(module, query, key, value, attention_mask, given), None
     mask, mask_bias = _mask_of(attention_mask, module, query, key, given)
+    if listener is not None and at is not None:
+        if (change := listener.values.get(at)) is not None:
+            value = change(value)
+        if (seen := listener.seen.get(at[0])) is not None:
+            mask = replace(mask, key_padding=seen if mask.key_padding is None else mask.key_padding & seen)
+            attention_mask = _fused_mask(mask, mask_bias)
     call = Call(
         module=module,
         query=query,
@@ -224,6 +234,12 @@ def _mask_of(
     rest = given.masked_fill(~allowed, 0.0)
     mask = mask_behind(allowed[:, 0].expand(-1, num_queries, -1), local_size=asked.get("sliding_window"))
     return mask, rest if bool(rest.any()) else None
+
+
+def _fused_mask(mask: AttentionMask, bias: Tensor | None) -> Tensor:
+    """A mask for the fused kernel: booleans, or a bias that is as low as can be where a key may not be seen."""
+    allowed = mask.rows()[:, None]
+    return allowed if bias is None else bias.masked_fill(~allowed, torch.finfo(bias.dtype).min)
 
 
 def _bias_of(given: Tensor | None, hidden: Tensor | None) -> Tensor | DistanceBias | None:

@@ -9,10 +9,13 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from model.adapters.peft_adapter import SETTINGS as ADAPTER_SETTINGS
+from model.adapters.peft_adapter import WEIGHTS as ADAPTER_WEIGHTS
+from model.adapters.peft_adapter import Adapter, read_adapter
 from model.checked import Malformed, parsed
 from model.errors import CheckpointError
 from model.folder_files import entries, open_file, read_file
@@ -52,14 +55,28 @@ class Folder:
     """A folder that may be opened.
 
     Attributes:
+        path: of the model.
         config: what config.json says, without what is never followed.
         weights, numbers: the files that hold the weights, and how many numbers these hold.
+        adapter: what is to be merged into it, from another folder, if anything.
     """
 
     path: Path
     config: dict[str, Any]
     weights: tuple[Path, ...]
     numbers: int
+    adapter: Adapter | None = None
+
+    @property
+    def name(self) -> str:
+        """As people call it: of an adapter, the adapter's."""
+        return self.path.name if self.adapter is None else self.adapter.path.name
+
+    @property
+    def tokenizer(self) -> Path:
+        """Where its tokenizer lies; an adapter may bring its own."""
+        own = self.adapter is not None and any((self.adapter.path / name).is_file() for name in TOKENIZER_FILES)
+        return self.adapter.path if own and self.adapter is not None else self.path
 
     def digest(self) -> str:
         """SHA-256 over settings, weights and tokenizer files: names exactly this content. Reads every byte.
@@ -69,10 +86,11 @@ class Folder:
         """
         whole = hashlib.sha256()
         kinds = {".json", ".safetensors", ".txt", ".model", ".spm", ".jinja"}
-        with _readable(self.path):
-            for path in [file for file in entries(self.path) if file.suffix in kinds and file.is_file()]:
-                with open_file(self.path, path.name) as file:
-                    whole.update(f"{path.name}\0{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
+        for folder in [self.path] if self.adapter is None else [self.path, self.adapter.path]:
+            with _readable(folder):
+                for path in [file for file in entries(folder) if file.suffix in kinds and file.is_file()]:
+                    with open_file(folder, path.name) as file:
+                        whole.update(f"{path.name}\0{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
         return whole.hexdigest()
 
 
@@ -118,6 +136,12 @@ def _checked(path: Path) -> Folder:
     if not path.is_dir():
         raise CheckpointError(f"There is no folder {path}.")
     refuse_gguf(path)
+    if (adapter := read_adapter(path)) is not None:
+        _check_inside(path)
+        if (adapter.base / ADAPTER_SETTINGS).exists():
+            raise CheckpointError(f"{adapter.base.name}, beneath the adapter {path.name}, holds an adapter itself.")
+        beneath = _checked(adapter.base)
+        return replace(beneath, numbers=beneath.numbers + _count_numbers(path / ADAPTER_WEIGHTS), adapter=adapter)
     if not (path / CONFIG).is_file():
         raise CheckpointError(
             f"{path.name} has no {CONFIG}. Give a folder with a model that `save_pretrained` of transformers wrote, "
@@ -129,11 +153,6 @@ def _checked(path: Path) -> Folder:
         raise CheckpointError(
             f"The weights in {path.name} are quantized. Headlight reads whole numbers of 16 or 32 bits: save the model "
             "without quantization."
-        )
-    if (path / "adapter_config.json").exists():
-        raise CheckpointError(
-            f"{path.name} holds an adapter (PEFT), which needs another model beneath it. Merge the two with "
-            "`merge_and_unload()` and save the result."
         )
     weights = _weight_files(path)
     numbers = sum(_count_numbers(file) for file in weights)

@@ -11,6 +11,8 @@ from model.errors import CheckpointError
 _MEMINFO: Final = Path("/proc/meminfo")
 _GROUP: Final = Path("/sys/fs/cgroup")
 GIGABYTE: Final = 1e9
+#: A model this many times as large as the memory is not run from the disk: each of its passes would take minutes.
+MOST_TIMES: Final = 8
 
 
 def available_bytes(device: torch.device) -> int:
@@ -27,18 +29,34 @@ def available_bytes(device: torch.device) -> int:
     return max(0, min(limits))
 
 
-def check_room(name: str, numbers: int, dtype: torch.dtype, device: torch.device, *, tables: int = 0) -> None:
-    """Make sure that so many numbers fit, and tables of so many bytes beside them.
+def fits(numbers: int, dtype: torch.dtype, device: torch.device, *, tables: int = 0) -> bool:
+    """Whether so many weights, and tables of so many bytes beside them, fit on one device."""
+    return numbers * dtype.itemsize + tables <= available_bytes(device)
+
+
+def check_room(
+    name: str, numbers: int, dtype: torch.dtype, device: torch.device, *, tables: int = 0, largest: int = 0
+) -> None:
+    """Make sure that a model can be run here, if need be with most of its weights on the disk.
+
+    Args:
+        name: for the message.
+        numbers: weights.
+        dtype, device: of them.
+        tables: bytes that the model computes and keeps beside them, always in memory.
+        largest: numbers of the largest weight, which must be in memory as a whole.
 
     Raises:
-        CheckpointError: they do not; the message names both amounts.
+        CheckpointError: it cannot; the message names what it needs and what there is.
     """
-    needed, there = numbers * dtype.itemsize + tables, available_bytes(device)
-    if needed > there:
+    there = available_bytes(device)
+    elsewhere = available_bytes(torch.device("cpu")) if device.type == "cuda" else 0
+    weights, at_once = numbers * dtype.itemsize, tables + largest * dtype.itemsize
+    if weights > MOST_TIMES * (there + elsewhere) or at_once > there:
         what = f"{numbers:,} weights" + (" and its tables of positions and masks" if tables else "")
         where = "on the GPU" if device.type == "cuda" else "in memory"
         raise CheckpointError(
-            f"{name} is too large: its {what} need {needed / GIGABYTE:.1f} GB, and "
+            f"{name} is too large: its {what} need {(weights + tables) / GIGABYTE:.1f} GB, and "
             f"{there / GIGABYTE:.1f} GB are free {where}. Close other models, or choose a smaller one."
         )
 

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from model.adapters.generate_call import Beginning, settings_for_writing
 from model.adapters.library import new_cache
+from model.adapters.placement import device_of
 from model.nn.hooks import rows_from
 
 
@@ -25,7 +26,7 @@ class GenerationRows:
         self._model, self._beginning = model, beginning
         self._has_encoder = bool(beginning.encoded)
         self._cache = new_cache(self._has_encoder)
-        self._read = torch.empty(1, 0, dtype=torch.long, device=next(model.parameters()).device)
+        self._read = torch.empty(1, 0, dtype=torch.long, device=device_of(model))
         # The logits of a long text's every token would take more memory than all else.
         self._last_only = (
             {"logits_to_keep": 1} if "logits_to_keep" in inspect.signature(model.forward).parameters else {}

@@ -7,6 +7,7 @@ from typing import Final
 from model.abilities import Kind
 from model.adapters.families import family_of
 from model.adapters.folder_check import CONFIG, LARGEST_CONFIG, check_folder, check_tokenizer_files
+from model.adapters.peft_adapter import read_adapter
 from model.checked import Malformed, parsed
 from model.errors import CheckpointError
 from model.folder_files import entries, read_file
@@ -32,9 +33,12 @@ def folder_with_model(typed: str, allowed: Sequence[Path] | None = None) -> Path
     path = _folder(typed, allowed)
     if (path / MANIFEST).is_file():
         return path
-    model_type = check_folder(path).config.get("model_type")
+    folder = check_folder(path)
+    if allowed is not None and folder.adapter is not None:
+        _check_below(folder.path.resolve(), allowed)
+    model_type = folder.config.get("model_type")
     if family_of(model_type).kind != "image":
-        check_tokenizer_files(path, model_type)
+        check_tokenizer_files(folder.tokenizer, model_type)
     return path
 
 
@@ -43,7 +47,8 @@ def kind_in(path: Path) -> Kind | None:
     if (path / MANIFEST).is_file():
         return "encoder-decoder"
     try:
-        content = read_file(path, CONFIG, LARGEST_CONFIG)
+        adapter = read_adapter(path)
+        content = read_file(path if adapter is None else adapter.base, CONFIG, LARGEST_CONFIG)
         return family_of(parsed(content.decode("utf-8")).get("model_type")).kind
     except (OSError, UnicodeDecodeError, Malformed, CheckpointError):
         return None

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from model.abilities import Kind
 from model.adapters.capture import Call, Listener, SiteAndLayer, listen
+from model.adapters.placement import weight_of
 from model.errors import CheckpointError, TraceError
 from model.nn.encoder_decoder import SITES, site_path
 from model.trace.trace import SiteLayers
@@ -89,10 +90,11 @@ class Layout:
         module = self.projections.get((site, layer))
         if module is None:
             return None
-        weight = module.get_parameter("weight").detach()
+        weight = weight_of(module)
+        assert weight is not None, "an output projection is a matrix"
         # A linear layer holds its matrix transposed, GPT-2's layer does not.
         joined = weight.T if isinstance(module, nn.Linear) else weight
-        return joined.reshape(self.heads[site][layer], -1, joined.size(1)).float().cpu()
+        return joined.reshape(self.heads[site][layer], -1, joined.size(1))
 
 
 def find_layout(model: nn.Module, kind: Kind, run: Callable[[], Any]) -> Layout:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
+from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -90,8 +91,9 @@ def head_for(kind: str, config: Any) -> str:
     return "masked" if kind == "encoder" and any(name.endswith("ForMaskedLM") for name in names) else kind
 
 
-def count_numbers(kind: str, config: Any) -> tuple[int, int]:
-    """How many numbers a model of this configuration learns, and how many bytes its tables take that it computes.
+def count_numbers(kind: str, config: Any) -> tuple[int, int, int]:
+    """How many numbers a model of this configuration learns, how many bytes its tables take that it computes, and how
+    many numbers its largest weight has.
 
     No memory is taken for them.
 
@@ -104,21 +106,31 @@ def count_numbers(kind: str, config: Any) -> tuple[int, int]:
     except Exception as error:
         raise CheckpointError(f"config.json describes no model that can be built: {first_line(error)}.") from error
     tables = sum(table.numel() * table.element_size() for table in model.buffers())
-    return sum(parameter.numel() for parameter in model.parameters()), tables
+    sizes = [parameter.numel() for parameter in model.parameters()]
+    return sum(sizes), tables, max(sizes, default=0)
 
 
-def load_weights(folder: Path, kind: str, config: Any, implementation: str, dtype: torch.dtype) -> nn.Module:
+def load_weights(
+    folder: Path,
+    kind: str,
+    config: Any,
+    implementation: str,
+    dtype: torch.dtype,
+    placed: Mapping[str, Any] = MappingProxyType({}),
+) -> nn.Module:
     """The model of a folder that `folder_check` has checked, on the CPU, in evaluation mode.
 
     Args:
         folder, kind, config, dtype: `kind` is a key of `HEADS`, `config` from `make_config`.
         implementation: `OURS` or "eager".
+        placed: options that put the weights elsewhere, of `placement.Placement`.
 
     Raises:
         CheckpointError: the weights do not fit the configuration.
     """
     options: dict[str, Any] = {"config": config, "dtype": dtype, "attn_implementation": implementation}
     options |= {"local_files_only": True, "use_safetensors": True, "trust_remote_code": False}
+    options |= placed
     try:
         with _LOADING, quiet():
             model, report = HEADS[kind].from_pretrained(str(folder), output_loading_info=True, **options)

@@ -17,6 +17,8 @@ from model.adapters.folder_check import CONFIG, Folder, check_folder, check_toke
 from model.adapters.free_memory import check_room
 from model.adapters.layout import SOURCE_LENGTH, TARGET_LENGTH, Layout, find_layout
 from model.adapters.library_tokenizer import LibraryTokenizer
+from model.adapters.peft_adapter import merge
+from model.adapters.placement import Placement, device_of, folder_for_weights, placement_for, settle
 from model.adapters.text_reader import TextReader
 from model.adapters.text_writer import TextWriter
 from model.adapters.tokenizer_files import private_copy
@@ -51,39 +53,61 @@ def open_folder(path: Path, *, device: str | None = None, dtype: str = "float32"
     family = family_of(model_type)
     assert isinstance(model_type, str)
     if family.kind != "image":
-        check_tokenizer_files(path, model_type)
+        check_tokenizer_files(folder.tokenizer, model_type)
     check_values(folder.config, family.positions)
     check_token_ids(folder.config, CONFIG)
     config = library.make_config(
         model_type, {key: value for key, value in folder.config.items() if key != "model_type"}
     )
-    check_room(path.name, folder.numbers, number_type, chosen)
+    check_room(folder.name, folder.numbers, number_type, chosen)
     head = library.head_for(family.kind, config)
-    numbers, tables = library.count_numbers(head, config)
-    check_room(path.name, folder.numbers, number_type, chosen, tables=tables)
+    numbers, tables, largest = library.count_numbers(head, config)
     if numbers > MOST_MISSING * folder.numbers:
-        raise CheckpointError(f"The weights in {path.name} are far fewer than its config.json speaks of. Copy it anew.")
+        raise CheckpointError(
+            f"The weights in {folder.name} are far fewer than its config.json speaks of. Copy it anew."
+        )
+    check_room(folder.name, folder.numbers, number_type, chosen, tables=tables, largest=largest)
     pieces = None if family.kind == "image" else _open_tokenizer(folder, config)
     is_ours = library.knows_interface(head, config)
-    model = library.load_weights(path, head, config, library.OURS if is_ours else EAGER, number_type).to(chosen)
+    placement = placement_for(folder.numbers, tables, number_type, chosen)
+    model = _loaded(folder, head, config, library.OURS if is_ours else EAGER, number_type, placement).eval()
+    if placement is None:
+        model = model.to(chosen)
     if pieces is None:
         # Only who looks at pictures needs what reads them.
         from model.adapters.image_reader import ImageReader
 
-        processor = library.load_image_processor(path, config)
+        processor = library.load_image_processor(folder.path, config)
         check_picture_sizes(library.picture_sizes(processor))
         layout, abilities = explore(model, model_type, library.blank_pixels(processor))
-        return ImageReader(model, processor, layout, abilities, name=path.name, digest=folder.digest())
+        return ImageReader(model, processor, layout, abilities, name=folder.name, digest=folder.digest())
     layout, abilities = explore(model, model_type)
     made = TextWriter if abilities.generates else TextReader
-    return made(model, pieces, layout, abilities, name=path.name, digest=folder.digest())
+    return made(model, pieces, layout, abilities, name=folder.name, digest=folder.digest())
+
+
+def _loaded(
+    folder: Folder, head: str, config: Any, implementation: str, dtype: torch.dtype, placement: Placement | None
+) -> nn.Module:
+    """The weights of a folder with its adapter, on the CPU or where they are placed."""
+    if placement is None:
+        model = library.load_weights(folder.path, head, config, implementation, dtype)
+        return model if folder.adapter is None else merge(model, folder.adapter)
+    if folder.adapter is not None:
+        raise CheckpointError(
+            f"{folder.name} is an adapter of a model that is larger than the memory. Merge the two with "
+            "`merge_and_unload()`, save the result, and open that."
+        )
+    with folder_for_weights() as offloaded:
+        model = library.load_weights(folder.path, head, config, implementation, dtype, placement.options(offloaded))
+    return settle(model, placement, offloaded)
 
 
 def _open_tokenizer(folder: Folder, config: Any) -> LibraryTokenizer:
     """The tokenizer of a folder, tried in a process of its own before it is opened in this one."""
     with private_copy(folder) as copy:
-        try_once(copy, folder.path.name)
-        return LibraryTokenizer(library.load_tokenizer(copy.path, config, folder.path.name))
+        try_once(copy, folder.name)
+        return LibraryTokenizer(library.load_tokenizer(copy.path, config, folder.name))
 
 
 def explore(model: nn.Module, model_type: str, pixels: Tensor | None = None) -> tuple[Layout, Abilities]:
@@ -113,7 +137,7 @@ def explore(model: nn.Module, model_type: str, pixels: Tensor | None = None) -> 
 def _probe(model: nn.Module, kind: Kind, pixels: Tensor | None, seen: list[Any]) -> Callable[[], None]:
     """One pass over made-up tokens, or over these pixels; what comes out is put into `seen`."""
     config: Any = model.config
-    device = next(model.parameters()).device
+    device = device_of(model)
 
     def tokens(count: int) -> torch.Tensor:
         return torch.full((1, count), min(5, config.vocab_size - 1), device=device)
@@ -174,6 +198,8 @@ def _lacks(
     }
     if kind != "decoder" or layout is None or final_norm(model) is None:
         lacks["logit lens"] = "The logit lens reads the layers of Headlight's own models and of most decoder-only ones."
+    if (why_none := _no_circuits(name, kind, model)) is not None:
+        lacks["circuits"] = why_none
     if kind in ("encoder", "image"):
         only_reads = f"{name} reads and does not write, so there is nothing to decode."
         lacks |= {"decoding": only_reads, "beam": only_reads}
@@ -190,7 +216,28 @@ def _lacks(
             f"keys and values are not; the weights of all heads are held at once, so texts may have at most {length:,} "
             "tokens."
         )
-        lacks |= {"scores": why, "head outputs": why, "norms": why, "edits": why, "word choice": why}
+        lacks |= {
+            "scores": why,
+            "head outputs": why,
+            "norms": why,
+            "edits": why,
+            "word choice": why,
+            "circuits": why,
+            "cost": why,
+        }
     elif any((site, layer) not in layout.projections for site in heads for layer in range(len(heads[site]))):
         lacks["norms"] = f"the output projection of {name} was not found."
     return lacks
+
+
+def _no_circuits(name: str, kind: Kind, model: nn.Module) -> str | None:
+    """Why QK and OV of this model's heads are not read; None if they are."""
+    config: Any = model.config
+    if kind != "decoder":
+        return "QK and OV are read of Headlight's own models, MarianMT and decoder-only models."
+    if positions_of(config.model_type, config) == "rotary":
+        return (
+            f"{name} turns queries and keys by their positions (rotary), so that two tokens have no score of their own "
+            "without the distance between them."
+        )
+    return None

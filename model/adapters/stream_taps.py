@@ -1,4 +1,4 @@
-"""Listen to what the modules inside a library model's layers read and put out, for one row of one run.
+"""Listen to what the modules inside a library model's layers read and put out, for one row of one run or for all.
 
 Hooks are set once for each model, when it is first asked, and stay: to take them away again while another thread runs
 the model would not be safe. Who listens is held in a `ContextVar`, so without a listener they do nothing.
@@ -8,38 +8,47 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from model.adapters.layout import Layout
 
+Stack = Literal["encoder", "decoder"]
+
 
 @dataclass(frozen=True, eq=False)
 class ModuleCall:
-    """What one module inside a layer read and put out at the row; `given` is None where it read no such row."""
+    """What one module inside a layer read and put out at the row, or the rows; `given` is None where it read none."""
 
     module: nn.Module
-    given: Float[Tensor, "width"] | None
-    put_out: Float[Tensor, "d_model"]
+    given: Float[Tensor, "*rows width"] | None
+    put_out: Float[Tensor, "*rows d_model"]
 
 
 @dataclass(eq=False)
 class LayerCall:
-    """What one layer read and put out at the row, and its modules in the order in which they were done."""
+    """What one layer read and put out at the row, or the rows, and its modules in the order in which they were done.
 
-    stack: str
-    given: Float[Tensor, "d_model"] | None = None
-    put_out: Float[Tensor, "d_model"] | None = None
+    Attributes:
+        args, kwargs: all that it was called with.
+    """
+
+    module: nn.Module
+    stack: Stack
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+    given: Float[Tensor, "*rows d_model"] | None = None
+    put_out: Float[Tensor, "*rows d_model"] | None = None
     calls: list[ModuleCall] = field(default_factory=list)
 
 
 @dataclass(eq=False)
 class Taps:
-    """What a run leaves: of each stack only the rows at its position, layer after layer."""
+    """What a run leaves, layer after layer: of each stack only the row at its position, or every row for None."""
 
-    rows: Mapping[str, int]
+    rows: Mapping[Stack, int | None]
     layers: list[LayerCall] = field(default_factory=list)
     is_open: bool = False
 
@@ -49,8 +58,13 @@ _MARK: Final = "headlight_tapped"
 
 
 @contextmanager
-def tapped(model: nn.Module, layout: Layout, rows: Mapping[str, int]) -> Iterator[list[LayerCall]]:
-    """Yield what the layers of these stacks do while the block runs, in this thread only; `rows`: stack → position."""
+def tapped(model: nn.Module, layout: Layout, rows: Mapping[Stack, int | None]) -> Iterator[list[LayerCall]]:
+    """Yield what the layers of these stacks do while the block runs, in this thread only.
+
+    Args:
+        model, layout: whose.
+        rows: stack → the position that is listened to; None for all.
+    """
     _tap(model, layout)
     taps = Taps(rows)
     token = _TAPS.set(taps)
@@ -72,32 +86,38 @@ def _tap(model: nn.Module, layout: Layout) -> None:
         layer.register_forward_hook(_closer(stack))
 
 
-def _layers(model: nn.Module, layout: Layout) -> dict[nn.Module, str]:
-    """The layer around each attention: the outermost member of a list of modules that holds it; and its stack."""
-    names = {module: name for name, module in model.named_modules()}
-    found: dict[nn.Module, str] = {}
+def _layers(model: nn.Module, layout: Layout) -> dict[nn.Module, Stack]:
+    """The layer around each attention, and its stack."""
+    found: dict[nn.Module, Stack] = {}
     for module, sites in layout.sites.items():
-        parts = names[module].split(".")
-        for end in range(1, len(parts) + 1):
-            if isinstance(model.get_submodule(".".join(parts[: end - 1])), nn.ModuleList):
-                found[model.get_submodule(".".join(parts[:end]))] = sites[0][0].split(".")[0]
-                break
+        if (layer := layer_around(model, module)) is not None:
+            found[layer] = "encoder" if sites[0][0].startswith("encoder") else "decoder"
     return found
 
 
-def _opener(stack: str) -> Any:
+def layer_around(model: nn.Module, attention: nn.Module) -> nn.Module | None:
+    """The outermost member of a list of modules that holds an attention; None if there is none."""
+    parts = next(name for name, module in model.named_modules() if module is attention).split(".")
+    for end in range(1, len(parts) + 1):
+        if isinstance(model.get_submodule(".".join(parts[: end - 1])), nn.ModuleList):
+            return model.get_submodule(".".join(parts[:end]))
+    return None
+
+
+def _opener(stack: Stack) -> Any:
     def begin(module: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None = None) -> None:
         taps = _TAPS.get()
         if taps is None or stack not in taps.rows:
             return
-        given = args[0] if args else (kwargs or {}).get("hidden_states")
-        taps.layers.append(LayerCall(stack, _row(given, taps.rows[stack])))
+        kwargs = kwargs or {}
+        given = args[0] if args else kwargs.get("hidden_states")
+        taps.layers.append(LayerCall(module, stack, args, kwargs, _row(given, taps.rows[stack])))
         taps.is_open = True
 
     return begin
 
 
-def _closer(stack: str) -> Any:
+def _closer(stack: Stack) -> Any:
     def end(module: nn.Module, args: tuple[Any, ...], output: Any) -> None:
         taps = _TAPS.get()
         if taps is not None and stack in taps.rows:
@@ -112,17 +132,20 @@ def _note(module: nn.Module, args: tuple[Any, ...], output: Any) -> None:
     if taps is None or not taps.is_open:
         return
     layer = taps.layers[-1]
-    position, width = taps.rows[layer.stack], None if layer.given is None else layer.given.numel()
+    position = taps.rows[layer.stack]
     put_out = _row(output, position)
-    if put_out is not None and put_out.numel() == width:
+    if put_out is not None and layer.given is not None and put_out.shape == layer.given.shape:
         layer.calls.append(ModuleCall(module, _row(args[0] if args else None, position), put_out))
 
 
-def _row(value: Any, position: int) -> Tensor | None:
-    """One row of what a module of a batch of one reads or puts out, float32 on the CPU; None if it is no such thing."""
+def _row(value: Any, position: int | None) -> Tensor | None:
+    """One row, or all, of what a module of a batch of one reads or puts out, float32 on the CPU; None if it is no
+    such thing."""
     tensor = value[0] if isinstance(value, tuple) and value else value
     if not isinstance(tensor, Tensor) or not tensor.is_floating_point() or tensor.dim() < 2:
         return None
     rows = tensor.detach().reshape(-1, tensor.size(-1))
     # A copy: some models add to what they have in place.
+    if position is None:
+        return rows.float().cpu().clone()
     return rows[position].float().cpu().clone() if position < len(rows) else None

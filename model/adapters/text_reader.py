@@ -1,24 +1,26 @@
 """Read text with Hugging Face models through the same `Trace`."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from model.abilities import Abilities
 from model.adapters import library
 from model.adapters.base_reader import BaseReader
-from model.adapters.capture import Listener, listen
+from model.adapters.capture import Call, Listener, SiteAndLayer, listen
 from model.adapters.eager_weights import weights_of
 from model.adapters.generate_call import most_steps, write_greedily
 from model.adapters.layout import OUTPUTS, Layout
 from model.adapters.library_tokenizer import Encoded, LibraryTokenizer
 from model.adapters.masked_word import MASK, masked_choice, with_mask
 from model.adapters.named_edits import edits_by_site
+from model.adapters.stream_taps import LayerCall, Stack, layer_around, tapped
 from model.errors import InputTextError
 from model.input_text import check_not_blank, nothing_seen, too_long
 from model.nn.edit_hooks import Edits
@@ -211,9 +213,18 @@ class TextReader(BaseReader):
         return WordChoice(TokenPlace(self.source(text).ids, (self._begin_before(both[0]), *before), row), *chosen)
 
     def place_logits(
-        self, place: TokenPlace, copies: int = 1, outputs: OutputsEdit | None = None
+        self,
+        place: TokenPlace,
+        copies: int = 1,
+        outputs: OutputsEdit | None = None,
+        seen: Mapping[str, Bool[Tensor, "copy key"]] = MappingProxyType({}),
     ) -> Float[Tensor, "copy vocab"]:
-        """The logits of a place, as `model.word_choice.Chooser` says."""
+        """The logits of a place, as `model.word_choice.Chooser` says.
+
+        Args:
+            place, copies, outputs: as there.
+            seen: site → the keys that each copy may attend to; all where it has none.
+        """
         source, target = (torch.tensor([ids] * copies, device=self.device) for ids in (place.source, place.target))
         first = source if place.source else target
         given: dict[str, Any] = {"input_ids": first, "attention_mask": torch.ones_like(first)}
@@ -225,9 +236,38 @@ class TextReader(BaseReader):
         if not place.source and row == len(place.target) - 1 and library.keeps_rows(self.model):
             # The logits of every other row would be most of the memory.
             given["logits_to_keep"], row = 1, 0
-        with listen(Listener(keeps_calls=False, sites=self.layout.sites, outputs=outputs)):
+        with listen(Listener(keeps_calls=False, sites=self.layout.sites, outputs=outputs, seen=seen)):
             logits: Tensor = self.model(**given).logits[:, row]
         return logits.float()
+
+    def trace_place(self, place: TokenPlace, token: int) -> Trace:
+        """A trace of what is read at a place where this token is said."""
+        if self.abilities.kind == "encoder":
+            return self._trace_source("", Encoded(place.source, self.pieces.tokens(place.source)), False, None)
+        if self.abilities.kind == "decoder":
+            return self.trace_rows("", place.target, ())
+        begin, *written = place.target
+        return self.trace_rows("", place.source, [*written, token], begin=begin)
+
+    def tapped(self, rows: Mapping[Stack, int | None]) -> AbstractContextManager[list[LayerCall]]:
+        """What the layers of these stacks do while the block runs; arguments of `stream_taps.tapped`."""
+        return tapped(self.model, self.layout, rows)
+
+    def attention_of(self, site: str, layer: int) -> tuple[nn.Module, nn.Module]:
+        """The module that attends at a site of a layer, and the layer around it, or itself where it is in no list."""
+        attention = next(module for module, at in self.layout.sites.items() if (site, layer) in at)
+        return attention, layer_around(self.model, attention) or attention
+
+    def with_values(
+        self, layer: nn.Module, at: SiteAndLayer, change: Callable[[Tensor], Tensor]
+    ) -> AbstractContextManager[list[Call]]:
+        """While the block runs one layer alone, do this to the values [batch, kv_head, key, d_v] of a site in it."""
+        sites = {
+            module: tuple(each for each in self.layout.sites[module] if each[1] == at[1])
+            for module in layer.modules()
+            if module in self.layout.sites
+        }
+        return listen(Listener(keeps_calls=False, sites=sites, values={at: change}))
 
     @property
     def start_options(self) -> Mapping[str, Any]:
@@ -270,6 +310,9 @@ class TextReader(BaseReader):
     ) -> Trace:
         if target is not None:
             raise InputTextError(f"{self.abilities.family} only reads; it has no decoder that could read a target.")
+        return self._trace_source(text, source, keep_outputs, edits)
+
+    def _trace_source(self, text: str, source: Encoded, keep_outputs: bool, edits: Edits | None) -> Trace:
         done = self._run(source.ids, (), keep_outputs, edits)
         return Trace(
             reader_key=self.key,

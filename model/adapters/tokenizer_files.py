@@ -46,13 +46,13 @@ def private_copy(folder: Folder) -> Iterator[TokenizerCopy]:
     Raises:
         CheckpointError: a file is too large, leads out of the folder, or cannot be read.
     """
-    name = folder.path.name
+    name, home = folder.name, folder.tokenizer
     config = {key: folder.config[key] for key in _OF_CONFIG if isinstance(folder.config.get(key), str | int)}
     contents = {CONFIG: json.dumps(config).encode()}
     for file, largest in LARGEST.items():
-        if (folder.path / file).is_file():
+        if (home / file).is_file():
             try:
-                contents[file] = read_file(folder.path, file, largest)
+                contents[file] = read_file(home, file, largest)
             except OSError as error:
                 raise CheckpointError(f"{name}/{file} cannot be read ({error.strerror}). Copy it anew.") from error
     whole = hashlib.sha256()

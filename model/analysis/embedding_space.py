@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from model.adapters.placement import weight_of
 from model.errors import TraceError
 from model.reader import Reader
 from model.sequence_translator import SequenceTranslator
@@ -102,7 +103,8 @@ def embedding_space(reader: Reader, *, is_target: bool = False) -> EmbeddingSpac
         TraceError: it reads no tokens.
     """
     matrix = _matrix(reader, is_target=is_target)
-    weight, tokens = matrix.weight.detach().float().cpu(), reader.all_tokens()
+    weight, tokens = weight_of(matrix), reader.all_tokens()
+    assert weight is not None, "an embedding is a matrix"
     # A matrix may have more rows than there are tokens, so that its size is a round number.
     weight, tokens = weight[: len(tokens)], tokens[: len(weight)]
     lengths = weight.norm(dim=1)

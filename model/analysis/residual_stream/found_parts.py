@@ -33,8 +33,8 @@ class FoundPart:
 
     kind: Kind
     addition: ModuleCall
-    before: Float[Tensor, "d_model"]
-    after: Float[Tensor, "d_model"]
+    before: Float[Tensor, "*rows d_model"]
+    after: Float[Tensor, "*rows d_model"]
     norm: ModuleCall | None
     is_post: bool
 
@@ -47,7 +47,7 @@ def find_parts(layer: LayerCall, kinds: Sequence[Kind], dtype: torch.dtype) -> l
 
 
 def _search(
-    layer: LayerCall, kinds: Sequence[Kind], stream: Float[Tensor, "d_model"], start: int, close: float
+    layer: LayerCall, kinds: Sequence[Kind], stream: Float[Tensor, "*rows d_model"], start: int, close: float
 ) -> list[FoundPart] | None:
     out, calls, is_last = layer.put_out, layer.calls, len(kinds) == 1
     assert out is not None
@@ -71,7 +71,9 @@ def _search(
     return None
 
 
-def _norm_before(calls: Sequence[ModuleCall], stream: Float[Tensor, "d_model"], close: float) -> ModuleCall | None:
+def _norm_before(
+    calls: Sequence[ModuleCall], stream: Float[Tensor, "*rows d_model"], close: float
+) -> ModuleCall | None:
     return next((call for call in reversed(calls) if _is_norm(call) and _same(call.given, stream, close)), None)
 
 

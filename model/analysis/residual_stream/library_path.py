@@ -7,6 +7,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from model.adapters.decoder_lens import final_norm
+from model.adapters.placement import weight_of
 from model.adapters.stream_taps import LayerCall, ModuleCall, tapped
 from model.adapters.text_reader import TextReader
 from model.analysis.residual_stream.additions import Addition, HeadParts, NormStep, Stack, TokenPath, cosine, deviation
@@ -63,7 +64,7 @@ def follow_in_library(reader: TextReader, trace: Trace, stack: Stack, position: 
         candidates=tuple(trace.steps[step].candidates) if 0 <= step < len(trace.steps) else (),
         logits=(),
         deviation=max(off),
-        tolerance=_tolerance(reader),
+        tolerance=tolerance_of(reader),
     )
 
 
@@ -84,7 +85,7 @@ def most_turned(reader: TextReader, trace: Trace) -> tuple[Stack, int]:
     return stack, min(kept, key=kept.__getitem__, default=0)
 
 
-def _layer_calls(reader: TextReader, trace: Trace, rows: dict[str, int]) -> list[LayerCall]:
+def _layer_calls(reader: TextReader, trace: Trace, rows: dict[Stack, int | None]) -> list[LayerCall]:
     with tapped(reader.model, reader.layout, rows) as layers:
         reader.run_again(trace)
     return layers
@@ -117,10 +118,9 @@ def _heads(reader: TextReader, trace: Trace, site: str, layer: int, part: FoundP
     inputs = trace.attention(site, layer)
     output = inputs.head_output(rows=slice(position, position + 1))[:, 0]
     parts = torch.einsum("hv,hvd->hd", output, projection)
-    bias = getattr(module, "bias", None)
-    bias = bias.detach().float().cpu() if isinstance(bias, Tensor) else None
+    bias = weight_of(module, "bias")
     total = parts.sum(0) if bias is None else parts.sum(0) + bias
-    if deviation(total, part.addition.put_out) > _tolerance(reader):
+    if deviation(total, part.addition.put_out) > tolerance_of(reader):
         return None
     is_own = part.kind == "self"
     return HeadParts(
@@ -133,7 +133,8 @@ def _heads(reader: TextReader, trace: Trace, site: str, layer: int, part: FoundP
     )
 
 
-def _tolerance(reader: TextReader) -> float:
+def tolerance_of(reader: TextReader) -> float:
+    """How far recomputed sums may be from the model's, as a share, by rounding alone."""
     return 10 * ROUNDING[next(reader.model.parameters()).dtype]
 
 
@@ -159,6 +160,6 @@ def _final_norm(reader: TextReader, trace: Trace, last: Float[Tensor, "d_model"]
     norm = None if trace.source_tokens else final_norm(reader.model)
     if norm is None:
         return None
-    weight = next(norm.parameters())
-    after: Tensor = norm(last.to(weight.device, weight.dtype)[None, None])[0, 0].float().cpu()
+    dtype = next(norm.parameters()).dtype
+    after: Tensor = norm(last.to(reader.device, dtype)[None, None])[0, 0].float().cpu()
     return NormStep(before=last, after=after, is_centred=_is_centred(norm))

@@ -187,10 +187,7 @@ def test_nothing_in_a_folder_is_run_or_fetched(bert: Path, tmp_path: Path) -> No
     assert not proof.exists()
 
 
-def test_quantized_weights_and_adapters_are_refused(bert: Path) -> None:
-    (bert / "adapter_config.json").write_text('{"base_model_name_or_path": "evil/evil"}')
-    refused(bert, "adapter")
-    (bert / "adapter_config.json").unlink()
+def test_quantized_weights_are_refused(bert: Path) -> None:
     set_config(bert, quantization_config={"quant_method": "bitsandbytes", "load_in_4bit": True})
     refused(bert, "quantized")
 

@@ -16,8 +16,10 @@ from tests.model.adapters.folders import refused
 Folder = Callable[[str], Path]
 
 
-def test_a_model_too_large_for_memory_is_refused_with_both_numbers(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(free_memory, "available_bytes", lambda device: 50_000)
+def test_a_model_far_too_large_for_memory_is_refused_with_both_numbers(
+    bert: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(free_memory, "available_bytes", lambda device: 5_000)
     refused(bert, r"need 0\.\d GB, and 0\.0 GB are free")
 
 
@@ -25,16 +27,22 @@ def test_memory_is_counted_in_the_number_type_that_is_loaded(bert: Path, monkeyp
     numbers = check_folder(bert).numbers
     assert numbers == sum(tensor.numel() for tensor in load_file(bert / "model.safetensors").values())
     monkeypatch.setattr(free_memory, "available_bytes", lambda device: 4 * numbers)
-    free_memory.check_room("bert", numbers, torch.float32, torch.device("cpu"))
+    cpu = torch.device("cpu")
+    assert free_memory.fits(numbers, torch.float32, cpu)
+    assert not free_memory.fits(numbers + 1, torch.float32, cpu)
+    assert not free_memory.fits(numbers, torch.float32, cpu, tables=1)
+    assert free_memory.fits(2 * numbers, torch.bfloat16, cpu)
+    free_memory.check_room("bert", free_memory.MOST_TIMES * numbers, torch.float32, cpu)
     with pytest.raises(CheckpointError, match="too large"):
-        free_memory.check_room("bert", numbers + 1, torch.float32, torch.device("cpu"))
-    free_memory.check_room("bert", 2 * numbers, torch.bfloat16, torch.device("cpu"))
+        free_memory.check_room("bert", free_memory.MOST_TIMES * numbers + 1, torch.float32, cpu)
 
 
-def test_tables_that_a_model_computes_need_room_too(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
-    numbers = check_folder(folder("gpt_neo")).numbers
-    # Two layers, each of which makes booleans for every two of 96 positions.
-    for there, fits in ((4 * numbers + 2 * 96**2 - 1, False), (4 * numbers + 2 * 96**2 + 100, True)):
+def test_tables_that_a_model_computes_and_its_largest_weight_need_memory(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Two layers, each of which makes booleans for every two of 96 positions; and 400 tokens of 32 numbers.
+    at_once = 2 * 96**2 + 4 * 400 * 32
+    for there, fits in ((at_once - 1, False), (at_once + 100, True)):
         monkeypatch.setattr(free_memory, "available_bytes", lambda device, there=there: there)
         if fits:
             assert open_reader(folder("gpt_neo")).abilities.family == "GPT-Neo"

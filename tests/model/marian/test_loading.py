@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import torch
 
-from model import SwitchOff, step_cost
+from model import SwitchOff, decoder_sizes, step_cost
 from model.analysis.interventions.edit_comparison import compare_edit
 from model.analysis.metrics.derived_row import derive_row
 from model.decoding.beam import BeamRule, SentenceBeam, Stop
@@ -143,7 +143,7 @@ def test_masks_edits_lens_cost_positions_and_origin_work(pair: Pair, tmp_path: P
     torch.testing.assert_close(row.weights, trace.weights("decoder.cross", 0, [1], [0])[0, 0])
     table = sinusoidal_encoding(len(trace.source_tokens), config.d_model, layout="halves")
     assert torch.equal(trace.positional["source"], table)
-    assert step_cost(config, 5, 3).reused_numbers == config.decoder_layers * 2 * config.d_model * 8
+    assert step_cost(decoder_sizes(config), 5, 3).reused_numbers == config.decoder_layers * 2 * config.d_model * 8
     assert count_parameters(config).total == sum(one.numel() for one in ours.model.parameters())
     comparison = compare_edit(ours, TEXTS[2], 1, [SwitchOff("decoder.cross", config.decoder_layers - 1, 0)])
     assert comparison.original_text == trace.translation

@@ -1,0 +1,100 @@
+"""Where the weights of a model lie: on one device, or, of a model larger than its memory, on several and on the disk.
+
+What does not fit is placed by accelerate's device map: layers fill the GPU, then the machine's memory, and the rest is
+read from the disk in every pass. Such a model computes the same, more slowly.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
+from typing import Any, Final
+from weakref import finalize
+
+import torch
+from torch import Tensor, nn
+
+from model.adapters.free_memory import available_bytes, fits
+
+#: Of the memory that is free, so much is filled with weights; the rest is for what is computed.
+SHARE: Final = 0.7
+_HOME: Final = "headlight_home"
+
+
+@dataclass(frozen=True)
+class Placement:
+    """How a model is loaded that is larger than the memory of its device.
+
+    Attributes:
+        device: where it reads and computes.
+        most: device → bytes of weights that are put there; what is left stays on the disk.
+    """
+
+    device: torch.device
+    most: dict[int | str, int]
+
+    def options(self, offloaded: Path) -> dict[str, Any]:
+        """Options of `from_pretrained`; files are made in this folder, which must last as long as the model."""
+        return {"device_map": "auto", "max_memory": self.most, "offload_folder": str(offloaded)}
+
+
+def placement_for(numbers: int, tables: int, dtype: torch.dtype, device: torch.device) -> Placement | None:
+    """Where a model of so many weights is put that does not fit on a device; None if it fits."""
+    if fits(numbers, dtype, device, tables=tables):
+        return None
+    cpu = torch.device("cpu")
+    most: dict[int | str, int] = {"cpu": int(SHARE * available_bytes(cpu))}
+    if device.type == "cuda":
+        gpus = range(torch.cuda.device_count()) if device.index is None else [device.index]
+        most |= {gpu: int(SHARE * available_bytes(torch.device("cuda", gpu))) for gpu in gpus}
+    return Placement(device, most)
+
+
+@contextmanager
+def folder_for_weights() -> Iterator[Path]:
+    """A folder for the weights that stay on the disk; it goes at once if the block fails."""
+    folder = Path(mkdtemp(prefix="headlight-offloaded-"))
+    try:
+        yield folder
+    except BaseException:
+        rmtree(folder, ignore_errors=True)
+        raise
+
+
+def settle(model: nn.Module, placement: Placement, offloaded: Path) -> nn.Module:
+    """Note on a model where it reads, and let the folder with its weights go when it goes."""
+    setattr(model, _HOME, placement.device)
+    finalize(model, rmtree, offloaded, ignore_errors=True)
+    return model
+
+
+def is_spread(model: nn.Module) -> bool:
+    """Whether its weights do not all lie on the device where it reads."""
+    return hasattr(model, _HOME)
+
+
+def device_of(model: nn.Module) -> torch.device:
+    """Where a model reads."""
+    if is_spread(model):
+        device: torch.device = getattr(model, _HOME)
+        return device
+    return next(model.parameters()).device
+
+
+@contextmanager
+def present(module: nn.Module) -> Iterator[None]:
+    """The own weights of a module are in memory while the block lasts, wherever they lie."""
+    is_away = any(parameter.is_meta for parameter in module.parameters(recurse=False))
+    if is_away:
+        from accelerate.utils import align_module_device
+    with align_module_device(module, torch.device("cpu")) if is_away else nullcontext():
+        yield
+
+
+def weight_of(module: nn.Module, name: str = "weight") -> Tensor | None:
+    """A module's own weight, float32 on the CPU and apart from any graph; None if it has none of this name."""
+    with present(module):
+        weight = getattr(module, name, None)
+        return weight.detach().float().cpu() if isinstance(weight, Tensor) else None

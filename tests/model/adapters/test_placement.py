@@ -1,0 +1,97 @@
+"""A model larger than the memory: most of it on the disk, and all that is shown the same."""
+
+import gc
+from pathlib import Path
+
+import pytest
+import torch
+
+from model.adapters import free_memory, placement
+from model.adapters.decoder_sizes import library_sizes
+from model.adapters.placement import is_spread
+from model.adapters.text_reader import TextReader
+from model.analysis.attribution.choice import TokenChoice
+from model.analysis.attribution.methods import METHODS, attribute, choice_run
+from model.analysis.embedding_space import embedding_space
+from model.description import describe
+from model.nn.edits import SwitchOff
+from model.opening import as_writer, open_reader
+from tests.model.adapters.zoo import save_model
+
+TEXT = "The animal didn't cross the street because it was too tired."
+TOKENIZERS = {"bert": "wordpiece", "gpt2": "bytes", "llama": "bytes", "t5": "metaspace"}
+HEADS = {"bert": "masked"}
+
+
+@pytest.fixture(scope="module", params=TOKENIZERS)
+def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[TextReader, TextReader]:
+    """The same folder in memory, and where less than half of it may be."""
+    name = request.param
+    folder = save_model(tmp_path_factory.mktemp(name), name, TOKENIZERS[name], head=HEADS.get(name))
+    whole = open_reader(folder, device="cpu")
+    assert isinstance(whole, TextReader)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (free_memory, placement):
+            patch.setattr(module, "available_bytes", lambda device: int(0.6 * whole.num_bytes))
+        spread = open_reader(folder, device="cpu")
+    assert isinstance(spread, TextReader)
+    return whole, spread
+
+
+def test_most_of_it_is_not_in_memory(both: tuple[TextReader, TextReader]) -> None:
+    whole, spread = both
+    assert is_spread(spread.model)
+    assert not is_spread(whole.model)
+    assert 0 <= spread.num_bytes < whole.num_bytes / 2
+    assert spread.device == whole.device
+    assert spread.key == whole.key
+    assert "is read anew in every pass" in dict(describe(spread).rows)["Runs on"]
+    assert dict(describe(whole).rows)["Runs on"] == "cpu"
+
+
+def test_every_weight_of_attention_and_every_projection_is_the_same(both: tuple[TextReader, TextReader]) -> None:
+    whole, spread = both
+    expected, found = (reader.trace(TEXT) for reader in both)
+    assert found.sites == expected.sites
+    for site in expected.sites:
+        for layer in range(expected.layers_of(site)):
+            torch.testing.assert_close(found.weights(site, layer), expected.weights(site, layer))
+            torch.testing.assert_close(spread.output_projection(site, layer), whole.output_projection(site, layer))
+    assert found.translation == expected.translation
+    torch.testing.assert_close(embedding_space(spread).directions, embedding_space(whole).directions)
+
+
+def test_it_writes_and_costs_the_same_and_its_heads_are_switched_off(both: tuple[TextReader, TextReader]) -> None:
+    whole, spread = both
+    if not whole.abilities.generates:
+        assert not spread.abilities.generates
+        return
+    edits = [SwitchOff("decoder.self", 1, 0)]
+    sessions = [as_writer(reader).decode(TEXT, edits=edits) for reader in both]
+    for session in sessions:
+        session.run()
+    assert sessions[0].written_ids == sessions[1].written_ids
+    assert library_sizes(spread, spread.trace(TEXT)) == library_sizes(whole, whole.trace(TEXT))
+
+
+def test_attribution_is_the_same_by_gradients_too(both: tuple[TextReader, TextReader]) -> None:
+    text = TEXT.replace("tired", "[MASK]") if both[0].abilities.kind == "encoder" else TEXT
+    choice = TokenChoice(both[0].place(text), 7, 9)
+    expected, found = (choice_run(reader, choice, text) for reader in both)
+    for method in METHODS:
+        torch.testing.assert_close(
+            attribute(found, method).read, attribute(expected, method).read, atol=1e-4, rtol=1e-3
+        )
+
+
+def test_its_folder_of_weights_goes_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    folder = save_model(tmp_path / "bert", "bert")
+    for module in (free_memory, placement):
+        monkeypatch.setattr(module, "available_bytes", lambda device: 100_000)
+    reader = open_reader(folder, device="cpu")
+    assert [path.name for path in tmp_path.glob("headlight-offloaded-*")]
+    del reader
+    gc.collect()
+    assert not list(tmp_path.glob("headlight-offloaded-*"))
