@@ -10,6 +10,7 @@ TextsOfBoth = Literal["text", "corpus"]
 PairSet = Literal["curated", "file"]
 Replacement = Literal["zero", "mean"]
 CauseScope = Literal["pair", "set"]
+CauseText = Literal["A", "B"]
 OthersOf = Literal["model", "attention", "layer"]
 
 PAIR_SETS: Final[tuple[PairSet, ...]] = get_args(PairSet)
@@ -44,6 +45,7 @@ class CoreferenceChoices:
         second_model: the name of the model that the chosen one is compared with; "" leaves that to the page.
         texts_of_both: over what the heads of two models are compared: the open text, or our own sentences.
         cause_scope: whether a cause is looked for in one pair or in all of them.
+        cause_text: which sentence of the pair is explained word by word.
     """
 
     coreference_tab: Annotated[CoreferenceTab, Param("lab")] = "Side by side"
@@ -65,3 +67,4 @@ class CoreferenceChoices:
     second_model: Annotated[str, MaxLength(200), Param("beside")] = ""
     texts_of_both: Annotated[TextsOfBoth, Param("over")] = "text"
     cause_scope: Annotated[CauseScope, Param("scope")] = "pair"
+    cause_text: Annotated[CauseText, Param("explain")] = "A"

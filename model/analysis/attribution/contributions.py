@@ -14,50 +14,32 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from model.analysis.attribution.gradients import TokenScores
-from model.analysis.attribution.mixing import DecoderMix, shares, through_decoder, through_encoder
-from model.analysis.residual_stream.capture import CapturedRun, Sublayer
+from model.analysis.attribution.choice import TokenScores
+from model.analysis.attribution.choice_run import AttentionSum, ChoiceRun, LayerSums
+from model.analysis.attribution.mixing import Mix, of_row, shares
 
 
-def alti(run: CapturedRun, row: int) -> TokenScores:
-    """The share of each source token and of each token before in what the decoder puts out at a row; they sum to 1."""
-    encoder, decoder = range(run.count("encoder")), range(run.count("decoder"))
-    memory = through_encoder(contributions(run, Sublayer("encoder", layer, "self")) for layer in encoder)
-    rows = through_decoder((_of_decoder(run, layer) for layer in decoder), memory)
-    return TokenScores(rows.source[row], rows.prefix[row, : row + 1])
+@torch.no_grad()
+def alti(run: ChoiceRun) -> TokenScores:
+    """The share of each token that was read in what the last stack puts out at the row of the choice; they sum to 1.
+
+    Raises:
+        TraceError: what the model's attentions put out cannot be taken apart.
+    """
+    return of_row(map(_mix, run.sums()), run.choice.place.row)
 
 
-def contributions(run: CapturedRun, sublayer: Sublayer) -> Float[Tensor, "row part"]:
-    """c_ij of an attention, as shares; the parts are those of `transformed`."""
-    parts, output = transformed(run, sublayer), run.after(sublayer)
+def contributions(attention: AttentionSum) -> Float[Tensor, "row part"]:
+    """c_ij of an attention, as shares of its parts."""
+    parts, output = attention.parts, attention.output
     nearer = output.abs().sum(-1)[:, None] - (output[:, None] - parts).abs().sum(-1)
     rows = torch.arange(len(parts))
-    return shares(nearer.clamp_min(0.0), rows if sublayer.kind == "self" else torch.full_like(rows, parts.size(1) - 1))
+    return shares(nearer.clamp_min(0.0), torch.full_like(rows, parts.size(1) - 1) if attention.is_across else rows)
 
 
-def transformed(run: CapturedRun, sublayer: Sublayer) -> Float[Tensor, "row part d_model"]:
-    """T_i(x_j) of an attention. What the residual connection hands on is in the row's own part of a self-attention; in
-    cross-attention, which reads another stack, it is one part more, the last."""
-    assert sublayer.site is not None
-    inputs = run.trace.attention(sublayer.site, sublayer.layer)
-    output = run.translator.output_projection(sublayer.site, sublayer.layer)
-    parts = torch.einsum("hij,hjd->ijd", inputs.weights().cpu(), inputs.values().cpu() @ output)
-    stays = run.before(sublayer)
-    if not run.translator.config.residual:
-        stays = torch.zeros_like(stays)
-    if sublayer.kind == "self":
-        rows = torch.arange(len(parts))
-        parts[rows, rows] += stays
-    else:
-        parts = torch.cat((parts, stays[:, None]), dim=1)
-    if run.is_pre_norm:
-        return parts
-    norm = run.norm_of(sublayer)
-    deviation = (run.norm_input(sublayer).var(-1, correction=0) + norm.eps).sqrt()
-    return (parts - parts.mean(-1, keepdim=True)) / deviation[:, None, None] * norm.weight.detach().float().cpu()
-
-
-def _of_decoder(run: CapturedRun, layer: int) -> DecoderMix:
-    before = contributions(run, Sublayer("decoder", layer, "self"))
-    across = contributions(run, Sublayer("decoder", layer, "cross"))
-    return DecoderMix(across[:, -1:] * before, across[:, :-1])
+def _mix(layer: LayerSums) -> Mix:
+    within = contributions(layer.within)
+    if layer.across is None:
+        return Mix(layer.stack, within, within[:, :0])
+    across = contributions(layer.across)
+    return Mix(layer.stack, across[:, -1:] * within, across[:, :-1])

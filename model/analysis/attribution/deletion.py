@@ -12,12 +12,10 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from model.analysis.attribution.choice import TokenChoice, visible
+from model.analysis.attribution.choice import visible
+from model.analysis.attribution.choice_run import ChoiceRun
 from model.analysis.corpus import Progress
-from model.nn.transformer import Transformer
 
-#: Source tokens that are run at once.
-TOKENS_AT_ONCE = 4_000
 #: So many random orders.
 DRAWS = 20
 
@@ -51,10 +49,9 @@ def order_of(scores: Sequence[float]) -> tuple[int, ...]:
     return tuple(map(int, np.argsort(-np.asarray(scores), kind="stable")))
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def delete(
-    model: Transformer,
-    choice: TokenChoice,
+    run: ChoiceRun,
     words: Sequence[Sequence[int]],
     orders: Sequence[Sequence[int]],
     progress: Progress = lambda done: None,
@@ -62,17 +59,17 @@ def delete(
     """Hide words in each of these orders, one more at each step.
 
     Args:
-        model, choice: whose choice.
-        words: the positions of each word's tokens in the source.
+        run: whose choice.
+        words: the positions of each word's tokens in the text that is read.
         orders: of these words, by their numbers.
         progress: called with the number of runs done since the last call; sets of words that occur twice run once.
     """
     sets = sorted({frozenset(order[:count]) for order in orders for count in range(len(order) + 1)}, key=sorted)
     found: dict[frozenset[int], float] = {}
-    for start in range(0, len(sets), size := max(1, TOKENS_AT_ONCE // len(choice.source))):
-        some = sets[start : start + size]
-        seen = visible(len(choice.source), [[at for word in hidden for at in words[word]] for hidden in some])
-        found |= zip(some, choice.without(model, seen).tolist(), strict=True)
+    for start in range(0, len(sets), run.copies):
+        some = sets[start : start + run.copies]
+        seen = visible(len(run.choice.read), [[at for word in hidden for at in words[word]] for hidden in some])
+        found |= zip(some, run.of_seen(seen).tolist(), strict=True)
         progress(len(some))
     return [
         Deletion(tuple(order), np.array([found[frozenset(order[:count])] for count in range(len(order) + 1)]))

@@ -4,64 +4,53 @@ Both are Captum's. An input is a token's (scaled) embedding without its position
 dimensions, and says by its sign whether the token speaks for or against the choice.
 """
 
-from functools import partial
-from typing import Final, NamedTuple
+from typing import Final
 
 import torch
-from jaxtyping import Float
 from torch import Tensor
 
-from model.analysis.attribution.choice import TokenChoice
-from model.nn.transformer import Transformer
+from model.analysis.attribution.choice import TokenChoice, TokenScores
+from model.analysis.attribution.choice_run import ChoiceRun
 
 #: Points on the way from nothing to the embeddings, by Gauss–Legendre.
 STEPS: Final = 32
 
 
-class TokenScores(NamedTuple):
-    """A number for each token that the encoder read and for each that the decoder read, on the CPU."""
+def gradient_times_input(run: ChoiceRun) -> TokenScores:
+    """The derivative of the choice by each embedding, times that embedding.
 
-    source: Float[Tensor, "source"]
-    prefix: Float[Tensor, "prefix"]
-
-
-def gradient_times_input(model: Transformer, choice: TokenChoice) -> TokenScores:
-    """The derivative of the choice by each embedding, times that embedding."""
+    Raises:
+        TraceError: the embeddings cannot be told.
+    """
     from captum.attr import InputXGradient
 
+    inputs = tuple(own.requires_grad_() for own in run.embeddings())
     with torch.enable_grad():
-        method = InputXGradient(partial(choice.of_embeddings, model))
-        return _summed(method.attribute(embeddings(model, choice)))
+        return _summed(run.choice, InputXGradient(run.of_embeddings).attribute(inputs))
 
 
-def integrated_gradients(model: Transformer, choice: TokenChoice, steps: int = STEPS) -> tuple[TokenScores, float]:
+def integrated_gradients(run: ChoiceRun, steps: int = STEPS) -> tuple[TokenScores, float]:
     """The mean gradient on the straight way from zero embeddings to the real ones, times these, and what is missing.
 
     With ever more steps the scores add up to what the choice gains on that way; the second number (nats) says how far
     they are from it.
+
+    Raises:
+        TraceError: the embeddings cannot be told.
     """
     from captum.attr import IntegratedGradients
 
-    inputs = embeddings(model, choice)
+    inputs = tuple(own.requires_grad_() for own in run.embeddings())
     with torch.enable_grad():
-        method = IntegratedGradients(partial(choice.of_embeddings, model))
-        scores = _summed(method.attribute(inputs, baselines=(0.0, 0.0), n_steps=steps))
-    with torch.inference_mode():
-        gained = choice.of_embeddings(model, *inputs) - choice.of_embeddings(model, *map(torch.zeros_like, inputs))
+        attributed = IntegratedGradients(run.of_embeddings).attribute(
+            inputs, baselines=(0.0,) * len(inputs), n_steps=steps, internal_batch_size=run.copies
+        )
+    with torch.no_grad():
+        gained = run.of_embeddings(*inputs) - run.of_embeddings(*map(torch.zeros_like, inputs))
+    scores = _summed(run.choice, attributed)
     return scores, float(scores.source.sum() + scores.prefix.sum() - gained.cpu())
 
 
-def embeddings(
-    model: Transformer, choice: TokenChoice
-) -> tuple[Float[Tensor, "1 source d_model"], Float[Tensor, "1 prefix d_model"]]:
-    """The scaled embeddings of what encoder and decoder read, apart from the model's graph."""
-    parts = zip((model.encoder.embedding, model.decoder.embedding), (choice.source, choice.prefix), strict=True)
-    source, prefix = (
-        (part.tokens(torch.tensor([ids], device=part.tokens.weight.device)) * part.scale).detach().requires_grad_()
-        for part, ids in parts
-    )
-    return source, prefix
-
-
-def _summed(attributed: tuple[Tensor, ...]) -> TokenScores:
-    return TokenScores(*(scores[0].sum(-1).detach().float().cpu() for scores in attributed))
+def _summed(choice: TokenChoice, attributed: tuple[Tensor, ...]) -> TokenScores:
+    sums = iter([scores[0].sum(-1).detach().float().cpu() for scores in attributed])
+    return TokenScores(*(next(sums) if side else torch.zeros(0) for side in (choice.source, choice.prefix)))

@@ -1,4 +1,4 @@
-"""Every method of attribution on the same choice: what each gives the tokens of the source, and of what is written."""
+"""Every method of attribution on the same choice: what each gives the tokens that were read."""
 
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
@@ -7,18 +7,21 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from model.analysis.attribution.choice import choice_at
+from model.adapters.text_reader import TextReader
+from model.analysis.attribution.choice import TokenChoice
+from model.analysis.attribution.choice_run import ChoiceRun
 from model.analysis.attribution.contributions import alti
 from model.analysis.attribution.gradients import gradient_times_input, integrated_gradients
+from model.analysis.attribution.of_library import LibraryRun
+from model.analysis.attribution.of_translator import TranslatorRun
 from model.analysis.attribution.value_zeroing import value_zeroing
 from model.analysis.metrics.rollout import rollout_at
-from model.analysis.residual_stream.capture import capture
 from model.errors import DataError
+from model.reader import Reader
 from model.trace.row_blocks import mean_over_heads
-from model.trace.trace import Trace
 from model.translator import Translator
 
-Method = Literal["cross-attention", "rollout", "gradient", "integrated", "zeroing", "alti"]
+Method = Literal["weights", "rollout", "gradient", "integrated", "zeroing", "alti"]
 METHODS: Final[tuple[Method, ...]] = get_args(Method)
 #: Those that know of the choice itself, and not only of the row that makes it; their scores have a sign.
 OF_CHOICE: Final[frozenset[Method]] = frozenset({"gradient", "integrated"})
@@ -31,48 +34,66 @@ class Attribution:
     """What a method gives each token.
 
     Attributes:
-        source: of the source; shares of 1, or with a sign.
-        prefix: of what the decoder had read; None for methods that look at the source alone.
+        read: of the text whose tokens can be hidden, `TokenChoice.read`; shares of 1, or with a sign.
+        prefix: of what a decoder had written beside; None for methods that look at the source alone, and of models
+            that read one text only.
         missing: of integrated gradients, how far the scores are from adding up (nats).
     """
 
-    source: Float[Tensor, "source"]
+    read: Float[Tensor, "token"]
     prefix: Float[Tensor, "prefix"] | None = None
     missing: float | None = None
 
 
-def attribute(
-    translator: Translator, trace: Trace, step: int, method: Method, against: int | None = None
-) -> Attribution:
-    """What a method gives each token for the token that a trace wrote at a step, from 0.
+def choice_run(reader: Reader, choice: TokenChoice, text: str) -> ChoiceRun:
+    """A model and a choice as the methods need them.
 
     Args:
-        translator, trace: the model and what it read and wrote.
-        step: from 0.
-        method: "cross-attention" is the row's weights, the mean of all heads of all layers; "rollout" the last layer's
-            weights on through the encoder (`metrics.rollout`); the others are those of this folder.
-        against: a token's id, to ask why not this one; counts for the methods `OF_CHOICE`.
+        reader: that does not lack "word choice".
+        choice: at a place of this model.
+        text: what is read there.
 
     Raises:
-        DataError: there is no such step, or a side has more than `MOST_TOKENS` tokens.
+        DataError: a side has more than `MOST_TOKENS` tokens.
     """
-    choice = choice_at(trace, step, against)
     if (longest := max(len(choice.source), len(choice.prefix))) > MOST_TOKENS:
         raise DataError(f"Attribution reads up to {MOST_TOKENS} tokens on each side, got {longest}; shorten the text.")
+    if isinstance(reader, Translator):
+        return TranslatorRun(reader, reader.trace_tokens(text, [*choice.prefix[1:], choice.token]), choice)
+    assert isinstance(reader, TextReader), "whoever chooses between words is one of these"
+    return LibraryRun(reader, choice)
+
+
+def attribute(run: ChoiceRun, method: Method) -> Attribution:
+    """What a method gives each token.
+
+    Args:
+        run: the model and the choice.
+        method: "weights" are those of the row that makes the choice, the mean of all heads of all layers: of
+            cross-attention where there is one, else of self-attention; "rollout" are the last layer's, followed back
+            through those below (`metrics.rollout`); the others are those of this folder. Those of `OF_CHOICE` know of
+            the token it is set against.
+
+    Raises:
+        TraceError: a method cannot take this model apart; it says why.
+    """
+    choice, trace = run.choice, run.trace
+    site = next(site for site in ("decoder.cross", "decoder.self", "encoder.self") if site in trace.sites)
+    layers = range(trace.layers_of(site))
     match method:
-        case "cross-attention":
-            layers = range(trace.layers_of("decoder.cross"))
-            weights = [mean_over_heads(trace.attention("decoder.cross", layer))[choice.row] for layer in layers]
-            return Attribution(torch.stack(weights).mean(0).cpu())
+        case "weights":
+            rows = [mean_over_heads(trace.attention(site, layer))[choice.place.row] for layer in layers]
+            return Attribution(torch.stack(rows).mean(0).cpu()[: len(choice.read)])
         case "rollout":
-            last = trace.layers_of("decoder.cross") - 1
-            return Attribution(rollout_at(trace, "decoder.cross", last)[choice.row].cpu())
+            return Attribution(rollout_at(trace, site, layers[-1])[choice.place.row].cpu()[: len(choice.read)])
         case "gradient":
-            return Attribution(*gradient_times_input(translator.model, choice))
+            scores, missing = gradient_times_input(run), None
         case "integrated":
-            scores, missing = integrated_gradients(translator.model, choice)
-            return Attribution(*scores, missing)
+            scores, missing = integrated_gradients(run)
         case "zeroing":
-            return Attribution(*value_zeroing(translator.model, choice))
+            scores, missing = value_zeroing(run), None
         case "alti":
-            return Attribution(*alti(capture(translator, trace), choice.row))
+            scores, missing = alti(run), None
+    if choice.own is None:
+        return Attribution(scores.source, scores.prefix, missing)
+    return Attribution(scores.source if choice.source else scores.prefix, None, missing)

@@ -12,12 +12,33 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from model.analysis.attribution.choice import TokenScores
+from model.analysis.residual_stream.additions import Stack
 
-class DecoderMix(NamedTuple):
-    """Shares of a decoder layer: of each row in the prefix's rows below it, and in the positions of the memory."""
 
-    prefix: Float[Tensor, "row row"]
-    source: Float[Tensor, "row source"]
+class Mix(NamedTuple):
+    """Shares of a layer: of each row in the rows below it, and in the positions of the memory, if it reads one."""
+
+    stack: Stack
+    within: Float[Tensor, "row row"]
+    across: Float[Tensor, "row source"]
+
+
+def of_row(layers: Iterable[Mix], row: int) -> TokenScores:
+    """The share of each token in a row of the last stack, which has no shares in what comes later.
+
+    Args:
+        layers: those of the encoder first, if there is one.
+        row: of the decoder, or of an encoder alone.
+    """
+    mixes = list(layers)
+    encoder = [layer.within for layer in mixes if layer.stack == "encoder"]
+    decoder = [layer for layer in mixes if layer.stack == "decoder"]
+    memory = through_encoder(encoder) if encoder else torch.zeros(0, 0)
+    if not decoder:
+        return TokenScores(memory[row], torch.zeros(0))
+    prefix, source = through_decoder(decoder, memory)
+    return TokenScores(source[row], prefix[row, : row + 1])
 
 
 def through_encoder(layers: Iterable[Float[Tensor, "source source"]]) -> Float[Tensor, "source source"]:
@@ -25,17 +46,15 @@ def through_encoder(layers: Iterable[Float[Tensor, "source source"]]) -> Float[T
     return reduce(lambda below, layer: layer @ below, layers)
 
 
-def through_decoder(layers: Iterable[DecoderMix], memory: Float[Tensor, "source source"]) -> DecoderMix:
+def through_decoder(
+    layers: Iterable[Mix], memory: Float[Tensor, "source source"]
+) -> tuple[Float[Tensor, "row row"], Float[Tensor, "row source"]]:
     """The share of each prefix token and of each source token in each row of the decoder's output."""
-    rows: DecoderMix | None = None
-    for layer in layers:
-        from_memory = layer.source @ memory
-        if rows is None:
-            rows = DecoderMix(layer.prefix, from_memory)
-        else:
-            rows = DecoderMix(layer.prefix @ rows.prefix, from_memory + layer.prefix @ rows.source)
-    assert rows is not None, "a decoder has layers"
-    return rows
+    first, *rest = layers
+    prefix, source = first.within, first.across @ memory
+    for layer in rest:
+        prefix, source = layer.within @ prefix, layer.across @ memory + layer.within @ source
+    return prefix, source
 
 
 def shares(amounts: Float[Tensor, "row part"], own: Int[Tensor, "row"]) -> Float[Tensor, "row part"]:

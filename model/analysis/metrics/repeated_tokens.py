@@ -23,6 +23,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from model.adapters.decoder_lens import final_norm
+from model.adapters.placement import weight_of
 from model.adapters.text_reader import TextReader
 from model.analysis.corpus import OWN_CORPUS, Progress, read_text
 from model.errors import DataError
@@ -138,8 +139,8 @@ def _unembedding(reader: TextReader) -> Float[Tensor, "vocab d_model"] | None:
     head: Any = reader.model.get_output_embeddings()  # type: ignore[operator]
     if norm is None or head is None or getattr(norm, "weight", None) is None:
         return None
-    scale, matrix = norm.weight.detach().float().cpu(), head.weight.detach().float().cpu()
-    if matrix.size(1) != len(scale):
+    scale, matrix = weight_of(norm), weight_of(head)
+    if scale is None or matrix is None or matrix.size(1) != len(scale):
         return None
     # Gemma's norms hold what is added to 1.
     if type(norm).__name__.startswith("Gemma"):

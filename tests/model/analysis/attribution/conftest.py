@@ -6,6 +6,8 @@ import pytest
 import torch
 
 from model import Trace, Translator
+from model.analysis.attribution.choice import choice_at
+from model.analysis.attribution.of_translator import TranslatorRun
 from model.config import TransformerConfig
 from model.nn.transformer import Transformer
 from model.tokenizer import Tokenizer
@@ -24,3 +26,8 @@ def either(request: pytest.FixtureRequest, config: TransformerConfig, tokenizer:
 @pytest.fixture(scope="session")
 def trace(either: Translator) -> Trace:
     return either.trace(TEXT, TARGET)
+
+
+@pytest.fixture(scope="session")
+def run(either: Translator, trace: Trace) -> TranslatorRun:
+    return TranslatorRun(either, trace, choice_at(trace, STEP))

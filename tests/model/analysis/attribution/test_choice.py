@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from model import Trace, Translator
-from model.analysis.attribution.choice import choice_at, visible
+from model.analysis.attribution.choice import TokenChoice, choice_at, visible
+from model.analysis.attribution.of_translator import TranslatorRun
 from model.errors import DataError
 from tests.model.analysis.attribution.conftest import STEP
 
@@ -14,7 +15,7 @@ from tests.model.analysis.attribution.conftest import STEP
 @torch.no_grad()
 def test_the_choice_is_the_log_probability_that_the_trace_has(either: Translator, trace: Trace) -> None:
     for step, written in enumerate(trace.steps):
-        assert float(choice_at(trace, step).without(either.model)) == pytest.approx(written.log_prob, abs=1e-4)
+        assert intact(either, trace, choice_at(trace, step)) == pytest.approx(written.log_prob, abs=1e-4)
 
 
 @torch.no_grad()
@@ -22,7 +23,7 @@ def test_against_another_token_it_is_the_difference(either: Translator, trace: T
     first, second = trace.steps[STEP].candidates[:2]
     choice = replace(choice_at(trace, STEP), token=first.token_id, against=second.token_id)
     expected = first.log_prob - second.log_prob
-    assert float(choice.without(either.model)) == pytest.approx(expected, abs=1e-4)
+    assert intact(either, trace, choice) == pytest.approx(expected, abs=1e-4)
 
 
 @torch.no_grad()
@@ -30,9 +31,9 @@ def test_tokens_hidden_at_the_end_are_as_if_the_sentence_had_ended_before(either
     whole = choice_at(trace, STEP)
     length = len(whole.source)
     for gone in (1, 3, 5):
-        hidden = whole.without(either.model, visible(length, [range(length - gone, length)]))
-        shorter = replace(whole, source=whole.source[: length - gone]).without(either.model)
-        assert float(hidden) == pytest.approx(float(shorter), abs=1e-4)
+        hidden = TranslatorRun(either, trace, whole).of_seen(visible(length, [range(length - gone, length)]))
+        shorter = replace(whole, place=replace(whole.place, source=whole.source[: length - gone]))
+        assert float(hidden) == pytest.approx(intact(either, trace, shorter), abs=1e-4)
 
 
 def test_steps_that_are_not_and_a_token_against_itself_are_refused(trace: Trace) -> None:
@@ -40,3 +41,7 @@ def test_steps_that_are_not_and_a_token_against_itself_are_refused(trace: Trace)
         choice_at(trace, 99)
     with pytest.raises(DataError, match="against itself"):
         choice_at(trace, STEP, against=trace.steps[STEP].token_id)
+
+
+def intact(translator: Translator, trace: Trace, choice: TokenChoice) -> float:
+    return float(TranslatorRun(translator, trace, choice).of_seen(visible(len(choice.source), [[]])))

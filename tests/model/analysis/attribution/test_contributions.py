@@ -5,7 +5,8 @@ import torch
 from torch import nn
 
 from model import Trace, Translator
-from model.analysis.attribution.contributions import alti, contributions, transformed
+from model.analysis.attribution.contributions import alti, contributions
+from model.analysis.attribution.of_translator import TranslatorRun, attention_sum
 from model.analysis.residual_stream.capture import CapturedRun, Sublayer, capture
 from tests.model.analysis.attribution.conftest import STEP
 
@@ -13,25 +14,28 @@ SUBLAYERS = [Sublayer("encoder", 1, "self"), Sublayer("decoder", 0, "self"), Sub
 
 
 @pytest.fixture(scope="module")
-def run(either: Translator, trace: Trace) -> CapturedRun:
+def captured(either: Translator, trace: Trace) -> CapturedRun:
     return capture(either, trace)
 
 
 @pytest.mark.parametrize("sublayer", SUBLAYERS, ids=lambda sublayer: f"{sublayer.stack}.{sublayer.kind}")
-def test_the_parts_and_the_biases_are_what_the_model_computed(run: CapturedRun, sublayer: Sublayer) -> None:
-    linear = run.translator.model.get_submodule(f"{sublayer.path}.output")
+def test_the_parts_and_the_biases_are_what_the_model_computed(captured: CapturedRun, sublayer: Sublayer) -> None:
+    linear = captured.translator.model.get_submodule(f"{sublayer.path}.output")
     assert isinstance(linear, nn.Linear)
     bias = linear.bias.detach()
-    if not run.is_pre_norm:
-        norm, sums = run.norm_of(sublayer), run.summed(sublayer)
+    if not captured.is_pre_norm:
+        norm, sums = captured.norm_of(sublayer), captured.summed(sublayer)
         deviation = (sums.var(-1, correction=0) + norm.eps).sqrt()[:, None]
         bias = (bias - bias.mean()) / deviation * norm.weight.detach() + norm.bias.detach()
-    torch.testing.assert_close(transformed(run, sublayer).sum(1) + bias, run.after(sublayer), atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(
+        attention_sum(captured, sublayer).parts.sum(1) + bias, captured.after(sublayer), atol=1e-4, rtol=1e-4
+    )
 
 
 @pytest.mark.parametrize("sublayer", SUBLAYERS, ids=lambda sublayer: f"{sublayer.stack}.{sublayer.kind}")
-def test_a_share_is_how_much_nearer_a_part_brings_the_output(run: CapturedRun, sublayer: Sublayer) -> None:
-    parts, output, found = transformed(run, sublayer), run.after(sublayer), contributions(run, sublayer)
+def test_a_share_is_how_much_nearer_a_part_brings_the_output(captured: CapturedRun, sublayer: Sublayer) -> None:
+    attention = attention_sum(captured, sublayer)
+    parts, output, found = attention.parts, captured.after(sublayer), contributions(attention)
     for row in range(len(output)):
         whole = sum(abs(float(value)) for value in output[row])
         nearer = [
@@ -41,8 +45,8 @@ def test_a_share_is_how_much_nearer_a_part_brings_the_output(run: CapturedRun, s
         torch.testing.assert_close(found[row], torch.tensor(nearer) / sum(nearer), atol=1e-4, rtol=1e-3)
 
 
-def test_shares_through_all_layers_add_up_and_know_nothing_of_what_comes_later(run: CapturedRun) -> None:
-    scores = alti(run, STEP)
+def test_shares_through_all_layers_add_up_and_know_nothing_of_what_comes_later(run: TranslatorRun) -> None:
+    scores = alti(run)
     assert float(scores.source.sum() + scores.prefix.sum()) == pytest.approx(1, abs=1e-5)
     assert min(scores.source.min(), scores.prefix.min()) >= 0
     assert len(scores.prefix) == STEP + 1

@@ -4,30 +4,28 @@ import numpy as np
 import pytest
 import torch
 
-from model import Trace, Translator
-from model.analysis.attribution import deletion
-from model.analysis.attribution.choice import choice_at, visible
+from model.analysis.attribution import of_translator
+from model.analysis.attribution.choice import visible
 from model.analysis.attribution.deletion import Deletion, delete, order_of, random_orders
-from tests.model.analysis.attribution.conftest import STEP
+from model.analysis.attribution.of_translator import TranslatorRun
 
 WORDS = [[0], [1, 2], [3]]
 
 
 @torch.no_grad()
-def test_each_value_is_the_choice_with_so_many_words_hidden(either: Translator, trace: Trace) -> None:
-    choice = choice_at(trace, STEP)
-    (found,) = delete(either.model, choice, WORDS, [(1, 2, 0)])
+def test_each_value_is_the_choice_with_so_many_words_hidden(run: TranslatorRun) -> None:
+    (found,) = delete(run, WORDS, [(1, 2, 0)])
     for value, hidden in zip(found.values, ([], [1, 2], [1, 2, 3], [0, 1, 2, 3]), strict=True):
-        alone = choice.without(either.model, visible(len(choice.source), [hidden]))
+        alone = run.of_seen(visible(len(run.choice.source), [hidden]))
         assert value == pytest.approx(float(alone), abs=1e-4)
 
 
 def test_orders_begin_and_end_alike_and_sets_that_come_twice_run_once(
-    either: Translator, trace: Trace, monkeypatch: pytest.MonkeyPatch
+    run: TranslatorRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs: list[int] = []
-    monkeypatch.setattr(deletion, "TOKENS_AT_ONCE", 1)
-    first, second = delete(either.model, choice_at(trace, STEP), WORDS, [(0, 1, 2), (1, 0, 2)], runs.append)
+    monkeypatch.setattr(of_translator, "TOKENS_AT_ONCE", 1)
+    first, second = delete(run, WORDS, [(0, 1, 2), (1, 0, 2)], runs.append)
     assert first.values[[0, 2, 3]].tolist() == second.values[[0, 2, 3]].tolist()
     assert runs == [1] * 5
 

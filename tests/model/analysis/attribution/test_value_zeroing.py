@@ -3,22 +3,22 @@
 import pytest
 import torch
 
-from model import Trace, Translator
-from model.analysis.attribution.choice import choice_at
+from model.analysis.attribution.of_translator import TranslatorRun
 from model.analysis.attribution.value_zeroing import distances, value_zeroing
 from model.nn.layers import EncoderLayer
 from model.nn.masks import AttentionMask
-from tests.model.analysis.attribution.conftest import STEP
 
 
 @torch.inference_mode()
-def test_distances_are_those_of_an_attention_without_the_value(either: Translator, trace: Trace) -> None:
-    layer, inputs = either.model.encoder.layers[0], trace.attention("encoder.self", 0)
+def test_distances_are_those_of_an_attention_without_the_value(run: TranslatorRun) -> None:
+    layer, inputs = run.translator.model.encoder.layers[0], run.trace.attention("encoder.self", 0)
     assert isinstance(layer, EncoderLayer)
-    x = either.model.encoder.embedding(torch.tensor([trace.source_ids]))
+    x = run.translator.model.encoder.embedding(torch.tensor([run.choice.source]))
     length = x.size(1)
     mask = AttentionMask(num_queries=length, num_keys=length)
-    found = distances(lambda x: layer(x, mask), x, "encoder.layers.0.self_attention", length)
+    first = next(run.layers())
+    assert first.keys == {"encoder.self": length}
+    found = distances(first, "encoder.self")
     for key in range(length):
         values = inputs.values().clone()
         values[:, key] = 0
@@ -29,16 +29,14 @@ def test_distances_are_those_of_an_attention_without_the_value(either: Translato
         torch.testing.assert_close(found[:, key], expected.clamp_min(0), atol=1e-5, rtol=1e-3)
 
 
-def test_many_positions_in_parts_are_as_all_at_once(
-    either: Translator, trace: Trace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = value_zeroing(either.model, choice_at(trace, STEP))
+def test_many_positions_in_parts_are_as_all_at_once(run: TranslatorRun, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = value_zeroing(run)
     monkeypatch.setattr("model.analysis.attribution.value_zeroing.ROWS_AT_ONCE", 30)
-    for one, other in zip(whole, value_zeroing(either.model, choice_at(trace, STEP)), strict=True):
+    for one, other in zip(whole, value_zeroing(run), strict=True):
         torch.testing.assert_close(one, other)
 
 
-def test_shares_add_up(either: Translator, trace: Trace) -> None:
-    scores = value_zeroing(either.model, choice_at(trace, STEP))
+def test_shares_add_up(run: TranslatorRun) -> None:
+    scores = value_zeroing(run)
     assert float(scores.source.sum() + scores.prefix.sum()) == pytest.approx(1, abs=1e-5)
     assert min(scores.source.min(), scores.prefix.min()) >= 0

@@ -12,10 +12,11 @@ from viz.core import sites
 from viz.core.background_jobs import Task
 from viz.core.file_names import file_name
 from viz.core.numbers import signed
-from viz.pages.coreference.cause import effects, pronoun_pairs, removal, site_maps, tables, word_pairs
+from viz.pages.coreference.cause import effects, pronoun_pairs, removal, site_maps, tables, verdicts, word_pairs
 from viz.pages.coreference.cause.data import pronouns, words
 from viz.pages.coreference.cause.data.asked import Asked
 from viz.selection import state
+from viz.ui import attribution as pictures
 from viz.ui import controls, formulas, frame, long_work, number_controls
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ INSTEAD_LABELS: Final = {"zero": "Nothing (zero)", "mean": "Its mean"}
 
 @frame.fragment
 def show() -> None:
-    """One pair or all of them, then three ways to look for a cause."""
+    """One pair or all of them, then four ways to look for a cause."""
     model = state.current().model
     with frame.loading():
         abilities = models.abilities(model)
@@ -91,6 +92,8 @@ def _show(asked: Asked, show_pair: "Callable[[], None]") -> None:
     _patch(asked)
     if asked.direct is not None:
         _paths(asked, asked.direct)
+    if asked.is_one and "self-attention" not in models.abilities(state.current().model).lacks:
+        _explain(asked)
 
 
 @frame.fragment
@@ -113,6 +116,19 @@ def _paths(asked: Asked, task: "Task[Patching]") -> None:
         + (" What the encoder says reaches it through cross-attention only." if _has_cross(asked) else "")
     )
     _show_patching(asked, task, "Follow the direct paths in all pairs", "paths")
+
+
+@frame.fragment
+def _explain(asked: Asked) -> None:
+    st.subheader("Which words the choice comes from", anchor=False)
+    st.caption("Not heads but words: what several methods of attribution give each word for A’s or B’s own word.")
+    labels = {letter: f"Sentence {letter}" for letter in verdicts.LETTERS}
+    controls.segmented("cause_text", "Explain", labels)
+    sentence = verdicts.LETTERS.index(state.current().coreference.cause_text)
+    right, wrong = asked.words[sentence]
+    name = file_name("attribution", verdicts.LETTERS[sentence], asked.name)
+    choice = pictures.choice_in_words(right, wrong)
+    pictures.show(asked.explained(sentence), choice, key="cause-attribution", name=name)
 
 
 def _has_cross(asked: Asked) -> bool:

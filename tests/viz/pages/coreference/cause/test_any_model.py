@@ -18,6 +18,7 @@ from tests.viz.sent import charts, numbers_of
 from viz.pages.coreference.cause.data import words
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.coreference import OWN_TEXTS
+from viz.ui.attribution import choice_in_words
 
 A, B = "Tom told me that he was", "Tom told me that she was"
 
@@ -32,7 +33,9 @@ def maps_of(app: AppTest, name: str) -> list[np.ndarray]:
     settled(opened(app, name, "coreference"))
     settled(app)
     assert not app.error, app.error[0].value
-    return [np.array(numbers_of(chart["data"][0])) for chart in charts(app)]
+    *maps, explained, _ = charts(app)
+    assert explained["layout"]["yaxis"]["ticktext"][-1] == "ALTI"
+    return [np.array(numbers_of(chart["data"][0])) for chart in maps]
 
 
 @pytest.mark.parametrize("name", ["gpt2", "t5"])
@@ -51,6 +54,10 @@ def test_every_head_is_switched_off_exchanged_and_followed(app: AppTest, folders
         drawn = np.concatenate([table[~np.isnan(table)] for table in shown])
         assert drawn == pytest.approx(expected, abs=2e-3, rel=1e-3)
     assert any("heads** is off" in one.value for one in app.markdown)
+    app.segmented_control(key="cause_text").set_value("B").run()
+    assert app.query_params["explain"] == "B"
+    right, wrong = (choice_in_words(word, None) for word in reversed(own_pair(reader, A, B).words))
+    assert any(one.value.startswith(f"Why {right} rather than {wrong}") for one in app.markdown)
     assert "without these" in html(app)
 
 

@@ -9,18 +9,18 @@ from streamlit.testing.v1 import AppTest
 
 from model import Trace
 from model.analysis.attribution.choice import choice_at, visible
-from model.analysis.attribution.methods import METHODS, attribute
+from model.analysis.attribution.choice_run import ChoiceRun
+from model.analysis.attribution.methods import METHODS, attribute, choice_run
 from tests.viz.pages.decoding.opening import TEXT, app_at, opened
 from tests.viz.reading import traced
 from tests.viz.sent import charts, numbers
-from viz.access import models, word_links
+from viz.access import attribution, models, word_links
+from viz.access.attribution import Explained
 from viz.core.background_jobs import Progress
-from viz.pages.decoding import tables
-from viz.pages.decoding.attribution import data
-from viz.pages.decoding.attribution.data import Explained
-from viz.pages.decoding.attribution.tab import NAMES
 from viz.selection.decoding import ALONE
 from viz.selection.selection import Selection
+from viz.ui.attribution import NAMES
+from viz.ui.attribution import numbers as numbers_table
 
 STEP = 2
 
@@ -37,26 +37,30 @@ def trace(chosen: Selection) -> Trace:
 
 @pytest.fixture
 def explained(chosen: Selection, trace: Trace) -> Explained:
-    task = data.explaining(models.translator(chosen.model), trace, STEP, None)
+    task = attribution.explaining_step(models.translator(chosen.model), trace, STEP, None)
     return task.compute(Progress(0, "runs"))
 
 
-def test_a_word_gets_what_its_tokens_get_together(explained: Explained, chosen: Selection, trace: Trace) -> None:
+@pytest.fixture
+def run(chosen: Selection, trace: Trace) -> ChoiceRun:
+    return choice_run(models.translator(chosen.model), choice_at(trace, STEP), TEXT)
+
+
+def test_a_word_gets_what_its_tokens_get_together(explained: Explained, run: ChoiceRun, trace: Trace) -> None:
     groups = word_links.words(trace).groups
     assert explained.words == ("Tom", "was", "late.")
     for method in METHODS:
-        of_tokens = attribute(models.translator(chosen.model), trace, STEP, method).source
+        of_tokens = attribute(run, method).read
         expected = [float(of_tokens[list(group)].sum()) for group in groups[:3]]
         np.testing.assert_allclose(explained.scores[method], expected, atol=1e-5)
 
 
-def test_words_are_hidden_in_the_order_of_their_scores(explained: Explained, chosen: Selection, trace: Trace) -> None:
-    model, choice = models.translator(chosen.model).model, choice_at(trace, STEP)
+def test_words_are_hidden_in_the_order_of_their_scores(explained: Explained, run: ChoiceRun, trace: Trace) -> None:
     for method, deletion in explained.deletions.items():
         scores = [explained.scores[method][word] for word in deletion.order]
         assert scores == sorted(scores, reverse=True)
         hidden = [list(word_links.words(trace).groups[deletion.order[0]])]
-        alone = choice.without(model, visible(len(choice.source), hidden)).detach()
+        alone = run.of_seen(visible(len(run.choice.source), hidden)).detach()
         assert deletion.values[1] == pytest.approx(float(alone), abs=1e-4)
     assert explained.deletions[explained.best].fall == max(each.fall for each in explained.deletions.values())
     assert explained.beaten(explained.best) == sum(
@@ -67,8 +71,8 @@ def test_words_are_hidden_in_the_order_of_their_scores(explained: Explained, cho
 def test_the_page_explains_the_token_of_the_step_against_the_one_that_is_chosen(app: AppTest, trace: Trace) -> None:
     opened(app, step=STEP)
     words, lines = charts(app)
-    assert words["layout"]["yaxis"]["ticktext"] == list(NAMES.values())
-    assert [line["name"] for line in lines["data"][2:]] == list(NAMES.values())
+    assert words["layout"]["yaxis"]["ticktext"] == ["Cross-attention, all heads", *list(NAMES.values())[1:]]
+    assert [line["name"] for line in lines["data"][2:]] == words["layout"]["yaxis"]["ticktext"]
     rivals = app.selectbox(key="rival")
     # The page has proposed another token; a person may ask for none.
     assert rivals.value != ALONE
@@ -88,7 +92,7 @@ def test_a_token_that_is_no_candidate_is_as_if_none_were_named(app: AppTest, riv
 
 
 def test_the_table_has_every_method_and_word(explained: Explained) -> None:
-    rows = list(csv.DictReader(io.StringIO(tables.attributions(explained).decode("utf-8-sig"))))
+    rows = list(csv.DictReader(io.StringIO(numbers_table(explained).decode("utf-8-sig"))))
     assert len(rows) == len(METHODS) * len(explained.words)
     for row in rows:
         method = next(method for method in METHODS if method == row["method"])

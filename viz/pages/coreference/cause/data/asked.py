@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float
 
+from viz.access.attribution import Explained
 from viz.core.background_jobs import Task
 from viz.selection.coreference import OthersOf
 
@@ -55,6 +56,7 @@ class Asked:
         compared: which token is compared when a head's output is taken from the other sentence, as a sentence.
         patching: every head's output taken from the other sentence.
         direct: the same, by the direct path alone; None where it is not asked.
+        explained: number of a sentence → every method of attribution on its right word rather than the wrong one.
         accuracy: of every head by its weights on the curated set, if that was measured.
     """
 
@@ -70,6 +72,7 @@ class Asked:
     has_right: bool
     compared: str
     patching: "Task[Patching]"
+    explained: Callable[[int], Task[Explained]]
     direct: "Task[Patching] | None" = None
     accuracy: Float[np.ndarray, "head"] | None = None
 

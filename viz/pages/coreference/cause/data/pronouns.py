@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from model.errors import DataError
+from viz.access import attribution
 from viz.access.models import MAX_MODELS
 from viz.core.background_jobs import Progress, Task
 from viz.core.caching import cached
@@ -77,8 +78,15 @@ def asked(
         has_right=not is_own,
         compared="Compared is the first German token that differs.",
         patching=patching(translator, pairs),
+        explained=lambda sentence: _explained(translator, cases[sentence]),
         accuracy=accuracy,
     )
+
+
+def _explained(translator: "Translator", case: "PronounCase") -> Task[attribution.Explained]:
+    assert case.german is not None
+    choice = translator.word_choice(case.sentence, case.german.right, case.german.wrong)
+    return attribution.explaining_words(translator, choice, case.sentence)
 
 
 def removal(

@@ -1,9 +1,11 @@
 """Heads of any model that says words: what becomes of the choice between two of them without these heads."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from model.errors import InputTextError
+from viz.access import attribution
 from viz.access.models import MAX_MODELS
 from viz.core.background_jobs import Progress, Task
 from viz.core.caching import cached
@@ -81,6 +83,7 @@ def asked(reader: "Chooser", pairs: Sequence[TextPair], instead: str) -> Asked:
         compared="Compared are the two words.",
         patching=_patching(reader, pairs),
         direct=_patching(reader, pairs, is_direct=True),
+        explained=partial(_explained, reader, pairs),
     )
 
 
@@ -93,6 +96,11 @@ def _choices(pairs: Sequence[TextPair]) -> list["WordChoice"]:
         choice if number % 2 == 0 else WordChoice(choice.place, choice.wrong, choice.right)
         for number, choice in enumerate(both)
     ]
+
+
+def _explained(reader: "Chooser", pairs: Sequence[TextPair], sentence: int) -> Task[attribution.Explained]:
+    text = [text for _, pair in pairs for text in pair.texts][sentence]
+    return attribution.explaining_words(reader, _choices(pairs)[sentence], text)
 
 
 def _effects(reader: "Chooser", pairs: Sequence[TextPair], instead: str) -> Task[tuple["HeadEffects", "HeadEffects"]]:

@@ -13,7 +13,7 @@ from viz.figures.matrix import Scale, matrix
 
 if TYPE_CHECKING:
     from model.analysis.attribution.methods import Method
-    from viz.pages.decoding.attribution.data import Explained
+    from viz.access.attribution import Explained
 
 HEIGHT: Final = 360
 RANDOM: Final = "random orders"
@@ -41,6 +41,7 @@ def deletion_lines(explained: "Explained", names: "Mapping[Method, str]", choice
     band = go.Scatter(
         x=[*hidden, *reversed(hidden)],
         y=[*random.max(0), *random.min(0)[::-1]],
+        mode="lines",
         fill="toself",
         fillcolor=f"{grey}2e",
         line={"width": 0},

@@ -1,0 +1,201 @@
+"""A choice that a model of `transformers` makes."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, Final
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from model.adapters.placement import weight_of
+from model.adapters.stream_taps import LayerCall, ModuleCall
+from model.adapters.text_reader import TextReader
+from model.adapters.word_vectors import vectors_of, with_vectors
+from model.analysis.attribution.choice import TokenChoice
+from model.analysis.attribution.choice_run import AttentionSum, LayerRun, LayerSums
+from model.analysis.attribution.of_translator import with_residual, zeroed
+from model.analysis.residual_stream.additions import Kind, Stack, deviation
+from model.analysis.residual_stream.found_parts import FoundPart, find_parts
+from model.analysis.residual_stream.library_path import NOT_FOUND, tolerance_of
+from model.errors import TraceError
+from model.trace.trace import Trace
+
+#: Tokens that are read side by side, and logits (of every row, as some models compute them) that are held at once.
+TOKENS_AT_ONCE: Final = 4_000
+LOGITS_AT_ONCE: Final = 1 << 27
+
+
+@dataclass(frozen=True, eq=False)
+class LibraryRun:
+    """A `ChoiceRun`.
+
+    Attributes:
+        reader: the model.
+        choice: made at a place of it.
+    """
+
+    reader: TextReader
+    choice: TokenChoice
+
+    @cached_property
+    def trace(self) -> Trace:
+        """A run up to the choice."""
+        return self.reader.trace_place(self.choice.place, self.choice.token)
+
+    @property
+    def copies(self) -> int:
+        """How often the text may be read side by side."""
+        return max(1, min(TOKENS_AT_ONCE, LOGITS_AT_ONCE // self.reader.vocab_size) // self.choice.place.length)
+
+    def embeddings(self) -> tuple[Float[Tensor, "1 position width"], ...]:
+        """What the embeddings put out for the tokens, as `ChoiceRun` says."""
+        with torch.no_grad(), vectors_of(self.reader.model, self._sides) as vectors:
+            self.reader.place_logits(self.choice.place)
+        return self._each(vectors)
+
+    def of_embeddings(self, *vectors: Float[Tensor, "batch _ _"]) -> Float[Tensor, "batch"]:
+        """The choice with these vectors instead, as `ChoiceRun` says."""
+        with with_vectors(self.reader.model, self._sides, vectors) as used:
+            logits = self.reader.place_logits(self.choice.place, len(vectors[0]))
+        self._each(used)
+        return self.choice.of_logits(logits)
+
+    def of_seen(self, seen: Bool[Tensor, "batch token"]) -> Float[Tensor, "batch"]:
+        """The choice for variants of what is read, as `ChoiceRun` says."""
+        seen = seen.to(self.reader.device)
+        sites = ("encoder.self", "decoder.cross") if self.choice.source else ("decoder.self",)
+        logits = self.reader.place_logits(self.choice.place, len(seen), seen=dict.fromkeys(sites, seen))
+        return self.choice.of_logits(logits)
+
+    def layers(self) -> Iterator[LayerRun]:
+        """Every layer, as `ChoiceRun` says."""
+        calls, _ = self._layer_calls()
+        for number, call in calls:
+            assert call.given is not None
+            own = len(call.given)
+            keys = {f"{call.stack}.self": own}
+            if call.stack == "decoder" and self.choice.source:
+                keys["decoder.cross"] = len(self.choice.source)
+            yield LayerRun(call.stack, own, keys, _Again(self.reader, call, number))
+
+    def sums(self) -> Iterator[LayerSums]:
+        """What the attentions put out, as `ChoiceRun` says."""
+        calls, trace = self._layer_calls()
+        dtype = next(self.reader.model.parameters()).dtype
+        for number, call in calls:
+            has_memory = call.stack == "decoder" and bool(self.choice.source)
+            order: tuple[Kind, ...] = ("self", "cross", "feed_forward") if has_memory else ("self", "feed_forward")
+            parts = find_parts(call, order, dtype)
+            if parts is None:
+                raise TraceError(NOT_FOUND)
+            sums = [self._sum(trace, call.stack, number, part) for part in parts if part.kind != "feed_forward"]
+            yield LayerSums(call.stack, *sums)
+
+    @property
+    def _sides(self) -> tuple[tuple[int, ...], ...]:
+        return tuple(ids for ids in (self.choice.source, self.choice.prefix) if ids)
+
+    def _each(self, vectors: Sequence[Tensor]) -> tuple[Tensor, ...]:
+        if len(vectors) != len(self._sides):
+            raise TraceError(
+                "No embedding of this model was seen to read these tokens, so what they contribute is not known."
+            )
+        return tuple(vectors)
+
+    def _layer_calls(self) -> tuple[list[tuple[int, LayerCall]], Trace]:
+        """Every layer with its number in its stack, and a trace of the run."""
+        stacks: list[Stack] = ["encoder"] if self.choice.source else []
+        stacks += ["decoder"] if self.choice.prefix else []
+        with self.reader.tapped(dict.fromkeys(stacks)) as layers:
+            trace = self.reader.trace_place(self.choice.place, self.choice.token)
+        done = dict.fromkeys(stacks, 0)
+        numbered = []
+        for call in layers:
+            numbered.append((done[call.stack], call))
+            done[call.stack] += 1
+        for stack, count in done.items():
+            if count != len(self.reader.abilities.heads[f"{stack}.self"]):
+                raise TraceError(NOT_FOUND)
+        return numbered, trace
+
+    def _sum(self, trace: Trace, stack: Stack, layer: int, part: FoundPart) -> AttentionSum:
+        site = f"{stack}.{part.kind}"
+        projection, module = (
+            self.reader.layout.projection(site, layer),
+            self.reader.layout.projections.get((site, layer)),
+        )
+        if projection is None or module is None:
+            raise TraceError(NOT_FOUND)
+        inputs = trace.attention(site, layer)
+        parts = torch.einsum("hij,hjd->ijd", inputs.weights(), inputs.values() @ projection)
+        total = parts.sum(1)
+        if (bias := weight_of(module, "bias")) is not None:
+            total = total + bias
+        wrote = part.addition
+        is_normed = deviation(total, wrote.put_out) > (close := tolerance_of(self.reader))
+        if is_normed and (wrote.given is None or deviation(total, wrote.given) > close):
+            raise TraceError(NOT_FOUND)
+        if is_normed:  # Some put a norm between an attention and the sum.
+            parts = through_norm(parts, wrote, close)
+        parts = with_residual(parts, part.before, is_across=part.kind == "cross")
+        if part.is_post and part.norm is not None:
+            parts = through_norm(parts, part.norm, close)
+        return AttentionSum(part.kind == "cross", parts, part.after)
+
+
+@dataclass(frozen=True, eq=False)
+class _Again:
+    """Runs a layer again as it was called, so many copies at once."""
+
+    reader: TextReader
+    call: LayerCall
+    layer: int
+
+    def __call__(self, site: str, positions: Sequence[int]) -> Float[Tensor, "copy row d_model"]:
+        copies = max(1, len(positions))
+        args, kwargs = copied(self.call.args, copies), copied(self.call.kwargs, copies)
+        with self.reader.with_values(self.call.module, (site, self.layer), partial(zeroed, positions)):
+            output: Any = self.call.module(*args, **kwargs)
+        result: Tensor = output[0] if isinstance(output, tuple) else output
+        return result
+
+
+def copied(value: Any, copies: int) -> Any:
+    """What a layer is given for one text, for so many copies of it: its vectors; masks and tables hold for all."""
+    if isinstance(value, Tensor) and value.dim() == 3 and value.size(0) == 1 and value.is_floating_point():
+        return value.expand(copies, -1, -1)
+    if isinstance(value, tuple | list):
+        return type(value)(copied(each, copies) for each in value)
+    if isinstance(value, dict):
+        return {name: copied(each, copies) for name, each in value.items()}
+    return value
+
+
+def through_norm(
+    parts: Float[Tensor, "row part d_model"], norm: ModuleCall, close: float
+) -> Float[Tensor, "row part d_model"]:
+    """Parts of what a norm read as parts of what it put out, but for its bias: a linear map with its own deviation.
+
+    A layer norm takes each part's mean off; an RMS norm (Zhang & Sennrich 2019) does not.
+    """
+    assert norm.given is not None
+    module, put_out = norm.module, norm.put_out
+    given, width = norm.given, parts.size(-1)
+    if isinstance(module, nn.LayerNorm):
+        parts, given = parts - parts.mean(-1, keepdim=True), given - given.mean(-1, keepdim=True)
+        own, bias = weight_of(module), weight_of(module, "bias")
+        gain = torch.ones(width) if own is None else own
+        put_out = put_out if bias is None else put_out - bias
+    else:
+        like = next(module.parameters())
+        device = torch.device("cpu") if like.is_meta else like.device
+        gain = module(torch.ones(1, 1, width, device=device, dtype=like.dtype))[0, 0]
+        gain = gain.float().cpu()
+    # By what the vector was divided, without asking for the norm's own small numbers.
+    scaled = given * gain
+    factor = (put_out * scaled).sum(-1) / scaled.square().sum(-1)
+    if deviation(scaled * factor[:, None], put_out) > close:
+        raise TraceError(NOT_FOUND)
+    return parts * gain * factor[:, None, None]

@@ -1,0 +1,132 @@
+"""What every method of attribution gives each word, and how it does in the deletion test, as a job."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float
+
+from model.errors import TraceError
+from viz.core.background_jobs import Progress, Task
+
+if TYPE_CHECKING:
+    from model import Trace
+    from model.analysis.attribution.choice import TokenChoice
+    from model.analysis.attribution.choice_run import ChoiceRun
+    from model.analysis.attribution.deletion import Deletion
+    from model.analysis.attribution.methods import Method
+    from model.reader import Reader
+    from model.word_choice import WordChoice
+
+
+@dataclass(frozen=True, eq=False)
+class Explained:
+    """A token explained.
+
+    Attributes:
+        words: of what was read, as people read them, without the one that says the token itself.
+        scores: method → what it gives each word, the sum over its tokens.
+        rest: method → what it gives all that had been written before; in a model that reads one text, all else in it.
+            None where it looks at the source alone.
+        deletions: method → the words hidden in its order.
+        random: the same in random orders.
+        missing: how far integrated gradients are from adding up (nats); 0 where they cannot be had.
+        lacking: the other methods → why this model has none of it.
+    """
+
+    words: tuple[str, ...]
+    scores: "Mapping[Method, Float[np.ndarray, 'word']]"
+    rest: "Mapping[Method, float | None]"
+    deletions: "Mapping[Method, Deletion]"
+    random: "tuple[Deletion, ...]"
+    missing: float
+    lacking: "Mapping[Method, str]"
+
+    @property
+    def best(self) -> "Method":
+        """The method whose order makes the choice fall fastest."""
+        return max(self.deletions, key=lambda method: self.deletions[method].fall)
+
+    def beaten(self, method: "Method") -> int:
+        """How many random orders fall more slowly than a method's."""
+        return sum(drawn.fall < self.deletions[method].fall for drawn in self.random)
+
+
+def explaining_step(reader: "Reader", trace: "Trace", step: int, against: int | None) -> Task[Explained]:
+    """Every method on the token of a step, from 0, alone or against another."""
+    from model.analysis.attribution.choice import choice_at
+
+    return _explaining(reader, choice_at(trace, step, against), trace.text)
+
+
+def explaining_words(reader: "Reader", choice: "WordChoice", text: str) -> Task[Explained]:
+    """Every method on the right word rather than the wrong one, in a text that holds the choice."""
+    from model.analysis.attribution.choice import TokenChoice
+
+    return _explaining(reader, TokenChoice(choice.place, choice.right, choice.wrong), text)
+
+
+def _explaining(reader: "Reader", choice: "TokenChoice", text: str) -> Task[Explained]:
+    def compute(progress: Progress) -> Explained:
+        from model.analysis.attribution.methods import choice_run
+
+        return _explain(choice_run(reader, choice, text), progress)
+
+    return Task(("attribution", reader.key, choice, text), 0, "runs", compute, "Computing: {done:,} {unit}")
+
+
+def _explain(run: "ChoiceRun", progress: Progress) -> Explained:
+    from model.analysis.attribution.deletion import delete, order_of, random_orders
+    from model.analysis.attribution.methods import METHODS, attribute
+
+    words, groups = _words(run)
+    found, lacking = {}, {}
+    for method in METHODS:
+        try:
+            found[method] = attribute(run, method)
+        except TraceError as error:
+            lacking[method] = str(error)
+        progress(1)
+    scores = {
+        method: np.array([float(each.read[list(group)].sum()) for group in groups]) for method, each in found.items()
+    }
+    rest = {
+        method: (None if each.prefix is None else float(each.prefix.sum()))
+        if run.choice.own is None
+        else float(each.read.sum()) - float(scores[method].sum())
+        for method, each in found.items()
+    }
+    orders = [*(order_of(of_words.tolist()) for of_words in scores.values()), *random_orders(len(words))]
+    hidden = delete(run, groups, orders, progress)
+    return Explained(
+        words=words,
+        scores=scores,
+        rest=rest,
+        deletions=dict(zip(found, hidden, strict=False)),
+        random=tuple(hidden[len(found) :]),
+        missing=(found["integrated"].missing or 0.0) if "integrated" in found else 0.0,
+        lacking=lacking,
+    )
+
+
+def _words(run: "ChoiceRun") -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
+    """The words that can be hidden, and the positions of their tokens.
+
+    Raises:
+        DataError: there is none.
+    """
+    from model.errors import DataError
+    from model.trace.axes import whole_words
+
+    trace, own = run.trace, run.choice.own
+    tokens = trace.source_tokens if run.choice.source else trace.target_tokens[: len(run.choice.read)]
+    whole = whole_words(tokens, trace.special_tokens).without_special_tokens(trace.special_tokens)
+    kept = [each for each in zip(whole.labels, whole.groups, strict=True) if own not in each[1]]
+    if not kept:
+        raise DataError(
+            "Expected a word before the one that says this token, got none: there is nothing that could be hidden. "
+            "Choose a later step."
+        )
+    labels, groups = zip(*kept, strict=True)
+    return labels, groups

@@ -1,0 +1,163 @@
+"""Show which words a token comes from, by every method of attribution, and which of them is to be trusted there."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import streamlit as st
+
+from viz.access import models
+from viz.core import html
+from viz.core.background_jobs import Task
+from viz.core.token_text import display_token
+from viz.figures import attribution as figures
+from viz.selection import state
+from viz.ui import frame, long_work, number_controls
+from viz.ui.controls import plain
+from viz.ui.trace_tables import cell, digits, table
+
+if TYPE_CHECKING:
+    from model.abilities import Kind
+    from model.analysis.attribution.methods import Method
+    from viz.access.attribution import Explained
+
+NAMES: "Final[Mapping[Method, str]]" = {
+    "weights": "Attention, all heads",
+    "rollout": "Rollout",
+    "gradient": "Gradient × input",
+    "integrated": "Integrated gradients",
+    "zeroing": "Value zeroing",
+    "alti": "ALTI",
+}
+METHODS_IN_WORDS: Final = """
+- **Attention**: the weights of the row that says the token, the mean of all heads of all layers; of cross-attention
+  where there is one.
+- **Rollout** (Abnar & Zuidema 2020): the last layer's weights, followed back through the layers below, or through the
+  encoder's.
+- **Gradient × input** (Shrikumar et al. 2016): how the choice changes with a little more of each embedding.
+- **Integrated gradients** (Sundararajan et al. 2017): the same, on average from no embedding to the whole one.
+- **Value zeroing** (Mohebbi et al. 2023): how far each layer's outputs turn without the values of one token, followed
+  through all layers. In the decoder both attentions share a row, so little is left for what was written before.
+- **ALTI** (Ferrando et al. 2022): how much nearer each transformed vector brings an attention's output, with the
+  residual connection, followed through all layers.
+"""
+_COLUMNS: Final = (
+    html.Column("Method"),
+    html.Column("Named first", language="en"),
+    html.Column("Falls (nats)", is_number=True),
+    html.Column("Beats random", is_number=True),
+)
+#: Words of each method that the table names.
+NAMED: Final = 3
+
+
+#: Kind of model → what a method gives something to beside the words, as a title and as an explanation.
+_REST: "Final[Mapping[Kind, tuple[str, str]]]" = {
+    "encoder-decoder": ("Written before", "Written before: what a method gives the tokens before."),
+    "decoder": (
+        "The rest",
+        "The last word says the token and cannot be hidden from itself: it is in the rest, with special tokens.",
+    ),
+    "encoder": ("The rest", "The mask cannot be hidden from itself: it is in the rest, with other special tokens."),
+}
+
+
+def show(task: "Task[Explained]", choice: str, *, key: str, name: str) -> None:
+    """What each method gives each word, the deletion test, and a table; nothing until it is computed.
+
+    Args:
+        task: of `viz.access.attribution`.
+        choice: what is explained, as Markdown.
+        key: for widgets.
+        name: for files.
+    """
+    explained = long_work.outcome(task, "Explain", key=key, start=True, patience=long_work.LONGER_PATIENCE)
+    if explained is None:
+        return
+    kind = models.abilities(state.current().model).kind
+    names = {**NAMES, "weights": "Cross-attention, all heads"} if kind == "encoder-decoder" else NAMES
+    alt = f"What {len(explained.scores)} methods give each word of the text for {choice}"
+    frame.chart(figures.word_map(explained, names), f"{key}-words", f"{name}-words", alt)
+    st.markdown(_answer(explained, names, choice))
+    st.caption(
+        "Warm: the word speaks for this choice; cold: against it. Each row has its own scale, to its largest number. "
+        "Gradients know what the token is compared with; the other methods say what the row that writes it is made of, "
+        "whatever is written there."
+    )
+    alt = f"{choice} while words are hidden, in the order of each method and in random orders"
+    frame.chart(figures.deletion_lines(explained, names, "nats"), f"{key}-deletion", f"{name}-deletion", alt)
+    st.caption(
+        f"The deletion test: log-probability of {choice}, while the words that a method names are hidden one after "
+        "the other, so that nothing attends to them. The sooner it falls, the more the words were needed that the "
+        f"method names first. Grey: the range of {len(explained.random)} random orders."
+    )
+    title, what = _REST[kind]
+    columns = (*_COLUMNS, html.Column(title, is_number=True))
+    rows = [_row(explained, method, names) for method in explained.scores]
+    st.html(html.table(columns, rows, label="What each method names"))
+    st.caption(f"Falls: on average over 1, 2 … all words hidden. {what}")
+    for method, why in explained.lacking.items():
+        st.info(plain(f"{names[method]}: {why}"), icon=":material/info:")
+    with st.expander("What each method is", key=f"{key}-methods"):
+        st.markdown(METHODS_IN_WORDS)
+        if "integrated" in explained.scores:
+            st.caption(
+                f"Integrated gradients miss what they should add up to by {explained.missing:+.2f} nats here (32 "
+                "points, from a zero embedding at each position). Norms that only divide (RMS) jump at zero, so that "
+                "in models with them they miss more."
+            )
+    number_controls.table_button("Table (CSV)", partial(numbers, explained), name)
+
+
+def choice_in_words(token: str, other: str | None) -> str:
+    """A token, or it rather than another, as Markdown."""
+    said = f"“{plain(_spoken(token))}”"
+    return said if other is None else f"{said} rather than “{plain(_spoken(other))}”"
+
+
+def numbers(explained: "Explained") -> bytes:
+    """A row for each method and word: its score, its place in the method's order, and the choice once it is hidden."""
+    titles = ("method", "word", "text", "score", "hidden_as", "choice_nats", "choice_nats_before")
+    rows = []
+    for method, scores in explained.scores.items():
+        deletion = explained.deletions[method]
+        for word, score in enumerate(digits(scores)):
+            place = deletion.order.index(word)
+            before, after = digits(deletion.values[place : place + 2])
+            rows.append((method, word, cell(explained.words[word]), score, place + 1, after, before))
+    return table(titles, rows)
+
+
+def _answer(explained: "Explained", names: "Mapping[Method, str]", choice: str) -> str:
+    best, falls = explained.best, [drawn.fall for drawn in explained.random]
+    if explained.deletions[best].fall <= max(0.0, sum(falls) / len(falls)):
+        return (
+            f"Why {choice}? None of these methods is to be trusted here: hide the words that they name, and the choice "
+            "falls no further than with words in random order, or not at all."
+        )
+    words = ", ".join(f"“{plain(word)}”" for word in _named(explained, best))
+    return (
+        f"Why {choice}? **{names[best]}** is to be trusted most here: hide the words that it names, first {words}, and "
+        f"the choice falls by {explained.deletions[best].fall:.1f} nats on average; in random orders by "
+        f"{sum(falls) / len(falls):.1f} ({min(falls):.1f} to {max(falls):.1f})."
+    )
+
+
+def _named(explained: "Explained", method: "Method") -> list[str]:
+    return [explained.words[word] for word in explained.deletions[method].order[:NAMED]]
+
+
+def _row(explained: "Explained", method: "Method", names: "Mapping[Method, str]") -> tuple[str, ...]:
+    rest = explained.rest[method]
+    return (
+        names[method],
+        ", ".join(_named(explained, method)),
+        f"{explained.deletions[method].fall:.2f}".replace("-", "−"),
+        f"{explained.beaten(method)} of {len(explained.random)}",
+        "—" if rest is None else f"{rest:+.2f}".replace("-", "−"),
+    )
+
+
+def _spoken(token: str) -> str:
+    shown = display_token(token)
+    return shown.lstrip("▁Ġ") or shown
