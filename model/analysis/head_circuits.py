@@ -9,7 +9,7 @@ Norms are not linear. Where a token goes in, its norm is computed; where the hea
 what it is up to its divisor, which does not change the order of tokens: the mean is taken off, the gain multiplied.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, cast
 
@@ -156,8 +156,13 @@ def head_circuits(model: Transformer, site: str, layer: int, head: int) -> HeadC
 
 
 @torch.inference_mode()
-def copying_scores(model: Transformer, site: str) -> Float[Tensor, "layer head"]:
-    """The copying score of every head of an attention. Raises as `head_circuits` does."""
+def copying_scores(
+    model: Transformer, site: str, progress: Callable[[int], None] = lambda done: None
+) -> Float[Tensor, "layer head"]:
+    """The copying score of every head of an attention; `progress` is called with 1 for each layer.
+
+    Raises as `head_circuits` does.
+    """
     layers, heads = model.config.shapes[site]
     scores = torch.empty(layers, heads)
     for layer in range(layers):
@@ -166,6 +171,7 @@ def copying_scores(model: Transformer, site: str) -> Float[Tensor, "layer head"]
         for head in range(heads):
             value = of.attention.value.weight.float()[of.rows(head)]
             scores[layer, head] = copying_score(of.output(head) @ between @ value.T)
+        progress(1)
     return scores
 
 

@@ -14,7 +14,7 @@ from viz.figures.head_map import head_map
 from viz.figures.matrix import WEIGHT_SCALE, matrix
 from viz.pages.attention.circuits import data
 from viz.selection import state
-from viz.ui import controls, finding, frame
+from viz.ui import controls, finding, frame, long_work
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -36,23 +36,26 @@ _LINKS: Final = (html.Column("Query"), html.Column("Key"), html.Column("q·k ÷ 
 @frame.fragment
 def show(trace: "Trace") -> None:
     """What the head writes of each token of the sentence, how much it copies, and what it looks at."""
-    if frame.for_translators("QK and OV are read from the weights of a head."):
+    with frame.loading():
+        abilities = models.abilities(state.current().model)
+    if frame.lacking(abilities, "circuits"):
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         site = controls.site(trace.sites)
         layers, heads = trace.shapes[site]
         layer, head = controls.layer(layers), controls.head(heads)
-    translator = models.translator(state.current().model)
-    with frame.loading("Reading the weights of all heads …"):
-        circuits = data.circuits(translator, site, layer, head)
-        copying = data.copying(translator, site)
-    vocabulary, label = models.vocabulary(models.writer(state.current().model)), sites.head_label(layer, head, site)
+    writer = models.writer(state.current().model)
+    with frame.loading("Reading the weights of the head …"):
+        circuits = data.circuits(writer, site, layer, head)
+    vocabulary, label = models.vocabulary(writer), sites.head_label(layer, head, site)
     name = file_name("qk-ov", label, sentence=trace.text)
     with st.grid(2, min_column_width=430, gap="medium"):
         with st.container():
             _writes(trace, circuits, vocabulary, site, label)
         with st.container():
-            _copying(copying, layer, head, label, name)
+            copying = long_work.outcome(data.copying(writer, site), "Measure every head", key="copying", start=True)
+            if copying is not None:
+                _copying(copying, layer, head, label, name)
             _links(trace, circuits, vocabulary, site, layer, label, name)
 
 

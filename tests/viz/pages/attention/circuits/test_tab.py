@@ -8,13 +8,13 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from model import Trace
-from model.analysis.head_circuits import head_circuits
+from model.analysis.head_circuits import copying_scores, head_circuits
+from tests.model.adapters.zoo import save_model
 from tests.paths import ROOT
 from tests.viz.reading import traced
 from tests.viz.sent import charts, numbers_of
 from viz.access import models
 from viz.core.token_text import display_token
-from viz.pages.attention.circuits import data
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 
@@ -42,7 +42,9 @@ def test_the_open_head_is_read_from_its_weights(app: AppTest, chosen: Selection,
     translator = models.translator(chosen.model)
     circuits = head_circuits(translator.model, "decoder.cross", 1, 2)
     copying, weights = charts(app)
-    np.testing.assert_allclose(numbers_of(copying["data"][0]), data.copying(translator, "decoder.cross"), atol=1e-6)
+    np.testing.assert_allclose(
+        numbers_of(copying["data"][0]), copying_scores(translator.model, "decoder.cross"), atol=1e-6
+    )
     expected = circuits.weights(trace, "decoder.cross", 1).numpy()
     np.testing.assert_allclose(numbers_of(weights["data"][0]) ** 2, expected, atol=1e-5)
     tables = " ".join(element.value for element in app.html)
@@ -55,3 +57,19 @@ def test_a_sentence_that_is_long_has_the_table_and_no_map(app: AppTest, monkeypa
     app.run()
     assert not app.exception
     assert len(charts(app)) == 1
+
+
+@pytest.mark.parametrize(("name", "charts_shown", "said"), [("gpt2", 2, ""), ("llama", 0, "rotary")])
+def test_a_decoder_of_the_library_is_read_unless_it_turns_by_positions(
+    name: str, charts_shown: int, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
+    save_model(tmp_path / name, name, "bytes")
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    for parameter, value in {"view": "QK and OV", "text": TEXT, "checkpoint": name, "layer": "1"}.items():
+        app.query_params[parameter] = value
+    app.run()
+    assert not app.exception
+    assert not app.error
+    assert len(charts(app)) == charts_shown
+    assert said in " ".join(one.value for one in app.info)

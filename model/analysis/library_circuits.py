@@ -1,0 +1,143 @@
+"""QK and OV of the heads of a decoder of `transformers` whose positions are added to its tokens, not turned into them.
+
+As `head_circuits` for Headlight's own models. No name of a library's module is asked for: every token is given to a
+layer as it is embedded, and what its attention is then called with are its queries, keys and values.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from model.adapters.capture import Call, Listener, layers_counted, listen
+from model.adapters.decoder_lens import UNKNOWN, final_norm
+from model.adapters.placement import weight_of
+from model.adapters.text_reader import TextReader
+from model.analysis.head_circuits import HeadCircuits, copying_score
+from model.errors import DataError
+
+#: Tokens that a layer is given at once.
+TOKENS_AT_ONCE = 256
+
+
+class _Called(Exception):
+    """An attention was called: what its layer would do with it is not wanted."""
+
+
+@torch.no_grad()
+def library_circuits(reader: TextReader, layer: int, head: int) -> HeadCircuits:
+    """QK and OV of a head of the decoder's self-attention, from 0.
+
+    Raises:
+        DataError: there is no such head, or the model's parts are not known; it says which.
+    """
+    heads = _heads(reader)
+    if not (0 <= layer < len(heads) and 0 <= head < heads[layer]):
+        raise DataError(f"decoder.self has {len(heads)} layers; there is no layer {layer}, head {head} (from 0).")
+    of_head: list[tuple[Tensor, ...]] = []
+    for call in _calls(reader, layer):
+        of_head.append(tuple(_of_head(part, head, heads[layer]) for part in (call.query, call.key, call.value)))
+        scale = call.scale
+    query, key, value = (torch.cat(parts) for parts in zip(*of_head, strict=True))
+    bias = _of_head(_value_bias(reader, layer), head, heads[layer])
+    output = reader.output_projection("decoder.self", layer)[head]
+    return HeadCircuits(query, key, value - bias, output @ _read_off(reader).T, scale)
+
+
+@torch.no_grad()
+def library_copying(
+    reader: TextReader, progress: Callable[[int], None] = lambda done: None
+) -> Float[Tensor, "layer head"]:
+    """The copying score of every head; NaN of heads that a layer does not have.
+
+    Args:
+        reader: a decoder.
+        progress: called with the number of layers done since the last call.
+
+    Raises:
+        DataError: the model's parts are not known; it says which.
+    """
+    heads, read_off = _heads(reader), _read_off(reader)
+    scores = torch.full((len(heads), max(heads)), torch.nan)
+    for layer, count in enumerate(heads):
+        # Σ over tokens of what is read off and of values, so that nothing as long as the vocabulary is held.
+        bias, output = _value_bias(reader, layer), reader.output_projection("decoder.self", layer)
+        between = torch.zeros(count, output.size(2), output.size(1))
+        for call, some in zip(_calls(reader, layer), torch.split(read_off, TOKENS_AT_ONCE), strict=True):
+            value = torch.stack([_of_head(call.value - bias, head, count) for head in range(count)])
+            between += torch.einsum("td,htv->hdv", some, value)
+        for head in range(count):
+            scores[layer, head] = copying_score(output[head] @ between[head])
+        progress(1)
+    return scores
+
+
+def _heads(reader: TextReader) -> tuple[int, ...]:
+    if "circuits" in reader.abilities.lacks:
+        raise DataError(reader.abilities.lacks["circuits"])
+    return reader.abilities.heads["decoder.self"]
+
+
+def _of_head(tensor: Float[Tensor, "1 kv_head token d_k"], head: int, heads: int) -> Float[Tensor, "token d_k"]:
+    """A head's own part; heads may share keys and values."""
+    return tensor[0, head // (heads // tensor.size(1))].float().cpu()
+
+
+def _calls(reader: TextReader, layer: int) -> Iterator[Call]:
+    """What the attention of a layer is called with for every token, some at a time."""
+    table, (_, around) = _embedding(reader), reader.attention_of("decoder.self", layer)
+    for some in torch.split(torch.arange(reader.vocab_size, device=reader.device), TOKENS_AT_ONCE):
+        yield _call(around, table(some)[None])
+
+
+def _value_bias(reader: TextReader, layer: int) -> Float[Tensor, "1 kv_head 1 d_k"]:
+    """The values of a vector of zeros, which are the bias of W_V."""
+    table = _embedding(reader).weight
+    attention, _ = reader.attention_of("decoder.self", layer)
+    return _call(attention, torch.zeros(1, 1, table.size(1), dtype=table.dtype, device=reader.device)).value
+
+
+def _call(module: nn.Module, hidden: Float[Tensor, "1 token d_model"]) -> Call:
+    """What the attention in a module is called with; the module goes no further."""
+
+    def stop(done: int, total: int) -> NoReturn:
+        raise _Called
+
+    listener = Listener()
+    with listen(listener) as calls, layers_counted(stop):
+        try:
+            module(hidden)
+        except _Called:
+            return calls[0]
+    raise DataError("No attention was called in a layer of this model, so its queries and keys are not known.")
+
+
+def _embedding(reader: TextReader) -> nn.Embedding:
+    table: Any = reader.model.get_input_embeddings()  # type: ignore[operator]
+    width = reader.output_projection("decoder.self", 0).size(-1)
+    if table.weight.size(1) != width:
+        raise DataError(
+            f"The tokens of this model are embedded in {table.weight.size(1)} dimensions and its layers read {width}: "
+            "what its heads would make of tokens alone is not known."
+        )
+    found: nn.Embedding = table
+    return found
+
+
+def _read_off(reader: TextReader) -> Float[Tensor, "token d_model"]:
+    """Every token's vector, with which what a head puts out is multiplied: seen through the last norm but its divisor.
+
+    A layer norm takes the mean off and multiplies by its gain, an RMS norm only multiplies.
+    """
+    head: Any = reader.model.get_output_embeddings()  # type: ignore[operator]
+    norm = final_norm(reader.model)
+    if norm is None or not isinstance(norm, nn.LayerNorm):
+        raise DataError(UNKNOWN)
+    matrix, gain = weight_of(head), weight_of(norm)
+    assert matrix is not None, "an output projection is a matrix"
+    read_off = matrix[: reader.vocab_size]
+    if gain is not None:
+        read_off = read_off * gain
+    return read_off - read_off.mean(-1, keepdim=True)

@@ -1,0 +1,88 @@
+"""QK and OV of decoders of `transformers`: against scores that the model has itself where it knows no positions."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from model.adapters.text_reader import TextReader
+from model.analysis.library_circuits import library_circuits, library_copying
+from model.errors import DataError
+from model.opening import open_reader
+from tests.model.adapters.zoo import save_model, save_tokenizer, tiny
+
+TEXT = "The dog was tired."
+#: Model → the table of its positions.
+TABLES = {"gpt2": "transformer.wpe", "opt": "model.decoder.embed_positions"}
+
+
+@pytest.fixture(scope="module", params=TABLES)
+def reader(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> TextReader:
+    """A decoder that adds nothing for positions, with biases."""
+    model = tiny(request.param)
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if parameter.dim() == 1:
+                parameter.add_(torch.randn_like(parameter) * 0.2)
+            if TABLES[request.param] in name:
+                parameter.zero_()
+    folder = tmp_path_factory.mktemp(request.param)
+    model.save_pretrained(folder)
+    save_tokenizer(folder, "bytes")
+    opened = open_reader(folder, device="cpu")
+    assert isinstance(opened, TextReader)
+    return opened
+
+
+def test_in_the_first_layer_scores_are_the_models_own(reader: TextReader) -> None:
+    trace = reader.trace(TEXT)
+    ids = torch.tensor(trace.target_ids)
+    for head in range(4):
+        real = trace.scores("decoder.self", 0, [head])[0]
+        found = library_circuits(reader, 0, head).scores(ids, ids)
+        seen = real.isfinite()
+        torch.testing.assert_close(found[seen], real[seen], atol=1e-4, rtol=1e-4)
+
+
+def test_what_a_head_writes_is_what_the_logits_would_gain_up_to_the_norms_divisor(reader: TextReader) -> None:
+    trace = reader.trace(TEXT)
+    circuits = library_circuits(reader, 0, 2)
+    value = trace.attention("decoder.self", 0).values([2])[0]
+    one, other = (reader.trace(TEXT).target_ids[at] for at in (1, 3))
+    # A difference of two values has no bias of W_V in it.
+    written = (value[1] - value[3]) @ reader.output_projection("decoder.self", 0)[2]
+    norm = next(
+        module for name, module in reader.model.named_modules() if name.endswith(("ln_f", "decoder.final_layer_norm"))
+    )
+    assert isinstance(norm, nn.LayerNorm)
+    table = reader.model.get_output_embeddings().weight.detach()  # type: ignore[operator]
+    expected = table @ ((written - written.mean()) * norm.weight.detach())
+    found = circuits.writes(torch.tensor([one, other]))
+    torch.testing.assert_close(found[0] - found[1], expected, atol=1e-4, rtol=1e-3)
+    zero = reader.model.get_input_embeddings()  # type: ignore[operator]
+    assert zero.weight.size(0) == found.size(1)
+
+
+def test_the_copying_score_is_that_of_the_matrix_over_the_vocabulary(reader: TextReader) -> None:
+    done: list[int] = []
+    scores = library_copying(reader, done.append)
+    assert done == [1, 1]
+    for layer, head in ((0, 0), (1, 3)):
+        circuits = library_circuits(reader, layer, head)
+        eigenvalues = torch.linalg.eigvals((circuits.values @ circuits.written).double())
+        expected = eigenvalues.real.sum() / eigenvalues.abs().sum()
+        assert float(scores[layer, head]) == pytest.approx(float(expected), abs=1e-3)
+
+
+@pytest.mark.parametrize(("name", "tokenizer", "why"), [("llama", "bytes", "rotary"), ("bert", "wordpiece", "decoder")])
+def test_models_of_other_kinds_say_why_not(tmp_path: Path, name: str, tokenizer: str, why: str) -> None:
+    reader = open_reader(save_model(tmp_path, name, tokenizer), device="cpu")
+    assert isinstance(reader, TextReader)
+    with pytest.raises(DataError, match=why):
+        library_circuits(reader, 0, 0)
+
+
+def test_a_head_that_is_not_is_refused(reader: TextReader) -> None:
+    with pytest.raises(DataError, match="there is no layer 2, head 0"):
+        library_circuits(reader, 2, 0)
