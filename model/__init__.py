@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from model.config import TransformerConfig
     from model.decoding.batch_masks import BatchMasks
     from model.decoding.beam_tree import BeamNode, BeamTree
-    from model.decoding.cost import StepCost, step_cost
+    from model.decoding.cost import StepCost, decoder_sizes, step_cost
     from model.decoding.samples import SampledTranslation
     from model.decoding.sampling import Draws, Sampling
     from model.decoding.session import DecodingSession
@@ -35,7 +35,7 @@ _NAMES = {
     "model.config": {"TransformerConfig"},
     "model.decoding.batch_masks": {"BatchMasks"},
     "model.decoding.beam_tree": {"BeamNode", "BeamTree"},
-    "model.decoding.cost": {"StepCost", "step_cost"},
+    "model.decoding.cost": {"StepCost", "decoder_sizes", "step_cost"},
     "model.decoding.samples": {"SampledTranslation"},
     "model.decoding.sampling": {"Draws", "Sampling"},
     "model.decoding.session": {"DecodingSession"},

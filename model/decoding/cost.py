@@ -1,4 +1,4 @@
-"""Count the multiply-adds of a decoding step, with the key/value cache and without it, from the configuration.
+"""Count the multiply-adds of a decoding step, with the key/value cache and without it, from the sizes of a decoder.
 
 A test compares the formulas with what torch multiplies.
 """
@@ -35,15 +35,43 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StepCost:
-    """The cost of one decoding step of one sentence; the encoder has run before.
+class DecoderSizes:
+    """The multiply-adds of a decoder by what they grow with, and the numbers that it caches; all layers together.
 
     Attributes:
-        new_target_rows: target rows computed in this step: 1.
+        self_row: of W_Q, W_K, W_V and W_O of the self-attention, for each row that is computed.
+        self_pair: of QKᵀ and weights · V, for each row and each key that it attends to.
+        cross_row, cross_memory: of W_Q and W_O of the cross-attention, for each row, and of W_K and W_V, for each row
+            of the memory; 0 without an encoder.
+        cross_pair: as `self_pair`, for each row and each row of the memory.
+        score_row: what a bilinear score takes more in each attention, for each row; 0 of dot products.
+        feed_forward_row: of W_1 and W_2, for each row.
+        output: of the output projection, for the one row that says what comes next.
+        self_numbers, cross_numbers: keys and values that are cached for each target row and each row of the memory.
+    """
+
+    self_row: int
+    self_pair: int
+    cross_row: int = 0
+    cross_memory: int = 0
+    cross_pair: int = 0
+    score_row: int = 0
+    feed_forward_row: int
+    output: int
+    self_numbers: int
+    cross_numbers: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepCost:
+    """The cost of one decoding step of one sentence; an encoder has run before.
+
+    Attributes:
+        new_target_rows: target rows computed in this step: 1, and in the first all that the decoder is given.
         reused_target_rows: target rows whose keys and values the cache holds, in every layer.
         new_source_rows: rows of the memory whose keys and values are computed in this step: all in step 0, then none.
         reused_source_rows: rows of the memory whose keys and values the cache holds, in every layer.
-        reused_numbers: all numbers read from the cache: a key and a value of d_model for each reused row and layer.
+        reused_numbers: all numbers read from the cache: keys and values of each reused row and layer.
         cached: what the step computes with the cache.
         recomputed: what it would compute if the decoder read the whole prefix again.
     """
@@ -62,45 +90,67 @@ class StepCost:
         return self.recomputed.total - self.cached.total
 
 
-def step_cost(config: TransformerConfig, source_length: int, step: int) -> StepCost:
-    """Cost of the decoding step that follows `step` others, from a source of `source_length` tokens (with </s>).
+def decoder_sizes(config: TransformerConfig) -> DecoderSizes:
+    """The sizes of the paper's decoder.
 
-    With d = d_model, S = source_length, n = step + 1 rows read, N decoder layers: r new rows, of which each attends to
-    n keys, and m rows of the memory to project take
-
-        self_projections   N · 4 r d²             cross_projections  N · (2 r d² + 2 m d²)
-        self_attention     N · 2 r n d            cross_attention    N · 2 r S d
-        feed_forward       N · 2 r d · d_ff       output_projection  d · vocab_size
-
-    Scores vᵀ tanh(q + k) take as many as q · k, and a hyperbolic tangent each; bilinear ones r d · d_k more, for Q M.
-
-    With the cache r = 1, and m = S in step 0, else 0. Without it r = n and m = S in every step. Causality spares
-    nothing here: the kernels multiply a row with the keys that the mask hides, too. Not counted, with the cache or
-    without: the encoder, which runs once; norms, softmax, biases, and sums of residual connections.
+    With d = d_model and N layers: 4 d² for each row of a self-attention, 2 d² for each row of a cross-attention and as
+    many for each of the memory, 2 d for each pair that attends, 2 d · d_ff for the feed-forward network, and
+    d · vocab_size for the output. Scores vᵀ tanh(q + k) take as many as q · k, and a hyperbolic tangent each; bilinear
+    ones d · d_k more for each row, for Q M.
     """
-    if source_length < 1 or step < 0:
-        raise ValueError(f"a source has at least one token and steps count from 0, got {source_length} and {step}")
-    is_first = step == 0
-    reused_source_rows = 0 if is_first else source_length
-    return StepCost(
-        new_target_rows=1,
-        reused_target_rows=step,
-        new_source_rows=source_length - reused_source_rows,
-        reused_source_rows=reused_source_rows,
-        reused_numbers=config.decoder_layers * 2 * config.d_model * (step + reused_source_rows),
-        cached=_work(config, source_length, step + 1, rows=1, memory_rows=source_length - reused_source_rows),
-        recomputed=_work(config, source_length, step + 1, rows=step + 1, memory_rows=source_length),
+    d, layers = config.d_model, config.decoder_layers
+    return DecoderSizes(
+        self_row=layers * 4 * d * d,
+        self_pair=layers * 2 * d,
+        cross_row=layers * 2 * d * d,
+        cross_memory=layers * 2 * d * d,
+        cross_pair=layers * 2 * d,
+        score_row=layers * d * config.d_k if config.score == "general" else 0,
+        feed_forward_row=layers * 2 * d * config.d_ff,
+        output=d * config.vocab_size,
+        self_numbers=layers * 2 * d,
+        cross_numbers=layers * 2 * d,
     )
 
 
-def _work(config: TransformerConfig, source_length: int, prefix_length: int, *, rows: int, memory_rows: int) -> Work:
-    d, layers = config.d_model, config.decoder_layers
-    bilinear = rows * d * config.d_k if config.score == "general" else 0
+def step_cost(sizes: DecoderSizes, source_length: int, step: int, prompt_length: int = 1) -> StepCost:
+    """Cost of the decoding step that follows `step` others.
+
+    With the cache a step computes one row, and the first one all that the decoder is given and the keys and values of
+    the memory; without it every step computes all rows so far, and those of the memory. Causality spares nothing here:
+    the kernels multiply a row with the keys that the mask hides, too. Not counted, with the cache or without: the
+    encoder, which runs once; norms, softmax, biases, positions, and sums of residual connections.
+
+    Args:
+        sizes: of the decoder.
+        source_length: tokens that an encoder reads (with </s>); 0 without one.
+        step: from 0.
+        prompt_length: tokens that the decoder is given: the one that begins a target, or the text of a decoder alone.
+    """
+    if step < 0 or prompt_length < 1 or source_length < (1 if sizes.cross_row else 0):
+        raise ValueError(
+            "a source (where there is an encoder) and a prompt have at least one token and steps count from 0, got "
+            f"{source_length}, {prompt_length} and {step}"
+        )
+    is_first, rows = step == 0, prompt_length + step
+    new_rows, new_source_rows = (rows, source_length) if is_first else (1, 0)
+    return StepCost(
+        new_target_rows=new_rows,
+        reused_target_rows=rows - new_rows,
+        new_source_rows=new_source_rows,
+        reused_source_rows=source_length - new_source_rows,
+        reused_numbers=sizes.self_numbers * (rows - new_rows) + sizes.cross_numbers * (source_length - new_source_rows),
+        cached=_work(sizes, source_length, rows, new_rows=new_rows, memory_rows=new_source_rows),
+        recomputed=_work(sizes, source_length, rows, new_rows=rows, memory_rows=source_length),
+    )
+
+
+def _work(sizes: DecoderSizes, source_length: int, keys: int, *, new_rows: int, memory_rows: int) -> Work:
     return Work(
-        self_projections=layers * 4 * rows * d * d,
-        self_attention=layers * (2 * rows * prefix_length * d + bilinear),
-        cross_projections=layers * 2 * (rows + memory_rows) * d * d,
-        cross_attention=layers * (2 * rows * source_length * d + bilinear),
-        feed_forward=layers * 2 * rows * d * config.d_ff,
-        output_projection=d * config.vocab_size,
+        self_projections=sizes.self_row * new_rows,
+        self_attention=(sizes.self_pair * keys + sizes.score_row) * new_rows,
+        cross_projections=sizes.cross_row * new_rows + sizes.cross_memory * memory_rows,
+        cross_attention=(sizes.cross_pair * source_length + (sizes.score_row if sizes.cross_row else 0)) * new_rows,
+        feed_forward=sizes.feed_forward_row * new_rows,
+        output_projection=sizes.output,
     )

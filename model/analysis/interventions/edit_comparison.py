@@ -1,4 +1,4 @@
-"""Compare a translation with what it becomes when attention is edited from one step on."""
+"""Compare what a model writes with what that becomes when attention is edited from one step on."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,18 +8,18 @@ from model.analysis.word_diff import WordSpan, word_diff
 from model.errors import SessionError
 from model.nn.edits import HeadEdit, edits_from
 from model.trace.steps import DecodingStep
-from model.translator import Translator
+from model.writer import Writer
 
 
 @dataclass(frozen=True, kw_only=True)
 class EditComparison:
-    """A translation, and what it becomes under edits.
+    """What a model wrote, and what it becomes under edits.
 
     Attributes:
-        step: target row from which the edits act.
-        edits: as they acted: those of the decoder from `step` on, those of the encoder on the whole encoding.
+        step: from which the edits act, from 0.
+        edits: as they acted: those of the decoder from the row of `step` on, those of the encoder on all that it reads.
         original_steps, edited_steps: all steps of each; before `step` the tokens are the same.
-        original_text, edited_text: the translations.
+        original_text, edited_text: as texts.
         log_prob_before, log_prob_after: of the original token at `step`, without and with the edits, in nats.
         first_difference: the first step that chose another token, or that only one of them has; None if none did.
         text_diff: the texts word by word.
@@ -42,22 +42,24 @@ class EditComparison:
         return self.log_prob_after - self.log_prob_before
 
 
-def compare_edit(translator: Translator, text: str, step: int, edits: Sequence[HeadEdit]) -> EditComparison:
-    """Translate, and translate once more from `step` on under edits of attention; the tokens before `step` are kept.
+def compare_edit(writer: Writer, text: str, step: int, edits: Sequence[HeadEdit]) -> EditComparison:
+    """Write, and write once more from `step` on under edits of attention; the tokens before `step` are kept.
 
-    Edits of the decoder act on no row before `step`, edits of the encoder on the whole encoding.
+    Edits of the decoder act on no row before the one that writes that step, edits of the encoder on the whole encoding.
+    Of a decoder alone, the rows of its text come first.
 
     Raises:
         InputTextError: the text is blank or too long.
         SessionError: the translation has no such step.
         EditError: an edit names what does not exist, a key that the mask forbids, or a row before `step`.
     """
-    original = translator.decode(text)
+    original = writer.decode(text)
+    rows_before = len(original.target_ids) - 1
     original.run()
     if not 0 <= step < len(original.steps):
         raise SessionError(f"Steps of this translation run from 0 to {len(original.steps) - 1}, got {step}.")
-    acting = edits_from(edits, step)
-    edited = translator.decode(text, edits=acting)
+    acting = edits_from(edits, rows_before + step)
+    edited = writer.decode(text, edits=acting)
     for kept in original.steps[:step]:
         edited.force(kept.token_id)
     token = original.steps[step]

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from model import Transformer, TransformerConfig, step_cost
+from model import Transformer, TransformerConfig, decoder_sizes, step_cost
 from model.nn.hooks import listen
 from model.nn.key_value_cache import KeyValueCache
 from model.nn.transformer import DecoderCache
@@ -48,7 +48,7 @@ def test_every_step_costs_what_torch_multiplies_with_the_cache_and_without(confi
         memory = model.encode(torch.tensor([SOURCE]))
     cache = model.new_cache()
     for step, token_id in enumerate(PREFIX):
-        cost = step_cost(config, len(SOURCE), step)
+        cost = step_cost(decoder_sizes(config), len(SOURCE), step)
         last, prefix = torch.tensor([[token_id]]), torch.tensor([PREFIX[: step + 1]])
         before = sum(0 if held is None else held.numel() for one in caches(cache) for held in (one.key, one.value))
         cached = multiplied(lambda: model.projection(model.decode(last, memory, cache=cache)), config.num_layers)  # noqa: B023
@@ -65,16 +65,16 @@ def caches(cache: DecoderCache) -> list[KeyValueCache]:
 
 def test_rows_computed_and_reused_make_up_all_that_is_read() -> None:
     for step in range(4):
-        cost = step_cost(TINY, 7, step)
+        cost = step_cost(decoder_sizes(TINY), 7, step)
         assert cost.new_target_rows + cost.reused_target_rows == step + 1
         assert cost.new_source_rows + cost.reused_source_rows == 7
-    assert step_cost(TINY, 7, 0).saved == 0
+    assert step_cost(decoder_sizes(TINY), 7, 0).saved == 0
 
 
 @pytest.mark.parametrize(("source_length", "step"), [(0, 1), (5, -1)])
 def test_a_step_that_cannot_be_has_no_cost(source_length: int, step: int) -> None:
     with pytest.raises(ValueError, match="steps count from 0"):
-        step_cost(TINY, source_length, step)
+        step_cost(decoder_sizes(TINY), source_length, step)
 
 
 def test_counting_needs_no_torch() -> None:

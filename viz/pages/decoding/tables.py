@@ -13,7 +13,6 @@ from viz.ui.trace_tables import Row, cell, digits, table
 if TYPE_CHECKING:
     from model import BeamTree, SampledTranslation, StepCost
     from model.decoding.logit_lens import LogitLens
-    from viz.pages.decoding.attribution.data import Explained
 
 
 def lens(values: "LogitLens", read: Sequence[str]) -> bytes:
@@ -33,19 +32,6 @@ def _lens_rows(values: "LogitLens", read: Sequence[str]) -> Iterator[Row]:
             ids = values.token_ids[level, step].tolist()
             for candidate, (token_id, token) in enumerate(zip(ids, tokens, strict=True), start=1):
                 yield (*there, candidate, token_id, cell(token), probabilities[step][candidate - 1])
-
-
-def attributions(explained: "Explained") -> bytes:
-    """A row for each method and word: its score, its place in the method's order, and the choice once it is hidden."""
-    titles = ("method", "word", "text", "score", "hidden_as", "choice_nats", "choice_nats_before")
-    rows: list[Row] = []
-    for method, scores in explained.scores.items():
-        deletion = explained.deletions[method]
-        for word, score in enumerate(digits(scores)):
-            place = deletion.order.index(word)
-            before, after = digits(deletion.values[place : place + 2])
-            rows.append((method, word, cell(explained.words[word]), score, place + 1, after, before))
-    return table(titles, rows)
 
 
 def beam_nodes(tree: "BeamTree") -> bytes:

@@ -1,17 +1,21 @@
 """What an edit changes: against runs made by hand; and texts compared word by word."""
 
 import copy
+from pathlib import Path
 
 import pytest
 import torch
 
 from model import Translator
+from model.adapters.text_reader import TextReader
 from model.analysis.interventions.edit_comparison import compare_edit
 from model.analysis.word_diff import WordSpan
 from model.decoding.session import DecodingSession
 from model.errors import EditError, SessionError
 from model.nn.edits import MakeUniform, PointAt, SwitchOff
+from model.opening import as_writer, open_reader
 from tests.conftest import SENTENCES
+from tests.model.adapters.zoo import save_model
 
 TEXT = SENTENCES[0]
 STEP = 4
@@ -106,3 +110,24 @@ def test_a_step_or_a_row_that_cannot_be_is_said(translator: Translator, original
     with pytest.raises(EditError, match="Layers"):
         compare_edit(translator, TEXT, 2, [SwitchOff("decoder.self", 5, 0)])
     assert compare_edit(translator, TEXT, last, [SwitchOff("encoder.self", 0, 0, row=0)]).edits[0].row == 0
+
+
+@pytest.mark.parametrize(("name", "site"), [("gpt2", "decoder.self"), ("bart", "decoder.cross")])
+def test_models_of_the_library_are_compared_by_their_own_rows(tmp_path: Path, name: str, site: str) -> None:
+    folder = save_model(tmp_path, name, "bytes" if name == "gpt2" else "metaspace")
+    writer = as_writer(open_reader(folder, device="cpu"))
+    step, edits = 2, [SwitchOff(site, layer, head) for layer in range(2) for head in range(2)]
+    comparison = compare_edit(writer, TEXT, step, edits)
+    session = writer.decode(TEXT)
+    row = len(session.target_ids) - 1 + step
+    session.run()
+    assert comparison.original_text == session.translation
+    assert {edit.since for edit in comparison.edits} == {row}
+    assert [one.token_id for one in comparison.edited_steps[:step]] == [one.token_id for one in session.steps[:step]]
+    emitted = [one.token_id for one in session.steps[: step + 1]]
+    assert isinstance(writer, TextReader)
+    edited = writer.trace_rows(TEXT, writer.source(TEXT).ids, emitted, edits=comparison.edits).steps[row]
+    assert edited.token_id == emitted[-1]
+    assert comparison.log_prob_after == pytest.approx(edited.log_prob, abs=1e-4)
+    assert comparison.log_prob_before == pytest.approx(session.steps[step].log_prob, abs=1e-6)
+    assert abs(comparison.log_prob_change) > 1e-4

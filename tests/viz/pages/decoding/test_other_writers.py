@@ -10,8 +10,10 @@ from model.adapters.text_writer import TextWriter
 from model.errors import TokenError
 from tests.model.adapters import zoo
 from tests.viz.pages.decoding.opening import TEXT, app_at, opened
+from tests.viz.sent import charts, numbers, numbers_of
 from viz.access import models, traces
 from viz.pages.decoding.beam import data as beam_data
+from viz.pages.decoding.cost.figures import COMPUTED
 from viz.pages.decoding.data import branches
 from viz.pages.decoding.sampling import data as sampling_data
 from viz.selection.catalogue import ROOT_VARIABLE
@@ -93,3 +95,27 @@ def test_only_samples_without_any_of_the_ends_are_called_cut(app: AppTest) -> No
     assert cut < len(samples)
     assert sum("Cut at" in card for card in cards) == cut
     assert all('<p lang=""' in card for card in cards)
+
+
+def test_the_words_of_a_decoder_are_explained_but_for_the_one_that_writes(app: AppTest, settled: Path) -> None:
+    app.query_params["studio"] = "Attribution"
+    opened(app, checkpoint="ruled", text="Tom was very late", step=6)
+    assert not app.error, app.error[0].value
+    words, lines = charts(app)
+    assert words["layout"]["yaxis"]["ticktext"][0] == "Attention, all heads"
+    shown = words["layout"]["xaxis"]["ticktext"]
+    assert shown[:2] == ["Tom", "was"]
+    # With every word hidden, whatever the order, the same is left.
+    ends = {round(numbers(line["y"])[-1], 4) for line in lines["data"][1:]}
+    assert len(ends) == 1
+    assert len(numbers(lines["data"][2]["y"])) == len(shown) + 1
+
+
+def test_the_first_step_of_a_decoder_computes_its_whole_text(app: AppTest) -> None:
+    app.query_params["studio"] = "Cost"
+    opened(app, checkpoint="ruled", text="Tom was very late", step=0)
+    assert not app.error, app.error[0].value
+    blocks, parts, _ = charts(app)
+    prompt = len(models.writer(Selection().changed(checkpoint="ruled").model).decode("Tom was very late").target_ids)
+    assert sum(state == COMPUTED for state in numbers_of(blocks["data"][0])[0]) == prompt
+    assert not any("Cross" in name for name in parts["data"][0]["y"])

@@ -1,7 +1,7 @@
 """The key/value cache as blocks, and what a step costs with it and without."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import plotly.graph_objects as go
@@ -10,6 +10,9 @@ from jaxtyping import Int, UInt8
 from viz.core import theme
 from viz.figures.axes import token_labels
 from viz.figures.matrix import ROW_HEIGHT, Scale, matrix
+
+if TYPE_CHECKING:
+    from model import StepCost
 
 #: What can be said of the keys and values of one position in one layer, by its code.
 LATER, REUSED, COMPUTED = range(3)
@@ -23,10 +26,11 @@ LABEL_HEIGHT: Final = 84
 HEIGHT: Final = 330
 
 
-def target_states(step: int, steps: int) -> UInt8[np.ndarray, "position"]:
-    """The states of the target's positions: those before the step are reused, its own is computed."""
-    positions = np.arange(steps)
-    return np.where(positions < step, REUSED, np.where(positions == step, COMPUTED, LATER)).astype(np.uint8)
+def target_states(cost: "StepCost", rows: int) -> UInt8[np.ndarray, "position"]:
+    """The states of the target's positions in a step: those before are reused, and its own computed."""
+    positions, known = np.arange(rows), cost.reused_target_rows
+    computed = known + cost.new_target_rows
+    return np.where(positions < known, REUSED, np.where(positions < computed, COMPUTED, LATER)).astype(np.uint8)
 
 
 def source_states(step: int, positions: int) -> UInt8[np.ndarray, "position"]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import streamlit as st
 
+from model.errors import TraceError
 from viz.access import models
 from viz.core import html
 from viz.core.file_names import file_name
@@ -52,27 +53,39 @@ _COLUMNS: Final = (
 @frame.fragment
 def show(trace: "Trace") -> None:
     """The step, the cache in it, its cost by part, and the cost of all steps."""
-    if frame.for_translators("The cost of a step is counted from the paper's architecture."):
+    model = state.current().model
+    if frame.lacking(models.abilities(model), "cost"):
         return
-    costs = data.step_costs(trace, models.translator(state.current().model))
+    try:
+        costs = data.step_costs(trace, models.writer(model))
+    except TraceError as error:
+        st.info(plain(str(error)), icon=":material/info:")
+        return
     with st.container(horizontal=True, vertical_alignment="center", gap="large"):
         step = step_control.slider(len(costs))
         st.html(html.swatches(list(zip(reversed(figures.COLOURS), reversed(figures.STATES), strict=True))), width=440)
     name = file_name("cost", f"step{step}", sentence=trace.text)
     _cache(trace, costs[step], step, name)
     _work(trace, costs, step, name)
-    _formula()
+    _formula(is_papers=models.abilities(model).is_headlight)
     table_name = file_name("cost", sentence=trace.text)
     number_controls.table_button("All steps (CSV)", partial(decoded_tables.costs, costs), table_name)
 
 
 def _cache(trace: "Trace", cost: "StepCost", step: int, name: str) -> None:
-    target, source = figures.target_states(step, len(trace.steps)), figures.source_states(step, len(trace.source_ids))
-    blocks = (
-        ("Self-attention: target positions", "self", target, trace.target_tokens),
-        ("Cross-attention: source positions", "cross", source, trace.source_tokens),
-    )
-    with st.grid(2, min_column_width=430, gap="medium"):
+    target = figures.target_states(cost, len(trace.target_tokens))
+    blocks = [
+        (
+            "Self-attention: target positions" if trace.source_ids else "All positions",
+            "self",
+            target,
+            trace.target_tokens,
+        )
+    ]
+    if has_memory := bool(trace.source_ids):
+        source = figures.source_states(step, len(trace.source_ids))
+        blocks.append(("Cross-attention: source positions", "cross", source, trace.source_tokens))
+    with st.grid(len(blocks), min_column_width=430, gap="medium"):
         for title, kind, states, tokens in blocks:
             with st.container():
                 frame.chart(
@@ -82,19 +95,23 @@ def _cache(trace: "Trace", cost: "StepCost", step: int, name: str) -> None:
                     f"{title}: which keys and values step {step + 1} computes and which it reuses",
                 )
                 st.caption(title)
-    read, written = (plain(display_token(token)) for token in (trace.target_tokens[step], trace.steps[step].token))
-    sources = (
-        f"computes those of all {cost.new_source_rows} source tokens, once and for all"
-        if cost.new_source_rows
-        else f"reuses those of all {cost.reused_source_rows} source tokens"
-    )
+    last = len(trace.target_tokens) - len(trace.steps) + step
+    read, written = (plain(display_token(token)) for token in (trace.target_tokens[last], trace.steps[step].token))
+    parts = [
+        f"computes {cost.new_target_rows:,} {'row' if cost.new_target_rows == 1 else 'rows'} of keys and values",
+        f"reuses {cost.reused_target_rows:,}" + (" of the target" if has_memory else ""),
+    ]
+    if has_memory and cost.new_source_rows:
+        parts.append(f"computes those of all {cost.new_source_rows} source tokens, once and for all")
+    elif has_memory:
+        parts.append(f"reuses those of all {cost.reused_source_rows} source tokens")
     st.caption(
-        f"Step {step + 1} reads **{read}** and writes **{written}**. In each layer it computes one row of keys and "
-        f"values, reuses {cost.reused_target_rows} of the target, and {sources}: {cost.reused_numbers:,} numbers read "
-        f"from the cache ({cost.reused_numbers * 4 / 1e6:.2f} MB in float32). A block is the key and the value of one "
-        "position, for all heads of a layer.",
+        f"Step {step + 1} reads **{'up to ' if cost.new_target_rows > 1 else ''}{read}** and writes **{written}**. In "
+        f"each layer it {', '.join(parts[:-1])} and {parts[-1]}: {cost.reused_numbers:,} numbers read from the cache "
+        f"({cost.reused_numbers * 4 / 1e6:.2f} MB in float32). A block is the key and the value of one position, for "
+        "all heads of a layer.",
         help="Keys and values of a token do not change once they are computed, for later tokens are masked. So a step "
-        "computes one new row in each layer and reads the rest from a cache.",
+        "computes new rows only and reads the rest from a cache.",
     )
 
 
@@ -109,12 +126,13 @@ def _work(trace: "Trace", costs: "Sequence[StepCost]", step: int, name: str) -> 
     st.html(html.table(_COLUMNS, lines, label="Multiply-adds with the cache and recomputed"))
     st.caption(
         "A multiply-add is one product added to a sum. The bars are the parts of this step, the curves the whole of "
-        "every step. The encoder runs once either way and is not counted."
+        "every step." + (" The encoder runs once either way and is not counted." if trace.source_ids else "")
     )
     st.html(html.swatches([(colour, way) for way, colour in figures.WAY_COLOURS.items()]))
     parts = {
         label: (getattr(costs[step].cached, part), getattr(costs[step].recomputed, part))
         for part, label in PARTS.items()
+        if trace.source_ids or not part.startswith("cross")
     }
     tokens = [done.token for done in trace.steps]
     charts = (
@@ -130,7 +148,15 @@ def _line(name: str, cached: int, recomputed: int) -> tuple[str, ...]:
     return name, f"{cached:,}", f"{recomputed:,}", f"{recomputed / cached:.1f} ×"
 
 
-def _formula() -> None:
+def _formula(*, is_papers: bool) -> None:
+    """How the parts are counted: by the paper's sizes, or by those of somebody else's model."""
+    if not is_papers:
+        st.caption(
+            "Counted are the numbers of every matrix of the decoder, times the rows that it multiplies, and for each "
+            "row and each key that it attends to the width of a head, once for QKᵀ and once for weights · V. "
+            "Headlight's tests run such models both ways and find what torch's FlopCounterMode counts."
+        )
+        return
     st.latex(FORMULA)
     st.caption(
         "N layers, $d$ = d_model, $S$ source tokens, $n$ target tokens read so far, $|V|$ pieces in the vocabulary. "

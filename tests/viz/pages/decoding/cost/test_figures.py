@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from model import TransformerConfig, decoder_sizes, step_cost
 from tests.viz.pages.decoding.opening import TEXT
 from tests.viz.reading import traced
 from viz.access import models
@@ -21,10 +22,13 @@ from viz.pages.decoding.cost.figures import (
 )
 from viz.selection.selection import Selection
 
+SIZES = decoder_sizes(TransformerConfig(vocab_size=90, d_model=24, num_layers=2, num_heads=3, d_ff=40))
+
 
 def test_a_step_computes_its_own_position_reuses_those_before_and_knows_none_after() -> None:
-    assert target_states(2, 4).tolist() == [REUSED, REUSED, COMPUTED, LATER]
-    assert target_states(0, 2).tolist() == [COMPUTED, LATER]
+    assert target_states(step_cost(SIZES, 3, 2), 4).tolist() == [REUSED, REUSED, COMPUTED, LATER]
+    assert target_states(step_cost(SIZES, 3, 0), 2).tolist() == [COMPUTED, LATER]
+    assert target_states(step_cost(SIZES, 3, 0, prompt_length=3), 4).tolist() == [COMPUTED] * 3 + [LATER]
 
 
 def test_the_source_is_computed_in_the_first_step_only() -> None:
@@ -35,7 +39,7 @@ def test_the_source_is_computed_in_the_first_step_only() -> None:
 def test_blocks_agree_with_the_rows_that_the_model_counts(chosen: Selection) -> None:
     trace = traced(TEXT, chosen)
     for step, cost in enumerate(data.step_costs(trace, models.translator(chosen.model))):
-        target, source = target_states(step, len(trace.steps)), source_states(step, len(trace.source_ids))
+        target, source = target_states(cost, len(trace.steps)), source_states(step, len(trace.source_ids))
         assert (target == COMPUTED).sum() == cost.new_target_rows
         assert (target == REUSED).sum() == cost.reused_target_rows
         assert (source == COMPUTED).sum() == cost.new_source_rows
@@ -43,7 +47,7 @@ def test_blocks_agree_with_the_rows_that_the_model_counts(chosen: Selection) -> 
 
 
 def test_every_layer_has_its_row_and_no_token_is_markup() -> None:
-    figure = cache_blocks(target_states(1, 3), ["<s>", "<b>", "x"], 2)
+    figure = cache_blocks(target_states(step_cost(SIZES, 3, 1), 3), ["<s>", "<b>", "x"], 2)
     assert list(figure.layout.yaxis.ticktext) == ["Layer 1", "Layer 2"]
     assert list(figure.layout.xaxis.ticktext) == ["&lt;s&gt;", "&lt;b&gt;", "x"]
     assert figure.data[0].z.tolist() == [[REUSED, COMPUTED, LATER]] * 2
