@@ -14,6 +14,7 @@ from model.training_record import LANGUAGES, MANIFEST, read_training
 from viz.access import traces
 from viz.core.bounded_cache import BoundedCache, share_of_memory
 from viz.core.caching import cached
+from viz.core.language import NAMES
 from viz.selection import catalogue
 from viz.selection.model_choice import ModelChoice
 
@@ -125,7 +126,16 @@ def kind(choice: ModelChoice) -> "Kind | None":
 
 
 def languages(choice: ModelChoice) -> tuple[str, str]:
-    """What the chosen model reads and writes, as HTML names languages, before anything is loaded; "" if unknown."""
+    """What the chosen model reads and writes, as HTML names languages, before anything is loaded; "" if unknown.
+
+    Where its files do not say what it reads, a person may have.
+    """
+    source, target = languages_of_files(choice)
+    return source or (choice.reads if choice.reads in NAMES else ""), target
+
+
+def languages_of_files(choice: ModelChoice) -> tuple[str, str]:
+    """What the chosen model's files say that it reads and writes; "" where they do not."""
     from model.marian import files as marian_files
 
     try:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal, get_args
 
-from viz.selection.fields import SessionOnly
+from viz.selection.fields import MaxLength, ResetBy, SessionOnly
 
 Device = Literal["auto", "cpu", "cuda"]
 DEVICES: Final[tuple[Device, ...]] = get_args(Device)
@@ -17,8 +17,10 @@ class ModelChoice:
         checkpoint: its name in the catalogue; "" is the first of the list.
         device: where it computes; "auto" is the graphics card where there is one.
         folder: where it is on disk, if only this session has it on its list; "" else. An address never says it.
+        reads: the language that it reads, by its code, if its files do not say and a person did; "" else.
     """
 
     checkpoint: str = ""
     device: Device = "auto"
     folder: Annotated[str, SessionOnly()] = ""
+    reads: Annotated[str, MaxLength(3), ResetBy("checkpoint")] = ""

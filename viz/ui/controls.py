@@ -238,6 +238,7 @@ def dropdown(
     shown: Option | None = None,
     width: int | Literal["stretch"] = "stretch",
     disabled: bool = False,
+    help_text: str | None = None,
 ) -> Option:
     """A choice of many from a list, as `segmented`."""
     chosen: Option = st.selectbox(
@@ -247,6 +248,7 @@ def dropdown(
         format_func=labels.__getitem__,
         width=width,
         disabled=disabled,
+        help=help_text,
         on_change=state.take,
         args=(field,),
     )

@@ -7,6 +7,7 @@ import streamlit as st
 
 from model.errors import HeadlightError
 from viz.access import models, pictures
+from viz.core.language import NAMES
 from viz.core.widget_values import sent
 from viz.selection import catalogue, state
 from viz.selection.common import PICTURE_FORMATS
@@ -44,6 +45,7 @@ def sidebar(checkpoints: Sequence[str]) -> None:
             on_change=state.take,
             args=("checkpoint",),
         )
+        _language()
         add_model()
         _device()
         help_text = (
@@ -58,6 +60,17 @@ def sidebar(checkpoints: Sequence[str]) -> None:
         )
         controls.segmented("picture_paper", "Background of saved pictures", PAPER_LABELS, help_text=help_text)
         _sentences()
+
+
+def _language() -> None:
+    """Which language is read, where the model's files do not say."""
+    chosen = state.current().model
+    if models.kind(chosen) in (None, "image") or models.languages_of_files(chosen)[0]:
+        return
+    labels = {"": "Not said"} | dict(sorted(NAMES.items(), key=lambda named: named[1]))
+    help_text = "Its files do not say. Examples, the sets that ship and what is offered to be read follow it."
+    shown = chosen.reads if chosen.reads in labels else ""
+    controls.dropdown("reads", "It reads", labels, shown=shown, help_text=help_text)
 
 
 def _device() -> None:

@@ -19,7 +19,7 @@ from viz.access.attention import MatrixView
 from viz.core.html import literal
 from viz.selection.catalogue import DOWNLOADS_VARIABLE, ROOT_VARIABLE
 from viz.selection.decoding import DecodingTab
-from viz.selection.examples import EXAMPLES
+from viz.selection.examples import EXAMPLES, examples_in
 from viz.selection.selection import Selection
 
 PAGES = ("attention", "decoding", "coreference", "atlas", "masks_positions", "why_attention", "model_card")
@@ -244,3 +244,28 @@ def test_a_rollout_of_too_large_a_picture_is_refused_in_a_sentence(
     opened(app, "vit")
     assert "offered up to 5 tokens" in said(app)
     assert not sent_to(app, "picture_attention")
+
+
+def test_a_language_that_no_file_names_is_asked_for_and_examples_follow_it(app: AppTest) -> None:
+    opened(app, "gpt2")
+    asked = app.selectbox(key="reads")
+    assert asked.value == ""
+    asked.set_value("zh").run()
+    assert not app.exception
+    assert app.query_params["reads"] == "zh"
+    assert app.text_area(key="text").value == examples_in("zh")[0].text
+    app.switch_page("viz/pages/atlas/page.py").run()
+    assert any("this model reads Chinese" in one.value for one in app.caption)
+
+
+@pytest.mark.parametrize("reads", ["xx", "<b>", "en-US-x"])
+def test_a_language_that_is_none_is_as_if_nobody_had_said_one(app: AppTest, reads: str) -> None:
+    app.query_params["reads"] = reads
+    opened(app, "gpt2")
+    assert not app.error
+    assert app.selectbox(key="reads").value == ""
+
+
+def test_a_picture_and_a_model_whose_files_say_it_ask_for_no_language(app: AppTest) -> None:
+    opened(app, "vit")
+    assert not any(box.key == "reads" for box in app.selectbox)
