@@ -99,7 +99,9 @@ def curves(picture: Curves) -> go.Figure:
         marker = {"color": theme.HEAD_COLOURS[index], "size": 8}
         traces.append(go.Scatter(x=x, y=y, name=name, mode="markers", marker=marker, hovertemplate=hover))
     figure = go.Figure(traces, theme.figure_layout(CURVES))
-    figure.update_xaxes(_axis(picture.x_name) | ({"type": "log"} if picture.log_x else {}) | {"showgrid": False})
+    # On a logarithmic axis the numbers themselves say more than powers of ten.
+    log: theme.PlotlySpec = {"type": "log", "tickvals": picture.x} if picture.log_x else {}
+    figure.update_xaxes(_axis(picture.x_name) | log | {"showgrid": False})
     figure.update_yaxes(
         _axis(picture.y_name) | {"exponentformat": "power"} | ({"type": "log"} if picture.log_y else {})
     )

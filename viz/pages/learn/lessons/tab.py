@@ -165,9 +165,9 @@ def _claims(claims: tuple[str, ...], view: View) -> None:
             icon=":material/warning:",
         )
     elif claims:
-        count = "this claim" if len(claims) == 1 else f"these {len(claims)} claims"
         said = "; ".join(f"{plain(claim)} (found {plain(_shown(view, claim))})" for claim in claims)
-        st.badge(f"The model bears out {count}", icon=":material/check:", color="green", help=said)
+        told = "Checked just now: it holds" if len(claims) == 1 else f"Checked just now: {len(claims)} claims hold"
+        st.badge(told, icon=":material/check:", color="green", help=said)
 
 
 def _shown(view: View, claim: str) -> str:

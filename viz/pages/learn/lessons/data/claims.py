@@ -49,13 +49,13 @@ def strongest_off(shipped: "Shipped", *, text: str) -> View:
         "translation": trace.translation, "head": head_label(layer, head), "loss": _word(trace.steps[most].token),
         "before": float(np.exp(trace.steps[most].log_prob)), "after": float(probabilities[most]),
     }  # fmt: skip
-    found["verdict"] = "Most of them" if changed * 2 > len(rows) else "Few of them"
+    found["verdict"] = "More than half" if changed * 2 > len(rows) else "Fewer than half"
     columns = (
         Column("writes", language="de"), Column("head"), Column("looks at", language="en"),
         Column("weight", is_number=True), Column("p", is_number=True), Column("p without", is_number=True),
         Column("changes"),
     )  # fmt: skip
-    caption = "The cross-attention head with the largest weight in each row, switched off; all tokens before are kept."
+    caption = "In each row, the cross-attention head with the largest weight, switched off; all tokens before are kept."
     choices = {"text": text, "site": CROSS, "layer": layer, "head": head, "decoding_tab": "Edit attention"}
     return View(Rows(columns, tuple(rows)), found, caption, FullPage("decoding", choices))
 
@@ -217,11 +217,10 @@ def _without(translator: "Translator", trace: "Trace") -> tuple[Float[np.ndarray
 
     ids = [step.token_id for step in trace.steps]
     _, places = _strongest(trace)
-    runs = {
-        place: translator.trace_tokens(trace.text, ids, edits=[SwitchOff(CROSS, *place)])
-        for place in {(layer, head) for layer, head, _ in places}
-    }
-    edited = [runs[layer, head] for layer, head, _ in places]
+    edited = [
+        translator.trace_tokens(trace.text, ids, edits=[SwitchOff(CROSS, layer, head, row=row)])
+        for row, (layer, head, _) in enumerate(places)
+    ]
     probabilities = np.exp([run.steps[row].log_prob for row, run in enumerate(edited)])
     return probabilities, np.array([run.predicted_ids[row] for row, run in enumerate(edited)])
 

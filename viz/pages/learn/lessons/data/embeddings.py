@@ -49,7 +49,7 @@ def neighbours(shipped: "Shipped", *, word: str, other: str) -> View:
     found: dict[str, float | str] = {
         "word": word, "other": other, "vocabulary": len(space.tokens), "nearest": _word(nearest[0].token),
         "cosine": nearest[0].cosine, "other_cosine": float(cosines[its]), "other_rank": rank + 1,
-        "last": nearest[-1].cosine,
+        "last": nearest[-1].cosine, "chance": float((space.directions.mean(0) ** 2).sum()),
     }  # fmt: skip
     found["verdict"] = "Yes" if rank < NEIGHBOURS else "No"
     tokens = [*(one.token for one in nearest), space.tokens[its]]

@@ -45,7 +45,10 @@ def pooling(shipped: "Shipped", *, width: int, query: int) -> View:
         y_name="value",
         upright=query / 100,
     )
-    caption = "Points: known keys with their values. Line: what pooling answers for every query. Dotted: this query."
+    caption = (
+        "Points: known keys with their values. Pooled: the answer to every query. True: what the points lie around. "
+        "Dotted: this query."
+    )
     choices = {"why_tab": "Pooling", "pooling_width": width, "pooling_query": query}
     return View(picture, found, caption, FullPage("why_attention", choices))
 

@@ -70,7 +70,7 @@ def grid(shipped: "Shipped", *, text: str, site: str) -> View:
 
 
 def jobs(shipped: "Shipped") -> View:
-    """The surest head of every job that the atlas knows, and how many heads have none."""
+    """The surest head of every job that the atlas knows in each attention, and how many heads have none."""
     rows, heads, named = [], 0, 0
     for site in SITES:
         measured = head_jobs.of_model(shipped.translator, site)
@@ -92,7 +92,7 @@ def jobs(shipped: "Shipped") -> View:
     }
     found["verdict"] = "Fewer than half" if named * 2 < heads else "More than half"
     picture = Rows((Column("job"), Column("surest head"), Column("metric", is_number=True)), tuple(rows))
-    caption = "For each job the head that does it most, measured over the sentences of the atlas."
+    caption = "For each job and attention the head that does it most, over the sentences of the atlas; 1 is always."
     return View(picture, found, caption, FullPage("atlas"))
 
 
@@ -112,7 +112,7 @@ def parts(shipped: "Shipped", *, text: str, site: str, layer: int, word: str) ->
     picture = Bars(
         labels=[head_label(layer, head) for head in range(len(lengths))],
         series={"length": lengths},
-        number="length of the head's output × its rows of W_O",
+        number="length of the head's output × its rows of W^O",
         marked=int(lengths.argmax()),
     )
     caption = "One bar a head: the length of the vector that it adds to the output of the layer for this word."
@@ -153,7 +153,7 @@ def links(shipped: "Shipped", *, text: str, site: str, word: str, key: str) -> V
 
 
 def followed(shipped: "Shipped") -> View:
-    """How much of its weight the best head gives the antecedent, over all curated sentences, with its interval."""
+    """In which share of the curated sentences each head that follows antecedents does so, with its interval."""
     rows, best = [], (0.0, "none", 0.0, 0.0)
     for site in SITES:
         measured = head_jobs.of_model(shipped.translator, site)
@@ -170,10 +170,10 @@ def followed(shipped: "Shipped") -> View:
         "low": best[2],
         "high": best[3],
     }
-    picture = Rows(
-        (Column("head"), Column("weight on the antecedent", is_number=True), Column("95 % interval")), tuple(rows)
-    )
+    columns = Column("head"), Column("antecedent before the other noun", is_number=True), Column("95 % interval")
+    picture = Rows(columns, tuple(rows))
     caption = (
-        "Heads that follow antecedents by the atlas: the mean weight from the pronoun's row over all its sentences."
+        "Heads that follow antecedents by the atlas: the share of sentences in which the antecedent gets more weight "
+        "than the other noun."
     )
     return View(picture, found, caption, FullPage("atlas"))

@@ -54,7 +54,11 @@ def mask(shipped: "Shipped", *, text: str, site: str) -> View:
         column_name="key",
         file_name=file_name("mask", site, sentence=text),
     )
-    caption = "Light: this query may look at this key. Dark: its score is −∞, so its weight is exactly 0."
+    caption = (
+        "Dark: the score is −∞, so the weight is exactly 0. Light: this query may look at this key."
+        if not allowed.all()
+        else "All cells are light: every query may look at every key."
+    )
     return View(picture, found, caption, FullPage("masks_positions", {"text": text, "site": site}))
 
 

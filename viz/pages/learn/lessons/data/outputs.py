@@ -1,12 +1,14 @@
 """Views of what the model writes: as it is, and with heads or parts taken out."""
 
+from dataclasses import replace
 from math import exp
 from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
+from viz.access import word_links
 from viz.core.html import Column, Marked
-from viz.core.sites import head_label
+from viz.core.sites import DECODER, head_label
 from viz.pages.learn.lessons.data.rows import word_of_key
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
 from viz.ui.word_differences import marked
@@ -15,21 +17,8 @@ if TYPE_CHECKING:
     from viz.pages.learn.lessons.data.shipped import Shipped
 
 _GERMAN: Final = "de"
-#: What “it” can become at the beginning of a clause; lessons count them.
-_PRONOUNS: Final = ("er", "sie", "es")
 #: Characters of a translation without an end that are shown.
 _LONGEST: Final = 120
-
-
-def translations(shipped: "Shipped", *, texts: list[str]) -> View:
-    """What the model writes for some sentences."""
-    written = [shipped.trace(text).translation for text in texts]
-    found: dict[str, float | str] = {f"translation_{number}": own for number, own in enumerate(written, 1)}
-    for pronoun in _PRONOUNS:
-        found |= {f"{pronoun}_{number}": own.split().count(pronoun) for number, own in enumerate(written, 1)}
-    columns = (Column("English", language="en"), Column("German", language=_GERMAN))
-    picture = Rows(columns, tuple(zip(texts, written, strict=True)))
-    return View(picture, found, "Written just now by the model, greedily.", FullPage("decoding", {"text": texts[0]}))
 
 
 def without_heads(shipped: "Shipped", *, text: str, heads: list[str]) -> View:
@@ -100,6 +89,33 @@ def without_each(shipped: "Shipped", *, text: str, head: str, word: str) -> View
     return View(picture, found, caption, FullPage("decoding", choices))
 
 
+def hidden_words(shipped: "Shipped", *, text: str, word: str, other: str, hidden: str) -> View:
+    """How likely a written word and another one are with each word of the sentence hidden from every attention."""
+    from model.analysis.attribution.choice import choice_at, visible
+    from model.analysis.attribution.methods import choice_run
+
+    trace = shipped.trace(text)
+    choice = choice_at(trace, shipped.row(trace, DECODER, word))
+    known = word_links.words(trace)
+    labels = [label.strip(".,!?") for label in known.labels[: known.num_source]]
+    seen = visible(len(trace.source_ids), [(), *known.groups[: known.num_source]])
+    own, instead = (
+        choice_run(shipped.translator, replace(choice, token=token), text).of_seen(seen).detach().exp().cpu().numpy()
+        for token in (choice.token, shipped.translator.tokenizer.token_id(f"▁{other}"))
+    )
+    most, named = int(own[1:].argmin()), labels.index(hidden)
+    found: dict[str, float | str] = {
+        "word": word, "other": other, "before": float(own[0]), "other_before": float(instead[0]),
+        "most": labels[most], "after": float(own[most + 1]), "other_after": float(instead[most + 1]),
+        "hidden": hidden, "hidden_after": float(own[named + 1]), "words": len(labels),
+    }  # fmt: skip
+    series = {f"“{word}”": own, f"“{other}”": instead}
+    picture = Bars(labels=["nothing", *labels], series=series, number="probability", top=1.0)
+    caption = "Each pair of bars: with that word hidden from every attention. At the top, nothing is hidden."
+    choices = {"text": text, "decoding_tab": "Attribution", "step": choice.place.row, "step_chosen": True}
+    return View(picture, found, caption, FullPage("decoding", choices))
+
+
 def without_part(
     shipped: "Shipped", *, texts: list[str], part: Literal["positions", "scaling", "heads", "residuals", "norms"]
 ) -> View:
@@ -115,10 +131,10 @@ def without_part(
     columns = (
         Column("English", language="en"),
         Column("whole", language=_GERMAN),
-        Column(f"without {part}", language=_GERMAN),
+        Column("one head left" if part == "heads" else f"without {part}", language=_GERMAN),
     )
     rows = tuple(zip(texts, whole, map(differing, whole, shown), strict=True))
-    caption = "Taken out of the trained model, in every layer; all that is left was fitted to what is gone."
+    caption = "Taken out of the trained model, in every layer; what is left was trained together with it."
     return View(
         Rows(columns, rows), found, caption, FullPage("why_attention", {"text": texts[0], "why_tab": "Live switches"})
     )

@@ -168,7 +168,9 @@ def sharp_and_soft(shipped: "Shipped", *, text: str, site: str) -> View:
         "soft_keys": float(2 ** entropy[tuple(high)]), "keys": rows.shape[-1],
     }  # fmt: skip
     picture = Bars(labels=display_tokens(trace.axis_tokens(site)[1]), series=series, number="weight", top=1.0)
-    caption = "Two rows of the same kind of table: one puts nearly all on a key, one spreads itself over many."
+    caption = (
+        f"Two rows of the {NAMES[site].phrase}: over how many keys a row spreads is 2 to the power of its entropy."
+    )
     choices = {"text": text, "site": site, "layer": int(high[0]), "head": int(high[1])}
     return View(picture, found, caption, FullPage("attention", choices))
 
@@ -230,7 +232,9 @@ def unmasked(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
         "word": word, "later": float(masked[at + 1 :].sum()), "free_later": float(free[at + 1 :].sum()),
     }  # fmt: skip
     picture = Bars(labels=display_tokens(trace.axis_tokens(site)[1]), series=series, number="weight", top=1.0)
-    caption = f"Keys from top to bottom in the order of the translation; those after “{word}” are not written yet."
+    caption = (
+        f"Keys from top to bottom in the order of the translation; “{word}” and those after it are not written yet."
+    )
     full = _opened(text, site, layer, number, at)
     return View(picture, found, caption, full.on("attention", attention_tab="Where a weight comes from"))
 
