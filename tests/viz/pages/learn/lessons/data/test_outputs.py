@@ -24,7 +24,7 @@ def test_a_hidden_word_is_a_key_that_no_attention_sees(shipped: Shipped) -> None
     source, target = torch.tensor([trace.source_ids]), torch.tensor([trace.target_ids[: row + 1]])
     with torch.no_grad():
         hidden = translator.model.decode(target, translator.model.encode(source, seen), seen)
-        expected = float(translator.model.logits_of(hidden[0, -1:])[0].softmax(-1)[trace.steps[row].token_id])
+        expected = float(translator.model.projection(hidden[0, -1]).softmax(-1)[trace.steps[row].token_id])
     assert view.found["hidden_after"] == pytest.approx(expected, abs=1e-4)
 
 
