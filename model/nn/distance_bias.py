@@ -34,6 +34,11 @@ class DistanceBias:
 
     def rows(self, heads: Sequence[int], rows: Rows = slice(None)) -> Float[Tensor, "head row key"]:
         """The bias of these heads and query rows."""
+        if isinstance(rows, slice) and rows.step is None:
+            start, stop, _ = rows.indices(self.num_queries)
+            # Each row is the row below it moved by one: windows of the table, the last row's first.
+            windows = self.table[list(heads), self.num_queries - stop : self.num_queries - start + self.num_keys - 1]
+            return windows.unfold(1, self.num_keys, 1).flip(1)
         queries = torch.arange(self.num_queries, device=self.table.device)[rows]
         keys = torch.arange(self.num_keys, device=self.table.device)
         return self.table[list(heads)][:, keys[None, :] - queries[:, None] + self.num_queries - 1]

@@ -38,12 +38,12 @@ class AttentionMask:
     explicit: Bool[Tensor, "batch query key"] | None = None
     device: torch.device | None = None
 
-    def rows(self, rows: Rows = slice(None)) -> Bool[Tensor, "batch row key"]:
-        """These rows as booleans; batch is 1 where no key is padding."""
+    def rows(self, rows: Rows = slice(None), columns: slice = slice(None)) -> Bool[Tensor, "batch row column"]:
+        """These rows of these keys as booleans; batch is 1 where no key is padding."""
         device = self.device if self.key_padding is None else self.key_padding.device
         positions = (torch.arange(self.num_queries, device=device)[rows] + self.first_query)[:, None]
-        keys = torch.arange(self.num_keys, device=device)[None, :]
-        allowed = torch.ones(len(positions), self.num_keys, dtype=torch.bool, device=device)
+        keys = torch.arange(self.num_keys, device=device)[None, columns]
+        allowed = torch.ones(len(positions), keys.size(1), dtype=torch.bool, device=device)
         if self.causal:
             allowed &= keys <= positions
         if self.window is not None:
@@ -52,14 +52,38 @@ class AttentionMask:
             allowed &= positions // self.chunk == keys // self.chunk
         allowed = allowed[None]
         if self.explicit is not None:
-            allowed = allowed & self.explicit[:, rows].to(allowed.device)
-        return allowed if self.key_padding is None else allowed & self.key_padding[:, None, :]
+            allowed = allowed & self.explicit[:, rows, columns].to(allowed.device)
+        return allowed if self.key_padding is None else allowed & self.key_padding[:, None, columns]
 
     def dense(self) -> Bool[Tensor, "batch query key"] | None:
         """All rows, for a kernel that wants them at once; None if every query sees every key."""
-        all_seen = not self.causal or self.first_query >= self.num_keys - 1
-        has_rule = any(part is not None for part in (self.key_padding, self.window, self.chunk, self.explicit))
-        return None if all_seen and not has_rule else self.rows()
+        return self.rows() if self.forbids_any else None
+
+    @property
+    def forbids_any(self) -> bool:
+        """Whether it has a rule that can forbid a query a key."""
+        is_causal = self.causal and self.first_query < self.num_keys - 1
+        parts = (self.key_padding, self.window, self.chunk, self.explicit)
+        return is_causal or any(part is not None for part in parts)
+
+    def reach(self, rows: slice) -> slice:
+        """Keys beyond these are forbidden to each of these rows by its position: those that come too late or too early.
+
+        Args:
+            rows: without a step, at least one.
+        """
+        start, stop, _ = rows.indices(self.num_queries)
+        first, last = start + self.first_query, stop - 1 + self.first_query
+        lowest, highest = [0], [self.num_keys]
+        if self.causal:
+            highest.append(last + 1)
+        if self.window is not None:
+            lowest.append(first - self.window + 1)
+            highest.append(last + self.window)
+        if self.chunk is not None:
+            lowest.append(first // self.chunk * self.chunk)
+            highest.append((last // self.chunk + 1) * self.chunk)
+        return slice(max(lowest), min(highest))
 
     def parts(self) -> tuple["AttentionMask", "AttentionMask"]:
         """The mask by positions (causality, window, chunk) and the mask by key padding; both must allow a key."""

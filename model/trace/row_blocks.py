@@ -1,16 +1,17 @@
 """Attention of long texts, a block of rows at a time: its log-sum-exp, exact tiles, and maxima of blocks.
 
 The weights of n tokens are n² numbers a head. Nothing here ever holds more than `VALUES_AT_ONCE` of them, twice: each
-block of rows is computed from q, k and mask, read off, and overwritten by the next. With the log-sum-exp of its row,
-any weight can be computed alone, w_ij = exp(s_ij − lse_i) with lse_i = log Σ_j exp(s_ij): a tile costs its own cells.
+block of rows is computed from q, k and mask, read off while the processor's cache still holds it, and overwritten by
+the next. Keys that a mask forbids to all its rows are left out. With the log-sum-exp of its row, any weight can be
+computed alone, w_ij = exp(s_ij − lse_i) with lse_i = log Σ_j exp(s_ij): a tile costs its own cells.
 
-Where scores are nothing but QKᵀ · scale and a mask, they are computed into one buffer; whatever else an
-`AttentionInputs` may hold (bias, edits, …) goes through its own `scores_and_weights`. Works on any device. Knows
-nothing of layers, tokens or pictures.
+Scores of dot products, capped, biased and masked or not, are computed into one buffer; other score functions and edits
+go through `AttentionInputs.scores_and_weights`. Works on any device. Knows nothing of layers, tokens or pictures.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
@@ -20,12 +21,13 @@ from torch import Tensor
 
 from model.nn.attention import AttentionInputs, attention_weights
 from model.nn.masks import Rows
+from model.nn.score_functions import DotProduct
 from model.trace.weights_only import WeightsOnly
 
-#: 8 MiB in float32: large enough for the matrix product, small enough for the caches of a processor.
-VALUES_AT_ONCE: Final = 1 << 21
-#: What an `AttentionInputs` always has; every other field, at its default, changes nothing.
-_PLAIN: Final = frozenset({"query", "key", "value", "mask", "scale"})
+#: 4 MiB in float32: with two heads at once, what the cache of each of two cores holds.
+VALUES_AT_ONCE: Final = 1 << 20
+#: Heads at once: each has a core to itself.
+HEADS_AT_ONCE: Final = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,11 +53,10 @@ def row_slices(start: int, stop: int, values_a_row: int) -> Iterator[slice]:
 def log_sum_exp(inputs: AttentionInputs, heads: Sequence[int] | None = None) -> Float[Tensor, "head query"]:
     """lse_i = log Σ_j exp(s_ij) of every row, in float32; +∞ for one that may attend to nothing: its weights are 0."""
     chosen = list(range(inputs.num_heads)) if heads is None else list(heads)
-    queries, keys = inputs.query.size(1), inputs.key.size(1)
-    sums = torch.empty(len(chosen), queries, device=inputs.query.device)
-    for some in _head_chunks(len(chosen), min(queries, 64) * keys):
+    sums = torch.empty(len(chosen), inputs.query.size(1), device=inputs.query.device)
+    for some in _head_chunks(len(chosen)):
         scores = _Scores(inputs, chosen[some])
-        for rows in row_slices(0, queries, scores.num_heads * keys):
+        for rows in scores.row_slices():
             sums[some, rows] = scores.with_sums(rows)[1]
     return sums
 
@@ -64,11 +65,19 @@ def weights_tile(
     inputs: AttentionInputs, head: int, rows: Rows, columns: Rows, log_sums: Float[Tensor, "query"]
 ) -> Float[Tensor, "row column"]:
     """w_ij = exp(s_ij − lse_i) of one head for these rows and columns, in float32; `log_sums` are its `log_sum_exp`."""
-    if not _is_plain(inputs):
+    if not _is_direct(inputs):
         return inputs.scores_and_weights([head], rows).weights[0][:, columns]
     keys = inputs.key[head // (inputs.num_heads // inputs.key.size(0)), columns].float()
     allowed = inputs.mask.rows(rows)[0][:, columns]
-    scores = attention_weights(inputs.query[head, rows].float(), keys, scale=inputs.scale, mask=allowed).scores
+    bias = inputs.bias_rows([head], rows)
+    scores = attention_weights(
+        inputs.query[head, rows].float(),
+        keys,
+        scale=inputs.scale,
+        mask=allowed,
+        bias=None if bias is None else bias[0][:, columns],
+        softcap=inputs.softcap,
+    ).scores
     return (scores - log_sums[rows][:, None]).exp()
 
 
@@ -89,16 +98,20 @@ def pooled_weights(
     maxima = torch.full(shape, -torch.inf, device=device)
     down, across = (torch.zeros(shape, dtype=torch.long, device=device) for _ in range(2))
     columns = _block_columns(column_edges).to(device)
-    tallest = max(end - start for start, end in pairwise(row_edges))
-    for some in _head_chunks(len(chosen), tallest * keys):
+    for some in _head_chunks(len(chosen)):
         scores = _Scores(inputs, chosen[some])
-        for block, (start, stop) in enumerate(pairwise(row_edges)):
-            for rows in row_slices(start, stop, scores.num_heads * keys):
-                logs = scores.log_weights(rows)
+        tops = torch.empty(scores.num_heads, keys, device=device)
+        for rows in scores.row_slices():
+            logs, seen = scores.log_weights(rows)
+            for block, part in _blocks_within(row_edges, rows):
+                values = logs[:, part]
                 # First over rows, then over the columns of each block; then the row of each maximum.
-                largest, offset = logs.amax(1)[:, columns].max(-1)
-                column = columns[:, 0] + offset
-                row = logs.gather(2, column[:, None, :].expand(-1, logs.size(1), -1)).argmax(1) + (rows.start - start)
+                tops.fill_(-torch.inf)
+                torch.amax(values, 1, out=tops[:, seen])
+                largest, offset = tops[:, columns].max(-1)
+                column = (columns[:, 0] + offset - seen.start).clamp_(0, values.size(2) - 1)
+                row = values.gather(2, column[:, None, :].expand(-1, values.size(1), -1)).argmax(1)
+                row += rows.start + part.start - row_edges[block]
                 is_larger = largest > maxima[some, block]
                 maxima[some, block] = torch.where(is_larger, largest, maxima[some, block])
                 down[some, block] = torch.where(is_larger, row, down[some, block])
@@ -118,36 +131,53 @@ class _Scores:
     def __init__(self, inputs: AttentionInputs, heads: Sequence[int]) -> None:
         self.num_heads = len(heads)
         self._inputs, self._heads = inputs, list(heads)
-        self._is_plain = _is_plain(inputs)
-        if self._is_plain:
-            group = inputs.num_heads // inputs.key.size(0)
-            self._query = inputs.query[self._heads].float() * inputs.scale
-            self._key = inputs.key[[head // group for head in heads]].float().transpose(1, 2)
-            self._buffers = torch.empty(2, 0, device=inputs.query.device)
+        self._is_direct = _is_direct(inputs)
+        group = inputs.num_heads // inputs.key.size(0)
+        self._query = inputs.query[self._heads].float()
+        self._key = inputs.key[[head // group for head in heads]].float().transpose(1, 2)
+        self._buffers = torch.empty(2, 0, device=inputs.query.device)
 
-    def with_sums(self, rows: slice) -> tuple[Float[Tensor, "head row key"], Float[Tensor, "head row"]]:
-        """The scores of these rows, −∞ where masked, and their log-sum-exp; both are gone after the next call."""
-        if not self._is_plain:
+    def row_slices(self) -> Iterator[slice]:
+        """All rows in order, so many at once that they are not too many values."""
+        return row_slices(0, self._query.size(1), self.num_heads * self._key.size(2))
+
+    def with_sums(self, rows: slice) -> tuple[Float[Tensor, "head row key"], Float[Tensor, "head row"], slice]:
+        """The scores of these rows over the keys that they reach, −∞ where masked, their log-sum-exp, and these keys.
+
+        The scores are gone after the next call.
+        """
+        if not self._is_direct:
             scores, weights = self._inputs.scores_and_weights(self._heads, rows)
             # Whatever the sum runs over (a sink, perhaps), the weight of the largest score tells it.
             largest, column = scores.max(-1)
             known = weights.gather(-1, column[..., None])[..., 0]
-            return scores, torch.where(known > 0, largest - known.log(), torch.inf)
-        query = self._query[:, rows]
-        shape = self.num_heads, query.size(1), self._key.size(2)
-        scores, exponentials = (buffer[: shape[0] * shape[1] * shape[2]].view(shape) for buffer in self._room(shape))
-        torch.bmm(query, self._key, out=scores)
-        allowed = self._inputs.mask.rows(rows)
-        if not bool(allowed.all()):
-            scores.masked_fill_(~allowed, -torch.inf)
+            return scores, torch.where(known > 0, largest - known.log(), torch.inf), slice(0, scores.size(2))
+        scores, room, seen = self._direct(rows)
         largest = scores.amax(-1, keepdim=True).clamp_min_(torch.finfo(scores.dtype).min)
-        total = torch.sub(scores, largest, out=exponentials).exp_().sum(-1)
-        return scores, torch.where(total > 0, total.log() + largest[..., 0], torch.inf)
+        total = torch.sub(scores, largest, out=room).exp_().sum(-1)
+        if (sinks := self._inputs.sinks_of(self._heads)) is not None:
+            total += (sinks - largest).exp()[..., 0]
+        return scores, torch.where(total > 0, total.log() + largest[..., 0], torch.inf), seen
 
-    def log_weights(self, rows: slice) -> Float[Tensor, "head row key"]:
-        """log w_ij = s_ij − lse_i of these rows; −∞ where masked."""
-        scores, sums = self.with_sums(rows)
-        return scores.sub_(sums[..., None])
+    def log_weights(self, rows: slice) -> tuple[Float[Tensor, "head row key"], slice]:
+        """log w_ij = s_ij − lse_i of these rows over the keys that they reach, −∞ where masked; and these keys."""
+        scores, sums, seen = self.with_sums(rows)
+        return scores.sub_(sums[..., None]), seen
+
+    def _direct(self, rows: slice) -> tuple[Tensor, Tensor, slice]:
+        """The scores of these rows over the keys that they reach, room for as many numbers, and these keys."""
+        inputs, seen = self._inputs, self._inputs.mask.reach(rows)
+        query, key = self._query[:, rows], self._key[:, :, seen]
+        shape = self.num_heads, query.size(1), key.size(2)
+        scores, room = (buffer[: shape[0] * shape[1] * shape[2]].view(shape) for buffer in self._room(shape))
+        torch.baddbmm(scores, query, key, beta=0, alpha=inputs.scale, out=scores)
+        if inputs.softcap is not None:
+            scores.div_(inputs.softcap).tanh_().mul_(inputs.softcap)
+        if (bias := inputs.bias_rows(self._heads, rows)) is not None:
+            scores += bias[..., seen]
+        if inputs.mask.forbids_any:
+            scores.masked_fill_(~inputs.mask.rows(rows, seen), -torch.inf)
+        return scores, room, seen
 
     def _room(self, shape: tuple[int, int, int]) -> Tensor:
         needed = shape[0] * shape[1] * shape[2]
@@ -156,15 +186,23 @@ class _Scores:
         return self._buffers
 
 
-def _is_plain(inputs: AttentionInputs) -> bool:
-    """Whether scores are QKᵀ · scale and a mask, and nothing else."""
-    return all(getattr(inputs, field.name) is field.default for field in fields(inputs) if field.name not in _PLAIN)
+def _is_direct(inputs: AttentionInputs) -> bool:
+    """Whether scores are dot products, capped, biased and masked or not."""
+    return isinstance(inputs.score, DotProduct) and not inputs.edits
 
 
-def _head_chunks(count: int, values_a_head: int) -> Iterator[slice]:
-    """Heads in order, so many at once that a block of rows of theirs is not too large."""
-    step = max(1, VALUES_AT_ONCE // max(1, values_a_head))
-    return (slice(first, min(first + step, count)) for first in range(0, count, step))
+def _head_chunks(count: int) -> Iterator[slice]:
+    """Heads in order, a few at once."""
+    return (slice(first, min(first + HEADS_AT_ONCE, count)) for first in range(0, count, HEADS_AT_ONCE))
+
+
+def _blocks_within(edges: Sequence[int], rows: slice) -> Iterator[tuple[int, slice]]:
+    """The blocks that have some of these rows, and which of these rows, counted from the first."""
+    for block in range(bisect_right(edges, rows.start) - 1, len(edges) - 1):
+        if edges[block] >= rows.stop:
+            return
+        first, last = max(edges[block], rows.start), min(edges[block + 1], rows.stop)
+        yield block, slice(first - rows.start, last - rows.start)
 
 
 def _block_columns(edges: Sequence[int]) -> Int[Tensor, "block column"]:

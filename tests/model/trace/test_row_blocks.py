@@ -47,9 +47,11 @@ def inputs_of(
 class FirstRowsSeeNothing(AttentionMask):
     """A mask under which some rows may attend to nothing, and the others to a window."""
 
-    def rows(self, rows: Sequence[int] | slice = slice(None)) -> torch.Tensor:
+    forbids_any = True
+
+    def rows(self, rows: Sequence[int] | slice = slice(None), columns: slice = slice(None)) -> torch.Tensor:
         positions = torch.arange(self.num_queries)[rows][:, None]
-        keys = torch.arange(self.num_keys)[None]
+        keys = torch.arange(self.num_keys)[None, columns]
         return ((keys - positions).abs() <= 3)[None] & (positions >= 5)[None]
 
 
