@@ -67,7 +67,9 @@ class Progress:
     def check(self) -> None:
         """Raise a CancelledError if the computation is to stop."""
         if self.stopping.is_set():
-            raise CancelledError(f"Stopped after {self.done:,} of {self.total:,} {self.unit}.")
+            raise CancelledError(
+                "Stopped after {done:,} of {total:,} {unit}.", done=self.done, total=self.total, unit=self.unit
+            )
 
     @property
     def share(self) -> float:

@@ -11,11 +11,11 @@ of `viz/locale`, named by the code of its language; `python -m viz.locale` keeps
 What is kept for all viewers holds no language: a cache keeps what `said` returns, and its page translates it.
 """
 
-import gettext
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
+from gettext import GNUTranslations, NullTranslations
 from io import BytesIO
 from pathlib import Path
 from typing import Final
@@ -36,6 +36,8 @@ OWN_NAME: Final = "English"
 #: The language of this thread; "" where it has not been asked yet. Each page run has a thread of its session alone.
 _SPOKEN: ContextVar[str] = ContextVar("language", default="")
 _OF_SESSION: Final = "messages/language"
+#: Among so many numbers there is one of each form of a plural.
+_TRIED: Final = 200
 
 
 def _(text: str, /, **values: object) -> str:
@@ -116,16 +118,25 @@ def nearest(locale: str | None) -> str:
     return known.get(wanted, ENGLISH)
 
 
-def translations(texts: Mapping[str, str]) -> dict[str, str | list[str]]:
-    """English → translation, of what a script says: template → its plural, "" without one. Empty in English."""
-    if language() == ENGLISH:
-        return {}
-    catalogue = _catalogue(language())
-    return {
-        # The browser knows which number takes which form; here each form is asked for by a number that takes it.
-        one: [catalogue.ngettext(one, many, 1), catalogue.ngettext(one, many, 2)] if many else catalogue.gettext(one)
-        for one, many in texts.items()
-    }
+def template(text: str) -> str:
+    """A template in the language of this page run, with its names as they are."""
+    return _catalogue(language()).gettext(text)
+
+
+def plural_forms(one: str, many: str) -> dict[str, str]:
+    """The forms of a template with a number, by the categories that browsers know: "one", "few", "other"."""
+    from babel import Locale
+
+    category = Locale.parse(language()).plural_form
+    numbers: dict[str, int] = {}
+    for number in range(_TRIED):
+        numbers.setdefault(category(number), number)
+    return {name: _catalogue(language()).ngettext(one, many, number) for name, number in numbers.items()}
+
+
+def tag(code: str) -> str:
+    """A language as HTML names it, with "-" between its parts."""
+    return code.replace("_", "-")
 
 
 def _of_message(message: Message) -> str:
@@ -151,10 +162,10 @@ def _value(value: object) -> object:
 
 
 @cache
-def _catalogue(code: str) -> gettext.NullTranslations:
+def _catalogue(code: str) -> NullTranslations:
     """The translations into a language, compiled in memory."""
     if code == ENGLISH:
-        return gettext.NullTranslations()
+        return NullTranslations()
     # A fifth of a second for a whole catalogue: a server whose viewers read English alone never needs it.
     from babel.messages.mofile import write_mo
     from babel.messages.pofile import read_po
@@ -164,4 +175,4 @@ def _catalogue(code: str) -> gettext.NullTranslations:
     compiled = BytesIO()
     write_mo(compiled, read)
     compiled.seek(0)
-    return gettext.GNUTranslations(compiled)
+    return GNUTranslations(compiled)

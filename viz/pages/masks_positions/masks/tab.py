@@ -85,8 +85,11 @@ def companions(typed: str) -> tuple[str, ...]:
     lines = tuple(line.strip() for line in typed.split("\n") if line.strip())
     if len(lines) > MAX_COMPANIONS:
         raise InputTextError(
-            f"At most {MAX_COMPANIONS} further sentences fit into the batch, one a line; there are {len(lines)} lines. "
-            f"Take out {len(lines) - MAX_COMPANIONS}."
+            "At most {max_companions} further sentences fit into the batch, one a line; there are {num_lines} "
+            "lines. Take out {num_over}.",
+            max_companions=MAX_COMPANIONS,
+            num_lines=len(lines),
+            num_over=len(lines) - MAX_COMPANIONS,
         )
     return lines
 

@@ -153,7 +153,7 @@ def _space(reader: "Reader") -> "EmbeddingSpace":
 def _id(space: "EmbeddingSpace", word: str) -> int:
     token_id = space.find(word)
     if token_id is None:
-        raise TokenError(f"The vocabulary of this model has no piece that is the word {word!r}.")
+        raise TokenError("The vocabulary of this model has no piece that is the word {word!r}.", word=word)
     return token_id
 
 

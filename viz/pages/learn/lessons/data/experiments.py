@@ -55,7 +55,11 @@ def bleu(shipped: "Shipped", *, presets: list[str], dev_set: str) -> View:
     for preset in presets:
         spread = bleu_of(measured, preset, dev_set)
         if spread is None:
-            raise DataError(f"No results of the model {preset!r} on {dev_set} are in the list of ablations.")
+            raise DataError(
+                "No results of the model {preset!r} on {dev_set} are in the list of ablations.",
+                preset=preset,
+                dev_set=dev_set,
+            )
         means.append(spread.mean)
         deviations.append(spread.deviation)
         name = preset.replace("-", "_")
@@ -113,7 +117,9 @@ def results() -> "AblationResults":
     try:
         return _results(FileState.of(path))
     except OSError as error:
-        raise DataError(f"There are no results of ablations ({RESULTS}) beside the small models.") from error
+        raise DataError(
+            "There are no results of ablations ({results}) beside the small models.", results=RESULTS
+        ) from error
 
 
 @cached(max_entries=4)
@@ -139,7 +145,11 @@ def claimed(shipped: "Shipped", *, dev_set: str) -> View:
     for preset, said in OFTEN_CLAIMED.items():
         own, paper = bleu_of(measured, preset, dev_set), paper_difference(preset)
         if own is None or full is None:
-            raise DataError(f"No results of the model {preset!r} on {dev_set} are in the list of ablations.")
+            raise DataError(
+                "No results of the model {preset!r} on {dev_set} are in the list of ablations.",
+                preset=preset,
+                dev_set=dev_set,
+            )
         name = preset.replace("-", "_")
         found |= {f"{name}_claimed": said, f"{name}_less": own.mean - full.mean}
         with_source += paper is not None
