@@ -7,12 +7,12 @@ import ast
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
 from babel.messages.catalog import Catalog
-from babel.messages.extract import extract
 
 from viz.core.messages import OWN_NAME
+from viz.core.script_texts import texts_in
 
 ROOT: Final = Path(__file__).parents[2]
 #: What a language is called by itself: no call in the source, and told from the word by its context.
@@ -45,8 +45,7 @@ def texts_of(path: Path) -> Iterator[Text]:
     if path.suffix == ".py":
         yield from python_texts(path.read_text(encoding="utf-8"))
     elif path.suffix == ".js":
-        with path.open("rb") as file:
-            yield from script_texts(file)
+        yield from texts_in(path.read_bytes())
     else:
         yield from lesson_texts(tomllib.loads(path.read_text(encoding="utf-8")))
 
@@ -62,13 +61,6 @@ def python_texts(source: str) -> Iterator[Text]:
             yield literals[0], literals[1]
         elif (name in SINGULARS or name in errors) and literals and isinstance(literals[0], str):
             yield literals[0]
-
-
-def script_texts(file: BinaryIO) -> Iterator[Text]:
-    """The texts of a script, likewise."""
-    keywords = {"_": None, "said": None, "plural": (1, 2)}
-    for _line, _function, found, _comments in extract("javascript", file, keywords=keywords):
-        yield (str(found[0]), str(found[1])) if isinstance(found, tuple) else str(found)
 
 
 def lesson_texts(lesson: Mapping[str, Any]) -> Iterator[Text]:
