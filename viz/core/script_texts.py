@@ -4,22 +4,27 @@ Found in the bundled script itself, so that each component is sent its own texts
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from io import BytesIO
+from typing import Final
 
 from viz.core import bundle, messages
 
-#: Function → the places of its texts, counted from 1; None is the first alone.
-KEYWORDS = {"_": None, "said": None, "plural": (1, 2)}
+#: The functions of `messages.js` whose first argument is a text; `plural` has two.
+_FUNCTIONS: Final[Mapping[str, None]] = {"_": None, "said": None, "plural": None}
 
 
 def texts_in(script: bytes) -> Iterator[str | tuple[str, str]]:
     """The texts of a script; one with a number as a pair, for 1 and for other numbers."""
-    from babel.messages.extract import extract
+    from babel.messages.extract import extract_javascript
 
-    for _line, _function, found, _comments in extract("javascript", BytesIO(script), keywords=KEYWORDS):
-        yield (str(found[0]), str(found[1])) if isinstance(found, tuple) else str(found)
+    for _line, function, found, _comments in extract_javascript(BytesIO(script), _FUNCTIONS, (), {}):
+        one, many = (*found, None)[:2] if isinstance(found, list | tuple) else (found, None)
+        if one and many and function == "plural":
+            yield one, many
+        elif one and function != "plural":
+            yield one
 
 
 def language_of(entry: str) -> str:

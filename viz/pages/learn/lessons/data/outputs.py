@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 
 from viz.core.html import Column, Marked
+from viz.core.messages import said
 from viz.core.sites import head_label
 from viz.pages.learn.lessons.data.rows import word_of_key
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
@@ -27,7 +28,7 @@ def translations(shipped: "Shipped", *, texts: list[str]) -> View:
     found: dict[str, float | str] = {f"translation_{number}": own for number, own in enumerate(written, 1)}
     for pronoun in _PRONOUNS:
         found |= {f"{pronoun}_{number}": own.split().count(pronoun) for number, own in enumerate(written, 1)}
-    columns = (Column("English", language="en"), Column("German", language=_GERMAN))
+    columns = (Column(said("English"), language="en"), Column(said("German"), language=_GERMAN))
     picture = Rows(columns, tuple(zip(texts, written, strict=True)))
     return View(picture, found, "Written just now by the model, greedily.", FullPage("decoding", {"text": texts[0]}))
 
@@ -59,7 +60,7 @@ def without_heads(shipped: "Shipped", *, text: str, heads: list[str]) -> View:
             row = trace.weights(site, layer, [head])[0, result.first_difference]
             found[f"looks_{number}"] = word_of_key(trace, site, int(row.argmax()))
     found |= {"changed": changed, "heads": len(heads), "verdict": "Yes" if found["changed_1"] else "No"}
-    columns = (Column("switched off"), Column("German", language=_GERMAN), Column("changed"))
+    columns = (Column(said("switched off")), Column(said("German"), language=_GERMAN), Column("changed"))
     caption = "Each row is a whole translation, written anew without that head. **Marked** is what differs."
     site, layer, head = shipped.head(trace, heads[0])
     choices = {"text": text, "site": site, "layer": layer, "head": head, "decoding_tab": "Edit attention"}
@@ -113,7 +114,7 @@ def without_part(
     for number, (own, other) in enumerate(zip(whole, shown, strict=True), 1):
         found |= {f"translation_{number}": own, f"without_{number}": other or "nothing"}
     columns = (
-        Column("English", language="en"),
+        Column(said("English"), language="en"),
         Column("whole", language=_GERMAN),
         Column(f"without {part}", language=_GERMAN),
     )
